@@ -1,4 +1,4 @@
-"""``spec-o3 doctor``: what is found here, what is told of what is not, and the exit status."""
+"""``spec-o3 doctor``: what it finds, what it prints for a missing part, and the exit status."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ echo "1, NVIDIA A2, [N/A], [N/A], 580.65.06, 8.6"
 
 @pytest.fixture
 def doctor(capsys):
-    def ask(*given: object) -> tuple[int, dict[str, dict]]:
+    def run_doctor(*arguments: object) -> tuple[int, dict[str, dict]]:
         capsys.readouterr()
-        status = app.main(["doctor", "--json", *map(str, given)])
-        told = json.loads(capsys.readouterr().out)
-        return status, {one["name"]: one for one in told["capabilities"]}
+        status = app.main(["doctor", "--json", *map(str, arguments)])
+        report = json.loads(capsys.readouterr().out)
+        return status, {capability["name"]: capability for capability in report["capabilities"]}
 
-    return ask
+    return run_doctor
 
 
 @pytest.fixture
@@ -44,42 +44,42 @@ def program(folder: Path, name: str, text: str) -> None:
     (folder / name).chmod(0o755)
 
 
-def test_here_where_the_tests_run_the_core_is_well(doctor, tmp_path):
+def test_the_core_passes_where_the_tests_run(doctor, tmp_path):
     status, found = doctor(*CORE, "--db", tmp_path / "a.db")
     assert status == 0
-    assert {name: one["ok"] for name, one in found.items()} == dict.fromkeys(CORE, True)
+    assert {name: capability["ok"] for name, capability in found.items()} == dict.fromkeys(CORE, True)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_everything_is_looked_at_unless_something_is_named(doctor, tmp_path):
-    status, found = doctor("--db", tmp_path / "a.db", "--servers", an_address(tmp_path, "http://127.0.0.1:9/v1"))
+def test_every_capability_is_checked_unless_some_are_named(doctor, tmp_path):
+    status, found = doctor("--db", tmp_path / "a.db", "--servers", servers_file(tmp_path, "http://127.0.0.1:9/v1"))
     assert list(found) == list(CAPABILITIES)
     assert not found["server"]["ok"]
-    # No server, and yet no bad news: the core is well, and nothing else was asked for.
+    # The server is missing, but the core passes and nothing else was requested.
     assert status == 0
     assert doctor("server", "--servers", tmp_path / "servers.toml")[0] == 1
 
 
 def test_nothing_heavy_is_imported(tmp_path):
-    """Not even where it is installed: the Python of the live tests has torch and vLLM."""
-    look = (
+    """Not even where it is installed: torch and vLLM are, in the Python that runs the live tests."""
+    script = (
         "import sys, app; app.main(['doctor', '--db', sys.argv[1]]); "
         "print([name for name in ('torch', 'transformers', 'vllm', 'gradio') if name in sys.modules])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", look, tmp_path / "a.db"], cwd=ROOT, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", script, tmp_path / "a.db"], cwd=ROOT, capture_output=True, text=True, timeout=120
     )
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
 def test_every_finding_that_is_missing_says_what_to_do(doctor, no_nvidia, tmp_path):
     _, found = doctor("--db", tmp_path / "none" / "a.db")
-    missing = [finding for one in found.values() for finding in one["findings"] if finding["ok"] is False]
+    missing = [finding for part in found.values() for finding in part["findings"] if finding["ok"] is False]
     assert missing
     assert all(finding["remedy"] for finding in missing)
 
 
-def test_an_extra_that_is_not_installed_is_told_with_the_command_that_installs_it(monkeypatch):
+def test_a_missing_extra_is_reported_with_the_command_that_installs_it(monkeypatch):
     monkeypatch.setattr(checks, "installed_version", lambda name: None if name == "pytest" else "99.0")
     (found,) = checks.extra_packages("test")
     assert found == Finding(
@@ -90,21 +90,21 @@ def test_an_extra_that_is_not_installed_is_told_with_the_command_that_installs_i
     )
 
 
-def test_a_package_that_is_too_old_is_told_with_what_is_wanted(monkeypatch):
+def test_a_package_that_is_too_old_is_reported_with_the_required_version(monkeypatch):
     monkeypatch.setattr(checks, "installed_version", lambda name: "0.1")
     *_, found = checks.core_packages()
     assert not found.ok
     assert "numpy 0.1: expected >=2.1" in found.found
 
 
-def test_without_the_projects_own_metadata_nothing_is_claimed(monkeypatch):
+def test_without_the_projects_own_metadata_the_check_fails(monkeypatch):
     monkeypatch.setattr(checks, "DISTRIBUTION", "no-such-distribution")
     *_, found = checks.core_packages()
     assert not found.ok
     assert "is not installed" in found.found
 
 
-def test_cards_are_told_as_the_driver_tells_them(tmp_path, monkeypatch):
+def test_gpus_are_reported_as_the_driver_reports_them(tmp_path, monkeypatch):
     program(tmp_path, "nvidia-smi", NVIDIA_SMI)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
     assert gpus() == (Gpu(0, "NVIDIA GeForce RTX 4090", 24564, 412, "580.65.06", "8.9"),)
@@ -113,18 +113,18 @@ def test_cards_are_told_as_the_driver_tells_them(tmp_path, monkeypatch):
     assert "23.6 of 24.0 GiB free" in found.found
 
 
-def test_no_card_is_missing_only_where_one_is_needed(no_nvidia):
+def test_a_missing_gpu_is_an_error_only_where_one_is_needed(no_nvidia):
     assert [found.ok for found in checks.gpu_findings()] == [False]
     assert [found.ok for found in checks.gpu_findings(needed=False)] == [None]
 
 
-def test_a_driver_that_does_not_answer_is_no_card(tmp_path, monkeypatch):
+def test_a_driver_that_fails_counts_as_no_gpu(tmp_path, monkeypatch):
     program(tmp_path, "nvidia-smi", "#!/bin/sh\necho NVIDIA-SMI has failed\nexit 9\n")
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
     assert gpus() == ()
 
 
-def test_other_pixels_are_told(monkeypatch):
+def test_different_pixels_are_reported(monkeypatch):
     monkeypatch.setattr(checks, "ZOOM", "0" * 64)
     found = checks.pixels()
     assert not found.ok
@@ -132,18 +132,18 @@ def test_other_pixels_are_told(monkeypatch):
     assert "matplotlib==3.10.5" in found.remedy
 
 
-def test_the_release_of_matplotlib_is_the_projects_pin():
-    pins = [str(one.specifier) for one in checks._required("") if one.name == "matplotlib"]
+def test_the_matplotlib_version_is_the_projects_pin():
+    pins = [str(required.specifier) for required in checks._required("") if required.name == "matplotlib"]
     assert pins == [f"=={checks.MATPLOTLIB}"]
 
 
-def test_a_folder_that_cannot_be_written_to_is_told(tmp_path):
+def test_a_folder_that_cannot_be_written_to_is_reported(tmp_path):
     found = next(checks.database_findings(tmp_path / "none" / "a.db"))
     assert not found.ok
     assert "No such file or directory" in found.found
 
 
-def test_an_old_sqlite_is_told(monkeypatch):
+def test_an_old_sqlite_is_reported(monkeypatch):
     monkeypatch.setattr(checks, "_PROBE", "print('3.31.1')")
     assert checks.sqlite().ok is False
     monkeypatch.setattr(checks, "_PROBE", "raise SystemExit('no such module: fts5')")
@@ -151,28 +151,28 @@ def test_an_old_sqlite_is_told(monkeypatch):
     assert (found.ok, found.found) == (False, "no such module: fts5")
 
 
-def an_address(folder: Path, url: str) -> Path:
-    """A servers.toml whose one server is the usual one, elsewhere."""
+def servers_file(folder: Path, url: str) -> Path:
+    """A servers.toml that lists the default server at another address."""
     path = folder / "servers.toml"
     path.write_text(f'[[server]]\nkey = "spec-o3"\nurl = "{url}"\n')
     return path
 
 
-def test_a_server_that_is_well_is_told_in_its_own_words(doctor, tmp_path):
+def test_a_running_server_is_reported_with_its_version_and_model(doctor, tmp_path):
     with BadServer([]) as server:
-        status, found = doctor("server", "--servers", an_address(tmp_path, server.url))
+        status, found = doctor("server", "--servers", servers_file(tmp_path, server.url))
     assert status == 0
     assert "vLLM 0.12.0 serves" in found["server"]["findings"][0]["found"]
 
 
-def test_a_broken_servers_file_is_told(doctor, tmp_path):
+def test_a_broken_servers_file_is_reported(doctor, tmp_path):
     (tmp_path / "servers.toml").write_text("[[server]]\nkey = 3\n")
     status, found = doctor("server", "--servers", tmp_path / "servers.toml")
     assert status == 1
     assert "servers.toml: server 1, key" in found["server"]["findings"][0]["found"]
 
 
-def test_vllm_is_looked_for_in_the_python_that_is_named(doctor, tmp_path, monkeypatch):
+def test_vllm_is_searched_for_in_the_python_that_is_named(doctor, tmp_path, monkeypatch):
     program(tmp_path, "python", f'#!/bin/sh\nPYTHONPATH={FAKE} exec {sys.executable} "$@"\n')
     monkeypatch.setenv("PATH", "/bin:/usr/bin")
     _, found = doctor("serve", "--python", tmp_path / "python")
@@ -191,12 +191,12 @@ def test_a_vllm_that_is_too_old_for_training_is_named(monkeypatch):
     assert checks.vllm_release("unknown", cpu=True).ok
 
 
-def test_an_unknown_capability_cannot_be_looked_at(capsys):
+def test_an_unknown_capability_is_refused(capsys):
     assert app.main(["doctor", "warp"]) == 2
     assert "found 'warp', expected one of review, live" in capsys.readouterr().err
 
 
-def test_for_a_person_commands_stand_on_lines_of_their_own(capsys, tmp_path, no_nvidia):
+def test_the_text_output_prints_commands_on_lines_of_their_own(capsys, tmp_path, no_nvidia):
     app.main(["doctor", "gpu"])
     assert capsys.readouterr().out.splitlines() == [
         "✗ GPU (gpu)",
@@ -205,6 +205,6 @@ def test_for_a_person_commands_stand_on_lines_of_their_own(capsys, tmp_path, no_
     ]
 
 
-def test_what_is_only_good_to_know_does_not_make_a_capability_ill():
+def test_a_note_does_not_make_a_capability_fail():
     note = Finding("disk", None, "3 GB")
     assert Diagnosis(capabilities.CAPABILITIES["gpu"], (note,)).ok

@@ -1,4 +1,4 @@
-"""The inspection loop and the tool: what a model may write, and what it gets back."""
+"""The inspection loop and the tool: what a model may write, and what the tool answers."""
 
 import json
 import threading
@@ -34,7 +34,7 @@ from agent.tasks import Task
 from agent.trajectory import Drafter, Trajectory
 from agent.trajectory.steps import Answer, Think, Zoom
 
-LOOK = (
+ZOOM_TURN = (
     '<think>Hα first.</think>\n<tool_call>\n{"name": "spectral_visualization_tool", "arguments": '
     '{"label": "Hα", "wavelength_range": [6500, 6600]}}\n</tool_call>'
 )
@@ -52,7 +52,7 @@ SPECTRUM = simulate("cv", "LAMOST", 30, 3)
 
 
 class Script:
-    """A policy that says what it was told to say, and remembers what it was shown."""
+    """A policy that returns scripted turns and keeps the conversations it was given."""
 
     drafter = Drafter("model", "script", {"version": "1"})
 
@@ -83,29 +83,29 @@ def ended(*turns: str, max_turns: int = 8) -> Ended:
     return last
 
 
-def test_events_come_in_the_order_things_happen():
-    events = list(inspect(SPECTRUM, TASK, Script([LOOK, ANSWER])))
-    wanted = [Started, Text, ToolCall, Thought, ToolResult, Text, Thought, Answered, Ended]
-    assert [type(e) for e in events] == wanted
+def test_events_come_in_order():
+    events = list(inspect(SPECTRUM, TASK, Script([ZOOM_TURN, ANSWER])))
+    expected = [Started, Text, ToolCall, Thought, ToolResult, Text, Thought, Answered, Ended]
+    assert [type(e) for e in events] == expected
     assert events[-1].reason == "answered"
 
 
 def test_a_turn_streams_as_the_policy_writes_it():
     events = list(inspect(SPECTRUM, TASK, Script([ANSWER], pieces=7)))
-    said = [e.text for e in events if isinstance(e, Text)]
-    assert len(said) == 7
-    assert "".join(said) == ANSWER
+    pieces = [e.text for e in events if isinstance(e, Text)]
+    assert len(pieces) == 7
+    assert "".join(pieces) == ANSWER
 
 
-def test_nothing_is_drawn_before_it_is_asked_for():
-    events = inspect(SPECTRUM, TASK, Script([LOOK, ANSWER]))
+def test_nothing_is_drawn_before_the_next_event_is_requested():
+    events = inspect(SPECTRUM, TASK, Script([ZOOM_TURN, ANSWER]))
     started = next(events)
     assert isinstance(started, Started)
     assert started.picture == pixels_sha256(started.overview)
 
 
 def test_the_trajectory_keeps_every_step_with_its_picture_frame_and_medium():
-    trajectory = run(SPECTRUM, TASK, Script([LOOK, ANSWER]))
+    trajectory = run(SPECTRUM, TASK, Script([ZOOM_TURN, ANSWER]))
     assert [type(s) for s in trajectory.steps] == [Think, Zoom, Think, Answer]
     assert [s.id for s in trajectory.steps] == ["s1", "s2", "s3", "s4"]
     zoom = trajectory.zooms[0]
@@ -121,12 +121,12 @@ def test_the_trajectory_keeps_every_step_with_its_picture_frame_and_medium():
 
 def test_with_a_redshift_windows_are_in_the_rest_frame():
     spectrum = simulate("hii", "SDSS", 30, 3, redshift=0.05)
-    zoom = run(spectrum, TASK, Script([LOOK, ANSWER])).zooms[0]
+    zoom = run(spectrum, TASK, Script([ZOOM_TURN, ANSWER])).zooms[0]
     assert (zoom.frame, zoom.z) == ("rest", 0.05)
     assert zoom.window_observed == pytest.approx((6825.0, 6930.0))
 
 
-def test_settings_say_what_would_repeat_the_inspection():
+def test_settings_hold_what_repeats_the_inspection():
     settings = run(SPECTRUM, TASK, Script([ANSWER]), max_turns=5).drafter.settings
     assert settings["version"] == "1"
     assert settings["renderer"] == RENDERER
@@ -135,23 +135,23 @@ def test_settings_say_what_would_repeat_the_inspection():
 
 
 def test_the_policy_is_shown_each_answer_of_the_tool():
-    policy = Script([LOOK, ANSWER])
+    policy = Script([ZOOM_TURN, ANSWER])
     run(SPECTRUM, TASK, policy)
     assert policy.seen[0].exchanges == ()
     (exchange,) = policy.seen[1].exchanges
-    assert exchange.text == LOOK
+    assert exchange.text == ZOOM_TURN
     assert exchange.observation.text.endswith("(6500, 6600) Å for Hα.")
     assert exchange.observation.image is not None
 
 
 def test_the_call_of_the_eighth_turn_is_not_run():
-    """As in the published loop: eight assistant turns, seven looks."""
-    policy = Script([LOOK])
+    """As in the published loop: eight assistant turns, seven zooms."""
+    policy = Script([ZOOM_TURN])
     events = list(inspect(SPECTRUM, TASK, policy))
-    looks = [e for e in events if isinstance(e, ToolResult)]
-    assert len(policy.seen) == len(looks) == 8
-    assert [e.zoom.ok for e in looks] == [True] * 7 + [False]
-    assert (looks[-1].zoom.observation, looks[-1].picture) == (NOT_RUN, None)
+    results = [e for e in events if isinstance(e, ToolResult)]
+    assert len(policy.seen) == len(results) == 8
+    assert [e.zoom.ok for e in results] == [True] * 7 + [False]
+    assert (results[-1].zoom.observation, results[-1].picture) == (NOT_RUN, None)
     assert (events[-1].reason, events[-1].trajectory.answer) == ("turn limit", None)
 
 
@@ -162,13 +162,13 @@ def test_an_answer_without_yes_or_no_has_no_verdict():
     assert end.trajectory.problems() == ["the answer is neither YES nor NO"]
 
 
-def test_a_look_and_an_answer_in_one_turn_is_a_look():
-    end = ended(LOOK + r"<answer>\boxed{NO}</answer>", ANSWER)
+def test_a_zoom_and_an_answer_in_one_turn_is_a_zoom():
+    end = ended(ZOOM_TURN + r"<answer>\boxed{NO}</answer>", ANSWER)
     assert [type(s) for s in end.trajectory.steps] == [Think, Zoom, Think, Answer]
     assert end.trajectory.faults == ("turn 1: a tool call and an answer in one turn",)
 
 
-def test_what_was_said_before_a_policy_failed_is_kept():
+def test_text_written_before_a_policy_failed_is_kept():
     events = list(inspect(SPECTRUM, TASK, Broken()))
     end = events[-1]
     assert isinstance(end, Ended)
@@ -176,7 +176,7 @@ def test_what_was_said_before_a_policy_failed_is_kept():
     assert "127.0.0.1:8000" in end.detail
 
 
-def test_run_passes_on_why_a_policy_failed():
+def test_run_raises_the_reason_why_a_policy_failed():
     with pytest.raises(PolicyError, match="is it still running"):
         run(SPECTRUM, TASK, Broken())
 
@@ -187,7 +187,7 @@ def test_fewer_than_one_turn_is_refused():
 
 
 class Endless:
-    """A model that never ends its turn; ``closed`` says whether the loop let go of it."""
+    """A model that never ends its turn; ``closed`` is true once the loop has closed its generator."""
 
     drafter = Drafter("model", "endless")
 
@@ -203,7 +203,7 @@ class Endless:
             self.closed = True
 
 
-def test_a_turn_without_end_is_cut_and_said_to_be():
+def test_a_turn_without_end_is_cut_and_listed_as_a_fault():
     policy = Endless()
     *_, last = inspect(SPECTRUM, TASK, policy)
     assert isinstance(last, Ended)
@@ -224,11 +224,11 @@ def test_one_piece_longer_than_a_turn_is_cut():
     *before, last = inspect(SPECTRUM, TASK, Floods())
     assert isinstance(last, Ended)
     assert f"turn 1: cut after {MAX_CHARACTERS} characters" in last.trajectory.faults
-    assert sum(len(one.text) for one in before if isinstance(one, Text)) == MAX_CHARACTERS + 1
+    assert sum(len(event.text) for event in before if isinstance(event, Text)) == MAX_CHARACTERS + 1
     assert len(last.trajectory.steps[0].text) <= MAX_CHARACTERS
 
 
-def test_stop_keeps_what_was_said_and_lets_the_policy_go():
+def test_stop_keeps_the_text_so_far_and_closes_the_policy():
     policy, stop = Endless(), Stop()
     events = inspect(SPECTRUM, TASK, policy, stop=stop)
     for event in events:
@@ -243,7 +243,7 @@ def test_stop_keeps_what_was_said_and_lets_the_policy_go():
     assert policy.closed
 
 
-def test_an_iterator_that_is_closed_closes_its_policy():
+def test_closing_the_iterator_closes_its_policy():
     policy = Endless()
     events = inspect(SPECTRUM, TASK, policy)
     next(e for e in events if isinstance(e, Text))
@@ -273,7 +273,7 @@ def test_stop_wakes_a_policy_that_waits():
     assert last.trajectory.faults == ("turn 1: nothing was written",)
 
 
-def test_a_waker_is_called_at_once_when_it_is_too_late_and_never_after_its_block():
+def test_a_waker_is_called_at_once_after_stop_and_never_after_its_block():
     stop, called = Stop(), []
     with stop.waking(lambda: called.append("left")):
         pass
@@ -289,21 +289,21 @@ class Talkative(Script):
         yield Usage(requests=1, prompt=100, cached=40, completion=5)
 
 
-def test_what_a_policy_remarks_is_a_fault_and_its_tokens_are_added_up():
-    *_, last = inspect(SPECTRUM, TASK, Talkative([LOOK, ANSWER]))
+def test_a_remark_of_a_policy_is_a_fault_and_its_tokens_are_added_up():
+    *_, last = inspect(SPECTRUM, TASK, Talkative([ZOOM_TURN, ANSWER]))
     assert isinstance(last, Ended)
     assert last.trajectory.faults == tuple(f"turn {n}: cut at its limit of 5 tokens" for n in (1, 2))
     assert last.usage == Usage(2, 200, 80, 10)
 
 
-def test_the_call_is_told_before_the_turn_has_ended():
-    events = inspect(SPECTRUM, TASK, Script([LOOK + "and more words", ANSWER], pieces=40))
+def test_the_call_is_reported_before_the_turn_has_ended():
+    events = inspect(SPECTRUM, TASK, Script([ZOOM_TURN + "and more words", ANSWER], pieces=40))
     called = next(e for e in events if isinstance(e, ToolCall))
     assert called.call.arguments["wavelength_range"] == [6500, 6600]
     assert isinstance(next(events), Text)
 
 
-def test_half_a_character_is_replaced_before_anybody_stores_it():
+def test_a_lone_surrogate_is_replaced_before_it_is_stored():
     broken = ANSWER.replace("emission", "emi\ud800ssion")
     trajectory = run(SPECTRUM, TASK, Script([broken]))
     assert trajectory.steps[0].text == "It is in emi\ufffdssion."
@@ -318,13 +318,13 @@ def a_spectrum(**changes) -> Spectrum:
     return Spectrum(**{"wavelength": WAVELENGTH, "flux": FLUX, "ivar": np.ones(80), **changes})
 
 
-def test_every_published_answer_is_given_word_for_word(shared: Path, monkeypatch):
-    # The words do not depend on the pixels, which tests/agent/test_plot.py checks; drawing all takes half a minute.
-    def refuse_or_nothing(wavelength, flux, window, title):
+def test_every_published_tool_answer_is_reproduced_exactly(shared: Path, monkeypatch):
+    # The text does not depend on the pixels, which tests/agent/test_plot.py checks; drawing all takes half a minute.
+    def check_without_drawing(wavelength, flux, window, title):
         pixels_to_draw(wavelength, flux, window)
         return "picture"
 
-    monkeypatch.setattr(tool, "draw", refuse_or_nothing)
+    monkeypatch.setattr(tool, "draw", check_without_drawing)
     folder = shared / "conformance"
     arrays = np.load(folder / "plots" / "spectra.npz")
     cases = [json.loads(line) for line in (folder / "tool_cases.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -332,8 +332,8 @@ def test_every_published_answer_is_given_word_for_word(shared: Path, monkeypatch
     for case in cases:
         wavelength, flux = (arrays[f"{case['spectrum']}.{what}"] for what in ("wavelength", "flux"))
         filled = np.interp(wavelength, wavelength[np.isfinite(flux)], flux[np.isfinite(flux)])
-        seen = tool.call(a_given_spectrum(wavelength, filled, case["redshift"]), case["arguments"])
-        assert (seen.text, seen.image is not None, seen.ok) == (case["text"], case["image"], case["success"])
+        result = tool.call(a_given_spectrum(wavelength, filled, case["redshift"]), case["arguments"])
+        assert (result.text, result.image is not None, result.ok) == (case["text"], case["image"], case["success"])
 
 
 def a_given_spectrum(wavelength, flux, redshift) -> Spectrum:
@@ -341,15 +341,15 @@ def a_given_spectrum(wavelength, flux, redshift) -> Spectrum:
 
 
 def test_the_picture_is_the_published_one_of_the_same_window():
-    seen = tool.call(a_spectrum(), {"wavelength_range": [5000, 6000], "label": "Hβ"})
-    assert seen.picture == plot.pixels_sha256(plot.draw(WAVELENGTH, FLUX, (5000, 6000)))
-    assert (seen.window, seen.frame, seen.z) == ((5000.0, 6000.0), "observed", 0.0)
+    result = tool.call(a_spectrum(), {"wavelength_range": [5000, 6000], "label": "Hβ"})
+    assert result.picture == plot.pixels_sha256(plot.draw(WAVELENGTH, FLUX, (5000, 6000)))
+    assert (result.window, result.frame, result.z) == ((5000.0, 6000.0), "observed", 0.0)
 
 
 def test_a_redshift_moves_the_spectrum_and_its_windows_to_the_rest_frame():
-    seen = tool.call(a_spectrum(redshift=0.25), {"wavelength_range": [4000, 4800]})
-    assert seen.picture == plot.pixels_sha256(plot.draw(WAVELENGTH / 1.25, FLUX, (4000, 4800)))
-    assert (seen.frame, seen.z) == ("rest", 0.25)
+    result = tool.call(a_spectrum(redshift=0.25), {"wavelength_range": [4000, 4800]})
+    assert result.picture == plot.pixels_sha256(plot.draw(WAVELENGTH / 1.25, FLUX, (4000, 4800)))
+    assert (result.frame, result.z) == ("rest", 0.25)
 
 
 @pytest.mark.parametrize("redshift", [None, 0.0])
@@ -364,7 +364,7 @@ def test_a_spectrum_already_at_rest_is_not_shifted_again():
     assert tool.frame_of(at_rest) == ("rest", 0.25)
 
 
-def test_the_overview_is_the_full_picture_of_the_tool_without_the_name_of_the_file():
+def test_the_overview_is_the_tools_full_picture_without_the_file_name():
     named = a_spectrum(redshift=0.1, name="spec-1-2-3.fits")
     assert plot.pixels_sha256(tool.overview(named)) == tool.call(named, {}).picture
     assert plot.pixels_sha256(tool.overview(named)) == tool.call(a_spectrum(redshift=0.1), {}).picture
@@ -378,13 +378,13 @@ def test_a_long_answer_is_cut_in_its_middle():
 
 
 @pytest.mark.parametrize("arguments", [None, [5000, 6000], "5000", 7])
-def test_arguments_that_are_no_object_are_an_error_the_model_can_read(arguments):
-    seen = tool.call(a_spectrum(), arguments)
-    assert not seen.ok
-    assert seen.text.startswith("Error when executing tool: ")
+def test_arguments_that_are_no_object_return_an_error_as_text(arguments):
+    result = tool.call(a_spectrum(), arguments)
+    assert not result.ok
+    assert result.text.startswith("Error when executing tool: ")
 
 
-def test_another_tool_is_an_error_the_model_can_read():
+def test_a_call_of_another_tool_returns_an_error_as_text():
     assert tool.call(a_spectrum(), {}, name="image_zoom").text == "Error when executing tool: 'image_zoom'"
 
 
@@ -396,19 +396,19 @@ json_values = st.recursive(
 
 
 @settings(max_examples=60, deadline=None)
-@given(asked=json_values.filter(lambda v: v is not None), label=json_values)
-def test_whatever_the_model_asks_is_answered(asked, label):
-    seen = tool.call(a_spectrum(), {"wavelength_range": asked, "label": label})
-    assert seen.ok == (seen.image is not None)
-    assert seen.text
+@given(requested=json_values.filter(lambda v: v is not None), label=json_values)
+def test_any_arguments_of_the_model_are_answered(requested, label):
+    result = tool.call(a_spectrum(), {"wavelength_range": requested, "label": label})
+    assert result.ok == (result.image is not None)
+    assert result.text
 
 
 @pytest.mark.parametrize("window", [[5000, 10**400], [-(10**400), 6000], [5000, float("inf")]])
-def test_numbers_beyond_all_bounds_are_answered(window):
+def test_numbers_of_any_size_are_answered(window):
     assert tool.call(a_spectrum(), {"wavelength_range": window}).text
 
 
-def test_the_system_text_is_the_published_template_s(shared: Path):
+def test_the_system_text_is_that_of_the_published_template(shared: Path):
     cases = (shared / "conformance" / "chat_template_cases.jsonl").read_text(encoding="utf-8").splitlines()
     with_tools = [case for case in map(json.loads, cases) if case["tools"]]
     assert with_tools

@@ -1,6 +1,6 @@
-"""Work on several cores: results in order, a few things ahead, ends that leave nothing running.
+"""Work on several cores: results in order, limited prefetch, and no process left running.
 
-Imports little: every started process imports this module.
+Imports little, because every started process imports this module.
 """
 
 import multiprocessing
@@ -29,16 +29,16 @@ def killed(number: int) -> int:
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_results_come_in_the_order_of_what_was_given(processes):
+def test_results_come_in_the_order_of_the_input(processes):
     done = list(ordered_map(slow_if_even, range(20), processes))
     assert [number for number, _ in done] == list(range(20))
     assert (os.getpid() in {pid for _, pid in done}) == (processes == 1)
 
 
-def test_things_are_taken_a_few_ahead_and_no_more():
+def test_only_a_few_items_are_taken_ahead():
     taken = []
-    given = (taken.append(number) or number for number in range(100))
-    with closing(ordered_map(slow_if_even, given, 2)) as done:
+    items = (taken.append(number) or number for number in range(100))
+    with closing(ordered_map(slow_if_even, items, 2)) as done:
         for number, _ in done:
             assert len(taken) <= number + 2 * AHEAD
             if number == 30:
@@ -47,16 +47,16 @@ def test_things_are_taken_a_few_ahead_and_no_more():
     assert not [p for p in multiprocessing.active_children() if p.is_alive()]
 
 
-def test_what_the_work_raises_is_raised_here():
+def test_an_exception_of_a_worker_is_raised_in_the_caller():
     with pytest.raises(OSError, match="No space left") as raised:
         list(ordered_map(refused, range(3), 2))
     assert raised.value.errno == 28
 
 
-def test_a_killed_process_is_said_in_words():
+def test_a_killed_process_raises_a_readable_error():
     with pytest.raises(ProcessLost, match="ended from outside"):
         list(ordered_map(killed, range(3), 2))
 
 
-def test_nothing_given_is_nothing_done():
+def test_empty_input_gives_no_results():
     assert list(ordered_map(refused, [], 2)) == []

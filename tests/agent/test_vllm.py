@@ -1,4 +1,4 @@
-"""``spec-o3 serve`` with a stand-in for vLLM: real processes, real signals, vLLM's own lines."""
+"""``spec-o3 serve`` with a stand-in for vLLM: real processes, real signals, vLLM's own log lines."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ from agent.vllm.server import tree_memory
 
 ROOT = Path(__file__).resolve().parents[2]
 FAKE = ROOT / "tests" / "support" / "fake_vllm"
-SAID = (*(ROOT / "agent" / "vllm").glob("*.py"), ROOT / "agent" / "cli" / "serve.py")
+MESSAGE_SOURCES = (*(ROOT / "agent" / "vllm").glob("*.py"), ROOT / "agent" / "cli" / "serve.py")
 
 
 def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def obey_signals() -> None:
-    """What runs in the background, or under nohup, ignores some of them, and so would every child."""
+    """Restore the default handlers: a background job or nohup ignores some signals, and children inherit that."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
 
 class Serve:
-    """``spec-o3 serve`` in a process of its own, with the stand-in on its path."""
+    """``spec-o3 serve`` in a separate process, with the stand-in on its path."""
 
     def __init__(self, folder: Path, behaviour: str, *arguments: str) -> None:
-        self.told_file = folder / "told.json"
+        self.start_file = folder / "start.json"
         self.log = folder / "vllm.log"
         self.port = free_port()
         variables = {**os.environ, "PYTHONPATH": str(FAKE), "FAKE_VLLM": behaviour}
-        variables |= {"FAKE_VLLM_TOLD": str(self.told_file), "XDG_STATE_HOME": str(folder / "state")}
+        variables |= {"FAKE_VLLM_TOLD": str(self.start_file), "XDG_STATE_HOME": str(folder / "state")}
         given = ["--model", "someone/spec-o3-3b", "--port", str(self.port), "--log", str(self.log)]
         self.process = subprocess.Popen(
             [sys.executable, ROOT / "app.py", "serve", *given, *arguments],
@@ -62,31 +62,31 @@ class Serve:
         )
 
     def until_ready(self) -> dict:
-        """What it said, as JSON, once the server answered."""
+        """Return its JSON line, once the server has answered."""
         line = self.process.stdout.readline()
         assert line, self.process.stderr.read()
         return json.loads(line)
 
-    def told(self) -> dict:
-        """What the stand-in was started with; waits until it has been."""
-        return wait_for(lambda: json.loads(self.told_file.read_text() or "null") if self.told_file.exists() else None)
+    def start_record(self) -> dict:
+        """Return what the stand-in was started with; wait until it has started."""
+        return wait_for(lambda: json.loads(self.start_file.read_text() or "null") if self.start_file.exists() else None)
 
     def ended(self) -> tuple[int, str]:
-        """Exit status, and what was said on stderr."""
-        _, said = self.process.communicate(timeout=60)
-        return self.process.returncode, said
+        """Wait for the end; return the exit status and stderr."""
+        _, stderr = self.process.communicate(timeout=60)
+        return self.process.returncode, stderr
 
 
-def wait_for(look: Callable[[], object]) -> object:
+def wait_for(check: Callable[[], object]) -> object:
     for _ in range(600):
-        if found := look():
+        if found := check():
             return found
         time.sleep(0.05)
-    raise AssertionError("nothing came of waiting")
+    raise AssertionError("the condition was still false after 30 s")
 
 
 def runs(pid: int) -> bool:
-    """Whether the process lives; one that nobody has waited for yet does not."""
+    """Whether the process is alive; a zombie is not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
@@ -102,69 +102,69 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Serve]]:
         return started[-1]
 
     yield start
-    for one in started:
-        if one.process.poll() is None:
-            one.process.kill()
-        if one.told_file.exists():
-            told = json.loads(one.told_file.read_text())
-            for pid in (told["pid"], told["worker"]):
+    for server in started:
+        if server.process.poll() is None:
+            server.process.kill()
+        if server.start_file.exists():
+            record = json.loads(server.start_file.read_text())
+            for pid in (record["pid"], record["worker"]):
                 if runs(pid):
                     os.kill(pid, signal.SIGKILL)
-        one.process.communicate()
+        server.process.communicate()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_what_is_served_is_told_and_a_signal_ends_the_server_and_its_children(serve, number):
-    one = serve("well", "--json")
-    ready = one.until_ready()
-    assert ready["url"] == f"http://127.0.0.1:{one.port}/v1"
+def test_the_server_is_reported_and_a_signal_ends_it_with_its_children(serve, number):
+    server = serve("well", "--json")
+    ready = server.until_ready()
+    assert ready["url"] == f"http://127.0.0.1:{server.port}/v1"
     assert ready["models"] == ["someone/spec-o3-3b"]
     assert (ready["weights_gib"], ready["cache_tokens"], ready["context"]) == (7.16, 340224, CONTEXT)
     assert ready["conversations"] == pytest.approx(340224 / CONTEXT)
     assert ready["main_memory_bytes"] > 1e6
-    told = one.told()
-    assert runs(told["pid"])
-    assert runs(told["worker"])
-    one.process.send_signal(number)
-    assert one.ended()[0] == 0
-    wait_for(lambda: not runs(told["pid"]) and not runs(told["worker"]))
+    record = server.start_record()
+    assert runs(record["pid"])
+    assert runs(record["worker"])
+    server.process.send_signal(number)
+    assert server.ended()[0] == 0
+    wait_for(lambda: not runs(record["pid"]) and not runs(record["worker"]))
 
 
-def test_while_it_starts_the_lines_worth_reading_are_passed_on_and_the_log_is_kept_whole(serve):
-    one = serve("slow")
-    wait_for(lambda: one.log.exists() and "Maximum concurrency" in one.log.read_text())
+def test_during_the_start_important_lines_are_printed_and_the_log_is_complete(serve):
+    server = serve("slow")
+    wait_for(lambda: server.log.exists() and "Maximum concurrency" in server.log.read_text())
     time.sleep(0.5)
-    one.process.send_signal(signal.SIGTERM)
-    status, said = one.ended()
+    server.process.send_signal(signal.SIGTERM)
+    status, stderr = server.ended()
     assert status == 0
-    assert "weights loaded: 7.16 GiB in 3.2 s" in said
-    assert "memory for the cache: 11.68 GiB" in said
-    assert "the cache holds 340,224 tokens" in said
-    assert "Loading safetensors checkpoint shards: 100% Completed | 2/2" in said
-    assert "Resolved architecture: Qwen2_5_VLForConditionalGeneration" in said
-    assert not runs(one.told()["pid"])
-    assert "[gpu_worker.py:760]" in one.log.read_text()
+    assert "weights loaded: 7.16 GiB in 3.2 s" in stderr
+    assert "memory for the cache: 11.68 GiB" in stderr
+    assert "the cache holds 340,224 tokens" in stderr
+    assert "Loading safetensors checkpoint shards: 100% Completed | 2/2" in stderr
+    assert "Resolved architecture: Qwen2_5_VLForConditionalGeneration" in stderr
+    assert not runs(server.start_record()["pid"])
+    assert "[gpu_worker.py:760]" in server.log.read_text()
 
 
-def test_a_server_that_will_not_end_is_killed_when_asked_twice(serve):
-    one = serve("stubborn", "--json")
-    one.until_ready()
-    told = one.told()
-    one.process.send_signal(signal.SIGINT)
+def test_a_server_that_does_not_end_is_killed_by_the_second_signal(serve):
+    server = serve("stubborn", "--json")
+    server.until_ready()
+    record = server.start_record()
+    server.process.send_signal(signal.SIGINT)
     time.sleep(0.5)
-    assert runs(told["pid"])
-    one.process.send_signal(signal.SIGINT)
-    assert one.ended()[0] == 0
-    wait_for(lambda: not runs(told["pid"]) and not runs(told["worker"]))
+    assert runs(record["pid"])
+    server.process.send_signal(signal.SIGINT)
+    assert server.ended()[0] == 0
+    wait_for(lambda: not runs(record["pid"]) and not runs(record["worker"]))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux to tell the child")
+@pytest.mark.skipif(sys.platform != "linux", reason="uses Linux's parent-death signal")
 def test_the_server_ends_even_if_spec_o3_is_killed(serve):
-    one = serve("well", "--json")
-    one.until_ready()
-    told = one.told()
-    one.process.kill()
-    wait_for(lambda: not runs(told["pid"]))
+    server = serve("well", "--json")
+    server.until_ready()
+    record = server.start_record()
+    server.process.kill()
+    wait_for(lambda: not runs(record["pid"]))
 
 
 @pytest.mark.parametrize(
@@ -185,38 +185,38 @@ def test_the_server_ends_even_if_spec_o3_is_killed(serve):
         ("something new", "vLLM's message: KeyError: 'nobody has seen this'"),
     ],
 )
-def test_a_server_that_dies_before_it_answers_is_told_in_a_sentence(serve, behaviour, words):
-    one = serve(behaviour)
-    status, said = one.ended()
+def test_a_server_that_dies_before_it_answers_is_reported_in_a_sentence(serve, behaviour, words):
+    server = serve(behaviour)
+    status, stderr = server.ended()
     assert status == 2
-    assert words in said
-    assert str(one.log) in said
-    assert "Traceback" not in said
+    assert words in stderr
+    assert str(server.log) in stderr
+    assert "Traceback" not in stderr
 
 
-def test_a_server_that_dies_later_is_bad_news(serve):
-    status, said = serve("dies later").ended()
+def test_a_server_that_dies_later_exits_with_status_1(serve):
+    status, stderr = serve("dies later").ended()
     assert status == 1
-    assert "vLLM ended: the GPU ran out of memory" in said
+    assert "vLLM ended: the GPU ran out of memory" in stderr
 
 
-def test_a_port_in_use_is_told_before_anything_is_started(serve, tmp_path):
+def test_a_port_in_use_is_reported_before_anything_is_started(serve, tmp_path):
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        one = serve("well", "--port", str(port))
-        status, said = one.ended()
+        server = serve("well", "--port", str(port))
+        status, stderr = server.ended()
     assert status == 2
-    assert f"port {port} on 127.0.0.1: another program listens there; choose another with --port" in said
-    assert not one.log.exists()
+    assert f"port {port} on 127.0.0.1: another program listens there; choose another with --port" in stderr
+    assert not server.log.exists()
 
 
-def test_the_command_can_be_seen_without_being_run(serve):
-    one = serve("well", "--dry-run", "--json", "--name", "mine", "--", "--max-num-batched-tokens", "4096")
-    told = one.until_ready()
-    assert one.ended()[0] == 0
-    line = told["command"]
+def test_dry_run_prints_the_command_without_running_it(serve):
+    server = serve("well", "--dry-run", "--json", "--name", "mine", "--", "--max-num-batched-tokens", "4096")
+    printed = server.until_ready()
+    assert server.ended()[0] == 0
+    line = printed["command"]
     assert line[1:3] == ["-m", "vllm.entrypoints.openai.api_server"]
     assert line[-2:] == ["--max-num-batched-tokens", "4096"]
     options = dict(zip(line[3::2], line[4::2], strict=False))
@@ -226,7 +226,7 @@ def test_the_command_can_be_seen_without_being_run(serve):
     assert options["--max-model-len"] == str(CONTEXT)
     assert "--enable-prefix-caching" in line
     assert "--enforce-eager" not in line
-    assert not one.told_file.exists()
+    assert not server.start_file.exists()
 
 
 @pytest.mark.parametrize(
@@ -240,14 +240,14 @@ def test_the_command_can_be_seen_without_being_run(serve):
         (["--python", "nowhere"], "nowhere: found no Python that runs"),
     ],
 )
-def test_what_cannot_be_served_is_said_before_anything_is_started(serve, arguments, words):
-    status, said = serve("well", *arguments).ended()
+def test_bad_arguments_are_reported_before_anything_is_started(serve, arguments, words):
+    status, stderr = serve("well", *arguments).ended()
     assert status == 2
-    assert words in said
-    assert "Traceback" not in said
+    assert words in stderr
+    assert "Traceback" not in stderr
 
 
-def test_a_python_without_vllm_is_told_how_to_get_it(tmp_path):
+def test_for_a_python_without_vllm_the_install_command_is_shown(tmp_path):
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nexec {sys.executable} -S -E "$@"\n')
     python.chmod(0o755)
@@ -259,7 +259,7 @@ GPU = Build(Path("python"), "0.32.0", cpu=False)
 CPU = Build(Path("python"), "0.32.0", cpu=True)
 
 
-def test_without_a_gpu_numbers_are_float32_nothing_is_compiled_and_the_cache_has_a_size():
+def test_without_a_gpu_the_dtype_is_float32_nothing_is_compiled_and_the_cache_has_a_size():
     line = command(Service("m"), CPU)
     assert line[line.index("--dtype") + 1] == "float32"
     assert line[line.index("--max-num-seqs") + 1] == "8"
@@ -272,7 +272,7 @@ def test_without_a_gpu_numbers_are_float32_nothing_is_compiled_and_the_cache_has
     assert command(Service("m", dtype="bfloat16"), CPU)[line.index("--dtype") + 1] == "bfloat16"
 
 
-def test_adapters_are_served_under_their_own_names_with_room_for_the_largest_rank(tmp_path):
+def test_adapters_are_served_under_their_own_names_with_the_largest_rank_as_limit(tmp_path):
     for name, rank in (("a", 8), ("b", 24)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "adapter_config.json").write_text(json.dumps({"r": rank}))
@@ -281,7 +281,7 @@ def test_adapters_are_served_under_their_own_names_with_room_for_the_largest_ran
     assert line[line.index("--lora-modules") + 1 :] == [f"a={tmp_path}/a", f"b={tmp_path}/b"]
 
 
-def test_a_folders_model_is_called_by_the_folder_and_given_no_more_context_than_it_was_made_for(tmp_path):
+def test_a_model_in_a_folder_has_the_folders_name_and_at_most_its_own_context(tmp_path):
     folder = tmp_path / "first-round"
     folder.mkdir()
     (folder / "config.json").write_text('{"text_config": {"max_position_embeddings": 8192}}')
@@ -292,42 +292,42 @@ def test_a_folders_model_is_called_by_the_folder_and_given_no_more_context_than_
     assert Service(str(folder)).context_length == CONTEXT
 
 
-def test_pictures_pixels_and_copies_are_passed_on_only_if_asked_for():
+def test_options_for_pictures_pixels_and_copies_are_passed_on_only_if_given():
     plain = command(Service("m"), GPU)
     assert not {"--mm-processor-kwargs", "--data-parallel-size", "--max-num-seqs"} & set(plain)
-    asked = command(Service("m", pixels=200704, data_parallel=4, sequences=32, images=4), GPU)
-    assert json.loads(asked[asked.index("--mm-processor-kwargs") + 1]) == {"max_pixels": 200704}
-    assert asked[asked.index("--data-parallel-size") + 1] == "4"
-    assert asked[asked.index("--max-num-seqs") + 1] == "32"
-    assert json.loads(asked[asked.index("--limit-mm-per-prompt") + 1])["image"] == 4
+    given = command(Service("m", pixels=200704, data_parallel=4, sequences=32, images=4), GPU)
+    assert json.loads(given[given.index("--mm-processor-kwargs") + 1]) == {"max_pixels": 200704}
+    assert given[given.index("--data-parallel-size") + 1] == "4"
+    assert given[given.index("--max-num-seqs") + 1] == "32"
+    assert json.loads(given[given.index("--limit-mm-per-prompt") + 1])["image"] == 4
 
 
-def test_a_server_that_listens_everywhere_is_asked_at_home():
+def test_a_server_that_listens_everywhere_is_called_on_localhost():
     assert Service("m", host="0.0.0.0").url == "http://127.0.0.1:8000"
     assert Service("m", host="::").url == "http://[::1]:8000"
     assert Service("m", host="gpu.example.org", port=9).url == "http://gpu.example.org:9"
 
 
-def test_what_the_guide_says_of_failures_is_what_is_said():
+def test_the_failures_in_the_guide_quote_the_messages_of_the_program():
     guide = (ROOT / "docs" / "live.md").read_text(encoding="utf-8")
     rows = guide.partition("| it says |")[2].splitlines()[2:]
-    said = "".join(path.read_text(encoding="utf-8") for path in SAID)
-    # As the program has them: sentences are broken over lines, and numbers filled in.
-    said = re.sub(r'"\s*\+?\s*f?"', "", said)
+    sources = "".join(path.read_text(encoding="utf-8") for path in MESSAGE_SOURCES)
+    # In the source, messages are split over lines, and numbers are filled in at run time.
+    sources = re.sub(r'"\s*\+?\s*f?"', "", sources)
     assert len(rows) > 15
     for row in rows:
         for words in row.split("|")[1].split("…"):
-            assert words.strip() in said, row
+            assert words.strip() in sources, row
 
 
-def test_the_caches_of_all_copies_are_added_up():
+def test_the_cache_sizes_of_all_copies_are_added_up():
     log = VllmLog()
     for engine in range(2):
         log.read(f"(EngineCore_DP{engine} pid={engine}) INFO [x.py:1] GPU KV cache size: 100,000 tokens")
     assert log.tokens == 200_000
 
 
-def test_no_picture_takes_more_tokens_than_the_context_was_reckoned_with():
+def test_no_picture_takes_more_tokens_than_the_context_was_computed_with():
     rng = np.random.default_rng(3)
     for pixels in (3909, 12000):
         wavelength = np.linspace(3600.0, 10000.0, pixels)
@@ -339,9 +339,9 @@ def test_no_picture_takes_more_tokens_than_the_context_was_reckoned_with():
             assert picture_tokens(*zoom.size) <= picture_tokens(*LARGEST_ZOOM)
 
 
-def test_guide_tool_block_and_overview_fit_the_prompt_that_was_reckoned_with():
+def test_guide_tool_block_and_overview_fit_the_computed_prompt_size():
     longest = max(len(task.prompt) for task in tasks.load().values()) + len(TOOL_BLOCK)
-    # Two characters a token is less than any tokenizer makes of this text.
+    # Every tokenizer needs more than two characters per token for this text.
     assert longest / 2 + picture_tokens(*LARGEST_OVERVIEW) <= PROMPT + 512
     assert longest / 2.5 + picture_tokens(*LARGEST_OVERVIEW) <= PROMPT
 
@@ -352,7 +352,7 @@ def test_the_default_context_holds_the_longest_conversation_with_our_default_set
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_the_memory_of_a_tree_of_processes_is_that_of_all_of_them():
+def test_the_memory_of_a_process_tree_is_the_sum_of_all_processes():
     hold = "import sys; x = b'x' * 50_000_000; print('held', flush=True); sys.stdin.read()"
     outer = f"import subprocess, sys; {hold.split(';')[1]}; subprocess.run([sys.executable, '-c', {hold!r}])"
     with subprocess.Popen(

@@ -1,4 +1,4 @@
-"""A real model and a real vLLM for a session of tests: ``make test-models`` makes the Python for them."""
+"""Session fixtures: a real tiny model and a real vLLM; ``make test-models`` makes the Python environment."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.models.support.real_server import CONTEXT, ENDLESS, PATIENCE, TRAINED
 
 CACHE = ROOT / ".cache"
 INPUTS = (Path(__file__).with_name("support") / "tiny.py", ROOT / "training" / "miniature" / "model.py")
-"""The files that decide what the tiny models are; a change of one makes them anew."""
+"""The files that define the tiny models; after a change of one, the models are made again."""
 
 
 @pytest.fixture(scope="session")
@@ -74,13 +74,13 @@ def _made(name: str, *options: str) -> Path:
     digest = hashlib.sha256("\0".join(sources + texts).encode()).hexdigest()
     folder = CACHE / f"{name}-{digest[:12]}"
     CACHE.mkdir(exist_ok=True)
-    # Two workers need the same model at the same time: the second waits for the first.
+    # Two test workers may need the same model at the same time: the second waits for the first.
     with (CACHE / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.is_dir():
             unfinished = CACHE / f"{name}-{os.getpid()}"
-            made = [sys.executable, "-m", "tests.models.support.tiny", unfinished, *options]
-            subprocess.run(made, cwd=ROOT, check=True)
+            command = [sys.executable, "-m", "tests.models.support.tiny", unfinished, *options]
+            subprocess.run(command, cwd=ROOT, check=True)
             for old in CACHE.glob(f"{name}-????????????"):
                 shutil.rmtree(old)
             unfinished.rename(folder)
@@ -94,6 +94,6 @@ def _require(*packages: str) -> None:
 
 
 def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

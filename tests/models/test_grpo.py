@@ -1,4 +1,4 @@
-"""GRPO: real rounds of a real small model, held against its traces token by token."""
+"""GRPO: real rounds of a real small model, compared with its traces token by token."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from training.run import Run
 from training.settings import ModelSettings, to_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 300  # seconds until a process that should have got somewhere is given up
+PATIENCE = 300  # seconds after which waiting for a process is given up
 CLOCK = ("seconds", "seconds_writing", "seconds_drawing", "seconds_learning")
 LABELS = {"cv": "YES", "cc": "NO", "wd": "YES"}
 MEASURED = {
@@ -52,13 +52,13 @@ MEASURED = {
 
 @pytest.fixture(scope="module", autouse=True)
 def imported() -> None:
-    """TRL imports vLLM where there is one, and the two warn of much that is none of ours."""
+    """Import TRL without its warnings; it imports vLLM if that is installed."""
     pytest.importorskip("trl")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from trl import GRPOTrainer
     assert GRPOTrainer
-    # As the processes here that are killed and resumed: sums come in the same order.
+    # As in the processes that are killed and resumed: sums must be in the same order.
     import torch
 
     torch.set_num_threads(1)
@@ -66,18 +66,18 @@ def imported() -> None:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The traces that the tiny model knows, with labels that it does not always give."""
+    """The traces that the tiny model knows, with labels that differ from some of its answers."""
     lines = []
     for key in INSPECTED:
         trace = replace(inspected(key).trajectory, label=LABELS[key])
         lines.append(json.dumps(trace.to_json() | {"spectrum_data": shown(key).to_json()}) + "\n")
-    file = tmp_path_factory.mktemp("asked") / "asked.jsonl"
+    file = tmp_path_factory.mktemp("questions") / "questions.jsonl"
     file.write_text("".join(lines), "utf-8")
     return file
 
 
 @pytest.fixture(scope="module")
-def asked(data: Path) -> list[Question]:
+def question_list(data: Path) -> list[Question]:
     return questions([data])
 
 
@@ -108,20 +108,22 @@ def settings(tiny_model: Path, data: Path, tmp_path: Path) -> GrpoSettings:
 
 @dataclass(frozen=True)
 class Round:
-    """One round as TRL prepared it for learning, and the same inspections made again by themselves."""
+    """One round as TRL prepared it for learning, and the same inspections run again separately."""
 
     trainer: Any
     loaded: Loaded
     renderer: Renderer
     output: dict[str, Any]
-    rolled: Sequence[Rollout]
+    rollouts: Sequence[Rollout]
 
 
 @pytest.fixture(scope="module")
-def one_round(tiny_model: Path, data: Path, asked: list[Question], tmp_path_factory: pytest.TempPathFactory) -> Round:
+def one_round(
+    tiny_model: Path, data: Path, question_list: list[Question], tmp_path_factory: pytest.TempPathFactory
+) -> Round:
     settings = settings_for(tiny_model, data, tmp_path_factory.mktemp("round") / "run")
     loaded = load(settings.model)
-    trainer = trainer_of(settings, loaded, asked, Run(Path(settings.output)), arguments_of(settings, 2))
+    trainer = trainer_of(settings, loaded, question_list, Run(Path(settings.output)), arguments_of(settings, 2))
     trainer.model_wrapped = trainer.model
     trainer.model.train()
     rows = [dict(trainer.train_dataset[place]) for place in (0, 0, 0, 0, 1, 1, 1, 1)]
@@ -129,7 +131,7 @@ def one_round(tiny_model: Path, data: Path, asked: list[Question], tmp_path_fact
     renderer = Renderer(loaded.processor)
     with trainer.writer.round(0):
         again = run_rollouts(
-            [asked[row["question"]] for row in rows],
+            [question_list[row["question"]] for row in rows],
             renderer,
             trainer.writer,
             Limits(settings.max_turns, settings.turn_tokens, settings.response_tokens),
@@ -138,103 +140,103 @@ def one_round(tiny_model: Path, data: Path, asked: list[Question], tmp_path_fact
     return Round(trainer, loaded, renderer, output, again.rollouts)
 
 
-def spoken_of(one: Round) -> Any:
-    return (one.output["completion_mask"] * one.output["tool_mask"]).bool()
+def spoken_of(one_round: Round) -> Any:
+    return (one_round.output["completion_mask"] * one_round.output["tool_mask"]).bool()
 
 
-def whole(one: Rollout) -> Rendered:
-    return one.prompt + one.completion
+def whole(rollout: Rollout) -> Rendered:
+    return rollout.prompt + rollout.completion
 
 
-def test_what_is_learned_from_is_what_was_sampled_token_by_token(one_round: Round) -> None:
-    """And the same seed samples the same: these are two rollouts."""
+def test_the_learned_tokens_are_the_sampled_tokens(one_round: Round) -> None:
+    """This also shows that the same seed gives the same samples: two separate rollouts are compared."""
     output = one_round.output
     spoken = spoken_of(one_round)
-    for row, one in enumerate(one_round.rolled):
-        asked = output["prompt_ids"][row][output["prompt_mask"][row].bool()]
-        assert asked.tolist() == list(one.prompt.ids)
-        said = output["completion_mask"][row].bool()
-        assert output["completion_ids"][row][said].tolist() == list(one.completion.ids)
-        assert spoken[row][said].tolist() == list(one.completion.spoken)
-        assert not spoken[row][~said].any()
-    assert output["num_items_in_batch"] == sum(sum(one.completion.spoken) for one in one_round.rolled)
-    assert output["num_images"] == [len(one.images) for one in one_round.rolled]
+    for row, rollout in enumerate(one_round.rollouts):
+        prompt = output["prompt_ids"][row][output["prompt_mask"][row].bool()]
+        assert prompt.tolist() == list(rollout.prompt.ids)
+        completion = output["completion_mask"][row].bool()
+        assert output["completion_ids"][row][completion].tolist() == list(rollout.completion.ids)
+        assert spoken[row][completion].tolist() == list(rollout.completion.spoken)
+        assert not spoken[row][~completion].any()
+    assert output["num_items_in_batch"] == sum(sum(rollout.completion.spoken) for rollout in one_round.rollouts)
+    assert output["num_images"] == [len(rollout.images) for rollout in one_round.rollouts]
 
 
-def test_what_is_spoken_is_the_turns_of_the_trace(one_round: Round) -> None:
+def test_the_spoken_tokens_are_the_turns_of_the_trace(one_round: Round) -> None:
     tokenizer = one_round.loaded.processor.tokenizer
-    for one in one_round.rolled:
+    for rollout in one_round.rollouts:
         runs: list[list[int]] = []
         before = False
-        for token, spoken in zip(one.completion.ids, one.completion.spoken, strict=True):
+        for token, spoken in zip(rollout.completion.ids, rollout.completion.spoken, strict=True):
             if spoken and not before:
                 runs.append([])
             if spoken:
                 runs[-1].append(token)
             before = spoken
         texts = [tokenizer.decode(run).removesuffix(END).removesuffix("<|endoftext|>") for run in runs]
-        assert texts == list(one.turns)
+        assert texts == list(rollout.turns)
 
 
 def test_well_formed_traces_have_the_published_rendering(one_round: Round) -> None:
     tokenizer = one_round.loaded.processor.tokenizer
     well_formed = [
-        one
-        for one in one_round.rolled
-        if one.reason == "answered"
-        and one.turns == tuple(turn_text(turn) for turn in one.trajectory.turns())
-        and not one.trajectory.faults
+        rollout
+        for rollout in one_round.rollouts
+        if rollout.reason == "answered"
+        and rollout.turns == tuple(turn_text(turn) for turn in rollout.trajectory.turns())
+        and not rollout.trajectory.faults
     ]
     assert len(well_formed) >= 2
-    for one in well_formed:
-        wanted = one_round.renderer.example(one.trajectory, one.images)
-        assert tokenizer.decode(whole(one).ids) == tokenizer.decode(wanted.ids)
-        assert one.completion.images == wanted.images[1:]
+    for rollout in well_formed:
+        expected = one_round.renderer.example(rollout.trajectory, rollout.images)
+        assert tokenizer.decode(whole(rollout).ids) == tokenizer.decode(expected.ids)
+        assert rollout.completion.images == expected.images[1:]
 
 
-def test_rewards_are_scores_and_advantages_those_of_the_group(one_round: Round) -> None:
-    scored = [score(one.response, one.question.label).score for one in one_round.rolled]
+def test_rewards_are_scores_and_advantages_are_normalised_per_group(one_round: Round) -> None:
+    scored = [score(rollout.response, rollout.question.label).score for rollout in one_round.rollouts]
     assert one_round.trainer.reward_funcs[0](None, None, None, scored=scored) == scored
     advantages = one_round.output["advantages"].tolist()
     assert any(advantages)
     for start in (0, 4):
         group = scored[start : start + 4]
         mean = sum(group) / 4
-        spread = math.sqrt(sum((one - mean) ** 2 for one in group) / 3)
-        wanted = [(one - mean) / (spread + 1e-4) for one in group]
-        assert advantages[start : start + 4] == pytest.approx(wanted, abs=1e-4)
+        spread = math.sqrt(sum((value - mean) ** 2 for value in group) / 3)
+        expected = [(value - mean) / (spread + 1e-4) for value in group]
+        assert advantages[start : start + 4] == pytest.approx(expected, abs=1e-4)
 
 
-def test_the_trainers_probabilities_are_those_of_the_conversation_alone(one_round: Round) -> None:
-    """Without any padding: pictures, places and masks reach the model as they do in SFT and live."""
+def test_the_trainers_probabilities_equal_those_without_a_batch(one_round: Round) -> None:
+    """Compared without padding: pictures, positions and masks reach the model as in SFT and live."""
     import torch
 
     output, trainer = one_round.output, one_round.trainer
-    told = output["old_per_token_logps"]
+    recorded = output["old_per_token_logps"]
     model = trainer.model.eval()
-    for row, one in enumerate(one_round.rolled):
-        batch = for_learning([whole(one)], one_round.loaded.processor)
+    for row, rollout in enumerate(one_round.rollouts):
+        batch = for_learning([whole(rollout)], one_round.loaded.processor)
         batch.pop("labels")
         with torch.no_grad():
-            foretold = model(**batch).logits[0].log_softmax(-1)
-        start = len(one.prompt)
-        ids = torch.tensor(one.completion.ids)
-        alone = foretold[start - 1 : -1].gather(1, ids[:, None])[:, 0]
-        spoken = torch.tensor(one.completion.spoken)
-        assert torch.allclose(told[row, : len(ids)][spoken], alone[spoken], atol=2e-4)
+            predicted = model(**batch).logits[0].log_softmax(-1)
+        start = len(rollout.prompt)
+        ids = torch.tensor(rollout.completion.ids)
+        alone = predicted[start - 1 : -1].gather(1, ids[:, None])[:, 0]
+        spoken = torch.tensor(rollout.completion.spoken)
+        assert torch.allclose(recorded[row, : len(ids)][spoken], alone[spoken], atol=2e-4)
     trainer.model.train()
 
 
-def test_no_gradient_reaches_what_was_not_spoken(one_round: Round) -> None:
-    """The gradient of the loss at each place of the last layer, from where the next token is foretold: none
-    but before a spoken token of a trajectory with an advantage, and there everywhere."""
+def test_the_gradient_reaches_only_the_spoken_tokens(one_round: Round) -> None:
+    """The gradient of the loss at each position of the last layer, which predicts the next token, is nonzero
+    exactly before the spoken tokens of trajectories with an advantage."""
     import torch
 
     trainer, output = one_round.trainer, one_round.output
     rows = {key: value for key, value in output.items() if key != "old_per_token_logps"}
     last: list[Any] = []
 
-    def keep(module: object, given: object, found: Any) -> None:
+    def keep(module: object, inputs: object, found: Any) -> None:
         found.last_hidden_state.retain_grad()
         last.append(found.last_hidden_state)
 
@@ -246,25 +248,25 @@ def test_no_gradient_reaches_what_was_not_spoken(one_round: Round) -> None:
     trainer.model.zero_grad()
     reached = last[0].grad.abs().sum(-1) > 0
     prompt = output["prompt_ids"].shape[1]
-    wanted = torch.zeros_like(reached)
-    wanted[:, prompt - 1 : -1] = spoken_of(one_round) & (output["advantages"].abs() > 1e-6)[:, None]
-    assert wanted.any()
-    assert torch.equal(reached, wanted)
+    expected = torch.zeros_like(reached)
+    expected[:, prompt - 1 : -1] = spoken_of(one_round) & (output["advantages"].abs() > 1e-6)[:, None]
+    assert expected.any()
+    assert torch.equal(reached, expected)
 
 
-def test_dapo_is_the_mean_over_spoken_tokens_by_hand(one_round: Round) -> None:
-    """One update of the whole round: sum of -advantage over all spoken tokens, by their number."""
+def test_the_dapo_loss_is_the_mean_over_spoken_tokens(one_round: Round) -> None:
+    """One update of the whole round: the sum of -advantage over all spoken tokens, divided by their number."""
     trainer, output = one_round.trainer, one_round.output
     rows = {key: value for key, value in output.items() if key != "old_per_token_logps"}
     trainer.current_gradient_accumulation_steps = trainer.args.steps_per_generation
     loss = trainer.compute_loss(trainer.model, rows).item()
-    counts = [sum(one.completion.spoken) for one in one_round.rolled]
+    counts = [sum(rollout.completion.spoken) for rollout in one_round.rollouts]
     advantages = output["advantages"].tolist()
-    wanted = -sum(a * n for a, n in zip(advantages, counts, strict=True)) / sum(counts)
-    assert loss == pytest.approx(wanted, abs=1e-5)
+    expected = -sum(a * n for a, n in zip(advantages, counts, strict=True)) / sum(counts)
+    assert loss == pytest.approx(expected, abs=1e-5)
 
 
-def test_the_dual_clip_is_verls(one_round: Round) -> None:
+def test_the_dual_clip_is_that_of_verl(one_round: Round) -> None:
     """min(c |A|, max(r, clip(r)) |A|) for a negative advantage, -min(r, clip(r)) A for a positive one."""
     import torch
 
@@ -289,21 +291,21 @@ def test_the_dual_clip_is_verls(one_round: Round) -> None:
         ratio = shift.exp()
         clipped = ratio.clamp(0.8, 1.2)
         if sign > 0:
-            lost = -torch.minimum(ratio, clipped)
+            losses = -torch.minimum(ratio, clipped)
         else:
-            lost = torch.minimum(torch.tensor(3.0), torch.maximum(ratio, clipped))
+            losses = torch.minimum(torch.tensor(3.0), torch.maximum(ratio, clipped))
         counts = spoken_of(one_round).sum(1)
-        assert loss == pytest.approx(float((lost * counts).sum() / counts.sum()), abs=1e-4)
+        assert loss == pytest.approx(float((losses * counts).sum() / counts.sum()), abs=1e-4)
 
 
-def test_the_checkpoints_own_sampling_settings_do_not_decide(one_round: Round) -> None:
-    """Its repetition penalty, which a model that knows its tags by heart would show at once."""
+def test_the_checkpoints_own_sampling_settings_are_ignored(one_round: Round) -> None:
+    """E.g. its repetition penalty, which would change the output of a model that repeats its tags."""
     trainer, loaded = one_round.trainer, one_round.loaded
     settings = loaded.model.generation_config
     assert settings.repetition_penalty == 1.05
     before = settings.to_dict()
     writer = TransformersGenerator(trainer, 4, temperature=1e-4, top_p=1.0, seed=0)
-    request = Request(one_round.rolled[0].prompt, 200)
+    request = Request(one_round.rollouts[0].prompt, 200)
     texts = []
     for penalty in (1.0, 50.0):
         settings.repetition_penalty = penalty
@@ -316,43 +318,45 @@ def test_the_checkpoints_own_sampling_settings_do_not_decide(one_round: Round) -
 
 def test_a_turn_keeps_to_its_own_limit_and_order_in_a_batch(one_round: Round) -> None:
     writer = TransformersGenerator(one_round.trainer, 2, temperature=1.0, top_p=1.0, seed=3)
-    prompts = [one.prompt for one in one_round.rolled]
+    prompts = [rollout.prompt for rollout in one_round.rollouts]
     limits = [5, 200, 1, 30]
     with writer.round(0):
         written = writer.write([Request(p, n) for p, n in zip(prompts, limits, strict=False)])
-    assert [len(one.ids) <= limit for one, limit in zip(written, limits, strict=True)] == [True] * 4
+    assert [len(turn.ids) <= limit for turn, limit in zip(written, limits, strict=True)] == [True] * 4
     assert len(written[2].ids) == 1
     assert written[1].ids[-1] in writer.ends
-    assert not any(token in writer.ends for one in written for token in one.ids[:-1])
+    assert not any(token in writer.ends for turn in written for token in turn.ids[:-1])
 
 
 def test_marks_of_pictures_are_never_written(
-    random_model: Path, data: Path, asked: list[Question], tmp_path: Path
+    random_model: Path, data: Path, question_list: list[Question], tmp_path: Path
 ) -> None:
     settings = settings_for(random_model, data, tmp_path / "run")
     loaded = load(settings.model)
-    trainer = trainer_of(settings, loaded, asked, Run(tmp_path), arguments_of(settings, 2))
+    trainer = trainer_of(settings, loaded, question_list, Run(tmp_path), arguments_of(settings, 2))
     trainer.model_wrapped = trainer.model
     prompt = Renderer(loaded.processor).opening("s", "p", inspected("cv").pictures[0])
     with trainer.writer.round(0):
         written = trainer.writer.write([Request(prompt, 300)] * 16)
     forbidden = forbidden_ids(loaded.processor.tokenizer)
     assert len(forbidden) == 2
-    assert not set(forbidden) & {token for one in written for token in one.ids}
+    assert not set(forbidden) & {token for turn in written for token in turn.ids}
 
 
 def numbers(run: Run) -> list[dict[str, Any]]:
-    """The log without what the clock says."""
+    """The log without the times."""
     return [{key: value for key, value in line.items() if key not in CLOCK} for line in run.logged()]
 
 
 @pytest.fixture(scope="module")
-def learned(tiny_model: Path, data: Path, asked: list[Question], tmp_path_factory: pytest.TempPathFactory) -> Run:
+def learned(
+    tiny_model: Path, data: Path, question_list: list[Question], tmp_path_factory: pytest.TempPathFactory
+) -> Run:
     settings = settings_for(tiny_model, data, tmp_path_factory.mktemp("learned") / "run")
-    return train(settings, asked)
+    return train(settings, question_list)
 
 
-def test_every_round_is_a_line_of_the_log(learned: Run) -> None:
+def test_every_round_is_one_line_of_the_log(learned: Run) -> None:
     lines = learned.logged()
     assert [line["round"] for line in lines] == [1, 2]
     assert [line["step"] for line in lines] == [2, 4]
@@ -365,7 +369,7 @@ def test_every_round_is_a_line_of_the_log(learned: Run) -> None:
     assert any(line["grad_norm"] > 0 for line in lines)
 
 
-def test_what_it_learned_is_inspected_with_live(learned: Run) -> None:
+def test_the_trained_model_inspects_live(learned: Run) -> None:
     policy = Local(str(learned.model), sampling=Sampling(temperature=0.0, max_tokens=256))
     events = list(inspect(shown("cv"), load_tasks()["cv"], policy))
     assert isinstance(events[-1], Ended)
@@ -373,17 +377,17 @@ def test_what_it_learned_is_inspected_with_live(learned: Run) -> None:
     assert events[-1].trajectory.zooms
 
 
-def test_sample_traces_open_in_review(learned: Run, tmp_path: Path) -> None:
-    """Through the program's own import."""
+def test_sample_traces_can_be_imported_for_review(learned: Run, tmp_path: Path) -> None:
+    """Imported with the program's own command."""
     pytest.importorskip("sqlite_utils")
     file = learned.traces / "round-00001.jsonl"
     rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
     assert len(rows) == 3
     for row in rows:
-        told = row["drafter"]["settings"]
+        settings = row["drafter"]["settings"]
         assert row["drafter"]["kind"] == "model"
-        assert (told["run"], told["round"]) == ("run", 1)
-        assert told["reward"] in (1.0, 0.8, 0.0, -0.2)
+        assert (settings["run"], settings["round"]) == ("run", 1)
+        assert settings["reward"] in (1.0, 0.8, 0.0, -0.2)
         assert row["label"] in ("YES", "NO")
     line = [sys.executable, str(ROOT / "app.py"), "import", str(file), "--db", str(tmp_path / "s.db")]
     done = subprocess.run([*line, "--json"], capture_output=True, text=True, timeout=PATIENCE)
@@ -393,45 +397,45 @@ def test_sample_traces_open_in_review(learned: Run, tmp_path: Path) -> None:
     assert imported["problems"] == []
 
 
-def test_a_killed_run_goes_on_as_if_it_had_not_been(
+def test_a_killed_and_resumed_run_equals_an_uninterrupted_run(
     settings: GrpoSettings, learned: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Killed with SIGKILL after a round and resumed: rollouts, log and weights are those of an uninterrupted run.
-    Two of three questions per round: an epoch is one round."""
+    """Killed with SIGKILL after a round and resumed: rollouts, log and weights equal those of an uninterrupted run.
+    Two of three questions are used per round, so an epoch is one round."""
     killed = Run(Path(settings.output))
     config = Path(settings.output + ".yaml")
     config.write_text(to_yaml(settings))
     line = [sys.executable, str(ROOT / "app.py"), "grpo", "--config", str(config)]
     variables = os.environ | {"OMP_NUM_THREADS": "1"}
     with subprocess.Popen(line, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-        end = time.monotonic() + PATIENCE
-        while killed.checkpoint() is None and process.poll() is None and time.monotonic() < end:
+        deadline = time.monotonic() + PATIENCE
+        while killed.checkpoint() is None and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
     assert not killed.finished
-    status, out, err = told(capsys, settings, "--resume", "--json")
+    status, out, err = run_command(capsys, settings, "--resume", "--json")
     assert status == 0, err
     assert json.loads(out)["last"]["round"] == 2
     assert numbers(killed) == numbers(learned)
     # The weights changed before the kill, so resuming from another state would show.
     assert [line["grad_norm"] > 0 for line in numbers(killed)] == [True] * 2
     for run in (killed, learned):
-        assert sorted(one.name for one in run.traces.iterdir()) == [f"round-{n:05d}.jsonl" for n in (1, 2)]
+        assert sorted(path.name for path in run.traces.iterdir()) == [f"round-{n:05d}.jsonl" for n in (1, 2)]
     weights = [(run.model / "model.safetensors").read_bytes() for run in (killed, learned)]
     assert weights[0] == weights[1]
 
 
-def test_without_the_tool_there_is_one_turn(settings: GrpoSettings, asked: list[Question]) -> None:
-    run = train(replace(settings, with_tool=False, rounds=1), asked)
+def test_without_the_tool_there_is_one_turn(settings: GrpoSettings, question_list: list[Question]) -> None:
+    run = train(replace(settings, with_tool=False, rounds=1), question_list)
     (line,) = run.logged()
     assert (line["turns"], line["calls"], line["tool_error_rate"]) == (1.0, 0.0, None)
 
 
-def test_an_adapter_learns(settings: GrpoSettings, asked: list[Question]) -> None:
-    """With one update a round, which needs no old probabilities, and a divergence from the start."""
+def test_an_adapter_can_be_trained(settings: GrpoSettings, question_list: list[Question]) -> None:
+    """With one update per round, which needs no old probabilities, and with a KL term to the initial model."""
     lora = replace(settings.model, method="lora")
-    run = train(replace(settings, model=lora, rounds=1, mini_batch=2, kl=0.01), asked)
+    run = train(replace(settings, model=lora, rounds=1, mini_batch=2, kl=0.01), question_list)
     (line,) = run.logged()
     assert line["kl_old"] == 0.0
     assert line["kl_start"] == pytest.approx(0.0, abs=1e-6)
@@ -440,7 +444,7 @@ def test_an_adapter_learns(settings: GrpoSettings, asked: list[Question]) -> Non
     assert isinstance(list(inspect(shown("cv"), load_tasks()["cv"], policy))[-1], Ended)
 
 
-def told(capsys: pytest.CaptureFixture[str], settings: GrpoSettings, *more: str) -> tuple[int, str, str]:
+def run_command(capsys: pytest.CaptureFixture[str], settings: GrpoSettings, *more: str) -> tuple[int, str, str]:
     config = Path(settings.output + ".yaml")
     config.write_text(to_yaml(settings))
     status = main(["grpo", "--config", str(config), *more])
@@ -449,7 +453,7 @@ def told(capsys: pytest.CaptureFixture[str], settings: GrpoSettings, *more: str)
 
 
 def test_a_dry_run_counts_and_writes_nothing(settings: GrpoSettings, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = told(capsys, settings, "--dry-run")
+    status, out, _ = run_command(capsys, settings, "--dry-run")
     assert status == 0
     assert "3 spectra" in out
     assert "2 rounds of 2 x 4, learned from in 2 updates each" in out
@@ -457,7 +461,7 @@ def test_a_dry_run_counts_and_writes_nothing(settings: GrpoSettings, capsys: pyt
 
 
 @pytest.mark.parametrize(
-    ("more", "wanted"),
+    ("more", "expected"),
     [
         (["--set", "rolouts=4"], "rolouts: found an unknown field, expected one of "),
         (["--set", "mini_batch=3"], "mini_batch: found 3, expected a divisor of prompts (2)"),
@@ -470,15 +474,15 @@ def test_a_dry_run_counts_and_writes_nothing(settings: GrpoSettings, capsys: pyt
         (["--resume"], "holds no run to resume"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line(
-    settings: GrpoSettings, capsys: pytest.CaptureFixture[str], more: list[str], wanted: str
+def test_bad_settings_are_reported_in_one_line(
+    settings: GrpoSettings, capsys: pytest.CaptureFixture[str], more: list[str], expected: str
 ) -> None:
-    status, _, err = told(capsys, settings, *more)
+    status, _, err = run_command(capsys, settings, *more)
     assert status == 2
-    assert wanted in err
+    assert expected in err
     assert err.count("\n") == 1
-    # How long a question is shows when its picture has been drawn.
-    assert Path(settings.output).exists() == (wanted == "prompt_tokens: ")
+    # The length of a question is known only after its picture has been drawn.
+    assert Path(settings.output).exists() == (expected == "prompt_tokens: ")
 
 
 def test_spectra_of_the_test_data_are_refused_or_dropped(
@@ -486,16 +490,16 @@ def test_spectra_of_the_test_data_are_refused_or_dropped(
 ) -> None:
     test = tmp_path / "test.jsonl"
     test.write_text(data.read_text("utf-8").splitlines()[0] + "\n", "utf-8")
-    status, _, err = told(capsys, settings, "--test", str(test), "--dry-run")
+    status, _, err = run_command(capsys, settings, "--test", str(test), "--dry-run")
     assert status == 2
     assert "1 spectrum is in the training and in the test data" in err
-    status, out, _ = told(capsys, settings, "--test", str(test), "--set", "drop_leaks=true", "--dry-run")
+    status, out, _ = run_command(capsys, settings, "--test", str(test), "--set", "drop_leaks=true", "--dry-run")
     assert status == 0
     assert "its spectrum is in the test data" in out
 
 
 class Engine:
-    """What TRL's ``VLLMGeneration`` is to its callers; writes a turn that ends with its length in tokens."""
+    """A stand-in for TRL's ``VLLMGeneration``; writes turns of the maximum length, ending with the end token."""
 
     def __init__(self, mode: str, image: int, end: int, tensor_parallel: int = 1) -> None:
         self.mode = mode
@@ -512,20 +516,20 @@ class Engine:
     def generate(self, prompts: list[list[int]], images: list[list[Any]], num_generations: int) -> Any:
         self.calls.append(len(prompts))
         assert num_generations == 1
-        read = [self._expanded(ids, len(seen)) for ids, seen in zip(prompts, images, strict=True)]
+        read = [self._expanded(ids, len(pictures)) for ids, pictures in zip(prompts, images, strict=True)]
         ids = [[7] * (self.max_completion_length - 1) + [self._end] for _ in prompts]
         return read, ids, [[[-0.5] for _ in row] for row in ids], None
 
     def _expanded(self, ids: list[int], pictures: int) -> list[int]:
-        """As vLLM does: a mark becomes as many as its picture has, here 5."""
+        """Expand marks as vLLM does: one mark becomes as many tokens as its picture has, here 5."""
         if self.mode == "server":
             return ids
         assert ids.count(self._image) == pictures
-        return [token for one in ids for token in ([one] * 5 if one == self._image else [one])]
+        return [token for mark in ids for token in ([mark] * 5 if mark == self._image else [mark])]
 
 
 class Ranks:
-    """An accelerator of several processes, in which the others wait for ``others`` turns."""
+    """A stand-in for an accelerator of several processes, of which the others need ``others`` turns."""
 
     def __init__(self, others: Sequence[int]) -> None:
         self.num_processes = 1 + len(others)
@@ -553,32 +557,32 @@ def vllm_writer(mode: str, others: Sequence[int] = (), tensor_parallel: int = 1)
     return VllmGenerator(trainer), engine, trainer
 
 
-def seen(pictures: int = 1) -> Rendered:
+def conversation_with(pictures: int = 1) -> Rendered:
     """A conversation with pictures of five tokens each."""
     ids = (9, *(token for _ in range(pictures) for token in (8, *[2] * 5, 8)))
     return Rendered(ids, (False,) * len(ids), tuple(inspected("cv").pictures[:pictures]))
 
 
 @pytest.mark.parametrize("mode", ["colocate", "server"])
-def test_vllm_reads_what_the_model_that_learns_reads(mode: str) -> None:
+def test_vllm_reads_the_same_tokens_as_the_trained_model(mode: str) -> None:
     writer, engine, _ = vllm_writer(mode)
     assert writer.any_waiting(2)
-    written = writer.write([Request(seen(2), 6), Request(seen(1), 3)])
-    assert [len(one.ids) for one in written] == [6, 3]
-    assert [one.logprobs for one in written] == [(-0.5,) * 6, (-0.5,) * 3]
+    written = writer.write([Request(conversation_with(2), 6), Request(conversation_with(1), 3)])
+    assert [len(turn.ids) for turn in written] == [6, 3]
+    assert [turn.logprobs for turn in written] == [(-0.5,) * 6, (-0.5,) * 3]
     assert not writer.any_waiting(0)
     assert engine.calls == [2]
 
 
-def test_vllm_that_counts_a_picture_otherwise_is_found_out() -> None:
+def test_a_vllm_that_counts_picture_tokens_differently_is_refused() -> None:
     writer, _, _ = vllm_writer("colocate")
-    short = Rendered((9, 8, 2, 2, 8), (False,) * 5, seen().images)
+    short = Rendered((9, 8, 2, 2, 8), (False,) * 5, conversation_with().images)
     writer.any_waiting(1)
     with pytest.raises(RuntimeError, match="vLLM read 8 tokens where the trained model reads 5"):
         writer.write([Request(short, 3)])
 
 
-def test_weights_go_to_vllm_once_an_update() -> None:
+def test_weights_are_sent_to_vllm_once_per_update() -> None:
     writer, engine, trainer = vllm_writer("colocate")
     for step, synced in ((0, 1), (0, 1), (2, 2), (4, 3)):
         trainer.state.global_step = step
@@ -589,10 +593,10 @@ def test_weights_go_to_vllm_once_an_update() -> None:
 
 @pytest.mark.parametrize(("mode", "tensor_parallel"), [("server", 1), ("colocate", 2)])
 def test_processes_that_share_a_vllm_call_it_together(mode: str, tensor_parallel: int) -> None:
-    """As often as the one that waits longest, with as many requests as the one that has most."""
+    """They call it as often, and with as many requests, as the process that has the most."""
     writer, engine, trainer = vllm_writer(mode, others=[3], tensor_parallel=tensor_parallel)
     assert writer.any_waiting(1)
-    assert len(writer.write([Request(seen(), 4)])) == 1
+    assert len(writer.write([Request(conversation_with(), 4)])) == 1
     trainer.accelerator.others = [2]
     assert writer.any_waiting(0)
     assert writer.write([]) == []
@@ -601,9 +605,9 @@ def test_processes_that_share_a_vllm_call_it_together(mode: str, tensor_parallel
     assert engine.calls == [3, 2]
 
 
-def test_processes_with_a_vllm_each_do_not_wait_for_others() -> None:
+def test_processes_with_their_own_vllm_do_not_wait_for_others() -> None:
     writer, engine, _ = vllm_writer("colocate", others=[3])
     assert not writer.any_waiting(0)
     assert writer.any_waiting(1)
-    writer.write([Request(seen(), 4)])
+    writer.write([Request(conversation_with(), 4)])
     assert engine.calls == [1]

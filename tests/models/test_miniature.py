@@ -1,4 +1,4 @@
-"""The proof in miniature at its smallest: every stage really runs, is killed, goes on, and comes to life."""
+"""The miniature proof at its smallest scale: every stage runs, is killed and resumes; its model inspects."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def command(folder: Path, *options: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def proof(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, object], float]:
-    """A proof that was killed after its cold start, and then finished: its folder, its result, and when the
-    base was there."""
+    """A proof killed after its cold start and then finished: its folder, its result, and the modification time of
+    the base model."""
     folder = tmp_path_factory.mktemp("miniature") / "proof"
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     log = folder.parent / "log"
-    with log.open("w") as told, subprocess.Popen(command(folder), stderr=told, env=environment) as first:
-        until = time.monotonic() + PATIENCE
+    with log.open("w") as stderr, subprocess.Popen(command(folder), stderr=stderr, env=environment) as first:
+        deadline = time.monotonic() + PATIENCE
         while not (folder / "seed-0" / "sft" / "model").is_dir():
             assert first.poll() is None, log.read_text()
-            assert time.monotonic() < until, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
             time.sleep(0.05)
         first.send_signal(signal.SIGKILL)
     made = (folder / "seed-0" / "base" / "model.safetensors").stat().st_mtime
@@ -53,7 +53,7 @@ def proof(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, obj
     return folder, json.loads(second.stdout), made
 
 
-def test_a_killed_proof_goes_on_where_it_was(proof: tuple[Path, dict[str, object], float]) -> None:
+def test_a_killed_proof_resumes_where_it_was(proof: tuple[Path, dict[str, object], float]) -> None:
     folder, result, made = proof
     assert (folder / "seed-0" / "base" / "model.safetensors").stat().st_mtime == made
     steps = [json.loads(line)["step"] for line in (folder / "seed-0" / "grpo" / "log.jsonl").open()]
@@ -74,16 +74,16 @@ def test_table_and_curves_are_written(proof: tuple[Path, dict[str, object], floa
     assert "simulated" in curves
 
 
-def test_what_it_learned_from_is_in_the_lineage(proof: tuple[Path, dict[str, object], float]) -> None:
+def test_the_stages_are_in_the_lineage(proof: tuple[Path, dict[str, object], float]) -> None:
     folder, _, _ = proof
     lineage = json.loads((folder / "seed-0" / "grpo" / "lineage.json").read_text("utf-8"))
-    assert [one["kind"] for one in lineage] == ["base", "sft", "grpo"]
+    assert [stage["kind"] for stage in lineage] == ["base", "sft", "grpo"]
     scores = json.loads((folder / "seed-0" / "bench" / "grpo-no-tool" / "scores.json").read_text("utf-8"))
     assert scores["name"] == "miniature (SFT + RL, without the tool)"
     assert scores["simulated"] == "yes"
 
 
-def test_its_model_inspects_live(proof: tuple[Path, dict[str, object], float]) -> None:
+def test_the_trained_model_inspects_live(proof: tuple[Path, dict[str, object], float]) -> None:
     folder, _, _ = proof
     question = questions("bench", 1)[0]
     policy = Local(str(folder / "seed-0" / "grpo" / "model"), sampling=Sampling(max_tokens=16))
@@ -106,7 +106,7 @@ def test_a_finished_proof_is_not_done_again(
     assert log.stat().st_mtime_ns == before
 
 
-def test_a_shrunk_picture_is_what_the_processor_makes_of_the_large_one(
+def test_a_shrunk_picture_equals_the_processors_version_of_the_large_one(
     proof: tuple[Path, dict[str, object], float],
 ) -> None:
     from agent import tool

@@ -1,6 +1,6 @@
-"""The policies with a real model, behind a real vLLM and in this process; and what that vLLM makes of our messages.
+"""The policies with a real model, behind a real vLLM and in this process; and how that vLLM renders our messages.
 
-One module, so that one worker starts one vLLM.
+This is one module, so that only one test worker starts a vLLM.
 """
 
 import json
@@ -27,7 +27,7 @@ from agent.vllm import picture_tokens
 from agent.vllm.flags import LARGEST_OVERVIEW, LARGEST_ZOOM
 from tests.agent.trajectory.test_trajectory import as_trajectory, conversation, published_cases
 from tests.models.support.learned_traces import INSPECTED, inspected, shown
-from tests.models.support.real_server import CONTEXT, ENDLESS, TRAINED, WRITTEN, until
+from tests.models.support.real_server import CONTEXT, ENDLESS, TRAINED, WRITTEN, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = load()
@@ -44,14 +44,14 @@ def ended(policy, key: str = "cv") -> Ended:
     return last
 
 
-def said(found: list[Event]) -> list[str]:
-    """What was said, turn by turn."""
+def turn_texts(found: list[Event]) -> list[str]:
+    """The texts of the assistant, one per turn."""
     pieces = [event for event in found if isinstance(event, Text)]
     return ["".join(p.text for p in pieces if p.turn == n) for n in range(1, pieces[-1].turn + 1)]
 
 
-def said_until_stopped(policy) -> tuple[Ended, str]:
-    """An endless turn, stopped at its third piece."""
+def stopped_text(policy) -> tuple[Ended, str]:
+    """Run an endless turn and stop it at its third piece; return the last event and the text so far."""
     stop, pieces = Stop(), []
     for event in inspect(shown("cv"), TASKS["cv"], policy, stop=stop):
         if isinstance(event, Text):
@@ -63,7 +63,7 @@ def said_until_stopped(policy) -> tuple[Ended, str]:
 
 @pytest.fixture(params=["served", "local"])
 def policy(request):
-    """Makes the policy, of either kind: ``policy(sampling, endless=False)``."""
+    """A function that makes the policy of each kind: ``policy(sampling, endless=False)``."""
     if request.param == "served":
         server = request.getfixturevalue("vllm_server")
         return lambda sampling=None, endless=False: server.policy(ENDLESS if endless else TRAINED, sampling)
@@ -72,48 +72,48 @@ def policy(request):
 
 
 @pytest.mark.parametrize("key", INSPECTED)
-def test_the_model_inspects_as_it_was_taught_word_for_word(policy, key):
+def test_the_model_repeats_its_learned_trace_exactly(policy, key):
     found = events(policy(), key)
-    assert said(found) == inspected(key).turns
+    assert turn_texts(found) == inspected(key).turns
     end = found[-1]
     assert (end.reason, end.trajectory.faults) == ("answered", ())
     assert [event.picture is not None for event in found if isinstance(event, ToolResult)] == [True] * 4
     assert end.usage.requests == 5
 
 
-def test_a_turn_comes_piece_by_piece(policy):
+def test_a_turn_is_streamed_in_pieces(policy):
     pieces = [event for event in events(policy()) if isinstance(event, Text) and event.turn == 1]
     assert len(pieces) > 10
 
 
-def test_the_same_seed_says_the_same_again_and_another_does_not(policy):
-    first, again, other = (said(events(policy(WILD.for_sample(n)))) for n in (0, 0, 1))
+def test_the_same_seed_gives_the_same_text_and_another_seed_does_not(policy):
+    first, again, other = (turn_texts(events(policy(WILD.for_sample(n)))) for n in (0, 0, 1))
     assert first == again != other
 
 
-def test_a_turn_without_end_is_cut_at_its_limit_and_the_trace_says_so(policy):
+def test_a_turn_without_end_is_cut_at_its_limit_and_listed_as_a_fault(policy):
     end = ended(policy(Sampling(max_tokens=60), endless=True))
     assert end.reason == "no call and no answer"
     assert "turn 1: cut at its limit of 60 tokens" in end.trajectory.faults
     assert end.usage.completion == 60
 
 
-def test_stopped_in_the_middle_of_a_turn_it_keeps_what_was_said(policy):
-    end, text = said_until_stopped(policy(endless=True))
+def test_an_inspection_stopped_in_a_turn_keeps_the_text_so_far(policy):
+    end, text = stopped_text(policy(endless=True))
     assert end.reason == "stopped"
     assert end.trajectory.steps[0].text == text.removeprefix("<think>").strip()
 
 
-def test_a_stop_frees_the_servers_place(vllm_server):
-    assert until(vllm_server.idle)
+def test_a_stop_frees_the_slot_on_the_server(vllm_server):
+    assert wait_until(vllm_server.idle)
     written = vllm_server.metric(WRITTEN)
-    said_until_stopped(vllm_server.policy(ENDLESS, Sampling(max_tokens=3000)))
-    assert until(vllm_server.idle)
+    stopped_text(vllm_server.policy(ENDLESS, Sampling(max_tokens=3000)))
+    assert wait_until(vllm_server.idle)
     assert vllm_server.metric(WRITTEN) - written < 3000
 
 
-def test_the_server_does_not_read_the_earlier_turns_again(vllm_server):
-    """A spectrum that it has not seen: but for the system turn nothing of it is cached before."""
+def test_the_server_caches_the_earlier_turns(vllm_server):
+    """A spectrum that is new to the server: only the system turn is cached before."""
     unseen = simulate("cv", "LAMOST", 20.0, seed=4)
     *_, end = inspect(unseen, TASKS["cv"], vllm_server.policy())
     assert end.usage.requests == 5
@@ -123,26 +123,26 @@ def test_the_server_does_not_read_the_earlier_turns_again(vllm_server):
 def test_inspections_at_once_do_not_mix(vllm_server):
     keys = [*INSPECTED] * 2
     with ThreadPoolExecutor(len(keys)) as pool:
-        found = list(pool.map(lambda key: said(events(vllm_server.policy(), key)), keys))
+        found = list(pool.map(lambda key: turn_texts(events(vllm_server.policy(), key)), keys))
     assert found == [inspected(key).turns for key in keys]
 
 
-def test_the_trace_says_by_what_it_was_served(vllm_server):
+def test_the_trace_names_the_server(vllm_server):
     drafter = ended(vllm_server.policy()).trajectory.drafter
     assert (drafter.kind, drafter.name) == ("model", TRAINED)
     served = {"server": "vLLM", "server_version": vllm_server.facts["vllm"], "context": CONTEXT}
     assert served.items() <= drafter.settings.items()
 
 
-def test_the_server_is_well_and_says_what_it_is(vllm_server):
-    assert until(vllm_server.idle)
+def test_the_health_check_reports_server_and_model(vllm_server):
+    assert wait_until(vllm_server.idle)
     health = vllm_server.policy().endpoint.check()
     assert (health.ok, health.model, health.context) == (True, TRAINED, CONTEXT)
     assert (health.server, health.version) == ("vLLM", vllm_server.facts["vllm"])
     assert (health.running, health.waiting) == (0, 0)
 
 
-def test_a_conversation_too_long_for_the_server_is_said_in_a_sentence(vllm_server):
+def test_a_conversation_too_long_for_the_server_raises_a_readable_error(vllm_server):
     spectrum = shown("cv")
     before = (Exchange("<think>More and more.</think>" * CONTEXT, None),)
     conversation = Conversation(spectrum, TASKS["cv"], overview(spectrum), 7, before)
@@ -150,14 +150,14 @@ def test_a_conversation_too_long_for_the_server_is_said_in_a_sentence(vllm_serve
         list(vllm_server.policy().turn(conversation))
 
 
-def test_a_model_that_the_server_has_not_is_said_in_a_sentence(vllm_server):
+def test_an_unknown_model_is_reported_in_a_sentence(vllm_server):
     end = ended(vllm_server.policy("spec-o3-7b"))
     assert end.reason == "policy failed"
     assert "spec-o3-7b" in end.detail
     assert TRAINED in end.detail
 
 
-def test_serve_says_what_it_serves_and_what_it_costs(vllm_server):
+def test_serve_reports_its_models_and_its_memory(vllm_server):
     facts = vllm_server.facts
     assert facts["models"] == [TRAINED, ENDLESS]
     assert (facts["cpu"], facts["context"], facts["gpus"]) == (True, CONTEXT, [])
@@ -165,7 +165,7 @@ def test_serve_says_what_it_serves_and_what_it_costs(vllm_server):
     assert facts["main_memory_bytes"] > 2**30
 
 
-def test_a_model_that_has_learned_nothing_is_a_trace_with_faults(random_model):
+def test_an_untrained_model_gives_a_trace_with_faults(random_model):
     end = ended(Local(str(random_model), sampling=Sampling(max_tokens=60)))
     assert end.reason == "no call and no answer"
     assert "turn 1: cut at its limit of 60 tokens" in end.trajectory.faults
@@ -179,23 +179,23 @@ def test_many_spectra_are_inspected_from_the_command_line(vllm_server, tmp_path)
         spectrum = shown(key)
         columns = {name: getattr(spectrum, name) for name in ("wavelength", "flux", "ivar")}
         Table(columns).write(tmp_path / f"{key}.csv")
-    given = ["--task", "cv", "--policy", "spec-o3", "--server", vllm_server.url, "--model", TRAINED, "--json"]
-    line = [sys.executable, ROOT / "app.py", "inspect", *given, "--out", "r.jsonl", "cv.csv", "cc.csv"]
-    ran = subprocess.run(list(map(str, line)), cwd=tmp_path, capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stderr
+    options = ["--task", "cv", "--policy", "spec-o3", "--server", vllm_server.url, "--model", TRAINED, "--json"]
+    line = [sys.executable, ROOT / "app.py", "inspect", *options, "--out", "r.jsonl", "cv.csv", "cc.csv"]
+    done = subprocess.run(list(map(str, line)), cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
     assert len((tmp_path / "r.jsonl").read_text(encoding="utf-8").splitlines()) == 2
-    assert '"yes": 2' in ran.stdout
+    assert '"yes": 2' in done.stdout
 
 
-# ---- the server itself: messages, pictures, abandoned streams
+# The server itself: messages, pictures, abandoned streams
 
 TRACE = inspected("cv")
 IMAGE = "<|image_pad|>"
 
 
-def sent(said: list[dict]) -> list[dict]:
+def sent(chat: list[dict]) -> list[dict]:
     """Messages of a trajectory as an API takes them: pictures as data URLs."""
-    return [{**message, "content": [_sent(block) for block in message["content"]]} for message in said]
+    return [{**message, "content": [_sent(block) for block in message["content"]]} for message in chat]
 
 
 def _sent(block: dict) -> dict:
@@ -211,11 +211,11 @@ def client(vllm_server):
 
 @pytest.fixture(scope="module")
 def rendered(vllm_server):
-    """What the server's model reads of messages, each picture as one mark."""
+    """A function that returns the text that the server's model reads, with each picture as one mark."""
 
-    def render(said: list[dict], add_generation_prompt: bool) -> str:
-        asked = {"model": TRAINED, "messages": said, "add_generation_prompt": add_generation_prompt}
-        tokens = vllm_server.post("/tokenize", asked)["tokens"]
+    def render(chat: list[dict], add_generation_prompt: bool) -> str:
+        request = {"model": TRAINED, "messages": chat, "add_generation_prompt": add_generation_prompt}
+        tokens = vllm_server.post("/tokenize", request)["tokens"]
         text = vllm_server.post("/detokenize", {"model": TRAINED, "tokens": tokens})["prompt"]
         return re.sub(f"({re.escape(IMAGE)})+", IMAGE, text)
 
@@ -230,7 +230,7 @@ def processor(tiny_model):
 
 
 def test_the_tiny_model_has_the_stock_chat_template(processor, shared):
-    """As far as the published one is the stock one: without tools."""
+    """Compared on cases without tools, for which the published template is the stock one."""
     lines = (shared / "conformance" / "chat_template_cases.jsonl").read_text(encoding="utf-8").splitlines()
     cases = [case for case in map(json.loads, lines) if not case["tools"] and _plain(case["messages"])]
     assert len(cases) >= 6
@@ -239,47 +239,47 @@ def test_the_tiny_model_has_the_stock_chat_template(processor, shared):
         assert processor.apply_chat_template(case["messages"], add_generation_prompt=prompt) == case["text"]
 
 
-def _plain(said: list[dict]) -> bool:
-    return all(message["role"] != "tool" and "tool_calls" not in message for message in said)
+def _plain(chat: list[dict]) -> bool:
+    return all(message["role"] != "tool" and "tool_calls" not in message for message in chat)
 
 
-def test_what_we_send_reaches_the_model_as_the_published_template_wrote_it(rendered, shared):
+def test_our_messages_reach_the_model_as_with_the_published_template(rendered, shared):
     cases = published_cases(shared)
     assert len(cases) >= 5
     for case in cases:
         before, unanswered = conversation(as_trajectory(case["messages"]))
-        said = messages(before)
+        chat = messages(before)
         for turn in unanswered:
-            said.append({"role": "assistant", "content": [{"type": "text", "text": turn}]})
-        assert rendered(said, add_generation_prompt=False) == case["text"]
+            chat.append({"role": "assistant", "content": [{"type": "text", "text": turn}]})
+        assert rendered(chat, add_generation_prompt=False) == case["text"]
 
 
-def test_a_trajectory_reaches_the_model_as_it_was_trained_on(rendered, processor):
-    said = TRACE.messages[:-1]
-    wanted = processor.apply_chat_template(said, add_generation_prompt=True)
-    assert wanted.count(IMAGE) == len(TRACE.pictures) == 5
-    assert rendered(sent(said), add_generation_prompt=True) == wanted
+def test_a_trajectory_reaches_the_model_as_in_training(rendered, processor):
+    chat = TRACE.messages[:-1]
+    expected = processor.apply_chat_template(chat, add_generation_prompt=True)
+    assert expected.count(IMAGE) == len(TRACE.pictures) == 5
+    assert rendered(sent(chat), add_generation_prompt=True) == expected
 
 
-def test_the_model_sees_our_pictures_and_in_their_order(vllm_server, tiny_model, processor):
-    """The server finds each token of a conversation as likely as the same model does in this process; with
-    the pictures the other way round it does not.
+def test_the_model_sees_our_pictures_in_their_order(vllm_server, tiny_model, processor):
+    """The server and the same model in this process give each token the same probability; with the pictures in
+    reverse order they do not.
     """
     swatches = [Image.new("RGB", (300, 180), colour) for colour in ("red", "green", "blue", "black", "yellow")]
-    said, swapped = (TRACE.trajectory.to_messages(order)[:-1] for order in (swatches, swatches[::-1]))
-    here = likelihoods(tiny_model, processor, said, swatches)
-    there, otherwise = (served_likelihoods(vllm_server, sent(one)) for one in (said, swapped))
-    assert len(here) == len(there) == len(otherwise) > 1000
-    assert furthest(here, there) < 1e-3
-    assert furthest(there, otherwise) > 1
+    chat, swapped = (TRACE.trajectory.to_messages(order)[:-1] for order in (swatches, swatches[::-1]))
+    local = likelihoods(tiny_model, processor, chat, swatches)
+    served, served_swapped = (served_likelihoods(vllm_server, sent(messages_sent)) for messages_sent in (chat, swapped))
+    assert len(local) == len(served) == len(served_swapped) > 1000
+    assert largest_difference(local, served) < 1e-3
+    assert largest_difference(served, served_swapped) > 1
 
 
-def likelihoods(folder, processor, said: list[dict], pictures) -> list[float]:
+def likelihoods(folder, processor, chat: list[dict], pictures) -> list[float]:
     """The log-probability of each token after the first, in this process."""
     import torch
     from transformers import AutoModelForImageTextToText
 
-    text = processor.apply_chat_template(said, add_generation_prompt=True)
+    text = processor.apply_chat_template(chat, add_generation_prompt=True)
     inputs = processor(text=[text], images=pictures, return_tensors="pt")
     with torch.no_grad():
         found = AutoModelForImageTextToText.from_pretrained(folder)(**inputs).logits[0].log_softmax(-1)
@@ -287,18 +287,18 @@ def likelihoods(folder, processor, said: list[dict], pictures) -> list[float]:
     return found[:-1].gather(1, ids[:, None])[:, 0].tolist()
 
 
-def served_likelihoods(server, said: list[dict]) -> list[float]:
-    """The same, by the server."""
-    asked = {"model": TRAINED, "messages": said, "max_tokens": 1, "temperature": 0, "prompt_logprobs": 0}
-    found = server.post("/v1/chat/completions", asked)["prompt_logprobs"]
+def served_likelihoods(server, chat: list[dict]) -> list[float]:
+    """The same, computed by the server."""
+    request = {"model": TRAINED, "messages": chat, "max_tokens": 1, "temperature": 0, "prompt_logprobs": 0}
+    found = server.post("/v1/chat/completions", request)["prompt_logprobs"]
     return [next(iter(token.values()))["logprob"] for token in found[1:]]
 
 
-def furthest(one: list[float], other: list[float]) -> float:
-    return max(abs(a - b) for a, b in zip(one, other, strict=True))
+def largest_difference(first: list[float], second: list[float]) -> float:
+    return max(abs(a - b) for a, b in zip(first, second, strict=True))
 
 
-def test_an_answer_to_a_picture_comes_piece_by_piece(client):
+def test_an_answer_to_a_picture_is_streamed_in_pieces(client):
     stream = client.chat.completions.create(
         model=TRAINED, messages=sent(TRACE.messages[:2]), stream=True, temperature=0, max_tokens=200
     )
@@ -307,8 +307,8 @@ def test_an_answer_to_a_picture_comes_piece_by_piece(client):
     assert len(pieces) > 10
 
 
-def test_a_stream_that_is_left_frees_its_place_on_the_server(client, vllm_server):
-    assert until(vllm_server.idle)
+def test_an_abandoned_stream_frees_its_slot_on_the_server(client, vllm_server):
+    assert wait_until(vllm_server.idle)
     written = vllm_server.metric(WRITTEN)
     stream = client.chat.completions.create(
         model=ENDLESS, messages=sent(TRACE.messages[:2]), stream=True, temperature=0, max_tokens=3000
@@ -316,11 +316,11 @@ def test_a_stream_that_is_left_frees_its_place_on_the_server(client, vllm_server
     pieces = iter(stream)
     next(pieces)
     stream.close()
-    assert until(vllm_server.idle)
+    assert wait_until(vllm_server.idle)
     assert vllm_server.metric(WRITTEN) - written < 3000
 
 
-def test_tokens_of_a_picture_are_those_of_transformers_own_processor():
+def test_the_tokens_of_a_picture_agree_with_the_processor_of_transformers():
     processing = pytest.importorskip("transformers.models.qwen2_vl.image_processing_qwen2_vl")
     for width, height in (LARGEST_OVERVIEW, LARGEST_ZOOM, (792, 472), (551, 351), (447, 312)):
         high, wide = processing.smart_resize(height, width, factor=28)

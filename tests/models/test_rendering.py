@@ -1,4 +1,4 @@
-"""The rendering against the processor's own, on the published chat rendering."""
+"""The rendering compared with the processor's own."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ def renderer(random_model: Path) -> Renderer:
 
 
 @pytest.mark.parametrize("key", INSPECTED)
-def test_ids_are_those_of_the_whole_text(renderer: Renderer, key: str) -> None:
+def test_token_ids_are_those_of_the_whole_text(renderer: Renderer, key: str) -> None:
     trace = inspected(key)
     rendered = renderer.example(trace.trajectory, trace.pictures)
     text = renderer.processor.apply_chat_template(trace.messages)
     pictures = [picture.convert("RGB") for picture in trace.pictures]
     whole = renderer.processor(text=[text], images=pictures)["input_ids"][0]
-    # The template ends with a line feed after the last turn, which nobody speaks.
+    # The template ends with a line feed after the last turn, which belongs to no role.
     assert list(rendered.ids) == list(whole)[: len(rendered)]
     assert renderer.processor.tokenizer.decode(list(whole)[len(rendered) :]).strip() in ("", "<|im_start|>assistant")
 
 
 @pytest.mark.parametrize("key", INSPECTED)
-def test_spoken_is_what_the_assistant_said_and_its_end(renderer: Renderer, key: str) -> None:
+def test_spoken_tokens_are_the_assistants_text_and_its_end(renderer: Renderer, key: str) -> None:
     trace = inspected(key)
     rendered = renderer.example(trace.trajectory, trace.pictures)
     runs: list[list[int]] = []
@@ -40,13 +40,13 @@ def test_spoken_is_what_the_assistant_said_and_its_end(renderer: Renderer, key: 
             runs.append([])
         if spoken:
             runs[-1].append(token)
-    said = [renderer.processor.tokenizer.decode(run, skip_special_tokens=False) for run in runs]
-    assert said == [turn_text(turn) + "<|im_end|>" for turn in trace.trajectory.turns()]
+    texts = [renderer.processor.tokenizer.decode(run, skip_special_tokens=False) for run in runs]
+    assert texts == [turn_text(turn) + "<|im_end|>" for turn in trace.trajectory.turns()]
     image = renderer.processor.tokenizer.convert_tokens_to_ids(IMAGE)
     assert not any(spoken for token, spoken in zip(rendered.ids, rendered.spoken, strict=True) if token == image)
 
 
-def test_without_the_tool_it_is_one_turn(renderer: Renderer) -> None:
+def test_without_the_tool_there_is_one_turn(renderer: Renderer) -> None:
     trace = inspected("cv")
     rendered = renderer.example(trace.trajectory, trace.pictures, with_tool=False)
     text = renderer.processor.tokenizer.decode(list(rendered.ids), skip_special_tokens=False)

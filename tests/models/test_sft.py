@@ -1,4 +1,4 @@
-"""The cold start: real steps of a real small model, its loss held against the traces token by token."""
+"""The cold start (SFT): real steps of a real small model; its loss compared with the traces per token."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from training.sft import Collator, SftSettings, arguments_of, token_counts, trai
 from training.sft import mask_text as printed
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 300  # seconds until a process that should have got somewhere is given up
+PATIENCE = 300  # seconds after which waiting for a process is given up
 
 
 @pytest.fixture(autouse=True)
 def one_thread() -> None:
-    """As in the processes that are killed: sums in another order end in other digits."""
+    """Use one thread, as the killed processes do: sums in another order give other digits."""
     import torch
 
     torch.set_num_threads(1)
@@ -71,7 +71,7 @@ def settings(random_model: Path, data: Path, tmp_path: Path) -> SftSettings:
 
 
 def _numbers(run: Run) -> list[dict[str, Any]]:
-    """The log without what the clock says."""
+    """The log without the times."""
     return [{key: value for key, value in line.items() if key != "seconds"} for line in run.logged()]
 
 
@@ -82,7 +82,7 @@ def _batch(settings: SftSettings, learned: Sequence[Example]) -> tuple[Any, dict
 
 
 def _runs(labels: Sequence[int]) -> list[list[int]]:
-    """The stretches of tokens that have a label."""
+    """The runs of consecutive tokens that have a label."""
     runs: list[list[int]] = []
     before = UNSPOKEN
     for label in labels:
@@ -94,40 +94,40 @@ def _runs(labels: Sequence[int]) -> list[list[int]]:
     return runs
 
 
-def test_labels_are_what_the_assistant_said_token_by_token(settings: SftSettings, learned: list[Example]) -> None:
+def test_labels_are_the_assistants_tokens(settings: SftSettings, learned: list[Example]) -> None:
     loaded, batch = _batch(settings, learned)
     tokenizer = loaded.processor.tokenizer
     for row, example in enumerate(learned):
-        said = [turn_text(turn) + "<|im_end|>" for turn in example.trajectory.turns()]
-        wanted = [tokenizer.encode(text, add_special_tokens=False) for text in said]
-        assert _runs(batch["labels"][row].tolist()) == wanted
-        there = batch["labels"][row] != UNSPOKEN
-        assert (batch["labels"][row][there] == batch["input_ids"][row][there]).all()
-        assert batch["attention_mask"][row][there].all()
+        texts = [turn_text(turn) + "<|im_end|>" for turn in example.trajectory.turns()]
+        expected = [tokenizer.encode(text, add_special_tokens=False) for text in texts]
+        assert _runs(batch["labels"][row].tolist()) == expected
+        labelled = batch["labels"][row] != UNSPOKEN
+        assert (batch["labels"][row][labelled] == batch["input_ids"][row][labelled]).all()
+        assert batch["attention_mask"][row][labelled].all()
 
 
-def test_what_is_learned_from_reaches_no_token_but_the_spoken(settings: SftSettings, learned: list[Example]) -> None:
-    """The gradient of the trainer's own loss at each place of the last layer, from where the next token is
-    foretold: none but before a spoken token, and there everywhere."""
+def test_the_gradient_reaches_only_the_spoken_tokens(settings: SftSettings, learned: list[Example]) -> None:
+    """The gradient of the trainer's loss at each position of the last layer, which predicts the next token, is
+    nonzero exactly before the spoken tokens."""
     import torch
 
     loaded, batch = _batch(settings, learned)
     trainer = trainer_of(settings, loaded, learned, (), arguments_of(settings, False))
     last: list[Any] = []
 
-    def keep(module: object, given: object, output: Any) -> None:
+    def keep(module: object, inputs: object, output: Any) -> None:
         output.last_hidden_state.retain_grad()
         last.append(output.last_hidden_state)
 
     loaded.model.model.language_model.register_forward_hook(keep)
     trainer.compute_loss(loaded.model.train(), dict(batch)).backward()
     reached = last[0].grad.abs().sum(-1) > 0
-    foretold = torch.zeros_like(reached)
-    foretold[:, :-1] = batch["labels"][:, 1:] != UNSPOKEN
-    assert torch.equal(reached, foretold)
+    expected = torch.zeros_like(reached)
+    expected[:, :-1] = batch["labels"][:, 1:] != UNSPOKEN
+    assert torch.equal(reached, expected)
 
 
-def test_the_loss_is_the_mean_over_spoken_tokens_by_hand(settings: SftSettings, learned: list[Example]) -> None:
+def test_the_loss_is_the_mean_over_spoken_tokens(settings: SftSettings, learned: list[Example]) -> None:
     import torch
 
     loaded, batch = _batch(settings, learned)
@@ -135,36 +135,40 @@ def test_the_loss_is_the_mean_over_spoken_tokens_by_hand(settings: SftSettings, 
     with torch.no_grad():
         ours = trainer.compute_loss(loaded.model.eval(), dict(batch))
     renderer = Renderer(loaded.processor)
-    lost: list[float] = []
+    losses: list[float] = []
     for row, example in enumerate(learned):
         rendered = renderer.example(example.trajectory, example.pictures())
-        seen = {key: value for key, value in batch.items() if key != "labels"}
+        inputs = {key: value for key, value in batch.items() if key != "labels"}
         with torch.no_grad():
-            foretold = loaded.model(**seen).logits[row].log_softmax(-1)
-        lost += [
-            -foretold[at - 1, token].item()
+            predicted = loaded.model(**inputs).logits[row].log_softmax(-1)
+        losses += [
+            -predicted[at - 1, token].item()
             for at, (token, spoken) in enumerate(zip(rendered.ids, rendered.spoken, strict=True))
             if spoken
         ]
-    assert ours.item() == pytest.approx(sum(lost) / len(lost), rel=1e-5)
+    assert ours.item() == pytest.approx(sum(losses) / len(losses), rel=1e-5)
 
 
 def test_accumulating_is_the_same_as_one_large_batch(settings: SftSettings, learned: list[Example]) -> None:
-    """Though the examples have different numbers of spoken tokens."""
+    """Although the examples have different numbers of spoken tokens."""
     import torch
 
     pair = [replace(settings, output=settings.output + name, max_steps=2) for name in ("1", "3")]
-    one = train(replace(pair[0], batch_size=1, accumulation=3), learned)
-    three = train(replace(pair[1], batch_size=3, accumulation=1), learned)
-    for left, right in zip(_numbers(one), _numbers(three), strict=True):
+    accumulated = train(replace(pair[0], batch_size=1, accumulation=3), learned)
+    large_batch = train(replace(pair[1], batch_size=3, accumulation=1), learned)
+    for left, right in zip(_numbers(accumulated), _numbers(large_batch), strict=True):
         assert left["loss"] == pytest.approx(right["loss"], rel=1e-5)
         assert left["grad_norm"] == pytest.approx(right["grad_norm"], rel=1e-3)
-    weights = [load(ModelSettings(str(run.folder), dtype="float32")).model.state_dict() for run in (one, three)]
+    weights = [
+        load(ModelSettings(str(run.folder), dtype="float32")).model.state_dict() for run in (accumulated, large_batch)
+    ]
     assert all(torch.allclose(weights[0][name], weights[1][name], atol=1e-4) for name in weights[0])
 
 
 @pytest.mark.parametrize("method", ["full", "lora"])
-def test_it_learns_and_what_is_frozen_stays(settings: SftSettings, learned: list[Example], method: Any) -> None:
+def test_the_loss_falls_and_frozen_parts_do_not_change(
+    settings: SftSettings, learned: list[Example], method: Any
+) -> None:
     import torch
 
     settings = replace(settings, model=replace(settings.model, method=method), epochs=8, learning_rate=3e-3)
@@ -180,24 +184,24 @@ def test_it_learns_and_what_is_frozen_stays(settings: SftSettings, learned: list
         assert all("lora_" in name for name in changed)
 
 
-def test_what_the_run_was_stands_in_its_folder(settings: SftSettings, learned: list[Example]) -> None:
+def test_the_folder_of_a_run_records_the_run(settings: SftSettings, learned: list[Example]) -> None:
     run = train(replace(settings, held_out=0.3), learned[1:], learned[:1])
-    assert {one.name for one in run.folder.iterdir()} == {
+    assert {path.name for path in run.folder.iterdir()} == {
         *("settings.yaml", "environment.json", "lineage.json", "log.jsonl", "model"),
         *("checkpoint-2",),
     }
     assert read(run.folder / "settings.yaml", SftSettings) == replace(settings, held_out=0.3)
-    base, here = json.loads((run.folder / "lineage.json").read_text())
+    base, stage = json.loads((run.folder / "lineage.json").read_text())
     assert base == {"kind": "base", "name": settings.model.name}
-    assert (here["kind"], here["from"]["method"]) == ("sft", "full")
-    sitting = json.loads((run.folder / "environment.json").read_text())[0]
-    assert {"torch", "transformers", "trl"} <= set(sitting["packages"])
+    assert (stage["kind"], stage["from"]["method"]) == ("sft", "full")
+    environment = json.loads((run.folder / "environment.json").read_text())[0]
+    assert {"torch", "transformers", "trl"} <= set(environment["packages"])
     steps = [line for line in run.logged() if "loss" in line]
     assert [line["step"] for line in steps] == [1, 2]
     assert [line["step"] for line in run.logged() if "eval_loss" in line] == [2]
 
 
-def test_a_killed_run_goes_on_as_if_it_had_not_been(
+def test_a_killed_and_resumed_run_equals_an_uninterrupted_run(
     settings: SftSettings, learned: list[Example], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Killed with SIGKILL between two checkpoints and resumed: the log is that of an uninterrupted run."""
@@ -215,7 +219,7 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(
         assert process.wait() == -signal.SIGKILL
     assert killed.checkpoint() is not None
     assert not killed.finished
-    status, _, err = _told(capsys, settings, "--resume")
+    status, _, err = _run_command(capsys, settings, "--resume")
     assert status == 0, err
     alone = train(replace(settings, output=settings.output + "-alone"), learned)
     assert _numbers(killed) == _numbers(alone)
@@ -225,24 +229,24 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(
     assert len(json.loads((killed.folder / "environment.json").read_text())) == 2
 
 
-def test_an_adapter_goes_on_from_its_checkpoint(settings: SftSettings, learned: list[Example]) -> None:
+def test_an_adapter_resumes_from_its_checkpoint(settings: SftSettings, learned: list[Example]) -> None:
     settings = replace(settings, model=replace(settings.model, method="lora"), epochs=2, save_steps=2)
     alone = train(settings, learned)
-    began = replace(settings, output=settings.output + "-again")
-    shutil.copytree(alone.folder, began.output)
-    shutil.rmtree(Path(began.output) / "model")
-    shutil.rmtree(Path(began.output) / "checkpoint-4")
-    (Path(began.output) / "settings.yaml").write_text(to_yaml(began))
-    again = train(began, learned, start="resume")
+    resumed = replace(settings, output=settings.output + "-again")
+    shutil.copytree(alone.folder, resumed.output)
+    shutil.rmtree(Path(resumed.output) / "model")
+    shutil.rmtree(Path(resumed.output) / "checkpoint-4")
+    (Path(resumed.output) / "settings.yaml").write_text(to_yaml(resumed))
+    again = train(resumed, learned, start="resume")
     assert _numbers(again) == _numbers(alone)
     weights = [(run.model / "adapter_model.safetensors").read_bytes() for run in (again, alone)]
     assert weights[0] == weights[1]
 
 
-def test_what_it_learned_plays_in_the_live_loop(
+def test_the_trained_model_works_in_the_inspection_loop(
     settings: SftSettings, tiny_model: Path, learned: list[Example]
 ) -> None:
-    """The trained tiny model knows the traces by heart; a small step on them leaves it so."""
+    """The trained tiny model has memorised the traces; a small step on them does not change that."""
     settings = replace(settings, model=replace(settings.model, name=str(tiny_model)), learning_rate=1e-5, max_steps=2)
     run = train(settings, learned)
     assert run.logged()[0]["loss"] < 0.1
@@ -261,26 +265,26 @@ def test_without_the_tool_one_turn_is_learned(settings: SftSettings, learned: li
     assert len(batch["image_grid_thw"]) == len(learned)
 
 
-def test_the_printout_says_what_the_mask_says(settings: SftSettings, learned: list[Example]) -> None:
+def test_the_printed_mask_agrees_with_the_mask(settings: SftSettings, learned: list[Example]) -> None:
     loaded = load(settings.model)
     renderer = Renderer(loaded.processor)
     example = learned[0]
     rendered = renderer.example(example.trajectory, example.pictures())
     tokenizer = loaded.processor.tokenizer
     text = printed(rendered, tokenizer, colours=False)
-    said = [turn_text(turn) + "<|im_end|>" for turn in example.trajectory.turns()]
-    assert [part.partition("⟧")[0] for part in text.split("⟦")[1:]] == said
+    texts = [turn_text(turn) + "<|im_end|>" for turn in example.trajectory.turns()]
+    assert [part.partition("⟧")[0] for part in text.split("⟦")[1:]] == texts
     assert text.count("<|image_pad|>×") == len(rendered.images)
     assert text.count("<|image_pad|>") == len(rendered.images)
     coloured = printed(rendered, tokenizer, colours=True)
-    assert f"\x1b[1;32m{said[-1]}\x1b[0m" in coloured
+    assert f"\x1b[1;32m{texts[-1]}\x1b[0m" in coloured
     counted = token_counts(rendered, tokenizer)
     assert counted.spoken == sum(rendered.spoken)
     assert counted.image == sum(map(renderer.image_tokens, rendered.images))
     assert counted.spoken + counted.prompt + counted.tool + counted.image == len(rendered)
 
 
-def _told(capsys: pytest.CaptureFixture[str], settings: SftSettings, *more: str) -> tuple[int, str, str]:
+def _run_command(capsys: pytest.CaptureFixture[str], settings: SftSettings, *more: str) -> tuple[int, str, str]:
     config = Path(settings.output + ".yaml")
     config.write_text(to_yaml(settings))
     status = main(["sft", "--config", str(config), *more])
@@ -288,20 +292,20 @@ def _told(capsys: pytest.CaptureFixture[str], settings: SftSettings, *more: str)
     return status, out, err
 
 
-def test_a_dry_run_says_everything_and_writes_nothing(
+def test_a_dry_run_prints_everything_and_writes_nothing(
     settings: SftSettings, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status, out, _ = _told(capsys, settings, "--dry-run")
+    status, out, _ = _run_command(capsys, settings, "--dry-run")
     assert status == 0
-    for said in ("3 examples of 3 spectra", "⟦<think>", "spoken (the loss", "parameters learn", "4 steps of 2"):
-        assert said in out
-    status, out, _ = _told(capsys, settings, "--show-mask", "2", "--json")
+    for words in ("3 examples of 3 spectra", "⟦<think>", "spoken (the loss", "parameters learn", "4 steps of 2"):
+        assert words in out
+    status, out, _ = _run_command(capsys, settings, "--show-mask", "2", "--json")
     assert json.loads(out)["example"].endswith(":2")
     assert not Path(settings.output).exists()
 
 
 @pytest.mark.parametrize(
-    ("more", "wanted"),
+    ("more", "expected"),
     [
         (["--set", "lerning_rate=1"], "lerning_rate: found an unknown field, expected one of "),
         (["--data", "/no/where"], "/no/where: found no such file or folder"),
@@ -313,12 +317,12 @@ def test_a_dry_run_says_everything_and_writes_nothing(
         (["--config", "none.yaml"], "none.yaml: file: found "),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line(
-    settings: SftSettings, capsys: pytest.CaptureFixture[str], more: list[str], wanted: str
+def test_bad_settings_are_reported_in_one_line(
+    settings: SftSettings, capsys: pytest.CaptureFixture[str], more: list[str], expected: str
 ) -> None:
-    status, _, err = _told(capsys, settings, *more)
+    status, _, err = _run_command(capsys, settings, *more)
     assert status == 2
-    assert wanted in err
+    assert expected in err
     assert err.count("\n") == 1
     assert not Path(settings.output).exists()
 
@@ -326,7 +330,7 @@ def test_what_cannot_be_done_is_said_in_one_line(
 def test_a_missing_picture_is_named(settings: SftSettings, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = written(tmp_path / "set")
     (file.parent / "images" / "lf_cc_0_2.png").unlink()
-    status, _, err = _told(capsys, settings, "--data", str(file))
+    status, _, err = _run_command(capsys, settings, "--data", str(file))
     assert (status, err.count("\n")) == (2, 1)
     assert "lf_cc_0_2.png" in err
 
@@ -335,13 +339,13 @@ def test_sources_of_the_test_data_are_refused_or_dropped(
     settings: SftSettings, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     test = written(tmp_path / "test")
-    asked = json.loads(test.read_text())[0]
-    test.write_text(json.dumps([{**asked, "ground_truth": "YES", "spectrum_data": shown("cv").to_json()}]))
-    told = ["--set", f"test=[{test}]"]
-    status, _, err = _told(capsys, settings, *told)
+    row = json.loads(test.read_text())[0]
+    test.write_text(json.dumps([{**row, "ground_truth": "YES", "spectrum_data": shown("cv").to_json()}]))
+    options = ["--set", f"test=[{test}]"]
+    status, _, err = _run_command(capsys, settings, *options)
     assert (status, err.count("\n")) == (2, 1)
     assert "1 spectrum is in the training and in the test data" in err
-    status, out, _ = _told(capsys, settings, *told, "--set", "drop_leaks=true", "--dry-run")
+    status, out, _ = _run_command(capsys, settings, *options, "--set", "drop_leaks=true", "--dry-run")
     assert status == 0
     assert "its spectrum is in the test data" in out
 
@@ -351,19 +355,19 @@ def test_a_folder_that_holds_a_run_is_kept(
 ) -> None:
     settings = replace(settings, max_steps=1)
     run = train(settings, learned)
-    status, _, err = _told(capsys, settings)
+    status, _, err = _run_command(capsys, settings)
     assert (status, err.count("\n")) == (2, 1)
     assert "holds a finished run: choose another --output, or --overwrite" in err
     (run.model).rename(run.folder / "moved")
-    status, _, err = _told(capsys, settings)
+    status, _, err = _run_command(capsys, settings)
     assert "holds an unfinished run: --resume to continue" in err
-    status, _, err = _told(capsys, settings, "--resume", "--set", "learning_rate=1e-4")
+    status, _, err = _run_command(capsys, settings, "--resume", "--set", "learning_rate=1e-4")
     assert (status, err.count("\n")) == (2, 1)
     assert "other settings (learning_rate: 0.001 there, 0.0001 now)" in err
 
 
 @pytest.mark.parametrize("config", sorted((ROOT / "training" / "configs").glob("sft_*.yaml")), ids=lambda f: f.stem)
-def test_shipped_settings_are_read_and_are_understood(config: Path, tmp_path: Path) -> None:
+def test_shipped_settings_can_be_read_and_used(config: Path, tmp_path: Path) -> None:
     settings = read(config, SftSettings, [f"output={tmp_path}"])
     assert settings.batch_size * settings.accumulation * (1 if settings.model.method == "lora" else 8) == 32
     arguments = arguments_of(replace(settings, model=replace(settings.model, dtype="float32")), False)

@@ -1,4 +1,4 @@
-"""The specialist, really trained on simulated spectra: it learns, is the same again, keeps in a folder."""
+"""The specialist, trained on simulated spectra: learning, reproducibility, saving; and its input channels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUICK = SpecialistSettings(epochs=8, patience=4, batch=16, steps=6, seed=3)
 
 
 def questions(number: int, seed: int, ratio: tuple[int, int] = (1, 1)) -> list[Question]:
-    wanted = orders(for_task("cv", number, ratio), ["LAMOST", "SDSS"], (10, 40), seed)
+    requested = orders(for_task("cv", number, ratio), ["LAMOST", "SDSS"], (10, 40), seed)
     return [
         Question(
             key=str(order.seed),
@@ -37,7 +37,7 @@ def questions(number: int, seed: int, ratio: tuple[int, int] = (1, 1)) -> list[Q
             simulated=True,
             spectrum=order.spectrum,
         )
-        for order in wanted
+        for order in requested
     ]
 
 
@@ -52,19 +52,19 @@ def unseen() -> list[Question]:
     return questions(48, seed=1)
 
 
-def spectra(asked: list[Question]) -> list[Spectrum]:
-    return [one.spectrum() for one in asked]
+def spectra(questions: list[Question]) -> list[Spectrum]:
+    return [question.spectrum() for question in questions]
 
 
-def test_it_learns_what_a_cataclysmic_variable_looks_like(learned: Specialist, unseen: list[Question]) -> None:
+def test_it_learns_to_recognise_cataclysmic_variables(learned: Specialist, unseen: list[Question]) -> None:
     p = learned.predict(spectra(unseen))
-    yes = np.array([one.label == "YES" for one in unseen])
-    # 48 fair coins fall on the right side 36 times or more with a chance of 4 in 10,000.
+    yes = np.array([question.label == "YES" for question in unseen])
+    # Guessing gives 36 or more of 48 right with a probability of 4 in 10,000.
     assert (((p >= learned.threshold) == yes).sum()) >= 36
     assert p[yes].mean() > p[~yes].mean() + 0.2
 
 
-def test_its_card_says_what_it_was_trained_on(learned: Specialist) -> None:
+def test_its_card_records_the_training_data(learned: Specialist) -> None:
     card = learned.card
     assert card["simulated"] == 96
     assert {label: card["train"][label] + card["held_out"][label] for label in ("YES", "NO")} == {"YES": 48, "NO": 48}
@@ -73,29 +73,31 @@ def test_its_card_says_what_it_was_trained_on(learned: Specialist) -> None:
     assert kept["held_out_loss"] == min(line["held_out_loss"] for line in card["log"])
 
 
-def test_one_seed_gives_one_network_and_another_another(learned: Specialist) -> None:
+def test_one_seed_gives_one_network_and_another_seed_another(learned: Specialist) -> None:
     few = questions(20, seed=2)
     settings = SpecialistSettings(epochs=2, batch=8, steps=2, seed=5)
-    one, again = train(few, settings), train(few, settings)
+    first, again = train(few, settings), train(few, settings)
     other = train(few, SpecialistSettings(epochs=2, batch=8, steps=2, seed=6))
-    shown = spectra(few[:4])
-    assert np.array_equal(one.predict(shown), again.predict(shown))
-    assert one.card == again.card
-    assert not np.array_equal(one.predict(shown), other.predict(shown))
+    inputs = spectra(few[:4])
+    assert np.array_equal(first.predict(inputs), again.predict(inputs))
+    assert first.card == again.card
+    assert not np.array_equal(first.predict(inputs), other.predict(inputs))
 
 
-def test_training_leaves_torchs_own_generator_alone() -> None:
+def test_training_does_not_change_torchs_random_state() -> None:
     torch.manual_seed(11)
     before = torch.random.get_rng_state()
     train(questions(8, seed=2), SpecialistSettings(epochs=1, steps=1, held_out=0.5))
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
-def test_saved_and_loaded_it_says_the_same(learned: Specialist, unseen: list[Question], tmp_path: Path) -> None:
+def test_a_saved_and_loaded_specialist_predicts_the_same(
+    learned: Specialist, unseen: list[Question], tmp_path: Path
+) -> None:
     learned.save(tmp_path / "cv")
     again = Specialist.load(tmp_path / "cv")
-    shown = spectra(unseen[:6])
-    assert np.array_equal(again.predict(shown), learned.predict(shown))
+    inputs = spectra(unseen[:6])
+    assert np.array_equal(again.predict(inputs), learned.predict(inputs))
     assert (again.task, again.threshold, again.settings, again.card) == (
         learned.task,
         learned.threshold,
@@ -118,7 +120,7 @@ def test_a_folder_without_a_specialist_or_with_other_weights_is_refused(learned:
         Specialist.load(tmp_path)
 
 
-def test_too_little_to_train_on_is_told() -> None:
+def test_too_little_training_data_is_reported() -> None:
     with pytest.raises(SpecialistError, match="found 0 sources that are YES"):
         train(questions(6, seed=0, ratio=(0, 1)), QUICK)
     with pytest.raises(SpecialistError, match="found questions of no task"):
@@ -126,14 +128,14 @@ def test_too_little_to_train_on_is_told() -> None:
 
 
 def test_every_row_of_a_source_is_on_one_side() -> None:
-    """A source held out is held out in every row, or the validation is of what was learned."""
-    many = [one for one in questions(8, seed=0) for _ in range(3)]
-    card = train(many, SpecialistSettings(epochs=1, steps=1, held_out=0.5)).card
+    """A held-out source is held out in every row; otherwise validation would use training spectra."""
+    repeated = [question for question in questions(8, seed=0) for _ in range(3)]
+    card = train(repeated, SpecialistSettings(epochs=1, steps=1, held_out=0.5)).card
     assert card["train"] == card["held_out"] == {"YES": 6, "NO": 6}
 
 
 @pytest.mark.parametrize("survey", ["LAMOST", "SDSS", "DESI"])
-def test_a_line_stands_where_it_is_on_the_grid_whatever_the_survey(survey: str) -> None:
+def test_a_line_has_the_same_grid_position_for_every_survey(survey: str) -> None:
     spectrum = simulate("pn", survey, 50, seed=0)
     rows = channels(sample(spectrum))
     assert rows.shape == (1, 3, PIXELS)
@@ -143,22 +145,22 @@ def test_a_line_stands_where_it_is_on_the_grid_whatever_the_survey(survey: str) 
     assert abs(int(np.argmax(near)) - 40) <= 3
 
 
-def test_what_holds_no_data_is_zero_and_says_so() -> None:
+def test_pixels_without_data_are_zero_and_masked() -> None:
     spectrum = simulate("a", "SDSS", 30, seed=0)
     rows = channels(sample(spectrum))
-    # SDSS begins at 3800 Å, a hundred after the grid.
+    # SDSS begins at 3800 Å, 100 Å after the start of the grid.
     assert not rows[0, :, :80].any()
-    assert (rows[0, 2, 100:2900] > 0).mean() > 0.98  # but for dead columns
+    assert (rows[0, 2, 100:2900] > 0).mean() > 0.98  # except dead columns
     nothing = Spectrum(spectrum.wavelength, spectrum.flux, np.zeros(len(spectrum)))
     assert not channels(sample(nothing)).any()
 
 
-def test_varied_moves_and_tilts_but_does_not_invent_data() -> None:
+def test_varied_shifts_and_tilts_but_adds_no_data() -> None:
     rows = sample(simulate("cv", "SDSS", 20, seed=1))
     other = varied(rows, np.random.default_rng(0), SpecialistSettings(shift=3))
     assert other.flux.shape == rows.flux.shape
     assert not np.array_equal(other.flux, rows.flux)
-    # Of 40 pixels before SDSS begins, a shift of three fills none.
+    # The first 40 pixels are before SDSS begins: a shift of three pixels must not fill them.
     assert not other.flux[0, :40].any()
 
 
@@ -170,7 +172,7 @@ def test_the_threshold_is_the_one_with_the_best_f1() -> None:
     assert f1 == 1.0
 
 
-def test_settings_that_cannot_be_are_refused() -> None:
+def test_settings_out_of_range_are_refused() -> None:
     with pytest.raises(SettingsError, match="held_out: found 1"):
         from_mapping({"held_out": 1.0}, SpecialistSettings, "file")
     with pytest.raises(SettingsError, match="batch: found 1"):

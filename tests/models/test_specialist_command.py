@@ -17,47 +17,47 @@ torch = pytest.importorskip("torch")
 
 @pytest.fixture(scope="module")
 def benchmark(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Cataclysmic variables against what looks alike, negatives drawn by a network trained on the way."""
+    """Cataclysmic variables and look-alikes; the hard negatives are chosen by a network trained for it."""
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("bench")
-    wanted = orders(for_task("cv", 170, (3, 14)), ["LAMOST"], (12, 40), seed=2)
-    assert len(list(write(folder / "spectra", wanted, ["cv"]))) == 170
-    given = ["--labels", folder / "spectra" / "labels.csv", "--task", "cv", "--output", folder / "made"]
-    given += ["--keep", 0.3, "--test-ratio", "1:2", "--fill"]
-    assert app.main(["bench", "build", str(folder / "spectra"), *map(str, given)]) == 0
+    requested = orders(for_task("cv", 170, (3, 14)), ["LAMOST"], (12, 40), seed=2)
+    assert len(list(write(folder / "spectra", requested, ["cv"]))) == 170
+    arguments = ["--labels", folder / "spectra" / "labels.csv", "--task", "cv", "--output", folder / "made"]
+    arguments += ["--keep", 0.3, "--test-ratio", "1:2", "--fill"]
+    assert app.main(["bench", "build", str(folder / "spectra"), *map(str, arguments)]) == 0
     return folder / "made"
 
 
 @pytest.fixture(scope="module")
 def specialist(benchmark: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("specialist") / "cv"
-    given = ["--data", benchmark, "--task", "cv", "--output", folder]
-    given += ["--set", "epochs=6", "batch=8", "steps=6", "held_out=0.25"]
-    assert app.main(["specialist", "train", *map(str, given)]) == 0
+    arguments = ["--data", benchmark, "--task", "cv", "--output", folder]
+    arguments += ["--set", "epochs=6", "batch=8", "steps=6", "held_out=0.25"]
+    assert app.main(["specialist", "train", *map(str, arguments)]) == 0
     return folder
 
 
-def test_what_the_weak_classifier_learned_from_is_set_aside(benchmark: Path) -> None:
-    said: dict[str, Any] = json.loads((benchmark / "build_cv.json").read_text())
-    weak = said["weak_classifier"]
-    assert weak["trained_on"] == {"YES": said["parts"]["train"]["YES"], "NO": len(weak["set_aside"])}
-    used = {name for sources in said["sources"].values() for name in sources}
+def test_the_training_spectra_of_the_weak_classifier_are_set_aside(benchmark: Path) -> None:
+    record: dict[str, Any] = json.loads((benchmark / "build_cv.json").read_text())
+    weak = record["weak_classifier"]
+    assert weak["trained_on"] == {"YES": record["parts"]["train"]["YES"], "NO": len(weak["set_aside"])}
+    used = {name for sources in record["sources"].values() for name in sources}
     assert not used & set(weak["set_aside"])
-    assert said["candidates"]["scored"] > 0
+    assert record["candidates"]["scored"] > 0
     assert "a small 1-D network trained on" in (benchmark / "card_cv.md").read_text()
 
 
 def test_train_predict_and_table_agree_on_one_split(
     benchmark: Path, specialist: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = json.loads((benchmark / "build_cv.json").read_text())
+    record = json.loads((benchmark / "build_cv.json").read_text())
     card = Specialist.load(specialist).card
-    assert card["sources"] == said["sources"]["train"]
+    assert card["sources"] == record["sources"]["train"]
     assert card["simulated"] == len(card["sources"])
     assert card["surveys"] == {"simulated LAMOST": len(card["sources"])}
     assert app.main(["specialist", "predict", str(specialist), "--data", str(benchmark)]) == 0
     rows = [json.loads(line) for line in (specialist / "predictions.jsonl").read_text().splitlines()]
-    assert sorted(row["source"] for row in rows) == said["sources"]["test"]
+    assert sorted(row["source"] for row in rows) == record["sources"]["test"]
     threshold = Specialist.load(specialist).threshold
     for row in rows:
         assert row["predicted"] == ("YES" if row["probability"] >= threshold else "NO")
@@ -71,14 +71,14 @@ def test_train_predict_and_table_agree_on_one_split(
 
 
 def test_the_baseline_answers_the_same_questions(benchmark: Path, tmp_path: Path) -> None:
-    """A benchmark made here is one for everybody: here for the policy that measures."""
-    given = ["--data", benchmark, "--policy", "baseline", "--output", tmp_path / "run", "--limit", 6]
-    assert app.main(["bench", *map(str, given), "--gallery", "0"]) == 0
+    """Any policy can run a benchmark made here; this test uses the baseline."""
+    arguments = ["--data", benchmark, "--policy", "baseline", "--output", tmp_path / "run", "--limit", 6]
+    assert app.main(["bench", *map(str, arguments), "--gallery", "0"]) == 0
     answers = (tmp_path / "run" / "answers.jsonl").read_text().splitlines()
     assert len(answers) == 6
 
 
-def test_a_specialist_is_not_tested_on_what_it_learned(
+def test_a_specialist_is_not_tested_on_its_training_spectra(
     benchmark: Path, specialist: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     train = benchmark / "data" / "train_cv.parquet"
@@ -87,7 +87,7 @@ def test_a_specialist_is_not_tested_on_what_it_learned(
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("arguments", "words"),
     [
         (["train", "--task", "cv", "--output", "x", "--set", "epoch=3"], "did you mean epochs?"),
         (["train", "--task", "cv", "--output", "x", "--set", "batch=1"], "batch: found 1, expected a whole number"),
@@ -95,13 +95,13 @@ def test_a_specialist_is_not_tested_on_what_it_learned(
         (["predict", "nowhere"], "nowhere/specialist.json: No such file or directory"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(
-    benchmark: Path, capsys: pytest.CaptureFixture[str], given: list[str], words: str
+def test_bad_arguments_are_reported_in_one_line(
+    benchmark: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
 ) -> None:
-    assert app.main(["specialist", *given, "--data", str(benchmark)]) == 2
-    told = capsys.readouterr().err
-    assert words in told
-    assert told.count("\n") == 1
+    assert app.main(["specialist", *arguments, "--data", str(benchmark)]) == 2
+    stderr = capsys.readouterr().err
+    assert words in stderr
+    assert stderr.count("\n") == 1
 
 
 def test_the_shipped_settings_are_the_defaults() -> None:

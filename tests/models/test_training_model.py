@@ -1,4 +1,4 @@
-"""The model that learns: what of it learns, what is saved, and what cannot be loaded."""
+"""The model in training: which parts learn, what is saved, and what cannot be loaded."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import pytest
 
 from agent.policies.local.model import Loaded as Live
 from agent.policies.local.model import Weights
-from tests.models.support.learned_traces import inspected as drawn
+from tests.models.support.learned_traces import inspected as uncached_inspected
 from training.model import Loaded, ModelError, load, part_of, resolved, save, trainable
 from training.render import IMAGE, Rendered, Renderer, for_learning, for_writing
 from training.settings import Lora, ModelSettings
 
-inspected = cache(drawn)
+inspected = cache(uncached_inspected)
 
 
 @pytest.fixture
@@ -32,11 +32,11 @@ def lora(settings: ModelSettings) -> ModelSettings:
 
 
 def _learns(loaded: Loaded) -> set[str | None]:
-    return {part_of(name) for name, one in loaded.model.named_parameters() if one.requires_grad}
+    return {part_of(name) for name, parameter in loaded.model.named_parameters() if parameter.requires_grad}
 
 
-def _rests(loaded: Loaded) -> set[str | None]:
-    return {part_of(name) for name, one in loaded.model.named_parameters() if not one.requires_grad}
+def _frozen(loaded: Loaded) -> set[str | None]:
+    return {part_of(name) for name, parameter in loaded.model.named_parameters() if not parameter.requires_grad}
 
 
 def _rendered(loaded: Loaded) -> list[Rendered]:
@@ -51,14 +51,14 @@ def _logits(model: Any, loaded: Loaded) -> Any:
         return model.eval()(**for_learning(_rendered(loaded), loaded.processor)).logits
 
 
-def _unlike_the_base(loaded: Loaded) -> None:
-    """As if it had learned: an adapter begins as nothing."""
+def _change_weights(loaded: Loaded) -> None:
+    """Change the weights as training would; a new adapter has no effect."""
     import torch
 
     torch.manual_seed(1)
-    for name, one in loaded.model.named_parameters():
-        if one.requires_grad and "lora_A" not in name:
-            one.data += 0.05 * torch.randn_like(one)
+    for name, parameter in loaded.model.named_parameters():
+        if parameter.requires_grad and "lora_A" not in name:
+            parameter.data += 0.05 * torch.randn_like(parameter)
 
 
 @pytest.mark.parametrize(
@@ -70,44 +70,44 @@ def _unlike_the_base(loaded: Loaded) -> None:
         ((), {None, "vision", "projector"}),
     ],
 )
-def test_full_leaves_the_frozen_parts_and_no_other(
+def test_full_training_freezes_the_given_parts_only(
     settings: ModelSettings, frozen: Any, learning: set[str | None]
 ) -> None:
     loaded = load(replace(settings, frozen=frozen))
     assert _learns(loaded) == learning
-    assert _rests(loaded) == {None, "vision", "projector"} - learning
-    some, every = trainable(loaded.model)
-    assert some == sum(one.numel() for one in loaded.model.parameters() if one.requires_grad)
-    assert every == sum(one.numel() for one in loaded.model.parameters())
+    assert _frozen(loaded) == {None, "vision", "projector"} - learning
+    learning_count, total = trainable(loaded.model)
+    assert learning_count == sum(
+        parameter.numel() for parameter in loaded.model.parameters() if parameter.requires_grad
+    )
+    assert total == sum(parameter.numel() for parameter in loaded.model.parameters())
 
 
-def test_lora_is_on_the_layers_that_read_and_never_on_those_that_see(lora: ModelSettings) -> None:
+def test_lora_is_on_the_language_layers_only(lora: ModelSettings) -> None:
     loaded = load(lora)
     assert _learns(loaded) == {None}
-    learning = [name for name, one in loaded.model.named_parameters() if one.requires_grad]
+    learning = [name for name, parameter in loaded.model.named_parameters() if parameter.requires_grad]
     assert all("lora_" in name for name in learning)
-    # Three layers, seven targets, two matrices each; the layers that see have a gate_proj as well.
+    # Three layers, seven targets, two matrices each; the vision layers have a gate_proj as well.
     assert len(learning) == 3 * 7 * 2
 
 
-def test_what_learns_is_held_in_float32_and_what_rests_as_it_is_computed_in(
+def test_trained_parameters_are_float32_and_frozen_ones_have_the_given_dtype(
     settings: ModelSettings, lora: ModelSettings
 ) -> None:
     import torch
 
-    for one in (settings, lora):
-        loaded = load(replace(one, dtype="bfloat16"))
-        held = {(one.requires_grad, one.dtype) for one in loaded.model.parameters()}
+    for chosen in (settings, lora):
+        loaded = load(replace(chosen, dtype="bfloat16"))
+        held = {(parameter.requires_grad, parameter.dtype) for parameter in loaded.model.parameters()}
         assert held == {(True, torch.float32), (False, torch.bfloat16)}
 
 
-def test_full_weights_open_in_live_vetting_and_are_those_that_were_learned(
-    settings: ModelSettings, tmp_path: Path
-) -> None:
+def test_full_weights_load_in_live_vetting_unchanged(settings: ModelSettings, tmp_path: Path) -> None:
     import torch
 
     loaded = load(settings)
-    _unlike_the_base(loaded)
+    _change_weights(loaded)
     save(loaded, tmp_path / "model")
     live = Live.load(Weights(str(tmp_path / "model")))
     assert torch.equal(_logits(live.model, loaded), _logits(loaded.model, loaded))
@@ -115,46 +115,46 @@ def test_full_weights_open_in_live_vetting_and_are_those_that_were_learned(
     assert sorted(live.ends) == sorted(loaded.model.generation_config.eos_token_id)
 
 
-def test_weights_are_saved_in_the_type_they_are_computed_in(settings: ModelSettings, tmp_path: Path) -> None:
+def test_weights_are_saved_in_the_given_dtype(settings: ModelSettings, tmp_path: Path) -> None:
     from safetensors.torch import load_file
 
     save(load(replace(settings, dtype="bfloat16")), tmp_path / "model")
     held = load_file(tmp_path / "model" / "model.safetensors").values()
-    assert {str(one.dtype) for one in held} == {"torch.bfloat16"}
+    assert {str(tensor.dtype) for tensor in held} == {"torch.bfloat16"}
     config = json.loads((tmp_path / "model" / "config.json").read_text())
     assert (config["dtype"], config["text_config"]["use_cache"]) == ("bfloat16", True)
 
 
-def test_an_adapter_opens_in_live_vetting_and_names_its_base(lora: ModelSettings, tmp_path: Path) -> None:
+def test_an_adapter_loads_in_live_vetting_and_names_its_base(lora: ModelSettings, tmp_path: Path) -> None:
     import torch
 
     loaded = load(lora)
-    _unlike_the_base(loaded)
+    _change_weights(loaded)
     save(loaded, tmp_path / "run" / "model")
     live = Live.load(Weights(lora.name, str(tmp_path / "run" / "model")))
     assert torch.equal(_logits(live.model, loaded), _logits(loaded.model, loaded))
-    # The folder of the run is as good as its weights, and knows what they are of.
+    # The folder of the run can be given instead of its weights, and names their base model.
     again = load(ModelSettings(str(tmp_path / "run"), method="lora", dtype="float32"))
     assert (again.base, again.is_adapter) == (lora.name, True)
     assert torch.equal(_logits(again.model, again), _logits(loaded.model, loaded))
 
 
-def test_a_merged_adapter_is_a_model_of_its_own(lora: ModelSettings, tmp_path: Path) -> None:
+def test_a_merged_adapter_is_a_complete_model(lora: ModelSettings, tmp_path: Path) -> None:
     import torch
 
     loaded = load(lora)
-    _unlike_the_base(loaded)
+    _change_weights(loaded)
     before = _logits(loaded.model, loaded)
     save(loaded, tmp_path / "model", merge=True)
     live = Live.load(Weights(str(tmp_path / "model")))
     assert torch.allclose(_logits(live.model, loaded), before, atol=1e-4)
 
 
-def test_full_on_an_adapter_begins_with_what_it_learned(lora: ModelSettings, tmp_path: Path) -> None:
+def test_full_training_on_an_adapter_begins_with_the_adapters_weights(lora: ModelSettings, tmp_path: Path) -> None:
     import torch
 
     loaded = load(lora)
-    _unlike_the_base(loaded)
+    _change_weights(loaded)
     save(loaded, tmp_path / "model")
     on = load(replace(lora, adapter=str(tmp_path / "model"), method="full"))
     assert not on.is_adapter
@@ -162,23 +162,23 @@ def test_full_on_an_adapter_begins_with_what_it_learned(lora: ModelSettings, tmp
     assert _learns(on) == {None}
 
 
-def test_saving_replaces_what_was_there_and_leaves_nothing_half_done(settings: ModelSettings, tmp_path: Path) -> None:
+def test_saving_replaces_the_old_folder_and_leaves_no_partial_files(settings: ModelSettings, tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "old").touch()
     save(load(settings), tmp_path / "model")
     assert not (tmp_path / "model" / "old").exists()
-    assert [one.name for one in tmp_path.iterdir()] == ["model"]
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 def test_pixel_limits_hold_for_learning_and_are_saved(settings: ModelSettings, tmp_path: Path) -> None:
     loaded = load(replace(settings, min_pixels=28 * 28 * 4, max_pixels=28 * 28 * 9))
-    assert max(Renderer(loaded.processor).image_tokens(one) for one in inspected("cv").pictures) <= 9
+    assert max(Renderer(loaded.processor).image_tokens(picture) for picture in inspected("cv").pictures) <= 9
     save(loaded, tmp_path / "model")
     live = Live.load(Weights(str(tmp_path / "model")))
     assert live.processor.image_processor.size == loaded.processor.image_processor.size
 
 
-def test_rows_of_a_batch_are_read_as_each_alone(settings: ModelSettings) -> None:
+def test_rows_of_a_batch_give_the_same_result_as_each_alone(settings: ModelSettings) -> None:
     import torch
 
     loaded = load(settings)
@@ -191,23 +191,23 @@ def test_rows_of_a_batch_are_read_as_each_alone(settings: ModelSettings) -> None
         batch.pop("labels", None)
         with torch.no_grad():
             together = loaded.model.eval()(**batch).logits
-        for row, one in enumerate(rendered):
-            alone = padded([one], loaded.processor)
+        for row, example in enumerate(rendered):
+            alone = padded([example], loaded.processor)
             alone.pop("labels", None)
             with torch.no_grad():
                 expected = loaded.model(**alone).logits[0]
-            there = batch["attention_mask"][row].bool()
-            assert torch.allclose(together[row][there], expected, atol=1e-4)
+            read = batch["attention_mask"][row].bool()
+            assert torch.allclose(together[row][read], expected, atol=1e-4)
 
 
-def test_a_batch_is_what_the_processor_makes_of_the_whole_text(settings: ModelSettings) -> None:
-    """And so what live vetting gives the model: ids, pixels, and which tokens are a picture's."""
+def test_a_batch_equals_the_processors_output_for_the_whole_text(settings: ModelSettings) -> None:
+    """And so equals the model's input in live vetting: ids, pixels, and which tokens belong to a picture."""
     import torch
 
     loaded = load(settings)
     trace = inspected("cv")
     text = loaded.processor.apply_chat_template(trace.messages)
-    pictures = [one.convert("RGB") for one in trace.pictures]
+    pictures = [picture.convert("RGB") for picture in trace.pictures]
     whole = loaded.processor(text=[text], images=pictures, return_tensors="pt")
     batch = for_writing(_rendered(loaded)[:1], loaded.processor)
     n = batch["input_ids"].shape[1]
@@ -220,10 +220,10 @@ def test_a_batch_is_what_the_processor_makes_of_the_whole_text(settings: ModelSe
 def _problem(settings: ModelSettings) -> str:
     with pytest.raises(ModelError) as caught:
         load(settings)
-    told = str(caught.value)
-    assert "\n" not in told
-    assert len(told) < 500
-    return told
+    message = str(caught.value)
+    assert "\n" not in message
+    assert len(message) < 500
+    return message
 
 
 @pytest.fixture
@@ -231,7 +231,7 @@ def copied(settings: ModelSettings, tmp_path: Path) -> Path:
     return Path(shutil.copytree(settings.name, tmp_path / "copied"))
 
 
-def test_a_folder_that_is_not_there(settings: ModelSettings) -> None:
+def test_a_missing_folder(settings: ModelSettings) -> None:
     assert "/no/where: no such folder; expected a model" in _problem(replace(settings, name="/no/where"))
 
 
@@ -239,22 +239,22 @@ def test_a_folder_without_a_model(settings: ModelSettings, tmp_path: Path) -> No
     assert "is not a model: found no config.json in it" in _problem(replace(settings, name=str(tmp_path)))
 
 
-def test_weights_that_were_cut(settings: ModelSettings, copied: Path) -> None:
+def test_truncated_weights(settings: ModelSettings, copied: Path) -> None:
     file = copied / "model.safetensors"
     file.write_bytes(file.read_bytes()[:100_000])
     assert f"{copied} cannot be loaded: " in _problem(replace(settings, name=str(copied)))
 
 
-def test_weights_that_are_missing_are_not_drawn_at_random(settings: ModelSettings, copied: Path) -> None:
+def test_missing_weights_are_not_replaced_by_random_ones(settings: ModelSettings, copied: Path) -> None:
     from safetensors.torch import load_file, save_file
 
     file = copied / "model.safetensors"
     held = load_file(file)
-    held.pop(gone := next(name for name in held if "layers.1." in name))
+    held.pop(removed := next(name for name in held if "layers.1." in name))
     save_file(held, file, metadata={"format": "pt"})
-    told = _problem(replace(settings, name=str(copied)))
-    assert told.startswith(f"{copied}: weights are missing or of another shape: ")
-    assert told.endswith(gone.partition("layers")[2])
+    message = _problem(replace(settings, name=str(copied)))
+    assert message.startswith(f"{copied}: weights are missing or of another shape: ")
+    assert message.endswith(removed.partition("layers")[2])
 
 
 def test_an_adapter_of_another_model(lora: ModelSettings, tmp_path: Path) -> None:
@@ -266,15 +266,15 @@ def test_an_adapter_of_another_model(lora: ModelSettings, tmp_path: Path) -> Non
     held = load_file(file)
     first = next(iter(held))
     save_file({**held, first: held[first].new_zeros(4, 999)}, file)
-    told = _problem(replace(lora, adapter=str(folder)))
-    assert "size mismatch" in told
+    message = _problem(replace(lora, adapter=str(folder)))
+    assert "size mismatch" in message
     held.pop(first)
     save_file(held, file)
-    told = _problem(replace(lora, adapter=str(folder)))
-    assert "missing adapter keys" in told
+    message = _problem(replace(lora, adapter=str(folder)))
+    assert "missing adapter keys" in message
 
 
-def test_lora_on_layers_that_the_model_has_not(lora: ModelSettings) -> None:
+def test_lora_on_layers_that_the_model_lacks(lora: ModelSettings) -> None:
     assert _problem(replace(lora, lora=Lora(targets=("x_proj",)))).startswith("model.lora.targets: ")
 
 
@@ -285,14 +285,14 @@ def test_a_name_on_the_hub_without_a_network(
     import huggingface_hub.file_download
 
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    told = _problem(replace(settings, name="nobody/no-such-model"))
-    assert told == (
+    message = _problem(replace(settings, name="nobody/no-such-model"))
+    assert message == (
         "nobody/no-such-model cannot be loaded: it is not on this machine and the Hub cannot be reached; "
         "give a folder that has it"
     )
 
 
-def test_an_adapter_that_does_not_say_what_it_is_of(lora: ModelSettings, tmp_path: Path) -> None:
+def test_an_adapter_that_does_not_name_its_base(lora: ModelSettings, tmp_path: Path) -> None:
     save(load(lora), tmp_path / "model")
     config = tmp_path / "model" / "adapter_config.json"
     config.write_text("{}")

@@ -83,11 +83,11 @@ def test_each_attribute_of_its_vllm_is_there(trl: ModuleType, text: str) -> None
     assert {"prompts", "images", "num_generations"} <= set(parameters(VLLMGeneration.generate))
 
 
-def test_generation_outside_the_trainer_takes_our_options(trl: ModuleType) -> None:
+def test_generation_outside_the_trainer_accepts_the_options_used_here(trl: ModuleType) -> None:
     from trl.models import unwrap_model_for_generation
 
-    wanted = {"generation_kwargs", "gradient_checkpointing_kwargs"}
-    assert wanted <= set(parameters(unwrap_model_for_generation))
+    expected = {"generation_kwargs", "gradient_checkpointing_kwargs"}
+    assert expected <= set(parameters(unwrap_model_for_generation))
 
 
 def test_resuming_replaces_a_method_that_transformers_has(trl: ModuleType) -> None:

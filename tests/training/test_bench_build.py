@@ -1,4 +1,4 @@
-"""Building the benchmark and its questions."""
+"""Building the benchmark, and the questions read from it or from survey files with labels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TASK = load()["cv"]
 
 
 class ByName:
-    """A weak classifier that goes by the name: ``hard-...`` is 0.9, ``mute-...`` nothing, others 0.1."""
+    """A weak classifier that uses only the name: ``hard-...`` is 0.9, ``mute-...`` None, others 0.1."""
 
     def __init__(self, aside: int = 0) -> None:
         self.aside = aside
@@ -41,10 +41,11 @@ class ByName:
 
     def p(self, entries: Sequence[Entry], spectra: Sequence[Spectrum]) -> list[float | None]:
         return [
-            None if one.source.startswith("mute") else 0.9 if one.source.startswith("hard") else 0.1 for one in entries
+            None if entry.source.startswith("mute") else 0.9 if entry.source.startswith("hard") else 0.1
+            for entry in entries
         ]
 
-    def told(self) -> dict[str, object]:
+    def description(self) -> dict[str, object]:
         return {"kind": "predictions", "file": "names", "sha256": "", "lines": 0}
 
 
@@ -76,54 +77,54 @@ def made(
 
 
 def sources(built: Built, part: Part) -> set[str]:
-    return {one.entry.source for one in built.part(part)}
+    return {chosen.entry.source for chosen in built.part(part)}
 
 
 def test_the_published_proportions() -> None:
     built = made(positives=10)
     for part, yes, no in (("train", 6, 6), ("test", 4, 20)):
         rows = built.part(part)  # type: ignore[arg-type]
-        assert [sum(one.label == label for one in rows) for label in ("YES", "NO")] == [yes, no]
+        assert [sum(chosen.label == label for chosen in rows) for label in ("YES", "NO")] == [yes, no]
     assert not sources(built, "train") & sources(built, "test")
-    assert all(one.negative == "hard" and one.p == 0.9 for one in built.test if one.label == "NO")
-    assert all(one.negative is None for one in built.test if one.label == "YES")
+    assert all(chosen.negative == "hard" and chosen.p == 0.9 for chosen in built.test if chosen.label == "NO")
+    assert all(chosen.negative is None for chosen in built.test if chosen.label == "YES")
 
 
-def test_only_candidates_above_the_bar_are_kept_and_the_rate_is_told() -> None:
+def test_only_candidates_above_the_bar_are_kept_and_the_rate_is_reported() -> None:
     built = made(positives=10, test_ratio=(1, 8))
     assert (built.accepted, built.short) == (38, 0)
     assert built.acceptance == 38 / built.scored
-    # The order of a part tells nothing of the labels.
-    assert [one.label for one in built.test] != sorted(one.label for one in built.test)
+    # The order of a part does not reveal the labels.
+    assert [chosen.label for chosen in built.test] != sorted(chosen.label for chosen in built.test)
 
 
-def test_one_seed_gives_one_benchmark_whatever_the_order_of_the_files() -> None:
+def test_one_seed_gives_one_benchmark_for_any_order_of_the_files() -> None:
     pool = [*entries("hard", 40), *entries("easy", 100)]
-    one, again, other = made(candidates=pool), made(candidates=pool[::-1]), made(candidates=pool, seed=1)
-    assert [t.entry for t in one.test] == [t.entry for t in again.test]
-    assert sources(one, "test") != sources(other, "test")
+    first, again, other_seed = made(candidates=pool), made(candidates=pool[::-1]), made(candidates=pool, seed=1)
+    assert [t.entry for t in first.test] == [t.entry for t in again.test]
+    assert sources(first, "test") != sources(other_seed, "test")
 
 
-def test_too_few_hard_ones_are_counted_and_filled_only_if_asked() -> None:
+def test_too_few_hard_negatives_are_counted_and_filled_only_with_fill() -> None:
     pool = [*entries("hard", 5), *entries("easy", 40)]
     short = made(candidates=pool)
     assert short.exhausted
     assert (short.short, short.missing("train"), short.missing("test")) == (21, 6, 15)
     filled = made(candidates=pool, fill=True)
     assert filled.short == 0
-    random = [one for part in (filled.train, filled.test) for one in part if one.negative == "random"]
+    random = [chosen for part in (filled.train, filled.test) for chosen in part if chosen.negative == "random"]
     assert len(random) == 21
-    assert all(one.entry.source.startswith("easy") and one.p == 0.1 for one in random)
+    assert all(chosen.entry.source.startswith("easy") and chosen.p == 0.1 for chosen in random)
 
 
-def test_what_the_weak_classifier_learned_from_is_in_neither_part() -> None:
+def test_the_training_spectra_of_the_weak_classifier_are_in_neither_part() -> None:
     weak = ByName(aside=30)
     built = made(weak=weak)
     assert len(weak.learned) == 30
     assert not set(weak.learned) & (sources(built, "train") | sources(built, "test"))
 
 
-def test_what_cannot_be_used_is_left_out_with_its_reason() -> None:
+def test_candidates_that_cannot_be_used_are_left_out_with_the_reason() -> None:
     pool = [
         *entries("hard", 26),
         entry("yes-3"),
@@ -132,7 +133,7 @@ def test_what_cannot_be_used_is_left_out_with_its_reason() -> None:
         entry("mute-1"),
         entry("hard-renamed", flux=float(sum(b"hard") * 10_000 + 7)),
     ]
-    built = made(candidates=pool, test_ratio=(1, 6))  # more than there are: all are looked at
+    built = made(candidates=pool, test_ratio=(1, 6))  # more than exist: all are examined
     assert built.left_out == {
         "the same source again": 1,
         "S/N below 10": 1,
@@ -144,7 +145,7 @@ def test_what_cannot_be_used_is_left_out_with_its_reason() -> None:
     assert built.missing("train") + built.missing("test") == 4
 
 
-def test_a_source_of_another_tasks_part_stays_in_that_part() -> None:
+def test_a_source_stays_in_its_part_of_another_task() -> None:
     placed: dict[str, Part] = {f"hard-{n}": "train" for n in range(30)} | {"yes-0": "test", "yes-1": "train"}
     built = made(placed=placed, test_ratio=(1, 2))
     assert not {name for name, part in placed.items() if part == "train"} & sources(built, "test")
@@ -164,9 +165,9 @@ def test_too_few_positives_are_refused_with_the_reason() -> None:
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Ten cataclysmic variables and thirty look-alikes of two surveys, labelled."""
     folder = tmp_path_factory.mktemp("archive")
-    wanted = orders(for_task("cv", 40, (1, 3)), ["LAMOST", "DESI"], (12, 30), seed=7)
-    wanted = [replace(order, redshift=0.001) for order in wanted]
-    assert len(list(write_spectra(folder / "spectra", wanted, ["cv"]))) == 40
+    requested = orders(for_task("cv", 40, (1, 3)), ["LAMOST", "DESI"], (12, 30), seed=7)
+    requested = [replace(order, redshift=0.001) for order in requested]
+    assert len(list(write_spectra(folder / "spectra", requested, ["cv"]))) == 40
     return folder
 
 
@@ -179,10 +180,10 @@ def predicted(folder: Path, p: Callable[[Spectrum], float]) -> Path:
     return folder / "weak.jsonl"
 
 
-def command(*given: object) -> int:
+def command(*arguments: object) -> int:
     parser = argparse.ArgumentParser()
     bench_build.add(parser)
-    return bench_build.run(parser.parse_args([str(one) for one in given]))
+    return bench_build.run(parser.parse_args([str(argument) for argument in arguments]))
 
 
 def options(archive: Path, output: Path) -> list[object]:
@@ -191,14 +192,14 @@ def options(archive: Path, output: Path) -> list[object]:
 
 
 def built_in(archive: Path, output: Path, *more: object) -> dict[str, Any]:
-    weak = predicted(archive, lambda one: 0.95 if one.meta["kind"] != "wd" else 0.2)
-    given = [*options(archive, output), "--weak", weak, "--test-ratio", "1:3", *more]
-    assert command(*given) == 0
-    said: dict[str, Any] = json.loads((output / "build_cv.json").read_text())
-    return said
+    weak = predicted(archive, lambda spectrum: 0.95 if spectrum.meta["kind"] != "wd" else 0.2)
+    arguments = [*options(archive, output), "--weak", weak, "--test-ratio", "1:3", *more]
+    assert command(*arguments) == 0
+    record: dict[str, Any] = json.loads((output / "build_cv.json").read_text())
+    return record
 
 
-def test_what_is_written_has_the_published_schema(archive: Path, tmp_path: Path) -> None:
+def test_the_written_files_have_the_published_schema(archive: Path, tmp_path: Path) -> None:
     built_in(archive, tmp_path)
     rows = pq.read_table(tmp_path / "data" / "test_cv.parquet").to_pylist()
     assert [sum(row["reward_model"]["ground_truth"] == label for row in rows) for label in ("YES", "NO")] == [4, 12]
@@ -212,7 +213,7 @@ def test_what_is_written_has_the_published_schema(archive: Path, tmp_path: Path)
     shown = row["extra_info"]["tools_kwargs"]["spectral_visualization_tool"]["create_kwargs"]
     assert set(shown) == {"flux", "wavelength", "redshift"}
     assert len(shown["flux"]) == len(shown["wavelength"]) > 3000
-    assert len({one["extra_info"]["index"] for one in rows}) == len(rows)
+    assert len({other["extra_info"]["index"] for other in rows}) == len(rows)
 
 
 def test_every_spectrum_is_read_back_exactly_and_as_simulated(archive: Path, tmp_path: Path) -> None:
@@ -223,23 +224,25 @@ def test_every_spectrum_is_read_back_exactly_and_as_simulated(archive: Path, tmp
             assert spectrum.meta["simulated"] is True
 
 
-def test_the_questions_of_the_training_are_those_that_were_built(archive: Path, tmp_path: Path) -> None:
-    said = built_in(archive, tmp_path)
+def test_the_questions_for_training_are_those_of_the_built_benchmark(archive: Path, tmp_path: Path) -> None:
+    record = built_in(archive, tmp_path)
     for part in ("train", "test"):
         found = questions([tmp_path], part=part)  # type: ignore[arg-type]
-        assert sorted(one.source for one in found) == said["sources"][part]
-        assert all(one.simulated and one.survey.startswith("simulated ") and one.snr for one in found)
-        assert all(one.task.prompt == TASK.prompt for one in found)
-        for one in found[:3]:
-            spectrum = one.spectrum()
-            assert spectrum.sha256 == read(archive / "spectra" / one.source).sha256
-            assert (one.label == "YES") == (spectrum.meta["kind"] == "cv")
+        assert sorted(question.source for question in found) == record["sources"][part]
+        assert all(
+            question.simulated and question.survey.startswith("simulated ") and question.snr for question in found
+        )
+        assert all(question.task.prompt == TASK.prompt for question in found)
+        for question in found[:3]:
+            spectrum = question.spectrum()
+            assert spectrum.sha256 == read(archive / "spectra" / question.source).sha256
+            assert (question.label == "YES") == (spectrum.meta["kind"] == "cv")
 
 
-def test_the_card_says_how_it_was_made(archive: Path, tmp_path: Path) -> None:
-    said = built_in(archive, tmp_path, "--seed", 3)
-    assert said["recipe"]["seed"] == 3
-    assert said["parts"]["test"] | {"surveys": None} == {
+def test_the_card_describes_how_the_benchmark_was_made(archive: Path, tmp_path: Path) -> None:
+    record = built_in(archive, tmp_path, "--seed", 3)
+    assert record["recipe"]["seed"] == 3
+    assert record["parts"]["test"] | {"surveys": None} == {
         "YES": 4,
         "NO": 12,
         "hard": 12,
@@ -248,29 +251,29 @@ def test_the_card_says_how_it_was_made(archive: Path, tmp_path: Path) -> None:
         "simulated": 16,
         "surveys": None,
     }
-    assert said["weak_classifier"]["file"] == "weak.jsonl"
-    assert 0 < said["candidates"]["acceptance"] <= 1
+    assert record["weak_classifier"]["file"] == "weak.jsonl"
+    assert 0 < record["candidates"]["acceptance"] <= 1
     card = (tmp_path / "card_cv.md").read_text()
     assert "Simulated spectra are among these" in card
-    assert f"{said['candidates']['accepted']} of {said['candidates']['scored']} scored" in card
+    assert f"{record['candidates']['accepted']} of {record['candidates']['scored']} scored" in card
 
 
-def test_too_few_are_bad_news_and_nothing_is_written(
+def test_too_few_hard_negatives_give_status_1_and_no_files(
     archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    weak = predicted(archive, lambda one: 0.95 if one.meta["kind"] == "tts" else 0.2)
+    weak = predicted(archive, lambda spectrum: 0.95 if spectrum.meta["kind"] == "tts" else 0.2)
     assert command(*options(archive, tmp_path), "--weak", weak) == 1
-    told = capsys.readouterr().out
-    assert "of 26 hard negatives" in told
-    assert "lower --keep, or let --fill" in told
+    printed = capsys.readouterr().out
+    assert "of 26 hard negatives" in printed
+    assert "lower --keep, or let --fill" in printed
     assert not list(tmp_path.iterdir())
     assert command(*options(archive, tmp_path), "--weak", weak, "--fill") == 0
     random = json.loads((tmp_path / "build_cv.json").read_text())["parts"]
-    assert random["train"]["random"] + random["test"]["random"] == 26 - told_accepted(told)
+    assert random["train"]["random"] + random["test"]["random"] == 26 - accepted_in(printed)
 
 
-def told_accepted(told: str) -> int:
-    return int(told.split("found ")[1].split(" of")[0])
+def accepted_in(printed: str) -> int:
+    return int(printed.split("found ")[1].split(" of")[0])
 
 
 def test_an_archive_without_labels_gives_negatives(archive: Path, tmp_path: Path) -> None:
@@ -284,11 +287,11 @@ def test_an_archive_without_labels_gives_negatives(archive: Path, tmp_path: Path
     weak.write_text("".join(json.dumps(line) + "\n" for line in lines))
     output = tmp_path / "out"
     assert command(*options(archive, output), "--weak", weak, "--candidates", more) == 0
-    said = json.loads((output / "build_cv.json").read_text())
-    negatives = [name for name in said["sources"]["test"] if "-cv-" not in name]
+    record = json.loads((output / "build_cv.json").read_text())
+    negatives = [name for name in record["sources"]["test"] if "-cv-" not in name]
     assert len(negatives) == 20
     assert all("-be-" in name for name in negatives)
-    assert said["left_out"]["no prediction for it"] > 0
+    assert record["left_out"]["no prediction for it"] > 0
 
 
 @pytest.mark.parametrize(
@@ -299,14 +302,16 @@ def test_an_archive_without_labels_gives_negatives(archive: Path, tmp_path: Path
         ({"--weak": "none.jsonl"}, "none.jsonl: No such file"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(archive: Path, tmp_path: Path, change: dict[str, str], words: str) -> None:
+def test_bad_options_are_reported_in_one_line(
+    archive: Path, tmp_path: Path, change: dict[str, str], words: str
+) -> None:
     from agent.cli.command import CannotRun
 
-    given = [*options(archive, tmp_path), "--weak", predicted(archive, lambda _: 0.9)]
+    arguments = [*options(archive, tmp_path), "--weak", predicted(archive, lambda _: 0.9)]
     for name, value in change.items():
-        given[given.index(name) + 1] = value
+        arguments[arguments.index(name) + 1] = value
     with pytest.raises(CannotRun) as refused:
-        command(*given)
+        command(*arguments)
     assert words in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -319,7 +324,7 @@ def test_what_is_wrong_is_told_in_a_line(archive: Path, tmp_path: Path, change: 
         ('{"source": "a.fits", "task": "wd", "probability": 0.2}', "no prediction for the task cv"),
     ],
 )
-def test_predictions_that_cannot_be_are_refused(archive: Path, tmp_path: Path, line: str, words: str) -> None:
+def test_invalid_predictions_are_refused(archive: Path, tmp_path: Path, line: str, words: str) -> None:
     from agent.cli.command import CannotRun
 
     (tmp_path / "weak.jsonl").write_text(line + "\n")
@@ -351,41 +356,39 @@ def table(path: Path, *rows: str) -> Path:
     return path
 
 
-def test_labelled_files_are_asked_and_the_others_are_left_out(spectra: Path, tmp_path: Path) -> None:
+def test_labelled_files_become_questions_and_the_others_are_left_out(spectra: Path, tmp_path: Path) -> None:
     labels = table(tmp_path / "truth.csv", "file,label", "0.csv,YES", "1.csv,NO", "9.csv,NO")
     dropped: list[Dropped] = []
-    asked = questions([spectra], None, labels, task="cv", dropped=dropped)
-    assert [(q.source, q.label, q.task.key) for q in asked] == [("0.csv", "YES", "cv"), ("1.csv", "NO", "cv")]
-    assert [q.key for q in asked] == ["spectra/0.csv", "spectra/1.csv"]
-    assert asked[1].spectrum().flux[0] == 2.0
-    assert [(one.key, one.reason) for one in dropped] == [
+    found = questions([spectra], None, labels, task="cv", dropped=dropped)
+    assert [(q.source, q.label, q.task.key) for q in found] == [("0.csv", "YES", "cv"), ("1.csv", "NO", "cv")]
+    assert [q.key for q in found] == ["spectra/0.csv", "spectra/1.csv"]
+    assert found[1].spectrum().flux[0] == 2.0
+    assert [(left_out.key, left_out.reason) for left_out in dropped] == [
         ("spectra/2.csv", "no label in truth.csv"),
         ("spectra/3.csv", "no label in truth.csv"),
         ("9.csv", "in truth.csv but not among the spectra"),
     ]
 
 
-def test_no_spectrum_is_read_until_it_is_asked_for(
-    spectra: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_spectrum_is_read_until_it_is_needed(spectra: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
-    def noted(path: Path, target: str) -> Spectrum:
+    def recorded_read(path: Path, target: str) -> Spectrum:
         read.append(path.name)
         return survey_files_module._file(path).read(target)  # type: ignore[return-value]
 
-    monkeypatch.setattr(survey_files_module, "_read", noted)
+    monkeypatch.setattr(survey_files_module, "_read", recorded_read)
     labels = table(tmp_path / "truth.csv", "file,label", "0.csv,YES", "1.csv,NO")
-    asked = questions([spectra], None, labels, task="cv")
-    assert (asked[0].survey, asked[0].snr, read) == ("", None, [])
-    known = asked[0].known(asked[0].spectrum())
+    found = questions([spectra], None, labels, task="cv")
+    assert (found[0].survey, found[0].snr, read) == ("", None, [])
+    known = found[0].known(found[0].spectrum())
     assert (known.survey, known.snr, read) == ("unknown", pytest.approx(10.0), ["0.csv"])
 
 
-def test_a_table_with_tasks_asks_each_of_them(spectra: Path, tmp_path: Path) -> None:
+def test_a_table_with_tasks_gives_a_question_for_each(spectra: Path, tmp_path: Path) -> None:
     labels = table(tmp_path / "truth.csv", "file,label,task", "0.csv,YES,cv", "0.csv,NO,carbon", "1.csv,1,A")
-    asked = questions([spectra], None, labels)
-    assert [(q.source, q.task.key, q.label) for q in asked] == [
+    found = questions([spectra], None, labels)
+    assert [(q.source, q.task.key, q.label) for q in found] == [
         ("0.csv", "cv", "YES"),
         ("0.csv", "cc", "NO"),
         ("1.csv", "a", "YES"),
@@ -393,11 +396,11 @@ def test_a_table_with_tasks_asks_each_of_them(spectra: Path, tmp_path: Path) -> 
     assert [q.source for q in questions([spectra], None, labels, task="a")] == ["1.csv"]
 
 
-def test_a_table_may_say_survey_and_noise(spectra: Path, tmp_path: Path) -> None:
+def test_a_table_may_give_survey_and_snr(spectra: Path, tmp_path: Path) -> None:
     rows = ("file,label,survey,snr", "0.csv,YES,simulated DESI,12.5", "1.csv,NO,,")
-    one, other = questions([spectra], None, table(tmp_path / "truth.csv", *rows), task="cv")
-    assert (one.survey, one.snr, one.simulated) == ("simulated DESI", 12.5, True)
-    assert (other.survey, other.snr, other.simulated) == ("", None, False)
+    first, second = questions([spectra], None, table(tmp_path / "truth.csv", *rows), task="cv")
+    assert (first.survey, first.snr, first.simulated) == ("simulated DESI", 12.5, True)
+    assert (second.survey, second.snr, second.simulated) == ("", None, False)
     with pytest.raises(DataError, match=r"truth\.csv: row 2: snr: found 'high', expected a number"):
         questions([spectra], None, table(tmp_path / "truth.csv", "file,label,snr", "0.csv,YES,high"), task="cv")
 
@@ -409,7 +412,7 @@ def test_a_target_that_is_not_in_the_file_is_left_out(spectra: Path, tmp_path: P
     assert Dropped("1.csv#39", "in truth.csv but not among the spectra") in dropped
 
 
-def test_a_table_without_tasks_needs_one_named(spectra: Path, tmp_path: Path) -> None:
+def test_a_table_without_tasks_needs_a_named_task(spectra: Path, tmp_path: Path) -> None:
     labels = table(tmp_path / "truth.csv", "file,label", "0.csv,YES")
     with pytest.raises(DataError, match=r"truth\.csv: found no column task, expected one, or one task named"):
         questions([spectra], None, labels)
@@ -426,7 +429,7 @@ def test_a_folder_may_bring_its_own_labels(spectra: Path) -> None:
     dropped: list[Dropped] = []
     (question,) = questions([spectra], dropped=dropped)
     assert (question.source, question.task.key) == ("3.csv", "wd")
-    assert "labels.csv" not in {one.key for one in dropped}
+    assert "labels.csv" not in {left_out.key for left_out in dropped}
 
 
 def test_a_list_may_be_its_own_label_table(spectra: Path, tmp_path: Path) -> None:
@@ -439,7 +442,9 @@ def test_spectra_without_labels_are_refused(spectra: Path) -> None:
         questions([spectra])
 
 
-def test_keys_do_not_depend_on_where_one_stands(spectra: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_do_not_depend_on_the_current_folder(
+    spectra: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table(spectra / "labels.csv", "file,label,task", "3.csv,NO,wd")
     here = [q.key for q in questions([spectra])]
     monkeypatch.chdir(tmp_path)
@@ -452,10 +457,10 @@ def test_a_file_that_is_no_spectrum_is_left_out_with_the_reason(spectra: Path, t
     dropped: list[Dropped] = []
     assert len(questions([spectra], None, labels, task="cv", dropped=dropped)) == 1
     assert Dropped("spectra/bad.fits", "cannot be read: found a PNG picture") in dropped
-    assert [one.key for one in dropped].count("bad.fits") == 0
+    assert [left_out.key for left_out in dropped].count("bad.fits") == 0
 
 
-def test_a_spectrum_that_turns_out_damaged_is_named(spectra: Path, tmp_path: Path) -> None:
+def test_a_damaged_spectrum_is_named_when_it_is_read(spectra: Path, tmp_path: Path) -> None:
     labels = table(tmp_path / "truth.csv", "file,label", "0.csv,YES")
     (question,) = questions([spectra], None, labels, task="cv")
     os.truncate(spectra / "0.csv", 30)
@@ -463,7 +468,7 @@ def test_a_spectrum_that_turns_out_damaged_is_named(spectra: Path, tmp_path: Pat
         question.spectrum()
 
 
-def test_other_surveys_are_asked_target_by_target(shared: Path, tmp_path: Path) -> None:
+def test_files_of_several_targets_give_a_question_per_target(shared: Path, tmp_path: Path) -> None:
     folder = shared / "spectra"
     desi = folder / "desi/QSO/coadd-1-80693-thru20210204.fits"
     lamost = folder / "lamost/STAR_A0/spec-55939-GAC_061N46_V3_sp07-078.fits"
@@ -473,8 +478,8 @@ def test_other_surveys_are_asked_target_by_target(shared: Path, tmp_path: Path) 
         first, second = targets.names[:2]
     rows = [f"{desi.name},{target},NO,o" for target in (second, first)]
     labels = table(tmp_path / "truth.csv", "file,target,label,task", *rows, f"{lamost.name},,YES,a")
-    asked = questions([desi, lamost], None, labels)
-    assert [q.source for q in asked] == [f"{desi.name}#{second}", f"{desi.name}#{first}", lamost.name]
-    known = [q.known(q.spectrum()) for q in asked]
+    found = questions([desi, lamost], None, labels)
+    assert [q.source for q in found] == [f"{desi.name}#{second}", f"{desi.name}#{first}", lamost.name]
+    known = [q.known(q.spectrum()) for q in found]
     assert [q.survey for q in known] == ["DESI", "DESI", "LAMOST"]
     assert all(q.snr is not None for q in known)

@@ -1,4 +1,4 @@
-"""The benchmark table and gallery."""
+"""The benchmark table, the gallery of failures and the report."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from training.data.records import Question
 TRUTH = "++++------"
 
 
-def a_row(name: str, some: list[Outcome], data: str = "LAMOST") -> Row:
-    return Row(name, Path(name), "model", data, tuple(some), scores(some, 200))
+def a_row(name: str, rows: list[Outcome], data: str = "LAMOST") -> Row:
+    return Row(name, Path(name), "model", data, tuple(rows), scores(rows, 200))
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run's folder, in which everything has been asked."""
+    """The folder of a run in which all questions are answered."""
     folder = tmp_path_factory.mktemp("run")
     questions = [*some_questions(12), *[question(kind, "wd", 30) for kind in ("wd", "fgk")]]
     settings = {
@@ -50,7 +50,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_run_is_called_by_its_stage_and_what_was_left_out(run: Path) -> None:
+def test_a_run_is_named_with_its_stage_and_the_missing_tool(run: Path) -> None:
     found = row(run)
     assert found.name == "wayward (SFT + RL, without the tool)"
     assert (found.simulated, found.data) == ("yes", "simulated LAMOST")
@@ -58,7 +58,7 @@ def test_a_run_is_called_by_its_stage_and_what_was_left_out(run: Path) -> None:
     assert found.wall > 0
 
 
-def test_predictions_are_a_row_too(tmp_path: Path, run: Path) -> None:
+def test_predictions_make_a_row_too(tmp_path: Path, run: Path) -> None:
     (tmp_path / "cnn-cv").mkdir()
     write_predictions(tmp_path / "cnn-cv" / "predictions.jsonl", outcomes(TRUTH, TRUTH, format_ok=None, calls=None))
     for path in (tmp_path / "cnn-cv", tmp_path / "cnn-cv" / "predictions.jsonl"):
@@ -67,34 +67,36 @@ def test_predictions_are_a_row_too(tmp_path: Path, run: Path) -> None:
         assert found.scores.format_rate.words == "nothing written"
 
 
-def test_the_paper_has_its_own_rows_with_where_they_were_read() -> None:
-    by_name = {one.name: one for one in published()}
+def test_the_published_rows_have_their_values_and_sources() -> None:
+    by_name = {published_row.name: published_row for published_row in published()}
     assert by_name["Spec-o3-7B"].f1["wd"] == 53.6
     assert by_name["Spec-o3-3B"].accuracy["mean"] == 88.8
     assert by_name["Spec-o3-7B, no RL"].f1 == {"mean": 41.6}
     assert by_name["Spec-o3-7B on DESI, mean of cv, cc, gm"].f1["mean"] == 77.4
-    assert all(one.source for one in published())
+    assert all(published_row.source for published_row in published())
     assert len(published()) == len(by_name) == 22
 
 
 def test_only_published_rows_with_a_task_in_common_are_shown() -> None:
     o_star = [a_row("a", outcomes("+-", "+-", "o"))]
-    assert [one.name for one in table.published_shown(o_star)] == [
+    assert [shown.name for shown in table.published_shown(o_star)] == [
         "Spec-o3-7B, not trained on these: mean of o, b, a",
         "o3, mean of o, b, a",
     ]
     assert table.published_shown([a_row("a", outcomes("+-", "+-", "agn"))]) == []
 
 
-def test_a_benchs_size_tells_whether_it_is_the_published_one() -> None:
+def test_the_published_benchmark_is_recognised_by_its_size() -> None:
     sizes = {"cv": 1458, "cc": 1321, "ss": 1442, "gm": 1321, "wd": 1212}
-    rows = [one for task, n in sizes.items() for one in outcomes("+-" * (n // 2) + "-" * (n % 2), "-" * n, task)]
+    rows = [
+        outcome for task, n in sizes.items() for outcome in outcomes("+-" * (n // 2) + "-" * (n % 2), "-" * n, task)
+    ]
     assert len(rows) == 6754
     assert is_specvi(rows)
     assert not is_specvi(rows[1:])
 
 
-def test_the_text_has_every_row_its_intervals_and_says_what_the_data_are() -> None:
+def test_the_text_table_has_all_rows_intervals_and_notes_on_the_data() -> None:
     rows = [a_row("ours", outcomes(TRUTH, "+++-++----")), a_row("theirs", outcomes(TRUTH, "-+++------"))]
     lines = table.text(rows).splitlines()
     assert lines[0].split()[:5] == ["system", "n", "F1", "cv", "mean"]
@@ -108,33 +110,33 @@ def test_the_text_has_every_row_its_intervals_and_says_what_the_data_are() -> No
     assert not any(line.startswith("CarbonNet") for line in table.text(rows, False).splitlines())
 
 
-def test_on_the_published_bench_the_figures_may_be_held_against_each_other() -> None:
-    told = table.text([a_row("ours", outcomes(TRUTH, TRUTH), "SpecVI-Bench")])
-    assert "as many questions of each task" in told
-    assert "other data" not in told
+def test_on_the_published_benchmark_the_figures_are_comparable() -> None:
+    text = table.text([a_row("ours", outcomes(TRUTH, TRUTH), "SpecVI-Bench")])
+    assert "as many questions of each task" in text
+    assert "other data" not in text
 
 
-def test_what_has_no_value_or_is_not_of_all_tasks_is_said_beneath() -> None:
+def test_missing_values_and_partial_means_are_explained_in_the_notes() -> None:
     few = a_row("few", outcomes("+-", "+-"))
     more = a_row("more", [*outcomes("+-", "+-"), *outcomes("--", "--", "wd")])
-    told = table.notes([few, more], False)
-    assert "more: wd: F1 not defined: no positives, and nothing was called positive" in told
-    assert "more: the mean F1 is that of cv" in told
-    assert "few: the mean F1 is that of cv" in told
+    notes = table.notes([few, more], False)
+    assert "more: wd: F1 not defined: no positives, and nothing was called positive" in notes
+    assert "more: the mean F1 is that of cv" in notes
+    assert "few: the mean F1 is that of cv" in notes
 
 
 def test_systems_without_a_question_in_common_are_not_compared() -> None:
-    one, other = a_row("one", outcomes("+-", "+-")), a_row("other", under("x", outcomes("+-", "+-")))
-    assert table.compared(one, other) == "one against other: found no question in common"
+    first, second = a_row("one", outcomes("+-", "+-")), a_row("other", under("x", outcomes("+-", "+-")))
+    assert table.compared(first, second) == "one against other: found no question in common"
 
 
-def test_markdown_shows_names_as_they_are() -> None:
+def test_markdown_escapes_names() -> None:
     text = table.markdown([a_row("a|b <i>*c*", outcomes(TRUTH, TRUTH))])
     assert r"| a\|b &lt;i>\*c\* | 10 |" in text
     assert "| Spec-o3-7B (published) |" in text
 
 
-def test_csv_has_a_line_a_system_and_task_and_one_for_the_mean() -> None:
+def test_csv_has_one_line_per_system_and_task_and_one_for_the_mean() -> None:
     rows = [a_row("=ours", [*outcomes(TRUTH, "+++-++----"), *outcomes("--", "--", "wd")])]
     found = list(csv.DictReader(io.StringIO(table.csv_text(rows))))
     ours = [line for line in found if line["system"] == "'=ours"]
@@ -152,29 +154,29 @@ def bench_table(*arguments: object) -> int:
     return app.main(["bench", "table", *map(str, arguments)])
 
 
-def test_the_command_writes_all_kinds(tmp_path: Path, run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_all_formats(tmp_path: Path, run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     specialist = tmp_path / "cnn.jsonl"
     answered = [
-        Outcome(one.key, one.source, one.task, one.label, one.label, one.label, simulated=True)
-        for one in row(run).outcomes
+        Outcome(known.key, known.source, known.task, known.label, known.label, known.label, simulated=True)
+        for known in row(run).outcomes
     ]
     write_predictions(specialist, answered)
     files = {"--csv": tmp_path / "t.csv", "--markdown": tmp_path / "t.md"}
-    written = [one for pair in files.items() for one in pair]
-    assert bench_table(run, specialist, *written) == 0
+    arguments = [argument for pair in files.items() for argument in pair]
+    assert bench_table(run, specialist, *arguments) == 0
     out = capsys.readouterr().out
     assert out.startswith("system")
     assert "wayward (SFT + RL, without the tool) against cnn, 14 questions in common" in out
     assert all(path.read_text(encoding="utf-8") for path in files.values())
     assert bench_table(run, specialist, "--json", "--no-published") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [one["name"] for one in told["rows"]] == ["wayward (SFT + RL, without the tool)", "cnn"]
-    assert told["rows"][0]["simulated"] == "yes"
-    assert told["comparisons"][0]["n"] == 14
-    assert told["published"] == []
+    summary = json.loads(capsys.readouterr().out)
+    assert [line["name"] for line in summary["rows"]] == ["wayward (SFT + RL, without the tool)", "cnn"]
+    assert summary["rows"][0]["simulated"] == "yes"
+    assert summary["comparisons"][0]["n"] == 14
+    assert summary["published"] == []
 
 
-def test_what_is_no_run_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_path_that_is_no_run_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert bench_table(tmp_path / "gone") == 2
     assert "gone: found no such file, expected the folder of a run" in capsys.readouterr().err
     (tmp_path / "empty.jsonl").write_text("")
@@ -195,7 +197,7 @@ SETTINGS = {
 
 
 class Page(HTMLParser):
-    """What is in a page: tags with their attributes, and the text."""
+    """The parsed page: tags with their attributes, and the text."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -213,7 +215,7 @@ class Page(HTMLParser):
         return [attributes for name, attributes in self.tags if name == tag]
 
 
-def test_each_kind_of_failure_is_what_it_says() -> None:
+def test_each_kind_of_failure_is_recognised() -> None:
     right, fp, fn, none = outcomes("+-+-", "++-?")
     assert kinds(right) == ()
     assert kinds(fp) == ("false positive",)
@@ -227,17 +229,17 @@ def test_each_kind_of_failure_is_what_it_says() -> None:
 
 
 def test_the_best_spectra_come_first_and_tasks_take_turns() -> None:
-    cv = [replace(one, snr=float(n)) for n, one in enumerate(outcomes("-----", "+++++"))]
-    wd = under("wd", [replace(one, snr=100.0 + n) for n, one in enumerate(outcomes("---", "+++", "wd"))])
+    cv = [replace(outcome, snr=float(n)) for n, outcome in enumerate(outcomes("-----", "+++++"))]
+    wd = under("wd", [replace(outcome, snr=100.0 + n) for n, outcome in enumerate(outcomes("---", "+++", "wd"))])
     shown = chosen([*cv, *wd, *under("x", outcomes("-", "+"))], 3)
-    # Two of one task, one of the other: by signal-to-noise alone all three would be of wd.
-    assert [(one.task, one.snr) for one in shown] == [("cv", 4.0), ("cv", 3.0), ("wd", 102.0)]
+    # Two of one task, one of the other; by signal-to-noise alone, all three would be of wd.
+    assert [(outcome.task, outcome.snr) for outcome in shown] == [("cv", 4.0), ("cv", 3.0), ("wd", 102.0)]
     assert chosen(cv, 0) == []
 
 
 @given(st.lists(st.sampled_from(["+", "-", "?"]), max_size=30), st.integers(0, 5), st.randoms())
-def test_no_kind_is_shown_more_often_than_wanted_if_it_is_the_only_one(said: list[str], most: int, random) -> None:
-    rows = outcomes("-" * len(said), "".join(said))
+def test_a_single_kind_is_shown_at_most_as_often_as_requested(answers: list[str], most: int, random) -> None:
+    rows = outcomes("-" * len(answers), "".join(answers))
     shown = chosen(rows, most)
     assert all(count <= most for count in totals(shown).values())
     assert totals(shown) == {kind: min(most, count) for kind, count in totals(rows).items()}
@@ -268,7 +270,7 @@ def page(gallery_run: Run, questions: list[Question]) -> str:
     return (gallery_run.folder / gallery.FILE).read_text(encoding="utf-8")
 
 
-def test_the_page_needs_nothing_beside_it(page: str) -> None:
+def test_the_page_needs_no_other_file(page: str) -> None:
     found = Page(page)
     assert found.all("link") == []
     assert all("src" not in script for script in found.all("script"))
@@ -278,7 +280,7 @@ def test_the_page_needs_nothing_beside_it(page: str) -> None:
     assert not re.search(r"https?://", page)
 
 
-def test_words_of_models_are_words(page: str) -> None:
+def test_text_of_models_is_escaped(page: str) -> None:
     found = Page(page)
     assert len(found.all("script")) == 1
     assert found.all("b") == [b for b in found.all("b") if b.get("class") in (None, "yes", "no")]
@@ -287,13 +289,13 @@ def test_words_of_models_are_words(page: str) -> None:
     assert "&lt;b&gt;wayward&lt;/b&gt;" in page
 
 
-def test_every_kind_there_is_can_be_filtered_for(page: str, gallery_run: Run) -> None:
+def test_there_is_a_filter_for_every_kind_of_failure(page: str, gallery_run: Run) -> None:
     found = Page(page)
     counts = totals(gallery_run.outcomes)
-    offered = [one["value"] for one in found.all("input") if one["name"] == "kind"]
+    offered = [field["value"] for field in found.all("input") if field["name"] == "kind"]
     assert offered == ["", *[kind for kind in KINDS if counts[kind]]]
     assert len(offered) == 6
-    assert [one["value"] for one in found.all("input") if one["name"] == "task"] == ["", "cv", "wd"]
+    assert [field["value"] for field in found.all("input") if field["name"] == "task"] == ["", "cv", "wd"]
     cards = found.all("article")
     for kind in offered[1:]:
         shown = sum(kind in card["data-kinds"].split("|") for card in cards)
@@ -301,35 +303,35 @@ def test_every_kind_there_is_can_be_filtered_for(page: str, gallery_run: Run) ->
     assert {card["data-task"] for card in cards} == {"cv", "wd"}
 
 
-def test_a_card_says_what_it_is_of_and_shows_every_look(page: str, gallery_run: Run) -> None:
+def test_a_card_names_its_spectrum_and_shows_every_zoom(page: str, gallery_run: Run) -> None:
     shown = chosen(gallery_run.outcomes, 3)
     cards = page.split("<article")[1:]
     assert len(cards) == len(shown)
-    for card, one in zip(cards, shown, strict=True):
+    for card, outcome in zip(cards, shown, strict=True):
         words = Page(card).text
-        assert one.source in words
-        assert f"truth {one.label}" in words
-        assert f"S/N per pixel {one.snr:.3g}" in words
+        assert outcome.source in words
+        assert f"truth {outcome.label}" in words
+        assert f"S/N per pixel {outcome.snr:.3g}" in words
         pictures = len(Page(card).all("img"))
-        assert pictures == 1 + (one.calls - one.errors if one.ended != "turn limit" else one.calls - 1)
-    tool_error = next(card for card, one in zip(cards, shown, strict=True) if "tool error" in kinds(one))
+        assert pictures == 1 + (outcome.calls - outcome.errors if outcome.ended != "turn limit" else outcome.calls - 1)
+    tool_error = next(card for card, outcome in zip(cards, shown, strict=True) if "tool error" in kinds(outcome))
     assert re.search(r'class="result error">(Error: The specified|Not run)', tool_error)
 
 
 def test_bad_form_is_shown_as_it_was_written(page: str, gallery_run: Run) -> None:
-    bad = [one for one in chosen(gallery_run.outcomes, 3) if one.format_ok is False]
+    bad = [outcome for outcome in chosen(gallery_run.outcomes, 3) if outcome.format_ok is False]
     assert bad
     as_written = re.findall("<pre>(.*?)</pre>", page, re.DOTALL)
     assert any(text.endswith("because of the lines.&lt;/answer&gt;") for text in as_written)
     assert page.count("As it was written") == len(bad)
 
 
-def test_it_is_the_same_page_each_time(page: str, gallery_run: Run, questions: list[Question]) -> None:
+def test_the_page_is_reproducible(page: str, gallery_run: Run, questions: list[Question]) -> None:
     gallery.write(gallery_run, of_run(gallery_run), gallery.spectra_of(list(reversed(questions))), 3)
     assert (gallery_run.folder / gallery.FILE).read_text(encoding="utf-8") == page
 
 
-def test_spectra_that_are_gone_leave_the_words(page: str, gallery_run: Run) -> None:
+def test_without_the_spectra_the_text_remains(page: str, gallery_run: Run) -> None:
     assert gallery.write(gallery_run, of_run(gallery_run), gallery.spectra_of([]), 3) == page.count("<article")
     words = (gallery_run.folder / gallery.FILE).read_text(encoding="utf-8")
     assert "<img" not in words
@@ -348,7 +350,7 @@ def test_a_policy_that_failed_has_a_card_without_a_trace(
     assert "There is no trace: the policy failed." in (tmp_path / gallery.FILE).read_text(encoding="utf-8")
 
 
-def test_a_run_without_a_failure_says_so() -> None:
+def test_a_run_without_a_failure_has_a_page_that_states_it() -> None:
     rows = outcomes("+-", "+-")
     from training.bench.scores import scores
 
@@ -357,7 +359,7 @@ def test_a_run_without_a_failure_says_so() -> None:
     assert Page(text).all("input") == []
 
 
-def test_the_report_links_the_gallery_and_says_what_was_scored(gallery_run: Run) -> None:
+def test_the_report_links_the_gallery_and_lists_the_scores(gallery_run: Run) -> None:
     row = of_run(gallery_run)
     result = report.write(row, gallery_run.settings, gallery.FILE)
     text = (gallery_run.folder / "report.md").read_text(encoding="utf-8")

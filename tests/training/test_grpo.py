@@ -1,4 +1,4 @@
-"""GRPO rounds, rollouts and rewards."""
+"""GRPO: settings, rounds, rollouts and rewards."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_published_round_is_the_same_on_any_number_of_gpus(processes: int, acc
     device=st.integers(1, 16),
     processes=st.integers(1, 16),
 )
-def test_a_round_is_shared_without_rest_or_refused(
+def test_a_round_is_divided_without_remainder_or_refused(
     prompts: int, rollouts: int, mini: int, device: int, processes: int
 ) -> None:
     settings = replace(SETTINGS, prompts=prompts, rollouts=rollouts, mini_batch=mini, per_device=device)
@@ -64,22 +64,22 @@ def test_a_round_is_shared_without_rest_or_refused(
 
 
 @pytest.mark.parametrize(
-    ("changed", "processes", "said"),
+    ("changed", "processes", "message"),
     [
         ({"mini_batch": 48}, 8, "mini_batch: found 48, expected a divisor of prompts (64)"),
         ({"per_device": 3}, 8, "32 x 8 = 256 trajectories, which 8 processes of per_device 3 cannot share"),
         ({"vllm": VllmSettings("colocate", tensor_parallel=3)}, 8, "tensor_parallel: found 3, expected a divisor of"),
     ],
 )
-def test_what_cannot_be_shared_is_refused_in_one_line(changed: dict, processes: int, said: str) -> None:
+def test_settings_that_cannot_be_divided_are_refused_in_one_line(changed: dict, processes: int, message: str) -> None:
     with pytest.raises(SettingsError) as refused:
         batches(replace(SETTINGS, **changed), processes)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "said"),
+    ("key", "value", "message"),
     [
         ("rollouts", 1, "rollouts: found 1, expected a whole number, 2 or more"),
         ("temperature", 0.0, "temperature: found 0.0, expected a number above 0"),
@@ -89,24 +89,24 @@ def test_what_cannot_be_shared_is_refused_in_one_line(changed: dict, processes: 
         ("rolouts", 8, "did you mean rollouts?"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(key: str, value: object, said: str) -> None:
+def test_settings_that_make_no_sense_are_refused(key: str, value: object, message: str) -> None:
     with pytest.raises(SettingsError) as refused:
         from_mapping({"model": {"name": "base"}, "output": "run", key: value}, GrpoSettings, "file")
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
-def test_each_epoch_asks_every_question_once_but_for_a_rest() -> None:
+def test_each_epoch_uses_every_question_once_except_a_remainder() -> None:
     settings = replace(SETTINGS, prompts=4, mini_batch=2, epochs=3)
     order = schedule(settings, 11)
     assert rounds(settings, 11) == len(order) == 6
-    epochs = [[n for one in order[start : start + 2] for n in one] for start in (0, 2, 4)]
+    epochs = [[n for prompts in order[start : start + 2] for n in prompts] for start in (0, 2, 4)]
     assert all(len(set(epoch)) == 8 for epoch in epochs)
     assert epochs[0] != epochs[1]
     assert schedule(replace(settings, rounds=3), 11) == order[:3]
     assert schedule(replace(settings, seed=1), 11) != order
 
 
-def test_the_published_questions_make_52_rounds_an_epoch() -> None:
+def test_the_published_questions_make_52_rounds_per_epoch() -> None:
     assert rounds(SETTINGS, 3364) == 3 * 52
 
 
@@ -115,7 +115,7 @@ def test_too_few_questions_are_refused() -> None:
         rounds(SETTINGS, 63)
 
 
-def test_seeds_differ_by_place_and_do_not_change() -> None:
+def test_derived_seeds_are_different_and_reproducible() -> None:
     places = [(seed, number, rank) for seed in (0, 1) for number in (0, 1) for rank in (0, 1)]
     assert len({derived_seed(*place) for place in places}) == len(places)
     assert derived_seed(42, 3, 0, 1) == derived_seed(42, 3, 0, 1) < 2**63
@@ -126,7 +126,7 @@ def an_outcome(reward: float, **known: object) -> TrajectoryMetrics:
     return replace(base, **known)
 
 
-def test_a_hand_made_round_is_measured_as_defined() -> None:
+def test_the_metrics_of_a_small_round_agree_with_a_calculation_by_hand() -> None:
     found = round_metrics(
         [
             an_outcome(1.0),
@@ -159,14 +159,14 @@ def test_without_a_call_there_is_no_error_rate() -> None:
     assert round_metrics([an_outcome(1.0, calls=0)] * 2, 2)["tool_error_rate"] is None
 
 
-def test_a_group_that_is_not_whole_is_refused() -> None:
+def test_an_incomplete_group_is_refused() -> None:
     with pytest.raises(ValueError, match="whole groups of 8"):
         round_metrics([an_outcome(1.0)] * 9, 8)
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 @pytest.mark.parametrize("processes", [1, 8])
-def test_shipped_settings_can_be_read_and_shared(path: Path, processes: int) -> None:
+def test_shipped_settings_can_be_read_and_divided(path: Path, processes: int) -> None:
     settings = read(path, GrpoSettings)
     share = batches(settings, processes)
     assert share.updates == 2
@@ -174,7 +174,7 @@ def test_shipped_settings_can_be_read_and_shared(path: Path, processes: int) -> 
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_published_settings_are_the_published(name: str) -> None:
+def test_shipped_settings_have_the_published_values(name: str) -> None:
     settings = read(CONFIGS / name, GrpoSettings)
     assert (settings.prompts, settings.rollouts, settings.mini_batch, settings.epochs) == (64, 8, 32, 3)
     assert (settings.learning_rate, settings.kl, settings.alpha) == (1e-6, 0.0, 0.2)
@@ -186,7 +186,7 @@ def test_published_settings_are_the_published(name: str) -> None:
 
 
 @pytest.mark.parametrize("path", LAUNCH, ids=lambda path: path.stem)
-def test_launch_files_name_processes_that_share_the_published_round(path: Path) -> None:
+def test_launch_files_have_process_counts_that_divide_the_published_round(path: Path) -> None:
     launch = yaml.safe_load(path.read_text("utf-8"))
     assert launch["num_processes"] == {"NO": 1}.get(launch["distributed_type"], 8 * launch["num_machines"])
     assert launch["mixed_precision"] == "bf16"
@@ -197,24 +197,24 @@ def test_launch_files_name_processes_that_share_the_published_round(path: Path) 
         assert zero["zero3_init_flag"] == (zero["zero_stage"] == 3)
 
 
-WHO = Drafter("model", "scripted")
-LOOK = """<think>Look.</think>
+DRAFTER = Drafter("model", "scripted")
+ZOOM_TURN = """<think>Look.</think>
 <tool_call>
 {"name": "spectral_visualization_tool", "arguments": {"label": "Hα", "wavelength_range": [6500, 6600]}}
 </tool_call>"""
-OUTSIDE = LOOK.replace("[6500, 6600]", "[1, 2]")
-BROKEN = "<think>Look.</think><tool_call>wavelength</tool_call>"
+ZOOM_OUTSIDE_DATA = ZOOM_TURN.replace("[6500, 6600]", "[1, 2]")
+BROKEN_CALL = "<think>Look.</think><tool_call>wavelength</tool_call>"
 ANSWER = r"<think>Seen.</think><answer>\boxed{YES} It flickers.</answer>"
 
 
 NO_LIMITS = Limits()
 
 
-def rolled(script: Script, limits: Limits = NO_LIMITS, logprobs: bool = False) -> Rollout:
+def rollout_of(script: Script, limits: Limits = NO_LIMITS, logprobs: bool = False) -> Rollout:
     made = renderer()
     writer = Scripted(made, script, logprobs)
-    (one,) = run_rollouts([question()], made, writer, limits, WHO).rollouts
-    return one
+    (rollout,) = run_rollouts([question()], made, writer, limits, DRAFTER).rollouts
+    return rollout
 
 
 def baseline(task: str, kind: str, seed: int) -> tuple[Trajectory, list[Image.Image]]:
@@ -231,159 +231,161 @@ def baseline(task: str, kind: str, seed: int) -> tuple[Trajectory, list[Image.Im
 
 
 @pytest.mark.parametrize(("task", "kind"), [("cv", "cv"), ("cc", "cc"), ("wd", "sd"), ("gm", "cv")])
-def test_what_was_rolled_is_the_rendering_of_its_trace(task: str, kind: str) -> None:
+def test_a_rollout_equals_the_rendering_of_its_trace(task: str, kind: str) -> None:
     trace, pictures = baseline(task, kind, 3)
     turns = [turn_text(turn) for turn in trace.turns()]
     made = renderer()
     writer = Scripted(made, lambda so_far, number: turns[number - 1])
-    (one,) = run_rollouts([question(task, kind, seed=3)], made, writer, Limits(), WHO).rollouts
-    wanted = made.example(trace, pictures)
-    assert one.prompt.ids + one.completion.ids == wanted.ids
-    assert one.prompt.spoken + one.completion.spoken == wanted.spoken
-    assert [picture.tobytes() for picture in one.images] == [image.tobytes() for image in wanted.images]
-    assert one.trajectory.steps == trace.steps
-    assert one.reason == "answered"
-    assert not one.truncated
-    assert one.response == "\n".join(turns)
+    (rollout,) = run_rollouts([question(task, kind, seed=3)], made, writer, Limits(), DRAFTER).rollouts
+    expected = made.example(trace, pictures)
+    assert rollout.prompt.ids + rollout.completion.ids == expected.ids
+    assert rollout.prompt.spoken + rollout.completion.spoken == expected.spoken
+    assert [picture.tobytes() for picture in rollout.images] == [image.tobytes() for image in expected.images]
+    assert rollout.trajectory.steps == trace.steps
+    assert rollout.reason == "answered"
+    assert not rollout.truncated
+    assert rollout.response == "\n".join(turns)
 
 
-def test_turns_of_all_are_written_by_one_call_and_each_goes_on_with_its_own() -> None:
+def test_all_open_inspections_are_written_in_one_batch_per_turn() -> None:
     made = renderer()
 
     def script(so_far: str, number: int) -> str:
-        return ANSWER if number == (1 if load()["wd"].prompt in so_far else 3) else LOOK
+        return ANSWER if number == (1 if load()["wd"].prompt in so_far else 3) else ZOOM_TURN
 
     writer = Scripted(made, script)
-    asked = [question("cv"), question("wd", "sd"), question("cv", seed=2)]
-    found = run_rollouts(asked, made, writer, Limits(), WHO).rollouts
+    inspected = [question("cv"), question("wd", "sd"), question("cv", seed=2)]
+    found = run_rollouts(inspected, made, writer, Limits(), DRAFTER).rollouts
     assert writer.asked == [3, 2, 2]
-    assert [len(one.turns) for one in found] == [3, 1, 3]
-    assert [one.question for one in found] == asked
+    assert [len(rollout.turns) for rollout in found] == [3, 1, 3]
+    assert [rollout.question for rollout in found] == inspected
 
 
-def test_a_question_that_stands_there_twice_is_inspected_twice() -> None:
+def test_a_repeated_question_is_inspected_twice() -> None:
     made = renderer()
-    one = question()
-    found = run_rollouts([one, one], made, Scripted(made, lambda so_far, number: ANSWER), Limits(), WHO).rollouts
+    repeated = question()
+    found = run_rollouts(
+        [repeated, repeated], made, Scripted(made, lambda so_far, number: ANSWER), Limits(), DRAFTER
+    ).rollouts
     assert len(found) == 2
     assert found[0].completion == found[1].completion
 
 
 def test_the_call_of_the_last_turn_is_not_run() -> None:
-    one = rolled(lambda so_far, number: LOOK)
-    assert one.reason == "turn limit"
-    assert len(one.turns) == 8
-    assert len(one.tool_calls) == 7
-    assert len(one.trajectory.zooms) == 8
-    assert one.completion.spoken[-1]
-    nine = rolled(lambda so_far, number: LOOK, Limits(turns=9))
+    rollout = rollout_of(lambda so_far, number: ZOOM_TURN)
+    assert rollout.reason == "turn limit"
+    assert len(rollout.turns) == 8
+    assert len(rollout.tool_calls) == 7
+    assert len(rollout.trajectory.zooms) == 8
+    assert rollout.completion.spoken[-1]
+    nine = rollout_of(lambda so_far, number: ZOOM_TURN, Limits(turns=9))
     assert len(nine.tool_calls) == 8
 
 
-def test_a_wrong_call_is_answered_and_shows_no_picture() -> None:
-    one = rolled(lambda so_far, number: OUTSIDE if number == 1 else ANSWER)
-    assert one.reason == "answered"
-    assert [zoom.ok for zoom in one.tool_calls] == [False]
-    assert len(one.images) == 1
+def test_a_wrong_call_gets_an_answer_without_a_picture() -> None:
+    rollout = rollout_of(lambda so_far, number: ZOOM_OUTSIDE_DATA if number == 1 else ANSWER)
+    assert rollout.reason == "answered"
+    assert [zoom.ok for zoom in rollout.tool_calls] == [False]
+    assert len(rollout.images) == 1
 
 
-def test_a_call_that_cannot_be_read_ends_it() -> None:
-    one = rolled(lambda so_far, number: BROKEN)
-    assert one.reason == "no call and no answer"
-    assert len(one.turns) == 1
-    assert all(one.completion.spoken)
-    assert not one.truncated
+def test_a_call_that_cannot_be_read_ends_the_rollout() -> None:
+    rollout = rollout_of(lambda so_far, number: BROKEN_CALL)
+    assert rollout.reason == "no call and no answer"
+    assert len(rollout.turns) == 1
+    assert all(rollout.completion.spoken)
+    assert not rollout.truncated
 
 
-def test_a_turn_that_says_nothing_ends_it() -> None:
-    one = rolled(lambda so_far, number: "")
-    assert one.reason == "no call and no answer"
-    assert len(one.completion) == 1
+def test_an_empty_turn_ends_the_rollout() -> None:
+    rollout = rollout_of(lambda so_far, number: "")
+    assert rollout.reason == "no call and no answer"
+    assert len(rollout.completion) == 1
 
 
 def test_a_turn_is_cut_at_its_limit() -> None:
-    one = rolled(lambda so_far, number: "<think>" + "on and " * 100, Limits(turn=50))
-    assert one.truncated
-    assert len(one.completion) == 50
-    assert "cut at its limit of 50 tokens" in one.trajectory.faults[0]
+    rollout = rollout_of(lambda so_far, number: "<think>" + "on and " * 100, Limits(turn=50))
+    assert rollout.truncated
+    assert len(rollout.completion) == 50
+    assert "cut at its limit of 50 tokens" in rollout.trajectory.faults[0]
 
 
-def test_a_cut_turn_whose_call_was_whole_is_shown_as_ended() -> None:
+def test_a_cut_turn_with_a_complete_call_is_closed() -> None:
     made = renderer()
     letters = made.processor.tokenizer
-    limit = len(letters.encode(LOOK))
-    writer = Scripted(made, lambda so_far, number: LOOK if number == 1 else ANSWER)
-    (one,) = run_rollouts([question()], made, writer, Limits(turn=limit), WHO).rollouts
-    assert one.reason == "answered"
-    assert one.truncated
-    after = one.completion.ids[limit : limit + 2]
+    limit = len(letters.encode(ZOOM_TURN))
+    writer = Scripted(made, lambda so_far, number: ZOOM_TURN if number == 1 else ANSWER)
+    (rollout,) = run_rollouts([question()], made, writer, Limits(turn=limit), DRAFTER).rollouts
+    assert rollout.reason == "answered"
+    assert rollout.truncated
+    after = rollout.completion.ids[limit : limit + 2]
     assert letters.decode(after) == "<|im_end|>\n"
-    assert one.completion.spoken[limit - 1 : limit + 1] == (True, False)
+    assert rollout.completion.spoken[limit - 1 : limit + 1] == (True, False)
 
 
 @pytest.mark.parametrize("limit", [30, 200, 300, 500])
-def test_a_response_keeps_to_its_limit_and_never_ends_with_the_tools_words(limit: int) -> None:
+def test_a_response_stays_within_its_limit_and_never_ends_with_text_of_the_tool(limit: int) -> None:
     made = renderer()
-    writer = Scripted(made, lambda so_far, number: LOOK)
-    (one,) = run_rollouts([question()], made, writer, Limits(response=limit), WHO).rollouts
-    assert one.truncated
-    assert len(one.completion) <= limit
-    assert one.completion.spoken[-1]
-    # The picture that no longer fitted is not among those that are learned from.
+    writer = Scripted(made, lambda so_far, number: ZOOM_TURN)
+    (rollout,) = run_rollouts([question()], made, writer, Limits(response=limit), DRAFTER).rollouts
+    assert rollout.truncated
+    assert len(rollout.completion) <= limit
+    assert rollout.completion.spoken[-1]
+    # The picture that did not fit is not part of the completion.
     mark = made.processor.tokenizer.convert_tokens_to_ids(IMAGE)
-    assert one.completion.ids.count(mark) == sum(map(made.image_tokens, one.completion.images))
+    assert rollout.completion.ids.count(mark) == sum(map(made.image_tokens, rollout.completion.images))
 
 
-def test_without_the_tool_there_is_one_turn_and_no_word_of_it() -> None:
+def test_without_the_tool_there_is_one_turn_and_no_mention_of_the_tool() -> None:
     made = renderer()
     writer = Scripted(made, lambda so_far, number: ANSWER)
-    (one,) = run_rollouts([question()], made, writer, Limits(), WHO, with_tool=False).rollouts
-    assert one.reason == "answered"
-    assert "tool" not in made.processor.tokenizer.decode(one.prompt.ids)
-    (stubborn,) = run_rollouts(
-        [question()], made, Scripted(made, lambda so_far, number: LOOK), Limits(), WHO, with_tool=False
+    (rollout,) = run_rollouts([question()], made, writer, Limits(), DRAFTER, with_tool=False).rollouts
+    assert rollout.reason == "answered"
+    assert "tool" not in made.processor.tokenizer.decode(rollout.prompt.ids)
+    (calling,) = run_rollouts(
+        [question()], made, Scripted(made, lambda so_far, number: ZOOM_TURN), Limits(), DRAFTER, with_tool=False
     ).rollouts
-    assert stubborn.reason == "turn limit"
-    assert stubborn.tool_calls == ()
+    assert calling.reason == "turn limit"
+    assert calling.tool_calls == ()
 
 
-def test_probabilities_stand_beside_what_was_spoken() -> None:
-    one = rolled(lambda so_far, number: LOOK if number < 3 else ANSWER, logprobs=True)
-    assert one.logprobs is not None
-    assert len(one.logprobs) == len(one.completion)
+def test_log_probabilities_are_aligned_with_the_generated_tokens() -> None:
+    rollout = rollout_of(lambda so_far, number: ZOOM_TURN if number < 3 else ANSWER, logprobs=True)
+    assert rollout.logprobs is not None
+    assert len(rollout.logprobs) == len(rollout.completion)
     expected: list[float] = []
     place = 0
-    for spoken in one.completion.spoken:
+    for spoken in rollout.completion.spoken:
         place = place + 1 if spoken else 0
         expected.append(-0.1 * (place - 1) if spoken else 0.0)
-    assert list(one.logprobs) == pytest.approx(expected)
-    assert rolled(lambda so_far, number: ANSWER).logprobs is None
+    assert list(rollout.logprobs) == pytest.approx(expected)
+    assert rollout_of(lambda so_far, number: ANSWER).logprobs is None
 
 
-def test_picture_tokens_are_as_many_as_the_pictures_have() -> None:
+def test_the_number_of_picture_tokens_agrees_with_the_pictures() -> None:
     made = renderer()
-    writer = Scripted(made, lambda so_far, number: LOOK if number < 4 else ANSWER)
-    (one,) = run_rollouts([question()], made, writer, Limits(), WHO).rollouts
+    writer = Scripted(made, lambda so_far, number: ZOOM_TURN if number < 4 else ANSWER)
+    (rollout,) = run_rollouts([question()], made, writer, Limits(), DRAFTER).rollouts
     mark = made.processor.tokenizer.convert_tokens_to_ids(IMAGE)
-    ids = one.prompt.ids + one.completion.ids
-    assert ids.count(mark) == sum(made.image_tokens(image) for image in one.images)
-    assert len(one.images) == 4
-    assert all(isinstance(zoom, Zoom) and zoom.ok for zoom in one.tool_calls)
+    ids = rollout.prompt.ids + rollout.completion.ids
+    assert ids.count(mark) == sum(made.image_tokens(image) for image in rollout.images)
+    assert len(rollout.images) == 4
+    assert all(isinstance(zoom, Zoom) and zoom.ok for zoom in rollout.tool_calls)
 
 
 @pytest.mark.parametrize("count", [0, 51])
-def test_a_writer_that_keeps_to_no_limit_is_found_out(count: int) -> None:
+def test_a_writer_that_ignores_the_limit_is_refused(count: int) -> None:
     made = renderer()
 
-    class Wrong(Scripted):
+    class NoLimitWriter(Scripted):
         def write(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
             return [GeneratedTurn((0,) * count) for _ in requests]
 
     with pytest.raises(ValueError, match=f"gave {count} tokens, expected 1 to 50"):
-        run_rollouts([question()], made, Wrong(made, lambda so_far, number: ""), Limits(turn=50), WHO)
+        run_rollouts([question()], made, NoLimitWriter(made, lambda so_far, number: ""), Limits(turn=50), DRAFTER)
 
 
-def test_every_published_score_is_given(shared):
+def test_every_published_score_is_reproduced(shared):
     lines = (shared / "conformance" / "reward_cases.jsonl").read_text(encoding="utf-8").splitlines()
     cases = [json.loads(line) for line in lines]
     assert cases
@@ -405,11 +407,11 @@ def test_every_published_score_is_given(shared):
         ("<think>a</think>\nneither\n  of  both \n\n", "YES", Reward(-0.2, "of both", False)),
     ],
 )
-def test_form_and_class_are_scored_apart(response, truth, reward):
+def test_form_and_class_are_scored_separately(response, truth, reward):
     assert score(response, truth) == reward
 
 
-def test_what_bad_form_costs_can_be_set():
+def test_the_penalty_for_bad_form_can_be_set():
     assert score(r"\boxed{NO}", "NO", alpha=0.5).score == 0.5
 
 

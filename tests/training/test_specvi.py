@@ -26,7 +26,7 @@ from training.data import DataError, examples, questions, refuse_leaks, shared_s
 from training.data.records import Question
 
 
-def test_a_row_is_asked_in_its_own_words_under_our_key(tmp_path: Path) -> None:
+def test_a_row_keeps_its_own_prompt_under_the_projects_task_key(tmp_path: Path) -> None:
     first, second = questions([specvi_file(tmp_path / "train_cv.parquet", [specvi_row(0), specvi_row(1)])])
     assert (first.task.key, first.label, first.survey, first.snr) == ("cv", "NO", "LAMOST", None)
     assert first.task.prompt == "The published words about cv.\n\nGuide."
@@ -36,28 +36,28 @@ def test_a_row_is_asked_in_its_own_words_under_our_key(tmp_path: Path) -> None:
     assert second.task is first.task
 
 
-def test_carbon_is_our_cc(tmp_path: Path) -> None:
+def test_carbon_becomes_the_task_cc(tmp_path: Path) -> None:
     (question,) = questions([specvi_file(tmp_path / "test_cc.parquet", [specvi_row(0, "carbon")])])
     assert question.task.key == "cc"
 
 
 @pytest.mark.parametrize("group", [1, 50, 64, 100, 1000])
 def test_spectra_are_found_in_any_order(tmp_path: Path, group: int) -> None:
-    asked = questions([specvi_file(tmp_path / "test_cv.parquet", [specvi_row(n) for n in range(150)], group)])
+    found = questions([specvi_file(tmp_path / "test_cv.parquet", [specvi_row(n) for n in range(150)], group)])
     for number in (149, 0, 63, 64, 65, 128, 100, 1):
-        spectrum = asked[number].spectrum()
+        spectrum = found[number].spectrum()
         assert spectrum.flux[0] == number + 0.5
-        assert spectrum.name == f"{asked[number].source}.gz"
+        assert spectrum.name == f"{found[number].source}.gz"
         assert spectrum.medium == "vacuum"
 
 
 def test_no_redshift_is_taken_as_zero(tmp_path: Path) -> None:
-    asked = questions([specvi_file(tmp_path / "test_cv.parquet", [specvi_row(0), specvi_row(1)])])
-    assert [q.spectrum().redshift for q in asked] == [0.01, 0.0]
-    assert frame_of(asked[1].spectrum()) == ("observed", 0.0)
+    found = questions([specvi_file(tmp_path / "test_cv.parquet", [specvi_row(0), specvi_row(1)])])
+    assert [q.spectrum().redshift for q in found] == [0.01, 0.0]
+    assert frame_of(found[1].spectrum()) == ("observed", 0.0)
 
 
-def test_what_only_the_spectrum_says_is_known_once_it_is_read(tmp_path: Path) -> None:
+def test_facts_of_the_spectrum_are_known_after_it_is_read(tmp_path: Path) -> None:
     (question,) = questions([specvi_file(tmp_path / "test_cv.parquet", [specvi_row(0)])])
     spectrum = replace(question.spectrum(), snr={"r": 12.5})
     known = question.known(spectrum)
@@ -65,7 +65,7 @@ def test_what_only_the_spectrum_says_is_known_once_it_is_read(tmp_path: Path) ->
     assert replace(known, snr=None) == question
 
 
-def test_a_question_travels_to_other_processes(tmp_path: Path) -> None:
+def test_a_question_can_be_pickled(tmp_path: Path) -> None:
     (question,) = questions([specvi_file(tmp_path / "test_cv.parquet", [specvi_row(0)])])
     assert np.array_equal(pickle.loads(pickle.dumps(question.spectrum))().flux, question.spectrum().flux)
 
@@ -78,7 +78,7 @@ def test_nothing_is_left_in_the_temporary_folder(tmp_path: Path, monkeypatch: py
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
-def test_a_benchmark_built_here_says_survey_and_noise_and_gives_the_whole_spectrum(tmp_path: Path) -> None:
+def test_a_benchmark_built_here_has_survey_snr_and_the_whole_spectrum(tmp_path: Path) -> None:
     spectrum = simulate("wd", "DESI", 12.0, 3)
     entry = Entry("key", spectrum.name, lambda: spectrum)
     path = tmp_path / "test_wd.parquet"
@@ -108,7 +108,7 @@ def test_a_folder_of_the_benchmark_gives_one_part(tmp_path: Path) -> None:
         questions([folder])
 
 
-def test_one_task_of_several_is_asked(tmp_path: Path) -> None:
+def test_one_task_of_several_can_be_selected(tmp_path: Path) -> None:
     folder = a_benchmark(tmp_path / "bench")
     assert {q.task.key for q in questions([folder], part="test", task="carbon")} == {"cc"}
     assert {q.task.key for q in questions([folder], part="test", task=["cv", "cc"])} == {"cc", "cv"}
@@ -127,12 +127,12 @@ def test_the_spectra_in_both_published_sets_are_found_and_can_be_dropped(tmp_pat
         refuse_leaks(learned, test)
     assert "sp07-002.fits, spec-56414-HD161547N531412F01_sp07-005.fits;" in str(leak.value)
     kept, dropped = without(learned, shared_sources(learned, test))
-    assert (len(kept), [one.source[-8:] for one in dropped]) == (4, ["002.fits", "005.fits"])
+    assert (len(kept), [left_out.source[-8:] for left_out in dropped]) == (4, ["002.fits", "005.fits"])
     refuse_leaks(kept, test)
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"data_source": "tns"}, "row 1: data_source: found 'tns', expected one of"),
         ({"reward_model": {"ground_truth": "CV", "type": "rule"}}, "row 1: reward_model.ground_truth: found 'CV'"),
@@ -141,14 +141,14 @@ def test_the_spectra_in_both_published_sets_are_found_and_can_be_dropped(tmp_pat
         ({"prompt": [{"role": "user", "content": "<image>"}]}, "row 1: prompt: found 1 user turns with text"),
     ],
 )
-def test_a_wrong_field_is_named(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+def test_a_wrong_field_is_named(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     path = specvi_file(tmp_path / "test_cv.parquet", [specvi_row(0), specvi_row(1, **changes)])
     with pytest.raises(DataError) as wrong:
         questions([path])
-    assert f"{path}: {said}" in str(wrong.value)
+    assert f"{path}: {message}" in str(wrong.value)
 
 
-def test_a_row_without_a_spectrum_is_named_when_it_is_asked_for(tmp_path: Path) -> None:
+def test_a_row_without_a_spectrum_is_named_when_the_spectrum_is_read(tmp_path: Path) -> None:
     row = specvi_row(1)
     row["extra_info"] = {"index": "1", "name": "x.fits", "tools_kwargs": {"other": 3}}
     (question,) = questions([specvi_file(tmp_path / "test_cv.parquet", [row])])
@@ -200,8 +200,10 @@ rows = st.lists(
 @given(rows, st.integers(0, 2**32))
 def test_every_row_is_in_one_part_and_no_source_in_two(records: list[Question], seed: int) -> None:
     parts = split(records, THREE, seed)
-    assert Counter(one.key for part in parts.values() for one in part) == Counter(one.key for one in records)
-    sources = [{one.source for one in part} for part in parts.values()]
+    assert Counter(record.key for part in parts.values() for record in part) == Counter(
+        record.key for record in records
+    )
+    sources = [{record.source for record in part} for part in parts.values()]
     assert sum(map(len, sources)) == len(set().union(*sources))
     refuse_leaks(parts["train"], parts["test"])
 
@@ -210,22 +212,22 @@ def test_every_row_is_in_one_part_and_no_source_in_two(records: list[Question], 
 def test_the_order_of_rows_does_not_matter(records: list[Question], seed: int, random) -> None:  # type: ignore[no-untyped-def]
     shuffled = list(records)
     random.shuffle(shuffled)
-    one, other = split(records, THREE, seed), split(shuffled, THREE, seed)
-    assert {name: {r.key for r in part} for name, part in one.items()} == {
-        name: {r.key for r in part} for name, part in other.items()
+    parts, other_parts = split(records, THREE, seed), split(shuffled, THREE, seed)
+    assert {name: {r.key for r in part} for name, part in parts.items()} == {
+        name: {r.key for r in part} for name, part in other_parts.items()
     }
 
 
 @given(rows, st.integers(0, 2**32))
 def test_each_kind_of_source_is_divided_in_the_fractions_to_within_one(records: list[Question], seed: int) -> None:
     kinds: dict[str, set[tuple[str, str]]] = defaultdict(set)
-    for one in records:
-        kinds[one.source].add((one.task.key, one.label))
+    for record in records:
+        kinds[record.source].add((record.task.key, record.label))
     parts = split(records, THREE, seed)
     for kind in {frozenset(kind) for kind in kinds.values()}:
-        alike = {source for source, its in kinds.items() if its == kind}
+        alike = {source for source, own in kinds.items() if own == kind}
         for name, fraction in THREE.items():
-            there = len({one.source for one in parts[name]} & alike)
+            there = len({record.source for record in parts[name]} & alike)
             assert abs(there - fraction * len(alike)) < 1 + 1e-9
 
 
@@ -235,7 +237,7 @@ def test_rows_keep_their_order_within_a_part() -> None:
         assert [r.key for r in part] == [r.key for r in records if r in part]
 
 
-def test_another_seed_divides_otherwise() -> None:
+def test_another_seed_gives_another_split() -> None:
     records = [question(f"{n}.fits") for n in range(50)]
     halves = {"a": 0.5, "b": 0.5}
     assert split(records, halves, 1) == split(records, halves, 1)
@@ -243,7 +245,7 @@ def test_another_seed_divides_otherwise() -> None:
 
 
 def test_kinds_of_one_source_do_not_all_go_to_one_part() -> None:
-    """Forty seeds, two sources of a kind each of their own: over all of them the fractions hold."""
+    """Forty seeds, two sources of different kinds: over all seeds the fractions hold."""
     counts: Counter[str] = Counter()
     for seed in range(40):
         for name, part in split([question("a", "cv"), question("b", "wd")], {"x": 0.5, "y": 0.5}, seed).items():
@@ -251,29 +253,29 @@ def test_kinds_of_one_source_do_not_all_go_to_one_part() -> None:
     assert 20 < counts["x"] < 60
 
 
-def test_a_part_of_nothing_gets_nothing() -> None:
+def test_a_part_with_fraction_zero_is_empty() -> None:
     parts = split([question(f"{n}.fits") for n in range(9)], {"none": 0.0, "all": 1.0}, 3)
     assert (len(parts["none"]), len(parts["all"])) == (0, 9)
 
 
 @pytest.mark.parametrize("fractions", [{}, {"a": 0.5}, {"a": 1.5, "b": -0.5}])
-def test_fractions_must_make_one(fractions: dict[str, float]) -> None:
+def test_fractions_must_add_up_to_one(fractions: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="expected parts of 0 or more with the sum 1"):
         split([question("a")], fractions, 0)
 
 
 @given(rows, rows)
-def test_leaks_are_refused_exactly_where_there_are_some(one: list[Question], other: list[Question]) -> None:
-    shared = {r.source for r in one} & {r.source for r in other}
+def test_leaks_are_refused_exactly_if_there_are_any(training: list[Question], test: list[Question]) -> None:
+    shared = {r.source for r in training} & {r.source for r in test}
     if shared:
         with pytest.raises(DataError, match="in the training and in the test data"):
-            refuse_leaks(one, other)
-    kept, dropped = without(one, shared)
-    refuse_leaks(kept, other)
-    assert len(kept) + len(dropped) == len(one)
+            refuse_leaks(training, test)
+    kept, dropped = without(training, shared)
+    refuse_leaks(kept, test)
+    assert len(kept) + len(dropped) == len(training)
 
 
-def test_a_leak_names_the_first_and_counts_all() -> None:
+def test_a_leak_names_the_first_sources_and_counts_all() -> None:
     records = [question(f"{n}.fits") for n in range(9)]
     with pytest.raises(DataError, match=r"^9 spectra are .*: 0\.fits, 1\.fits, 2\.fits, …; expected none in both"):
         refuse_leaks(records, records)
@@ -292,7 +294,7 @@ def test_a_leak_names_the_first_and_counts_all() -> None:
         ("coadd.fits#39", "39", "coadd.fits#39"),
     ],
 )
-def test_a_source_is_the_file_without_folder_and_compression(name: str, target: str, source: str) -> None:
+def test_a_source_is_the_file_name_without_folder_and_compression(name: str, target: str, source: str) -> None:
     assert source_of(name, target) == source
 
 
@@ -303,22 +305,22 @@ def test_a_spectrum_without_a_name_is_known_by_its_hash(name: str) -> None:
         source_of(name)
 
 
-def no_utf8(values: list[str]) -> pa.Array:
-    """A column of text whose first letter of each is a byte that UTF-8 never has."""
+def invalid_utf8(values: list[str]) -> pa.Array:
+    """A text column in which each value begins with a byte that is invalid in UTF-8."""
     column = pa.array([b"\xff" + value.encode() for value in values], pa.binary())
     return pa.Array.from_buffers(pa.string(), len(column), column.buffers())
 
 
 @pytest.mark.parametrize("place", ["data_source", "name"])
-def test_letters_of_a_benchmark_that_are_no_utf8_are_refused(place: str, tmp_path: Path) -> None:
+def test_text_of_a_benchmark_that_is_no_utf8_is_refused(place: str, tmp_path: Path) -> None:
     table = pa.Table.from_pylist([specvi_row(n) for n in range(2)])
     where = table.schema.get_field_index("data_source" if place == "data_source" else "extra_info")
     column: pa.Array = table.column(where).combine_chunks()
     if place == "data_source":
-        spoiled = no_utf8(column.to_pylist())
+        spoiled = invalid_utf8(column.to_pylist())
     else:
         names = [field.name for field in column.type]
-        parts = [no_utf8(column.field(n).to_pylist()) if n == "name" else column.field(n) for n in names]
+        parts = [invalid_utf8(column.field(n).to_pylist()) if n == "name" else column.field(n) for n in names]
         spoiled = pa.StructArray.from_arrays(parts, names)
     path = tmp_path / "test_cv.parquet"
     pq.write_table(table.set_column(where, table.column_names[where], spoiled), path)

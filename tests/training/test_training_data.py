@@ -1,4 +1,4 @@
-"""Training data and their card."""
+"""Training data: exports, published rows, JSON lines; and their data card."""
 
 import json
 import os
@@ -56,9 +56,9 @@ def manifest_changed(folder: Path, **changes: Any) -> Path:
     return folder
 
 
-def refused(*paths: Path, **given: Any) -> str:
+def refused(*paths: Path, **options: Any) -> str:
     with pytest.raises(DataError) as wrong:
-        examples(paths, **given)
+        examples(paths, **options)
     assert "\n" not in str(wrong.value)
     return str(wrong.value)
 
@@ -70,25 +70,28 @@ def shown(example: Example) -> list[str]:
 # Exports
 
 
-def test_an_export_is_learned_from_with_the_pictures_that_the_model_saw(exported: Path) -> None:
+def test_the_examples_of_an_export_have_the_pictures_that_the_model_saw(exported: Path) -> None:
     first, second = examples([exported])
     assert (first.source, second.source) == ("one-0.fits", "one-1.fits")
-    assert [one.trajectory.answer.verdict for one in (first, second) if one.trajectory.answer] == ["YES", "NO"]
+    assert [example.trajectory.answer.verdict for example in (first, second) if example.trajectory.answer] == [
+        "YES",
+        "NO",
+    ]
     assert shown(first) == list(first.trajectory.pictures)
     assert first.survey == "LAMOST"
 
 
-def test_what_was_approved_is_asked_with_its_answer_as_label(exported: Path) -> None:
-    asked = questions([exported])
-    assert [(q.source, q.label, q.task.prompt) for q in asked] == [
+def test_approved_trajectories_become_questions_with_their_answer_as_label(exported: Path) -> None:
+    found = questions([exported])
+    assert [(q.source, q.label, q.task.prompt) for q in found] == [
         ("one-0.fits", "YES", PROMPT),
         ("one-1.fits", "NO", PROMPT),
     ]
-    assert asked[0].spectrum() == a_spectrum("one-0.fits")
+    assert found[0].spectrum() == a_spectrum("one-0.fits")
 
 
 @pytest.mark.parametrize("name", ["trajectories.jsonl", "train.jsonl", "images/cv_1_0.png"])
-def test_a_file_of_an_export_that_was_changed_is_found(export_copy: Path, name: str) -> None:
+def test_a_changed_file_of_an_export_is_detected(export_copy: Path, name: str) -> None:
     with (export_copy / name).open("ab") as file:
         file.write(b" ")
     assert f"{name}: found other bytes" in refused(export_copy)
@@ -103,17 +106,17 @@ def test_an_empty_export_is_refused(export_copy: Path) -> None:
     assert "found an empty export" in refused(manifest_changed(export_copy, items=[]))
 
 
-def test_an_export_without_its_manifest_is_not_complete(export_copy: Path) -> None:
+def test_an_export_without_its_manifest_is_refused_as_incomplete(export_copy: Path) -> None:
     (export_copy / "manifest.json").unlink()
     assert "found no manifest.json: this export is not complete" in refused(export_copy)
 
 
-def test_an_export_drawn_otherwise_is_refused(export_copy: Path) -> None:
+def test_an_export_of_another_renderer_is_refused(export_copy: Path) -> None:
     assert "renderer: found 'other/2'" in refused(manifest_changed(export_copy, renderer="other/2"))
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": "spec-o3/export/9"}'])
-def test_a_manifest_that_is_none_is_refused(export_copy: Path, text: str) -> None:
+def test_an_invalid_manifest_is_refused(export_copy: Path, text: str) -> None:
     (export_copy / "manifest.json").write_text(text)
     assert "manifest.json" in refused(export_copy)
 
@@ -134,26 +137,26 @@ def with_tool(schema: dict[str, Any]) -> dict[str, Any]:
     return row
 
 
-def test_another_tool_than_ours_is_refused(export_copy: Path) -> None:
+def test_another_tool_schema_is_refused(export_copy: Path) -> None:
     assert "manifest.json: tool: found the schema" in refused(manifest_changed(export_copy, tool=other_tool()))
 
 
-def test_a_mixture_of_tool_schemas_is_refused_and_says_where_each_is(exported: Path, tmp_path: Path) -> None:
+def test_a_mixture_of_tool_schemas_is_refused_with_the_place_of_each(exported: Path, tmp_path: Path) -> None:
     other = Path(shutil.copytree(exported, tmp_path / "other"))
-    said = refused(exported, manifest_changed(other, tool=other_tool()))
-    assert said.startswith("mixture of tool schemas: ")
-    assert str(exported) in said
-    assert str(other) in said
+    message = refused(exported, manifest_changed(other, tool=other_tool()))
+    assert message.startswith("mixture of tool schemas: ")
+    assert str(exported) in message
+    assert str(other) in message
 
 
 def test_a_mixture_within_one_published_file_is_refused(tmp_path: Path) -> None:
     published_folder(tmp_path / "set", [published_row(), with_tool(other_tool())])
-    said = refused(tmp_path / "set")
-    assert said.startswith("mixture of tool schemas: ")
-    assert "row 2" in said
+    message = refused(tmp_path / "set")
+    assert message.startswith("mixture of tool schemas: ")
+    assert "row 2" in message
 
 
-def test_a_tool_described_in_other_words_is_a_fault_not_a_mixture(tmp_path: Path) -> None:
+def test_a_tool_with_another_description_is_a_fault_and_no_mixture(tmp_path: Path) -> None:
     schema = json.loads(json.dumps(TOOL_SCHEMA))
     schema["function"]["description"] = "Zooms."
     published_folder(tmp_path / "set", [published_row(), with_tool(schema)])
@@ -162,7 +165,7 @@ def test_a_tool_described_in_other_words_is_a_fault_not_a_mixture(tmp_path: Path
     assert any("in other words" in fault for fault in reworded.trajectory.faults)
 
 
-def test_a_system_turn_without_a_tool_states_none(tmp_path: Path) -> None:
+def test_a_system_turn_without_a_tool_is_accepted(tmp_path: Path) -> None:
     row = published_row()
     row["conversations"][0]["value"] = row["conversations"][0]["value"].removesuffix(TOOL_BLOCK)
     published_folder(tmp_path / "set", [row])
@@ -172,7 +175,7 @@ def test_a_system_turn_without_a_tool_states_none(tmp_path: Path) -> None:
 # The published cold-start set
 
 
-def test_published_rows_are_read_damage_and_all_with_their_own_pictures(tmp_path: Path) -> None:
+def test_published_rows_are_read_with_repairs_and_their_own_pictures(tmp_path: Path) -> None:
     published_folder(tmp_path / "set", [published_row()])
     (example,) = examples([tmp_path / "set" / "train_sharegpt.json"])
     assert (example.source, example.survey) == ("spec-55886-GAC_sp02-178.fits", "LAMOST")
@@ -186,7 +189,7 @@ def test_a_missing_picture_of_a_published_row_is_named(tmp_path: Path) -> None:
     assert "row 1: images: found no picture 'images/lf_cv_0_1.png'" in refused(tmp_path / "set")
 
 
-def test_a_picture_outside_the_folder_is_not_looked_at(tmp_path: Path) -> None:
+def test_a_picture_outside_the_folder_is_refused(tmp_path: Path) -> None:
     published_folder(tmp_path / "set", [published_row(images=["images/lf_cv_0_0.png", "images/lf_cv_0_1.png"])])
     Image.new("RGBA", (4, 4)).save(tmp_path / "secret.png")
     path = tmp_path / "set/train_sharegpt.json"
@@ -194,7 +197,7 @@ def test_a_picture_outside_the_folder_is_not_looked_at(tmp_path: Path) -> None:
     assert "expected a path inside" in refused(tmp_path / "set")
 
 
-def test_a_picture_that_is_none_is_named_when_it_is_asked_for(tmp_path: Path) -> None:
+def test_a_damaged_picture_is_named_when_it_is_read(tmp_path: Path) -> None:
     published_folder(tmp_path / "set", [published_row()])
     (tmp_path / "set/images/lf_cv_0_1.png").write_bytes(b"\x89PNG\r\n\x1a\n and no more")
     (example,) = examples([tmp_path / "set"])
@@ -207,15 +210,15 @@ def test_an_unknown_task_is_named(tmp_path: Path) -> None:
     assert "row 2: task: found 'comet', expected one of " in refused(tmp_path / "set")
 
 
-def test_published_rows_without_spectra_cannot_be_asked(tmp_path: Path) -> None:
+def test_published_rows_without_spectra_give_no_questions(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="name the folder in which the spectrum"):
         questions([published_set(tmp_path / "set", [1])])
 
 
-# Our JSON lines
+# The project's JSON lines
 
 
-def test_a_row_of_ours_stands_alone_and_its_pictures_are_drawn_again(tmp_path: Path) -> None:
+def test_a_row_with_its_spectrum_needs_no_other_file_and_its_pictures_are_drawn_again(tmp_path: Path) -> None:
     spectrum = a_spectrum()
     (example,) = examples([own_lines(tmp_path / "t.jsonl", (a_trace(spectrum), spectrum))])
     assert example.trajectory == a_trace(spectrum)
@@ -230,7 +233,7 @@ def test_a_row_without_its_spectrum_finds_it_in_a_folder(tmp_path: Path) -> None
     assert shown(example) == list(example.trajectory.pictures)
 
 
-def test_a_published_row_is_asked_where_its_spectrum_is_at_hand_packed_or_not(tmp_path: Path) -> None:
+def test_a_published_row_becomes_a_question_if_its_spectrum_is_found(tmp_path: Path) -> None:
     folder = published_set(tmp_path / "set", [1])
     made = as_file(tmp_path / "spectra" / lamost_name(1).removesuffix(".gz"))
     (question,) = questions([folder], spectra=tmp_path / "spectra")
@@ -238,7 +241,7 @@ def test_a_published_row_is_asked_where_its_spectrum_is_at_hand_packed_or_not(tm
     assert (question.spectrum().flux == made.flux).all()
 
 
-def test_a_spectrum_that_is_not_in_the_folder_is_found_out_at_once(tmp_path: Path) -> None:
+def test_a_spectrum_that_is_not_in_the_folder_is_reported_at_once(tmp_path: Path) -> None:
     (tmp_path / "spectra").mkdir()
     path = own_lines(tmp_path / "t.jsonl", (a_trace(a_spectrum()), None))
     assert "found no spectrum 'a.fits'" in refused(path, spectra=tmp_path / "spectra")
@@ -283,7 +286,7 @@ def test_another_spectrum_than_the_trajectory_was_made_with_is_refused(tmp_path:
         example.pictures()
 
 
-def test_a_file_that_changed_since_is_found_out(tmp_path: Path) -> None:
+def test_a_file_changed_after_reading_is_detected(tmp_path: Path) -> None:
     spectrum = a_spectrum()
     path = own_lines(tmp_path / "t.jsonl", (a_trace(spectrum), spectrum))
     (example,) = examples([path])
@@ -292,20 +295,23 @@ def test_a_file_that_changed_since_is_found_out(tmp_path: Path) -> None:
         example.pictures()
 
 
-def test_only_labelled_trajectories_are_asked_each_spectrum_once(tmp_path: Path) -> None:
-    one, two = a_spectrum("a.fits"), a_spectrum("b.fits")
-    labelled = a_trace(one, label="NO")
-    path = own_lines(tmp_path / "t.jsonl", (labelled, one), (labelled, one), (a_trace(two), two))
+def test_only_labelled_trajectories_become_questions_one_per_spectrum(tmp_path: Path) -> None:
+    first, second = a_spectrum("a.fits"), a_spectrum("b.fits")
+    labelled = a_trace(first, label="NO")
+    path = own_lines(tmp_path / "t.jsonl", (labelled, first), (labelled, first), (a_trace(second), second))
     dropped: list[Dropped] = []
     (question,) = questions([path], dropped=dropped)
     assert (question.source, question.label, question.task.key) == ("a.fits", "NO", "cv")
-    assert question.spectrum() == one
-    assert sorted(one.reason for one in dropped) == ["another trajectory of the same spectrum and task", "no label"]
+    assert question.spectrum() == first
+    assert sorted(left_out.reason for left_out in dropped) == [
+        "another trajectory of the same spectrum and task",
+        "no label",
+    ]
 
 
 def test_two_labels_of_one_spectrum_are_refused(tmp_path: Path) -> None:
-    one = a_spectrum()
-    rows = (a_trace(one, label="NO"), one), (a_trace(one, label="YES"), one)
+    spectrum = a_spectrum()
+    rows = (a_trace(spectrum, label="NO"), spectrum), (a_trace(spectrum, label="YES"), spectrum)
     with pytest.raises(DataError, match=r"t\.jsonl:2: label: found YES for a\.fits, which .*:1 calls NO"):
         questions([own_lines(tmp_path / "t.jsonl", *rows)])
 
@@ -330,7 +336,7 @@ def thoughtless(trace: Trajectory) -> Trajectory:
         (thoughtless, "turn 1 has no think text"),
     ],
 )
-def test_what_cannot_be_learned_from_is_left_out_with_the_reason(
+def test_trajectories_unfit_for_training_are_left_out_with_the_reason(
     tmp_path: Path, spoil: Callable[[Trajectory], Trajectory], reason: str
 ) -> None:
     spectrum = a_spectrum()
@@ -343,24 +349,24 @@ def test_what_cannot_be_learned_from_is_left_out_with_the_reason(
     assert "left out 1" in refused(only)
 
 
-def test_a_picture_that_was_refused_has_none(tmp_path: Path) -> None:
+def test_a_zoom_that_failed_has_no_picture(tmp_path: Path) -> None:
     spectrum = a_spectrum()
     (example,) = examples([own_lines(tmp_path / "t.jsonl", (a_trace(spectrum), spectrum))])
-    looks = [step for step in example.trajectory.steps if isinstance(step, Zoom)]
-    assert [look.ok for look in looks] == [True, False]
+    zooms = [step for step in example.trajectory.steps if isinstance(step, Zoom)]
+    assert [zoom.ok for zoom in zooms] == [True, False]
     assert len(example.pictures()) == 2
 
 
-# Files that are no good
+# Damaged files
 
 
 def places(value: Any, there: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where in a JSON value another can be put."""
+    """The paths in a JSON value at which a value can be replaced."""
     if there:
         yield there
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, one in inner:
-        yield from places(one, (*there, key))
+    for key, item in inner:
+        yield from places(item, (*there, key))
 
 
 @pytest.fixture(scope="module")
@@ -371,31 +377,29 @@ def rows_and_folder(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict
 
 
 @given(st.data(), st.integers(0, 1), st.sampled_from(["\ud800", "\0", "x" * 5000, True, -1, 1e308]) | json_values)
-def test_whatever_is_wrong_in_a_row_is_told_in_one_line(
+def test_any_damage_in_a_row_is_reported_in_one_line(
     rows_and_folder: tuple[list[dict[str, Any]], Path], data: st.DataObject, which: int, wrong: object
 ) -> None:
     (*_, folder), row = rows_and_folder, json.loads(json.dumps(rows_and_folder[0][which]))
-    *way, last = data.draw(st.sampled_from(list(places(row))))
+    *keys, last = data.draw(st.sampled_from(list(places(row))))
     inside = row
-    for key in way:
+    for key in keys:
         inside = inside[key]
     inside[last] = wrong
     path = folder / "row.jsonl"
     path.write_text(json.dumps(row))
-    said = []
+    messages = []
     for read in (examples, questions):
         try:
-            for one in read([path]):
-                one.pictures() if isinstance(one, Example) else one.spectrum()
+            for record in read([path]):
+                record.pictures() if isinstance(record, Example) else record.spectrum()
         except DataError as error:
-            said.append(str(error).encode())
-    assert all(len(line.splitlines()) == 1 for line in said)
+            messages.append(str(error).encode())
+    assert all(len(line.splitlines()) == 1 for line in messages)
 
 
 @given(st.lists(st.dictionaries(plain_words, json_values, max_size=3)), st.integers(1, 40), st.sampled_from([None, 1]))
-def test_a_list_reads_back_whatever_the_size_of_a_piece(
-    values: list[dict[str, Any]], chunk: int, indent: int | None
-) -> None:
+def test_a_list_reads_back_for_any_chunk_size(values: list[dict[str, Any]], chunk: int, indent: int | None) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr("agent.trajectory.json_rows.CHUNK", chunk)
         path = Path(folder, "list.json")
@@ -404,7 +408,7 @@ def test_a_list_reads_back_whatever_the_size_of_a_piece(
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "found no trajectory"),
         (b"\n\n", "found no trajectory"),
@@ -420,14 +424,14 @@ def test_a_list_reads_back_whatever_the_size_of_a_piece(
         (b"[" * 100_000, "found no JSON"),
     ],
 )
-def test_garbage_is_refused_in_one_line(tmp_path: Path, content: bytes, said: str) -> None:
+def test_garbage_is_refused_in_one_line(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "bad.jsonl"
     path.write_bytes(content)
-    assert said in refused(path)
+    assert message in refused(path)
 
 
 @pytest.mark.parametrize("share", [0.2, 0.6, 0.99])
-def test_a_list_that_was_cut_off_says_after_which_row(tmp_path: Path, share: float) -> None:
+def test_a_truncated_list_is_reported_with_its_last_row(tmp_path: Path, share: float) -> None:
     folder = published_folder(tmp_path / "set", [published_row() for _ in range(5)])
     path = folder / "train_sharegpt.json"
     whole = path.read_bytes()
@@ -438,10 +442,10 @@ def test_a_list_that_was_cut_off_says_after_which_row(tmp_path: Path, share: flo
 def test_a_list_longer_than_a_chunk_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.trajectory.json_rows.CHUNK", 100)
     folder = published_set(tmp_path / "set", range(7))
-    assert [one.source for one in examples([folder])] == [lamost_name(n)[:-3] for n in range(7)]
+    assert [example.source for example in examples([folder])] == [lamost_name(n)[:-3] for n in range(7)]
 
 
-def test_what_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_data_is_named(tmp_path: Path) -> None:
     assert "nowhere: found no such file or folder" in refused(tmp_path / "nowhere")
     assert "found no manifest.json, trajectories.jsonl or train_sharegpt.json" in refused(tmp_path)
     assert "nothing named: found no trajectory" in refused()
@@ -454,14 +458,14 @@ def test_a_file_named_twice_is_refused(tmp_path: Path) -> None:
     assert "found twice" in refused(path, path)
 
 
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="whoever may read everything")
-def test_a_file_that_may_not_be_read_is_named(tmp_path: Path) -> None:
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="the user can read every file")
+def test_a_file_without_read_permission_is_named(tmp_path: Path) -> None:
     path = own_lines(tmp_path / "t.jsonl", (a_trace(a_spectrum()), a_spectrum()))
     path.chmod(0)
     assert "Permission denied" in refused(path)
 
 
-def test_records_travel_to_other_processes(exported: Path, tmp_path: Path) -> None:
+def test_records_can_be_pickled(exported: Path, tmp_path: Path) -> None:
     spectrum = a_spectrum()
     path = own_lines(tmp_path / "t.jsonl", (a_trace(spectrum), spectrum))
     for example in examples([exported, path]):
@@ -469,7 +473,7 @@ def test_records_travel_to_other_processes(exported: Path, tmp_path: Path) -> No
 
 
 def test_a_thousand_rows_keep_no_spectrum(tmp_path: Path) -> None:
-    """What an example holds on to does not grow with the spectrum in its row."""
+    """The size of an example does not grow with the spectrum in its row."""
     small, large = a_spectrum("a.fits"), replace(a_spectrum("b.fits"), meta={"note": "x" * 100_000})
     trace = a_trace(small)
     path = own_lines(tmp_path / "t.jsonl", (trace, small), (replace(trace, spectrum_name="b.fits"), large))
@@ -481,24 +485,25 @@ def example(number: int, trajectory: Trajectory, **more: float | str) -> Example
     return Example(f"row {number}", f"{number // 2}.fits", trajectory, list, **more)  # type: ignore[arg-type]
 
 
-def some() -> list[Example]:
-    one = a_trace(a_spectrum(), label="YES", faults=("conversations[2]: 3 damaged characters repaired",))
+def some_examples() -> list[Example]:
+    damaged_once = a_trace(a_spectrum(), label="YES", faults=("conversations[2]: 3 damaged characters repaired",))
     model = Drafter("model", "m")
     other = a_trace(a_spectrum(), "NO", label="YES", simulated=True, drafter=model)
-    damaged = replace(
-        one, faults=("conversations[9]: 12 damaged characters repaired", "U+0003 could not be repaired, in 'a 3'")
+    damaged_twice = replace(
+        damaged_once,
+        faults=("conversations[9]: 12 damaged characters repaired", "U+0003 could not be repaired, in 'a 3'"),
     )
     unlabelled = a_trace(a_spectrum(), "NO", task="wd")
     return [
-        example(0, one, survey="LAMOST", snr=10.0),
+        example(0, damaged_once, survey="LAMOST", snr=10.0),
         example(1, other, survey="simulated LAMOST", snr=20.0),
-        example(2, damaged),
+        example(2, damaged_twice),
         example(3, unlabelled),
     ]
 
 
-def test_what_is_there_is_counted() -> None:
-    found = card(some())
+def test_the_card_counts_rows_classes_and_surveys() -> None:
+    found = card(some_examples())
     assert (found.kind, found.rows, found.sources, found.simulated) == ("examples", 4, 2, 1)
     assert found.classes == {"cv": {"YES": 3}, "wd": {"NO": 1}}
     assert found.surveys == {"LAMOST": 1, "not said": 2, "simulated LAMOST": 1}
@@ -506,8 +511,8 @@ def test_what_is_there_is_counted() -> None:
     assert (found.snr.known, found.snr.mean, found.snr.quantiles[3]) == (2, 15.0, 15.0)
 
 
-def test_what_the_trajectories_did_is_counted() -> None:
-    looks = card(some()).looks
+def test_the_card_counts_windows_calls_and_faults() -> None:
+    looks = card(some_examples()).looks
     assert looks is not None
     assert looks.windows == {"cv": (("6500-6600", 3),), "wd": (("6500-6600", 1),)}
     assert (looks.calls, looks.turns, looks.refused_calls) == ({2: 4}, {3: 4}, 4)
@@ -516,36 +521,36 @@ def test_what_the_trajectories_did_is_counted() -> None:
     assert looks.faults == {"n damaged characters repaired": 2, "a character could not be repaired": 1}
 
 
-def test_tokens_are_counted_where_somebody_can() -> None:
-    assert card(some()).tokens is None
-    tokens = card(some(), lambda one: 100 * len(one.key) + int(one.key[-1]), limit=501).tokens
+def test_tokens_are_counted_if_a_counter_is_given() -> None:
+    assert card(some_examples()).tokens is None
+    tokens = card(some_examples(), lambda example: 100 * len(example.key) + int(example.key[-1]), limit=501).tokens
     assert tokens is not None
     assert (tokens.spread.quantiles[0], tokens.spread.quantiles[-1], tokens.too_long) == (500.0, 503.0, 2)
 
 
-def test_what_was_left_out_is_counted_by_reason() -> None:
+def test_dropped_rows_are_counted_by_reason() -> None:
     left_out = [Dropped(f"row {n}", "no label") for n in (5, 3, 4, 1)] + [Dropped("row 9", "two answers")]
-    reasons = card(some(), dropped=left_out).dropped
-    assert [(one.reason, one.rows, one.named) for one in reasons] == [
+    reasons = card(some_examples(), dropped=left_out).dropped
+    assert [(reason.reason, reason.rows, reason.named) for reason in reasons] == [
         ("no label", 4, ("row 1", "row 3", "row 4")),
         ("two answers", 1, ("row 9",)),
     ]
 
 
 def test_the_order_of_rows_does_not_matter() -> None:
-    records, left_out = some(), [Dropped(f"row {n}", f"reason {n % 2}") for n in range(7)]
-    one = card(records, dropped=left_out)
+    records, left_out = some_examples(), [Dropped(f"row {n}", f"reason {n % 2}") for n in range(7)]
+    found = card(records, dropped=left_out)
     random.Random(1).shuffle(records)
     random.Random(1).shuffle(left_out)
-    assert card(records, dropped=left_out) == one
+    assert card(records, dropped=left_out) == found
 
 
-def test_it_is_told_in_three_forms() -> None:
-    found = card(some(), lambda _: 7, 5, [Dropped("row 9", "found a | b")])
-    told = found.text()
-    assert told.startswith("4 examples of 2 spectra; 1 simulated; 1 answer against their label; 4 calls that ")
-    assert "4 longer than 5 tokens; 1 left out." in told
-    assert "  cv    6500-6600 (3)" in told
+def test_the_card_has_three_formats() -> None:
+    found = card(some_examples(), lambda _: 7, 5, [Dropped("row 9", "found a | b")])
+    text = found.text()
+    assert text.startswith("4 examples of 2 spectra; 1 simulated; 1 answer against their label; 4 calls that ")
+    assert "4 longer than 5 tokens; 1 left out." in text
+    assert "  cv    6500-6600 (3)" in text
     assert "| cv | 3 | 0 |" in found.markdown()
     assert "found a \\| b" in found.markdown()
     plain = json.loads(json.dumps(found.to_json()))
@@ -554,28 +559,28 @@ def test_it_is_told_in_three_forms() -> None:
 
 
 def test_every_line_of_a_markdown_table_has_its_columns() -> None:
-    lines = card(some(), lambda _: 7, dropped=[Dropped("a|b", "c\nd|e")]).markdown().splitlines()
+    lines = card(some_examples(), lambda _: 7, dropped=[Dropped("a|b", "c\nd|e")]).markdown().splitlines()
     for before, line in pairwise(lines):
         if before.startswith("|") and line.startswith("|"):
             assert before.replace("\\|", "").count("|") == line.replace("\\|", "").count("|")
 
 
 def test_a_card_of_questions_has_no_trajectories(tmp_path: Path) -> None:
-    asked = questions([specvi_file(tmp_path / "test_cv.parquet", [specvi_row(n) for n in range(5)])])
-    found = card(asked)
+    loaded = questions([specvi_file(tmp_path / "test_cv.parquet", [specvi_row(n) for n in range(5)])])
+    found = card(loaded)
     assert (found.kind, found.looks, found.tokens, found.snr) == ("questions", None, None, None)
     assert found.classes == {"cv": {"NO": 3, "YES": 2}}
     assert found.text().startswith("5 questions of 5 spectra; nothing left out.")
     assert "cv" in found.markdown()
 
 
-def test_a_card_of_nothing_can_be_told() -> None:
+def test_an_empty_card_can_be_printed() -> None:
     found = card([])
     assert found.text() == "0 questions of 0 spectra; nothing left out."
     assert json.dumps(found.to_json())
 
 
-def test_the_published_layout_makes_a_card(tmp_path: Path) -> None:
+def test_the_published_set_makes_a_card(tmp_path: Path) -> None:
     found = card(examples([published_set(tmp_path / "set", range(4))]))
     assert isinstance(found, DataCard)
     assert found.surveys == {"LAMOST": 4}

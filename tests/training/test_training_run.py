@@ -1,4 +1,4 @@
-"""Training runs and their settings."""
+"""Training runs: folder, lineage, log, resuming; and their settings files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from training.sft import SftSettings
 
 
 @dataclass(frozen=True)
-class Told:
+class RunSettings:
     model: ModelSettings
     output: str
     seed: int = 0
@@ -32,18 +32,18 @@ class Told:
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Told:
-    return Told(ModelSettings("Qwen/base"), str(tmp_path / "run"))
+def run_settings(tmp_path: Path) -> RunSettings:
+    return RunSettings(ModelSettings("Qwen/base"), str(tmp_path / "run"))
 
 
 @pytest.fixture
-def run(told: Told) -> Run:
-    return Run(Path(told.output))
+def run(run_settings: RunSettings) -> Run:
+    return Run(Path(run_settings.output))
 
 
-def _refused(run: Run, told: Told, start: Start) -> str:
+def _refused(run: Run, run_settings: RunSettings, start: Start) -> str:
     with pytest.raises(RunError) as caught:
-        run.begin("sft", told, start)
+        run.begin("sft", run_settings, start)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -55,14 +55,14 @@ def _checkpoint(run: Run, step: int, complete: bool = True) -> None:
         (folder / COMPLETE).touch()
 
 
-def test_a_new_run_says_what_it_was_told_and_where_it_is_from(run: Run, told: Told) -> None:
-    assert run.begin("sft", told) is None
-    assert read(run.folder / "settings.yaml", Told) == told
+def test_a_new_run_records_its_settings_and_its_lineage(run: Run, run_settings: RunSettings) -> None:
+    assert run.begin("sft", run_settings) is None
+    assert read(run.folder / "settings.yaml", RunSettings) == run_settings
     assert json.loads((run.folder / "lineage.json").read_text()) == [
         {"kind": "base", "name": "Qwen/base"},
         {
             "kind": "sft",
-            "name": told.output,
+            "name": run_settings.output,
             "from": {"model": "Qwen/base", "adapter": None, "method": "full"},
             "seed": 0,
         },
@@ -70,52 +70,53 @@ def test_a_new_run_says_what_it_was_told_and_where_it_is_from(run: Run, told: To
     assert not run.finished
 
 
-def test_lineage_goes_back_to_the_base_through_runs(run: Run, told: Told, tmp_path: Path) -> None:
-    run.begin("sft", told)
-    then = Run(tmp_path / "then")
-    then.begin("grpo", replace(told, model=ModelSettings(told.output), output=str(then.folder)))
-    kinds = [one["kind"] for one in lineage(ModelSettings(str(then.folder)))]
+def test_lineage_goes_back_to_the_base_through_runs(run: Run, run_settings: RunSettings, tmp_path: Path) -> None:
+    run.begin("sft", run_settings)
+    second = Run(tmp_path / "second")
+    second.begin("grpo", replace(run_settings, model=ModelSettings(run_settings.output), output=str(second.folder)))
+    kinds = [stage["kind"] for stage in lineage(ModelSettings(str(second.folder)))]
     assert kinds == ["base", "sft", "grpo"]
-    assert lineage(ModelSettings("Qwen/base", adapter=str(then.folder / "model"))) == lineage(
-        ModelSettings(str(then.folder / "model"))
+    assert lineage(ModelSettings("Qwen/base", adapter=str(second.folder / "model"))) == lineage(
+        ModelSettings(str(second.folder / "model"))
     )
 
 
-def test_a_run_is_not_written_over(run: Run, told: Told) -> None:
-    run.begin("sft", told)
-    assert "holds an unfinished run: --resume to continue, --overwrite" in _refused(run, told, "new")
+def test_a_run_is_not_written_over(run: Run, run_settings: RunSettings) -> None:
+    run.begin("sft", run_settings)
+    assert "holds an unfinished run: --resume to continue, --overwrite" in _refused(run, run_settings, "new")
     run.model.mkdir()
     for start in ("new", "resume"):
-        assert "holds a finished run: choose another --output" in _refused(run, told, start)  # type: ignore[arg-type]
+        message = _refused(run, run_settings, start)  # type: ignore[arg-type]
+        assert "holds a finished run: choose another --output" in message
     run.append({"step": 1})
     _checkpoint(run, 1)
-    assert run.begin("sft", told, "again") is None
+    assert run.begin("sft", run_settings, "again") is None
     assert (run.finished, run.logged(), run.checkpoint()) == (False, [], None)
 
 
-def test_other_folders_are_left_alone(run: Run, told: Told) -> None:
-    assert "holds no run to resume" in _refused(run, told, "resume")
+def test_other_folders_are_left_unchanged(run: Run, run_settings: RunSettings) -> None:
+    assert "holds no run to resume" in _refused(run, run_settings, "resume")
     run.folder.mkdir()
     (run.folder / "thesis.tex").touch()
     starts: tuple[Start, ...] = ("new", "again")
     for start in starts:
-        assert "holds other files" in _refused(run, told, start)
+        assert "holds other files" in _refused(run, run_settings, start)
     assert (run.folder / "thesis.tex").exists()
     file = Run(run.folder / "thesis.tex")
-    assert "is a file; expected a folder" in _refused(file, told, "new")
+    assert "is a file; expected a folder" in _refused(file, run_settings, "new")
 
 
-def test_a_resumed_run_keeps_its_settings(run: Run, told: Told) -> None:
-    run.begin("sft", told)
-    assert "(learning_rate: 1e-05 there, 0.1 now)" in _refused(run, replace(told, learning_rate=0.1), "resume")
-    other = replace(told, model=replace(told.model, max_pixels=3))
+def test_a_resumed_run_keeps_its_settings(run: Run, run_settings: RunSettings) -> None:
+    run.begin("sft", run_settings)
+    assert "(learning_rate: 1e-05 there, 0.1 now)" in _refused(run, replace(run_settings, learning_rate=0.1), "resume")
+    other = replace(run_settings, model=replace(run_settings.model, max_pixels=3))
     assert "(model.max_pixels: None there, 3 now)" in _refused(run, other, "resume")
     (run.folder / "settings.yaml").write_text("[")
-    assert "settings.yaml: cannot be read" in _refused(run, told, "resume")
+    assert "settings.yaml: cannot be read" in _refused(run, run_settings, "resume")
 
 
-def test_going_on_forgets_what_came_after_the_last_complete_checkpoint(run: Run, told: Told) -> None:
-    run.begin("sft", told)
+def test_resuming_drops_everything_after_the_last_complete_checkpoint(run: Run, run_settings: RunSettings) -> None:
+    run.begin("sft", run_settings)
     for step in range(1, 8):
         run.append({"step": step, "loss": 1 / step})
     with run.log.open("a") as log:
@@ -123,35 +124,35 @@ def test_going_on_forgets_what_came_after_the_last_complete_checkpoint(run: Run,
     _checkpoint(run, 4)
     _checkpoint(run, 6)
     _checkpoint(run, 10, complete=False)
-    assert run.begin("sft", told, "resume") == run.folder / "checkpoint-6"
+    assert run.begin("sft", run_settings, "resume") == run.folder / "checkpoint-6"
     assert [line["step"] for line in run.logged()] == [1, 2, 3, 4, 5, 6]
-    assert sorted(one.name for one in run.folder.glob("checkpoint-*")) == ["checkpoint-4", "checkpoint-6"]
+    assert sorted(folder.name for folder in run.folder.glob("checkpoint-*")) == ["checkpoint-4", "checkpoint-6"]
     assert len(json.loads((run.folder / "environment.json").read_text())) == 2
 
 
-def test_killed_before_the_first_checkpoint_it_begins_again(run: Run, told: Told) -> None:
-    run.begin("sft", told)
+def test_a_run_killed_before_its_first_checkpoint_starts_again(run: Run, run_settings: RunSettings) -> None:
+    run.begin("sft", run_settings)
     run.append({"step": 1})
-    assert run.begin("sft", told, "resume") is None
+    assert run.begin("sft", run_settings, "resume") is None
     assert run.logged() == []
 
 
-def test_a_log_is_json_whatever_the_numbers(run: Run, told: Told) -> None:
+def test_a_log_is_valid_json_for_any_numbers(run: Run, run_settings: RunSettings) -> None:
     import numpy as np
 
-    run.begin("sft", told)
+    run.begin("sft", run_settings)
     run.append({"step": 1, "loss": float("nan"), "norm": np.float32(0.5), "what": "λ", "none": None})
     assert run.logged() == [{"step": 1, "loss": None, "norm": 0.5, "what": "λ", "none": None}]
 
 
-def test_where_it_ran_is_told_but_not_on_whose_machine() -> None:
+def test_the_environment_is_recorded_without_the_host_name() -> None:
     found = environment()
     assert found["packages"]["numpy"]
     assert found["processes"] == 1
     assert socket.gethostname() not in json.dumps(found)
 
 
-def test_of_many_processes_the_first_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_first_process_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert is_first_process()
     monkeypatch.setenv("RANK", "3")
     assert not is_first_process()
@@ -169,21 +170,21 @@ def test_of_many_processes_the_first_writes(monkeypatch: pytest.MonkeyPatch) -> 
         ("lm_head.weight", None),
     ],
 )
-def test_parameters_belong_to_parts_by_their_names(name: str, part: str | None) -> None:
+def test_parameters_are_assigned_to_parts_by_name(name: str, part: str | None) -> None:
     assert part_of(name) == part
 
 
-def test_the_folder_of_a_run_is_as_good_as_its_weights(tmp_path: Path) -> None:
+def test_the_folder_of_a_run_can_be_given_for_its_weights(tmp_path: Path) -> None:
     weights = tmp_path / "run" / "model"
     weights.mkdir(parents=True)
     (weights / "config.json").write_text("{}")
-    given = ModelSettings(str(tmp_path / "run"))
-    assert resolved(given).name == str(weights)
+    model = ModelSettings(str(tmp_path / "run"))
+    assert resolved(model).name == str(weights)
     (weights / "config.json").unlink()
     (weights / "adapter_config.json").write_text('{"base_model_name_or_path": "Qwen/base"}')
-    assert (resolved(given).name, resolved(given).adapter) == ("Qwen/base", str(weights))
+    assert (resolved(model).name, resolved(model).adapter) == ("Qwen/base", str(weights))
     with pytest.raises(ModelError, match="is an adapter, and takes no other on it"):
-        resolved(replace(given, adapter="other"))
+        resolved(replace(model, adapter="other"))
     assert resolved(ModelSettings("Qwen/base")) == ModelSettings("Qwen/base")
 
 
@@ -197,7 +198,7 @@ def test_shipped_settings_are_found_by_name(tmp_path: Path, monkeypatch: pytest.
     assert config_file("none") == Path("none")
 
 
-def test_without_torch_the_command_says_what_installs_it(
+def test_without_trl_the_command_prints_what_installs_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import training.environment
@@ -237,23 +238,23 @@ def _read(tmp_path: Path, text: str, *changes: str) -> Outer:
 def _problem(tmp_path: Path, text: str, *changes: str) -> str:
     with pytest.raises(SettingsError) as caught:
         _read(tmp_path, text, *changes)
-    told = str(caught.value)
-    assert "\n" not in told
-    return told
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
 
 
-def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
+def test_a_missing_setting_has_its_default(tmp_path: Path) -> None:
     assert _read(tmp_path, "name: x") == Outer("x")
 
 
-def test_a_rate_without_a_point_is_a_number_though_yaml_reads_text(tmp_path: Path) -> None:
+def test_a_rate_without_a_point_is_a_number_although_yaml_reads_text(tmp_path: Path) -> None:
     assert _read(tmp_path, "name: x\nrate: 1e-6").rate == 1e-6
     assert _read(tmp_path, "name: x", "rate=3e-5").rate == 3e-5
     assert _read(tmp_path, "name: x\nrate: 1").rate == 1.0
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("name: x\nraet: 1", f"raet: found an unknown field, {KNOWN}; did you mean rate?"),
         (
@@ -279,24 +280,24 @@ def test_a_rate_without_a_point_is_a_number_though_yaml_reads_text(tmp_path: Pat
         ("name: [", "file: found broken YAML"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line_with_file_and_key(tmp_path: Path, text: str, wanted: str) -> None:
-    told = _problem(tmp_path, text)
-    assert told.startswith(f"{tmp_path / 'run.yaml'}: ")
-    assert wanted in told
+def test_a_problem_is_reported_in_one_line_with_file_and_key(tmp_path: Path, text: str, expected: str) -> None:
+    message = _problem(tmp_path, text)
+    assert message.startswith(f"{tmp_path / 'run.yaml'}: ")
+    assert expected in message
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"none\.yaml: file: found .*No such file"):
         read(tmp_path / "none.yaml", Outer)
 
 
-def test_a_change_on_the_command_line_wins_and_reaches_inside(tmp_path: Path) -> None:
+def test_a_change_on_the_command_line_wins_also_in_nested_settings(tmp_path: Path) -> None:
     changed = _read(tmp_path, "name: x\ncount: 2", "count=3", "inner.kinds=[b, c]", "limit=null", "name=y=z")
     assert changed == Outer("y=z", count=3, inner=Inner(kinds=("b", "c")))
 
 
 @pytest.mark.parametrize(
-    ("change", "wanted"),
+    ("change", "expected"),
     [
         ("count", "found 'count', expected key=value"),
         ("coutn=3", f"coutn: found an unknown field, {KNOWN}; did you mean count?"),
@@ -304,8 +305,8 @@ def test_a_change_on_the_command_line_wins_and_reaches_inside(tmp_path: Path) ->
         ("inner=[", "expected a value in YAML"),
     ],
 )
-def test_a_change_that_cannot_be_made(tmp_path: Path, change: str, wanted: str) -> None:
-    assert wanted in _problem(tmp_path, "name: x", change)
+def test_an_invalid_change_is_refused(tmp_path: Path, change: str, expected: str) -> None:
+    assert expected in _problem(tmp_path, "name: x", change)
 
 
 _settings = st.builds(
@@ -327,21 +328,21 @@ _settings = st.builds(
 
 
 @given(_settings)
-def test_what_is_written_beside_the_weights_reads_back_the_same(settings: SftSettings) -> None:
+def test_written_settings_read_back_the_same(settings: SftSettings) -> None:
     import yaml
 
     assert from_mapping(yaml.safe_load(to_yaml(settings)), SftSettings, "x") == settings
     assert from_mapping(to_mapping(settings), SftSettings, "x") == settings
 
 
-def test_a_path_with_a_next_line_character_comes_back() -> None:
+def test_a_path_with_a_next_line_character_reads_back_the_same() -> None:
     import yaml
 
     settings = SftSettings(ModelSettings("base"), "run\x85two")
     assert from_mapping(yaml.safe_load(to_yaml(settings)), SftSettings, "x") == settings
 
 
-def test_what_is_written_has_the_defaults_too() -> None:
+def test_written_settings_include_the_defaults() -> None:
     written = to_mapping(SftSettings(ModelSettings("base"), "run"))
     assert written["learning_rate"] == 2e-5
     assert written["model"]["lora"]["rank"] == 64
@@ -363,6 +364,6 @@ def test_what_is_written_has_the_defaults_too() -> None:
     ],
 )
 def test_sft_refuses_values_that_make_no_sense(key: str, value: object) -> None:
-    given = {"model": {"name": "base"}, "output": "run", key: value}
+    values = {"model": {"name": "base"}, "output": "run", key: value}
     with pytest.raises(SettingsError, match=rf"^x: {key}: "):
-        from_mapping(given, SftSettings, "x")
+        from_mapping(values, SftSettings, "x")

@@ -34,8 +34,8 @@ CV = tasks.load()["cv"]
 ANSWER = r"<think>Nothing to see.</think><answer>\boxed{NO} nothing.</answer>"
 
 
-class Said:
-    """A policy that answers at once, and remembers for whom."""
+class ScriptedPolicy:
+    """A policy that answers at once; its drafter records the sample number."""
 
     def __init__(self, sample: int = 0, before=lambda conversation: None) -> None:
         self.sample = sample
@@ -43,7 +43,7 @@ class Said:
 
     @property
     def drafter(self) -> Drafter:
-        return Drafter("model", "said", {"seed": self.sample})
+        return Drafter("model", "scripted", {"seed": self.sample})
 
     def turn(self, conversation: Conversation) -> Iterator:
         self.before(conversation)
@@ -80,8 +80,8 @@ def jobs(folder: Path, samples: int = 1) -> list[Job]:
     return list(jobs_for(sources_from([str(folder)], folder), samples))
 
 
-def test_every_job_has_its_outcome_once(folder):
-    outcomes = list(inspect_many(jobs(folder, 3), CV, Said, concurrency=4))
+def test_every_job_has_exactly_one_outcome(folder):
+    outcomes = list(inspect_many(jobs(folder, 3), CV, ScriptedPolicy, concurrency=4))
     assert Counter((o.job.key, o.job.sample) for o in outcomes) == {
         (f"star-{n}.csv", sample): 1 for n in range(6) for sample in range(3)
     }
@@ -90,7 +90,7 @@ def test_every_job_has_its_outcome_once(folder):
 
 
 def test_each_sample_has_the_policy_of_its_number(folder):
-    outcomes = inspect_many(jobs(folder, 3), CV, Said, concurrency=2)
+    outcomes = inspect_many(jobs(folder, 3), CV, ScriptedPolicy, concurrency=2)
     for outcome in outcomes:
         assert outcome.trajectory.drafter.settings["seed"] == outcome.job.sample
 
@@ -103,7 +103,7 @@ def test_jobs_are_taken_only_as_they_are_needed(folder):
             taken.append(sample)
             yield Job("star-0.csv", folder / "star-0.csv", sample=sample)
 
-    outcomes = inspect_many(endless(), CV, Said, concurrency=2)
+    outcomes = inspect_many(endless(), CV, ScriptedPolicy, concurrency=2)
     for _ in range(3):
         next(outcomes)
     outcomes.close()
@@ -114,14 +114,16 @@ def test_a_spectrum_is_read_once_for_all_its_samples(folder, monkeypatch):
     opened = []
     real = batch.SpectrumFile.read
     monkeypatch.setattr(batch.SpectrumFile, "read", lambda self, target: opened.append(self.path) or real(self, target))
-    outcomes = list(inspect_many(jobs(folder, 8), CV, Said, concurrency=8))
+    outcomes = list(inspect_many(jobs(folder, 8), CV, ScriptedPolicy, concurrency=8))
     assert len(outcomes) == 48
     assert Counter(opened) == {folder / f"star-{n}.csv": 1 for n in range(6)}
 
 
-def test_many_conversations_wait_at_the_same_time(folder):
+def test_many_conversations_run_at_the_same_time(folder):
     together = threading.Barrier(8, timeout=60)
-    outcomes = list(inspect_many(jobs(folder, 4)[:8], CV, lambda s: Said(s, lambda _: together.wait()), concurrency=8))
+    outcomes = list(
+        inspect_many(jobs(folder, 4)[:8], CV, lambda s: ScriptedPolicy(s, lambda _: together.wait()), concurrency=8)
+    )
     assert [o.reason for o in outcomes] == ["answered"] * 8
 
 
@@ -129,7 +131,7 @@ def test_a_file_that_cannot_be_read_fails_alone(folder, tmp_path):
     (tmp_path / "notes.txt").write_text("Not a spectrum.")
     bad = Job("notes.txt", tmp_path / "notes.txt")
     gone = Job("gone.fits", tmp_path / "gone.fits")
-    by_key = {o.job.key: o for o in inspect_many([bad, gone, *jobs(folder)], CV, Said, concurrency=2)}
+    by_key = {o.job.key: o for o in inspect_many([bad, gone, *jobs(folder)], CV, ScriptedPolicy, concurrency=2)}
     assert by_key["notes.txt"].reason == by_key["gone.fits"].reason == "not read"
     assert by_key["notes.txt"].detail.startswith("notes.txt: found")
     assert by_key["notes.txt"].has_failed
@@ -137,23 +139,25 @@ def test_a_file_that_cannot_be_read_fails_alone(folder, tmp_path):
 
 
 def test_a_policy_that_fails_is_tried_again(folder):
-    asked: Counter[str] = Counter()
+    calls: Counter[str] = Counter()
 
     def flaky(conversation: Conversation) -> None:
-        asked[conversation.spectrum.name] += 1
-        if asked[conversation.spectrum.name] < 3:
+        calls[conversation.spectrum.name] += 1
+        if calls[conversation.spectrum.name] < 3:
             raise PolicyError("the server is busy")
 
-    outcomes = list(inspect_many(jobs(folder), CV, lambda s: Said(s, flaky), concurrency=3, retries=2))
+    outcomes = list(inspect_many(jobs(folder), CV, lambda s: ScriptedPolicy(s, flaky), concurrency=3, retries=2))
     assert {(o.reason, o.tries) for o in outcomes} == {("answered", 3)}
 
 
-def test_one_that_fails_for_good_is_told_with_its_sentence_and_the_others_are_done(folder):
-    def one(conversation: Conversation) -> None:
+def test_a_permanent_failure_is_reported_with_its_message_and_the_others_are_done(folder):
+    def fail_for_star_3(conversation: Conversation) -> None:
         if conversation.spectrum.name == "star-3.csv":
             raise PolicyError("the conversation is too long for this model")
 
-    outcomes = {o.job.key: o for o in inspect_many(jobs(folder), CV, lambda s: Said(s, one), retries=1)}
+    outcomes = {
+        o.job.key: o for o in inspect_many(jobs(folder), CV, lambda s: ScriptedPolicy(s, fail_for_star_3), retries=1)
+    }
     failed = outcomes.pop("star-3.csv")
     assert (failed.reason, failed.tries) == ("policy failed", 2)
     assert failed.detail == "the conversation is too long for this model"
@@ -161,41 +165,44 @@ def test_one_that_fails_for_good_is_told_with_its_sentence_and_the_others_are_do
 
 
 def test_a_policy_that_breaks_fails_its_own_job_only(folder):
-    def one(conversation: Conversation) -> None:
+    def break_for_star_2(conversation: Conversation) -> None:
         if conversation.spectrum.name == "star-2.csv":
             raise ZeroDivisionError("surprise")
 
-    outcomes = {o.job.key: o.detail for o in inspect_many(jobs(folder), CV, lambda s: Said(s, one), retries=0)}
+    outcomes = {
+        o.job.key: o.detail
+        for o in inspect_many(jobs(folder), CV, lambda s: ScriptedPolicy(s, break_for_star_2), retries=0)
+    }
     assert outcomes["star-2.csv"] == "ZeroDivisionError: surprise"
     assert sorted(filter(None, outcomes.values())) == ["ZeroDivisionError: surprise"]
 
 
-def test_when_everybody_fails_nobody_else_is_asked(folder):
-    asked = []
+def test_when_every_inspection_fails_the_run_ends_early(folder):
+    calls = []
 
-    def gone(conversation: Conversation) -> None:
-        asked.append(conversation.spectrum.name)
+    def fail(conversation: Conversation) -> None:
+        calls.append(conversation.spectrum.name)
         raise PolicyError("no server at 127.0.0.1:8000")
 
     endless = (Job("star-0.csv", folder / "star-0.csv", sample=n) for n in range(10**9))
-    outcomes = inspect_many(endless, CV, lambda s: Said(s, gone), concurrency=4, retries=1)
+    outcomes = inspect_many(endless, CV, lambda s: ScriptedPolicy(s, fail), concurrency=4, retries=1)
     seen = []
     with pytest.raises(PolicyUnavailable, match=r"14 inspections in a row failed.*no server at 127\.0\.0\.1:8000"):
         seen.extend(outcomes)
-    assert len(asked) <= 2 * (4 + MAX_CONSECUTIVE_FAILURES + 2 * 4)
+    assert len(calls) <= 2 * (4 + MAX_CONSECUTIVE_FAILURES + 2 * 4)
 
 
 def test_failures_between_successes_do_not_end_the_run(folder):
-    def every_other(conversation: Conversation) -> None:
+    def fail_every_other(conversation: Conversation) -> None:
         if conversation.spectrum.name in ("star-0.csv", "star-2.csv", "star-4.csv"):
             raise PolicyError("no")
 
     work = jobs(folder) * 20
-    outcomes = list(inspect_many(work, CV, lambda s: Said(s, every_other), concurrency=1, retries=0))
+    outcomes = list(inspect_many(work, CV, lambda s: ScriptedPolicy(s, fail_every_other), concurrency=1, retries=0))
     assert Counter(o.reason for o in outcomes) == {"answered": 60, "policy failed": 60}
 
 
-def test_a_stop_ends_what_is_under_way_and_begins_nothing_else(folder):
+def test_a_stop_ends_running_inspections_and_starts_no_others(folder):
     stop = Stop()
     waiting = threading.Barrier(3, timeout=60)
 
@@ -210,26 +217,26 @@ def test_a_stop_ends_what_is_under_way_and_begins_nothing_else(folder):
     thread = threading.Thread(target=stopper)
     thread.start()
     work = jobs(folder, 4)
-    outcomes = list(inspect_many(work, CV, lambda s: Said(s, wait), concurrency=2, stop=stop))
+    outcomes = list(inspect_many(work, CV, lambda s: ScriptedPolicy(s, wait), concurrency=2, stop=stop))
     thread.join()
     assert {o.reason for o in outcomes} == {"stopped"}
     assert len(outcomes) <= 4
     assert not any(o.is_inspected or o.has_failed for o in outcomes)
 
 
-def test_closing_the_iterator_stops_what_is_under_way_and_leaves_the_callers_stop_alone(folder):
+def test_closing_the_iterator_stops_running_inspections_but_does_not_set_the_callers_stop(folder):
     stop = Stop()
-    let_go = []
+    stopped = []
 
-    def second(conversation: Conversation) -> None:
+    def wait_unless_first(conversation: Conversation) -> None:
         if conversation.spectrum.name != "star-0.csv":
-            let_go.append(conversation.stop.wait(60))
+            stopped.append(conversation.stop.wait(60))
 
-    outcomes = inspect_many(jobs(folder), CV, lambda s: Said(s, second), concurrency=2, stop=stop)
+    outcomes = inspect_many(jobs(folder), CV, lambda s: ScriptedPolicy(s, wait_unless_first), concurrency=2, stop=stop)
     assert next(outcomes).job.key == "star-0.csv"
     outcomes.close()
-    assert let_go
-    assert all(let_go)
+    assert stopped
+    assert all(stopped)
     assert not stop.is_set
 
 
@@ -239,12 +246,12 @@ def test_a_policy_that_cannot_be_made_ends_the_run_at_once(folder):
 
 
 @pytest.mark.parametrize("wrong", [{"concurrency": 0}, {"max_turns": 0}])
-def test_numbers_that_mean_nothing_are_refused(folder, wrong):
+def test_numbers_below_one_are_refused(folder, wrong):
     with pytest.raises(ValueError, match=f"{next(iter(wrong))}: found 0, expected 1 or more"):
-        list(inspect_many(jobs(folder), CV, Said, **wrong))
+        list(inspect_many(jobs(folder), CV, ScriptedPolicy, **wrong))
 
 
-def test_processes_do_what_threads_do(folder, tmp_path):
+def test_processes_give_the_same_outcomes_as_threads(folder, tmp_path):
     (tmp_path / "notes.txt").write_text("Not a spectrum.")
     work = [*jobs(folder)[:3], Job("notes.txt", tmp_path / "notes.txt")]
     run = partial(inspect_many, work, CV, baseline, max_turns=3)
@@ -263,7 +270,7 @@ def test_a_policy_that_cannot_be_made_in_a_process_ends_the_run_at_once(folder):
         list(inspect_many(jobs(folder)[:1], CV, broken, concurrency=1, processes=True))
 
 
-def test_stopping_processes_keeps_what_is_done(folder):
+def test_stopping_processes_keeps_finished_outcomes(folder):
     stop = Stop()
     outcomes = []
     for outcome in inspect_many(jobs(folder) * 20, CV, baseline, concurrency=1, processes=True, stop=stop):
@@ -273,11 +280,11 @@ def test_stopping_processes_keeps_what_is_done(folder):
     assert len(outcomes) <= 2 * 1 + 1
 
 
-def test_the_targets_of_a_file_are_found_in_order_and_inspected_from_one_opening(shared):
+def test_the_targets_of_a_file_are_listed_and_each_is_inspected(shared):
     path = shared / "spectra/desi/QSO/coadd-main-dark-9144.fits"
     sources = list(spectra_in(Source(path, "coadd.fits")))
     assert len(sources) == 2
-    outcomes = list(inspect_many(jobs_for(sources), CV, Said, concurrency=2))
+    outcomes = list(inspect_many(jobs_for(sources), CV, ScriptedPolicy, concurrency=2))
     assert {o.job.key for o in outcomes} == {s.key for s in sources}
     assert all(o.spectrum.ids["targetid"] == o.job.target for o in outcomes)
 
@@ -303,8 +310,8 @@ def a_file(path: Path, level: float) -> None:
 
 def inspect(*arguments: object) -> int:
     """``spec-o3 inspect --task cv --out r.jsonl ARGUMENTS`` in this process, in threads."""
-    how = [] if "--policy" in arguments or "--processes" in arguments else ["--concurrency", "2"]
-    return app.main(["inspect", "--task", "cv", "--out", "r.jsonl", *how, *map(str, arguments)])
+    workers = [] if "--policy" in arguments or "--processes" in arguments else ["--concurrency", "2"]
+    return app.main(["inspect", "--task", "cv", "--out", "r.jsonl", *workers, *map(str, arguments)])
 
 
 def lines(path: str = "r.jsonl") -> list[dict]:
@@ -316,29 +323,29 @@ def table(path: str = "c.csv") -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_a_folder_becomes_results_and_a_ranked_table(here, capsys):
+def test_a_folder_gives_results_and_a_ranked_table(here, capsys):
     assert inspect("sky", "--table", "c.csv") == 0
     assert sorted(row["source"]["file"] for row in lines()) == [f"sky/star-{n}.csv" for n in range(3)]
     rows = table()
     assert sorted(row["file"] for row in rows) == [f"sky/star-{n}.csv" for n in range(3)]
     assert {row["verdict"] for row in rows} <= {"YES", "NO", "ASK"}
-    told = capsys.readouterr().out
-    assert told.startswith("3 spectra in r.jsonl: ")
-    assert "this run: 3 inspections in " in told
-    assert "spectra/s" in told
-    assert "table: c.csv" in told
+    printed = capsys.readouterr().out
+    assert printed.startswith("3 spectra in r.jsonl: ")
+    assert "this run: 3 inspections in " in printed
+    assert "spectra/s" in printed
+    assert "table: c.csv" in printed
 
 
-def test_the_summary_is_json_if_asked_for(here, capsys):
+def test_the_summary_is_json_if_requested(here, capsys):
     assert inspect("sky", "--json") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["spectra"] == told["yes"] + told["no"] + told["ask"] == 3
-    assert told["this_run"]["inspected"] == 3
-    assert told["this_run"]["tokens"] == {"requests": 0, "prompt": 0, "cached": 0, "completion": 0}
-    assert (told["failed"], told["table"]) == (0, None)
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["spectra"] == summary["yes"] + summary["no"] + summary["ask"] == 3
+    assert summary["this_run"]["inspected"] == 3
+    assert summary["this_run"]["tokens"] == {"requests": 0, "prompt": 0, "cached": 0, "completion": 0}
+    assert (summary["failed"], summary["table"]) == (0, None)
 
 
-def test_nothing_is_inspected_twice_and_more_can_be_asked_for_later(here, capsys):
+def test_nothing_is_inspected_twice_and_more_can_be_added_later(here, capsys):
     assert inspect("sky/star-0.csv") == 0
     first = Path("r.jsonl").read_bytes()
     assert inspect("sky", "--resume", "--table", "c.vot") == 0
@@ -349,7 +356,7 @@ def test_nothing_is_inspected_twice_and_more_can_be_asked_for_later(here, capsys
     assert "3 spectra in r.jsonl" in capsys.readouterr().out
 
 
-def test_it_goes_on_from_another_folder(here, monkeypatch):
+def test_a_run_resumes_from_another_folder(here, monkeypatch):
     assert inspect("sky/star-0.csv") == 0
     monkeypatch.chdir(here / "sky")
     arguments = ["--task", "cv", "--concurrency", "1", "--out", "../r.jsonl"]
@@ -363,13 +370,13 @@ def test_a_limit_counts_spectra(here):
     assert sorted(row["source"]["file"] for row in lines()) == ["sky/star-0.csv", "sky/star-1.csv"]
 
 
-def test_a_list_on_standard_input_is_taken(here, monkeypatch):
+def test_a_list_on_standard_input_is_accepted(here, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("sky/star-2.csv\n"))
     assert inspect("-") == 0
     assert [row["source"]["file"] for row in lines()] == ["sky/star-2.csv"]
 
 
-def test_what_cannot_be_read_is_bad_news_and_is_tried_again(here, capsys):
+def test_a_file_that_cannot_be_read_gives_status_1_and_is_tried_again(here, capsys):
     Path("sky/star-9.csv").write_text("wavelength,flux\nnot,numbers\n")
     assert inspect("sky") == 1
     assert "1 failed, listed in r.jsonl.failed.jsonl" in capsys.readouterr().out
@@ -399,7 +406,7 @@ def test_what_cannot_be_read_is_bad_news_and_is_tried_again(here, capsys):
         (["sky", "--policy", "oracle"], "--policy: found 'oracle'"),
     ],
 )
-def test_what_cannot_begin_says_why_has_status_2_and_leaves_nothing(here, capsys, arguments, words):
+def test_a_run_that_cannot_start_gives_the_reason_and_status_2_and_no_files(here, capsys, arguments, words):
     (here / "empty").mkdir()
     (here / "taken.csv").write_text("mine")
     assert inspect(*arguments) == 2
@@ -408,7 +415,7 @@ def test_what_cannot_begin_says_why_has_status_2_and_leaves_nothing(here, capsys
     assert (here / "taken.csv").read_text() == "mine"
 
 
-def test_results_are_not_gone_on_with_where_that_was_forbidden_or_the_settings_differ(here, capsys):
+def test_results_are_not_resumed_with_no_resume_or_with_other_settings(here, capsys):
     assert inspect("sky/star-0.csv") == 0
     before = Path("r.jsonl").read_bytes()
     assert inspect("sky", "--no-resume") == 2
@@ -418,7 +425,7 @@ def test_results_are_not_gone_on_with_where_that_was_forbidden_or_the_settings_d
     assert Path("r.jsonl").read_bytes() == before
 
 
-def test_results_that_cannot_be_written_end_the_run_and_what_is_under_way(here, capsys, monkeypatch):
+def test_results_that_cannot_be_written_end_the_run_and_its_threads(here, capsys, monkeypatch):
     def full(self: Journal, outcome: object) -> None:
         raise JournalError("r.jsonl: No space left on device; what was written before is safe")
 
@@ -428,7 +435,7 @@ def test_results_that_cannot_be_written_end_the_run_and_what_is_under_way(here, 
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("inspect")]
 
 
-def test_how_much_there_is_to_do_is_known_better_and_better(here):
+def test_the_expected_number_of_jobs_becomes_exact(here):
     assert inspect("sky/star-0.csv") == 0
     settings = json.loads(Path("r.jsonl.run.json").read_text(encoding="utf-8"))
     settings.pop("schema")
@@ -442,7 +449,7 @@ def test_how_much_there_is_to_do_is_known_better_and_better(here):
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "two", "1.5"])
-def test_numbers_of_things_are_whole_and_one_at_least(here, capsys, number):
+def test_counts_are_whole_numbers_of_at_least_one(here, capsys, number):
     with pytest.raises(SystemExit) as refused:
         inspect("sky", "--samples", number)
     assert refused.value.code == 2
@@ -450,7 +457,7 @@ def test_numbers_of_things_are_whole_and_one_at_least(here, capsys, number):
 
 
 def opinions(body: dict) -> Say:
-    """One look, then YES from even seeds and NO from odd ones."""
+    """One zoom, then YES from even seeds and NO from odd ones."""
     if sum(message["role"] == "assistant" for message in body["messages"]) == 0:
         return Say(look(6400, 6700))
     return Say(answer("NO" if body["seed"] % 2 else "YES"))
@@ -459,13 +466,13 @@ def opinions(body: dict) -> Say:
 SERVED = ("--policy", "spec-o3", "--temperature", "0.7", "--seed", "0")
 
 
-def test_samples_of_a_served_model_are_counted_and_a_thin_majority_asks_a_person(here, capsys):
+def test_samples_of_a_served_model_are_counted_and_a_split_needs_a_person(here, capsys):
     with BadServer(opinions) as server:
         served = (*SERVED, "--server", server.url)
         assert inspect("sky", *served, "--samples", 2, "--table", "c.csv", "--json") == 0
-        told = json.loads(capsys.readouterr().out)
-        assert (told["ask"], told["this_run"]["inspected"], told["this_run"]["spectra"]) == (3, 6, 3)
-        assert told["this_run"]["tokens"] == {"requests": 12, "prompt": 1200, "cached": 480, "completion": 84}
+        summary = json.loads(capsys.readouterr().out)
+        assert (summary["ask"], summary["this_run"]["inspected"], summary["this_run"]["spectra"]) == (3, 6, 3)
+        assert summary["this_run"]["tokens"] == {"requests": 12, "prompt": 1200, "cached": 480, "completion": 84}
         assert {row["reasons"] for row in table()} == {"The samples are split: 1 YES, 1 NO."}
         assert inspect("sky", *served, "--samples", 3, "--table", "c.csv", "--json") == 0
     assert json.loads(capsys.readouterr().out)["this_run"]["inspected"] == 3
@@ -474,7 +481,7 @@ def test_samples_of_a_served_model_are_counted_and_a_thin_majority_asks_a_person
     assert {row["drafter"]["settings"]["seed"] for row in lines() if row["sample"] == 2} == {2}
 
 
-def test_a_model_asked_otherwise_is_another_run(here, capsys):
+def test_other_model_settings_make_another_run(here, capsys):
     with BadServer(opinions) as server:
         served = ("--policy", "spec-o3", "--seed", "0", "--server", server.url)
         assert inspect("sky", *served, "--temperature", "0.7") == 0
@@ -483,21 +490,21 @@ def test_a_model_asked_otherwise_is_another_run(here, capsys):
     assert "policy.settings.temperature was 0.7, is 0.9" in capsys.readouterr().err
 
 
-def test_a_server_that_fails_for_good_ends_the_run_with_its_sentence(here, capsys, monkeypatch):
+def test_a_server_that_always_fails_ends_the_run_with_its_message(here, capsys, monkeypatch):
     monkeypatch.setattr("agent.batch.run.PAUSE", 0.001)
     for n in range(3, 20):
         (here / "sky" / f"star-{n}.csv").write_bytes((here / "sky" / "star-0.csv").read_bytes())
     with BadServer([Status(400)]) as server:
         assert inspect("sky", *SERVED, "--server", server.url, "--concurrency", 1) == 1
-    told = capsys.readouterr().out
-    assert "stopped early: 11 inspections in a row failed" in told
-    assert "0 spectra in r.jsonl" in told
+    printed = capsys.readouterr().out
+    assert "stopped early: 11 inspections in a row failed" in printed
+    assert "0 spectra in r.jsonl" in printed
     assert len(lines("r.jsonl.failed.jsonl")) == 11
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("how", [["--processes", "1"], ["--concurrency", "1"]])
-def test_ctrl_c_keeps_what_is_done_and_still_makes_the_table(here, number, how):
+def test_ctrl_c_keeps_finished_work_and_still_writes_the_table(here, number, how):
     for n in range(3, 60):
         (here / "sky" / f"star-{n}.csv").write_bytes((here / "sky" / "star-0.csv").read_bytes())
     command = [sys.executable, str(ROOT / "app.py"), "inspect", "sky", "--task", "cv", "--out", "r.jsonl"]

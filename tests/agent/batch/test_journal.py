@@ -1,4 +1,4 @@
-"""The results of a run: whole lines, nothing lost, nothing twice, whoever dies when."""
+"""The journal of a run: whole lines, nothing lost or repeated, also after a kill."""
 
 import json
 import multiprocessing
@@ -45,7 +45,7 @@ def path(tmp_path) -> Path:
     return tmp_path / "results.jsonl"
 
 
-def test_a_line_is_the_trajectory_and_where_it_comes_from(path):
+def test_a_line_holds_the_trajectory_and_its_source(path):
     outcome = an_outcome(3, sample=2, target="39627")
     with Journal(path, SETTINGS) as journal:
         journal.add(outcome, {"note": "by night"})
@@ -57,7 +57,7 @@ def test_a_line_is_the_trajectory_and_where_it_comes_from(path):
     assert row["note"] == "by night"
 
 
-def test_what_is_done_is_known_the_next_time(path):
+def test_finished_work_is_known_when_the_journal_is_opened_again(path):
     with Journal(path, SETTINGS) as journal:
         journal.add(an_outcome(1))
         journal.add(an_outcome(1, sample=1))
@@ -80,14 +80,14 @@ def test_a_trace_without_an_answer_is_done_too(path, reason):
         assert journal.is_done("star-0.fits")
 
 
-def test_what_was_stopped_leaves_no_mark(path):
+def test_a_stopped_inspection_is_not_recorded(path):
     with Journal(path, SETTINGS) as journal:
         journal.add(an_outcome(reason="stopped"))
         assert (journal.done, journal.failed) == (0, 0)
     assert path.read_bytes() == b""
 
 
-def test_failures_are_listed_and_leave_the_list_once_they_are_done(path):
+def test_failures_are_listed_until_they_are_done(path):
     failed = path.with_name("results.jsonl.failed.jsonl")
     with Journal(path, SETTINGS) as journal:
         journal.add(an_outcome(1, reason="not read"))
@@ -109,7 +109,7 @@ def test_failures_are_listed_and_leave_the_list_once_they_are_done(path):
 
 
 @given(st.integers(0, 10_000))
-def test_a_line_cut_anywhere_is_removed_and_done_again(tmp_path_factory, cut):
+def test_a_partial_line_is_removed_and_its_work_done_again(tmp_path_factory, cut):
     path = tmp_path_factory.mktemp("torn") / "results.jsonl"
     with Journal(path, SETTINGS) as journal:
         journal.add(an_outcome(1))
@@ -124,7 +124,7 @@ def test_a_line_cut_anywhere_is_removed_and_done_again(tmp_path_factory, cut):
 
 
 @given(st.binary(max_size=300), st.integers(0, 200_000))
-def test_cutting_leaves_everything_up_to_the_last_end_of_a_line(tmp_path_factory, tail, filling):
+def test_dropping_a_partial_line_keeps_everything_up_to_the_last_line_end(tmp_path_factory, tail, filling):
     path = tmp_path_factory.mktemp("lines") / "f"
     content = tail + b"x" * filling
     path.write_bytes(content)
@@ -134,7 +134,7 @@ def test_cutting_leaves_everything_up_to_the_last_end_of_a_line(tmp_path_factory
     assert path.read_bytes() == content[:end]
 
 
-def test_another_runs_results_are_not_mixed_in_and_it_is_said_what_differs(path):
+def test_results_with_other_settings_are_refused_with_the_differences(path):
     with Journal(path, SETTINGS) as journal:
         journal.add(an_outcome())
     other = SETTINGS | {"max_turns": 4, "policy": {"name": "spec-o3-7b", "settings": {"seed": 1}}}
@@ -157,7 +157,7 @@ def test_empty_results_take_new_settings(path):
     assert json.loads(path.with_name("results.jsonl.run.json").read_text())["max_turns"] == 4
 
 
-def test_results_without_their_settings_are_not_gone_on_with(path):
+def test_results_without_their_settings_are_not_resumed(path):
     with Journal(path, SETTINGS) as journal:
         journal.add(an_outcome())
     path.with_name("results.jsonl.run.json").unlink()
@@ -165,7 +165,7 @@ def test_results_without_their_settings_are_not_gone_on_with(path):
         Journal(path, SETTINGS)
 
 
-def test_somebody_elses_file_is_left_alone(path):
+def test_a_file_that_is_no_journal_is_left_unchanged(path):
     path.write_text("Dear diary,\n\ntoday")
     with pytest.raises(JournalError, match="choose another file"):
         Journal(path, SETTINGS)
@@ -188,27 +188,27 @@ def test_a_damaged_line_in_the_middle_is_named(path, bad):
 def test_two_runs_do_not_write_to_the_same_results(path):
     context = multiprocessing.get_context("spawn")
     with Journal(path, SETTINGS):
-        process = context.Process(target=_open_again, args=(str(path), said := context.SimpleQueue()))
+        process = context.Process(target=_open_again, args=(str(path), reply := context.SimpleQueue()))
         process.start()
         process.join(60)
-        assert "another run is writing there" in said.get()
+        assert "another run is writing there" in reply.get()
 
 
-def _open_again(path: str, said) -> None:
+def _open_again(path: str, reply) -> None:
     try:
         Journal(Path(path), SETTINGS).close()
     except JournalError as error:
-        said.put(str(error))
+        reply.put(str(error))
     else:
-        said.put("opened")
+        reply.put("opened")
 
 
-def test_the_traces_of_a_spectrum_come_together_in_the_order_of_their_samples(path):
+def test_the_traces_of_a_spectrum_are_grouped_in_the_order_of_their_samples(path):
     with Journal(path, SETTINGS) as journal:
         for number, sample in ((1, 1), (2, 0), (1, 0), (2, 1), (3, 0)):
             journal.add(an_outcome(number, sample))
         found = list(journal.inspected())
-    assert [(one.file, len(one.trajectories)) for one in found] == [
+    assert [(inspected.file, len(inspected.trajectories)) for inspected in found] == [
         ("star-1.fits", 2),
         ("star-2.fits", 2),
         ("star-3.fits", 1),
@@ -216,7 +216,7 @@ def test_the_traces_of_a_spectrum_come_together_in_the_order_of_their_samples(pa
     assert found[0].trajectories[0] == an_outcome(1).trajectory
 
 
-def test_the_disk_is_waited_for_at_the_end_and_while_writing(path, monkeypatch):
+def test_fsync_is_called_at_the_end_and_once_per_interval_while_writing(path, monkeypatch):
     synced = []
     real = os.fsync
     monkeypatch.setattr("agent.batch.journal.os.fsync", lambda file: synced.append(real(file)))
@@ -231,27 +231,27 @@ def test_the_disk_is_waited_for_at_the_end_and_while_writing(path, monkeypatch):
     assert len(synced) == before + 2
 
 
-def test_a_full_disk_is_told_and_leaves_whole_lines(path):
+def test_a_full_disk_is_reported_and_leaves_whole_lines(path):
     resource = pytest.importorskip("resource")
     with Journal(path, SETTINGS) as journal:
         journal.add(an_outcome(1))
         size = path.stat().st_size
         before = resource.getrlimit(resource.RLIMIT_FSIZE)
-        heard = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        old_handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         try:
             resource.setrlimit(resource.RLIMIT_FSIZE, (size + 10, before[1]))
             with pytest.raises(JournalError, match="what was written before is safe"):
                 journal.add(an_outcome(2))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
-            signal.signal(signal.SIGXFSZ, heard)
+            signal.signal(signal.SIGXFSZ, old_handler)
         assert path.stat().st_size == size
         assert not journal.is_done("star-2.fits")
         journal.add(an_outcome(2))
     assert [row["source"]["file"] for row in lines(path)] == ["star-1.fits", "star-2.fits"]
 
 
-def test_differences_are_told_down_to_the_value():
+def test_differences_are_listed_down_to_the_value():
     assert differences({"a": {"b": [1]}, "c": 1}, {"a": {"b": [2]}, "d": 1}) == [
         "a.b was [1], is [2]",
         "c was 1, is not given",
@@ -272,16 +272,16 @@ def sky(tmp_path) -> Path:
 
 
 @pytest.mark.parametrize("how", [["--processes", "2"], ["--concurrency", "2"]])
-def test_after_a_kill_each_spectrum_is_inspected_exactly_once_and_review_takes_it(sky, tmp_path, how):
+def test_after_a_kill_each_spectrum_is_inspected_exactly_once_and_can_be_imported(sky, tmp_path, how):
     command = [sys.executable, str(ROOT / "app.py"), "inspect", "sky", "--task", "cv", "--out", "r.jsonl", *how]
     results = tmp_path / "r.jsonl"
     process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True)
     try:
-        until(lambda: results.exists() and results.read_bytes().count(b"\n") >= 3)
+        wait_until(lambda: results.exists() and results.read_bytes().count(b"\n") >= 3)
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    until(lambda: not any_left(process.pid))
+    wait_until(lambda: not any_process_left(process.pid))
     killed = results.read_bytes()
     assert 3 <= killed.count(b"\n") < 20
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
@@ -293,16 +293,16 @@ def test_after_a_kill_each_spectrum_is_inspected_exactly_once_and_review_takes_i
         assert (len(imported.added), imported.problems) == (20, ())
 
 
-def until(done) -> None:
+def wait_until(done) -> None:
     for _ in range(3000):
         if done():
             return
         time.sleep(0.02)
-    raise AssertionError("it did not come to that in a minute")
+    raise AssertionError("the condition was still false after a minute")
 
 
-def any_left(session: int) -> bool:
-    """Whether a process of this session still runs: children end by themselves once their parent is gone."""
+def any_process_left(session: int) -> bool:
+    """Whether a process of this session still runs; children end by themselves after their parent."""
     try:
         os.killpg(session, 0)
     except ProcessLookupError:

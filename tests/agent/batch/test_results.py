@@ -1,4 +1,4 @@
-"""What a batch leaves: candidate table, consensus, report and labels."""
+"""The results of a batch: candidate table, consensus, report and labels."""
 
 from __future__ import annotations
 
@@ -61,16 +61,16 @@ def row(verdicts: str, file: str = "a.fits", spectrum=STAR, **other) -> Candidat
 
 
 def order(*rows: Candidate) -> list[str]:
-    return [one.file for one in ranked(rows)]
+    return [candidate.file for candidate in ranked(rows)]
 
 
-def test_the_surest_yes_comes_first_and_what_a_person_is_asked_comes_last_without_a_rank():
+def test_the_surest_yes_comes_first_and_rows_for_a_person_last_without_a_rank():
     rows = [row("YN", "split"), row("NNN", "no"), row("YYN", "two"), row("YYY", "three"), row("Y", "one")]
     assert order(*rows) == ["three", "one", "two", "no", "split"]
-    assert [one.rank for one in ranked(rows)] == [1, 2, 3, 4, None]
+    assert [found.rank for found in ranked(rows)] == [1, 2, 3, 4, None]
 
 
-def test_more_samples_that_agree_are_surer():
+def test_more_agreeing_samples_rank_higher():
     assert order(row("YYY", "three"), row("YYYYY", "five")) == ["five", "three"]
 
 
@@ -87,12 +87,12 @@ def test_the_order_does_not_depend_on_how_the_rows_come(verdicts, random):
     rows = [row(v, f"{n}.fits") for n, v in enumerate(verdicts)]
     shuffled = random.sample(rows, len(rows))
     assert ranked(rows) == ranked(shuffled)
-    assert [one.rank for one in ranked(rows) if one.rank] == list(
-        range(1, 1 + sum(one.verdict != "ASK" for one in rows))
+    assert [found.rank for found in ranked(rows) if found.rank] == list(
+        range(1, 1 + sum(found.verdict != "ASK" for found in rows))
     )
 
 
-def test_a_row_says_what_the_samples_came_to():
+def test_a_row_summarises_its_samples():
     traces = [
         trace("NO", "dark", looks=0),
         trace("YES", "broad\n Hα", looks=3, faults=("turn 1: no <think> tags",)),
@@ -114,7 +114,7 @@ def test_every_column_is_a_field_and_is_described():
 
 
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda c: c.name)
-def test_ucds_are_of_the_ivoas_vocabulary(column):
+def test_ucds_are_in_the_ivoa_vocabulary(column):
     parse_ucd(column.ucd, check_controlled_vocabulary=True)
 
 
@@ -147,19 +147,19 @@ def test_csv_keeps_numbers_as_numbers_and_no_text_is_a_formula(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["c.vot", "c.xml", "c.fits"])
-def test_tables_come_back_with_their_units_and_what_is_missing_is_missing(tmp_path, name):
+def test_tables_read_back_with_their_units_and_missing_values(tmp_path, name):
     write_table(ROWS, tmp_path / name)
     table = read(tmp_path / name)
     assert table.colnames == [column.name for column in COLUMNS]
     assert str(table["ra"].unit) == "deg"
     assert list(table["yes"]) == [3, 0, 1]
-    assert [bool(np.ma.is_masked(one)) for one in table["rank"]] == [False, False, True]
+    assert [bool(np.ma.is_masked(rank)) for rank in table["rank"]] == [False, False, True]
     assert np.ma.is_masked(table["snr"][2]) or np.isnan(table["snr"][2])
     assert table["dec"][0] == -2.5
     assert str(table["verdict"][2]) == "ASK"
 
 
-def test_a_votable_says_what_its_columns_are(tmp_path):
+def test_a_votable_describes_its_columns(tmp_path):
     write_table(ROWS, tmp_path / "c.vot")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -171,7 +171,7 @@ def test_a_votable_says_what_its_columns_are(tmp_path):
     assert table.array["explanation"][0] == "Hα at 6563 Å, −3 σ"
 
 
-def test_fits_says_it_too_in_plain_letters(tmp_path):
+def test_fits_describes_its_columns_in_ascii(tmp_path):
     write_table(ROWS, tmp_path / "c.fits")
     with fits.open(tmp_path / "c.fits") as file:
         file.verify("exception")
@@ -182,12 +182,12 @@ def test_fits_says_it_too_in_plain_letters(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["c.csv", "c.vot", "c.fits"])
-def test_no_rows_are_a_table_without_rows(tmp_path, name):
+def test_no_rows_make_an_empty_table(tmp_path, name):
     write_table([], tmp_path / name)
     assert (tmp_path / name).stat().st_size > 0
 
 
-def test_the_table_is_replaced_in_one_step_or_left_alone(tmp_path):
+def test_the_table_is_replaced_in_one_step(tmp_path):
     write_table(ROWS, tmp_path / "c.csv")
     before = (tmp_path / "c.csv").read_bytes()
     write_table(ROWS[:1], tmp_path / "c.csv")
@@ -203,7 +203,7 @@ def test_a_table_that_cannot_be_written_is_refused(tmp_path, name, words):
         write_table(ROWS, tmp_path / name)
 
 
-def test_results_are_counted_with_their_spectra_and_what_has_changed_since_asks_a_person(tmp_path):
+def test_results_are_counted_and_missing_or_changed_spectra_need_a_person(tmp_path):
     wavelength = np.linspace(3800.0, 9000.0, 800)
     for name in ("a", "b", "c"):
         flux = 100.0 + 80.0 * np.exp(-0.5 * ((wavelength - 6564.6) / 12.0) ** 2)
@@ -214,7 +214,7 @@ def test_results_are_counted_with_their_spectra_and_what_has_changed_since_asks_
             journal.add(outcome)
         (tmp_path / "b.csv").unlink()
         Table.read(tmp_path / "c.csv")[:700].write(tmp_path / "c.csv", overwrite=True)
-        rows = {one.file: one for one in candidates_from(journal.inspected(), tmp_path, CV, Limits())}
+        rows = {row.file: row for row in candidates_from(journal.inspected(), tmp_path, CV, Limits())}
     assert rows["a.csv"].verdict in ("YES", "NO")
     assert rows["a.csv"].n == 2
     assert (rows["b.csv"].verdict, rows["c.csv"].verdict) == ("ASK", "ASK")
@@ -223,29 +223,33 @@ def test_results_are_counted_with_their_spectra_and_what_has_changed_since_asks_
     assert rows["b.csv"].yes + rows["b.csv"].no == 2
 
 
-def test_a_spectrum_in_the_results_needs_its_file_only_for_the_verdict(tmp_path):
-    one = Inspected("gone.fits", "", (trace("YES"),))
-    (made,) = candidates_from([one], tmp_path, CV, Limits())
+def test_without_the_spectrum_file_only_the_verdict_is_missing(tmp_path):
+    inspected = Inspected("gone.fits", "", (trace("YES"),))
+    (made,) = candidates_from([inspected], tmp_path, CV, Limits())
     assert (made.verdict, made.yes, made.name) == ("ASK", 1, STAR.name)
 
 
-def answered(*acts: object, spectrum: Spectrum = STAR) -> Trajectory:
-    """A trace that looks at each window given and ends with each verdict given."""
+def trace_of_actions(*actions: object, spectrum: Spectrum = STAR) -> Trajectory:
+    """A trace with a zoom for each window and an answer for each verdict, in the given order."""
     steps: list = []
-    for act in acts:
-        if isinstance(act, tuple):
+    for action in actions:
+        if isinstance(action, tuple):
             frame, z = ("rest", spectrum.redshift) if spectrum.redshift else ("observed", 0.0)
-            arguments = {"wavelength_range": list(act), "label": f"around {sum(act) / 2:.0f}"}
+            arguments = {"wavelength_range": list(action), "label": f"around {sum(action) / 2:.0f}"}
             steps.append(Zoom(f"s{len(steps)}", arguments, frame, z, spectrum.medium))
         else:
-            steps.append(Answer(f"s{len(steps)}", act))
+            steps.append(Answer(f"s{len(steps)}", action))
     return Trajectory("cv", "?", spectrum.name, spectrum.sha256, tuple(steps), Drafter("model", "x"))
 
 
 def vote(verdicts: str, spectrum: Spectrum = STAR, **limits: float) -> Consensus:
     """Y and N are answers, - a trace without one."""
-    meant = {"Y": answered((6500, 6600), "YES"), "N": answered((6500, 6600), "NO"), "-": answered((6500, 6600))}
-    return consensus([meant[v] for v in verdicts], spectrum, CV, Limits(**limits))
+    traces = {
+        "Y": trace_of_actions((6500, 6600), "YES"),
+        "N": trace_of_actions((6500, 6600), "NO"),
+        "-": trace_of_actions((6500, 6600)),
+    }
+    return consensus([traces[v] for v in verdicts], spectrum, CV, Limits(**limits))
 
 
 def without_data(lo: float, hi: float) -> Spectrum:
@@ -254,7 +258,7 @@ def without_data(lo: float, hi: float) -> Spectrum:
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "wanted"),
+    ("verdicts", "expected"),
     [
         ("Y", "YES"),
         ("N", "NO"),
@@ -270,10 +274,10 @@ def without_data(lo: float, hi: float) -> Spectrum:
         ("", None),
     ],
 )
-def test_two_thirds_of_all_samples_decide_and_less_asks_a_person(verdicts, wanted):
+def test_two_thirds_of_all_samples_decide_and_less_needs_a_person(verdicts, expected):
     found = vote(verdicts)
-    assert found.verdict == wanted
-    assert found.needs_person == (wanted is None) == bool(found.reasons)
+    assert found.verdict == expected
+    assert found.needs_person == (expected is None) == bool(found.reasons)
     assert (found.yes, found.no, found.none) == tuple(verdicts.count(v) for v in "YN-")
 
 
@@ -290,23 +294,23 @@ def test_two_thirds_of_all_samples_decide_and_less_asks_a_person(verdicts, wante
         ),
     ],
 )
-def test_a_thin_majority_is_told_with_its_numbers(verdicts, sentence):
+def test_a_thin_majority_is_reported_with_its_numbers(verdicts, sentence):
     assert vote(verdicts).reasons == (sentence,)
 
 
-def test_the_majority_wanted_is_a_setting():
+def test_the_required_majority_is_a_setting():
     assert vote("YYYYN", majority=0.9).needs_person
     assert vote("YYN-", majority=0.5).verdict == "YES"
     assert vote("YN", majority=0.5).needs_person
 
 
 @pytest.mark.parametrize("wrong", [{"majority": 0.0}, {"majority": 1.1}, {"snr": math.nan}, {"coverage": 2}])
-def test_limits_that_mean_nothing_are_refused(wrong):
+def test_limits_out_of_range_are_refused(wrong):
     with pytest.raises(ValueError, match=f"{next(iter(wrong))}: found .* expected"):
         Limits(**wrong)
 
 
-def test_noise_asks_a_person_whatever_the_samples_say():
+def test_a_noisy_spectrum_needs_a_person_for_any_samples():
     noisy = simulate("cv", "LAMOST", 1.5, 3)
     found = vote("YYYYY", noisy)
     assert (found.verdict, found.leaning) == (None, "YES")
@@ -314,23 +318,23 @@ def test_noise_asks_a_person_whatever_the_samples_say():
     assert vote("YYYYY", noisy, snr=0.5).verdict == "YES"
 
 
-def test_a_blank_sky_has_no_signal_rather_than_a_negative_zero():
+def test_a_blank_sky_has_signal_zero_and_not_a_negative_zero():
     (reason, *_) = vote("Y", replace(STAR, flux=np.full(len(STAR), -1e-9))).reasons
     assert reason.startswith("S/N 0.0 per pixel")
 
 
-def test_noise_is_measured_and_the_catalogue_is_not_believed():
+def test_noise_is_measured_and_not_taken_from_the_catalogue():
     assert vote("Y", replace(STAR, snr={"r": 0.1})).verdict == "YES"
     assert vote("Y", replace(STAR, ivar=STAR.ivar / 1e4, snr={"r": 100.0})).needs_person
 
 
-def test_noise_that_is_not_defined_is_said_to_be():
+def test_undefined_noise_is_reported_as_undefined():
     found = vote("Y", replace(STAR, ivar=np.zeros(len(STAR))))
     assert found.snr is None
     assert "S/N undefined: no data in 3700–9099 Å." in found.reasons
 
 
-def test_a_primary_feature_without_valid_pixels_asks_a_person_and_is_named():
+def test_a_primary_feature_without_valid_pixels_needs_a_person_and_is_named():
     found = vote("YYYYY", without_data(6500, 6630))
     assert found.reasons == (
         "Hα emission and Hα breadth: 0 % of 6517–6612 Å (rest frame, vacuum) has data; expected 50 %.",
@@ -339,7 +343,7 @@ def test_a_primary_feature_without_valid_pixels_asks_a_person_and_is_named():
     assert vote("YYYYY", without_data(6500, 6540)).verdict == "YES"
 
 
-def test_a_primary_feature_beyond_the_end_of_the_data_asks_a_person():
+def test_a_primary_feature_beyond_the_end_of_the_data_needs_a_person():
     red = STAR.wavelength > 5500
     cut = Spectrum(STAR.wavelength[red], STAR.flux[red], STAR.ivar[red])
     (reason,) = vote("YYYYY", cut).reasons
@@ -352,23 +356,26 @@ def test_coverage_is_judged_where_the_redshift_puts_the_feature():
     assert names == ["Hα emission and Hα breadth"]
 
 
-def test_answers_that_follow_a_look_at_nothing_do_not_count():
-    blind, seeing = answered((6500, 6600), (9500, 9600), "YES"), answered((9500, 9600), (6500, 6600), "YES")
-    assert consensus([seeing], STAR, CV).verdict == "YES"
+def test_answers_after_a_zoom_without_data_do_not_count():
+    blind, valid = (
+        trace_of_actions((6500, 6600), (9500, 9600), "YES"),
+        trace_of_actions((9500, 9600), (6500, 6600), "YES"),
+    )
+    assert consensus([valid], STAR, CV).verdict == "YES"
     assert consensus([blind], STAR, CV).reasons == (
         "1 of 1 YES answers followed a zoom where the spectrum has no data (9500–9600 Å observed).",
     )
-    assert consensus([seeing, seeing, blind], STAR, CV).verdict == "YES"
-    assert consensus([seeing, blind, blind], STAR, CV).needs_person
+    assert consensus([valid, valid, blind], STAR, CV).verdict == "YES"
+    assert consensus([valid, blind, blind], STAR, CV).needs_person
 
 
-def test_a_look_at_dead_pixels_is_a_look_at_nothing_in_the_rest_frame_too():
+def test_a_zoom_on_dead_pixels_counts_as_no_data_in_the_rest_frame_too():
     dead = replace(without_data(7000, 7300), redshift=0.05)
-    assert consensus([answered((6700, 6900), "NO", spectrum=dead)], dead, CV).needs_person
-    assert consensus([answered((7000, 7300), "NO", spectrum=dead)], dead, CV).verdict == "NO"
+    assert consensus([trace_of_actions((6700, 6900), "NO", spectrum=dead)], dead, CV).needs_person
+    assert consensus([trace_of_actions((7000, 7300), "NO", spectrum=dead)], dead, CV).verdict == "NO"
 
 
-def test_the_interval_is_wilsons():
+def test_the_interval_is_the_wilson_interval():
     # Values of the closed form solved by hand: |p - x| = sqrt(x (1 - x) / n) at both ends.
     assert vote("--").interval is None
     for yes, n in ((0, 1), (1, 1), (3, 4), (5, 8), (40, 64)):
@@ -385,15 +392,15 @@ def test_the_interval_holds_the_fraction_and_stays_within_0_and_1(yes, no):
         assert interval[0] < interval[1]
 
 
-def test_the_fraction_is_of_those_that_answered():
+def test_the_fraction_counts_only_samples_with_an_answer():
     found = vote("YYYN-")
     assert found.yes_fraction == 0.75
     assert found.interval == wilson(3 / 4, 4, z=1.0)
     assert vote("--").yes_fraction is None
 
 
-def test_samples_that_do_the_same_are_one_path():
-    found = consensus([answered((6500, 6600), (4800, 4900), "YES")] * 3, STAR, CV)
+def test_identical_samples_are_one_path():
+    found = consensus([trace_of_actions((6500, 6600), (4800, 4900), "YES")] * 3, STAR, CV)
     assert found.parts_at is None
     (first,) = found.paths
     (second,) = first.next
@@ -402,39 +409,43 @@ def test_samples_that_do_the_same_are_one_path():
     assert (answer.what, answer.verdict, answer.turn, answer.next) == ("answer", "YES", 3, ())
 
 
-def test_traces_part_where_their_windows_share_no_more_than_half():
-    alike, other = answered((6510, 6610), "YES"), answered((6575, 6675), "YES")
-    found = consensus([answered((6500, 6600), "YES"), alike, other], STAR, CV)
+def test_traces_split_where_their_windows_overlap_by_half_or_less():
+    alike, other = trace_of_actions((6510, 6610), "YES"), trace_of_actions((6575, 6675), "YES")
+    found = consensus([trace_of_actions((6500, 6600), "YES"), alike, other], STAR, CV)
     assert found.parts_at == 1
     assert [(n.samples, n.window) for n in found.paths] == [((0, 1), (6500, 6610)), ((2,), (6575, 6675))]
 
 
-def test_traces_part_at_the_turn_where_one_answers_and_another_looks_or_stops():
+def test_traces_split_at_the_turn_where_one_answers_and_another_zooms_or_stops():
     first = (6500, 6600)
-    found = consensus([answered(first, "YES"), answered(first, (4800, 4900), "YES"), answered(first)], STAR, CV)
+    found = consensus(
+        [trace_of_actions(first, "YES"), trace_of_actions(first, (4800, 4900), "YES"), trace_of_actions(first)],
+        STAR,
+        CV,
+    )
     assert found.parts_at == 2
     assert [n.what for n in found.paths[0].next] == ["answer", "look", "nothing"]
 
 
-def test_different_answers_part_too():
+def test_different_answers_split_too():
     assert vote("YYN").parts_at == 2
 
 
 def test_windows_of_the_rest_frame_are_shown_as_observed():
     moved = replace(STAR, redshift=0.1)
-    (node,) = consensus([answered((6500, 6600), "YES", spectrum=moved)], moved, CV).paths
+    (node,) = consensus([trace_of_actions((6500, 6600), "YES", spectrum=moved)], moved, CV).paths
     assert node.window == pytest.approx((7150, 7260))
 
 
 @given(st.lists(any_trajectory(), max_size=4))
-def test_whatever_the_traces_are_each_has_one_way_to_its_end_and_json_can_hold_it(traces):
+def test_any_traces_give_one_path_each_and_valid_json(traces):
     form = json.loads(json.dumps(to_json(consensus(traces, STAR, CV)), allow_nan=False))
-    for sample, one in enumerate(traces):
-        way = [n for n in nodes(form["paths"]) if sample in n["samples"]]
-        assert [n["turn"] for n in way] == list(range(1, len(way) + 1))
-        assert [n["what"] for n in way] == ["look"] * len(one.zooms) + ["answer"]
-        assert way[-1]["verdict"] == one.answer.verdict
-        assert way[-1]["next"] == [] or len(way[-1]["samples"]) > 1
+    for sample, trajectory in enumerate(traces):
+        path = [n for n in nodes(form["paths"]) if sample in n["samples"]]
+        assert [n["turn"] for n in path] == list(range(1, len(path) + 1))
+        assert [n["what"] for n in path] == ["look"] * len(trajectory.zooms) + ["answer"]
+        assert path[-1]["verdict"] == trajectory.answer.verdict
+        assert path[-1]["next"] == [] or len(path[-1]["samples"]) > 1
 
 
 def nodes(tree: list) -> Iterator[dict]:
@@ -443,7 +454,7 @@ def nodes(tree: list) -> Iterator[dict]:
         yield from nodes(node["next"])
 
 
-def test_the_json_form_says_what_its_numbers_are():
+def test_the_json_form_names_its_numbers():
     form = to_json(vote("YYYN-"))
     assert {k: form[k] for k in ("samples", "yes", "no", "none", "verdict", "ask", "leaning")} == {
         "samples": 5,
@@ -465,8 +476,8 @@ def test_a_real_inspection_has_an_outcome():
     assert found.paths[0].what == "look"
 
 
-def test_a_thought_without_an_act_is_no_answer():
-    thinking = replace(answered(), steps=(Think("s1", "Hm."),))
+def test_a_thought_without_an_action_is_no_answer():
+    thinking = replace(trace_of_actions(), steps=(Think("s1", "Hm."),))
     assert consensus([thinking], STAR, CV).paths[0].what == "nothing"
 
 
@@ -498,8 +509,8 @@ NASTY = (
 )
 
 
-def said(words: str, **more: str) -> Trajectory:
-    """The trace with these words wherever somebody else's can stand."""
+def trace_with_words(words: str, **more: str) -> Trajectory:
+    """The trace with these words in every field that can hold text of other people or of a model."""
     steps = []
     for step in TRACE.steps:
         if isinstance(step, Think):
@@ -515,7 +526,7 @@ def said(words: str, **more: str) -> Trajectory:
 
 
 def tokens(text: str) -> list[object]:
-    """What a Markdown reader finds in the text: every token, those within lines too."""
+    """Every token that a Markdown parser finds in the text, including inline tokens."""
     markdown_it = pytest.importorskip("markdown_it")
     reader = markdown_it.MarkdownIt("gfm-like", {"linkify": False})
     found = []
@@ -524,12 +535,12 @@ def tokens(text: str) -> list[object]:
     return found
 
 
-def plain(text: str) -> str:
-    """The words that somebody sees."""
+def visible_text(text: str) -> str:
+    """The text that a reader sees."""
     return "".join(t.content if t.type == "text" else "\n" if "break" in t.type else "" for t in tokens(text))
 
 
-def test_every_picture_is_on_the_sheet_pixel_for_pixel():
+def test_the_overview_is_on_the_sheet_pixel_for_pixel():
     sheet = picture_sheet(TRACE, SPECTRUM)
     drawn = tool.overview(SPECTRUM).convert("RGB")
     top = next(y for y in range(sheet.height) if sheet.crop((24, y, 24 + drawn.width, y + drawn.height)) == drawn)
@@ -538,7 +549,7 @@ def test_every_picture_is_on_the_sheet_pixel_for_pixel():
     assert sheet.width <= 2480
 
 
-def test_the_sheet_from_pictures_at_hand_is_the_one_drawn_again():
+def test_the_sheet_from_given_pictures_equals_the_one_drawn_again():
     drawn = pictures(TRACE, SPECTRUM)
     packed = {}
     for sha256, image in drawn.items():
@@ -548,24 +559,24 @@ def test_the_sheet_from_pictures_at_hand_is_the_one_drawn_again():
     assert picture_sheet(TRACE, SPECTRUM, packed).tobytes() == picture_sheet(TRACE, SPECTRUM).tobytes()
 
 
-def test_a_picture_that_comes_out_differently_is_left_out_not_shown_wrongly():
+def test_a_picture_with_a_different_hash_is_left_out():
     other = replace(TRACE, overview="0" * 64)
     assert set(pictures(other, SPECTRUM)) == set(pictures(TRACE, SPECTRUM)) - {TRACE.overview}
     assert picture_sheet(other, SPECTRUM).height <= picture_sheet(TRACE, SPECTRUM).height
 
 
-def test_pictures_are_numbered_in_reading_order_and_one_seen_twice_has_one_name():
-    assert [one.number for one in sheet_pictures(TRACE)] == list(range(1, len(TRACE.zooms) + 2))
+def test_pictures_are_numbered_in_reading_order_and_a_repeated_one_has_one_name():
+    assert [picture.number for picture in sheet_pictures(TRACE)] == list(range(1, len(TRACE.zooms) + 2))
     twice = TRACE.with_steps((*TRACE.steps[:2], *TRACE.steps))
     names = picture_names(twice)
     assert names[TRACE.overview] == "pictures/01-full.png"
     assert len(names) == len(picture_names(TRACE))
 
 
-def test_the_report_says_whose_it_is_and_what_the_object_is():
+def test_the_report_names_the_policy_and_the_object():
     found = {zoom.id: hints(SPECTRUM, zoom, TASK) for zoom in TRACE.zooms}
     text = markdown(TRACE, SPECTRUM, found, picture_names(TRACE))
-    words = plain(text)
+    words = visible_text(text)
     assert "Simulated spectrum" in words
     assert "no model" in words
     assert f"{SPECTRUM.wavelength[0]:.1f}" in words
@@ -591,16 +602,16 @@ def test_a_trace_without_an_answer_or_a_picture_is_reported_too():
 
 def test_a_tool_that_refused_is_quoted():
     zoom = Zoom("s1", {"wavelength_range": [1, 2]}, observation="Error: <outside>", ok=False)
-    text = plain(markdown(TRACE.with_steps((zoom, Answer("s2", None, "x"))), SPECTRUM))
+    text = visible_text(markdown(TRACE.with_steps((zoom, Answer("s2", None, "x"))), SPECTRUM))
     assert "The tool answered: Error: <outside>" in text
     assert "neither YES nor NO" in text
 
 
 @pytest.mark.parametrize("words", NASTY)
-def test_words_of_others_are_words_in_the_report_and_nothing_else(words):
-    harmless = {token.type for token in tokens(markdown(said("plain words"), SPECTRUM))}
+def test_foreign_text_is_only_text_in_the_report(words):
+    harmless = {token.type for token in tokens(markdown(trace_with_words("plain words"), SPECTRUM))}
     harmless |= {"softbreak", "hardbreak"}
-    found = tokens(markdown(said(words), replace(SPECTRUM, name=words, survey=words, ids={words: words})))
+    found = tokens(markdown(trace_with_words(words), replace(SPECTRUM, name=words, survey=words, ids={words: words})))
     assert {token.type for token in found} <= harmless
 
 
@@ -608,21 +619,21 @@ VISIBLE = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "
 
 
 @given(VISIBLE)
-def test_a_line_of_words_is_read_as_it_was_written(words):
-    assert plain(escaped(words)) == re.sub(" +", " ", words).strip()
+def test_an_escaped_line_is_rendered_as_it_was_written(words):
+    assert visible_text(escaped(words)) == re.sub(" +", " ", words).strip()
 
 
 @given(st.lists(VISIBLE.map(str.strip).filter(bool), min_size=1))
-def test_lines_of_words_are_read_as_they_were_written(lines):
-    assert plain(quoted("\n".join(lines))) == "\n".join(lines)
+def test_quoted_lines_are_rendered_as_they_were_written(lines):
+    assert visible_text(quoted("\n".join(lines))) == "\n".join(lines)
 
 
-def test_half_a_character_is_left_out():
+def test_a_lone_surrogate_is_replaced():
     assert quoted("half \ud800") == "> half ?"
 
 
 @given(st.text())
-def test_no_words_make_markup(words):
+def test_no_text_makes_markup(words):
     for text in (escaped(words), quoted(words)):
         types = {token.type for token in tokens(text)}
         assert types <= {
@@ -634,11 +645,11 @@ def test_no_words_make_markup(words):
 
 @pytest.mark.parametrize("words", NASTY)
 def test_a_label_of_any_kind_fits_on_the_sheet(words):
-    sheet = picture_sheet(said(words * 50), replace(SPECTRUM, name=words * 50))
+    sheet = picture_sheet(trace_with_words(words * 50), replace(SPECTRUM, name=words * 50))
     assert sheet.width <= 2480
 
 
-def test_the_zip_holds_all_and_its_trace_imports(tmp_path):
+def test_the_zip_holds_everything_and_its_trace_can_be_imported(tmp_path):
     found = {zoom.id: hints(SPECTRUM, zoom, TASK) for zoom in TRACE.zooms}
     content = bundle(TRACE, SPECTRUM, own_row(TRACE, SPECTRUM), found)
     packed = zipfile.ZipFile(io.BytesIO(content))
@@ -668,20 +679,20 @@ def labels(folder: Path, text: str) -> Labels:
     ("word", "verdict"),
     [("YES", "YES"), ("no", "NO"), ("1", "YES"), ("0", "NO"), ("True", "YES"), ("false", "NO"), (" Yes ", "YES")],
 )
-def test_a_label_is_yes_or_no_however_people_write_it(tmp_path, word, verdict):
+def test_a_label_may_be_written_in_several_ways(tmp_path, word, verdict):
     assert labels(tmp_path, f"file,label\na.fits,{word}\n").of("a.fits") == verdict
 
 
 @pytest.mark.parametrize("column", ["file", "name", "path", "File", " PATH "])
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_the_file_is_named_in_any_of_three_columns_and_known_by_its_own_name(tmp_path, column, separator):
+def test_the_file_is_named_in_any_of_three_columns_and_matched_by_its_base_name(tmp_path, column, separator):
     found = labels(tmp_path, f"\ufeff{column}{separator}label\nplates/56414/a.fits{separator}YES\n")
     assert found.of("a.fits") == "YES"
     assert found.of("A.fits") is None
     assert found.source == "labels.csv"
 
 
-def test_a_path_written_on_windows_is_known_by_its_last_part(tmp_path):
+def test_a_windows_path_is_matched_by_its_last_part(tmp_path):
     assert labels(tmp_path, "path,label\nC:\\plates\\a.fits,NO\n").of("a.fits") == "NO"
 
 
@@ -692,13 +703,13 @@ def test_a_target_has_its_own_label_or_that_of_its_file(tmp_path):
     assert found.unused == ["c.fits#7"]
 
 
-def test_rows_of_other_classes_are_passed_over(tmp_path):
+def test_rows_of_other_classes_are_skipped(tmp_path):
     found = labels(tmp_path, "file,label,task\na.fits,1,cv\nb.fits,1,wd\na.fits,0,wd\nc.fits,0,Cataclysmic\n")
     assert [found.of(name) for name in ("a.fits", "b.fits", "c.fits")] == ["YES", None, "NO"]
     assert len(found) == 2
 
 
-def test_what_nobody_asked_about_is_named_in_the_files_order(tmp_path):
+def test_unused_labels_are_listed_in_the_files_order(tmp_path):
     found = labels(tmp_path, "file,label\nc.fits,1\na.fits,0\n\nb.fits,1\n")
     found.of("a.fits")
     assert found.unused == ["c.fits", "b.fits"]
@@ -717,13 +728,13 @@ def test_what_nobody_asked_about_is_named_in_the_files_order(tmp_path):
         ("file,label\na.fits,1\nx/a.fits,0\n", "row 3: label: found NO for a.fits, which row 2 calls YES"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_row_and_column(tmp_path, text, words):
+def test_a_problem_is_reported_with_its_row_and_column(tmp_path, text, words):
     with pytest.raises(LabelsError) as refused:
         labels(tmp_path, text)
     assert words in str(refused.value)
 
 
-def test_the_same_label_twice_is_once(tmp_path):
+def test_a_repeated_label_counts_once(tmp_path):
     assert len(labels(tmp_path, "file,label\na.fits,1\nother/a.fits,yes\n")) == 1
 
 
@@ -736,7 +747,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
 
 
 @given(st.text(max_size=200))
-def test_whatever_stands_in_the_file_gives_labels_or_a_refusal(tmp_path_factory, text):
+def test_any_file_gives_labels_or_a_refusal(tmp_path_factory, text):
     path = tmp_path_factory.getbasetemp() / "any.csv"
     path.write_bytes(("file,label\n" + text).encode(errors="replace"))
     try:

@@ -1,4 +1,4 @@
-"""Tasks and the hints they give."""
+"""Task files, and the hints about a zoom."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def zoom(lo: object, hi: object, label: str = "", frame: str = "observed", z: fl
     return Zoom("s1", {"wavelength_range": [lo, hi], "label": label}, frame=frame, z=z)  # type: ignore[arg-type]
 
 
-def said(found: tuple[Hint, ...], kind: str) -> Hint:
+def hint_of(found: tuple[Hint, ...], kind: str) -> Hint:
     return next(h for h in found if h.kind == kind)
 
 
@@ -51,55 +51,55 @@ def test_a_line_in_the_window_is_named_with_its_place_on_the_axis_and_the_signal
     assert re.search(r"S/N (29|30|31)$", found[0].text)
 
 
-def test_width_and_equivalent_width_are_what_was_put_in() -> None:
-    """σ 12 Å is an FWHM of 1 290 km/s; 1.5 of the continuum high it has 45.1 Å of emission."""
-    text = said(hints(star(snr=200), zoom(6400, 6700, "Hα"), TASKS["cv"]), "width").text
+def test_width_and_equivalent_width_are_the_simulated_ones() -> None:
+    """σ 12 Å is an FWHM of 1 290 km/s; with a peak of 1.5 times the continuum the line has EW −45.1 Å."""
+    text = hint_of(hints(star(snr=200), zoom(6400, 6700, "Hα"), TASKS["cv"]), "width").text
     assert text.startswith("FWHM 1\u202f29")
     assert "EW −45." in text
     assert text.endswith("(absorption > 0)")
 
 
-def test_without_a_task_the_line_is_measured_all_the_same() -> None:
-    assert said(hints(star(height=-0.5), zoom(6400, 6700, "H-alpha")), "width").level == "ok"
+def test_without_a_task_the_line_is_measured_too() -> None:
+    assert hint_of(hints(star(height=-0.5), zoom(6400, 6700, "H-alpha")), "width").level == "ok"
 
 
-def test_a_line_that_the_label_names_and_the_window_leaves_out_is_told_with_its_wavelength() -> None:
+def test_a_line_named_in_the_label_but_outside_the_window_is_reported_with_its_wavelength() -> None:
     found = hints(star(), zoom(4800, 4900, "Hα double peak"), TASKS["cv"])
     assert found[0] == Hint("look", "label", "Hα is at 6564.6 Å, outside")
     assert "width" not in kinds(found)
 
 
-def test_a_redshifted_line_is_looked_for_where_it_is() -> None:
+def test_a_redshifted_line_is_searched_at_its_observed_wavelength() -> None:
     moved = star(z=0.02)
     assert hints(moved, zoom(6500, 6600, "Hα"))[0].text == "Hα is at 6695.9 Å, outside"
-    assert said(hints(moved, zoom(6600, 6800, "Hα")), "line").text.startswith("Hα 6695.9 Å")
+    assert hint_of(hints(moved, zoom(6600, 6800, "Hα")), "line").text.startswith("Hα 6695.9 Å")
     at_rest = hints(moved, zoom(6500, 6620, "Hα", frame="rest", z=0.02), TASKS["cv"])
-    assert said(at_rest, "line").text.startswith("Hα 6564.6 Å")
-    assert said(at_rest, "width").text.startswith("FWHM 1\u202f2")
+    assert hint_of(at_rest, "line").text.startswith("Hα 6564.6 Å")
+    assert hint_of(at_rest, "width").text.startswith("FWHM 1\u202f2")
 
 
-def test_nothing_above_three_sigma_is_said_with_the_number() -> None:
-    hint = said(hints(star(height=0.0), zoom(6400, 6700, "Hα"), TASKS["cv"]), "width")
+def test_a_feature_below_three_sigma_is_reported_with_its_value() -> None:
+    hint = hint_of(hints(star(height=0.0), zoom(6400, 6700, "Hα"), TASKS["cv"]), "width")
     assert hint.level == "look"
     assert hint.text.startswith("no feature above 3σ at Hα: EW ")
 
 
-def test_a_window_outside_the_data_says_what_the_spectrum_covers() -> None:
+def test_for_a_window_outside_the_data_the_covered_range_is_reported() -> None:
     assert hints(star(), zoom(9500, 9600, "x")) == (
         Hint("look", "coverage", "no data in the window; the spectrum covers 3800–8999 Å"),
     )
 
 
-def test_a_partly_covered_window_tells_the_share() -> None:
-    assert said(hints(star(), zoom(8900, 9100)), "coverage").text == "50 % of the window has no data"
+def test_a_partly_covered_window_is_reported_with_the_share() -> None:
+    assert hint_of(hints(star(), zoom(8900, 9100)), "coverage").text == "50 % of the window has no data"
 
 
-def test_pixels_without_data_and_flagged_pixels_are_told_apart() -> None:
+def test_pixels_without_data_and_flagged_pixels_are_reported_separately() -> None:
     ivar = np.where((GRID >= 6500) & (GRID < 6530), 0.0, 0.09)
     spectrum = Spectrum(GRID, np.full(GRID.shape, 100.0), ivar, mask=(GRID > 6600) & (GRID < 6651))
     found = hints(spectrum, zoom(6400, 6700))
-    assert said(found, "coverage").text == "10 % of the window has no data"
-    assert said(found, "mask").text == "the survey flags 19 % of the pixels here"
+    assert hint_of(found, "coverage").text == "10 % of the window has no data"
+    assert hint_of(found, "mask").text == "the survey flags 19 % of the pixels here"
 
 
 @pytest.mark.parametrize(
@@ -110,59 +110,59 @@ def test_pixels_without_data_and_flagged_pixels_are_told_apart() -> None:
         ((5700, 5800), "LAMOST", "arm join", "overlaps LAMOST arm join 5700–6000 Å"),
     ],
 )
-def test_sky_atmosphere_and_arm_joins_across_the_window_are_told(
+def test_sky_lines_telluric_bands_and_arm_joins_in_the_window_are_reported(
     window: tuple[float, float], survey: str, kind: str, text: str
 ) -> None:
-    assert said(hints(star(survey=survey), zoom(*window)), kind) == Hint("look", kind, text)
+    assert hint_of(hints(star(survey=survey), zoom(*window)), kind) == Hint("look", kind, text)
 
 
-def test_the_sky_does_not_move_with_the_object() -> None:
+def test_the_sky_does_not_shift_with_the_object() -> None:
     """At z = 0.05 the O₂ B band lies at 6533–6629 Å on the rest axis."""
     moved = star(z=0.05)
-    text = said(hints(moved, zoom(6520, 6600, frame="rest", z=0.05)), "telluric").text
+    text = hint_of(hints(moved, zoom(6520, 6600, frame="rest", z=0.05)), "telluric").text
     assert text == "overlaps O₂ B telluric band 6860–6960 Å observed"
     elsewhere = hints(moved, zoom(6870, 6950, frame="rest", z=0.05))
     assert not any("O₂ B" in hint.text for hint in elsewhere)
 
 
-def test_a_library_star_at_rest_has_no_sky_to_be_told_about() -> None:
+def test_a_library_star_at_rest_gets_no_sky_hint() -> None:
     spectrum = Spectrum(GRID, np.full(GRID.shape, 1.0), np.full(GRID.shape, 100.0), frame="rest", medium="air")
     assert "telluric" not in kinds(hints(spectrum, zoom(6800, 6900)))
 
 
-def test_two_maxima_are_told_with_their_separation() -> None:
+def test_two_maxima_are_reported_with_their_separation() -> None:
     peaks = sum(np.exp(-0.5 * ((GRID - HALPHA - d) / 6.0) ** 2) for d in (-12.0, 12.0))
     spectrum = Spectrum(GRID, 100 * (1 + peaks), np.full(GRID.shape, 0.1))
-    hint = said(hints(spectrum, zoom(6400, 6700, "Hα"), TASKS["cv"]), "two maxima")
+    hint = hint_of(hints(spectrum, zoom(6400, 6700, "Hα"), TASKS["cv"]), "two maxima")
     assert "km/s apart" in hint.text
     assert "two maxima" not in kinds(hints(star(), zoom(6400, 6700, "Hα"), TASKS["cv"]))
 
 
-def test_low_signal_to_noise_asks_for_a_look() -> None:
-    hint = said(hints(star(snr=2.0), zoom(5000, 5050)), "line")
+def test_low_signal_to_noise_is_a_hint_to_check() -> None:
+    hint = hint_of(hints(star(snr=2.0), zoom(5000, 5050)), "line")
     assert hint.level == "look"
     assert "S/N 2." in hint.text
 
 
 def test_estimated_noise_is_called_estimated() -> None:
     spectrum = Spectrum(GRID, star().flux)
-    assert "noise estimated from scatter" in said(hints(spectrum, zoom(6400, 6700)), "line").text
+    assert "noise estimated from scatter" in hint_of(hints(spectrum, zoom(6400, 6700)), "line").text
 
 
-@pytest.mark.parametrize("asked", [[6500], "6500-6600", None, [6600, 6500], ["a", "b"], [6500, float("inf")]])
-def test_a_window_that_is_none_is_said_to_be_none(asked: object) -> None:
-    found = hints(star(), Zoom("s1", {"wavelength_range": asked}))
+@pytest.mark.parametrize("requested", [[6500], "6500-6600", None, [6600, 6500], ["a", "b"], [6500, float("inf")]])
+def test_an_invalid_window_is_reported(requested: object) -> None:
+    found = hints(star(), Zoom("s1", {"wavelength_range": requested}))
     assert found == (Hint("look", "window", "the window is not two increasing numbers"),)
 
 
 def test_the_head_of_a_band_is_measured_by_the_fall_of_the_flux(shared: Path) -> None:
     carbon = read(next((shared / "spectra/miles/CARBON_STAR").iterdir()))
     found = hints(carbon, Zoom("s1", {"wavelength_range": [5050, 5300], "label": "Swan"}, medium="air"), TASKS["cc"])
-    hint = said(found, "band")
+    hint = hint_of(found, "band")
     assert (hint.level, "across the head of C2 5165" in hint.text) == ("ok", True)
     giant = read(next((shared / "spectra/miles/M_GIANT").iterdir()))
     found = hints(giant, Zoom("s1", {"wavelength_range": [5550, 5750], "label": "C2 5636"}, medium="air"))
-    assert said(found, "band").level == "look"
+    assert hint_of(found, "band").level == "look"
 
 
 @given(
@@ -172,9 +172,7 @@ def test_the_head_of_a_band_is_measured_by_the_fall_of_the_flux(shared: Path) ->
     key=st.sampled_from([None, *TASKS]),
 )
 @settings(max_examples=80, deadline=None)
-def test_any_window_gets_few_short_hints_and_never_a_verdict(
-    lo: float, width: float, label: str, key: str | None
-) -> None:
+def test_any_window_gets_few_short_hints_and_no_verdict(lo: float, width: float, label: str, key: str | None) -> None:
     found = hints(star(z=0.001, survey="LAMOST"), zoom(lo, lo + width, label), TASKS[key] if key else None)
     assert 1 <= len(found) <= MOST
     for hint in found:
@@ -187,7 +185,7 @@ def test_any_window_gets_few_short_hints_and_never_a_verdict(
 FEATURES = [pytest.param(t, f, id=f"{t.key}-{f.name}") for t in TASKS.values() for f in t.features]
 
 
-def test_the_eight_classes_are_there() -> None:
+def test_the_eight_classes_are_loaded() -> None:
     assert set(TASKS) == {"cv", "cc", "ss", "gm", "wd", "o", "b", "a"}
 
 
@@ -201,14 +199,14 @@ def test_the_eight_classes_are_there() -> None:
         ("wd", "White Dwarf"),
     ],
 )
-def test_the_question_line_carries_the_published_words(key: str, published: str) -> None:
+def test_the_question_contains_the_published_words(key: str, published: str) -> None:
     assert published in TASKS[key].prompt.splitlines()[0]
 
 
-def test_the_carbon_question_is_the_published_one_to_the_letter() -> None:
-    wanted = "Analyze the provided spectrum to determine if it is a **Carbon Star (C-type)**."
+def test_the_carbon_question_is_exactly_the_published_one() -> None:
+    expected = "Analyze the provided spectrum to determine if it is a **Carbon Star (C-type)**."
     question, blank, guide = TASKS["cc"].prompt.split("\n", 2)
-    assert (question, blank) == (wanted, "")
+    assert (question, blank) == (expected, "")
     assert guide.startswith("- **Key Visual Indicators of Carbon Star:**\n  - **(Primary):** Strong C₂ Swan bands")
 
 
@@ -235,7 +233,7 @@ def test_every_reference_is_used_and_reads_author_year_source(task: Task) -> Non
 
 
 @pytest.mark.parametrize(("task", "feature"), FEATURES)
-def test_a_features_windows_hold_together(task: Task, feature: Feature) -> None:
+def test_the_windows_of_a_feature_are_consistent(task: Task, feature: Feature) -> None:
     lo, hi = feature.window
     assert 3600 <= lo < hi <= 9300
     assert lo <= feature.span[0] < feature.span[1] <= hi
@@ -244,8 +242,8 @@ def test_a_features_windows_hold_together(task: Task, feature: Feature) -> None:
 
 
 @pytest.mark.parametrize(("task", "feature"), FEATURES)
-def test_a_features_wavelengths_are_those_of_the_lists(task: Task, feature: Feature) -> None:
-    """Two files, written apart, have to agree on every wavelength in the medium that the task states."""
+def test_the_wavelengths_of_a_feature_are_in_the_line_lists(task: Task, feature: Feature) -> None:
+    """Two independently written files must agree on every wavelength in the medium that the task states."""
     known = [entry.at(feature.medium) for entry in (*lines(), *bands())]
     for wavelength in feature.wavelengths:
         assert min(abs(wavelength - k) for k in known) < 0.3
@@ -253,7 +251,7 @@ def test_a_features_wavelengths_are_those_of_the_lists(task: Task, feature: Feat
         assert feature.wavelengths
 
 
-def test_a_feature_in_the_other_medium_has_moved_altogether() -> None:
+def test_a_feature_is_converted_as_a_whole_to_the_other_medium() -> None:
     feature = TASKS["cv"].feature("Hα emission")
     there = feature.in_medium("vacuum")
     assert there.medium == "vacuum"
@@ -263,7 +261,7 @@ def test_a_feature_in_the_other_medium_has_moved_altogether() -> None:
     assert there.in_medium("vacuum") == there
 
 
-def test_aliases_find_a_task_whatever_the_case() -> None:
+def test_aliases_find_a_task_in_upper_or_lower_case() -> None:
     assert tasks.find(TASKS, "carbon") is TASKS["cc"]
     assert tasks.find(TASKS, " CV ") is TASKS["cv"]
     assert tasks.find(TASKS, "galaxy") is None
@@ -304,7 +302,7 @@ def test_the_example_in_the_documentation_is_a_working_task(tmp_path: Path) -> N
         ('name = "He I 4026"', 'name = "He I 4471"', "feature.name", "twice"),
     ],
 )
-def test_a_broken_file_is_told_which_field_what_was_found_and_what_was_wanted(
+def test_a_broken_file_is_reported_with_field_found_and_expected(
     tmp_path: Path, old: str, new: str, field: str, found: str
 ) -> None:
     assert old in GOOD
@@ -319,7 +317,7 @@ def test_a_broken_file_is_told_which_field_what_was_found_and_what_was_wanted(
     assert str(caught.value).startswith(f"{path}: {field}: found ")
 
 
-def test_one_broken_file_does_not_take_the_others_with_it(tmp_path: Path) -> None:
+def test_a_broken_file_does_not_affect_the_others(tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_text("key = 3", encoding="utf-8")
     (tmp_path / "latin.toml").write_bytes(b'key = "\xe9"')
     (tmp_path / "mine.toml").write_text(GOOD, encoding="utf-8")
@@ -328,7 +326,7 @@ def test_one_broken_file_does_not_take_the_others_with_it(tmp_path: Path) -> Non
     assert [Path(p.file).name for p in problems] == ["bad.toml", "latin.toml", "none"]
 
 
-def test_a_users_file_never_replaces_one_of_ours(tmp_path: Path) -> None:
+def test_a_users_file_never_replaces_a_built_in_task(tmp_path: Path) -> None:
     (tmp_path / "again.toml").write_text(GOOD.replace('key = "mine"', 'key = "carbon"'), encoding="utf-8")
     found, problems = tasks.load_all([tmp_path])
     assert set(found) == set(TASKS)
@@ -349,7 +347,7 @@ def test_a_users_file_never_replaces_one_of_ours(tmp_path: Path) -> None:
 def test_features_are_seen_in_real_stars_of_the_class(
     shared: Path, file: str, key: str, present: tuple[str, ...], absent: tuple[str, ...]
 ) -> None:
-    """Majority of the labelled stars in the folder; the bounds were set with a look at these very stars."""
+    """In most of the labelled stars of the folder; the bounds were tuned on the same stars."""
     stars = [measure.rest(read(path)) for path in sorted((shared / "spectra" / file).iterdir())]
     for name in (*present, *absent):
         feature = TASKS[key].feature(name)

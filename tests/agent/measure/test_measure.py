@@ -1,4 +1,4 @@
-"""Lines, air and vacuum wavelengths, and what is measured on a spectrum."""
+"""Line lists, air and vacuum wavelengths, and measurements on a spectrum."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_hydrogen_follows_the_rydberg_formula() -> None:
 
 
 @pytest.mark.parametrize("line", lines(), ids=lambda line: line.name)
-def test_the_number_in_a_name_is_the_wavelength_in_the_medium_names_quote(line: Line) -> None:
+def test_the_number_in_a_name_is_the_wavelength_in_the_usual_medium(line: Line) -> None:
     """Air above 2000 Å, but vacuum where the entry says vacuum: a value converted twice would be off by 0.8 Å
     or more."""
     number = re.search(r"\d{4}", line.name)
@@ -114,7 +114,7 @@ def test_conversion_agrees_with_specutils() -> None:
 
 
 @given(st.floats(2001.0, 25000.0))
-def test_to_air_and_back_changes_nothing(wavelength: float) -> None:
+def test_conversion_to_air_and_back_changes_nothing(wavelength: float) -> None:
     assert air_to_vacuum(vacuum_to_air(wavelength)) == pytest.approx(wavelength, abs=1e-6)
     both = np.array([wavelength, wavelength + 1.0])
     assert vacuum_to_air(both)[0] == vacuum_to_air(wavelength)
@@ -126,7 +126,7 @@ def test_below_2000_angstrom_air_is_vacuum(wavelength: float) -> None:
 
 
 @pytest.mark.parametrize("entry", [*lines(), *bands()], ids=lambda entry: entry.name)
-def test_every_entry_names_its_source_and_species_and_has_a_name_of_its_own(entry: Line | Band) -> None:
+def test_every_entry_has_a_source_a_species_and_a_unique_name(entry: Line | Band) -> None:
     assert len(entry.source) > 10
     assert entry.species
     names = [name for e in (*lines(), *bands()) for name in (e.name, *e.aliases)]
@@ -150,7 +150,7 @@ def test_a_band_starts_at_its_head_and_fades_to_its_shaded_side() -> None:
         ("miles/S_STAR", ("ZrO 5551", "ZrO 6474")),
     ],
 )
-def test_heads_are_where_real_stars_have_them(shared: Path, folder: str, names: tuple[str, ...]) -> None:
+def test_band_heads_agree_with_real_stars(shared: Path, folder: str, names: tuple[str, ...]) -> None:
     """The steepest fall of the flux, from the sharp side into the band, lies within 8 Å of the head in most
     stars of the class."""
     paths = sorted((shared / "spectra" / folder).iterdir())
@@ -168,7 +168,7 @@ def test_heads_are_where_real_stars_have_them(shared: Path, folder: str, names: 
         assert np.mean(near) > 0.6, (name, near)
 
 
-def test_sky_never_moves_and_arm_joins_belong_to_their_survey() -> None:
+def test_sky_bands_are_the_same_for_all_and_arm_joins_belong_to_their_survey() -> None:
     everywhere = {band.name for band in sky_bands()}
     assert {b.name for b in sky_bands("LAMOST DR10")} - everywhere == {"LAMOST arm join"}
     assert {b.name for b in sky_bands("sdss")} - everywhere == {"SDSS arm join"}
@@ -201,7 +201,7 @@ def test_indices_agree_with_the_vacuum_windows_of_pyhammer(
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("Zoom on the Hα region", ["Hα"]),
         ("H-alpha and Hbeta", ["Hβ", "Hα"]),
@@ -215,11 +215,11 @@ def test_indices_agree_with_the_vacuum_windows_of_pyhammer(
         ("shade", []),
     ],
 )
-def test_names_are_found_as_people_write_them(text: str, wanted: list[str]) -> None:
-    assert [entry.name for entry in named(text)] == wanted
+def test_line_names_are_found_in_free_text(text: str, expected: list[str]) -> None:
+    assert [entry.name for entry in named(text)] == expected
 
 
-def test_groups_stand_for_their_species() -> None:
+def test_group_names_give_their_species() -> None:
     assert species_named("Balmer series") == {"H I"}
     assert species_named("C2 Swan bands") == {"C2"}
     assert species_named("TiO saw-tooth and VO") == {"TiO", "VO"}
@@ -278,7 +278,7 @@ def test_absorption_is_positive_and_emission_negative() -> None:
 
 @cache
 def measurements(depth: float, snr: float, number: int = 300) -> tuple[dict[str, Measured], ...]:
-    """What is measured of one line in ``number`` noise realisations."""
+    """The measurements of one line in ``number`` noise realisations."""
     found = []
     for seed in range(number):
         spectrum = gaussian_line(depth, snr=snr, seed=seed)
@@ -302,7 +302,7 @@ FWHM = 8.0 * np.sqrt(8 * np.log(2)) / 6562.8 * 299792.458
     ("what", "truth"), [("equivalent_width", 8.0 * ROOT_TWO_PI), ("fwhm", FWHM), ("velocity", 0.0), ("depth", 1.0)]
 )
 @pytest.mark.parametrize(("sign", "snr"), [(-1.0, 20.0), (0.6, 20.0), (-1.0, 8.0)])
-def test_errors_mean_what_they_say(what: str, truth: float, sign: float, snr: float) -> None:
+def test_errors_agree_with_the_scatter(what: str, truth: float, sign: float, snr: float) -> None:
     """Pulls of 300 realisations: mean within 0.25 of 0 (0.06 expected) and spread within 20 % of 1 (4 %
     expected)."""
     scale = sign if what in ("equivalent_width", "depth") else 1.0
@@ -311,7 +311,7 @@ def test_errors_mean_what_they_say(what: str, truth: float, sign: float, snr: fl
     assert 0.8 < found.std() < 1.2
 
 
-def test_a_line_that_is_not_there_measures_zero_within_its_error() -> None:
+def test_an_absent_line_measures_zero_within_its_error() -> None:
     found = [value(measure.equivalent_width(gaussian_line(0.0, snr=15, seed=s), WINDOW, SIDES)) for s in range(200)]
     pull = np.array([f.value / f.error for f in found])
     assert abs(pull.mean()) < 0.25
@@ -345,7 +345,7 @@ def test_side_bands_full_of_lines_make_the_error_larger_than_noise_alone() -> No
 
 @given(lo=st.floats(6505, 6550), width=st.floats(0.3, 60))
 @settings(max_examples=50, deadline=None)
-def test_pixel_parts_fill_a_window_exactly(lo: float, width: float) -> None:
+def test_pixel_fractions_fill_a_window_exactly(lo: float, width: float) -> None:
     pixels = cells(gaussian_line(), (lo, lo + width))
     assert pixels.width.sum() == pytest.approx(width, rel=1e-9)
 
@@ -367,7 +367,7 @@ def test_a_short_gap_is_bridged_and_a_long_one_is_refused_with_the_share() -> No
     assert measure.coverage(without(6540, 6600), WINDOW) == pytest.approx(0.5, abs=0.02)
 
 
-def test_pixels_missing_from_the_grid_count_as_a_gap_too() -> None:
+def test_missing_pixels_of_the_grid_count_as_a_gap_too() -> None:
     kept = (GRID < 6540) | (GRID > 6600)
     spectrum = Spectrum(GRID[kept], np.full(kept.sum(), 10.0), np.ones(kept.sum()), medium="air")
     assert measure.coverage(spectrum, WINDOW) == pytest.approx(0.5, abs=0.03)
@@ -427,7 +427,7 @@ def doubled(snr: float, seed: int, separation: float = 24.0) -> Spectrum:
     return Spectrum(GRID, flux, np.full(GRID.shape, noise**-2), medium="air", frame="rest")
 
 
-def test_a_double_peak_is_found_where_it_is() -> None:
+def test_a_double_peak_is_found_with_its_separation() -> None:
     found = [measure.two_maxima(doubled(15, s), WINDOW, SIDES) for s in range(60)]
     seen = [f for f in found if isinstance(f, measure.TwoMaxima)]
     assert len(seen) > 50
@@ -479,18 +479,18 @@ def test_an_index_is_the_ratio_of_mean_fluxes_in_either_medium() -> None:
     assert found.error == pytest.approx(expected, rel=0.1)
 
 
-def test_rest_puts_a_redshifted_line_back_whatever_the_medium() -> None:
+def test_rest_shifts_a_redshifted_line_back_in_either_medium() -> None:
     z = 0.05
     vacuum = air_to_vacuum(6562.79)
     observed = np.arange(6800.0, 7000.0, 1.0)
     flux = 1 + 3 * np.exp(-0.5 * ((observed - vacuum * (1 + z)) / 6) ** 2)
     spectrum = Spectrum(observed, flux, np.full(flux.shape, 1e6), redshift=z)
-    for medium, wanted in (("vacuum", vacuum), ("air", 6562.79)):
+    for medium, expected in (("vacuum", vacuum), ("air", 6562.79)):
         there = measure.rest(spectrum, medium=medium)  # type: ignore[arg-type]
         assert (there.frame, there.medium) == ("rest", medium)
-        fit = measure.fit_line(there, (wanted - 40, wanted + 40))
+        fit = measure.fit_line(there, (expected - 40, expected + 40))
         assert isinstance(fit, measure.LineFit)
-        assert fit.centre.value == pytest.approx(wanted, abs=0.02)
+        assert fit.centre.value == pytest.approx(expected, abs=0.02)
         assert measure.rest(there, medium=medium) is there  # type: ignore[arg-type]
 
 
@@ -507,7 +507,7 @@ def test_the_instrument_width_is_known_for_known_surveys_only() -> None:
     assert value(fit.intrinsic_fwhm).value == pytest.approx(np.sqrt(fit.fwhm.value**2 - fit.instrument**2))
 
 
-def test_the_running_continuum_passes_under_a_line_and_over_an_absorption() -> None:
+def test_the_running_continuum_ignores_emission_and_absorption_lines() -> None:
     wavelength = np.arange(4000.0, 8000.0, 1.5)
     truth = 50 * (wavelength / 6000) ** -1.5
     line = 1 + 4 * np.exp(-0.5 * ((wavelength - 6563) / 10) ** 2)

@@ -43,7 +43,7 @@ def equivalent_width(wavelength, flux):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_says_that_it_is_simulated(kind):
+def test_every_kind_is_marked_as_simulated(kind):
     spectrum = simulate(kind, "LAMOST", 30, seed=42)
     assert spectrum.meta["simulated"] is True
     assert spectrum.meta["kind"] == kind
@@ -68,7 +68,7 @@ def test_another_signal_to_noise_is_the_same_object_again():
     ("survey", "first", "last", "pixels"),
     [("LAMOST", 3700, 9100, 3909), ("SDSS", 3800, 9200, 3841), ("DESI", 3600, 9824, 7781)],
 )
-def test_grids_are_the_surveys_own_in_vacuum(survey, first, last, pixels):
+def test_grids_are_those_of_the_surveys_in_vacuum(survey, first, last, pixels):
     spectrum = simulate("a", survey, 20, 1)
     assert len(spectrum) == pixels
     assert spectrum.wavelength[0] == pytest.approx(first, abs=0.5)
@@ -86,7 +86,7 @@ def test_the_scatter_is_what_ivar_says(survey):
 
 
 @pytest.mark.parametrize("snr", [3.0, 30.0])
-def test_the_median_signal_to_noise_is_the_one_asked_for(snr):
+def test_the_median_signal_to_noise_is_the_requested_one(snr):
     spectrum = simulate("fgk", "LAMOST", snr, 11)
     good = spectrum.ivar > 0
     assert np.median((spectrum.flux * np.sqrt(spectrum.ivar))[good]) == pytest.approx(snr, rel=0.1)
@@ -97,7 +97,7 @@ def test_blank_sky_holds_no_signal():
     assert abs(np.median(spectrum.flux * np.sqrt(spectrum.ivar))) < 0.1
 
 
-def test_balmer_lines_stand_at_their_vacuum_wavelengths():
+def test_balmer_lines_are_at_their_vacuum_wavelengths():
     """NIST, vacuum: Hα 6564.6, Hβ 4862.7, Hγ 4341.7, Hδ 4102.9 Å (means of the fine structure)."""
     for upper, expected in ((3, 6564.61), (4, 4862.68), (5, 4341.68), (6, 4102.89)):
         assert balmer_wavelength(upper) == pytest.approx(expected, abs=0.05)
@@ -111,7 +111,7 @@ def test_a_redshift_moves_the_source_but_not_the_sky():
     assert abs(peak / HALPHA - 1.05) * C_KM_S < 250
 
 
-def test_a_stark_line_has_the_equivalent_width_asked_for():
+def test_a_stark_line_has_the_requested_equivalent_width():
     wavelength = np.arange(3000.0, 9000.0, 0.05)
     flux = np.ones_like(wavelength)
     absorb_stark(flux, wavelength, 6000.0, ew=20.0, core=0.7)
@@ -122,7 +122,7 @@ def test_a_stark_line_has_the_equivalent_width_asked_for():
     assert np.interp(6000 + 20.0 / area, wavelength, flux) == pytest.approx(1 - 1 / (1 / 0.7 + 1), abs=1e-3)
 
 
-def test_a_weak_gaussian_line_has_the_equivalent_width_asked_for():
+def test_a_weak_gaussian_line_has_the_requested_equivalent_width():
     wavelength = grid(5000, 6000)
     flux = np.ones_like(wavelength)
     absorb_gaussian(flux, wavelength, 5500.0, ew=0.1, fwhm=5.0)
@@ -130,7 +130,7 @@ def test_a_weak_gaussian_line_has_the_equivalent_width_asked_for():
 
 
 @pytest.mark.parametrize("emit", [emit_gaussian, emit_disc])
-def test_an_emission_line_has_the_equivalent_width_asked_for(emit):
+def test_an_emission_line_has_the_requested_equivalent_width(emit):
     wavelength = grid(6000, 7200)
     flux = np.ones_like(wavelength)
     emit(flux, wavelength, HALPHA, 40.0, 500.0)
@@ -147,7 +147,7 @@ def test_a_disc_line_has_two_peaks_near_the_speed_of_its_rim():
     assert profile[np.argmin(np.abs(velocity))] < 0.9 * profile.max()
 
 
-def test_a_black_body_peaks_where_wien_says():
+def test_a_black_body_peaks_at_wiens_wavelength():
     wavelength = grid(3500, 9500)
     assert wavelength[np.argmax(planck(wavelength, 5800))] == pytest.approx(2.897772e7 / 5800, rel=1e-3)
 
@@ -161,8 +161,8 @@ def test_reddening_takes_r_v_magnitudes_at_v():
 
 def _depth(spectrum, line, off):
     inside = np.abs(spectrum.wavelength - line) < 8
-    beside = np.abs(np.abs(spectrum.wavelength - line) - off) < 8
-    return 1 - np.mean(spectrum.flux[inside]) / np.mean(spectrum.flux[beside])
+    outside = np.abs(np.abs(spectrum.wavelength - line) - off) < 8
+    return 1 - np.mean(spectrum.flux[inside]) / np.mean(spectrum.flux[outside])
 
 
 def test_white_dwarf_lines_are_wider_than_those_of_an_a_star():
@@ -195,16 +195,16 @@ def test_swan_bands_fade_to_the_blue_and_titanium_oxide_to_the_red():
 
 def test_dwarfs_have_strong_sodium_and_giants_a_strong_calcium_triplet():
     def sodium_and_calcium(kind):
-        many = [simulate(kind, "DESI", 300, seed) for seed in range(8)]
-        stretch = [(air_to_vacuum(8189.0), 45), (air_to_vacuum(8542.1), 30)]
-        return [np.mean([_depth(s, line, off) for s in many]) for line, off in stretch]
+        spectra = [simulate(kind, "DESI", 300, seed) for seed in range(8)]
+        features = [(air_to_vacuum(8189.0), 45), (air_to_vacuum(8542.1), 30)]
+        return [np.mean([_depth(s, line, off) for s in spectra]) for line, off in features]
 
     dwarf, giant = sodium_and_calcium("dm"), sodium_and_calcium("gm")
     assert dwarf[0] > giant[0] + 0.05
     assert giant[1] > dwarf[1] + 0.03
 
 
-def test_truth_is_yes_for_the_class_itself_and_for_nothing_that_looks_like_it():
+def test_truth_is_yes_for_the_class_itself_and_no_for_its_look_alikes():
     for task in CLASSES:
         assert [kind for kind in KINDS if truth(kind, task) == "YES"] == [task] + ["be"] * (task == "b")
     assert set(KINDS) == set(CLASSES) | set(LOOK_ALIKES)
@@ -241,7 +241,7 @@ def spectra(draw: st.DrawFn) -> Spectrum:
         "ra": draw(st.none() | st.floats(0, 360)),
         "dec": draw(st.none() | st.floats(-90, 90)),
     }
-    # The JSON form calls a spectrum without a name "spectrum".
+    # The JSON form gives a spectrum without a name the name "spectrum".
     values["name"] = draw(text.filter(bool))
     values |= {key: draw(text) for key in ("flux_unit", "survey", "catalogue_class")}
     return Spectrum(**values)
@@ -249,7 +249,7 @@ def spectra(draw: st.DrawFn) -> Spectrum:
 
 @given(spectra())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-def test_a_spectrum_of_our_own_layout_is_read_back_exactly(tmp_path: Path, spectrum: Spectrum) -> None:
+def test_a_spectrum_in_the_projects_own_layout_is_read_back_exactly(tmp_path: Path, spectrum: Spectrum) -> None:
     own.write(spectrum, tmp_path / "any.fits")
     again = read(tmp_path / "any.fits")
     assert again == spectrum
@@ -257,7 +257,7 @@ def test_a_spectrum_of_our_own_layout_is_read_back_exactly(tmp_path: Path, spect
 
 
 @pytest.mark.parametrize("survey", ["LAMOST", "SDSS", "DESI"])
-def test_a_simulated_spectrum_keeps_everything_its_mark_above_all(tmp_path: Path, survey: str) -> None:
+def test_a_simulated_spectrum_keeps_everything_including_its_mark(tmp_path: Path, survey: str) -> None:
     made = simulate("qso", survey, 12.5, seed=3, redshift=0.4)
     own.write(made, tmp_path / made.name)
     again = read(tmp_path / made.name)
@@ -267,7 +267,7 @@ def test_a_simulated_spectrum_keeps_everything_its_mark_above_all(tmp_path: Path
     assert again.survey == f"simulated {survey}"
 
 
-def test_another_program_sees_the_table_and_that_it_is_simulated(tmp_path: Path) -> None:
+def test_astropy_reads_the_table_and_the_simulation_mark(tmp_path: Path) -> None:
     made = simulate("cv", "SDSS", 20, seed=1)
     own.write(made, tmp_path / made.name)
     with fits.open(tmp_path / made.name) as hdus:
@@ -308,7 +308,7 @@ def run(folder: Path, *options: str) -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
-def test_a_task_gets_its_class_and_its_look_alikes_at_the_ratio_asked_for(tmp_path: Path) -> None:
+def test_a_task_gets_its_class_and_its_look_alikes_at_the_requested_ratio(tmp_path: Path) -> None:
     rows = run(tmp_path / "cv", "--task", "cv", "--n", "18", "--ratio", "1:5", "--survey", "LAMOST,DESI")
     assert [row["label"] for row in rows] == ["YES"] * 3 + ["NO"] * 15
     assert {row["kind"] for row in rows if row["label"] == "NO"} == set(LOOK_ALIKES_OF["cv"])
@@ -321,7 +321,7 @@ def test_a_task_gets_its_class_and_its_look_alikes_at_the_ratio_asked_for(tmp_pa
 
 
 def test_labels_answer_every_task_of_one_file(tmp_path: Path) -> None:
-    """Eight rows a file: whoever asks for one task gets its answer and no other's."""
+    """Eight rows per file; reading the labels of one task returns only the answers of that task."""
     run(tmp_path / "all", "--n", str(len(KINDS)))
     names = {order.kind: order.spectrum().name for order in orders(KINDS, ["LAMOST"], (5, 40), 0)}
     for task in CLASSES:
@@ -332,7 +332,7 @@ def test_labels_answer_every_task_of_one_file(tmp_path: Path) -> None:
         assert {kind: labels.of(name) for kind, name in names.items()} == {k: truth(k, task) for k in KINDS}
 
 
-def test_one_seed_gives_one_folder_and_another_shares_nothing_with_it(tmp_path: Path) -> None:
+def test_one_seed_gives_one_folder_and_another_seed_shares_no_spectrum_with_it(tmp_path: Path) -> None:
     for name, seed in (("one", "4"), ("again", "4"), ("other", "5")):
         run(tmp_path / name, "--kinds", "cv,dme", "--n", "4", "--seed", seed, "--redshift", "0.001:0.01")
     files = {name: {p.name: p.read_bytes() for p in (tmp_path / name).iterdir()} for name in ("one", "again")}
@@ -346,8 +346,8 @@ def test_every_task_has_look_alikes_that_are_no_member_of_its_class() -> None:
     assert set(LOOK_ALIKES_OF) == set(CLASSES)
     for task, kinds in LOOK_ALIKES_OF.items():
         assert [truth(kind, task) for kind in kinds] == ["NO"] * len(kinds)
-        asked = for_task(task, 40, (1, 1))
-        assert [truth(kind, task) for kind in asked] == ["YES"] * 20 + ["NO"] * 20
+        chosen = for_task(task, 40, (1, 1))
+        assert [truth(kind, task) for kind in chosen] == ["YES"] * 20 + ["NO"] * 20
 
 
 @pytest.mark.parametrize(
@@ -362,26 +362,26 @@ def test_every_task_has_look_alikes_that_are_no_member_of_its_class() -> None:
         (["--redshift=-2:0"], "--redshift: found -2, expected more than -1"),
     ],
 )
-def test_what_cannot_be_simulated_is_told_in_a_line(
+def test_bad_options_are_reported_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], words: str
 ) -> None:
     assert app.main(["simulate", str(tmp_path / "new"), *options]) == 2
-    told = capsys.readouterr().err
-    assert words in told
-    assert told.count("\n") == 1
+    stderr = capsys.readouterr().err
+    assert words in stderr
+    assert stderr.count("\n") == 1
     assert not (tmp_path / "new").exists()
 
 
-def test_a_folder_with_files_in_it_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_with_files_in_it_is_left_unchanged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     assert app.main(["simulate", str(tmp_path), "--n", "1"]) == 2
     assert "expected a new or an empty folder" in capsys.readouterr().err
     assert [p.name for p in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_the_result_is_told_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_result_is_printed_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(tmp_path / "x", "--task", "b", "--n", "4", "--json")
-    told = json.loads(capsys.readouterr().out)
-    assert told["spectra"] == 4
-    assert told["kinds"] == {"b": 1, "be": 1, "o": 1, "a": 1}
-    assert told["tasks"] == ["b"]
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["spectra"] == 4
+    assert summary["kinds"] == {"b": 1, "be": 1, "o": 1, "a": 1}
+    assert summary["tasks"] == ["b"]

@@ -1,4 +1,4 @@
-"""The baseline: a rule that measures, says what it measured, and can be checked against what it says."""
+"""The baseline: a rule that measures features, writes the numbers down and answers by a scorecard."""
 
 import re
 
@@ -25,13 +25,13 @@ def draft():
     return run(CV, TASKS["cv"], Baseline())
 
 
-def test_it_is_called_what_it_is(draft):
+def test_the_drafter_is_named_baseline(draft):
     assert draft.drafter.kind == "baseline"
     assert draft.drafter.name == NAME == "baseline, no model"
     assert {"version", "scorecards_sha256", "renderer", "prompt_sha256"} <= set(draft.drafter.settings)
 
 
-def test_its_trace_is_complete_and_well_formed(draft):
+def test_the_trace_is_complete_and_well_formed(draft):
     assert draft.problems() == []
     assert draft.faults == ()
     assert 1 <= len(draft.zooms) <= MAX_WINDOWS
@@ -45,23 +45,23 @@ def test_every_window_holds_a_feature_of_the_task_file(draft):
         assert any(low - 1 <= f.span[0] and f.span[1] <= high + 1 for f in features), zoom.label
 
 
-def test_the_numbers_it_writes_are_the_numbers_it_measured(draft):
+def test_the_numbers_in_the_text_are_the_measured_numbers(draft):
     feature = TASKS["cv"].feature("Hα emission")
     measured = measure_feature(rest(CV), feature)
-    said = " ".join(s.text for s in draft.steps if isinstance(s, Think))
-    assert f"Hα emission: equivalent width {rule.with_error(measured, 'Å')} (emission)" in said
+    thoughts = " ".join(s.text for s in draft.steps if isinstance(s, Think))
+    assert f"Hα emission: equivalent width {rule.with_error(measured, 'Å')} (emission)" in thoughts
 
 
-def test_the_points_it_names_add_up_to_the_sum_it_names(draft):
+def test_the_points_in_the_text_add_up_to_the_sum_in_the_text(draft):
     last = [s.text for s in draft.steps if isinstance(s, Think)][-1]
     weighing = last[last.index("For:") :].replace("−", "-")
     start, total = map(float, re.search(r"start of ([-+.\d]+) the points add up to ([-+.\d]+)", weighing).groups())
     points = [float(p) for p in re.findall(r"\(([-+][.\d]+)\)", weighing)]
-    # Each is rounded to a tenth.
+    # Each number is rounded to a tenth.
     assert start + sum(points) == pytest.approx(total, abs=0.05 * (len(points) + 2))
 
 
-def test_with_few_turns_it_answers_in_time():
+def test_with_few_turns_the_baseline_answers_in_time():
     trajectory = run(CV, TASKS["cv"], Baseline(), max_turns=2)
     assert len(trajectory.zooms) == 1
     assert trajectory.answer.verdict == assess(CV, TASKS["cv"]).verdict
@@ -70,18 +70,18 @@ def test_with_few_turns_it_answers_in_time():
 
 def test_windows_are_in_the_frame_and_medium_of_the_tool():
     spectrum = simulate("hii", "SDSS", 30, 3, redshift=0.05)
-    look = plan_zooms(assess(spectrum, TASKS["cv"]))[0]
-    assert look.window[0] < 6564.6 < look.window[1]
+    zoom = plan_zooms(assess(spectrum, TASKS["cv"]))[0]
+    assert zoom.window[0] < 6564.6 < zoom.window[1]
     assert "rest frame for z = 0.05000" in rule.opening(spectrum, rest(spectrum))
 
 
-def test_overlapping_features_share_a_look():
-    looks = plan_zooms(assess(CV, TASKS["cv"]))
-    assert len({look.window for look in looks}) == len(looks)
-    assert any(len(look.findings) > 1 for look in looks)
+def test_overlapping_features_share_a_zoom():
+    zooms = plan_zooms(assess(CV, TASKS["cv"]))
+    assert len({zoom.window for zoom in zooms}) == len(zooms)
+    assert any(len(zoom.findings) > 1 for zoom in zooms)
 
 
-def test_nothing_measurable_is_a_no_that_says_so():
+def test_without_measurable_features_the_answer_is_no_and_gives_the_reason():
     trajectory = run(simulate("sky", "SDSS", 1, 1), TASKS["cc"], Baseline())
     assert trajectory.answer.verdict == "NO"
     assert "Nothing that was asked for can be measured" in trajectory.answer.explanation
@@ -95,11 +95,11 @@ def test_a_feature_outside_the_data_adds_nothing():
 
     red = replace(CV, **{a: getattr(CV, a)[kept] for a in ("wavelength", "flux", "ivar", "mask")})
     half = assess(red, TASKS["cv"])
-    for one, other in zip(whole.findings, half.findings, strict=True):
-        if isinstance(other.measured, Undefined):
-            assert other.points == 0
+    for complete, partial in zip(whole.findings, half.findings, strict=True):
+        if isinstance(partial.measured, Undefined):
+            assert partial.points == 0
         else:
-            assert other.points == pytest.approx(one.points, abs=1e-9)
+            assert partial.points == pytest.approx(complete.points, abs=1e-9)
 
 
 @given(st.floats(-50, 50), st.floats(0.01, 10))
@@ -124,7 +124,7 @@ def test_a_scorecard_names_exactly_the_features_of_its_task():
         assert set(card.points) == {f.name for f in TASKS[key].features}, key
 
 
-def test_no_feature_speaks_against_its_own_role():
+def test_no_feature_has_points_against_its_own_role():
     for key, card in scorecards().items():
         for feature in TASKS[key].features:
             side = -1 if feature.role == "confuser" else 1
@@ -132,7 +132,7 @@ def test_no_feature_speaks_against_its_own_role():
             assert side * points.present >= 0 >= side * points.absent, (key, feature.name)
 
 
-def test_a_task_of_ones_own_gets_plain_points():
+def test_a_task_without_a_scorecard_gets_plain_points():
     from dataclasses import replace
 
     own = replace(TASKS["cv"], key="mine")
@@ -145,7 +145,7 @@ def test_a_task_of_ones_own_gets_plain_points():
     assert found.verdict == "YES"
 
 
-def test_on_simulations_it_is_mostly_right():
+def test_on_simulations_the_baseline_is_mostly_right():
     """Seeds that neither the fit nor the benchmark uses; S/N 50."""
     answers = []
     for seed in range(900_000, 900_002):

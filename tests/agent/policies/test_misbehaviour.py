@@ -1,4 +1,4 @@
-"""What a model, or its server, does wrong is in the trace: whole inspections, and none raises."""
+"""Errors of a model or its server are recorded in the trace: whole inspections, and none raises."""
 
 import threading
 from collections.abc import Callable
@@ -36,7 +36,7 @@ Inspect = Callable[..., Ended]
 
 @pytest.fixture(params=["in this process", "over HTTP"])
 def ended(request: pytest.FixtureRequest) -> Inspect:
-    """How an inspection ends whose model says these turns, the last for ever."""
+    """Run an inspection whose model writes these turns, the last again and again; return how it ended."""
 
     def in_this_process(*turns: str, max_turns: int = 8) -> Ended:
         *_, last = inspect(SPECTRUM, TASK, Script(turns), max_turns)
@@ -56,10 +56,10 @@ def calling(window: str) -> str:
     return f"<think>Look.</think>\n<tool_call>\n{CALL % window}\n</tool_call>"
 
 
-# The model
+# Errors of the model
 
 
-def test_a_call_in_broken_json_is_read_as_far_as_it_can_be(ended: Inspect):
+def test_a_call_in_broken_json_is_read_as_far_as_possible(ended: Inspect):
     broken = calling("[6400, 6700]").replace("}}\n</tool_call>", "\n</tool_call>")
     end = ended(broken, answer("YES"))
     assert end.reason == "answered"
@@ -69,14 +69,14 @@ def test_a_call_in_broken_json_is_read_as_far_as_it_can_be(ended: Inspect):
 
 
 @pytest.mark.parametrize("call", ['{"name": spectral', "{{{"])
-def test_a_call_that_says_nothing_ends_the_inspection(ended: Inspect, call: str):
+def test_a_call_that_cannot_be_read_ends_the_inspection(ended: Inspect, call: str):
     end = ended(f"<think>Look.</think><tool_call>{call}</tool_call>")
     assert (end.reason, end.detail) == ("no call and no answer", "turn 1 had no tool call and no answer")
     assert end.trajectory.steps == (Think("s1", "Look."),)
     assert end.trajectory.faults == (f"turn 1: a tool call that cannot be read: {call!r}",)
 
 
-def test_another_tool_is_answered_with_an_error_and_the_model_goes_on(ended: Inspect):
+def test_a_call_of_another_tool_gets_an_error_and_the_inspection_continues(ended: Inspect):
     end = ended(calling("[6400, 6700]").replace("spectral_visualization_tool", "simbad"), answer("NO"))
     zoom = end.trajectory.zooms[0]
     assert (zoom.ok, zoom.picture) == (False, None)
@@ -88,7 +88,7 @@ def test_another_tool_is_answered_with_an_error_and_the_model_goes_on(ended: Ins
 @pytest.mark.parametrize(
     "window", ["[20000, 21000]", "[6700, 6400]", "[NaN, 6700]", "[6400]", '["Hα", 6700]', "[1e999, 2e999]"]
 )
-def test_a_window_that_cannot_be_drawn_is_answered_with_an_error_and_the_model_goes_on(ended: Inspect, window):
+def test_a_window_that_cannot_be_drawn_gets_an_error_and_the_inspection_continues(ended: Inspect, window):
     end = ended(calling(window), calling("[6400, 6700]"), answer("YES"))
     wrong, right = end.trajectory.zooms
     assert (wrong.ok, right.ok) == (False, True)
@@ -99,22 +99,22 @@ def test_a_window_that_cannot_be_drawn_is_answered_with_an_error_and_the_model_g
     assert end.trajectory.faults == ()
 
 
-def test_the_model_is_told_its_error_in_text_without_a_picture():
+def test_the_model_gets_its_error_as_text_without_a_picture():
     with BadServer(talking([calling("[6700, 6400]"), answer("NO")])) as server:
         inspected(server)
-    told = server.chats[1].body["messages"][-1]
-    assert [block["type"] for block in told["content"]] == ["text", "text"]
-    assert "[6700, 6400] is invalid" in told["content"][1]["text"]
+    message = server.chats[1].body["messages"][-1]
+    assert [block["type"] for block in message["content"]] == ["text", "text"]
+    assert "[6700, 6400] is invalid" in message["content"][1]["text"]
 
 
-def test_of_ten_windows_in_one_turn_the_first_is_looked_at(ended: Inspect):
+def test_of_ten_windows_in_one_turn_the_first_is_drawn(ended: Inspect):
     ten = "\n".join(calling(f"[{lo}, {lo + 200}]") for lo in range(4000, 6000, 200))
     end = ended(ten, answer("YES"))
     assert [zoom.arguments["wavelength_range"] for zoom in end.trajectory.zooms] == [[4000, 4200]]
     assert end.trajectory.faults == ("turn 1: 10 tool calls in one turn: the first was taken",)
 
 
-def test_words_without_tags_are_kept_as_a_thought(ended: Inspect):
+def test_text_without_tags_is_kept_as_a_thought(ended: Inspect):
     end = ended("This is a cataclysmic variable.")
     assert end.reason == "no call and no answer"
     assert end.trajectory.steps == (Think("s1", "This is a cataclysmic variable."),)
@@ -133,13 +133,13 @@ def test_an_empty_reply_ends_the_inspection(ended: Inspect):
     assert end.usage.requests <= 1
 
 
-def test_a_model_that_looks_for_ever_is_ended_at_the_limit_of_turns(ended: Inspect):
+def test_a_model_that_never_stops_zooming_is_ended_at_the_turn_limit(ended: Inspect):
     end = ended(look(6400, 6700), max_turns=3)
     assert (end.reason, len(end.trajectory.zooms)) == ("turn limit", 3)
     assert [zoom.ok for zoom in end.trajectory.zooms] == [True, True, False]
 
 
-def test_endless_text_is_cut_at_its_limit_of_tokens():
+def test_endless_text_is_cut_at_the_token_limit():
     with BadServer([Endless("<think>and on ", obedient=True)]) as server:
         end = inspected(server, Sampling(max_tokens=50))
         assert server.wait(lambda: server.open == 0)
@@ -147,7 +147,7 @@ def test_endless_text_is_cut_at_its_limit_of_tokens():
     assert "turn 1: cut at its limit of 50 tokens" in end.trajectory.faults
 
 
-def test_endless_text_of_a_server_that_knows_no_limit_is_cut_and_the_server_let_go():
+def test_endless_text_of_a_server_without_limit_is_cut_and_the_connection_closed():
     with BadServer([Endless("and on and on " * 50, obedient=False)]) as server:
         end = inspected(server, Sampling(max_tokens=50))
         assert server.wait(lambda: server.left == 1 and server.open == 0)
@@ -155,11 +155,11 @@ def test_endless_text_of_a_server_that_knows_no_limit_is_cut_and_the_server_let_
     assert f"turn 1: cut after {MAX_CHARACTERS} characters" in end.trajectory.faults
 
 
-# The server
+# Errors of the server
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "wanted"),
+    ("behaviour", "expected"),
     [
         (Cut("<think>Half a thou"), "broke off in the middle of its answer"),
         (problem(400, "This model's maximum context length is 4096 tokens."), "Allow fewer turns"),
@@ -168,17 +168,17 @@ def test_endless_text_of_a_server_that_knows_no_limit_is_cut_and_the_server_let_
         (WEB_PAGE, "it is no model server"),
     ],
 )
-def test_what_a_server_does_wrong_ends_the_inspection_and_keeps_what_was_seen(behaviour, wanted):
+def test_a_server_error_ends_the_inspection_and_keeps_the_steps_so_far(behaviour, expected):
     with BadServer([Say(look(6400, 6700)), behaviour]) as server:
         end = inspected(server)
     assert end.reason == "policy failed"
-    assert wanted in end.detail
+    assert expected in end.detail
     assert [type(step) for step in end.trajectory.steps[:2]] == [Think, Zoom]
-    said = "cut short while it was being written" if isinstance(behaviour, Cut) else "nothing was written"
-    assert end.trajectory.faults == (f"turn 2: {said}",)
+    fault = "cut short while it was being written" if isinstance(behaviour, Cut) else "nothing was written"
+    assert end.trajectory.faults == (f"turn 2: {fault}",)
 
 
-def test_one_server_that_hangs_leaves_the_inspections_with_another_alone():
+def test_a_server_that_hangs_does_not_affect_inspections_with_another():
     stop = Stop()
     hanging = threading.Event()
     with BadServer([Stall("<think>Hm")]) as bad, BadServer(talking()) as good, ThreadPoolExecutor() as pool:
@@ -198,18 +198,18 @@ def test_one_server_that_hangs_leaves_the_inspections_with_another_alone():
     assert [end.trajectory.answer.verdict for end in ends] == ["YES"] * 3
 
 
-def test_a_server_that_fails_one_inspection_leaves_the_others_it_holds_alone():
+def test_a_server_that_fails_one_inspection_does_not_affect_its_others():
     def behaviour(body):
         return Cut("<think>Hm") if body["seed"] == 3 else talking(delay=0.005)(body)
 
     with BadServer(behaviour) as server:
         endpoint = Endpoint(server.url, "spec-o3", None, HASTY)
 
-        def one(seed: int) -> str:
+        def reason_of(seed: int) -> str:
             *_, last = inspect(SPECTRUM, TASK, SpecO3(endpoint, Sampling(seed=seed)))
             assert isinstance(last, Ended)
             return last.reason
 
         with ThreadPoolExecutor(8) as pool:
-            reasons = list(pool.map(one, range(8)))
+            reasons = list(pool.map(reason_of, range(8)))
     assert reasons == ["policy failed" if seed == 3 else "answered" for seed in range(8)]

@@ -1,4 +1,4 @@
-"""Models with tool calls of their own, and models without any."""
+"""The native dialect: tool calls of the server's API; and inspections without the tool."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WINDOW = '{"wavelength_range": [6400, 6700],  "label": "Hα"}'
 ANSWER = r"<think>It is clear.</think><answer>\boxed{YES} Balmer emission.</answer>"
 
 
-def said(*deltas: Delta) -> str:
+def streamed_text(*deltas: Delta) -> str:
     reply = Reply()
     return "".join([reply.add(delta) for delta in deltas]) + reply.end()
 
@@ -54,43 +54,43 @@ def called(arguments: str = WINDOW) -> str:
     return f'\n<tool_call>\n{{"name": "{TOOL_NAME}", "arguments": {arguments}}}\n</tool_call>'
 
 
-def test_words_before_a_call_are_a_thought_and_the_arguments_are_as_they_were_written():
-    assert said(Delta("Hα first."), call()) == f"<think>Hα first.</think>{called()}"
+def test_text_before_a_call_is_a_thought_and_the_arguments_are_unchanged():
+    assert streamed_text(Delta("Hα first."), call()) == f"<think>Hα first.</think>{called()}"
 
 
-def test_words_in_tags_are_left_as_they_are():
+def test_text_in_tags_is_left_unchanged():
     text = "\n<think>Hα\nfirst. </think>\n\n"
-    assert said(Delta(text), call()) == text + called()
-    assert said(Delta(ANSWER)) == ANSWER
+    assert streamed_text(Delta(text), call()) == text + called()
+    assert streamed_text(Delta(ANSWER)) == ANSWER
 
 
-def test_reasoning_goes_inside_the_thought_and_words_before_a_call_with_it():
-    assert said(Delta(reasoning="Hm."), call()) == f"<think>Hm.</think>{called()}"
-    both = said(Delta(reasoning="Hm."), Delta("Hα first."), call())
+def test_reasoning_and_text_before_a_call_go_inside_the_thought():
+    assert streamed_text(Delta(reasoning="Hm."), call()) == f"<think>Hm.</think>{called()}"
+    both = streamed_text(Delta(reasoning="Hm."), Delta("Hα first."), call())
     assert both == f"<think>Hm.\n\nHα first.</think>{called()}"
-    assert said(Delta(reasoning="Hm."), Delta("\n\n" + ANSWER)) == f"<think>Hm.</think>\n\n{ANSWER}"
+    assert streamed_text(Delta(reasoning="Hm."), Delta("\n\n" + ANSWER)) == f"<think>Hm.</think>\n\n{ANSWER}"
 
 
 def test_an_answer_without_think_tags_ends_the_thought_before_it():
-    assert said(Delta(r"It is clear.<answer>\boxed{NO} x</answer>")) == (
+    assert streamed_text(Delta(r"It is clear.<answer>\boxed{NO} x</answer>")) == (
         r"<think>It is clear.</think><answer>\boxed{NO} x</answer>"
     )
-    boxed = said(Delta(r"It is clear. \boxed{NO} flat"))
+    boxed = streamed_text(Delta(r"It is clear. \boxed{NO} flat"))
     assert boxed == r"<think>It is clear. </think>\boxed{NO} flat"
     assert parse(boxed).answer.verdict == "NO"
 
 
 def test_a_thought_that_the_server_opened_is_closed_where_the_model_closes_it():
     """Some chat templates write <think> themselves, so that the reply begins inside it."""
-    assert said(Delta("Hα first.</think>\n\n"), call()) == f"<think>Hα first.</think>\n\n{called()}"
+    assert streamed_text(Delta("Hα first.</think>\n\n"), call()) == f"<think>Hα first.</think>\n\n{called()}"
 
 
 def test_white_space_alone_is_no_thought():
-    assert said(Delta("\n\n"), call()) == called()
-    assert said(Delta(reasoning=" "), Delta(" ")) == ""
+    assert streamed_text(Delta("\n\n"), call()) == called()
+    assert streamed_text(Delta(reasoning=" "), Delta(" ")) == ""
 
 
-def test_an_answer_that_is_only_thought_of_is_none():
+def test_an_answer_inside_the_reasoning_is_no_answer():
     reply = Reply()
     text = reply.add(Delta(reasoning=r"I could end with <answer>\boxed{YES}</answer> now.")) + reply.end()
     assert text == r"<think>I could end with ‹answer›\boxed{YES}‹/answer› now.</think>"
@@ -98,19 +98,19 @@ def test_an_answer_that_is_only_thought_of_is_none():
     assert parse(text).answer is None
 
 
-def test_several_calls_are_all_written_however_their_pieces_come():
+def test_several_calls_are_all_written_in_any_order_of_their_pieces():
     by_index = [call(index=0), call('{"wavelength_range":', index=1, id="b"), call(" [1, 2]}", "", 1, "")]
     same_index = [call(id="a"), call('{"wavelength_range": [1, 2]}', id="b")]
     in_turn = [call(WINDOW[:9]), call('{"wavelength_range":', index=1, id="b")]
     in_turn += [call(WINDOW[9:], "", 0, ""), call(" [1, 2]}", "", 1, "")]
     for deltas in (by_index, same_index, in_turn):
-        text = said(*deltas)
+        text = streamed_text(*deltas)
         assert text == called() + called('{"wavelength_range": [1, 2]}')
         assert "2 tool calls in one turn: the first was taken" in parse(text).faults
 
 
-def test_a_name_that_is_sent_with_every_piece_is_one_name():
-    assert said(call(WINDOW[:5]), call(WINDOW[5:])) == called()
+def test_a_name_sent_with_every_piece_is_written_once():
+    assert streamed_text(call(WINDOW[:5]), call(WINDOW[5:])) == called()
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ def test_a_name_that_is_sent_with_every_piece_is_one_name():
         ('{"wavelength_range": [6400, 6700], "label": "Hα', "broken JSON", {"wavelength_range": [6400, 6700]}),
     ],
 )
-def test_arguments_that_are_no_object_are_the_parsers_to_judge(arguments, fault, read):
-    turn = parse(said(call(arguments)))
+def test_arguments_that_are_no_object_are_left_to_the_parser(arguments, fault, read):
+    turn = parse(streamed_text(call(arguments)))
     assert any(fault in found for found in turn.faults)
     assert turn.call.arguments == read
 
@@ -138,8 +138,8 @@ runs = st.lists(
 )
 
 
-def cut(delta: Delta, at: int) -> list[Delta]:
-    """The same in two pieces."""
+def split_delta(delta: Delta, at: int) -> list[Delta]:
+    """The same delta in two pieces."""
     pieces = []
     for part in (slice(None, at), slice(at, None)):
         calls = tuple(replace(c, arguments=c.arguments[part]) for c in delta.calls)
@@ -149,49 +149,49 @@ def cut(delta: Delta, at: int) -> list[Delta]:
 
 @given(runs, st.lists(st.tuples(st.integers(0, 11), st.integers(0, 12)), max_size=12))
 @example([Delta("<think"), Delta(reasoning="x"), Delta(">")], [])
-def test_the_text_is_the_same_however_the_stream_is_cut(deltas, cuts):
-    whole = said(*deltas)
+def test_the_text_does_not_depend_on_how_the_stream_is_cut(deltas, cuts):
+    whole = streamed_text(*deltas)
     pieces = list(deltas)
     for which, at in cuts:
         if which < len(pieces):
-            pieces[which : which + 1] = cut(pieces[which], at)
-    assert said(*pieces) == whole
+            pieces[which : which + 1] = split_delta(pieces[which], at)
+    assert streamed_text(*pieces) == whole
 
 
 @given(words)
-def test_of_words_nothing_is_lost_and_at_most_one_pair_of_tags_is_added(text):
-    told = said(Delta(text))
-    bare = [one.replace("<think>", "").replace("</think>", "").strip() for one in (told, text)]
+def test_no_text_is_lost_and_at_most_one_pair_of_tags_is_added(text):
+    written = streamed_text(Delta(text))
+    bare = [version.replace("<think>", "").replace("</think>", "").strip() for version in (written, text)]
     assert bare[0] == bare[1]
-    assert told.count("<think>") - text.count("<think>") in (0, 1)
-    assert told.count("</think>") - text.count("</think>") in (0, 1)
+    assert written.count("<think>") - text.count("<think>") in (0, 1)
+    assert written.count("</think>") - text.count("</think>") in (0, 1)
 
 
-def test_a_turn_becomes_the_message_that_it_was():
+def test_a_turn_becomes_its_original_message():
     message = assistant_message(f"<think>Hα first.</think>{called()}", "call00001")
     assert message["content"] == "<think>Hα first.</think>"
-    (one,) = message["tool_calls"]
-    assert one == {"id": "call00001", "type": "function", "function": {"name": TOOL_NAME, "arguments": WINDOW}}
+    (tool_call,) = message["tool_calls"]
+    assert tool_call == {"id": "call00001", "type": "function", "function": {"name": TOOL_NAME, "arguments": WINDOW}}
 
 
-def test_of_several_calls_the_one_that_was_run_is_kept():
-    text = said(call("{{{"), call(index=1, id="b"), call('{"wavelength_range": [1, 2]}', index=2, id="c"))
-    (one,) = assistant_message(text, "x")["tool_calls"]
-    assert one["function"]["arguments"] == WINDOW
+def test_of_several_calls_the_executed_one_is_kept():
+    text = streamed_text(call("{{{"), call(index=1, id="b"), call('{"wavelength_range": [1, 2]}', index=2, id="c"))
+    (tool_call,) = assistant_message(text, "x")["tool_calls"]
+    assert tool_call["function"]["arguments"] == WINDOW
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        said(call('{"wavelength_range": [6400, 6700], "label": "Hα')),
-        said(call('{"wavelength_range": [NaN, 6700]}')),
-        said(call("")),
-        said(call('{"label": "</tool_call>", "wavelength_range": [6400, 6700]}')),
+        streamed_text(call('{"wavelength_range": [6400, 6700], "label": "Hα')),
+        streamed_text(call('{"wavelength_range": [NaN, 6700]}')),
+        streamed_text(call("")),
+        streamed_text(call('{"label": "</tool_call>", "wavelength_range": [6400, 6700]}')),
         f'<tool_call>{{"name": "no such tool!", "arguments": {WINDOW}}}</tool_call>',
         f'{{"name": "{TOOL_NAME}", "arguments": {WINDOW}}}',
     ],
 )
-def test_whatever_was_called_an_api_accepts_the_message(text):
+def test_an_api_accepts_the_message_of_any_call(text):
     """Servers refuse a conversation whose earlier arguments are no JSON object."""
     function = assistant_message(text, "x")["tool_calls"][0]["function"]
     assert json.loads(function["arguments"], parse_constant=pytest.fail) == parse(text).call.arguments
@@ -199,7 +199,7 @@ def test_whatever_was_called_an_api_accepts_the_message(text):
 
 
 @given(st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=9), max_size=3))
-def test_a_call_comes_back_as_it_went(arguments):
+def test_a_written_call_reads_back_unchanged(arguments):
     written = json.dumps(arguments)
     found = parse(call_text(TOOL_NAME, written)).call
     assert found is not None
@@ -208,7 +208,7 @@ def test_a_call_comes_back_as_it_went(arguments):
 
 
 def talking(request) -> Say:
-    """Two looks, then the answer, as a GPT-class server streams them."""
+    """Two zooms, then the answer, as a GPT-class server streams them."""
     turn = sum(message["role"] == "assistant" for message in request["messages"])
     if turn == 2:
         return Say(ANSWER)
@@ -225,7 +225,7 @@ def last(server: BadServer, guidance: Guidance | None = None, sampling: Sampling
     return end
 
 
-def test_a_whole_inspection_is_held_by_native_calls():
+def test_a_whole_inspection_runs_with_native_calls():
     with BadServer(talking, models=[MODEL]) as server:
         end = last(server)
     assert end.reason == "answered"
@@ -245,7 +245,7 @@ def test_each_request_begins_with_the_whole_of_the_one_before():
     assert all(chat.body["tools"] == [TOOL_SCHEMA] for chat in server.chats)
 
 
-def test_the_tools_answer_is_a_tool_turn_and_its_picture_a_users():
+def test_the_tools_answer_is_a_tool_turn_and_its_picture_a_user_turn():
     with BadServer(talking, models=[MODEL]) as server:
         last(server)
     system, question, assistant, tool, picture = server.chats[1].body["messages"]
@@ -259,7 +259,7 @@ def test_the_tools_answer_is_a_tool_turn_and_its_picture_a_users():
 
 def test_an_error_of_the_tool_has_no_picture():
     seen = tool_call(SPECTRUM, {"wavelength_range": [1, 2]})
-    exchange = Exchange(said(call('{"wavelength_range": [1, 2]}')), seen)
+    exchange = Exchange(streamed_text(call('{"wavelength_range": [1, 2]}')), seen)
     conversation = Conversation(SPECTRUM, TASK, overview(SPECTRUM), 7, (exchange,))
     messages = Native(Endpoint("http://127.0.0.1:9/v1", MODEL)).messages(conversation)
     assert [message["role"] for message in messages] == ["system", "user", "assistant", "tool"]
@@ -275,25 +275,25 @@ def test_the_turn_streams():
     assert sum(isinstance(event, ToolCall) for event in events) == 2
 
 
-def test_a_told_label_stands_in_the_system_turn_and_in_the_settings_never_in_the_prompt():
+def test_a_given_label_is_in_the_system_turn_and_the_settings_not_in_the_prompt():
     with BadServer(talking, models=[MODEL]) as server:
-        plain, told, other = last(server), last(server, Guidance("YES")), last(server, Guidance("NO"))
+        plain, labelled, other = last(server), last(server, Guidance("YES")), last(server, Guidance("NO"))
     system = [chat.body["messages"][0]["content"] for chat in server.chats]
     assert "known to be YES" not in system[0]
     assert "known to be YES" in system[3]
-    assert told.trajectory.prompt == plain.trajectory.prompt
-    settings = told.trajectory.drafter.settings
+    assert labelled.trajectory.prompt == plain.trajectory.prompt
+    settings = labelled.trajectory.drafter.settings
     assert settings["label_told"] is True
     assert "label_told" not in plain.trajectory.drafter.settings
-    # The hash is of the text without the verdict: who knows it does not know the label.
+    # The hash is of the text without the verdict, so it does not reveal the label.
     assert settings["guidance_sha256"] == other.trajectory.drafter.settings["guidance_sha256"]
 
 
 def test_a_thought_that_gives_the_label_away_is_a_fault():
     giveaway = Say(ANSWER.replace("It is clear", "As the ground truth is YES, it is clear"))
     with BadServer([giveaway], models=[MODEL]) as server:
-        told, plain = last(server, Guidance("YES")), last(server)
-    assert told.trajectory.faults == ("turn 1: reveals that the answer was known: 'ground truth'",)
+        labelled, plain = last(server, Guidance("YES")), last(server)
+    assert labelled.trajectory.faults == ("turn 1: reveals that the answer was known: 'ground truth'",)
     assert plain.trajectory.faults == ()
 
 
@@ -312,7 +312,7 @@ def test_a_thought_that_gives_the_label_away_is_a_fault():
         "I am supposed to conclude YES.",
     ],
 )
-def test_give_aways_are_found(text):
+def test_mentions_of_the_label_are_found(text):
     assert mentions_label(text)
 
 
@@ -327,12 +327,12 @@ def test_give_aways_are_found(text):
         *(statement.text for task in load().values() for statement in task.statements),
     ],
 )
-def test_ordinary_reasoning_gives_nothing_away(text):
+def test_ordinary_reasoning_does_not_mention_the_label(text):
     assert mentions_label(text) is None
 
 
-def test_a_reasoning_model_that_takes_no_temperature_is_asked_without():
-    """As GPT-5 answers: other names, and no say in the sampling."""
+def test_a_reasoning_model_that_takes_no_temperature_is_called_without_it():
+    """As GPT-5 answers: other parameter names, and no control of the sampling."""
 
     def picky(request):
         if "max_tokens" in request:
@@ -358,7 +358,7 @@ def test_a_reasoning_model_that_takes_no_temperature_is_asked_without():
     assert any("temperature" in fault for fault in end.trajectory.faults)
 
 
-def test_a_turn_cut_at_its_limit_or_by_a_filter_is_said_to_be():
+def test_a_turn_cut_at_its_limit_or_by_a_filter_is_a_fault():
     for finish, fault in (("length", "cut at its limit of 2048 tokens"), ("content_filter", "content filter")):
         with BadServer([Say("<think>On and on", finish=finish)], models=[MODEL]) as server:
             end = last(server)
@@ -366,7 +366,7 @@ def test_a_turn_cut_at_its_limit_or_by_a_filter_is_said_to_be():
         assert any(fault in found for found in end.trajectory.faults)
 
 
-def test_what_was_said_before_the_server_failed_is_kept():
+def test_text_written_before_the_server_failed_is_kept():
     with BadServer([Cut("Half a thought")], models=[MODEL]) as server:
         end = last(server)
     assert (end.reason, end.trajectory.steps[0]) == ("policy failed", Think("s1", "Half a thought"))
@@ -383,32 +383,32 @@ def test_stop_frees_the_servers_slot():
     assert end.reason == "stopped"
 
 
-def test_tags_in_the_reasoning_are_remarked_on():
+def test_tags_in_the_reasoning_give_a_remark():
     with BadServer([Say(ANSWER, reasoning="Then <answer>.")], models=[MODEL]) as server:
         policy = Native(Endpoint(server.url, MODEL))
         pieces = list(policy.turn(Conversation(SPECTRUM, TASK, overview(SPECTRUM), 8)))
     assert Remark("tags inside the reasoning, written ‹so›") in pieces
 
 
-class Asked:
-    """Looks first, whatever it is told; keeps the conversation it was given."""
+class OneReply:
+    """A policy that writes one fixed turn; keeps the conversations it was given."""
 
-    drafter = Drafter("model", "asked")
+    drafter = Drafter("model", "one reply")
 
-    def __init__(self, says: str) -> None:
-        self.says = says
+    def __init__(self, reply: str) -> None:
+        self.reply = reply
         self.seen: list[Conversation] = []
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
         self.seen.append(conversation)
-        yield self.says
+        yield self.reply
 
 
-LOOK = '<think>a</think><tool_call>{"name": "spectral_visualization_tool", "arguments": {}}</tool_call>'
+TOOL_CALL_TURN = '<think>a</think><tool_call>{"name": "spectral_visualization_tool", "arguments": {}}</tool_call>'
 
 
-def test_one_turn_and_no_word_of_a_tool() -> None:
-    policy = Asked(r"<think>a</think><answer>\boxed{NO} b</answer>")
+def test_without_the_tool_there_is_one_turn_and_no_mention_of_a_tool() -> None:
+    policy = OneReply(r"<think>a</think><answer>\boxed{NO} b</answer>")
     started, *_, ended = inspect(
         simulate("cv", "LAMOST", 20.0, seed=1), load()["cv"], policy, max_turns=8, with_tool=False
     )
@@ -424,8 +424,10 @@ def test_one_turn_and_no_word_of_a_tool() -> None:
     assert "call the tool" not in native[0]["content"]
 
 
-def test_a_call_is_not_run() -> None:
-    *_, ended = inspect(simulate("cv", "LAMOST", 20.0, seed=1), load()["cv"], Asked(LOOK), max_turns=8, with_tool=False)
+def test_without_the_tool_a_call_is_not_run() -> None:
+    *_, ended = inspect(
+        simulate("cv", "LAMOST", 20.0, seed=1), load()["cv"], OneReply(TOOL_CALL_TURN), max_turns=8, with_tool=False
+    )
     assert isinstance(ended, Ended)
     assert ended.reason == "turn limit"
     (zoom,) = (step for step in ended.trajectory.steps if isinstance(step, Zoom))
@@ -433,7 +435,7 @@ def test_a_call_is_not_run() -> None:
     assert zoom.picture is None
 
 
-def test_the_baseline_answers_at_once() -> None:
+def test_without_the_tool_the_baseline_answers_at_once() -> None:
     *_, ended = inspect(simulate("cv", "LAMOST", 20.0, seed=1), load()["cv"], Baseline(), with_tool=False)
     assert isinstance(ended, Ended)
     assert ended.reason == "answered"

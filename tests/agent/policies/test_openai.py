@@ -39,7 +39,7 @@ from tests.support.model_server import (
 )
 
 
-def test_text_comes_piece_by_piece_and_the_token_counts_last():
+def test_text_is_streamed_and_the_token_counts_come_last():
     with BadServer([Say("It is a star.", pieces=5)]) as server:
         deltas = turn(Endpoint(server.url, "spec-o3"))
     assert len([delta for delta in deltas if delta.text]) == 5
@@ -48,7 +48,7 @@ def test_text_comes_piece_by_piece_and_the_token_counts_last():
     assert deltas[-1] == Delta(usage=Usage(requests=1, prompt=100, cached=40, completion=7))
 
 
-def test_what_is_sent_is_the_conversation_and_every_setting():
+def test_the_request_holds_the_conversation_and_every_setting():
     with BadServer([Say("Yes.")]) as server:
         turn(Endpoint(server.url, "spec-o3"), Sampling(0.7, 0.9, 300, 5))
     assert server.chats[0].body == {
@@ -63,13 +63,13 @@ def test_what_is_sent_is_the_conversation_and_every_setting():
     }
 
 
-def test_without_a_model_the_first_that_is_served_is_asked():
+def test_without_a_model_name_the_first_served_model_is_used():
     with BadServer([Say("Yes.")], models=["first", "second"]) as server:
         turn(Endpoint(server.url))
     assert server.chats[0].body["model"] == "first"
 
 
-def test_tool_calls_come_as_they_are_streamed():
+def test_tool_calls_are_passed_on_as_they_are_streamed():
     tools = [{"type": "function", "function": {"name": "look"}}]
     start = {"index": 0, "id": "call_1", "function": {"name": "look", "arguments": ""}}
     rest = {"index": 0, "function": {"arguments": '{"a": 1}'}}
@@ -80,19 +80,19 @@ def test_tool_calls_come_as_they_are_streamed():
     assert server.chats[0].body["tools"] == tools
 
 
-def test_a_server_that_counts_with_every_piece_is_not_added_up():
+def test_token_counts_sent_with_every_piece_are_not_added_up():
     events = [usage(100, 0, 1), chunk({"content": "Yes."}), usage(100, 0, 2), chunk({}, "stop"), DONE]
     with BadServer([Raw(events)]) as server:
         counted = [delta.usage for delta in turn(Endpoint(server.url, "spec-o3")) if delta.usage]
     assert counted == [Usage(1, 100, 0, 2)]
 
 
-def test_a_server_that_does_not_count_was_still_asked_once():
+def test_without_token_counts_the_request_is_still_counted():
     with BadServer([Say("Yes.", usage=None)]) as server:
         assert turn(Endpoint(server.url, "spec-o3"))[-1] == Delta(usage=Usage(requests=1))
 
 
-def test_an_answer_needs_either_a_reason_to_end_or_a_mark_of_its_end():
+def test_an_answer_needs_a_finish_reason_or_an_end_mark():
     with BadServer([Say("Yes.", done=False), Say("No.", finish=None)]) as server:
         endpoint = Endpoint(server.url, "spec-o3")
         assert (text(turn(endpoint)), text(turn(endpoint))) == ("Yes.", "No.")
@@ -104,11 +104,11 @@ def test_one_connection_serves_the_turns_of_a_conversation():
         endpoint.check()
         for _ in range(3):
             turn(endpoint)
-        assert server.connections == 2  # the check asks two of its questions at once
+        assert server.connections == 2  # the check sends two of its requests at the same time
 
 
-class Lingering:
-    """Keeps the connection open after its last word."""
+class NeverCloses:
+    """A server that keeps the connection open after its last event."""
 
     async def chunks(self, body):
         for event in (chunk({"content": "Yes."}), chunk({}, "stop"), DONE):
@@ -116,20 +116,20 @@ class Lingering:
         await asyncio.Event().wait()
 
 
-def test_a_server_that_does_not_hang_up_is_hung_up_on():
-    with BadServer([Lingering()]) as server:
+def test_the_client_closes_a_connection_that_the_server_keeps_open():
+    with BadServer([NeverCloses()]) as server:
         assert text(turn(Endpoint(server.url, "spec-o3"))) == "Yes."
         assert server.wait(lambda: server.left == 1)
 
 
-def test_a_key_of_the_environment_is_for_openai_and_not_for_this_server(monkeypatch):
+def test_the_openai_key_of_the_environment_is_not_sent_to_another_server(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with BadServer([Say("Yes.")]) as server:
         turn(Endpoint(server.url, "spec-o3"))
     assert KEY not in str(server.asked)
 
 
-def test_a_server_on_this_machine_is_asked_directly_whatever_proxy_the_environment_names(monkeypatch):
+def test_a_server_on_this_machine_is_called_without_the_proxy_of_the_environment(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     connections.cache_clear()
     with BadServer([Say("Yes.")]) as server:
@@ -137,7 +137,7 @@ def test_a_server_on_this_machine_is_asked_directly_whatever_proxy_the_environme
 
 
 @given(st.lists(st.text(alphabet="aé😀{}", min_size=1), min_size=1, max_size=6), st.data())
-def test_events_are_the_same_however_their_bytes_were_cut(events, data):
+def test_events_do_not_depend_on_how_the_bytes_are_split(events, data):
     end = data.draw(st.sampled_from(["\n", "\r\n"]))
     sent = "".join(f": still here{end}data: {event}{end}{end}" for event in events).encode()
     cuts = sorted(data.draw(st.lists(st.integers(0, len(sent)))))
@@ -146,7 +146,7 @@ def test_events_are_the_same_however_their_bytes_were_cut(events, data):
     assert got + decoder.end() == events
 
 
-# Letting go
+# Stopping and closing
 
 
 @pytest.mark.parametrize(
@@ -157,10 +157,10 @@ def test_stop_ends_the_turn_and_closes_the_connection(answer):
         stop = Stop()
         deltas = Endpoint(server.url, "spec-o3").stream(MESSAGES, Sampling(), stop)
         with ThreadPoolExecutor() as pool:
-            heard = pool.submit(list, deltas)
+            received = pool.submit(list, deltas)
             assert server.wait(lambda: server.open == 1)
             stop.set()
-            heard.result(timeout=10)
+            received.result(timeout=10)
         assert server.wait(lambda: server.left == 1 and server.open == 0)
 
 
@@ -172,49 +172,49 @@ def test_closing_the_generator_closes_the_connection():
         assert server.wait(lambda: server.left == 1 and server.open == 0)
 
 
-def test_stop_also_ends_the_wait_for_another_try():
+def test_stop_also_ends_the_wait_before_a_retry():
     slow = RequestLimits(tries=5, pause=60.0, longest_pause=60.0)
     with BadServer([Status(503)]) as server:
         stop = Stop()
         with ThreadPoolExecutor() as pool:
-            heard = pool.submit(list, Endpoint(server.url, "m", None, slow).stream(MESSAGES, Sampling(), stop))
+            received = pool.submit(list, Endpoint(server.url, "m", None, slow).stream(MESSAGES, Sampling(), stop))
             assert server.wait(lambda: len(server.chats) == 1)
             stop.set()
-            assert heard.result(timeout=10) == []
+            assert received.result(timeout=10) == []
 
 
-def test_a_stop_that_is_set_already_asks_nobody():
+def test_a_stop_that_is_already_set_sends_no_request():
     with BadServer([Say("Yes.")]) as server:
         stop = Stop()
         stop.set()
         assert list(Endpoint(server.url, "spec-o3").stream(MESSAGES, Sampling(), stop)) == []
 
 
-def test_two_hundred_turns_at_once_all_come_whole():
+def test_two_hundred_concurrent_turns_are_all_complete():
     with BadServer(talking(["It is a star."], delay=0.01)) as server:
         endpoint = Endpoint(server.url, "spec-o3")
         with ThreadPoolExecutor(200) as pool:
-            said = list(pool.map(lambda _: text(turn(endpoint)), range(200)))
-    assert said == ["It is a star."] * 200
+            texts = list(pool.map(lambda _: text(turn(endpoint)), range(200)))
+    assert texts == ["It is a star."] * 200
 
 
-# Trying again
+# Retries
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 503])
-def test_what_may_pass_is_tried_again(status):
+def test_temporary_errors_are_retried(status):
     with BadServer([Status(status), Status(status), Say("Yes.")]) as server:
         assert text(turn(Endpoint(server.url, "spec-o3", None, HASTY))) == "Yes."
     assert len(server.chats) == 3
 
 
 @pytest.mark.parametrize("answer", [Cut(), Raw(), Raw([chunk({"role": "assistant"})])])
-def test_a_turn_that_broke_off_before_its_first_word_is_tried_again(answer):
+def test_a_turn_that_broke_off_before_its_first_text_is_retried(answer):
     with BadServer([answer, Say("Yes.")]) as server:
         assert text(turn(Endpoint(server.url, "spec-o3", None, HASTY))) == "Yes."
 
 
-def test_a_turn_that_has_begun_is_never_tried_again():
+def test_a_turn_that_has_begun_is_never_retried():
     with BadServer([Cut("It is"), Say("Yes.")]) as server:
         deltas = Endpoint(server.url, "spec-o3", None, HASTY).stream(MESSAGES, Sampling(), Stop())
         assert next(deltas).text == "It is"
@@ -223,7 +223,7 @@ def test_a_turn_that_has_begun_is_never_tried_again():
     assert len(server.chats) == 1
 
 
-def test_a_server_that_comes_up_late_is_waited_for():
+def test_the_client_waits_for_a_server_that_starts_late():
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         port = held.getsockname()[1]
@@ -238,7 +238,7 @@ def test_a_server_that_comes_up_late_is_waited_for():
         late.close()
 
 
-def test_a_server_says_how_long_to_wait_and_is_believed_within_reason():
+def test_the_wait_requested_by_a_server_is_used_up_to_a_limit():
     patience = RequestLimits(pause=0.5, longest_pause=30.0)
     assert patience.before_next(1, requested=12.0) == 12.0
     assert patience.before_next(1, requested=3600.0) == 30.0
@@ -246,7 +246,7 @@ def test_a_server_says_how_long_to_wait_and_is_believed_within_reason():
     assert 15.0 <= patience.before_next(20) <= 30.0
 
 
-def test_the_wait_is_told_in_seconds_thousandths_or_as_a_date():
+def test_retry_after_may_be_in_seconds_milliseconds_or_a_date():
     assert retry_after({"retry-after": "2"}) == 2.0
     assert retry_after({"retry-after-ms": "150", "retry-after": "2"}) == 0.15
     assert retry_after({"retry-after": "Mon, 01 Jan 2024 00:00:00 GMT"}) == 0.0
@@ -254,7 +254,7 @@ def test_the_wait_is_told_in_seconds_thousandths_or_as_a_date():
     assert retry_after({}) is None
 
 
-def test_retry_after_is_waited_for():
+def test_the_client_waits_as_long_as_retry_after():
     with BadServer([Status(429, retry_after=0.3), Say("Yes.")]) as server:
         patience = RequestLimits(tries=2, pause=0.001, longest_pause=5.0)
         since = time.monotonic()
@@ -263,13 +263,13 @@ def test_retry_after_is_waited_for():
 
 
 def failure(*answers, patience: RequestLimits = HASTY) -> str:
-    """What is said when a server answers so."""
+    """Return the error message for a server with these answers."""
     with BadServer(answers, api_key=KEY) as server, pytest.raises(PolicyError) as raised:
         turn(Endpoint(server.url, "spec-o3", KEY, patience))
-    said = str(raised.value)
-    assert KEY not in said
-    assert said.endswith((".", ".)"))
-    return said.replace(server.url, "URL")
+    message = str(raised.value)
+    assert KEY not in message
+    assert message.endswith((".", ".)"))
+    return message.replace(server.url, "URL")
 
 
 def test_no_server():
@@ -290,20 +290,20 @@ def test_https_where_there_is_none():
         turn(Endpoint(server.url.replace("http", "https"), "spec-o3", None, HASTY))
 
 
-def test_no_first_word_in_time():
-    said = failure(Stall(), patience=RequestLimits(first=0.2))
-    assert said.startswith("URL had not begun to answer after 0.2 s")
+def test_no_first_text_in_time():
+    message = failure(Stall(), patience=RequestLimits(first=0.2))
+    assert message.startswith("URL had not begun to answer after 0.2 s")
 
 
 def test_silence_in_the_middle():
-    said = failure(Stall("It is"), patience=RequestLimits(between=0.2))
-    assert said.startswith("URL stopped in the middle of its answer: nothing for 0.2 s.")
+    message = failure(Stall("It is"), patience=RequestLimits(between=0.2))
+    assert message.startswith("URL stopped in the middle of its answer: nothing for 0.2 s.")
 
 
 @pytest.mark.parametrize(
     ("message", "code"),
     [
-        # vLLM, its wordings from 2023 to 2026
+        # vLLM, messages from 2023 to 2026
         (
             "This model's maximum context length is 4096 tokens. However, you requested 5048 tokens (3000 in "
             "the messages, 2048 in the completion). Please reduce the length of the messages or completion.",
@@ -338,36 +338,36 @@ def test_silence_in_the_middle():
         ("The input (3000 tokens) is longer than the model's context length (4096 tokens).", None),
     ],
 )
-def test_too_long_a_conversation(message, code):
-    said = failure(problem(400, message, code))
-    assert said == (
+def test_a_conversation_that_is_too_long(message, code):
+    error = failure(problem(400, message, code))
+    assert error == (
         "The conversation has grown too long for the model: 3,000 tokens to read and up to 2,048 to write, "
         "of 4,096 it holds. Allow fewer turns or fewer tokens per turn, or serve it with a larger "
         "--max-model-len."
     )
 
 
-def test_too_long_a_conversation_without_the_numbers():
-    said = failure(problem(400, "the request exceeds the available context size, try increasing it"))
-    assert said.startswith("The conversation has grown too long for the model. Allow fewer turns")
+def test_a_conversation_that_is_too_long_without_numbers():
+    error = failure(problem(400, "the request exceeds the available context size, try increasing it"))
+    assert error.startswith("The conversation has grown too long for the model. Allow fewer turns")
 
 
 def test_a_key_that_is_not_accepted_is_not_repeated():
-    said = failure(problem(401, f"Incorrect API key provided: {KEY}."))
-    assert said == "URL rejected the API key (401). servers.toml says where its key is."
+    error = failure(problem(401, f"Incorrect API key provided: {KEY}."))
+    assert error == "URL rejected the API key (401). servers.toml says where its key is."
 
 
-def test_a_key_that_is_wanted():
+def test_a_missing_key():
     with BadServer(api_key=KEY) as server, pytest.raises(PolicyError, match="needs an API key, and none was sent"):
         turn(Endpoint(server.url, "spec-o3", None, HASTY))
 
 
-def test_a_key_that_may_not_and_is_blacked_out_wherever_it_is_repeated():
-    said = failure(problem(403, f"Project of {KEY} has no access."))
-    assert said == "URL does not let this API key use spec-o3 (403): Project of [key] has no access."
+def test_a_key_without_permission_is_redacted_in_the_message():
+    error = failure(problem(403, f"Project of {KEY} has no access."))
+    assert error == "URL does not let this API key use spec-o3 (403): Project of [key] has no access."
 
 
-def test_a_model_that_is_not_served_and_those_that_are():
+def test_an_unknown_model_is_reported_with_the_served_models():
     unknown = problem(404, "The model `x` does not exist.")
     with BadServer([unknown], models=["a", "b"]) as server, pytest.raises(PolicyError) as raised:
         turn(Endpoint(server.url, "x", None, HASTY))
@@ -375,7 +375,7 @@ def test_a_model_that_is_not_served_and_those_that_are():
 
 
 @pytest.mark.parametrize(
-    ("answer", "wanted"),
+    ("answer", "expected"),
     [
         (Status(413, "<html>Request Entity Too Large</html>"), "more than URL accepts at once (413)"),
         (
@@ -401,11 +401,11 @@ def test_a_model_that_is_not_served_and_those_that_are():
         (Cut(), "URL closed the connection without an answer"),
     ],
 )
-def test_each_failure_is_said_in_a_sentence(answer, wanted):
-    assert wanted in failure(answer)
+def test_each_failure_is_reported_in_a_sentence(answer, expected):
+    assert expected in failure(answer)
 
 
-def test_how_often_it_was_tried_is_said():
+def test_the_number_of_tries_is_reported():
     assert re.search(r"\(Tried 3 times in \d+ s\.\)$", failure(Status(503)))
 
 
@@ -417,7 +417,7 @@ def test_a_server_that_went_away_between_two_turns():
         turn(endpoint)
 
 
-def test_a_server_that_is_well_says_who_it_is_and_how_busy():
+def test_the_health_check_reports_the_server_and_its_load():
     stop = Stop()
     with BadServer([Stall()], models=["Maxwell-Jia/spec-o3-7b"]) as server, ThreadPoolExecutor() as pool:
         waiting = pool.submit(list, Endpoint(server.url, "any").stream(MESSAGES, Sampling(), stop))
@@ -433,28 +433,28 @@ def test_a_server_that_is_well_says_who_it_is_and_how_busy():
     assert (health.running, health.waiting) == (1, 0)
 
 
-def test_a_model_that_is_not_served_is_found_out_before_it_is_asked():
+def test_the_health_check_finds_a_model_that_is_not_served():
     with BadServer(models=["a", "b"]) as server:
         health = Endpoint(server.url, "c").check()
     assert (health.ok, health.sentence) == (False, f"{server.url} does not serve c. It serves a, b.")
 
 
 @pytest.mark.parametrize(
-    ("server", "wanted"),
+    ("server", "expected"),
     [
         (BadServer(well=False), "is no model server: it answered something else. Its address usually ends in /v1."),
         (BadServer(models=[]), "serves no model."),
         (BadServer(api_key=KEY), "needs an API key, and none was sent (401)."),
     ],
 )
-def test_what_is_wrong_with_a_server_is_said(server, wanted):
+def test_the_health_check_reports_what_is_wrong(server, expected):
     with server:
         health = Endpoint(server.url).check()
     assert not health.ok
-    assert wanted in health.sentence
+    assert expected in health.sentence
 
 
-def test_no_server_is_said_with_how_to_start_one():
+def test_a_missing_server_is_reported_with_the_command_to_start_one():
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
@@ -462,28 +462,28 @@ def test_no_server_is_said_with_how_to_start_one():
     assert health.sentence == f"No server at {url}. Start one: spec-o3 serve --model Maxwell-Jia/spec-o3-3b"
 
 
-def test_a_server_elsewhere_is_not_told_to_be_started_here():
-    said = str(unreachable(ConnectionRefusedError(), "http://gpu.example.org:8000/v1", 5.0))
-    assert said.endswith("Is it running, and does a firewall let this machine through?")
+def test_for_a_remote_server_no_start_command_is_suggested():
+    message = str(unreachable(ConnectionRefusedError(), "http://gpu.example.org:8000/v1", 5.0))
+    assert message.endswith("Is it running, and does a firewall let this machine through?")
 
 
-def test_a_server_that_never_answers_is_not_waited_for_long():
+def test_the_health_check_waits_only_briefly_for_a_silent_server():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         health = Endpoint(f"http://127.0.0.1:{silent.getsockname()[1]}/v1").check()
     assert "No answer from" in health.sentence
 
 
-def test_facts_are_asked_once():
+def test_facts_are_requested_once():
     with BadServer([Say("Yes.")]) as server:
         endpoint = Endpoint(server.url)
         endpoint.check()
         for _ in range(3):
             endpoint.facts()
             turn(endpoint)
-    assert [asked.path for asked in server.asked].count("/v1/models") == 1
+    assert [request.path for request in server.asked].count("/v1/models") == 1
 
 
-def test_an_adapter_has_the_context_of_the_model_that_it_adapts():
+def test_an_adapter_has_the_context_of_its_base_model():
     cards = [
         {"id": "base", "owned_by": "vllm", "max_model_len": 4096},
         {"id": "first", "owned_by": "vllm", "parent": "base", "max_model_len": None},
@@ -504,7 +504,7 @@ def refuses(name: str, message: str):
     return behaviour
 
 
-def test_a_parameter_that_is_not_taken_is_left_out_and_that_is_said_once():
+def test_an_unsupported_parameter_is_left_out_and_remarked_on_once():
     message = "Unsupported value: 'temperature' does not support 0 with this model."
     with BadServer(refuses("temperature", message)) as server:
         endpoint = Endpoint(server.url, "spec-o3")
@@ -517,7 +517,7 @@ def test_a_parameter_that_is_not_taken_is_left_out_and_that_is_said_once():
     assert endpoint.left_out == ("temperature",)
 
 
-def test_max_tokens_goes_under_its_newer_name_without_a_word():
+def test_max_tokens_is_sent_under_its_newer_name_without_a_remark():
     message = "Unsupported parameter: 'max_tokens' is not supported with this model."
     with BadServer(refuses("max_tokens", message)) as server:
         endpoint = Endpoint(server.url, "spec-o3")
@@ -526,7 +526,7 @@ def test_max_tokens_goes_under_its_newer_name_without_a_word():
     assert endpoint.left_out == ()
 
 
-def test_a_parameter_is_found_in_the_words_of_a_server_that_does_not_name_it():
+def test_an_unsupported_parameter_is_found_in_the_text_of_an_error():
     def behaviour(body):
         detail = [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]
         return Status(422, {"detail": detail}) if "seed" in body else Say("Yes.")
@@ -537,7 +537,7 @@ def test_a_parameter_is_found_in_the_words_of_a_server_that_does_not_name_it():
     assert endpoint.left_out == ("seed",)
 
 
-def test_many_threads_learn_what_is_not_taken_and_one_says_so():
+def test_many_threads_leave_a_parameter_out_with_one_remark():
     with BadServer(refuses("top_p", "unknown parameter top_p")) as server:
         endpoint = Endpoint(server.url, "spec-o3")
         with ThreadPoolExecutor(8) as pool:
@@ -546,8 +546,8 @@ def test_many_threads_learn_what_is_not_taken_and_one_says_so():
     assert len([delta for deltas in turns for delta in deltas if delta.remark]) == 1
 
 
-def test_a_server_that_takes_nothing_is_not_asked_for_ever():
+def test_a_server_that_supports_no_parameter_is_not_called_for_ever():
     nothing = problem(400, "unsupported: temperature top_p max_tokens")
     with BadServer([nothing]) as server, pytest.raises(PolicyError, match=r"refused the request \(400\)"):
         turn(Endpoint(server.url, "spec-o3"))
-    assert len(server.chats) == 4  # once for each that was named, and once with what is left
+    assert len(server.chats) == 4  # once for each named parameter, and once with the rest

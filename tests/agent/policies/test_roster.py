@@ -1,4 +1,4 @@
-"""Which policies there are: server files, replay and local weights."""
+"""The roster of policies: server files, replay, local weights and command-line options."""
 
 import argparse
 import json
@@ -67,7 +67,7 @@ def file(tmp_path):
     return written
 
 
-def test_a_file_names_servers_with_their_defaults(file):
+def test_a_file_lists_servers_with_their_defaults(file):
     big, gpt = read_servers(file(GOOD))
     assert (big.url, big.dialect, big.title) == ("http://gpu.example.org:8000/v1", "spec-o3", "Spec-o3 7B")
     assert big.sampling() == Sampling(temperature=0.7, max_tokens=900)
@@ -98,7 +98,7 @@ def test_a_file_names_servers_with_their_defaults(file):
         ("[[server]]", "[[servers]]", "servers: found an unknown field, expected one of server; did you mean server?"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said_by_file_and_field(file, old, new, complaint):
+def test_a_problem_in_a_file_names_the_file_and_the_field(file, old, new, complaint):
     path = file(GOOD.replace(old, new))
     with pytest.raises(RosterError) as refused:
         read_servers(path)
@@ -106,7 +106,7 @@ def test_what_is_wrong_with_a_file_is_said_by_file_and_field(file, old, new, com
     assert complaint in str(refused.value)
 
 
-def test_a_single_table_is_told_from_a_list_of_them(file):
+def test_a_single_table_instead_of_a_list_is_refused(file):
     with pytest.raises(RosterError, match="one \\[\\[server\\]\\] table per server, in double brackets"):
         read_servers(file('[server]\nkey = "a"\nurl = "http://h/v1"\n'))
 
@@ -120,7 +120,7 @@ def test_a_single_table_is_told_from_a_list_of_them(file):
         f'url = "http://host/v1?key={SECRET}"',
     ],
 )
-def test_a_key_that_stands_where_none_belongs_is_not_repeated(file, line):
+def test_a_key_in_the_wrong_place_is_not_shown_in_the_message(file, line):
     fields = {"key": 'key = "a"', "url": 'url = "http://host/v1"'}
     fields[line.partition(" ")[0]] = line
     with pytest.raises(RosterError) as refused:
@@ -128,13 +128,13 @@ def test_a_key_that_stands_where_none_belongs_is_not_repeated(file, line):
     assert SECRET not in str(refused.value)
 
 
-def test_a_file_that_is_missing_is_an_error_and_one_beside_the_database_need_not_be_there(tmp_path):
+def test_a_named_file_must_exist_but_the_one_in_the_database_folder_is_optional(tmp_path):
     with pytest.raises(RosterError, match="No such file"):
         Roster.load(tmp_path / "none.toml")
     assert Roster.load(database_folder=tmp_path).server("spec-o3").url == URL
 
 
-def test_the_server_of_this_machine_is_always_listed(file, monkeypatch):
+def test_the_default_server_is_always_listed(file, monkeypatch):
     keys = [entry.key for entry in Roster.load(file(GOOD)).entries()]
     assert keys == ["baseline", "spec-o3", "big", "gpt", "replay"]
     monkeypatch.setenv("SPEC_O3_SERVER", "http://other:9000")
@@ -147,7 +147,7 @@ def test_the_server_of_this_machine_is_always_listed(file, monkeypatch):
         Roster.load()
 
 
-def test_the_file_is_found_by_name_by_the_environment_or_beside_the_database(file, tmp_path, monkeypatch):
+def test_the_file_is_found_by_name_in_the_environment_or_in_the_database_folder(file, tmp_path, monkeypatch):
     path = file(GOOD)
     assert Roster.load(database_folder=tmp_path).server("big")
     monkeypatch.setenv("SPEC_O3_SERVERS", str(path))
@@ -157,7 +157,7 @@ def test_the_file_is_found_by_name_by_the_environment_or_beside_the_database(fil
     assert Roster.load(other, database_folder=tmp_path).server("big") is None
 
 
-def test_those_that_say_the_same_each_time_are_asked_for_one_sample(file):
+def test_deterministic_policies_allow_one_sample_only(file):
     samples = {entry.key: entry.samples_ok for entry in Roster.load(file(GOOD)).entries()}
     assert samples == {"baseline": False, "spec-o3": True, "big": True, "gpt": True, "replay": False}
 
@@ -176,7 +176,7 @@ def test_each_key_gives_its_policy(file, monkeypatch):
     assert roster.policy("big").endpoint is big.endpoint
 
 
-def test_who_is_not_there_or_cannot_be_asked_so_is_said_in_words(file):
+def test_unknown_policies_and_wrong_uses_raise_readable_errors(file):
     roster = Roster.load(file(GOOD))
     with pytest.raises(PolicyError, match="found no policy 'gpt-9', expected one of baseline, spec-o3, big"):
         roster.policy("gpt-9")
@@ -198,7 +198,7 @@ def key_file(folder, mode: int, text: str = SECRET + "\n"):
     return path
 
 
-def test_a_key_in_a_file_of_its_owner_is_sent_and_stands_in_no_trace(file, tmp_path):
+def test_a_key_from_a_private_file_is_sent_and_is_in_no_trace(file, tmp_path):
     key_file(tmp_path, 0o600)
     with BadServer(models=["spec-o3"], api_key=SECRET) as server:
         path = file(f'[[server]]\nkey = "a"\nurl = "{server.url}"\napi_key_file = "the.key"\n')
@@ -229,23 +229,23 @@ def test_a_key_file_without_a_key_is_refused(tmp_path):
         Server(key="a", url=URL, api_key_file=tmp_path / "none").api_key()
 
 
-def test_a_servers_health_is_asked_once_in_a_while_however_many_want_it():
+def test_a_servers_health_is_cached_for_many_callers():
     now = [0.0]
     with BadServer(models=["spec-o3"]) as server:
         roster = Roster([Server(key="a", url=server.url)], clock=lambda: now[0])
         with ThreadPoolExecutor(8) as pool:
             assert all(health.ok for health in pool.map(roster.health, ["a"] * 24))
-        assert [asked.path for asked in server.asked].count("/v1/models") == 1
+        assert [request.path for request in server.asked].count("/v1/models") == 1
         now[0] = 6.0
         roster.health("a")
-        assert [asked.path for asked in server.asked].count("/v1/models") == 2
+        assert [request.path for request in server.asked].count("/v1/models") == 2
     now[0] = 12.0
     gone = roster.health("a")
     assert not gone.ok
     assert server.url in gone.sentence
 
 
-def test_the_baseline_and_replay_are_always_well():
+def test_the_baseline_and_replay_are_always_healthy():
     roster = Roster.load()
     assert roster.health("baseline").ok
     assert roster.health("replay").ok
@@ -264,11 +264,11 @@ def chosen(*options: str, samples: int = 1):
     return choice_from(arguments, roster_from(arguments), samples)
 
 
-def test_without_options_the_baseline_is_asked():
+def test_without_options_the_policy_is_the_baseline():
     assert isinstance(chosen()(), Baseline)
 
 
-def test_options_say_where_a_model_is_and_how_it_is_asked(file):
+def test_options_set_the_address_of_a_model_and_its_sampling(file):
     choice = chosen("--policy", "spec-o3", "--server", "http://h:1", "--model", "m", "--temperature", "0.7")
     policy = choice(2)
     assert isinstance(policy, SpecO3)
@@ -279,7 +279,7 @@ def test_options_say_where_a_model_is_and_how_it_is_asked(file):
     assert seeded(1).endpoint is seeded(2).endpoint
 
 
-def test_openai_is_asked_natively_with_a_key_from_the_environment(monkeypatch):
+def test_openai_uses_the_native_dialect_and_a_key_from_the_environment(monkeypatch):
     with pytest.raises(CannotRun, match="needs a key: set OPENAI_API_KEY"):
         chosen("--policy", "openai", "--model", "gpt-5")
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
@@ -293,13 +293,13 @@ def test_openai_is_asked_natively_with_a_key_from_the_environment(monkeypatch):
     assert chosen("--policy", "openai", "--model", "gpt-5")().endpoint.url == "http://proxy:1/v1"
 
 
-def test_the_key_of_a_file_does_not_go_to_another_address(file, tmp_path):
+def test_a_key_file_is_not_used_for_another_address(file, tmp_path):
     key_file(tmp_path, 0o600)
     with BadServer(models=["spec-o3"]) as server:
         path = file('[[server]]\nkey = "spec-o3"\nurl = "http://h/v1"\napi_key_file = "the.key"\n')
         policy = chosen("--policy", "spec-o3", "--servers", str(path), "--server", server.url)()
         run(SPECTRUM, TASK, policy)
-    assert SECRET not in json.dumps([dict(asked.headers) for asked in server.asked])
+    assert SECRET not in json.dumps([dict(request.headers) for request in server.asked])
 
 
 @pytest.mark.parametrize(
@@ -319,13 +319,13 @@ def test_the_key_of_a_file_does_not_go_to_another_address(file, tmp_path):
         ("--servers nowhere.toml", "nowhere.toml: file: found .*No such file"),
     ],
 )
-def test_options_that_make_no_sense_are_refused_in_words(options, complaint, tmp_path, monkeypatch):
+def test_options_that_make_no_sense_are_refused_with_a_message(options, complaint, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(CannotRun, match=complaint):
         chosen(*options.split())
 
 
-def test_samples_that_could_not_differ_are_refused():
+def test_samples_that_cannot_differ_are_refused():
     with pytest.raises(CannotRun, match="--samples: found 5, expected 1: baseline gives the same answer each time"):
         chosen(samples=5)
     with pytest.raises(CannotRun, match="5 at temperature 0 are identical; set --temperature"):
@@ -355,7 +355,7 @@ def test_a_replay_draws_every_picture_again_and_they_are_the_same():
     assert len(again.zooms) > 1
 
 
-def test_a_replay_is_the_originals_work_and_says_that_it_was_replayed():
+def test_a_replay_keeps_the_original_drafter_and_is_marked_as_replayed():
     drafter = run(SPECTRUM, TASK, Replay(ORIGINAL)).drafter
     assert (drafter.kind, drafter.name) == (ORIGINAL.drafter.kind, ORIGINAL.drafter.name)
     assert dict(drafter.settings) == {**ORIGINAL.drafter.settings, "replayed": True}
@@ -371,7 +371,7 @@ def test_a_trace_without_an_answer_ends_without_one_again():
 
 @settings(max_examples=50)
 @given(trajectories())
-def test_whatever_is_stored_is_said_turn_by_turn(trajectory):
+def test_any_stored_trace_is_replayed_turn_by_turn(trajectory):
     turns = [turn_text(turn) for turn in trajectory.turns()]
     exchanges: tuple[Exchange, ...] = ()
     for text in [*turns, ""]:
@@ -387,7 +387,7 @@ def test_a_replayed_turn_reads_as_it_was_stored():
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder that looks like a model, as far as can be seen without loading it."""
+    """A folder with the files that mark a model and an adapter, enough for checks that load nothing."""
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "config.json").write_text("{}")
     (tmp_path / "adapter").mkdir()
@@ -400,7 +400,7 @@ def without_torch(monkeypatch):
     monkeypatch.setattr("agent.policies.local.model.find_spec", lambda name: None if name == "torch" else name)
 
 
-def test_what_is_no_model_is_said_to_be_none(folder):
+def test_weights_that_are_no_model_have_a_problem(folder):
     model, adapter = str(folder / "model"), str(folder / "adapter")
     for weights, complaint in (
         (Weights(str(folder / "none")), "no such folder"),
@@ -414,7 +414,7 @@ def test_what_is_no_model_is_said_to_be_none(folder):
 
 
 @pytest.mark.usefixtures("without_torch")
-def test_what_is_not_installed_is_named_with_the_command_that_installs_it(folder):
+def test_a_missing_package_is_named_with_the_command_that_installs_it(folder):
     policy = Local(str(folder / "model"))
     health = policy.check()
     assert not health.ok
@@ -424,7 +424,7 @@ def test_what_is_not_installed_is_named_with_the_command_that_installs_it(folder
     assert (end.reason, end.detail) == ("policy failed", health.sentence)
 
 
-def test_a_hub_name_may_be_one():
+def test_a_hub_name_is_accepted():
     assert "folder" not in (Weights("Maxwell-Jia/spec-o3-3b").problem() or "")
 
 
@@ -446,7 +446,7 @@ def test_a_stopped_inspection_does_not_begin_to_load(folder, monkeypatch):
     assert (end.reason, loads) == ("stopped", [])
 
 
-def test_an_error_nobody_foresaw_is_not_hidden(folder, monkeypatch):
+def test_an_unexpected_error_is_not_hidden(folder, monkeypatch):
     def broken(weights: Weights) -> Loaded:
         raise ZeroDivisionError
 
@@ -455,7 +455,7 @@ def test_an_error_nobody_foresaw_is_not_hidden(folder, monkeypatch):
         list(inspect(SPECTRUM, TASK, Local(str(folder / "model"))))
 
 
-def test_the_roster_lists_a_model_in_this_process_where_one_is_named(folder, monkeypatch):
+def test_the_roster_lists_a_local_model_if_the_environment_names_one(folder, monkeypatch):
     assert "local" not in [entry.key for entry in Roster.load().entries()]
     with pytest.raises(PolicyError, match="found no policy 'local'"):
         Roster.load().policy("local")

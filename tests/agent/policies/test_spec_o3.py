@@ -1,4 +1,4 @@
-"""A Spec-o3 model behind a server, as a policy: what is sent, what is passed on, who it says it was."""
+"""A Spec-o3 model behind a server, as a policy: requests, streamed text, and the drafter in the trace."""
 
 import threading
 
@@ -26,7 +26,7 @@ def last(server: BadServer, sampling: Sampling | None = None) -> Ended:
     return end
 
 
-def test_a_whole_inspection_is_held_with_the_server():
+def test_a_whole_inspection_runs_with_the_server():
     with BadServer(talking(), models=[MODEL]) as server:
         end = last(server)
     assert (end.reason, end.trajectory.answer.verdict) == ("answered", "YES")
@@ -35,12 +35,12 @@ def test_a_whole_inspection_is_held_with_the_server():
     assert end.usage == Usage(requests=3, prompt=300, cached=120, completion=21)
 
 
-def test_text_is_passed_on_untouched_as_it_comes():
+def test_streamed_text_is_passed_on_unchanged():
     with BadServer(talking(pieces=9), models=[MODEL]) as server:
         events = list(inspect(SPECTRUM, TASK, SpecO3(Endpoint(server.url, MODEL))))
-    said = [event.text for event in events if isinstance(event, Text) and event.turn == 1]
-    assert "".join(said) == TRAJECTORY[0]
-    assert len(said) == 9
+    pieces = [event.text for event in events if isinstance(event, Text) and event.turn == 1]
+    assert "".join(pieces) == TRAJECTORY[0]
+    assert len(pieces) == 9
 
 
 def test_each_request_begins_with_the_whole_of_the_one_before():
@@ -55,11 +55,11 @@ def test_each_request_begins_with_the_whole_of_the_one_before():
     assert all("tools" not in chat.body for chat in server.chats)
 
 
-def test_the_trace_says_which_model_how_it_was_asked_and_by_what_it_was_served():
+def test_the_trace_names_the_model_its_settings_and_its_server():
     with BadServer(talking(), models=[MODEL]) as server:
         drafter = last(server, Sampling(temperature=1.0, seed=7)).trajectory.drafter
     assert (drafter.kind, drafter.name) == ("model", MODEL)
-    wanted = {
+    expected = {
         "dialect": "spec-o3",
         "temperature": 1.0,
         "top_p": 1.0,
@@ -69,7 +69,7 @@ def test_the_trace_says_which_model_how_it_was_asked_and_by_what_it_was_served()
         "server_version": "0.12.0",
         "context": 32768,
     }
-    assert wanted.items() <= drafter.settings.items()
+    assert expected.items() <= drafter.settings.items()
     assert len(drafter.settings["tool_block_sha256"]) == 64
     assert server.url not in str(drafter)
 
@@ -79,7 +79,7 @@ def test_a_model_that_was_not_named_is_named_in_the_trace():
         assert run(SPECTRUM, TASK, SpecO3(Endpoint(server.url))).drafter.name == MODEL
 
 
-def test_a_setting_that_the_server_refused_is_not_said_to_have_been_used():
+def test_a_setting_that_the_server_refused_is_not_recorded_as_used():
     def behaviour(body):
         refusal = problem(400, "unsupported", "unsupported_value", "temperature")
         return refusal if "temperature" in body else talking()(body)
@@ -90,30 +90,30 @@ def test_a_setting_that_the_server_refused_is_not_said_to_have_been_used():
     assert end.trajectory.faults == ("turn 1: the server does not take temperature: it was left out",)
 
 
-def test_thinking_that_the_server_split_off_is_put_back_into_its_tags():
+def test_reasoning_that_the_server_split_off_is_put_back_into_its_tags():
     with BadServer([Say("<answer>\\boxed{NO} Too cool.</answer>", reasoning="TiO bands.")]) as server:
         events = list(inspect(SPECTRUM, TASK, SpecO3(Endpoint(server.url))))
-    said = "".join(event.text for event in events if isinstance(event, Text))
-    assert said == "<think>TiO bands.</think><answer>\\boxed{NO} Too cool.</answer>"
+    text = "".join(event.text for event in events if isinstance(event, Text))
+    assert text == "<think>TiO bands.</think><answer>\\boxed{NO} Too cool.</answer>"
     assert events[-1].trajectory.faults == ()
 
 
 @pytest.mark.parametrize(
-    ("finish", "wanted"),
+    ("finish", "expected"),
     [
         ("length", "turn 1: cut at its limit of 300 tokens"),
         ("content_filter", "turn 1: cut by the server's content filter"),
         ("abort", "turn 1: ended by the server: abort"),
     ],
 )
-def test_an_answer_that_was_cut_is_said_to_be(finish, wanted):
+def test_an_answer_that_was_cut_is_a_fault(finish, expected):
     with BadServer([Say("<think>It is", finish=finish)], models=[MODEL]) as server:
         faults = last(server, Sampling(max_tokens=300)).trajectory.faults
-    assert faults == (wanted, "turn 1: <think> not closed")
+    assert faults == (expected, "turn 1: <think> not closed")
 
 
 @pytest.mark.parametrize("answer", [Stall(), Stall("<think>Hm"), Endless(obedient=False, delay=0.005)])
-def test_a_stopped_inspection_frees_the_server_at_once_and_keeps_what_was_said(answer):
+def test_a_stopped_inspection_frees_the_server_at_once_and_keeps_its_steps(answer):
     with BadServer([Say(look(6400, 6700)), answer], models=[MODEL]) as server:
         stop = Stop()
         events = inspect(SPECTRUM, TASK, SpecO3(Endpoint(server.url, MODEL)), stop=stop)
@@ -131,7 +131,7 @@ def test_a_stopped_inspection_frees_the_server_at_once_and_keeps_what_was_said(a
     assert len(end.trajectory.zooms) == 1
 
 
-def test_a_server_that_dies_between_two_turns_ends_the_inspection_with_what_was_seen():
+def test_a_server_that_dies_between_two_turns_ends_the_inspection_with_its_steps():
     hasty = RequestLimits(tries=2, pause=0.01)
     with BadServer(talking(), models=[MODEL]) as server:
         endpoint = Endpoint(server.url, MODEL, None, hasty)
@@ -148,7 +148,7 @@ def test_a_server_that_dies_between_two_turns_ends_the_inspection_with_what_was_
     assert end.trajectory.drafter.settings["server"] == "vLLM"
 
 
-def test_without_a_server_a_policy_still_says_who_it_would_be():
+def test_without_a_server_a_policy_still_has_its_name():
     with BadServer() as server:
         pass
     policy = SpecO3(Endpoint(server.url, MODEL, None, RequestLimits(tries=1)))
@@ -157,7 +157,7 @@ def test_without_a_server_a_policy_still_says_who_it_would_be():
         run(SPECTRUM, TASK, policy)
 
 
-def test_too_long_a_conversation_ends_with_what_to_do():
+def test_too_long_a_conversation_ends_with_advice():
     message = "This model's maximum context length is 4096 tokens and your request has 4000 input tokens"
     with BadServer([Say(look(6400, 6700)), problem(400, message)], models=[MODEL]) as server:
         end = last(server)
@@ -166,7 +166,7 @@ def test_too_long_a_conversation_ends_with_what_to_do():
     assert len(end.trajectory.zooms) == 1
 
 
-def test_a_busy_server_is_only_a_wait():
+def test_a_busy_server_is_tried_again():
     with BadServer([Status(503), Say(TRAJECTORY[-1])], models=[MODEL]) as server:
         policy = SpecO3(Endpoint(server.url, MODEL, None, RequestLimits(pause=0.01)))
         assert run(SPECTRUM, TASK, policy).answer.verdict == "YES"
@@ -175,7 +175,7 @@ def test_a_busy_server_is_only_a_wait():
 # Sampling
 
 
-def test_samples_of_one_spectrum_have_seeds_of_their_own():
+def test_samples_of_one_spectrum_have_different_seeds():
     seeds = [Sampling(1.0, seed=40).for_sample(number).seed for number in range(3)]
     assert seeds == [40, 41, 42]
     assert Sampling(seed=2**31 - 1).for_sample(1).seed == 0
@@ -183,7 +183,7 @@ def test_samples_of_one_spectrum_have_seeds_of_their_own():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "wanted"),
+    ("wrong", "expected"),
     [
         ({"temperature": -0.1}, "temperature: found -0.1, expected a number from 0 to 2"),
         ({"temperature": float("nan")}, "temperature: found nan, expected a number from 0 to 2"),
@@ -192,6 +192,6 @@ def test_samples_of_one_spectrum_have_seeds_of_their_own():
         ({"seed": -1}, "seed: found -1, expected a whole number from 0 to 2147483647"),
     ],
 )
-def test_a_setting_out_of_range_is_refused(wrong, wanted):
-    with pytest.raises(ValueError, match=wanted):
+def test_a_setting_out_of_range_is_refused(wrong, expected):
+    with pytest.raises(ValueError, match=expected):
         Sampling(**wrong)

@@ -55,7 +55,7 @@ def test_an_undamaged_file_is_a_spectrum(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", DAMAGED)
-def test_a_damaged_file_says_what_it_holds(tmp_path, name):
+def test_the_message_of_a_damaged_file_says_what_was_found(tmp_path, name):
     content, expected = DAMAGED[name]
     message = refusal(written(tmp_path / "file", content))
     assert any(part in message for part in expected.split("|"))
@@ -103,7 +103,7 @@ def scratch(tmp_path_factory) -> Path:
 
 
 def read_or_refused(path: Path) -> list[Spectrum]:
-    """What can be read of a file; a refusal is one that was foreseen."""
+    """Return the spectra that can be read; check that a refusal is one of the known reasons."""
     found: list[Spectrum] = []
     refused = ""
     try:
@@ -125,7 +125,7 @@ def read_or_refused(path: Path) -> list[Spectrum]:
     changes=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.binary(min_size=1, max_size=12)), max_size=4),
     keep=st.one_of(st.just(1.0), st.floats(0, 1)),
 )
-def test_no_other_exception_escapes_whatever_the_damage(scratch, kind, changes, keep):
+def test_no_other_exception_escapes_for_any_damage(scratch, kind, changes, keep):
     raw = bytearray(WHOLE[kind])
     for place, new in changes:
         start = int(place * len(raw))
@@ -159,16 +159,16 @@ def test_no_value_of_a_structural_card_is_trusted(scratch, keyword, value, kind)
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "9" * 400, "-" + "9" * 4_000, "NaN"])
 def test_a_number_of_a_spectrum_that_overflows_is_refused_by_its_field(field: str, number: str) -> None:
     value = {"r": json.loads(number)} if field in ("snr", "meta") else json.loads(number)
-    given: dict[str, Any] = a_spectrum().to_json() | {field: value}
+    data: dict[str, Any] = a_spectrum().to_json() | {field: value}
     if field == "meta" and isinstance(value["r"], int):
-        Spectrum.from_json(given)  # a whole number of any length is a JSON scalar
+        Spectrum.from_json(data)  # a whole number of any length is a JSON scalar
         return
     with pytest.raises(SpectrumError, match=field) as refused:
-        Spectrum.from_json(given)
+        Spectrum.from_json(data)
     check_sentence(str(refused.value))
 
 
-def test_a_parquet_file_that_ends_its_reader_ends_no_more_than_that(
+def test_a_parquet_file_that_crashes_its_reader_crashes_only_the_child_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "dies.py").write_text("import os\nos.abort()\n")

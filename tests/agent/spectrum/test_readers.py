@@ -1,4 +1,4 @@
-"""Each layout, from a file made here with known numbers in it."""
+"""Readers of each file layout, on files made here from known numbers."""
 
 import gzip
 import json
@@ -181,7 +181,7 @@ def desi(path: Path, **without) -> Path:
     return write(path, *[h for h in hdus if h.name not in without.get("leave_out", ())])
 
 
-def test_desi_targets_are_listed_merged_and_read_in_turn(tmp_path):
+def test_desi_targets_are_listed_merged_and_read_in_order(tmp_path):
     path = desi(tmp_path / "coadd.fits")
     with pytest.raises(SeveralSpectra) as caught:
         read(path)
@@ -191,7 +191,7 @@ def test_desi_targets_are_listed_merged_and_read_in_turn(tmp_path):
     assert spectrum.flux[:98].tolist() == [2.0] * 98
     assert spectrum.flux[98] == pytest.approx((2 * 1 + 6 * 3) / 4)
     assert spectrum.ivar[98] == 4
-    # Flagged where every contribution is: B's last pixel lies under an unflagged R pixel.
+    # A merged pixel is flagged only if every arm flags it: B's last pixel overlaps an unflagged R pixel.
     assert np.flatnonzero(spectrum.mask).tolist() == [295]
     assert (spectrum.ra, spectrum.ids, spectrum.name) == (10.0, {"targetid": "39627"}, "coadd.fits#39627")
     assert [s.ids["targetid"] for s in read_all(path)] == ["39627", "39628"]
@@ -250,7 +250,7 @@ def test_an_axis_in_nanometres_becomes_angstroms(tmp_path):
     assert read(path).medium == "air"
 
 
-def test_stelib_like_zero_stretches_hold_no_data_but_keep_their_place(tmp_path):
+def test_stelib_like_zero_ranges_hold_no_data_but_keep_their_pixels(tmp_path):
     flux = FLUX.copy()
     flux[:3], flux[100:150], flux[200] = 0, 0, 0
     cards = {"CRVAL1": 3200.0, "CDELT1": 1.0, "STARIDEN": "HD1", "ISEXTINC": 0.1, "SPECTYPE": "M2III"}
@@ -320,7 +320,7 @@ def test_scaled_integer_columns_and_images_are_unscaled(tmp_path):
     hdu = fits.BinTableHDU.from_columns(columns)
     hdu.header["XSCAL2"], hdu.header["XZERO2"] = 0.5, 10.0
     path = write(tmp_path / "t.fits", primary(), hdu)
-    # Renamed behind astropy's back, which would scale the numbers while it writes them.
+    # Renamed in the bytes, because astropy would scale the numbers while it writes them.
     path.write_bytes(path.read_bytes().replace(b"XSCAL2", b"TSCAL2").replace(b"XZERO2", b"TZERO2"))
     with fits.open(path) as theirs:
         expected = np.asarray(theirs[1].data["flux"])
@@ -341,7 +341,7 @@ def test_calspec_is_vacuum(tmp_path):
     assert (spectrum.survey, spectrum.medium, spectrum.ids) == ("CALSPEC", "vacuum", {"object": "VEGA"})
 
 
-def test_a_table_of_vectors_holds_one_spectrum_a_row(tmp_path):
+def test_a_table_of_vectors_holds_one_spectrum_per_row(tmp_path):
     columns = {"wavelength": np.tile(WAVELENGTH, (2, 1)), "flux": np.stack([FLUX, 3 * FLUX])}
     path = write(tmp_path / "rows.fits", primary(), table(columns))
     with pytest.raises(SeveralSpectra):
@@ -366,14 +366,14 @@ def test_two_and_three_columns_without_header(tmp_path):
     assert three.errors == "measured"
 
 
-def test_a_third_column_that_cannot_be_an_error_and_further_ones_are_left_alone(tmp_path):
+def test_a_third_column_that_cannot_be_an_error_and_further_ones_are_ignored(tmp_path):
     assert read(text(tmp_path / "a.txt", lines(WAVELENGTH, FLUX, -FLUX))).errors == "estimated"
     four = read(text(tmp_path / "b.txt", lines(WAVELENGTH, FLUX, FLUX, FLUX)))
     assert four.errors == "estimated"
     assert four.meta["columns_unused"] == 2
 
 
-def test_descending_wavelengths_are_turned_round_with_everything_else(tmp_path):
+def test_descending_wavelengths_are_reversed_with_all_other_columns(tmp_path):
     sigma = np.linspace(1, 2, N)
     path = text(tmp_path / "a.csv", "wave,flux,err\n" + lines(WAVELENGTH[::-1], FLUX, sigma, join=","))
     spectrum = read(path)
@@ -381,7 +381,7 @@ def test_descending_wavelengths_are_turned_round_with_everything_else(tmp_path):
     np.testing.assert_allclose(spectrum.ivar, 1 / sigma[::-1] ** 2, rtol=1e-5)
 
 
-def test_csv_with_headings_windows_line_ends_a_mark_and_empty_cells(tmp_path):
+def test_csv_with_headings_windows_line_ends_a_byte_order_mark_and_empty_cells(tmp_path):
     rows = lines(WAVELENGTH, FLUX, join=",").splitlines()
     rows[4] = rows[4].split(",")[0] + ","
     path = tmp_path / "a.csv"
@@ -397,7 +397,7 @@ def test_skyserver_csv_is_vacuum(tmp_path):
     assert (read(path).survey, read(path).medium) == ("SDSS", "vacuum")
 
 
-def test_ecsv_units_are_heeded(tmp_path):
+def test_ecsv_units_are_applied(tmp_path):
     data = Table({"wavelength": WAVELENGTH / 10, "flux": FLUX, "ivar": IVAR})
     data["wavelength"].unit, data["flux"].unit = "nm", "Jy"
     data.write(tmp_path / "a.ecsv")
@@ -441,7 +441,7 @@ def test_flat_parquet_table(tmp_path):
     np.testing.assert_array_equal(spectrum.ivar, IVAR)
 
 
-def test_parquet_with_a_spectrum_a_row(tmp_path):
+def test_parquet_with_one_spectrum_per_row(tmp_path):
     rows = {"wave": [WAVELENGTH.tolist()] * 3, "flux": [(k * FLUX).tolist() for k in (1, 2, 3)]}
     pq.write_table(pa.table(rows), tmp_path / "a.parquet", row_group_size=2)
     assert read(tmp_path / "a.parquet", "2").flux[0] == 300.0
@@ -476,7 +476,7 @@ def test_specvi_bench_rows(tmp_path):
     json.dumps(first.to_json())
 
 
-def test_a_layout_only_specutils_knows_is_read_through_it(tmp_path):
+def test_a_layout_that_only_specutils_knows_is_read_with_it(tmp_path):
     pytest.importorskip("specutils")
     first = primary(SURVEY="apogee")
     first.header["HISTORY"] = "APOGEE apVisit"
@@ -493,7 +493,7 @@ def test_a_layout_only_specutils_knows_is_read_through_it(tmp_path):
     assert spectrum.meta["read_by"] == "specutils APOGEE apVisit"
 
 
-def test_every_spectrum_read_says_where_it_came_from(tmp_path):
+def test_every_spectrum_has_the_name_of_its_file(tmp_path):
     spectrum = read(lamost_image(tmp_path / "here.fits"))
     assert spectrum.name == "here.fits"
     with pytest.raises(SpectrumError, match=r"here\.fits: found one spectrum without a name; expected a target 3"):

@@ -1,4 +1,4 @@
-"""Real survey files: each is read to the wavelengths it holds, or refused for the right reason."""
+"""Real survey files: each is read over its full wavelength range, or refused for the right reason."""
 
 import csv
 import warnings
@@ -16,7 +16,7 @@ from agent.spectrum.readers.fits import FitsFile
 ONLY_SPECTRUM = 0.02  # Å; the manifest is written to 0.01
 PRINTED_TO_1 = 3e-5  # of the wavelength: X-shooter text above 10,000 Å is printed to 1 Å
 
-# What must be refused: a part of the path, and a part of the message.
+# Files that must be refused: a part of the path, and a part of the message.
 REFUSED = {
     "desi/GALAXY/redrock-": "expected DESI arms",
     "desi/QSO/QSO_cat": "columns TARGETID, Z",
@@ -31,7 +31,7 @@ REFUSED = {
     "osc_boneyard/": "a JSON container",
 }
 
-# Where the manifest's range is not the file's: a part of the path, the true ends in Å, and why.
+# Files whose range differs from the manifest: a part of the path, the true ends in Å, and the reason.
 LAMOST_DR1 = "the third row of DR1/2 files is flux over continuum, the axis is in COEFF0 and COEFF1"
 MARZ_VACUUM = "the header's axis is air; the WAVELENGTH HDU holds the vacuum wavelengths"
 PICKLES_FUSED = "columns run together where fluxes pass 100; the manifest leaves those rows out"
@@ -81,10 +81,10 @@ def any_spectrum(path: Path) -> Spectrum:
         return next(read_all(path))
 
 
-def test_every_file_is_read_to_its_range_or_refused_for_its_reason(manifest: list[Row], folder: Path):
+def test_every_file_is_read_over_its_range_or_refused_for_its_reason(manifest: list[Row], folder: Path):
     faults = []
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # nothing astropy might say reaches the user
+        warnings.simplefilter("error")  # no warning of astropy reaches the user
         for row in manifest:
             try:
                 spectrum = any_spectrum(folder / row.path)
@@ -109,7 +109,7 @@ def test_the_tables_of_exceptions_name_only_files_that_exist(manifest: list[Row]
         assert any(part in row.path for row in manifest), part
 
 
-def test_files_of_several_spectra_list_them_and_give_them_one_by_one(manifest: list[Row], folder: Path):
+def test_files_of_several_spectra_list_them_and_return_them_one_by_one(manifest: list[Row], folder: Path):
     for row in manifest:
         count = next((n for part, n in SEVERAL.items() if part in row.path), None)
         if count is None or row.refusal:
@@ -160,7 +160,7 @@ def _same_data(mine, reference) -> int:
     return 1
 
 
-def test_what_a_lamost_file_says_about_itself_is_kept(folder: Path):
+def test_the_metadata_of_a_lamost_file_is_kept(folder: Path):
     spectrum = read(folder / "lamost/STAR_G0/spec-55859-F5902_sp01-005.fits.gz")
     assert spectrum.survey == "LAMOST"
     assert (spectrum.medium, spectrum.frame, spectrum.flux_unit) == ("vacuum", "observed", "relative")
@@ -195,13 +195,13 @@ def test_a_redshift_that_means_unknown_is_none(folder: Path):
     assert read(folder / "lamost/UNKNOWN/spec-58575-HD103621N361936B01_sp03-045.fits").redshift is None
 
 
-def test_a_header_card_that_cannot_be_parsed_costs_only_itself(folder: Path):
+def test_a_header_card_that_cannot_be_parsed_loses_only_its_own_value(folder: Path):
     spectrum = read(folder / "sdss_dr2_templates/CARBON_STAR/spDR2-017.fit")
     assert spectrum.redshift in (None, 0.0)
     assert spectrum.survey == "SDSS"
 
 
-def test_what_sdss_says_in_its_catalogue_row_is_kept_in_old_and_new_files(folder: Path):
+def test_the_sdss_catalogue_row_is_kept_in_old_and_new_files(folder: Path):
     old = read(folder / "sdss/GALAXY/spec-0266-51602-0013.fits")
     assert old.redshift == pytest.approx(0.12131637)
     assert old.snr["r"] == pytest.approx(21.0026)
@@ -242,7 +242,7 @@ def test_desi_arms_are_merged_and_targets_without_data_are_left_out(folder: Path
     np.testing.assert_allclose(first.ivar[2700:2751], b + r, rtol=1e-5)
 
 
-def test_a_desi_target_without_data_is_refused_when_asked_for_and_skipped_in_turn(folder: Path):
+def test_a_desi_target_without_data_is_refused_by_name_and_skipped_in_read_all(folder: Path):
     path = folder / "desi/UNLABELLED/spectra-5-169-thru20210419.fits"
     with pytest.raises(SeveralSpectra) as caught:
         read(path)
@@ -254,7 +254,7 @@ def test_a_desi_target_without_data_is_refused_when_asked_for_and_skipped_in_tur
         read(path, dead[0])
 
 
-def test_stelib_is_air_and_rest_frame_and_its_zeroed_stretches_hold_no_data(folder: Path):
+def test_stelib_is_air_and_rest_frame_and_its_zeroed_ranges_hold_no_data(folder: Path):
     spectrum = read(next((folder / "stelib").rglob("*HD091316.fits")))
     assert (spectrum.survey, spectrum.medium, spectrum.frame) == ("STELIB", "air", "rest")
     gap = (spectrum.wavelength > 4760) & (spectrum.wavelength < 7840)
@@ -302,14 +302,14 @@ def test_text_headers_name_columns_and_objects(folder: Path):
     assert spectrum.catalogue_class == "DA"
 
 
-def test_text_that_does_not_state_its_medium_says_that_it_was_assumed(folder: Path):
+def test_text_without_a_stated_medium_is_marked_as_assumed(folder: Path):
     plain = read(next((folder / "wiserep_pessto").rglob("*.asci")))
     assert (plain.medium, plain.meta["medium_assumed"], plain.flux_unit) == ("air", True, "unknown")
     oke = read(next((folder / "ing_oke1974_text").rglob("hz29.oke")))
     assert oke.flux_unit == "mjy"
 
 
-def test_wavelengths_printed_too_short_are_made_even_again(folder: Path):
+def test_wavelengths_printed_with_too_few_digits_are_made_regular_again(folder: Path):
     spectrum = read(folder / "wiserep_xshooter/M_DWARF/GJ1286.txt")
     assert spectrum.meta["wavelengths_unrounded"] is True
     np.testing.assert_allclose(np.diff(spectrum.wavelength), 0.2, rtol=1e-6)

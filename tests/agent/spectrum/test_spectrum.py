@@ -1,4 +1,4 @@
-"""The Spectrum record and the folders spectra are read from."""
+"""The Spectrum record, and the folders and lists that spectra are read from."""
 
 import copy
 import io
@@ -42,7 +42,7 @@ def full() -> Spectrum:
     )
 
 
-def test_two_arrays_are_enough_and_the_missing_errors_are_said_to_be_estimated():
+def test_two_arrays_are_enough_and_missing_errors_are_marked_as_estimated():
     spectrum = Spectrum(WAVELENGTH, FLUX)
     assert spectrum.errors == "estimated"
     assert (spectrum.ivar > 0).all()
@@ -84,7 +84,7 @@ def test_arrays_and_mappings_cannot_be_changed_and_the_callers_own_array_is_left
         ({"meta": {"a": [1]}}, "meta['a'] of list"),
     ],
 )
-def test_what_is_no_spectrum_is_refused_in_one_line_with_its_name(change, found):
+def test_invalid_values_are_refused_in_one_line_with_the_name(change, found):
     values = {"wavelength": WAVELENGTH, "flux": FLUX, "ivar": np.ones(1000), "name": "x.fits"} | change
     with pytest.raises(SpectrumError) as caught:
         Spectrum(**values)
@@ -156,11 +156,11 @@ def test_a_damaged_json_form_is_refused_by_field(key, value, found):
         {"flux": FLUX + 1},
     ],
 )
-def test_the_hash_changes_with_the_data_and_with_what_gives_it_meaning(change):
+def test_the_hash_changes_with_the_data_and_with_its_units_and_frame(change):
     assert replace(full(), **change).sha256 != full().sha256
 
 
-def test_the_hash_is_the_same_for_the_same_content_whatever_the_catalogue_says():
+def test_the_hash_does_not_depend_on_the_catalogue():
     assert replace(full(), catalogue_class="STAR B", meta={}).sha256 == full().sha256
     assert len(full().sha256) == 64
 
@@ -217,26 +217,26 @@ def tree(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def keys(*given: str, results: Path = Path(), stdin: str | None = None) -> list[str]:
-    listed = None if stdin is None else io.StringIO(stdin)
-    return [source.key for source in sources_from(given, results, listed)]
+def keys(*paths: str, results: Path = Path(), stdin: str | None = None) -> list[str]:
+    stream = None if stdin is None else io.StringIO(stdin)
+    return [source.key for source in sources_from(paths, results, stream)]
 
 
-def test_a_folder_is_gone_through_by_name_and_only_what_looks_like_a_spectrum_is_taken(tree):
+def test_a_folder_is_listed_by_name_and_only_spectrum_files_are_taken(tree):
     assert keys("data") == ["data/b.csv", "data/a/1.FITS", "data/a/2.fits.gz"]
 
 
-def test_a_table_of_labels_beside_the_spectra_is_none(tree):
+def test_a_table_of_labels_in_the_same_folder_is_no_spectrum(tree):
     (tree / "data" / "labels.csv").write_text("file,label\n1.FITS,YES\n")
     (tree / "data" / "unreadable.csv").write_bytes(b"\xff\xfe\x00")
     assert keys("data") == ["data/b.csv", "data/unreadable.csv", "data/a/1.FITS", "data/a/2.fits.gz"]
 
 
-def test_a_file_that_is_named_is_taken_whatever_its_name(tree):
+def test_a_file_given_by_path_is_taken_with_any_name(tree):
     assert keys("data/notes.md") == ["data/notes.md"]
 
 
-def test_a_file_has_one_name_however_it_is_given(tree):
+def test_a_file_has_one_name_for_all_ways_to_give_it(tree):
     assert keys("data/b.csv", "./data/../data/b.csv", str(tree / "data/b.csv"), "data") == [
         "data/b.csv",
         "data/a/1.FITS",
@@ -244,7 +244,7 @@ def test_a_file_has_one_name_however_it_is_given(tree):
     ]
 
 
-def test_names_are_relative_to_the_results_wherever_the_run_is_started(tree, monkeypatch):
+def test_names_are_relative_to_the_results_from_any_current_folder(tree, monkeypatch):
     (tree / "out").mkdir()
     assert keys("data/b.csv", results=tree / "out") == ["../data/b.csv"]
     monkeypatch.chdir(tree / "data")
@@ -270,12 +270,12 @@ def test_a_list_has_a_path_on_each_line(tree):
         "\ufeffpath\ttarget\nb.csv\t\na/1.FITS\t17\n",
     ],
 )
-def test_a_csv_with_a_column_for_the_file_is_a_list_and_its_paths_lie_beside_it(tree, text):
+def test_a_csv_with_a_file_column_is_a_list_with_paths_relative_to_its_folder(tree, text):
     (tree / "data" / "list.csv").write_text(text, encoding="utf-8")
     assert keys("data/list.csv") == keys("@data/list.csv") == ["data/b.csv", "data/a/1.FITS#17"]
 
 
-def test_a_csv_without_one_is_a_spectrum(tree):
+def test_a_csv_without_a_file_column_is_a_spectrum(tree):
     assert keys("data/b.csv") == ["data/b.csv"]
 
 
@@ -294,7 +294,7 @@ def test_standard_input_is_a_list(tree):
         ("-", "-: found no standard input"),
     ],
 )
-def test_what_is_not_there_is_named(tree, given, words):
+def test_a_missing_or_unreadable_source_is_named(tree, given, words):
     (tree / "bytes.txt").write_bytes(b"\xff\xfe\x00")
     (tree / "holes.csv").write_text("file,class\na.fits,CV\n,CV\n")
     with pytest.raises(SourceError, match=words):
@@ -308,12 +308,12 @@ def test_a_file_with_several_spectra_is_one_source_each_without_sky(shared):
     assert len(found) == 2
 
 
-def test_what_cannot_be_opened_is_left_to_whoever_reads_it(tree):
+def test_a_file_that_cannot_be_opened_is_still_listed(tree):
     source = Source(tree / "data/notes.md", "notes.md")
     assert list(spectra_in(source)) == [source]
 
 
-def test_a_file_that_is_known_is_not_opened(tree):
+def test_a_known_file_is_not_opened(tree):
     source = Source(tree / "gone.fits", "gone.fits")
     assert list(spectra_in(source, {"gone.fits"}.__contains__)) == [source]
     named = Source(tree / "gone.fits", "gone.fits", "7")

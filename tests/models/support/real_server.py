@@ -1,4 +1,4 @@
-"""A running vLLM as tests see it: its API, its counters, and the routes beside them."""
+"""A running vLLM server for tests: its API, its metrics and its other routes."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from agent.policies.openai.endpoint import Endpoint
 from agent.policies.spec_o3 import SpecO3
 
 TRAINED, ENDLESS = "tiny", "endless"
-"""What the models are called: the trained one, and it with the adapter that makes it go on and on."""
+"""Names of the models: the trained one, and the same with the adapter that never ends a turn."""
 RUNNING = "vllm:num_requests_running"
 WRITTEN = "vllm:generation_tokens_total"
 CONTEXT = 4096
 PATIENCE = 60.0
-"""Seconds after which what is waited for is taken never to come."""
+"""Seconds after which waiting is given up."""
 
 
 @dataclass(frozen=True)
 class VllmServer:
-    """``facts`` is what ``spec-o3 serve --json`` said of it."""
+    """The server; ``facts`` is the output of ``spec-o3 serve --json``."""
 
     facts: dict[str, Any]
 
     @property
     def url(self) -> str:
-        """Of the API, with its ``/v1``."""
+        """The address of the API, including ``/v1``."""
         return str(self.facts["url"])
 
     def policy(self, model: str = TRAINED, sampling: Sampling | None = None) -> SpecO3:
         return SpecO3(Endpoint(self.url, model), sampling)
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The answer of a route beside the API, such as ``/tokenize``."""
+        """Return the answer of a route outside the API, e.g. ``/tokenize``."""
         answer = httpx.post(self.url.removesuffix("/v1") + path, json=body, timeout=PATIENCE)
         answer.raise_for_status()
         return dict(answer.json())
@@ -50,15 +50,15 @@ class VllmServer:
         return sum(found)
 
     def idle(self) -> bool:
-        """Whether it writes nothing. While it writes on a busy CPU, its counters may take seconds to come."""
+        """Whether it generates nothing. While it generates on a busy CPU, the metrics may take seconds to arrive."""
         return self.metric(RUNNING) == 0
 
 
-def until(true: Callable[[], bool]) -> bool:
-    """Wait for it, but not for ever; whether it came."""
-    give_up = time.monotonic() + PATIENCE
-    while not true():
-        if time.monotonic() > give_up:
+def wait_until(condition: Callable[[], bool]) -> bool:
+    """Wait until the condition holds, at most PATIENCE seconds; return whether it held."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > deadline:
             return False
         time.sleep(0.02)
     return True

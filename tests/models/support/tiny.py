@@ -1,11 +1,7 @@
-r"""A real Qwen2.5-VL, tiny, that plays the game: ``python -m tests.models.support.tiny FOLDER``.
+r"""A tiny real Qwen2.5-VL that writes well-formed turns: ``python -m tests.models.support.tiny FOLDER``.
 
-It is trained until it knows a few traces by heart, the loss on the assistant's turns only. So it knows
-nothing of stars, but writes ``<think>``, ``<tool_call>`` and ``\boxed{}`` as the big ones do, over several
-turns, which is what a test of a server or of a policy needs.
-
-With ``--random`` its weights stay as they were drawn. ``--adapter-of MODEL`` makes a PEFT adapter instead,
-with which that model thinks on and on.
+It has memorised a few traces of several turns. ``--random`` keeps the random weights; ``--adapter-of MODEL`` makes a
+PEFT adapter instead, with which that model never ends its first turn.
 """
 
 from __future__ import annotations
@@ -25,7 +21,7 @@ if TYPE_CHECKING:
 STEPS, RATE = 150, 4e-3
 ADAPTER_STEPS, ADAPTER_RATE = 30, 5e-3
 ENDLESS = "<think>First I" + " look" * 200
-"""The beginning of what the model says with the adapter."""
+"""The beginning of what the model writes with the adapter."""
 
 
 def make(folder: Path, random: bool = False) -> None:
@@ -50,7 +46,7 @@ def make_adapter(folder: Path, base: Path) -> None:
 
     torch.manual_seed(0)
     processor = AutoProcessor.from_pretrained(base)
-    # Names that only the layers that read have: a server need not know how to adapt those that see.
+    # Names that only the language layers have: a server need not support adapters of the vision layers.
     config = LoraConfig(r=8, lora_alpha=16, target_modules=["q_proj", "k_proj", "v_proj", "o_proj"])
     model = get_peft_model(AutoModelForImageTextToText.from_pretrained(base), config)
     examples = [_endless(processor, inspected(key)) for key in INSPECTED]
@@ -59,10 +55,10 @@ def make_adapter(folder: Path, base: Path) -> None:
 
 
 def _train(model: PreTrainedModel, examples: Sequence[dict[str, Any]], steps: int, rate: float) -> None:
-    """AdamW, one example a step, the rate rising to ``rate`` and falling to zero."""
+    """Train with AdamW, one example per step; the learning rate rises to ``rate`` and falls to zero."""
     import torch
 
-    # As quick as with two, for a model so small, and it does not stall where others keep the cores busy.
+    # For so small a model one thread is as fast as two, and it does not stall when the cores are busy.
     torch.set_num_threads(1)
     learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(learning, betas=(0.9, 0.95), weight_decay=0.0)
@@ -81,7 +77,7 @@ def _train(model: PreTrainedModel, examples: Sequence[dict[str, Any]], steps: in
 
 
 def _example(processor: Qwen2_5_VLProcessor, trace: Trace) -> dict[str, Any]:
-    """What the model gets for one trace, with labels on what the assistant says and its <|im_end|>."""
+    """The model's input for one trace, with labels on the assistant's text and its <|im_end|>."""
     text = processor.apply_chat_template(trace.messages)
     batch = dict(processor(text=[text], images=list(trace.pictures), return_tensors="pt"))
     ids = batch["input_ids"][0].tolist()
@@ -99,22 +95,22 @@ def _example(processor: Qwen2_5_VLProcessor, trace: Trace) -> dict[str, Any]:
 
 
 def _endless(processor: Qwen2_5_VLProcessor, trace: Trace) -> dict[str, Any]:
-    """The question, and an answer that has not ended yet."""
+    """The model's input for a question and an answer that has not ended yet."""
     text = processor.apply_chat_template(trace.messages[:2], add_generation_prompt=True)
-    asked = processor(text=[text], images=[trace.pictures[0]], return_tensors="pt")
+    question = processor(text=[text], images=[trace.pictures[0]], return_tensors="pt")
     batch = dict(processor(text=[text + ENDLESS], images=[trace.pictures[0]], return_tensors="pt"))
     labels = batch["input_ids"].clone()
-    labels[:, : asked["input_ids"].shape[1]] = -100
+    labels[:, : question["input_ids"].shape[1]] = -100
     return {**batch, "labels": labels}
 
 
 if __name__ == "__main__":
-    asked = argparse.ArgumentParser(description="make a tiny Qwen2.5-VL for tests")
-    asked.add_argument("folder", type=Path)
-    asked.add_argument("--random", action="store_true", help="leave the weights as they were drawn")
-    asked.add_argument("--adapter-of", type=Path, metavar="MODEL", help="make an adapter of it instead")
-    given = asked.parse_args()
-    if given.adapter_of:
-        make_adapter(given.folder, given.adapter_of)
+    parser = argparse.ArgumentParser(description="make a tiny Qwen2.5-VL for tests")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--random", action="store_true", help="keep the random initial weights")
+    parser.add_argument("--adapter-of", type=Path, metavar="MODEL", help="make an adapter of it instead")
+    arguments = parser.parse_args()
+    if arguments.adapter_of:
+        make_adapter(arguments.folder, arguments.adapter_of)
     else:
-        make(given.folder, given.random)
+        make(arguments.folder, arguments.random)
