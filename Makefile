@@ -57,14 +57,14 @@ soak: $(VENV)/test
 	sh tests/browser/get-chromium.sh $(BIN)/python
 	$(BIN)/python -m tests.soak
 
-# Renews the lock files; what changed is for somebody to read before it is committed. Wants uv.
+# Renews the lock files; read what changed before you commit it. Needs uv.
 LOCK := uv pip compile pyproject.toml --group build --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header
 lock:
 	$(LOCK) --extra test --upgrade -o requirements-test.lock
 	$(LOCK) --constraint requirements-test.lock --upgrade -o requirements.lock
 
-# Asks the network for known weaknesses of what is locked. Wants uv.
+# Checks the locked packages against the public list of vulnerabilities. Needs uv and the network.
 audit:
 	uvx pip-audit -r requirements-test.lock --no-deps --disable-pip --strict
 
