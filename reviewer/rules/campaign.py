@@ -84,11 +84,6 @@ class Rules:
                 f"or {self.votes} votes could both approve and reject"
             )
 
-    def closes_sooner(self, other: Rules) -> bool:
-        """Whether decisions that leave a round open under ``other`` can close it under these rules."""
-        numbers = ("auditors", "votes", "approve_at", "reject_at")
-        return any(getattr(self, number) < getattr(other, number) for number in numbers)
-
     def wanted(self, state: State) -> int:
         """Return how many decisions the round needs in all; 0 once decided."""
         if state in ("approved", "rejected"):

@@ -42,7 +42,7 @@ class Settings:
             number = self._append_setting(db, person, "rules", rules_json(rules))
             rules_were = {"before": asdict(before), "rules": asdict(rules)}
             self._database.log(db, person, "rules set", "rules", rules_were, {"settings": number})
-            for item_id in _may_change(db, self._history):
+            for item_id in _may_change(db):
                 self._history.refresh(db, item_id)
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -99,23 +99,25 @@ class Settings:
         return insert(db, "settings", {"name": name, "value": value, "person": person, "at": at})
 
 
-def _may_change(db: Transaction, history: History) -> list[int]:
-    """Return the items whose standing can change with the rules: those in an open round, and closed ones with a
-    decision under rules after which others came that close a round sooner."""
-    numbers = [row[0] for row in db.execute("SELECT id FROM settings WHERE name = 'rules' ORDER BY id")]
-    rules = [history.rules_by_id(db, number) for number in numbers]
-    overtaken = [
-        number
-        for place, number in enumerate(numbers)
-        if any(later.closes_sooner(rules[place]) for later in rules[place + 1 :])
-    ]
+def _may_change(db: Transaction) -> list[int]:
+    """Return the items whose standing can change with the rules: those in an open round, and closed ones whose votes
+    or audits are too few to close the round under the rules of the last of them."""
     items = db.execute(
-        f"""
+        """
+        WITH closing AS (
+            SELECT s.item, s.state, max(d.id) AS last, sum(d.round = 'vote') AS votes, sum(d.round = 'audit') AS audits,
+                   max(d.round NOT IN ('audit', 'vote')) AS by_one_person
+            FROM standings s JOIN decisions d ON d.item = s.item AND d.version = s.version
+            WHERE (s.state, d.verb) IN (VALUES ('approved', 'approve'), ('rejected', 'reject'))
+                AND NOT EXISTS (SELECT 1 FROM decisions u WHERE u.withdraws = d.id)
+            GROUP BY s.item
+        )
         SELECT item FROM standings WHERE state IN ('audit', 'vote', 'adjudication')
         UNION
-        SELECT s.item FROM standings s JOIN decisions d ON d.item = s.item AND d.version = s.version
-        WHERE s.state IN ('approved', 'rejected') AND d.rules IN ({", ".join("?" * len(overtaken))})
-        """,
-        overtaken,
+        SELECT c.item FROM closing c JOIN decisions d ON d.id = c.last JOIN settings r ON r.id = d.rules
+        WHERE NOT c.by_one_person
+            AND c.votes < json_extract(r.value, iif(c.state = 'approved', '$.approve_at', '$.reject_at'))
+            AND c.audits < json_extract(r.value, '$.auditors')
+        """
     )
     return [item_id for (item_id,) in items.fetchall()]

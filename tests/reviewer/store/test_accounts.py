@@ -246,6 +246,16 @@ def test_a_round_that_new_rules_closed_opens_again_under_other_rules(store):
     assert store.upkeep.verify() == []
 
 
+def test_an_audit_that_new_rules_closed_opens_again_under_other_rules(store):
+    desk, item = Desk(store), an_item(store)
+    desk.until(item, *TO_AUDIT, ("AU", "reject"))
+    store.settings.set_rules("CO", Rules(auditors=1))
+    assert store.items.get(item).row.state == "rejected"
+    store.settings.set_rules("CO", Rules())
+    assert store.items.standing(item).progress == "audit 1 of 2"
+    assert store.upkeep.verify() == []
+
+
 def test_settings_are_appended_and_the_latest_is_valid(store):
     assert store.settings.get("my verdict first", default=False) is False
     store.settings.set("CO", "my verdict first", True)
