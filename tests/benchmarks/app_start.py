@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import socket
 import statistics
 import subprocess
 import sys
@@ -36,6 +35,7 @@ from reviewer.store import Draft, QueueFilter, Store
 from tests.benchmarks.next_item import drafted
 from tests.benchmarks.results import Results
 from tests.support.chromium import ARGUMENTS, system_chromium
+from tests.support.cli import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNS = 5
@@ -101,7 +101,7 @@ def _of(trace: Trajectory, spectrum: Spectrum) -> Trajectory:
 @contextmanager
 def _starting(db: Path, compiled: Path) -> Iterator[tuple[str, float]]:
     """Start the app; yield its address and the start time. It may not answer yet."""
-    port = _free_port()
+    port = free_port()
     command = [sys.executable, "app.py", "--db", str(db), "--port", str(port), "--no-browser"]
     begun = time.perf_counter()
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, env=_environment(compiled))
@@ -110,13 +110,6 @@ def _starting(db: Path, compiled: Path) -> Iterator[tuple[str, float]]:
     finally:
         process.terminate()
         process.wait(timeout=30)
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
 
 
 def _wait_for(url: str) -> None:
@@ -145,7 +138,7 @@ class Chromium:
     """
 
     def __init__(self, profile: Path) -> None:
-        port = _free_port()
+        port = free_port()
         command = [system_chromium() or "chromium", "--headless", f"--remote-debugging-port={port}"]
         command += ["--window-size=1366,768", f"--user-data-dir={profile}", *ARGUMENTS, "about:blank"]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import random
-import socket
 import statistics
 import tempfile
 import threading
@@ -33,6 +32,7 @@ from reviewer.store import Draft, Store
 from reviewer.web import app as server
 from tests.benchmarks.results import Results
 from tests.benchmarks.store import trajectory
+from tests.support.cli import free_port
 
 SOURCES = ("spec-o3-7b", "gpt-5")
 TASK = "cv"
@@ -121,9 +121,7 @@ def answer(store: Store, people: Sequence[str]) -> None:
 
 @contextmanager
 def serving(store: Store) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     app = uvicorn.Server(uvicorn.Config(server.build(store, local=True), port=port, log_level="warning"))
     thread = threading.Thread(target=app.run, daemon=True)
     thread.start()

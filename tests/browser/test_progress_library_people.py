@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import threading
 import time
 import zipfile
@@ -23,6 +22,7 @@ from reviewer.exchange import exports as exporting
 from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, Store
 from reviewer.web import app as server
+from tests.support.cli import free_port
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved, decide
 
 pytestmark = pytest.mark.browser
@@ -57,9 +57,7 @@ def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]
 @contextmanager
 def serving(store: Store) -> Iterator[str]:
     """The whole app on a free port of this machine."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     config = uvicorn.Config(
         server.build(store, local=True), port=port, log_level="warning", timeout_graceful_shutdown=1
     )

@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.models.support.learned_traces import INSPECTED, inspected
 from tests.models.support.real_server import CONTEXT, ENDLESS, PATIENCE, TRAINED, VllmServer
+from tests.support.cli import free_port
 
 CACHE = ROOT / ".cache"
 INPUTS = (Path(__file__).with_name("support") / "tiny.py", ROOT / "training" / "miniature" / "model.py")
@@ -49,7 +49,7 @@ def vllm_server(tiny_model: Path, adapter: Path) -> Iterator[VllmServer]:
     """A real vLLM, started and stopped by ``spec-o3 serve``, once per session."""
     _require("vllm")
     log = CACHE / f"vllm-{os.getpid()}.log"
-    line = [sys.executable, ROOT / "app.py", "serve", "--json", "--log", log, "--port", _free_port()]
+    line = [sys.executable, ROOT / "app.py", "serve", "--json", "--log", log, "--port", free_port()]
     line += ["--model", tiny_model, "--name", TRAINED, "--adapter", f"{ENDLESS}={adapter}"]
     line += ["--context", CONTEXT, "--", "--enable-prompt-tokens-details"]
     # A small cache, so that it starts on a laptop; no network access.
@@ -91,9 +91,3 @@ def _require(*packages: str) -> None:
     missing = [package for package in packages if find_spec(package) is None]
     if missing:
         pytest.skip(f"no {' and '.join(missing)} in this Python: run make test-models")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

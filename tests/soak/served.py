@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -21,7 +20,7 @@ from agent.trajectory import Think, Trajectory, Zoom
 from reviewer.blind.plan import Plan
 from reviewer.drafting import demo
 from reviewer.store import Draft, Store
-from tests.support.cli import Running
+from tests.support.cli import Running, free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 120.0
@@ -37,13 +36,6 @@ def start_app(*arguments: object, out: Path) -> Running:
 
 class DidNotStart(Exception):
     """The app ended or did not answer in time, although it was not killed."""
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 _numbers = count()
+
+
+def free_port() -> int:
+    """Return a TCP port of this machine that no program uses now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
 
 
 class Process:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -33,9 +32,7 @@ class App:
     def __init__(self, db: Path) -> None:
         self.db = db
         self.disk: Path | None = None  # its disk, if tests can fill it
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = cli.free_port()
         self.url = f"http://127.0.0.1:{self.port}/"
         self.process: cli.Running | None = None
 

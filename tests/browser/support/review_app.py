@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -31,9 +30,7 @@ def spec_o3(*arguments: str | Path) -> str:
 @contextmanager
 def serving(db: Path) -> Iterator[str]:
     """Run the app over ``db`` until the block ends; yield its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = cli.free_port()
     log = db.with_suffix(".log")
     process = cli.start("app", "--db", db, "--port", port, "--no-browser", out=log)
     url = f"http://127.0.0.1:{port}/"

@@ -33,6 +33,7 @@ from reviewer.store import (
 )
 from reviewer.web import app as server
 from tests.support.campaign import TO_AUDIT, TO_VOTE, Desk, an_item, people
+from tests.support.cli import free_port
 from tests.support.cli import run as spec_o3
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -80,13 +81,6 @@ def one_line(done: subprocess.CompletedProcess[str]) -> str:
     line = done.stderr.strip()
     assert "\n" not in line, line
     return line
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
 
 
 # ---- no disk space, no permission

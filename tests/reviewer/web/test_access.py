@@ -27,6 +27,7 @@ from reviewer.web.access import GRADIO, GRADIO_FOLDERS, PUBLIC, PUBLIC_FOLDERS
 from reviewer.web.auth import COOKIE
 from reviewer.web.settings import ServerSettings
 from tests.support.campaign import Desk, an_item, people
+from tests.support.cli import free_port
 
 HERE = "http://127.0.0.1:7860"
 ALL_ROLES = ("RE", "AU", "CO")
@@ -420,10 +421,7 @@ def started_at(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def serve(db: Path, host: str, public: str | None = None) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-    server.serve(ServerSettings(db, host, port, open_browser=False, public=public))
+    server.serve(ServerSettings(db, host, free_port(), open_browser=False, public=public))
 
 
 EVERYWHERE = ["0.0.0.0", "::", "", socket.gethostname(), "127.0.0.1.example.org"]
