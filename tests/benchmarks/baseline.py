@@ -12,9 +12,6 @@ ambiguous ones are left out. The verdict is that of the scorecard, which the pol
 from __future__ import annotations
 
 import argparse
-import csv
-import tomllib
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,13 +22,13 @@ import numpy as np
 from agent.policies.baseline.scorecard import assess
 from agent.simulate import KINDS, simulate, truth
 from agent.simulate.instrument import SURVEYS
-from agent.spectrum import Spectrum, SpectrumError, read_all
+from agent.spectrum import Spectrum
 from agent.tasks import Task, load
 from agent.trajectory.steps import Verdict
+from tests.benchmarks.real_spectra import real_spectra
 from tests.benchmarks.results import Results
 
 HELD_OUT = 100_000
-LABELS = Path(__file__).with_name("real_labels.toml")
 
 
 @dataclass(frozen=True)
@@ -56,36 +53,9 @@ def simulated(seeds: Sequence[int], tasks: Sequence[str]) -> Iterator[Case]:
 
 def real(folder: Path, tasks: Sequence[str], counts: Counter[str]) -> Iterator[Case]:
     """The spectra of a collection whose class ``real_labels.toml`` lists; ``counts`` gets the numbers of files."""
-    with LABELS.open("rb") as opened:
-        groups = tomllib.load(opened)["group"]
-    with (folder / "MANIFEST.csv").open(newline="", encoding="utf-8") as opened_text:
-        rows = list(csv.DictReader(opened_text))
-    for row in rows:
-        group = _group_of(row["class"], row["survey"], groups)
-        if group is None:
-            counts["files of a class without a trusted label"] += 1
-            continue
-        undecided = group.get("undecided", [])
-        answers: dict[str, Verdict] = {
-            task: "YES" if task in group.get("yes", []) else "NO" for task in tasks if task not in undecided
-        }
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                spectra = list(read_all(folder / row["path"]))
-        except SpectrumError:
-            counts["files refused by the reader"] += 1
-            continue
-        counts["files used"] += 1
-        for spectrum in spectra:
-            yield Case(spectrum, answers, group.get("tier", "trusted"))
-
-
-def _group_of(name: str, source: str, groups: Sequence[Mapping[str, list[str]]]) -> Mapping[str, list[str]] | None:
-    for group in groups:
-        if name in group["classes"] and source in group.get("sources", [source]):
-            return group
-    return None
+    for found in real_spectra(folder, tasks, counts):
+        if found.tier != "unlabelled":
+            yield Case(found.spectrum, found.answers, found.tier)
 
 
 @dataclass(frozen=True)
