@@ -333,7 +333,7 @@ def _picture(alt: str, sha256: str | None, names: Mapping[str, str]) -> list[str
 
 
 def _hint(hint: Hint) -> str:
-    return f"- {'measured' if hint.level == 'ok' else '**look**'}: {escaped(hint.text)}"
+    return f"- {'**look**' if hint.level == 'look' else 'measured'}: {escaped(hint.text)}"
 
 
 def _reproducibility(trajectory: Trajectory) -> list[tuple[str, str]]:

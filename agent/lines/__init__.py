@@ -49,7 +49,8 @@ class Line:
     """An atomic line (or a blend quoted as one) under its usual name, at rest.
 
     ``wavelength`` is in Å in ``medium``; call ``at(medium)`` and never convert it yourself: names quote air even where
-    the value is vacuum. ``major`` lines are the few drawn by default. ``kind`` is how it usually appears.
+    the value is vacuum. ``major`` lines are the few drawn by default. ``kind`` is how it usually appears. ``blend``
+    names the lines to fit with it, because they overlap at the resolving power of the surveys.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Line:
     source: str
     major: bool = False
     aliases: tuple[str, ...] = ()
+    blend: tuple[str, ...] = ()
 
     def at(self, medium: Medium) -> float:
         """Return the rest wavelength in Å in the wanted medium."""

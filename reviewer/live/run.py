@@ -22,6 +22,7 @@ from agent import loop, tool
 from agent.batch.consensus import consensus
 from agent.batch.consensus import to_json as consensus_to_json
 from agent.conversation import Conversation, Piece, Policy, PolicyError, Stop
+from agent.hints import thought_on
 from agent.policies import Sampling
 from agent.spectrum import Spectrum
 from agent.tasks import Task
@@ -39,7 +40,8 @@ ASK = "ask a person"
 
 State = Literal["running", "done", "stopped", "failed"]
 _Happened = loop.Event | Drafter | Exception
-Hints = Callable[[Spectrum, Zoom, Task | None], list[dict[str, str]]]
+Hints = Callable[[Spectrum, Zoom, Task | None, str], list[dict[str, str]]]
+"""Measures the hints of a zoom; the text is the thought on it."""
 
 
 @dataclass(frozen=True)
@@ -220,7 +222,7 @@ class Run:
             case loop.ToolCall():
                 return {"kind": "called", "turn": happened.turn, **self._call(happened.call)}
             case loop.Thought():
-                return _step(sample, "thought", happened.turn, happened.think)
+                return {**_step(sample, "thought", happened.turn, happened.think), **self._claims(sample)}
             case loop.ToolResult():
                 return self._tool_result(sample, happened)
             case loop.Answered():
@@ -240,10 +242,19 @@ class Run:
         zoom = result.zoom
         if result.picture is not None and zoom.picture is not None:
             self._keep(zoom.picture, result.picture)
-        hints = self._hints(self.settings.spectrum, zoom, self.settings.task) if zoom.ok else []
+        hints = self._hints(self.settings.spectrum, zoom, self.settings.task, "") if zoom.ok else []
         sample.hints[zoom.id] = hints
         event = _step(sample, "looked", result.turn, zoom)
         return {**event, "picture": zoom.picture, "hints": hints}
+
+    def _claims(self, sample: Sample) -> Event:
+        """Measure the hints of the last zoom again, with the claims of the thought on it."""
+        zoom = sample.trajectory.zooms[-1] if sample.trajectory.zooms else None
+        if zoom is None or not zoom.ok:
+            return {}
+        thought = thought_on(sample.trajectory, zoom)
+        sample.hints[zoom.id] = self._hints(self.settings.spectrum, zoom, self.settings.task, thought)
+        return {"zoom": zoom.id, "hints": sample.hints[zoom.id]}
 
     def _keep(self, sha256: str, picture: Image.Image) -> None:
         if sha256 not in self.pictures:

@@ -53,15 +53,18 @@ class Context:
     password_checks: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(PASSWORD_CHECKS))
     measured: Cache[str, list[dict[str, str]]] = field(default_factory=lambda: Cache(4096))
 
-    def hints(self, spectrum: Spectrum, zoom: Zoom, task: Task | None) -> list[dict[str, str]]:
-        """Return the hints of a zoom; measured once per spectrum, window and task."""
+    def hints(self, spectrum: Spectrum, zoom: Zoom, task: Task | None, thought: str = "") -> list[dict[str, str]]:
+        """Return the hints of a zoom and of the thought on it; measured once per spectrum, window, task and thought."""
         key = json.dumps(
-            [spectrum.sha256, task.key if task else None, zoom.frame, zoom.z, dict(zoom.arguments)],
+            [spectrum.sha256, task.key if task else None, zoom.frame, zoom.z, dict(zoom.arguments), thought],
             default=str,
         )
-        return self.measured.get(
-            key, lambda: [{"level": h.level, "text": h.text} for h in measured.hints(spectrum, zoom, task)]
-        )
+
+        def measure() -> list[dict[str, str]]:
+            found = measured.hints(spectrum, zoom, task, thought)
+            return [{"level": h.level, "kind": h.kind, "text": h.text, "why": h.why} for h in found]
+
+        return self.measured.get(key, measure)
 
 
 def context_of(request: Request) -> Context:

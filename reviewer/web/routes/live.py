@@ -184,7 +184,11 @@ def pictures(run: RunDep, sample: SampleDep) -> Response:
 @router.get("/runs/{run}/report.zip")
 def report(run: RunDep, sample: SampleDep) -> Response:
     trajectory, seen = sample.trajectory, run.settings.spectrum
-    hints = {z.id: measured.hints(seen, z, run.settings.task) for z in trajectory.zooms if z.ok}
+    hints = {
+        z.id: measured.hints(seen, z, run.settings.task, measured.thought_on(trajectory, z))
+        for z in trajectory.zooms
+        if z.ok
+    }
     packed = bundle(trajectory, seen, own_row(trajectory, seen), hints, dict(run.pictures))
     return _download(packed, "application/zip", run, sample, "report.zip")
 

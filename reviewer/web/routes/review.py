@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Response
 
+from agent.hints import thought_on
 from agent.trajectory import TrajectoryError
 from agent.trajectory.steps import object_of
 from reviewer.rules.workflow import REASONS
@@ -151,7 +152,8 @@ def item_hints(person: PersonDep, context: ContextDep, item_id: int, version: in
     if sha256 is None:
         return {"hints": {}}
     spectrum = context.gallery.spectrum(sha256)
-    return {"hints": {z.id: context.hints(spectrum, z, task) for z in found.version.trajectory.zooms}}
+    trajectory = found.version.trajectory
+    return {"hints": {z.id: context.hints(spectrum, z, task, thought_on(trajectory, z)) for z in trajectory.zooms}}
 
 
 @router.get("/picture/{name}")

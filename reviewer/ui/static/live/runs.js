@@ -49,10 +49,11 @@ const HANDLERS = {
     inTurn(trace, turn)
     trace.call = call
   },
-  thought(trace, { turn, step }) {
+  thought(trace, { turn, step, zoom, hints }) {
     inTurn(trace, turn)
     trace.steps.push(step)
     trace.thought = true
+    if (hints) trace.hints[zoom] = hints
   },
   looked(trace, { turn, step, hints }) {
     inTurn(trace, turn)

@@ -1,0 +1,396 @@
+"""Hints for a zoom: what the data themselves show about its window, and about what the text claims.
+
+Facts and never a verdict: coverage, signal-to-noise ratio, the line or band of the window with its measured size,
+features of the sky, the atmosphere or the instrument, and claims compared with the data. A hint is green only if its
+kind was right on real spectra (``promises``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from agent.hints.claims import claims_of, compare, summary
+from agent.hints.evidence import LOW_SNR, Evidence, LineEvidence, evidence
+from agent.hints.promises import promises
+from agent.lines import Band, Line, SkyBand, bands, convert, lines, sky_bands
+from agent.lines.names import named, species_named
+from agent.measure import (
+    Measured,
+    Undefined,
+    Window,
+    coverage,
+    flagged,
+    measure_feature,
+    rest,
+    signal_to_noise,
+)
+from agent.measure.blends import LineMeasurement
+from agent.measure.molecules import head_ratio
+from agent.measure.peaks import TwoMaxima
+from agent.measure.values import number, plus_minus
+from agent.spectrum import Spectrum
+from agent.tasks import Feature, Task
+from agent.trajectory import Think, Trajectory, Zoom
+
+Level = Literal["ok", "look", "plain"]
+
+MOST = 9
+MOST_CLAIMS = 4
+WIDE_WINDOW = 600.0  # Å; a wider window always crosses some sky, so only what lies on its line is reported
+STELLAR = 0.005  # z; 1500 km/s, beyond the velocity of any star in the Galaxy
+ONE_VELOCITY = 100.0  # km/s added to the errors when two lines are compared: calibration, blends
+
+
+@dataclass(frozen=True)
+class Hint:
+    """One hint: ``kind`` names the check, ``text`` is what is shown, ``subject`` the line, band or claim.
+
+    ``level`` "ok" (green): right on real spectra in at least 95 % of the cases; "look" (amber): asks for attention;
+    "plain" (grey): a fact, or a finding that is not certain enough for green. ``why`` says how often such a hint is
+    right.
+    """
+
+    level: Level
+    kind: str
+    text: str
+    subject: str = ""
+    why: str = ""
+
+
+def _finding(kind: str, text: str, subject: str) -> Hint:
+    """Make a hint of a feature that was found: green if its kind keeps what green promises."""
+    promise = promises().get(kind)
+    if promise is None:
+        return Hint("plain", kind, text, subject)
+    return Hint("ok" if promise.kept else "plain", kind, text, subject, str(promise))
+
+
+@dataclass(frozen=True)
+class _View:
+    """The spectrum and the window at rest, in the spectrum's own medium.
+
+    ``to_axis`` converts these wavelengths to the axis of the zoom, ``to_observed`` to the observed frame, where the
+    sky lines are; None if that is unknown (a library star brought to rest).
+    """
+
+    spectrum: Spectrum
+    window: Window
+    to_axis: float
+    to_observed: float | None
+    zoom: Zoom
+
+    def on_axis(self, wavelength: float) -> float:
+        """Convert a rest wavelength of the view to the axis of the zoom's picture."""
+        return convert(wavelength * self.to_axis, self.spectrum.medium, self.zoom.medium)
+
+    def contains(self, entry: Line | Band) -> bool:
+        return self.window[0] <= entry.at(self.spectrum.medium) <= self.window[1]
+
+    @property
+    def data(self) -> Evidence:
+        return evidence(self.spectrum, (self.to_observed or 1.0) - 1.0)
+
+
+def hints(spectrum: Spectrum, zoom: Zoom, task: Task | None = None, thought: str = "") -> tuple[Hint, ...]:
+    """Return at most ``MOST`` hints about one zoom, the most useful first.
+
+    :param task: whose features are preferred, and whose indices are shown where they lie in the window
+    :param thought: the text that describes the zoom; its claims, and the label's, are compared with the data
+    """
+    window = zoom.window
+    if window is None or window[0] >= window[1]:
+        return (Hint("look", "window", "the window is not two increasing numbers"),)
+    view = _view(spectrum, zoom, window)
+    covered = coverage(view.spectrum, view.window)
+    if covered == 0.0:
+        lo, hi = (view.on_axis(w) for w in (view.spectrum.wavelength[0], view.spectrum.wavelength[-1]))
+        return (Hint("look", "coverage", f"no data in the window; the spectrum covers {lo:.0f}–{hi:.0f} Å"),)
+    principal, others = _entries(view, task)
+    outside = _outside(view)
+    found = [
+        *outside,
+        _in_window(view, principal, others),
+        # If the label names something outside the window, measuring another line would only distract.
+        *(_measurement(view, principal) if principal and not outside else ()),
+        *_claims(view, thought),
+        *_of_task(view, task),
+        *_redshift(view, spectrum, principal, task),
+        *_incomplete(view, covered),
+        *_disturbed(view, principal),
+    ]
+    return tuple(found[:MOST])
+
+
+def thought_on(trajectory: Trajectory, zoom: Zoom) -> str:
+    """Return the thought that follows a zoom: the text of all thinks up to the next zoom or the answer."""
+    texts: list[str] = []
+    after = False
+    for step in trajectory.steps:
+        if after and not isinstance(step, Think):
+            break
+        if after and isinstance(step, Think):
+            texts.append(step.text)
+        after = after or step.id == zoom.id
+    return "\n".join(texts)
+
+
+def _view(spectrum: Spectrum, zoom: Zoom, window: Window) -> _View:
+    lo, hi = (convert(w, zoom.medium, spectrum.medium) for w in window)
+    if spectrum.frame == "rest":
+        observed = None if spectrum.redshift is None else 1.0 + spectrum.redshift
+        return _View(spectrum, (lo, hi), 1.0, observed, zoom)
+    z = zoom.z if zoom.frame == "rest" else (spectrum.redshift or 0.0)
+    to_axis = 1.0 if zoom.frame == "rest" else 1.0 + z
+    return _View(rest(spectrum, z), (lo / to_axis, hi / to_axis), to_axis, 1.0 + z, zoom)
+
+
+def _entries(view: _View, task: Task | None) -> tuple[Line | Band | None, list[Line | Band]]:
+    """Return the line or band to measure in the window, and the other notable ones: named in the label, of the task, or
+    major.
+    """
+    known: tuple[Line | Band, ...] = (*lines(), *bands())
+    inside = [entry for entry in known if view.contains(entry)]
+    by_label = [entry for entry in named(view.zoom.label) if entry in inside]
+    if not by_label:
+        species = species_named(view.zoom.label)
+        by_label = sorted((e for e in inside if e.species in species), key=lambda e: not e.major)
+    of_task = [e for f in _shown(task, view.zoom.label) for e in _entries_of(f) if e in inside]
+    middle = sum(view.window) / 2
+    # With a known task, a band that the task does not use is not informative.
+    notable = (e for e in inside if e.major and (task is None or isinstance(e, Line)))
+    major = sorted(notable, key=lambda e: abs(e.at(view.spectrum.medium) - middle))
+    ordered = list(dict.fromkeys([*by_label, *of_task, *major]))
+    return (ordered[0], ordered[1:]) if ordered else (None, [])
+
+
+def _shown(task: Task | None, label: str) -> list[Feature]:
+    """Return the task's features, those whose name is in the label first."""
+    features = list(task.features) if task else []
+    return sorted(features, key=lambda f: f.name.lower() not in label.lower())
+
+
+@cache
+def _entries_of(feature: Feature) -> tuple[Line | Band, ...]:
+    """Return the lines, or bands, at the wavelengths of a feature; the principal wavelength first."""
+    known: tuple[Line | Band, ...] = lines() if feature.kind == "line" else bands()
+    return tuple(entry for w in feature.wavelengths for entry in known if abs(w - entry.at(feature.medium)) < 1.5)
+
+
+def _outside(view: _View) -> list[Hint]:
+    """Return a hint if the label names a line or band outside the window. Names of groups ("Balmer") do not count."""
+    labelled = named(view.zoom.label)
+    if any(view.contains(entry) for entry in labelled):
+        return []
+    return [
+        Hint("look", "label", f"{e.name} is at {view.on_axis(e.at(view.spectrum.medium)):.1f} Å, outside")
+        for e in labelled[:1]
+    ]
+
+
+def _in_window(view: _View, principal: Line | Band | None, others: list[Line | Band]) -> Hint:
+    snr = signal_to_noise(view.spectrum, view.window)
+    if isinstance(snr, Undefined):
+        return Hint("look", "snr", snr.reason)
+    estimated = " (noise estimated from scatter)" if view.spectrum.errors == "estimated" else ""
+    text = f"S/N {number(snr, 0 if abs(snr) >= 10 else 1)}{estimated}"
+    level: Level = "plain" if snr >= LOW_SNR else "look"
+    if principal is None:
+        return Hint(level, "line", f"no major line or band here, {text}")
+    where = view.on_axis(principal.at(view.spectrum.medium))
+    more = f" with {', '.join(e.name for e in others[:3])}" if others else ""
+    assumed = f" ({view.zoom.medium} assumed)" if view.spectrum.meta.get("medium_assumed") else ""
+    return Hint(level, "line", f"{principal.name} {where:.1f} Å{assumed} in window{more}, {text}", principal.name)
+
+
+def _measurement(view: _View, entry: Line | Band) -> list[Hint]:
+    if isinstance(entry, Band):
+        return _band(view, entry)
+    found = view.data.line(entry)
+    measured = found.found
+    if measured is None:
+        size = _size(found)
+        if found.state == "none":
+            return [Hint("plain", "none", f"no {entry.name}: {found.reason}", entry.name)]
+        if found.state == "undefined":
+            return [Hint("look", "undefined", f"{entry.name} not measured: {found.reason}", entry.name)]
+        return [Hint("look", "undecided", f"{entry.name} not certain: {found.reason}{size}", entry.name)]
+    blend = f", fitted with {', '.join(line.name for line in measured.companions)}" if measured.companions else ""
+    text = f"{entry.name} {summary(found)} (absorption > 0), at {plus_minus(measured.velocity)}{blend}"
+    return [
+        _finding(found.state, text, entry.name),
+        *_width(measured, entry),
+        *_two(view, entry),
+        *_velocities(view, entry, measured),
+    ]
+
+
+def _size(found: LineEvidence) -> str:
+    measured = found.measurement
+    if isinstance(measured, Undefined) or isinstance(measured.width, Undefined):
+        return ""
+    return f"; EW {plus_minus(measured.width)} (absorption > 0)"
+
+
+def _width(measured: LineMeasurement, entry: Line) -> list[Hint]:
+    if measured.fwhm.significance < 3.0:
+        return []
+    note = "" if measured.resolved else ", not resolved"
+    return [_finding("width", f"FWHM {plus_minus(measured.fwhm)}{note}", entry.name)]
+
+
+def _two(view: _View, entry: Line) -> list[Hint]:
+    found = view.data.two_maxima(entry)
+    if not isinstance(found, TwoMaxima):
+        return []
+    depth = f"{100 * found.dip:.0f} % of the lower one deep, {found.significance:.0f}σ"
+    text = f"two maxima {plus_minus(found.separation)} apart, the dip {depth}"
+    return [_finding("two maxima", text, entry.name)]
+
+
+def _velocities(view: _View, entry: Line, measured: LineMeasurement) -> list[Hint]:
+    """Compare the velocity of a Balmer line with that of another one."""
+    if entry.name not in _BALMER:
+        return []
+    for name in _BALMER:
+        other = view.data.named(name).found if name != entry.name else None
+        if other is None or other.emission is not measured.emission:
+            continue
+        difference = measured.velocity.value - other.velocity.value
+        error = float((measured.velocity.error**2 + other.velocity.error**2) ** 0.5)
+        text = f"{name} is at {plus_minus(other.velocity)}"
+        allowed = 3.0 * error + ONE_VELOCITY + 0.1 * max(measured.fwhm.value, other.fwhm.value)
+        if abs(difference) > allowed:
+            return [Hint("look", "velocity", f"{text}: the two lines do not have one velocity", entry.name)]
+        return [_finding("velocity", f"{text}: one velocity", entry.name)]
+    return []
+
+
+_BALMER = ("Hα", "Hβ", "Hγ", "Hδ")
+
+
+def _band(view: _View, band: Band) -> list[Hint]:
+    """Return what the flux does across a band's head, and what the molecule's indices say."""
+    ratio = head_ratio(view.spectrum, band)
+    found = view.data.molecule(band.species)
+    if isinstance(ratio, Undefined):
+        text = f"{band.name} not measured: {ratio.reason}"
+    else:
+        fall = Measured(abs(100 * (1 - ratio.value)), 100 * ratio.error)
+        verb = "falls" if ratio.value < 1 else "rises"
+        text = f"the flux {verb} by {plus_minus(fall)} % across the head of {band.name}"
+    if found is None:
+        return [Hint("plain", "head", text, band.species)]
+    values = ", ".join(f"{name} {plus_minus(v)}" for name, v in found.indices if isinstance(v, Measured))
+    if not values:
+        return [Hint("look", "head", f"{text}; the indices of {band.species} are not covered", band.species)]
+    if found.state == "present":
+        return [_finding("band", f"{band.species} bands: {values}; {text}", band.species)]
+    if found.state == "absent":
+        return [_finding("no band", f"no {band.species} bands: {values}; {text}", band.species)]
+    return [Hint("look", "head", f"{band.species} not certain: {values}; {text}", band.species)]
+
+
+def _of_task(view: _View, task: Task | None) -> list[Hint]:
+    """Return the task's own ratios whose bands lie in the window, those named in the label first; at most two."""
+    found = []
+    for feature in _shown(task, view.zoom.label):
+        there = feature.in_medium(view.spectrum.medium)
+        if feature.quantity != "ratio" or not (view.window[0] <= there.span[0] and there.span[1] <= view.window[1]):
+            continue
+        measured = measure_feature(view.spectrum, feature)
+        if isinstance(measured, Undefined):
+            continue
+        bounds = [
+            f"{word} {bound:g}"
+            for word, bound in (("above", feature.above), ("below", feature.below))
+            if bound is not None
+        ]
+        side = "within" if feature.is_present(measured.value) else "outside"
+        text = f"{feature.name}: ratio {plus_minus(measured)}, {side} the bound ({' and '.join(bounds)})"
+        found.append(Hint("plain", "index", text, feature.name))
+    return found[:2]
+
+
+def _claims(view: _View, thought: str) -> list[Hint]:
+    """Compare the claims of the label and the thought with the data: contradictions first."""
+    compared = [
+        compare(claim, view.data) for claim in dict.fromkeys([*claims_of(view.zoom.label), *claims_of(thought)])
+    ]
+    order = {"contradicts": 0, "agrees": 1, "cannot be told": 2}
+    found = []
+    for one in sorted(compared, key=lambda c: order[c.verdict])[:MOST_CLAIMS]:
+        if one.verdict == "agrees":
+            found.append(_finding("claim", f"“{one.claim}” agrees: {one.reason}", str(one.claim)))
+        elif one.verdict == "contradicts":
+            promise = promises().get("contradiction")
+            why = "" if promise is None else str(promise)
+            found.append(
+                Hint("look", "contradiction", f"“{one.claim}” contradicts the data: {one.reason}", str(one.claim), why)
+            )
+        else:
+            text = f"“{one.claim}” cannot be told from these data: {one.reason}"
+            found.append(Hint("plain", "claim", text, str(one.claim)))
+    return found
+
+
+def _redshift(view: _View, spectrum: Spectrum, principal: Line | Band | None, task: Task | None) -> list[Hint]:
+    """Return what to know about z: it is unknown, or no star has it; then the line is measured at z = 0 too."""
+    if spectrum.frame == "rest" and spectrum.redshift is None:
+        return []
+    if spectrum.redshift is None:
+        return [Hint("look", "redshift", "z is unknown, 0 taken")]
+    if task is None or abs(spectrum.redshift) < STELLAR or spectrum.frame == "rest":
+        return []
+    text = f"z {number(spectrum.redshift, 4)} is not a star's"
+    if isinstance(principal, Line):
+        at_zero = evidence(rest(spectrum, 0.0), 0.0).line(principal)
+        text += f"; at z = 0 {principal.name}: {summary(at_zero)}"
+    return [Hint("look", "redshift", text)]
+
+
+def _incomplete(view: _View, covered: float) -> list[Hint]:
+    found = []
+    if covered < 0.995:
+        found.append(Hint("look", "coverage", f"{100 * (1 - covered):.0f} % of the window has no data"))
+    share = flagged(view.spectrum, view.window)
+    if share > 0.02:
+        found.append(Hint("look", "mask", f"the survey flags {100 * share:.0f} % of the pixels here"))
+    return found
+
+
+def _disturbed(view: _View, principal: Line | Band | None) -> list[Hint]:
+    """Return hints on sky lines, telluric bands and arm joins across the window, those on the line itself first, at
+    most two.
+    """
+    spectrum = view.spectrum
+    if view.to_observed is None:
+        return []
+    if principal is None:
+        focus = view.window
+    elif isinstance(principal, Band):
+        focus = principal.window(spectrum.medium)
+    else:
+        centre = principal.at(spectrum.medium)
+        focus = (centre * 0.998, centre * 1.002)
+    crossing = [b for b in sky_bands(spectrum.survey) if _overlap(view, b, view.window)]
+    on_line = [b for b in crossing if _overlap(view, b, focus)]
+    if view.window[1] - view.window[0] > WIDE_WINDOW:
+        crossing = on_line
+    ordered = dict.fromkeys([*on_line, *sorted(crossing, key=lambda b: b.name.startswith("OH "))])
+    return [
+        Hint("look", band.kind, f"overlaps {band.name} {band.lo:.0f}–{band.hi:.0f} Å{_frame_note(view)}")
+        for band in list(ordered)[:2]
+    ]
+
+
+def _overlap(view: _View, band: SkyBand, window: Window) -> bool:
+    lo, hi = band.window(view.spectrum.medium)
+    stretch = view.to_observed or 1.0
+    return lo < window[1] * stretch and hi > window[0] * stretch
+
+
+def _frame_note(view: _View) -> str:
+    """Return a note if the numbers could be read on the wrong axis."""
+    return " observed" if view.to_axis != view.to_observed and abs((view.to_observed or 1.0) - 1.0) > 3e-4 else ""

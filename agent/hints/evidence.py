@@ -1,0 +1,212 @@
+"""What the data say about a line or a molecule: a verdict with the measurement behind it.
+
+The bounds below were chosen on one half of a collection of labelled real spectra (tests/benchmarks/hints.py);
+docs/hints.md has precision and recall on the other half. A hint and a claim use the same verdict.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Literal
+
+import numpy as np
+
+from agent.lines import Line, lines
+from agent.measure import Undefined, signal_to_noise
+from agent.measure.blends import LineMeasurement, measure_line, region_around
+from agent.measure.molecules import MoleculeEvidence, is_cool, molecule
+from agent.measure.peaks import TwoMaxima, two_maxima
+from agent.spectrum import Spectrum
+
+SIGNIFICANT = 6.0  # σ of the fitted amplitude, and times the scatter of the neighbourhood at the line's width
+LOW_SNR = 5.0  # per pixel; below it a single pixel's dip is noise as likely as not
+OFF_CENTRE = 300.0  # km/s from the line's rest wavelength; a broad line may be off by 0.15 FWHM, up to 600 km/s
+SHALLOW_EMISSION = 0.05  # of the continuum: below it flux calibration makes such bumps
+SHALLOW_FORBIDDEN = 0.1  # wind lines of hot stars lie where forbidden lines do (C II 6578, 6583 on [N II] 6583)
+SHALLOW_ABSORPTION = 0.03
+BROAD = 2500.0  # km/s; the stretch between two absorption lines looks like broad, shallow emission
+SHALLOW_BROAD = (0.5, 0.1)  # least height in emission and depth in absorption of a line that broad
+TOO_BROAD = 8000.0
+IN_A_COOL_STAR = (0.3, 1.0)  # least height of emission, of hydrogen and Ca II, and of other lines
+BROAD_IN_A_COOL_STAR = 3.0  # least height of emission of more than 1000 km/s
+LIMIT = 0.05  # of the continuum: a line of 3σ below this depth is called absent
+
+State = Literal["emission", "absorption", "none", "undecided", "undefined"]
+
+_STRONG = ("Hα", "Hβ", "[O III] 5007", "[O III] 4959")
+_CHROMOSPHERIC = ("H I", "Ca II")
+_HOT = ("He I", "He II", "Mg II", "N III", "C III", "C III / N III", "Si IV", "N IV", "N V")
+
+
+@dataclass(frozen=True)
+class LineEvidence:
+    """Whether a line is there: ``state`` "none" needs an upper limit; ``reason`` says why it is not decided."""
+
+    line: Line
+    state: State
+    reason: str
+    measurement: LineMeasurement | Undefined
+
+    @property
+    def found(self) -> LineMeasurement | None:
+        """The measurement, if the line is in emission or absorption beyond doubt."""
+        is_found = self.state in ("emission", "absorption") and isinstance(self.measurement, LineMeasurement)
+        return self.measurement if is_found else None  # type: ignore[return-value]
+
+
+class Evidence:
+    """Lazy measurements of one spectrum at rest; each line and molecule is measured once."""
+
+    def __init__(self, at_rest: Spectrum) -> None:
+        self.spectrum = at_rest
+        self._measured: dict[str, LineMeasurement | Undefined] = {}
+        self._lines: dict[str, LineEvidence] = {}
+        self._molecules: dict[str, MoleculeEvidence | None] = {}
+        self._maxima: dict[str, TwoMaxima | Undefined | None] = {}
+
+    @cached_property
+    def cool(self) -> bool:
+        """Whether molecular bands or Mg b show a cool star."""
+        return is_cool(self.spectrum)
+
+    @cached_property
+    def offset(self) -> float:
+        """Velocity in km/s that the strong narrow emission lines have in common, if it is not near 0; otherwise 0.
+
+        The redshift is unknown or slightly wrong then, and a line elsewhere is another line.
+        """
+        found = (_peak(self.spectrum, line) for line in lines() if line.name in _STRONG)
+        velocities = sorted(v for v in found if v is not None)
+        middle = velocities[len(velocities) // 2] if len(velocities) > 1 else 0.0
+        agreeing = sum(abs(v - middle) < OFF_CENTRE / 2 for v in velocities)
+        return middle if agreeing > 1 and abs(middle) > OFF_CENTRE else 0.0
+
+    def measured(self, line: Line) -> LineMeasurement | Undefined:
+        if line.name not in self._measured:
+            self._measured[line.name] = measure_line(self.spectrum, line, self.offset)
+        return self._measured[line.name]
+
+    def line(self, line: Line) -> LineEvidence:
+        if line.name not in self._lines:
+            self._lines[line.name] = self._judged(line)
+        return self._lines[line.name]
+
+    def named(self, name: str) -> LineEvidence:
+        """Return the evidence on the line of that name in the list."""
+        return self.line(next(line for line in lines() if line.name == name))
+
+    def molecule(self, species: str) -> MoleculeEvidence | None:
+        if species not in self._molecules:
+            self._molecules[species] = molecule(self.spectrum, species)
+        return self._molecules[species]
+
+    def two_maxima(self, line: Line) -> TwoMaxima | Undefined | None:
+        """Return the two maxima of a line that is in emission beyond doubt; None where it has one or is not there."""
+        if line.name not in self._maxima:
+            found = self.line(line).found
+            self._maxima[line.name] = two_maxima(self.spectrum, line, found) if found and found.emission else None
+        return self._maxima[line.name]
+
+    def _judged(self, line: Line) -> LineEvidence:
+        measured = self.measured(line)
+        if isinstance(measured, Undefined):
+            return LineEvidence(line, "undefined", measured.reason, measured)
+        centre = line.at(self.spectrum.medium)
+        snr = signal_to_noise(self.spectrum, (centre * 0.99, centre * 1.01))
+        weak = measured.amplitude.significance < SIGNIFICANT or measured.contrast < SIGNIFICANT
+        if weak:
+            limit = _limit(measured)
+            if limit is not None and limit < LIMIT:
+                return LineEvidence(line, "none", f"nothing deeper than {100 * limit:.0f} % of the continuum", measured)
+            return LineEvidence(line, "undecided", "not above the scatter of its neighbourhood", measured)
+        doubt = _doubt(measured, self)
+        if not doubt and (isinstance(snr, Undefined) or abs(snr) < LOW_SNR) and not measured.emission:
+            doubt = "S/N below 5 per pixel"
+        if doubt:
+            return LineEvidence(line, "undecided", doubt, measured)
+        return LineEvidence(line, "emission" if measured.emission else "absorption", "", measured)
+
+
+@lru_cache(maxsize=64)
+def _evidence(key: tuple[str, float], at_rest: Spectrum) -> Evidence:
+    return Evidence(at_rest)
+
+
+def evidence(at_rest: Spectrum, redshift: float) -> Evidence:
+    """Return the evidence on a spectrum at rest for a redshift, from a small cache."""
+    return _evidence((at_rest.sha256, redshift), at_rest)
+
+
+def _peak(spectrum: Spectrum, line: Line) -> float | None:
+    """Return the velocity in km/s of a strong emission peak within 1500 km/s of a line: the centroid of the flux above
+    half its height, which for two maxima is their middle. None if nothing is 15 times above the scatter.
+    """
+    region = region_around(spectrum, line.at(spectrum.medium), 1500.0)
+    if region is None:
+        return None
+    above = region.flux - np.median(region.flux)
+    scatter = 1.4826 * float(np.median(np.abs(above)))
+    high = above > above.max() / 2
+    if scatter <= 0 or above.max() < 15 * scatter:
+        return None
+    return float((region.velocity[high] * above[high]).sum() / above[high].sum())
+
+
+def _limit(measured: LineMeasurement) -> float | None:
+    """Return the 3σ limit of the depth, of either sign, as a fraction of the continuum."""
+    if isinstance(measured.depth, Undefined) or measured.depth.value == 0:
+        return None
+    per_flux = abs(measured.depth.value / measured.amplitude.value) if measured.amplitude.value else 0.0
+    noise = max(measured.amplitude.error, measured.structure) * per_flux
+    return abs(measured.depth.value) + 3.0 * noise
+
+
+def _doubt(measured: LineMeasurement, data: Evidence) -> str:
+    """Return why a significant feature is still not the line beyond doubt; empty if it is."""
+    line, width = measured.line, measured.fwhm.value
+    depth = None if isinstance(measured.depth, Undefined) else abs(measured.depth.value)
+    allowed = min(600.0, max(OFF_CENTRE, 0.15 * width))
+    if width > TOO_BROAD:
+        return f"broader than {TOO_BROAD:.0f} km/s, as the continuum between lines is"
+    if abs(measured.velocity.value - data.offset) - 2 * measured.velocity.error > allowed:
+        others = f", other lines are at {data.offset:+.0f} km/s" if data.offset else ""
+        return f"its centre is {measured.velocity.value:+.0f} km/s from {line.name}{others}"
+    return (
+        _doubt_in_emission(measured, depth, data) if measured.emission else _doubt_in_absorption(measured, depth, data)
+    )
+
+
+def _doubt_in_emission(measured: LineMeasurement, depth: float | None, data: Evidence) -> str:
+    line, width = measured.line, measured.fwhm.value
+    if line.kind == "absorption":
+        return f"{line.name} is not expected in emission: another line, or the sky"
+    if depth is None:
+        return ""
+    least = SHALLOW_FORBIDDEN if line.name.startswith("[") else SHALLOW_EMISSION
+    if depth < least:
+        return f"a rise of {100 * depth:.0f} % of the continuum, as flux calibration leaves"
+    if width > BROAD and depth < SHALLOW_BROAD[0]:
+        return "broad and shallow, as the continuum between absorption lines is"
+    if data.cool:
+        least = IN_A_COOL_STAR[0 if line.species in _CHROMOSPHERIC else 1]
+        if depth < least or (width > 1000 and depth < BROAD_IN_A_COOL_STAR):
+            return "in a cool star it can be the flux between two bands"
+    return ""
+
+
+def _doubt_in_absorption(measured: LineMeasurement, depth: float | None, data: Evidence) -> str:
+    line, width = measured.line, measured.fwhm.value
+    if line.kind == "emission":
+        return f"{line.name} does not occur in absorption"
+    if depth is None:
+        return "there is no continuum"
+    if depth < SHALLOW_ABSORPTION:
+        return f"a dip of {100 * depth:.0f} % of the continuum, as flux calibration leaves"
+    if depth > 1.05:
+        return "deeper than the continuum"
+    if width > BROAD and depth < SHALLOW_BROAD[1]:
+        return "broad and shallow, as a wave of the continuum is"
+    if data.cool and line.species in _HOT:
+        return f"in a cool star it is a blend of metal lines or a band, not {line.species}"
+    return ""

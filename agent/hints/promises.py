@@ -1,0 +1,62 @@
+"""How often each kind of hint is right on real spectra: measured by ``tests/benchmarks/hints.py``, stored in
+``promises.toml``.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+FILE = Path(__file__).with_name("promises.toml")
+PRECISION = 0.95
+"""A kind of hint is shown in green only from this share of right hints on."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Counts on real spectra that played no part in choosing the bounds.
+
+    :param right: hints of the kind that are true
+    :param wrong: hints of the kind that are false
+    :param missed: cases in which the feature is there and there is no such hint
+    """
+
+    right: int
+    wrong: int
+    missed: int
+
+    @property
+    def precision(self) -> float | None:
+        """Share of right hints; None if there was no hint."""
+        given = self.right + self.wrong
+        return self.right / given if given else None
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the features that the hint finds; None if there was none."""
+        there = self.right + self.missed
+        return self.right / there if there else None
+
+    @property
+    def kept(self) -> bool:
+        """Whether the kind may be shown in green."""
+        return self.precision is not None and self.precision >= PRECISION
+
+    def __str__(self) -> str:
+        if self.precision is None:
+            return "Not measured: no such hint in the labelled real spectra."
+        text = f"Right in {self.right} of {self.right + self.wrong} such hints on labelled real spectra"
+        if self.recall is not None:
+            text += f"; finds {100 * self.recall:.0f} % of what is there"
+        return f"{text} (docs/hints.md)."
+
+
+@cache
+def promises() -> Mapping[str, Promise]:
+    """Return the promise of each kind of hint that was measured."""
+    with FILE.open("rb") as opened:
+        tables = tomllib.load(opened)
+    return {kind: Promise(int(t["right"]), int(t["wrong"]), int(t["missed"])) for kind, t in tables.items()}

@@ -1,0 +1,397 @@
+"""One line among its neighbours: present or not, sign, velocity, width and equivalent width, with blends fitted
+together (Hα with [N II], He II 4686 with the Bowen blend, He I 5876 with Na D, Ca II with Paschen lines).
+
+The noise that counts is what the neighbourhood shows at the line's own width, not only what ivar says: a cool star's
+pseudo-continuum has bumps everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from agent.lines import Line, Medium, lines
+from agent.measure.gaussian import FWHM_PER_SIGMA, instrument_fwhm
+from agent.measure.pixels import BoolArray, FloatArray, cells
+from agent.measure.profile import SPEED_OF_LIGHT
+from agent.measure.values import Measured, Undefined, measured
+from agent.spectrum import Spectrum
+
+NARROWEST = 150.0  # km/s, FWHM
+BROADEST = 7000.0
+NARROW = 600.0  # km/s: FWHM up to which companions are fitted; wider ones are not separable from the line
+REACH = 3.0  # FWHM on either side of the line from which the continuum is taken
+AT_LEAST = 12  # pixels on either side
+COVERED = 0.8  # share of the pixels within one FWHM, and of the whole region, that must have data
+CLIP = 4.0  # robust σ beyond which a pixel away from the line is another line or a cosmic ray
+
+
+@dataclass(frozen=True)
+class LineMeasurement:
+    """A line, with the straight continuum and the companions that were fitted with it.
+
+    :param line: of the list
+    :param amplitude: F − C at the centre in units of flux: positive in emission, negative in absorption
+    :param depth: 1 − F/C at the centre; positive in absorption, negative in emission. Undefined without a continuum
+    :param width: equivalent width in Å, of the data within 1.5 FWHM of the centre, companions subtracted
+    :param velocity: of the centre relative to the line's rest wavelength, in km/s
+    :param fwhm: km/s, as observed, the spectrograph's own width included
+    :param instrument: FWHM of the spectrograph there in km/s; None if it is not known
+    :param structure: scatter of the neighbourhood, averaged over the line's width, in units of flux
+    :param companions: lines of the blend that were detected with it
+    :param reduced_chi2: of the fit; well above 1 where the line is no Gaussian
+    """
+
+    line: Line
+    amplitude: Measured
+    depth: Measured | Undefined
+    width: Measured | Undefined
+    velocity: Measured
+    fwhm: Measured
+    instrument: float | None
+    structure: float
+    companions: tuple[Line, ...]
+    reduced_chi2: float
+    _blend: tuple[_Companion, ...] = ()
+
+    def companion_shapes(self, velocity: FloatArray) -> list[FloatArray]:
+        """Return the profile of each detected companion (doublets as one) at velocities (n,) in km/s."""
+        fwhm = min(self.fwhm.value, NARROW)
+        return [c.shape(velocity, self.velocity.value, fwhm) for c in self._blend]
+
+    @property
+    def contrast(self) -> float:
+        """The amplitude in units of the neighbourhood's scatter at the line's width."""
+        return abs(self.amplitude.value) / self.structure if self.structure > 0 else np.inf
+
+    @property
+    def emission(self) -> bool:
+        return self.amplitude.value > 0
+
+    @property
+    def resolved(self) -> bool:
+        """Whether the line is clearly wider than the spectrograph's own profile; True if that is not known."""
+        return self.instrument is None or self.fwhm.value > 1.2 * self.instrument
+
+
+@dataclass(frozen=True)
+class Region:
+    """Pixels around a line that have data, as arrays (n,): velocity from the rest wavelength in km/s, flux, 1/σ, and
+    the Å that each pixel covers.
+    """
+
+    velocity: FloatArray
+    flux: FloatArray
+    weight: FloatArray
+    width: FloatArray
+
+    def within(self, velocity: float) -> Region:
+        return self.select(np.abs(self.velocity) <= velocity)
+
+    def select(self, kept: BoolArray) -> Region:
+        return Region(self.velocity[kept], self.flux[kept], self.weight[kept], self.width[kept])
+
+
+def measure_line(spectrum: Spectrum, line: Line, near: float = 0.0) -> LineMeasurement | Undefined:
+    """Measure the strongest component at a line: the width, between 150 and 7000 km/s, that stands out most.
+
+    :param spectrum: at rest (``agent.measure.rest``), so that a velocity is the object's own
+    :param near: velocity in km/s about which the line is searched for
+    """
+    centre = line.at(spectrum.medium) * (1.0 + near / SPEED_OF_LIGHT)
+    whole = region_around(spectrum, centre, BROADEST * REACH)
+    if whole is None:
+        return Undefined(f"no data at {centre:.0f} Å")
+    pixel = float(np.median(np.diff(whole.velocity))) if whole.velocity.size > 1 else np.inf
+    instrument = instrument_fwhm(spectrum, centre * _stretch(spectrum))
+    narrowest = max(NARROWEST, 2.0 * pixel, 0.8 * (instrument or 0.0))
+    if narrowest > BROADEST / 2:
+        return Undefined(f"one pixel per {pixel:.0f} km/s is too coarse for a line")
+    companions = companions_of(line.name, spectrum.medium)
+    best: tuple[float, float, float] | None = None
+    for fwhm in np.geomspace(narrowest, BROADEST, 9):
+        region = whole.within(max(REACH * fwhm, AT_LEAST * pixel))
+        if not _covered(region, fwhm, pixel):
+            continue
+        for velocity in np.linspace(-1, 1, 5) * min(400.0, max(150.0, 0.35 * fwhm)):
+            fitted = _fit(region, velocity, fwhm, _separable(companions, fwhm))
+            if fitted is not None and (best is None or fitted.significance > best[0]):
+                best = fitted.significance, float(velocity), float(fwhm)
+    if best is None:
+        return Undefined(f"too little data around {centre:.0f} Å")
+    return _refined(line, whole, near, best[1:], instrument, pixel, spectrum.medium)
+
+
+def _stretch(spectrum: Spectrum) -> float:
+    return 1.0 + (spectrum.redshift or 0.0) if spectrum.frame == "rest" else 1.0
+
+
+def region_around(spectrum: Spectrum, centre: float, velocity: float) -> Region | None:
+    """Return the pixels within ``velocity`` (km/s) of a wavelength (Å); None if there are too few."""
+    reach = min(0.5, velocity / SPEED_OF_LIGHT)
+    found = cells(spectrum, (centre * (1 - reach), centre * (1 + reach)))
+    seen = found.seen
+    if seen.sum() < 2 * AT_LEAST:
+        return None
+    wavelength = found.wavelength[seen]
+    return Region(
+        (wavelength / centre - 1.0) * SPEED_OF_LIGHT,
+        found.flux[seen],
+        np.sqrt(found.ivar[seen]),
+        found.width[seen],
+    )
+
+
+def _covered(region: Region, fwhm: float, pixel: float) -> bool:
+    reach = max(REACH * fwhm, AT_LEAST * pixel)
+    inner = np.abs(region.velocity) <= max(fwhm, 2 * pixel)
+    return bool(
+        inner.sum() >= COVERED * 2 * max(fwhm, 2 * pixel) / pixel
+        and region.velocity.size >= COVERED * 2 * reach / pixel
+        and (region.velocity < -fwhm).sum() >= 4
+        and (region.velocity > fwhm).sum() >= 4
+    )
+
+
+@dataclass(frozen=True)
+class _Companion:
+    """A line of the blend, or two with a fixed ratio of strengths; offsets from the line in km/s."""
+
+    line: Line
+    parts: tuple[tuple[float, float], ...]
+
+    def shape(self, velocity: FloatArray, centre: float, fwhm: float) -> FloatArray:
+        """Return the profile at ``velocity`` (n,), with a peak of 1 for the stronger part."""
+        return sum(
+            (strength * bell(velocity, centre + offset, fwhm) for offset, strength in self.parts),
+            np.zeros_like(velocity),
+        )
+
+    @property
+    def forbidden(self) -> bool:
+        """Whether it can only be in emission."""
+        return self.line.name.startswith("[")
+
+
+@cache
+def companions_of(name: str, medium: Medium) -> tuple[_Companion, ...]:
+    """Return the lines blended with a line; of a doublet with a fixed ratio the stronger one stands for both."""
+    known = {line.name: line for line in lines()}
+    line = known[name]
+
+    def offset(other: str) -> float:
+        return (known[other].at(medium) / line.at(medium) - 1.0) * SPEED_OF_LIGHT
+
+    found = []
+    for other in line.blend:
+        if _DOUBLETS.get(other, ("", 0.0))[0] in line.blend:
+            continue  # comes with the stronger line of its doublet
+        parts = [(offset(other), 1.0)]
+        parts += [(offset(weak), r) for weak, (s, r) in _DOUBLETS.items() if s == other and weak in line.blend]
+        found.append(_Companion(known[other], tuple(parts)))
+    return tuple(found)
+
+
+_DOUBLETS = {"[N II] 6548": ("[N II] 6583", 1 / 3.05)}
+"""Weaker line of a doublet from one upper level: the stronger line, and their ratio (Storey & Zeippen 2000 MNRAS 312,
+813)."""
+
+
+def _separable(companions: Sequence[_Companion], fwhm: float) -> tuple[_Companion, ...]:
+    """Return the companions to fit: outside the line's own core, and forbidden lines only with a narrow line."""
+    return tuple(
+        c
+        for c in companions
+        if min(abs(o) for o, _ in c.parts) > 0.8 * min(fwhm, NARROW) and not (c.forbidden and fwhm > NARROW)
+    )
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """Amplitudes in units of flux; the first is the line's, the last two are level and tilt of the continuum."""
+
+    amplitudes: FloatArray
+    covariance: FloatArray
+    residual: FloatArray
+    kept: BoolArray
+    reduced: float
+    structure: float
+
+    @property
+    def significance(self) -> float:
+        return abs(float(self.amplitudes[0])) / max(self.error, self.structure, 1e-300)
+
+    @property
+    def error(self) -> float:
+        return float(np.sqrt(self.covariance[0, 0]))
+
+
+def bell(velocity: FloatArray, centre: float, fwhm: float) -> FloatArray:
+    """Return a Gaussian of height 1 at ``velocity`` (n,); centre and FWHM in the same unit."""
+    bell: FloatArray = np.exp(-0.5 * ((velocity - centre) * FWHM_PER_SIGMA / fwhm) ** 2)
+    return bell
+
+
+def _design(velocity: FloatArray, centre: float, fwhm: float, companions: Sequence[_Companion]) -> FloatArray:
+    """Return the columns of the linear fit (n, 3 + companions): line, companions, level and tilt of the continuum."""
+    columns = [bell(velocity, centre, fwhm), *(c.shape(velocity, centre, min(fwhm, NARROW)) for c in companions)]
+    return np.stack([*columns, np.ones_like(velocity), velocity / BROADEST], axis=1)
+
+
+def _fit(region: Region, velocity: float, fwhm: float, companions: Sequence[_Companion]) -> _Fit | None:
+    """Fit the amplitudes of a line and its companions, all shifted by ``velocity``, and a straight continuum."""
+    v = region.velocity
+    design = _design(v, velocity, fwhm, companions)
+    away = np.abs(v - velocity) > fwhm
+    for offset, _ in (part for companion in companions for part in companion.parts):
+        away &= np.abs(v - velocity - offset) > min(fwhm, NARROW)
+    kept: BoolArray = np.ones(v.shape, dtype=bool)
+    for _ in range(3):
+        weighted = design[kept] * region.weight[kept, None]
+        normal = weighted.T @ weighted
+        try:
+            inverse = np.linalg.inv(normal + np.eye(len(normal)) * 1e-12 * np.trace(normal))
+        except np.linalg.LinAlgError:
+            return None
+        amplitudes = inverse @ (weighted.T @ (region.flux[kept] * region.weight[kept]))
+        residual = region.flux - design @ amplitudes
+        outside = away & kept
+        if outside.sum() < 6:
+            return None
+        spread = 1.4826 * float(np.median(np.abs(residual[outside])))
+        if spread == 0.0:
+            break
+        new = ~(away & (np.abs(residual) > CLIP * spread))
+        if (new == kept).all() or (new & away).sum() < 6:
+            break
+        kept = new
+    if not np.isfinite(amplitudes).all():
+        return None
+    freedom = max(1, int(kept.sum()) - design.shape[1])
+    reduced = float(((residual[kept] * region.weight[kept]) ** 2).sum()) / freedom
+    return _Fit(
+        amplitudes, inverse * max(1.0, reduced), residual, kept, reduced, _structure(v, residual, away & kept, fwhm)
+    )
+
+
+def _structure(velocity: FloatArray, residual: FloatArray, away: BoolArray, fwhm: float) -> float:
+    """Return the scatter of the residual's means over stretches of one FWHM away from the line, in units of flux.
+
+    A Gaussian's amplitude comes from about one FWHM of pixels, so this is the amplitude that the neighbourhood itself
+    produces; divided by √(π / (2 · 2.355) · ...) ≈ 0.75 for a boxcar instead of the Gaussian.
+    """
+    v, r = velocity[away], residual[away]
+    bins = np.floor(v / fwhm).astype(int)
+    means = [float(r[bins == b].mean()) for b in np.unique(bins) if (bins == b).sum() > 1]
+    if len(means) < 3:
+        return float(np.std(r))
+    return float(np.sqrt(np.mean(np.square(means))))
+
+
+def _best_fit(
+    region: Region, velocity: float, fwhm: float, companions: Sequence[_Companion]
+) -> tuple[_Fit | None, tuple[_Companion, ...]]:
+    """Fit with the companions that the data support: none of the other sign than a forbidden line can have, none below
+    5σ.
+    """
+    kept = _separable(companions, fwhm)
+    while True:
+        fit = _fit(region, velocity, fwhm, kept)
+        if fit is None or not kept:
+            return fit, kept
+        error = np.sqrt(np.diag(fit.covariance))
+        good = tuple(
+            c
+            for c, a, e in zip(kept, fit.amplitudes[1:-2], error[1:-2], strict=True)
+            if abs(a) > 5.0 * e and (a > 0 if c.forbidden else a * fit.amplitudes[0] > 0)
+        )
+        if good == kept:
+            return fit, kept
+        kept = good
+
+
+def _refined(
+    line: Line,
+    whole: Region,
+    near: float,
+    start: tuple[float, float],
+    instrument: float | None,
+    pixel: float,
+    medium: Medium,
+) -> LineMeasurement | Undefined:
+    """Refine velocity and width by least squares, the amplitudes being linear in each step."""
+    from scipy.optimize import least_squares
+
+    velocity, fwhm = start
+    region = whole.within(max(REACH * fwhm, AT_LEAST * pixel))
+    coarse, companions = _best_fit(region, velocity, fwhm, companions_of(line.name, medium))
+    if coarse is None:
+        return Undefined(f"no fit at {line.name}")
+    x, y, weight = (a[coarse.kept] for a in (region.velocity, region.flux, region.weight))
+
+    def residual_of(values: FloatArray) -> FloatArray:
+        design = _design(x, float(values[0]), float(np.exp(values[1])), companions)
+        amplitudes, *_ = np.linalg.lstsq(design * weight[:, None], y * weight, rcond=None)
+        residual: FloatArray = (y - design @ amplitudes) * weight
+        return residual
+
+    bound = max(400.0, 0.35 * fwhm)
+    low = (-bound - 1.0, np.log(max(0.5 * pixel, 0.5 * fwhm)))
+    high = (bound + 1.0, np.log(2.0 * fwhm))
+    first = np.array([velocity, np.log(fwhm)])
+    solved = least_squares(residual_of, first, bounds=(low, high), max_nfev=25, xtol=1e-5, ftol=1e-6)
+    velocity, fwhm = float(solved.x[0]), float(np.exp(solved.x[1]))
+    final, companions = _best_fit(region, velocity, fwhm, companions)
+    if final is None:
+        return Undefined(f"no fit at {line.name}")
+    level = Measured(
+        float(final.amplitudes[-2] + final.amplitudes[-1] * velocity / BROADEST),
+        float(np.sqrt(final.covariance[-2, -2])),
+    )
+    no_continuum = Undefined(f"the continuum at {line.name} is not above zero by 3σ")
+    has_continuum = level.value > 3.0 * level.error
+    shape = np.linalg.pinv(solved.jac.T @ solved.jac) * max(1.0, final.reduced)
+    error_v, error_w = (float(np.sqrt(max(0.0, shape[i, i]))) for i in (0, 1))
+    return LineMeasurement(
+        line=line,
+        amplitude=Measured(float(final.amplitudes[0]), final.error),
+        depth=Measured(float(-final.amplitudes[0]) / level.value, final.error / level.value)
+        if has_continuum
+        else no_continuum,
+        width=_equivalent_width(region, final, velocity, fwhm, companions) if has_continuum else no_continuum,
+        velocity=Measured(near + velocity, error_v, "km/s"),
+        fwhm=Measured(fwhm, error_w * fwhm, "km/s"),
+        instrument=instrument,
+        structure=final.structure,
+        companions=tuple(known for c in companions for known in _lines_of(c)),
+        reduced_chi2=final.reduced,
+        _blend=companions,
+    )
+
+
+def _lines_of(companion: _Companion) -> tuple[Line, ...]:
+    names = {weak for weak, (strong, _) in _DOUBLETS.items() if strong == companion.line.name}
+    return (*(line for line in lines() if line.name in names and len(companion.parts) > 1), companion.line)
+
+
+def _equivalent_width(
+    region: Region, fit: _Fit, velocity: float, fwhm: float, companions: Sequence[_Companion]
+) -> Measured | Undefined:
+    """Return Σ (1 − F/C) Δλ within 1.5 FWHM of the centre, companions subtracted; the error has the pixels' noise and
+    that of the continuum's level.
+    """
+    v = region.velocity
+    design = _design(v, velocity, fwhm, companions)
+    level = design[:, -2:] @ fit.amplitudes[-2:]
+    inside = np.abs(v - velocity) <= 1.5 * fwhm
+    if (level[inside] <= 0).any():
+        return Undefined("the continuum falls to zero within the line")
+    others = design[:, 1:-2] @ fit.amplitudes[1:-2]
+    share = region.width[inside] / level[inside]
+    value = float((share * (level - region.flux + others)[inside]).sum())
+    noise = float(((share / region.weight[inside]) ** 2).sum()) * max(1.0, fit.reduced)
+    from_level = float(share.sum()) * float(np.sqrt(fit.covariance[-2, -2]))
+    return measured(value, float(np.hypot(np.sqrt(noise), from_level)), "Å")

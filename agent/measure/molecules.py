@@ -1,0 +1,135 @@
+"""Which molecules a spectrum shows, by the indices of the literature: present, absent, or not decided.
+
+A single index can be low because of noise, an emission line or another molecule, so each molecule needs two indices,
+and C2 needs that TiO is absent. The bounds were chosen on one half of a collection of real spectra; docs/hints.md has
+the figures on the other half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.lines import Band, bands, indices
+from agent.measure.bands import flux_ratio
+from agent.measure.profile import equivalent_width
+from agent.measure.values import Measured, Undefined
+from agent.spectrum import Spectrum
+
+State = Literal["present", "absent", "undecided"]
+
+BREAK_ABOVE = 1.3  # Dn(4000) of a break; young stars and hot stars have less (Kauffmann et al. 2003 MNRAS 341, 33)
+NO_BREAK_BELOW = 1.1
+BLUE = 1.05  # C2-5165 of a continuum that is so blue that the index says nothing about shallow bands
+
+
+@dataclass(frozen=True)
+class MoleculeEvidence:
+    """Whether a molecule's bands are there, and the indices that decide it, by name."""
+
+    species: str
+    state: State
+    indices: tuple[tuple[str, Measured | Undefined], ...]
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """Index (a name of indices.toml, or "head 4737" for the fall across a band head) and its two bounds."""
+
+    index: str
+    present_below: float
+    absent_above: float
+
+
+# Present: all of `needed` are below their first bound by 2σ. Absent: any of them is above its second bound by 2σ.
+_RULES: dict[str, tuple[_Bound, ...]] = {
+    "TiO": (_Bound("TiO5", 0.85, 0.95), _Bound("CaOH", 0.90, 0.98)),
+    "C2": (_Bound("C2-4737", 0.85, 0.95), _Bound("C2-5165", 0.80, 0.92)),
+    "CN": (_Bound("CN-6926", 0.90, 0.98), _Bound("CN-7872", 0.92, 0.99)),
+    "CaH": (_Bound("CaH1", 0.90, 0.97), _Bound("TiO5", 0.85, 0.95)),
+    "ZrO": (_Bound("ZrO-6474", 0.80, 0.95), _Bound("ZrO-6345", 0.94, 0.98)),
+    "VO": (_Bound("VO7434", 0.85, 0.95), _Bound("CaOH", 0.60, 0.90)),
+}
+# Swan bands of warm DQ white dwarfs lie on a steep blue continuum: the fall across the head shows them.
+_HEADS: dict[str, tuple[_Bound, ...]] = {"C2": (_Bound("head 4737", 0.94, 0.98), _Bound("head 5165", 0.94, 0.98))}
+_EXCLUDES = {"C2": "TiO", "CN": "TiO"}
+
+
+def molecule(spectrum: Spectrum, species: str) -> MoleculeEvidence | None:
+    """Return what the indices say about a molecule in a spectrum at rest; None for a molecule without a rule."""
+    if species not in _RULES:
+        return None
+    found = [(bound, _measured(spectrum, bound.index)) for bound in _RULES[species]]
+    state = _state(found)
+    if state != "present" and species in _HEADS:
+        by_head = [(bound, _measured(spectrum, bound.index)) for bound in _HEADS[species]]
+        by_head_state = _state(by_head)
+        if by_head_state == "present":
+            found, state = [*found, *by_head], "present"
+        elif state == "absent" and (by_head_state != "absent" or _holds(found[1][1], lambda v, _: v > BLUE)):
+            # On a blue continuum shallow bands do not bring the index below 1.
+            found, state = [*found, *by_head], "undecided"
+    excluded = _EXCLUDES.get(species)
+    if state == "present" and excluded is not None:
+        other = [(bound, _measured(spectrum, bound.index)) for bound in _RULES[excluded]]
+        # The first index alone: a molecule whose head is even half there makes the other one doubtful.
+        if _holds(other[0][1], lambda value, _: value < other[0][0].present_below):
+            found, state = [*found, other[0]], "undecided"
+    return MoleculeEvidence(species, state, tuple((bound.index, value) for bound, value in found))
+
+
+def _state(found: list[tuple[_Bound, Measured | Undefined]]) -> State:
+    measured = [(bound, value) for bound, value in found if isinstance(value, Measured)]
+    if len(measured) == len(found) and all(m.value + 2 * m.error < bound.present_below for bound, m in measured):
+        return "present"
+    if any(m.value - 2 * m.error > bound.absent_above for bound, m in measured):
+        return "absent"
+    return "undecided"
+
+
+def _holds(value: Measured | Undefined, test: Callable[[float, float], bool]) -> bool:
+    return isinstance(value, Measured) and test(value.value, value.error)
+
+
+def _measured(spectrum: Spectrum, name: str) -> Measured | Undefined:
+    if name.startswith("head "):
+        band = next(b for b in bands() if b.species == "C2" and b.name.endswith(name.removeprefix("head ")))
+        return head_ratio(spectrum, band)
+    band_window, continuum = indices()[name].at(spectrum.medium)
+    return flux_ratio(spectrum, band_window, continuum)
+
+
+def head_ratio(spectrum: Spectrum, band: Band) -> Measured | Undefined:
+    """Return the mean flux from 3 to 15 Å inside a band's head over that from 3 to 15 Å before it."""
+    head, toward = band.at(spectrum.medium), 1.0 if band.shading == "red" else -1.0
+    before = sorted((head - toward * 3.0, head - toward * 15.0))
+    after = sorted((head + toward * 3.0, head + toward * 15.0))
+    return flux_ratio(spectrum, (after[0], after[1]), [(before[0], before[1])])
+
+
+def is_cool(spectrum: Spectrum) -> bool:
+    """Return whether the spectrum is that of a cool star: TiO, C2 or the Mg b lines.
+
+    In such a spectrum a feature at the wavelength of a helium line is a blend of metal lines or bands, and a bump is
+    a stretch between bands.
+    """
+    tio, magnesium = _measured(spectrum, "TiO5"), equivalent_width(spectrum, (5158.0, 5192.0), _MG_SIDES)
+    return (
+        _holds(tio, lambda value, error: value + error < 0.85)
+        or _holds(magnesium, lambda value, error: value - error > 1.5)
+        or any((e := molecule(spectrum, s)) is not None and e.state == "present" for s in ("TiO", "C2", "CN"))
+    )
+
+
+_MG_SIDES = ((5110.0, 5150.0), (5200.0, 5240.0))
+
+
+def break_4000(spectrum: Spectrum) -> Measured | Undefined:
+    """Return Dn(4000): mean F_ν of 4000–4100 Å over that of 3850–3950 Å (Balogh et al. 1999 ApJ 527, 54; air, rest).
+
+    F_ν is proportional to λ² F_λ; the square of the ratio of the mid-wavelengths is used.
+    """
+    ratio = flux_ratio(spectrum, (4000.0, 4100.0), [(3850.0, 3950.0)])
+    scale = (4050.0 / 3900.0) ** 2
+    return ratio if isinstance(ratio, Undefined) else Measured(ratio.value * scale, ratio.error * scale)
