@@ -254,16 +254,18 @@ def _velocities(view: _View, entry: Line, measured: LineMeasurement) -> list[Hin
     if entry.name not in _BALMER:
         return []
     for name in _BALMER:
-        other = view.data.named(name).found if name != entry.name else None
-        if other is None or other.emission is not measured.emission:
+        other = view.data.named(name)
+        at = other.measurement
+        if name == entry.name or isinstance(at, Undefined) or not at.stands_out or at.emission is not measured.emission:
             continue
-        difference = measured.velocity.value - other.velocity.value
-        error = float((measured.velocity.error**2 + other.velocity.error**2) ** 0.5)
-        text = f"{name} is at {plus_minus(other.velocity)}"
-        allowed = 3.0 * error + ONE_VELOCITY + 0.1 * max(measured.fwhm.value, other.fwhm.value)
+        difference = measured.velocity.value - at.velocity.value
+        error = float((measured.velocity.error**2 + at.velocity.error**2) ** 0.5)
+        text = f"{name} is at {plus_minus(at.velocity)}"
+        allowed = 3.0 * error + ONE_VELOCITY + 0.1 * max(measured.fwhm.value, at.fwhm.value)
         if abs(difference) > allowed:
             return [Hint("look", "velocity", f"{text}: the two lines do not have one velocity", entry.name)]
-        return [_finding("velocity", f"{text}: one velocity", entry.name)]
+        if other.found is not None:
+            return [_finding("velocity", f"{text}: one velocity", entry.name)]
     return []
 
 

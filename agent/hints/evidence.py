@@ -19,7 +19,6 @@ from agent.measure.molecules import MoleculeEvidence, is_cool, molecule
 from agent.measure.peaks import TwoMaxima, two_maxima
 from agent.spectrum import Spectrum
 
-SIGNIFICANT = 6.0  # σ of the fitted amplitude, and times the scatter of the neighbourhood at the line's width
 LOW_SNR = 5.0  # per pixel; below it a single pixel's dip is noise as likely as not
 OFF_CENTRE = 300.0  # km/s from the line's rest wavelength; a broad line may be off by 0.15 FWHM, up to 600 km/s
 SHALLOW_EMISSION = 0.05  # of the continuum: below it flux calibration makes such bumps
@@ -30,7 +29,7 @@ SHALLOW_BROAD = (0.5, 0.1)  # least height in emission and depth in absorption o
 TOO_BROAD = 8000.0
 IN_A_COOL_STAR = (0.3, 1.0)  # least height of emission, of hydrogen and Ca II, and of other lines
 BROAD_IN_A_COOL_STAR = 3.0  # least height of emission of more than 1000 km/s
-LIMIT = 0.05  # of the continuum: a line of 3σ below this depth is called absent
+LIMIT = 0.1  # of the continuum: a line of 3σ below this depth is called absent
 
 State = Literal["emission", "absorption", "none", "undecided", "undefined"]
 
@@ -114,8 +113,7 @@ class Evidence:
             return LineEvidence(line, "undefined", measured.reason, measured)
         centre = line.at(self.spectrum.medium)
         snr = signal_to_noise(self.spectrum, (centre * 0.99, centre * 1.01))
-        weak = measured.amplitude.significance < SIGNIFICANT or measured.contrast < SIGNIFICANT
-        if weak:
+        if not measured.stands_out:
             limit = _limit(measured)
             if limit is not None and limit < LIMIT:
                 return LineEvidence(line, "none", f"nothing deeper than {100 * limit:.0f} % of the continuum", measured)

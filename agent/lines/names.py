@@ -29,7 +29,11 @@ _GREEK = {"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsi
 def named(text: str) -> tuple[Line | Band, ...]:
     """Return the lines and bands that the text names individually, in the order of the lists."""
     plain = _plain(text)
-    return tuple(entry for entry, pattern in _patterns() if pattern.search(plain))
+    # "CaH" is the molecule, not the H line of calcium: where a molecule is named, no line is.
+    for_lines = _plain(_molecules().sub(" ", text))
+    return tuple(
+        entry for entry, pattern in _patterns() if pattern.search(for_lines if isinstance(entry, Line) else plain)
+    )
 
 
 def species_named(text: str) -> frozenset[str]:
@@ -38,6 +42,13 @@ def species_named(text: str) -> frozenset[str]:
     known = {entry.species for entry, _ in _patterns()}
     found = {species for species in known if _pattern(species).search(plain)}
     return frozenset(found | {species for group, species in _GROUPS.items() if _pattern(group).search(plain)})
+
+
+@cache
+def _molecules() -> re.Pattern[str]:
+    """Return a pattern of the molecules of the list, as they are written; "CaH & K" are lines."""
+    names = "|".join(sorted({re.escape(band.species) for band in bands()}, key=len, reverse=True))
+    return re.compile(rf"(?<![A-Za-z])({names})(?![a-z])(?!\s*(?:&|and|\+|/|,)\s*K\b)")
 
 
 @cache

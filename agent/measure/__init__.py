@@ -13,15 +13,16 @@ from __future__ import annotations
 #   wrong errors), the error of the continuum is scaled up to the scatter.
 # - Nothing returns NaN.
 from agent.measure.bands import band_index, depth, flux_ratio, measure_feature, slope
+from agent.measure.blends import LineMeasurement, measure_line
 from agent.measure.continuum import Continuum, adjacent_bands, local_continuum, running_continuum
 from agent.measure.gaussian import LineFit, fit_line, fwhm, instrument_fwhm
+from agent.measure.molecules import MoleculeEvidence, break_4000, head_ratio, is_cool, molecule
+from agent.measure.peaks import TwoMaxima, two_maxima
 from agent.measure.pixels import coverage, flagged, mean_flux, rest, signal_to_noise
 from agent.measure.profile import (
     Profile,
-    TwoMaxima,
     equivalent_width,
     line_profile,
-    two_maxima,
     width_below,
 )
 from agent.measure.values import Measured, Undefined, Window
@@ -29,13 +30,16 @@ from agent.measure.values import Measured, Undefined, Window
 __all__ = [
     "Continuum",
     "LineFit",
+    "LineMeasurement",
     "Measured",
+    "MoleculeEvidence",
     "Profile",
     "TwoMaxima",
     "Undefined",
     "Window",
     "adjacent_bands",
     "band_index",
+    "break_4000",
     "coverage",
     "depth",
     "equivalent_width",
@@ -43,11 +47,15 @@ __all__ = [
     "flagged",
     "flux_ratio",
     "fwhm",
+    "head_ratio",
     "instrument_fwhm",
+    "is_cool",
     "line_profile",
     "local_continuum",
     "mean_flux",
     "measure_feature",
+    "measure_line",
+    "molecule",
     "rest",
     "running_continuum",
     "signal_to_noise",

@@ -23,9 +23,11 @@ from agent.spectrum import Spectrum
 NARROWEST = 150.0  # km/s, FWHM
 BROADEST = 7000.0
 NARROW = 600.0  # km/s: FWHM up to which companions are fitted; wider ones are not separable from the line
+MEDIUM = 2000.0
 REACH = 3.0  # FWHM on either side of the line from which the continuum is taken
 AT_LEAST = 12  # pixels on either side
 COVERED = 0.8  # share of the pixels within one FWHM, and of the whole region, that must have data
+SIGNIFICANT = 6.0  # σ of the amplitude, and times the scatter of the neighbourhood at the line's width
 CLIP = 4.0  # robust σ beyond which a pixel away from the line is another line or a cosmic ray
 
 
@@ -66,6 +68,11 @@ class LineMeasurement:
     def contrast(self) -> float:
         """The amplitude in units of the neighbourhood's scatter at the line's width."""
         return abs(self.amplitude.value) / self.structure if self.structure > 0 else np.inf
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether the line is above its error and above the scatter of the neighbourhood, both by ``SIGNIFICANT``."""
+        return self.amplitude.significance >= SIGNIFICANT and self.contrast >= SIGNIFICANT
 
     @property
     def emission(self) -> bool:
@@ -111,18 +118,29 @@ def measure_line(spectrum: Spectrum, line: Line, near: float = 0.0) -> LineMeasu
     if narrowest > BROADEST / 2:
         return Undefined(f"one pixel per {pixel:.0f} km/s is too coarse for a line")
     companions = companions_of(line.name, spectrum.medium)
-    best: tuple[float, float, float] | None = None
-    for fwhm in np.geomspace(narrowest, BROADEST, 9):
-        region = whole.within(max(REACH * fwhm, AT_LEAST * pixel))
+    # One start each for narrow, medium and broad: a coarse fit at a wrong width says little, so each is refined.
+    starts: dict[int, tuple[float, float, float]] = {}
+    for fwhm in np.geomspace(narrowest, BROADEST, 11):
+        region = whole.within(_reach(fwhm, pixel, companions))
         if not _covered(region, fwhm, pixel):
             continue
-        for velocity in np.linspace(-1, 1, 5) * min(400.0, max(150.0, 0.35 * fwhm)):
+        kind = int(np.searchsorted((NARROW, MEDIUM), fwhm))
+        for velocity in _velocities(float(fwhm)):
             fitted = _fit(region, velocity, fwhm, _separable(companions, fwhm))
-            if fitted is not None and (best is None or fitted.significance > best[0]):
-                best = fitted.significance, float(velocity), float(fwhm)
-    if best is None:
+            if fitted is not None and (kind not in starts or fitted.significance > starts[kind][0]):
+                starts[kind] = fitted.significance, float(velocity), float(fwhm)
+    if not starts:
         return Undefined(f"too little data around {centre:.0f} Å")
-    return _refined(line, whole, near, best[1:], instrument, pixel, spectrum.medium)
+    refined = [_refined(line, whole, near, start[1:], instrument, pixel, spectrum.medium) for start in starts.values()]
+    found = [one for one in refined if isinstance(one, LineMeasurement)]
+    return max(found, key=lambda one: min(one.contrast, one.amplitude.significance)) if found else refined[0]
+
+
+def _velocities(fwhm: float) -> FloatArray:
+    """Return the velocities to try for a line of that width: to 300 km/s, or 0.35 FWHM, in steps of a third of it."""
+    reach = min(400.0, max(300.0, 0.35 * fwhm))
+    count = int(np.ceil(reach / max(75.0, fwhm / 3)))
+    return np.linspace(-reach, reach, 2 * count + 1)
 
 
 def _stretch(spectrum: Spectrum) -> float:
@@ -145,8 +163,15 @@ def region_around(spectrum: Spectrum, centre: float, velocity: float) -> Region 
     )
 
 
+def _reach(fwhm: float, pixel: float, companions: Sequence[_Companion]) -> float:
+    """Return how far from the line to fit, in km/s: so far that the companions and some continuum beyond are inside."""
+    farthest = max((abs(o) for c in _separable(companions, fwhm) for o, _ in c.parts), default=-np.inf)
+    return float(max(REACH * fwhm, AT_LEAST * pixel, farthest + 2.0 * fwhm))
+
+
 def _covered(region: Region, fwhm: float, pixel: float) -> bool:
     reach = max(REACH * fwhm, AT_LEAST * pixel)
+    region = region.within(reach)
     inner = np.abs(region.velocity) <= max(fwhm, 2 * pixel)
     return bool(
         inner.sum() >= COVERED * 2 * max(fwhm, 2 * pixel) / pixel
@@ -326,7 +351,7 @@ def _refined(
     from scipy.optimize import least_squares
 
     velocity, fwhm = start
-    region = whole.within(max(REACH * fwhm, AT_LEAST * pixel))
+    region = whole.within(_reach(fwhm, pixel, companions_of(line.name, medium)))
     coarse, companions = _best_fit(region, velocity, fwhm, companions_of(line.name, medium))
     if coarse is None:
         return Undefined(f"no fit at {line.name}")

@@ -73,9 +73,8 @@ def molecule(spectrum: Spectrum, species: str) -> MoleculeEvidence | None:
     excluded = _EXCLUDES.get(species)
     if state == "present" and excluded is not None:
         other = [(bound, _measured(spectrum, bound.index)) for bound in _RULES[excluded]]
-        # The first index alone: a molecule whose head is even half there makes the other one doubtful.
-        if _holds(other[0][1], lambda value, _: value < other[0][0].present_below):
-            found, state = [*found, other[0]], "undecided"
+        if _state(other) == "present":
+            found, state = [*found, *other], "undecided"
     return MoleculeEvidence(species, state, tuple((bound.index, value) for bound, value in found))
 
 

@@ -29,7 +29,7 @@ SMALLER = 1 / 3  # of the higher maximum
 BETTER = 25.0  # Δχ² in units of the better model's reduced χ²
 DIP = 3.0  # σ, of the data
 DEEP = 0.1  # of the lower maximum
-ON_LINE = 120.0  # km/s within which a maximum is the forbidden line itself
+ON_LINE = 250.0  # km/s within which a maximum is the forbidden line itself
 
 
 @dataclass(frozen=True)
@@ -108,14 +108,14 @@ def two_maxima(spectrum: Spectrum, line: Line, one: LineMeasurement | None = Non
 
 
 def _on_companions(spectrum: Spectrum, line: Line, blue: float, red: float) -> bool:
-    """Return whether a maximum lies on a forbidden line of the blend, as [N II] on either side of Hα."""
+    """Return whether both maxima lie on forbidden lines of the blend, as [N II] on either side of an absorbed Hα."""
     offsets = [
         offset
         for companion in companions_of(line.name, spectrum.medium)
         if companion.forbidden
         for offset, _ in companion.parts
     ]
-    return any(abs(peak - offset) < ON_LINE for peak in (blue, red) for offset in offsets)
+    return all(any(abs(peak - offset) < ON_LINE for offset in offsets) for peak in (blue, red))
 
 
 def _cleaned(region: Region, one: LineMeasurement) -> Region:

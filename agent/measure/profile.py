@@ -1,10 +1,9 @@
-"""A line against its continuum: equivalent width, width at a given depth, two maxima."""
+"""A line against its continuum: equivalent width, and width at a given depth."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -112,78 +111,6 @@ def width_below(
         return Undefined("the line's edges are lost in the noise")
     error = float(np.hypot(edges[0].error, edges[1].error))
     return measured(edges[1].value - edges[0].value, error, "Å")
-
-
-@dataclass(frozen=True)
-class TwoMaxima:
-    """Two peaks with a dip between them, as an inclined disc makes in emission.
-
-    :param blue: wavelength of the shorter peak in Å
-    :param red: of the longer
-    :param separation: in km/s; the error is the binning's
-    :param significance: of the dip below the lower peak, in σ
-    """
-
-    blue: float
-    red: float
-    separation: Measured
-    significance: float
-
-
-def two_maxima(
-    spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | None = None, fwhm: float | None = None
-) -> TwoMaxima | Undefined | None:
-    """Find two maxima of an emission line, if the dip between them is 4σ deep; None if there are none.
-
-    The line is rebinned to fifths of its FWHM, so that a few independent numbers decide and noise has few
-    chances. A single Gaussian at any S/N passes in fewer than one case in a hundred (tested).
-
-    :param fwhm: of the whole line in Å; None: taken from its equivalent width and height
-    """
-    profile = line_profile(spectrum, window, side_bands)
-    if isinstance(profile, Undefined):
-        return profile
-    height = -profile.depth
-    if fwhm is None:
-        peak = float(np.sort(height)[-max(3, height.size // 20) :].mean())
-        area = float((height * profile.width).sum())
-        if peak <= 0.0 or area <= 0.0:
-            return None
-        fwhm = 0.94 * area / peak
-    centre = float((np.clip(height, 0, None) * profile.wavelength).sum() / np.clip(height, 1e-12, None).sum())
-    edges = centre + fwhm * (np.arange(11) - 5.5) / 5 + fwhm / 10
-    binned = [_bin(profile, lo, hi) for lo, hi in pairwise(edges)]
-    filled = [b for b in binned if b is not None]
-    if len(filled) < 5:
-        return None
-    return _best_dip(filled, fwhm / 5)
-
-
-def _best_dip(bins: list[tuple[float, float, float]], step: float) -> TwoMaxima | None:
-    """Find the most significant dip between two higher bins; bins are (wavelength, height, error of height)."""
-    best: TwoMaxima | None = None
-    for middle in range(1, len(bins) - 1):
-        left = max(bins[:middle], key=lambda b: b[1])
-        right = max(bins[middle + 1 :], key=lambda b: b[1])
-        lower = min(left, right, key=lambda b: b[1])
-        # Two bins of one flank are not two peaks: both must be at least a third of the higher one.
-        if lower[1] < max(left[1], right[1]) / 3:
-            continue
-        significance = (lower[1] - bins[middle][1]) / np.hypot(lower[2], bins[middle][2])
-        if significance > 4.0 and (best is None or significance > best.significance):
-            to_velocity = SPEED_OF_LIGHT / bins[middle][0]
-            separation = Measured((right[0] - left[0]) * to_velocity, step / np.sqrt(6) * to_velocity, "km/s")
-            best = TwoMaxima(left[0], right[0], separation, float(significance))
-    return best
-
-
-def _bin(profile: Profile, lo: float, hi: float) -> tuple[float, float, float] | None:
-    inside = (profile.wavelength >= lo) & (profile.wavelength < hi)
-    if not inside.any():
-        return None
-    weight = 1.0 / profile.sigma[inside] ** 2
-    height = float(-(profile.depth[inside] * weight).sum() / weight.sum())
-    return (lo + hi) / 2, height, float(1.0 / np.sqrt(weight.sum()))
 
 
 def _crossing(profile: Profile, at: int, level: float) -> Measured | None:

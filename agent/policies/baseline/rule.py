@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from agent.conversation import Conversation, Piece
-from agent.measure import Measured, Undefined, fit_line, rest, signal_to_noise, slope, two_maxima
+from agent.lines import lines
+from agent.measure import Measured, TwoMaxima, Undefined, fit_line, rest, signal_to_noise, slope, two_maxima
 from agent.policies.baseline.scorecard import FILE, Assessment, Finding, assess
 from agent.spectrum import Spectrum
 from agent.tasks import Feature, Task
@@ -144,8 +145,9 @@ def _shape(feature: Feature, at_rest: Spectrum, measured: Measured) -> str:
         seen_by = f", instrument {fit.instrument:.0f} km/s" if fit.instrument else ""
         parts.append(f"a Gaussian has FWHM {with_error(fit.fwhm, 'km/s')}{seen_by}")
     if measured.value < 0:
-        maxima = two_maxima(at_rest, feature.span, feature.side_bands)
-        if maxima is not None and not isinstance(maxima, Undefined):
+        line = next((e for e in lines() if abs(e.at(feature.medium) - feature.wavelengths[0]) < 0.5), None)
+        maxima = None if line is None else two_maxima(at_rest, line)
+        if isinstance(maxima, TwoMaxima):
             parts.append(f"two maxima stand {with_error(maxima.separation, 'km/s')} apart")
     return f"Its shape: {'; '.join(parts)}." if parts else ""
 

@@ -78,7 +78,7 @@ def quantum_number(line: Line) -> tuple[int, int] | None:
 def test_hydrogen_follows_the_rydberg_formula() -> None:
     """1/λ = R_H (1/m² − 1/n²), R_H = 109 677.58 cm⁻¹; fine structure shifts the lines by less than 0.12 Å."""
     hydrogen = {line: quantum_number(line) for line in lines() if quantum_number(line)}
-    assert len(hydrogen) == 18
+    assert len(hydrogen) == 24
     for line, (m, n) in ((k, v) for k, v in hydrogen.items() if v):
         assert line.at("vacuum") == pytest.approx(1e8 / (109677.58 * (m**-2 - n**-2)), abs=0.12), line.name
 
@@ -228,6 +228,7 @@ def test_group_names_give_their_species() -> None:
 
 SIDES = ((6400.0, 6500.0), (6620.0, 6720.0))
 WINDOW = (6500.0, 6620.0)
+HALPHA = next(line for line in lines() if line.name == "Hα")
 GRID = np.arange(6380.0, 6740.0, 1.5)
 ROOT_TWO_PI = np.sqrt(2 * np.pi)
 
@@ -385,7 +386,6 @@ def test_a_continuum_at_or_below_zero_gives_a_reason_not_a_number(flux: np.ndarr
         measure.flux_ratio(made_of(flux), WINDOW, SIDES),
         measure.slope(made_of(flux), SIDES),
         measure.width_below(made_of(flux), WINDOW, SIDES),
-        measure.two_maxima(made_of(flux), WINDOW, SIDES),
     ]
     assert all(isinstance(f, Undefined) and "above zero" in f.reason for f in found)
 
@@ -415,7 +415,7 @@ def test_nothing_ever_returns_nan_or_raises(flux: list[float], ivar: list[float]
     ]
     assert all(np.isfinite([f.value, f.error]).all() for f in found if isinstance(f, Measured))
     assert np.isfinite(measure.running_continuum(spectrum)).all()
-    measure.two_maxima(spectrum, WINDOW, SIDES)
+    measure.two_maxima(spectrum, HALPHA)
 
 
 def doubled(snr: float, seed: int, separation: float = 24.0) -> Spectrum:
@@ -428,7 +428,7 @@ def doubled(snr: float, seed: int, separation: float = 24.0) -> Spectrum:
 
 
 def test_a_double_peak_is_found_with_its_separation() -> None:
-    found = [measure.two_maxima(doubled(15, s), WINDOW, SIDES) for s in range(60)]
+    found = [measure.two_maxima(doubled(15, s), HALPHA) for s in range(60)]
     seen = [f for f in found if isinstance(f, measure.TwoMaxima)]
     assert len(seen) > 50
     separation = np.median([f.separation.value for f in seen])
@@ -437,8 +437,64 @@ def test_a_double_peak_is_found_with_its_separation() -> None:
 
 @pytest.mark.parametrize("snr", [5.0, 15.0, 50.0])
 def test_a_single_gaussian_is_seldom_called_double(snr: float) -> None:
-    found = [measure.two_maxima(gaussian_line(-1.5, sigma=12, snr=snr, seed=s), WINDOW, SIDES) for s in range(300)]
+    found = [measure.two_maxima(gaussian_line(-1.5, sigma=12, snr=snr, seed=s), HALPHA) for s in range(300)]
     assert sum(isinstance(f, measure.TwoMaxima) for f in found) <= 3
+
+
+def line_named(name: str) -> Line:
+    return next(line for line in lines() if line.name == name)
+
+
+def with_gaussians(*parts: tuple[float, float, float], snr: float = 40.0, seed: int = 1) -> Spectrum:
+    """A flat continuum of 100 on the grid with Gaussians (centre Å, height, σ Å)."""
+    flux = 100.0 + sum(h * np.exp(-0.5 * ((GRID - c) / s) ** 2) for c, h, s in parts)
+    noise = 100.0 / snr
+    flux = flux + noise * np.random.default_rng(seed).standard_normal(GRID.size)
+    return Spectrum(GRID, flux, np.full(GRID.shape, noise**-2), medium="air", frame="rest")
+
+
+@pytest.mark.parametrize("sign", [1.0, -0.6])
+@pytest.mark.parametrize("sigma", [3.0, 8.0, 20.0])
+def test_a_line_is_measured_with_its_sign_velocity_width_and_equivalent_width(sign: float, sigma: float) -> None:
+    centre = 6562.79 * (1 + 120 / 299_792.458)
+    found = measure.measure_line(with_gaussians((centre, 100 * sign, sigma), snr=60), HALPHA)
+    assert isinstance(found, measure.LineMeasurement)
+    assert found.emission is (sign > 0)
+    assert found.velocity.value == pytest.approx(120, abs=4 * found.velocity.error + 5)
+    truth = 2.3548 * sigma / 6562.79 * 299_792.458
+    assert found.fwhm.value == pytest.approx(truth, abs=4 * found.fwhm.error + 0.03 * truth)
+    width = value(found.width)
+    assert width.value == pytest.approx(-sign * sigma * ROOT_TWO_PI, abs=4 * width.error + 0.03 * sigma * ROOT_TWO_PI)
+
+
+def test_a_blend_is_fitted_as_a_blend() -> None:
+    """[N II] on both sides of Hα, three times as strong as Hα: EW and width are Hα's own."""
+    nebula = with_gaussians((6548.05, 100, 3.0), (6562.79, 100, 3.0), (6583.45, 305, 3.0), snr=60)
+    found = measure.measure_line(nebula, HALPHA)
+    assert isinstance(found, measure.LineMeasurement)
+    assert [line.name for line in found.companions] == ["[N II] 6548", "[N II] 6583"]
+    assert value(found.width).value == pytest.approx(-3.0 * ROOT_TWO_PI, rel=0.1)
+    assert found.fwhm.value == pytest.approx(2.3548 * 3 / 6562.79 * 299_792.458, rel=0.1)
+    assert measure.two_maxima(nebula, HALPHA, found) is None
+
+
+def test_a_bump_of_a_bumpy_continuum_does_not_stand_out() -> None:
+    """The same bump on a smooth continuum does."""
+    alone = with_gaussians((6562.8, 20.0, 10.0), snr=100)
+    wave = 10.0 * np.cos((GRID - 6562.8) * 2 * np.pi / 45.0)
+    among = Spectrum(GRID, with_gaussians(snr=100).flux + wave, alone.ivar, medium="air", frame="rest")
+    found = [measure.measure_line(s, HALPHA) for s in (alone, among)]
+    assert [isinstance(f, measure.LineMeasurement) and f.stands_out for f in found] == [True, False]
+
+
+def test_a_line_at_the_edge_or_in_coarse_data_is_undefined_with_the_reason() -> None:
+    whole = gaussian_line(-1.0)
+    cut = Spectrum(GRID[GRID < 6563], whole.flux[GRID < 6563], whole.ivar[GRID < 6563], medium="air", frame="rest")
+    assert isinstance(measure.measure_line(cut, HALPHA), Undefined)
+    coarse = Spectrum(np.arange(3000.0, 9000.0, 40.0), np.ones(150), np.full(150, 100.0), medium="air", frame="rest")
+    found = measure.measure_line(coarse, HALPHA)
+    assert isinstance(found, Undefined)
+    assert "too coarse" in found.reason
 
 
 def test_width_below_finds_where_the_profile_crosses() -> None:
