@@ -1,0 +1,123 @@
+"""Claims of a text, and their comparison with the data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.hints.claims import Claim, Verdict, claims_of, compare
+from agent.hints.evidence import Evidence
+from agent.lines import air_to_vacuum, lines
+from agent.spectrum import Spectrum
+
+GRID = 10 ** np.arange(np.log10(3800.0), np.log10(9000.0), 1e-4)
+WAVELENGTH = {line.name: line.at("vacuum") for line in lines()}
+
+
+def spectrum(*parts: tuple[str, float, float], snr: float = 40.0) -> Evidence:
+    """A flat continuum with Gaussians (line, height, FWHM in km/s), in vacuum at rest."""
+    flux = np.ones_like(GRID)
+    for name, height, fwhm in parts:
+        velocity = (GRID / WAVELENGTH[name] - 1) * 299_792.458
+        flux += height * np.exp(-0.5 * (velocity * 2.3548 / fwhm) ** 2)
+    flux += np.random.default_rng(3).standard_normal(flux.size) / snr
+    return Evidence(Spectrum(GRID, flux, np.full(flux.shape, snr**2), redshift=0.0))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hα is in strong emission.", [Claim("Hα", "emission", True)]),
+        ("The Hβ line shows broad absorption.", [Claim("Hβ", "broad", True), Claim("Hβ", "absorption", True)]),
+        (
+            "No Hα emission is seen, but He II 4686 is in emission.",
+            [Claim("Hα", "emission", False), Claim("He II 4686", "emission", True)],
+        ),
+        ("The spectrum lacks TiO bands.", [Claim("TiO", "band", False)]),
+        ("Strong C2 Swan bands; no CN band.", [Claim("C2", "band", True), Claim("CN", "band", False)]),
+        ("Hα is double-peaked.", [Claim("Hα", "two maxima", True)]),
+        ("There is no broad Hβ emission.", [Claim("Hβ", "broad", False)]),
+        ("The Balmer lines are in absorption.", [Claim("Hα", "absorption", True), Claim("Hβ", "absorption", True)]),
+        ("A clear 4000 Å break is present.", [Claim("4000 Å break", "break", True)]),
+        ("CaH bands are deep.", [Claim("CaH", "band", True)]),
+    ],
+)
+def test_a_statement_is_a_claim(text: str, expected: list[Claim]) -> None:
+    assert sorted(map(str, claims_of(text))) == sorted(map(str, expected))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I should check whether Hα is in emission.",
+        "Next I zoom on Hα emission.",
+        "If it is a CV, Hα would show double-peaked emission.",
+        "Is there Hα emission?",
+        "Hα emission: equivalent width −46.3 ± 1.2 Å, bound: below −8 Å: met.",
+        "Typical carbon stars have strong C2 bands.",
+        "The continuum rises to the red.",
+        "Hα shows an absorption trough with an emission core.",
+        "",
+    ],
+)
+def test_a_plan_a_question_or_a_rule_is_no_claim(text: str) -> None:
+    assert claims_of(text) == ()
+
+
+@given(st.text(max_size=400))
+def test_any_text_is_read(text: str) -> None:
+    for claim in claims_of(text):
+        assert str(claim)
+
+
+BROAD_EMISSION = (("Hα", 2.0, 1500.0), ("Hβ", 1.0, 1500.0))
+ABSORPTION = (("Hα", -0.4, 1200.0), ("Hβ", -0.5, 1300.0))
+
+
+@pytest.mark.parametrize(
+    ("parts", "text", "verdict"),
+    [
+        (BROAD_EMISSION, "Hα is in emission.", "agrees"),
+        (BROAD_EMISSION, "There is no Hα emission.", "contradicts"),
+        (BROAD_EMISSION, "Hα is in absorption.", "contradicts"),
+        (BROAD_EMISSION, "Hα is broad.", "agrees"),
+        (BROAD_EMISSION, "Hα is narrow.", "contradicts"),
+        (ABSORPTION, "The Balmer lines are in absorption.", "agrees"),
+        (ABSORPTION, "Hα is double-peaked.", "contradicts"),
+        ((), "There is no Hα emission.", "agrees"),
+        ((), "Hβ appears in emission.", "contradicts"),
+        ((), "Strong TiO bands are present.", "contradicts"),
+        ((), "No TiO bands are seen.", "agrees"),
+        ((("Hα", 2.0, 250.0),), "Hα is double-peaked.", "contradicts"),
+        (BROAD_EMISSION, "A line at Lyα is in emission; Lyα emission.", "cannot be told"),
+    ],
+)
+def test_a_claim_is_compared_with_the_data(
+    parts: tuple[tuple[str, float, float], ...], text: str, verdict: Verdict
+) -> None:
+    data = spectrum(*parts, snr=100.0)
+    compared = [compare(claim, data) for claim in claims_of(text)]
+    assert compared
+    for one in compared:
+        assert one.verdict == verdict, one
+        assert one.reason
+
+
+def test_two_maxima_agree_with_their_separation() -> None:
+    centre = air_to_vacuum(6562.79)
+    velocity = (GRID / centre - 1) * 299_792.458
+    flux = 1 + sum(2 * np.exp(-0.5 * ((velocity - v) * 2.3548 / 450) ** 2) for v in (-500, 500))
+    flux += np.random.default_rng(3).standard_normal(flux.size) / 40
+    data = Evidence(Spectrum(GRID, flux, np.full(flux.shape, 1600.0), redshift=0.0))
+    (claim,) = claims_of("Hα is double-peaked.")
+    found = compare(claim, data)
+    assert found.verdict == "agrees"
+    assert found.reason.startswith("two maxima 1\N{NARROW NO-BREAK SPACE}0")
+
+
+def test_noise_decides_nothing() -> None:
+    data = spectrum(snr=1.5)
+    for text in ("Hα is in emission.", "There is no Hα emission.", "Strong TiO bands are present."):
+        assert [compare(claim, data).verdict for claim in claims_of(text)] == ["cannot be told"]
