@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from astropy.io import fits as astropy_fits
 
+from agent import lines
 from agent.spectrum import SeveralSpectra, Spectrum, SpectrumError, read, read_all
 from agent.spectrum.readers.fits import FitsFile
 
@@ -306,7 +307,33 @@ def test_text_without_a_stated_medium_is_marked_as_assumed(folder: Path):
     plain = read(next((folder / "wiserep_pessto").rglob("*.asci")))
     assert (plain.medium, plain.meta["medium_assumed"], plain.flux_unit) == ("air", True, "unknown")
     oke = read(next((folder / "ing_oke1974_text").rglob("hz29.oke")))
-    assert oke.flux_unit == "mjy"
+    assert (oke.flux_unit, oke.meta["flux_unit_in_file"]) == ("1e-17 erg s-1 cm-2 Å-1", "mjy")
+    # 12.023 mJy at 3340 Å; 1 mJy is 1e-26 erg/s/cm²/Hz, and the air wavelength is 1 Å shorter than the vacuum one.
+    assert oke.flux[0] == pytest.approx(12.023e-26 * 2.99792458e18 / 3340.96**2 / 1e-17, rel=1e-5)
+    assert oke.sampling == 40.0
+
+
+def test_a_full_sdss_file_has_its_model_and_one_exposure_per_arm(folder: Path):
+    path = folder / "sdss/STAR_M6III/spec-3764-55514-0972.fits"
+    spectrum = read(path)
+    with astropy_fits.open(path) as hdus:
+        np.testing.assert_allclose(spectrum.model, hdus[1].data["model"])
+        names = [hdu.name for hdu in hdus[4:]]
+        red = hdus[names[-1]].data
+    assert [one.name for one in spectrum.exposures] == names
+    assert len(names) == 8
+    np.testing.assert_allclose(spectrum.exposures[-1].wavelength, 10.0 ** red["loglam"].astype(float))
+    np.testing.assert_allclose(spectrum.exposures[-1].flux, red["flux"])
+    assert read(folder / "sdss/GALAXY/spec-10000-57346-0003.fits").exposures == ()
+
+
+def test_the_spectrograph_of_sdss_selects_its_arm_join(folder: Path):
+    joins = {}
+    for name in ("STAR_M4/spec-1123-52882-0065.fits", "STAR_M6III/spec-3764-55514-0972.fits"):
+        survey = read(folder / "sdss" / name).survey
+        joins[survey] = [band.name for band in lines.sky_bands(survey) if band.kind == "arm join"]
+    assert joins == {"SDSS": ["SDSS arm join"], "SDSS BOSS": ["BOSS arm join"]}
+    assert lines.survey("SDSS-V").key == "sdss-v"
 
 
 def test_wavelengths_printed_with_too_few_digits_are_made_regular_again(folder: Path):
