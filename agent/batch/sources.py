@@ -13,6 +13,7 @@ from typing import TextIO
 
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.readers import opened
+from agent.spectrum.readers.targets import Selection
 from agent.text import OneLine
 
 SUFFIXES = (".fits", ".fit", ".fts", ".parquet", ".csv", ".ecsv", ".dat", ".ascii", ".asc", ".txt", ".spec")
@@ -31,7 +32,8 @@ class Source:
     """A spectrum, or a file that may hold several.
 
     :param file: its path relative to the folder of the results, with ``/``
-    :param target: which spectrum of the file; "" for the only one, or for all that it holds
+    :param target: which spectrum of the file; "" for the only one, or for all that it holds; a selection
+        (``Selection.parse``) for some of them
     """
 
     path: Path
@@ -72,20 +74,22 @@ def sources_from(given: Iterable[str], results: Path, stdin: TextIO | None = Non
 
 
 def spectra_in(source: Source, is_known: Callable[[str], bool] = lambda _: False) -> Iterator[Source]:
-    """Yield one source per spectrum of a file, without reading the spectra; sky fibres are left out.
+    """Yield one source per spectrum of a file, or per spectrum that the selection in ``source.target`` accepts; sky
+    fibres are left out. Spectra are not read, except to select by class where the file has no table of redshifts.
 
-    A file that cannot be opened is one source: reading it gives the reason.
+    A file that cannot be opened or selected from is one source: reading it gives the reason.
 
     :param is_known: whether a name is already known as that of a spectrum; such a file is not opened
     """
-    if source.target or is_known(source.key):
+    selection = Selection.parse(source.target) if source.target else Selection()
+    if selection is None or is_known(source.key):
         yield source
         return
     try:
         with opened(source.path) as targets:
-            names = targets.names
+            names = targets.selected(selection) if source.target not in targets.names else (source.target,)
     except SpectrumError:
-        names = ("",)
+        names = (source.target,)
     for name in names:
         yield replace(source, target=name)
 

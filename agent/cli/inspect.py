@@ -8,9 +8,9 @@ import sys
 import threading
 from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction, Namespace
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, get_args
@@ -56,6 +56,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--max-turns", type=_whole, default=8, metavar="N", help="maximum turns per inspection (default 8)"
     )
+    add_selection_options(parser)
     parser.add_argument("--limit", type=_whole, metavar="N", help="inspect only the first N spectra")
     parser.add_argument(
         "--concurrency", type=_whole, metavar="N", help="conversations with a server at once (default 64)"
@@ -76,6 +77,32 @@ def add(parser: ArgumentParser) -> None:
     add_policy_options(parser)
 
 
+def add_selection_options(parser: ArgumentParser) -> None:
+    """Add the options that select targets of files with several."""
+    parser.add_argument(
+        "--target",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="only this target of files with several, e.g. a TARGETID of a DESI coadd; may be repeated",
+    )
+    parser.add_argument(
+        "--spectype",
+        default="",
+        metavar="CLASS",
+        help="only targets of this class in the survey's catalogue, e.g. STAR or 'STAR CV' (DESI: of redrock-*.fits)",
+    )
+    parser.add_argument("--zwarn", type=int, metavar="N", help="only targets with this redshift warning, e.g. 0")
+
+
+def selected(arguments: Namespace, found: Iterable[Source]) -> list[Source]:
+    """Return the sources, restricted by the options of ``add_selection_options``; one that names its target stays."""
+    from agent.spectrum.readers.targets import Selection
+
+    selection = str(Selection(tuple(arguments.target), arguments.spectype, arguments.zwarn))
+    return [source if source.target else replace(source, target=selection) for source in found]
+
+
 def run(arguments: Namespace) -> int:
     from agent.batch.candidates import TableError, candidates_from, check_table_path, ranked, write_table
     from agent.batch.journal import Journal, JournalError
@@ -88,7 +115,7 @@ def run(arguments: Namespace) -> int:
             check_table_path(arguments.table)
         _check_files(arguments)
         policy_for, policy = _policy(arguments)
-        found = list(sources_from(arguments.paths, arguments.out.parent, sys.stdin))
+        found = selected(arguments, sources_from(arguments.paths, arguments.out.parent, sys.stdin))
         if not found:
             raise CannotRun(f"{' '.join(arguments.paths):.200}: found no file that looks like a spectrum")
         settings = {"task": task.key, "prompt_sha256": _sha256(task.prompt), "max_turns": arguments.max_turns}

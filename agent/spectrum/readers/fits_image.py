@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from agent.spectrum.readers.fits import FitsFile, Hdu, Header
-from agent.spectrum.readers.pixels import Array, Targets, ivar_from_sigma, spectrum
+from agent.spectrum.readers.pixels import Array, ivar_from_sigma, spectrum
+from agent.spectrum.readers.targets import Targets
 from agent.spectrum.readers.wavelengths import degrees, medium, wavelengths
 from agent.spectrum.record import Scalar, Spectrum
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from agent.spectrum.readers.fits import FitsFile, Hdu
-from agent.spectrum.readers.pixels import Targets, spectrum
+from agent.spectrum.readers.pixels import spectrum
+from agent.spectrum.readers.targets import Targets
 from agent.spectrum.readers.wavelengths import Roles, arrays, degrees, medium, roles
 from agent.spectrum.record import Spectrum
 

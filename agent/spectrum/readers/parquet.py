@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from agent.spectrum.readers import parquet_child
-from agent.spectrum.readers.pixels import Targets, spectrum
+from agent.spectrum.readers.pixels import spectrum
+from agent.spectrum.readers.targets import Targets
 from agent.spectrum.readers.wavelengths import Roles, arrays, roles
 from agent.spectrum.record import Spectrum, SpectrumError
 

@@ -19,7 +19,7 @@ PRINTED_TO_1 = 3e-5  # of the wavelength: X-shooter text above 10,000 Å is prin
 
 # Files that must be refused: a part of the path, and a part of the message.
 REFUSED = {
-    "desi/GALAXY/redrock-": "expected DESI arms",
+    "desi/GALAXY/redrock-": "a table of redshifts without spectra (redrock); expected coadd-4-80613-",
     "desi/QSO/QSO_cat": "columns TARGETID, Z",
     "desi/odd_bad_format/missing_z_color": "expected DESI arms",
     "desi/odd_bad_format/spectra-main-dark": "only the arms R",

@@ -86,15 +86,34 @@ def _sdss() -> bytes:
     return fits_bytes(primary(), table(coadd), table(row))
 
 
-def _desi(targets: int = 2, mask: bool = False) -> bytes:
-    hdus: list[Any] = [primary(), table({"TARGETID": np.arange(targets) + 1}, "FIBERMAP")]
+def desi(targets: int = 2, mask: bool = False, ids: Any = None, **fibermap: Any) -> bytes:
+    """A coadd, or with repeated ``ids`` a ``spectra-*`` file; row n of every arm has the flux n + 1."""
+    ids = np.arange(targets) + 1 if ids is None else np.asarray(ids)
+    targets = len(ids)
+    hdus: list[Any] = [primary(), table({"TARGETID": ids} | fibermap, "FIBERMAP")]
     for arm, start in (("B", 3600.0), ("R", 3624.0), ("Z", 3648.0)):
         hdus.append(fits.ImageHDU(start + 0.8 * np.arange(N), name=f"{arm}_WAVELENGTH"))
-        ones = np.ones((targets, N), np.float32)
-        hdus += [fits.ImageHDU(ones, name=f"{arm}_{what}") for what in ("FLUX", "IVAR")]
+        flux = np.arange(1.0, targets + 1)[:, np.newaxis] * np.ones(N)
+        hdus.append(fits.ImageHDU(np.float32(flux), name=f"{arm}_FLUX"))
+        hdus.append(fits.ImageHDU(np.ones((targets, N), np.float32), name=f"{arm}_IVAR"))
         if mask:
             hdus.append(fits.CompImageHDU(np.zeros((targets, N), np.int32), name=f"{arm}_MASK"))
     return fits_bytes(*hdus)
+
+
+def redrock(ids: Any = (1, 2), name: str = "REDSHIFTS") -> bytes:
+    """The redshift table of a coadd: by turns a star without warning and a galaxy with ZWARN 4."""
+    star = [n % 2 == 0 for n in range(len(ids))]
+    columns = {
+        "TARGETID": np.asarray(ids),
+        "Z": [0.0001 if one else 0.4 for one in star],
+        "ZERR": [1e-5] * len(ids),
+        "ZWARN": [0 if one else 4 for one in star],
+        "SPECTYPE": ["STAR" if one else "GALAXY" for one in star],
+        "SUBTYPE": ["CV" if one else "" for one in star],
+        "DELTACHI2": [50.0] * len(ids),
+    }
+    return fits_bytes(primary(), table(columns, name), table({"TARGETID": np.asarray(ids)}, "FIBERMAP"))
 
 
 def _marz() -> bytes:
@@ -116,8 +135,8 @@ FITS = {
     "lamost": _lamost(),
     "lamost table": _lamost_table(),
     "sdss": _sdss(),
-    "desi": _desi(),
-    "desi with masks": _desi(mask=True),
+    "desi": desi(),
+    "desi with masks": desi(mask=True),
     "marz": _marz(),
     "table": fits_bytes(primary(), table({"WAVELENGTH": WAVELENGTH, "FLUX": FLUX, "ERR": FLUX / 9})),
     "multispec": _multispec(),
@@ -209,6 +228,7 @@ DAMAGED_FITS: dict[str, tuple[bytes, str]] = {
     "four pixels": (linear_image(np.ones(4)), "4 pixels"),
     "basis vectors": (linear_image(EIGEN0=14.0, COEFF0=3.5), "a library of basis vectors"),
     "an empty HDU": (fits_bytes(primary()), "FITS HDUs"),
+    "redrock without its coadd": (redrock(), "a table of redshifts without spectra"),
     "a catalogue": (fits_bytes(primary(), table({"RA": [1.0], "Z": [0.1]})), "columns RA, Z"),
     "words for numbers": (fits_bytes(primary(), table({"wave": WAVELENGTH, "flux": ["x"] * N})), "not numbers"),
     "no letters, after the last HDU": (
@@ -290,7 +310,7 @@ def parquet_of_long_words(rows: int, length: int) -> bytes:
 
 def fits_that_claims(**cards: object) -> bytes:
     """Return a DESI file with masks, with other values in the first card of each name."""
-    raw = _desi(targets=4, mask=True)
+    raw = desi(targets=4, mask=True)
     for key, value in cards.items():
         start = raw.index(f"{key:8}= ".encode())
         raw = raw[:start] + f"{key:8}= {value:>20}".ljust(80).encode() + raw[start + 80 :]
