@@ -12,7 +12,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from agent.spectrum.readers import desi, fits_image, fits_table, lamost, marz, other, own, parquet, sdss, text
+from agent.spectrum.readers import (
+    desi,
+    fits_image,
+    fits_table,
+    json_text,
+    lamost,
+    marz,
+    other,
+    own,
+    parquet,
+    sdss,
+    text,
+)
 from agent.spectrum.readers.files import FORMATS, uncompressed
 from agent.spectrum.readers.fits import FitsFile
 from agent.spectrum.readers.targets import Targets
@@ -90,11 +102,11 @@ def _targets(where: Path, name: str, stream: BinaryIO, size: int) -> Targets:
     for magic, kind in _REFUSED.items():
         if start.startswith(magic):
             raise SpectrumError(name, kind, FORMATS)
-    if start.lstrip()[:1] in (b"{", b"["):
-        raise SpectrumError(name, "a JSON container", FORMATS)
     if size > text.MAX_TEXT:
         raise SpectrumError(name, f"{size} bytes of no known format", f"a spectrum; as text at most {text.MAX_TEXT}")
     raw = stream.read()
+    if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
+        return json_text.targets(name, raw)
     return Targets.single(name, lambda: text.read(name, raw))
 
 

@@ -8,15 +8,17 @@ air, and ``meta`` records the assumption.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from agent.spectrum.readers import positions, sparcl
 from agent.spectrum.readers.fits import FitsFile, Hdu
 from agent.spectrum.readers.pixels import spectrum
 from agent.spectrum.readers.targets import Targets
-from agent.spectrum.readers.wavelengths import Roles, arrays, degrees, medium, roles
+from agent.spectrum.readers.wavelengths import Roles, arrays, medium, roles
 from agent.spectrum.record import Spectrum
 
 _PYHAMMER = {"LOGLAM", "FLUX", "PROPERR"}
@@ -33,6 +35,8 @@ def targets(fits: FitsFile) -> Targets:
     if found is None:
         raise fits.refusal("no table with wavelength and flux columns", "a table with a spectrum")
     table, which = found
+    if sparcl.is_record(table.columns):
+        return _sparcl(fits, table)
     rows = table.shape[0] if table.column(which.flux).ndim == 2 else 1
     if rows == 1:
         return Targets.single(fits.name, partial(_read, fits, table, which, None))
@@ -40,6 +44,28 @@ def targets(fits: FitsFile) -> Targets:
     for row in range(rows):
         several.add(str(row), partial(_read, fits, table, which, row))
     return several
+
+
+def _sparcl(fits: FitsFile, table: Hdu) -> Targets:
+    """Return one target per record, or the only one: a table of one record may have one pixel per row."""
+    columns = [c for c in table.columns.values() if c.name.lower() in (*sparcl.ARRAYS, *sparcl.FIELDS)]
+    vectors = table.column("FLUX").ndim == 2
+
+    def row(number: int) -> dict[str, Any]:
+        values = {c.name.lower(): table.column(c.name) for c in columns}
+        arrays = {key: value if not vectors else value[number] for key, value in values.items() if key in sparcl.ARRAYS}
+        return {key: value[number] for key, value in values.items() if value.ndim == 1} | arrays
+
+    if not vectors or table.shape[0] == 1:
+        return Targets.single(fits.name, lambda: sparcl.record(fits.name, row(0)))
+    found = Targets(fits.name)
+    for number in range(table.shape[0]):
+        found.add(str(number), partial(_record, f"{fits.name}#{number}", partial(row, number)))
+    return found
+
+
+def _record(name: str, row: Callable[[], dict[str, Any]]) -> Spectrum:
+    return sparcl.record(name, row())
 
 
 def _found(fits: FitsFile) -> tuple[Hdu, Roles] | None:
@@ -51,8 +77,7 @@ def _found(fits: FitsFile) -> tuple[Hdu, Roles] | None:
 
 
 def _read(fits: FitsFile, table: Hdu, which: Roles, row: int | None) -> Spectrum:
-    wanted = (which.wavelength, which.flux, which.ivar, which.sigma, which.mask)
-    values = {name: _cells(table, name, row) for name in wanted if name is not None}
+    values = {name: _cells(table, name, row) for name in which.columns}
     unit = table.columns[which.wavelength.upper()].unit
     name = fits.name if row is None else f"{fits.name}#{row}"
     return spectrum(name, **arrays(name, which, values, unit), **_fields(fits, table, which))
@@ -68,11 +93,8 @@ def _cells(table: Hdu, name: str, row: int | None) -> np.ndarray[Any, np.dtype[A
 def _fields(fits: FitsFile, table: Hdu, which: Roles) -> dict[str, Any]:
     primary = fits[0].header
     unit = table.columns[which.flux.upper()].unit
-    fields: dict[str, Any] = {
-        "flux_unit": _UNITS.get(unit.upper(), unit) or "unknown",
-        "ra": degrees(primary, "RA"),
-        "dec": degrees(primary, "DEC"),
-    }
+    fields: dict[str, Any] = {"flux_unit": _UNITS.get(unit.upper(), unit) or "unknown"}
+    fields["ra"], fields["dec"] = positions.of_header(primary)
     object_name = primary.text("TARGETID") or primary.text("OBJECT")
     if object_name:
         fields["ids"] = {"object": object_name}

@@ -124,14 +124,16 @@ class Targets:
         return found
 
     def read(self, target: str | None) -> Spectrum:
-        """Read the named one, or the only one. A name may be a selection (``Selection.parse``) that accepts one.
+        """Read the named one, or the only one that ``read_all`` would read. A name may be a selection
+        (``Selection.parse``) that accepts one.
 
         :raises SeveralSpectra: there are several and none was named, or the selection accepts several
         :raises SpectrumError: there is none of that name, or it is no spectrum
         """
-        if target is None and len(self._loaders) == 1:
-            return _loaded(next(iter(self._loaders.values())))
         if target is None:
+            usual = self.names or tuple(self._loaders)
+            if len(usual) == 1:
+                return _loaded(self._loaders[usual[0]])
             raise SeveralSpectra(self.name, list(self._loaders))
         if target not in self._loaders and (selection := Selection.parse(target)) is not None:
             names = self.selected(selection)

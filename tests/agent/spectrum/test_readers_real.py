@@ -27,9 +27,6 @@ REFUSED = {
     "sdss_eigen_templates/": "a library of eigenspectra",
     "snid_templates/": "an HDF5 container",
     "lamost/odd_medium_resolution/": "a medium-resolution file",
-    "faststars/HVS": "a JSON container",
-    "int_ids_j1948/": "a JSON container",
-    "osc_boneyard/": "a JSON container",
 }
 
 # Files whose range differs from the manifest: a part of the path, the true ends in Å, and the reason.

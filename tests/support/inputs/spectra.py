@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import gzip
 import io
+import json
 import tempfile
 from dataclasses import replace
 from functools import cache
@@ -154,6 +155,56 @@ TEXT = {
     "semicolons": ("\ufeff" + _ROWS.replace(",", ";")).encode(),
     "figaro": f'SET .Z.UNITS = "Jy"\n{_SPACED}'.encode(),
 }
+
+
+def catalog_entry() -> dict[str, Any]:
+    """An object of an Open Astronomy Catalog: quantities are lists, numbers are text."""
+    rows = [[f"{w:.3f}", f"{f * 1e-17:.5e}", "5e-18"] for w, f in zip(WAVELENGTH, FLUX, strict=True)]
+    spectrum = {"u_wavelengths": "Angstrom", "u_fluxes": "erg/s/cm^2/Angstrom", "u_errors": "erg/s/cm^2/Angstrom"}
+    spectrum |= {"time": "57696.0", "u_time": "MJD", "survey": "PESSTO", "filename": "a.asci"}
+    return {
+        "name": "AT1",
+        "ra": [{"value": "20:11:13.290", "u_value": "hours"}],
+        "dec": [{"value": "+01:02:30.56", "u_value": "degrees"}],
+        "redshift": [{"value": "0.001"}],
+        "claimedtype": [{"value": "CV"}],
+        "spectra": [spectrum | {"data": rows}],
+    }
+
+
+def with_units(**units: str) -> dict[str, Any]:
+    """A plain object with descending wavelengths."""
+    arrays = {"wavelengths": WAVELENGTH[::-1].tolist(), "flux": [2.0] * N, "fluxErrors": [0.1] * N}
+    return {"wavelengthUnits": "\\A", "fluxUnits": "erg/s/cm2/A", "ra": 10.0, "dec": -5.0} | arrays | units
+
+
+def sparcl_record(release: str = "DESI-DR1", name: str = "aa") -> dict[str, Any]:
+    mask = [0] * N
+    mask[3] = 8
+    return {
+        "sparcl_id": name,
+        "specid": 39627,
+        "data_release": release,
+        "redshift": 0.001,
+        "redshift_warning": 0,
+        "spectype": "STAR",
+        "subtype": "CV",
+        "ra": 10.0,
+        "dec": -5.0,
+        "wavelength": WAVELENGTH.tolist(),
+        "flux": FLUX.tolist(),
+        "ivar": [4.0] * N,
+        "mask": mask,
+        "model": (FLUX + 1).tolist(),
+    }
+
+
+JSON = {
+    "catalog": json.dumps({"AT1": catalog_entry()}).encode(),
+    "with units": json.dumps(with_units(fluxUnits="mJy")).encode(),
+    "sparcl": json.dumps([sparcl_record()]).encode(),
+    "our json": json.dumps(a_spectrum().to_json()).encode(),
+}
 GZIP = {f"{name}.gz": gzip.compress(content, mtime=0) for name, content in {**FITS, **TEXT}.items()}
 
 
@@ -269,8 +320,11 @@ DAMAGED_TEXT: dict[str, tuple[bytes, str]] = {
         "NaN or infinity",
     ),
     "nothing": (b"", "an empty file"),
+    "JSON without units": (b'{"wavelengths": [1, 2], "flux": [1, 2]}', "JSON arrays without a unit"),
+    "JSON of another kind": (b'{"a": 1}', "a JSON object with a"),
+    "JSON, cut": (JSON["catalog"][:500], "damaged JSON"),
+    "JSON, deep": (b"[" * 60_000, "damaged JSON"),
     "HDF5": (b"\x89HDF\r\n\x1a\n" + bytes(100), "an HDF5 container"),
-    "JSON": (b'{"wavelengths": [1, 2], "flux": [1, 2]}', "a JSON container"),
     "PNG": (b"\x89PNG\r\n\x1a\n" + bytes(100), "a PNG picture"),
     "binary": (b"\x00\x01\x02\x03" * 100, "a binary file"),
 }
