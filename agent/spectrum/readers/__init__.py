@@ -19,6 +19,7 @@ from agent.spectrum.readers import (
     json_text,
     lamost,
     marz,
+    mwm,
     other,
     own,
     parquet,
@@ -50,6 +51,7 @@ def _one(read_one: Callable[[FitsFile], Spectrum]) -> Callable[[FitsFile], Targe
 _FITS_READERS: tuple[_Reader, ...] = (
     (own.recognises, _one(own.read)),
     (lamost.recognises, _one(lamost.read)),
+    (mwm.recognises, mwm.targets),
     (sdss.recognises, _one(sdss.read)),
     (desi.recognises, desi.targets),
     (marz.recognises, marz.targets),

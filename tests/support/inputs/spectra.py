@@ -117,6 +117,36 @@ def redrock(ids: Any = (1, 2), name: str = "REDSHIFTS") -> bytes:
     return fits_bytes(primary(), table(columns, name), table({"TARGETID": np.asarray(ids)}, "FIBERMAP"))
 
 
+def mwm(rows: dict[str, int], visits: bool = False, **columns: Any) -> bytes:
+    """An ``mwmStar`` file, or with ``visits`` an ``mwmVisit`` file, with so many rows in each HDU.
+
+    Data model: sdss-astra.readthedocs.io, "MWM Combined Models"; names and forms as in specutils' test of its reader.
+    """
+    cards = {"V_ASTRA": "0.6.0", "SDSS_ID": 42, "GAIA3_ID": 23423, "RA": 198.4, "DEC": 67.1, "CARTON_0": "mwm_wd_core"}
+    hdus: list[Any] = [primary(**cards)]
+    for name in ("BOSS/APO", "BOSS/LCO", "APOGEE/APO", "APOGEE/LCO"):
+        start, step = (3.5523, 1e-4) if name.startswith("BOSS") else (4.179, 6e-6)
+        count = rows.get(name, 0)
+        grid = 10 ** (start + step * np.arange(N))
+        flux = np.arange(1.0, count + 1)[:, np.newaxis] * np.ones(N)
+        values = {
+            "sdss_id": np.full(count, 42),
+            "telescope": np.full(count, "apo25m"),
+            "snr": np.full(count, 50.0),
+            "v_rad": np.full(count, 30.0),
+            "flux": np.float32(flux),
+            "ivar": np.float32(np.ones_like(flux)),
+            "pixel_flags": np.zeros(flux.shape, np.int32),
+            "continuum": np.float32(flux),
+            "nmf_rectified_model_flux": np.full(flux.shape, 0.9, np.float32),
+        }
+        values |= {"mjd": 59800 + np.arange(count)} if visits else {"wavelength": np.tile(np.float32(grid), (count, 1))}
+        hdu = table(values | {key: np.asarray(value)[:count] for key, value in columns.items()}, name)
+        hdu.header["CRVAL"], hdu.header["CDELT"], hdu.header["NPIXELS"] = start, step, N
+        hdus.append(hdu)
+    return fits_bytes(*hdus)
+
+
 def _marz() -> bytes:
     fibres = {"NAME": ["a", "b"], "TYPE": ["P", "S"], "RA": [0.1, 0.2], "DEC": [0.1, 0.2], "MAGNITUDE": [1.0, 2.0]}
     ones = np.ones((2, N), np.float32)
@@ -138,6 +168,8 @@ FITS = {
     "sdss": _sdss(),
     "desi": desi(),
     "desi with masks": desi(mask=True),
+    "mwmStar": mwm({"BOSS/LCO": 1}),
+    "mwmVisit": mwm({"BOSS/APO": 2, "APOGEE/APO": 1}, visits=True, in_stack=[True, True]),
     "marz": _marz(),
     "table": fits_bytes(primary(), table({"WAVELENGTH": WAVELENGTH, "FLUX": FLUX, "ERR": FLUX / 9})),
     "multispec": _multispec(),
@@ -279,6 +311,7 @@ DAMAGED_FITS: dict[str, tuple[bytes, str]] = {
     "four pixels": (linear_image(np.ones(4)), "4 pixels"),
     "basis vectors": (linear_image(EIGEN0=14.0, COEFF0=3.5), "a library of basis vectors"),
     "an empty HDU": (fits_bytes(primary()), "FITS HDUs"),
+    "mwmStar without data": (mwm({}), "HDUs without a spectrum"),
     "redrock without its coadd": (redrock(), "a table of redshifts without spectra"),
     "a catalogue": (fits_bytes(primary(), table({"RA": [1.0], "Z": [0.1]})), "columns RA, Z"),
     "words for numbers": (fits_bytes(primary(), table({"wave": WAVELENGTH, "flux": ["x"] * N})), "not numbers"),
