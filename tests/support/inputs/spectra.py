@@ -81,6 +81,13 @@ def _lamost_table() -> bytes:
     return fits_bytes(primary(TELESCOP="LAMOST"), table({key: [value] for key, value in row.items()}, "COADD"))
 
 
+def _lamost_medium() -> bytes:
+    arms = {"COADD_B": 4950.0, "COADD_R": 6300.0, "B-1": 4950.0, "R-1": 6300.0}
+    columns = {"FLUX": FLUX, "IVAR": FLUX, "ANDMASK": np.zeros(N, np.int16)}
+    tables = [table(columns | {"LOGLAM": np.log10(start + 0.2 * np.arange(N))}, name) for name, start in arms.items()]
+    return fits_bytes(primary(TELESCOP="LAMOST"), *tables)
+
+
 def _sdss() -> bytes:
     coadd = {"flux": FLUX, "loglam": np.log10(WAVELENGTH), "ivar": FLUX, "and_mask": np.zeros(N, int)}
     row = {"Z": [0.1], "CLASS": ["STAR"], "PLUG_RA": [1.0], "SN_MEDIAN": [[1.0] * 5]}
@@ -165,6 +172,7 @@ FITS = {
     "image of an aperture": linear_image(WAT0_001="x", APNUM1="1"),
     "lamost": _lamost(),
     "lamost table": _lamost_table(),
+    "lamost medium": _lamost_medium(),
     "sdss": _sdss(),
     "desi": desi(),
     "desi with masks": desi(mask=True),
