@@ -23,8 +23,10 @@ from agent.spectrum.readers import (
     other,
     own,
     parquet,
+    plate,
     sdss,
     text,
+    votable,
 )
 from agent.spectrum.readers.files import FORMATS, uncompressed
 from agent.spectrum.readers.fits import FitsFile
@@ -52,6 +54,7 @@ _FITS_READERS: tuple[_Reader, ...] = (
     (own.recognises, _one(own.read)),
     (lamost.recognises, _one(lamost.read)),
     (mwm.recognises, mwm.targets),
+    (plate.recognises, plate.targets),
     (sdss.recognises, _one(sdss.read)),
     (desi.recognises, desi.targets),
     (marz.recognises, marz.targets),
@@ -109,6 +112,8 @@ def _targets(where: Path, name: str, stream: BinaryIO, size: int) -> Targets:
     raw = stream.read()
     if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
         return json_text.targets(name, raw)
+    if votable.recognises(raw[:2000]):
+        return Targets.single(name, lambda: votable.read(name, raw))
     return Targets.single(name, lambda: text.read(name, raw))
 
 

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from agent.spectrum.readers import positions, sparcl
-from agent.spectrum.readers.fits import FitsFile, Hdu
+from agent.spectrum.readers.fits import FitsFile, Hdu, Header
 from agent.spectrum.readers.pixels import spectrum
 from agent.spectrum.readers.targets import Targets
 from agent.spectrum.readers.wavelengths import Roles, arrays, medium, roles
-from agent.spectrum.record import Spectrum
+from agent.spectrum.record import Medium, Spectrum
 
 _PYHAMMER = {"LOGLAM", "FLUX", "PROPERR"}
 _UNITS = {"FLAM": "erg s-1 cm-2 Å-1"}
@@ -102,8 +102,27 @@ def _fields(fits: FitsFile, table: Hdu, which: Roles) -> dict[str, Any]:
         return fields | {"survey": "CALSPEC", "medium": "vacuum"}
     if set(table.columns) >= _PYHAMMER:
         return fields | {"survey": "PyHammer", "medium": "vacuum", "frame": "rest", "flux_unit": "relative"}
-    for header in (table.header, primary):
-        stated, is_stated = medium(header)
-        if is_stated:
-            return fields | {"medium": stated}
+    stated = (
+        _medium_of_column(primary, table, which.wavelength)
+        or next((found for header in (table.header, primary) if (found := medium(header))[1]), (None, False))[0]
+    )
+    if stated is not None:
+        return fields | {"medium": stated}
     return fields | {"medium": "air", "meta": {"medium_assumed": True}}
+
+
+def _medium_of_column(primary: Header, table: Hdu, name: str) -> Medium | None:
+    """Return the medium that an ESO phase 3 table states by the UCD of its wavelengths: obs.vac, or obs.atmos for air.
+
+    (ESO Science Data Products Standard, "Binary table format for 1D spectra".) A table of ESPRESSO may state neither:
+    its WAVE is vacuum and WAVE_AIR is air (ESPRESSO pipeline manual).
+    """
+    number = list(table.columns).index(name.upper()) + 1
+    ucd = table.header.text(f"TUCD{number}").lower()
+    words = f"{ucd} {name} {table.columns[name.upper()].unit}".lower()
+    if "vac" in words:
+        return "vacuum"
+    if "atmos" in words or "air" in words:
+        return "air"
+    is_espresso = primary.text("INSTRUME").upper() == "ESPRESSO" or f"{name.upper()}_AIR" in table.columns
+    return "vacuum" if is_espresso else None

@@ -94,6 +94,33 @@ def _sdss() -> bytes:
     return fits_bytes(primary(), table(coadd), table(row))
 
 
+def plate(fibres: int = 3, **cards: Any) -> bytes:
+    """A ``spPlate`` file to the data model of SDSS; the last fibre is on the sky."""
+    flux = np.arange(1.0, fibres + 1)[:, np.newaxis] * np.ones(N)
+    cards = {"COEFF0": 3.6, "COEFF1": 1e-4, "PLATEID": 3586, "MJD": 55181, "RUN2D": "v5_13_2"} | cards
+    images = [fits.ImageHDU(np.float32(np.ones_like(flux)))]
+    images += [fits.ImageHDU(np.zeros(flux.shape, np.int32)) for _ in range(2)]
+    images.append(fits.ImageHDU(np.float32(np.ones_like(flux))))
+    plug_map = {"FIBERID": np.arange(fibres) + 1, "RA": np.full(fibres, 10.0), "DEC": np.full(fibres, -5.0)}
+    plug_map["OBJTYPE"] = np.array(["STAR_CATY_VAR"] * (fibres - 1) + ["SKY"])
+    return fits_bytes(primary(np.float32(flux), **cards), *images, table(plug_map))
+
+
+def zbest(fibres: int = 3) -> bytes:
+    """A ``spZbest`` file: by turns a star without warning and a galaxy with ZWARNING 4; the model is 0.9 times the
+    flux."""
+    star = [n % 2 == 0 for n in range(fibres)]
+    columns = {
+        "FIBERID": np.arange(fibres) + 1,
+        "CLASS": ["STAR" if one else "GALAXY" for one in star],
+        "SUBCLASS": ["CV" if one else "" for one in star],
+        "Z": np.float32([0.0001 if one else 0.4 for one in star]),
+        "ZWARNING": [0 if one else 4 for one in star],
+    }
+    model = 0.9 * np.arange(1.0, fibres + 1)[:, np.newaxis] * np.ones(N)
+    return fits_bytes(primary(), table(columns), fits.ImageHDU(np.float32(model)))
+
+
 def desi(targets: int = 2, mask: bool = False, ids: Any = None, **fibermap: Any) -> bytes:
     """A coadd, or with repeated ``ids`` a ``spectra-*`` file; row n of every arm has the flux n + 1."""
     ids = np.arange(targets) + 1 if ids is None else np.asarray(ids)
@@ -178,6 +205,7 @@ FITS = {
     "desi with masks": desi(mask=True),
     "mwmStar": mwm({"BOSS/LCO": 1}),
     "mwmVisit": mwm({"BOSS/APO": 2, "APOGEE/APO": 1}, visits=True, in_stack=[True, True]),
+    "plate": plate(),
     "marz": _marz(),
     "table": fits_bytes(primary(), table({"WAVELENGTH": WAVELENGTH, "FLUX": FLUX, "ERR": FLUX / 9})),
     "multispec": _multispec(),
@@ -239,6 +267,31 @@ def sparcl_record(release: str = "DESI-DR1", name: str = "aa") -> dict[str, Any]
     }
 
 
+def votable(fields: str, rows: list[tuple[float, ...]], **attributes: str) -> bytes:
+    """A VOTable with these FIELD elements; ``attributes`` are of the TABLE."""
+    given = "".join(f' {key}="{value}"' for key, value in attributes.items())
+    cells = "".join("<TR>" + "".join(f"<TD>{value!r}</TD>" for value in row) + "</TR>" for row in rows)
+    table = f"<TABLE{given}>{fields}<DATA><TABLEDATA>{cells}</TABLEDATA></DATA></TABLE>"
+    space = 'xmlns="http://www.ivoa.net/xml/VOTable/v1.3"'
+    text = f'<?xml version="1.0"?><VOTABLE version="1.3" {space}><RESOURCE>{table}</RESOURCE></VOTABLE>'
+    return text.encode()
+
+
+def ssa(ucd: str = "em.wl;obs.vac", unit: str = "nm", flux_unit: str = "erg.s**-1.cm**-2.Angstrom**-1") -> bytes:
+    """A spectrum to the IVOA Spectral Data Model: columns are named by utype and UCD only."""
+    kinds = (
+        ("c0", "spec:Spectrum.Data.SpectralAxis.Value", ucd, unit),
+        ("c1", "spec:Spectrum.Data.FluxAxis.Value", "phot.flux.density;em.wl", flux_unit),
+        ("c2", "spec:Spectrum.Data.FluxAxis.Accuracy.StatError", "stat.error;phot.flux.density;em.wl", flux_unit),
+    )
+    fields = "".join(
+        f'<FIELD name="{name}" ID="{name}" datatype="double" utype="{utype}" ucd="{ucd}" unit="{unit}"/>'
+        for name, utype, ucd, unit in kinds
+    )
+    return votable(fields, [(w / 10, f, 0.5) for w, f in zip(WAVELENGTH.tolist(), FLUX.tolist(), strict=True)])
+
+
+XML = {"ssa": ssa()}
 JSON = {
     "catalog": json.dumps({"AT1": catalog_entry()}).encode(),
     "with units": json.dumps(with_units(fluxUnits="mJy")).encode(),
@@ -319,6 +372,7 @@ DAMAGED_FITS: dict[str, tuple[bytes, str]] = {
     "four pixels": (linear_image(np.ones(4)), "4 pixels"),
     "basis vectors": (linear_image(EIGEN0=14.0, COEFF0=3.5), "a library of basis vectors"),
     "an empty HDU": (fits_bytes(primary()), "FITS HDUs"),
+    "spZbest without its spPlate": (zbest(), "a table of redshifts without spectra"),
     "mwmStar without data": (mwm({}), "HDUs without a spectrum"),
     "redrock without its coadd": (redrock(), "a table of redshifts without spectra"),
     "a catalogue": (fits_bytes(primary(), table({"RA": [1.0], "Z": [0.1]})), "columns RA, Z"),
@@ -361,6 +415,16 @@ DAMAGED_TEXT: dict[str, tuple[bytes, str]] = {
         "NaN or infinity",
     ),
     "nothing": (b"", "an empty file"),
+    "VOTable, cut": (XML["ssa"][:-200], "a damaged VOTable"),
+    "VOTable of text": (
+        XML["ssa"].replace(b"c1", b"c9").replace(b"FluxAxis", b"x").replace(b"phot", b"y"),
+        "columns c0",
+    ),
+    "XML of another kind": (b"<?xml version='1.0'?><a>" + b"b" * 100 + b"</a>", "a VOTable without a table"),
+    "VOTable of huge cells": (
+        votable('<FIELD name="a" datatype="double" arraysize="99999999999"/>', []),
+        "cells of 999",
+    ),
     "JSON without units": (b'{"wavelengths": [1, 2], "flux": [1, 2]}', "JSON arrays without a unit"),
     "JSON of another kind": (b'{"a": 1}', "a JSON object with a"),
     "JSON, cut": (JSON["catalog"][:500], "damaged JSON"),
