@@ -57,6 +57,7 @@ _FITS_READERS: tuple[_Reader, ...] = (
     (plate.recognises, plate.targets),
     (sdss.recognises, _one(sdss.read)),
     (desi.recognises, desi.targets),
+    (other.recognises, other.targets),
     (marz.recognises, marz.targets),
     (fits_table.recognises, fits_table.targets),
     (fits_image.recognises, fits_image.targets),

@@ -420,7 +420,7 @@ DAMAGED_TEXT: dict[str, tuple[bytes, str]] = {
         XML["ssa"].replace(b"c1", b"c9").replace(b"FluxAxis", b"x").replace(b"phot", b"y"),
         "columns c0",
     ),
-    "XML of another kind": (b"<?xml version='1.0'?><a>" + b"b" * 100 + b"</a>", "a VOTable without a table"),
+    "XML of another kind": (b"<?xml version='1.0'?><a>" + b"b" * 100 + b"</a>", "a damaged VOTable"),
     "VOTable of huge cells": (
         votable('<FIELD name="a" datatype="double" arraysize="99999999999"/>', []),
         "cells of 999",
