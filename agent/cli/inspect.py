@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, print_result, progress
 from agent.cli.policy_options import add_policy_options, choice_from, roster_from
 from agent.processes import cores
+from agent.text import one_line
 
 if TYPE_CHECKING:
     from agent.batch.candidates import Candidate
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 LOCAL_CONCURRENCY = 2
 """Conversations at once with a model in this process: one draws while the model writes for the other."""
+Skipped = dict[str, str]
+"""``{"file", "reason"}`` of a file of a folder."""
+SKIPPED_SHOWN = 50
 MACHINE_SETTINGS = ("server", "server_version", "context", "device", "dtype", "revision")
 """Settings of a drafter that describe the machine: kept with each trace, but a run may resume with others."""
 
@@ -115,9 +119,18 @@ def run(arguments: Namespace) -> int:
             check_table_path(arguments.table)
         _check_files(arguments)
         policy_for, policy = _policy(arguments)
-        found = selected(arguments, sources_from(arguments.paths, arguments.out.parent, sys.stdin))
+        skipped: list[Skipped] = []
+        sources = sources_from(
+            arguments.paths,
+            arguments.out.parent,
+            sys.stdin,
+            lambda path, reason: skipped.append({"file": str(path), "reason": reason}),
+        )
+        found = selected(arguments, sources)
         if not found:
-            raise CannotRun(f"{' '.join(arguments.paths):.200}: found no file that looks like a spectrum")
+            given = f"{' '.join(arguments.paths):.200}: found no file that looks like a spectrum"
+            first = "".join(f"; skipped {one['file']}: {one['reason']}" for one in skipped[:3])
+            raise CannotRun(given + first)
         settings = {"task": task.key, "prompt_sha256": _sha256(task.prompt), "max_turns": arguments.max_turns}
         with Journal(arguments.out, {**settings, "policy": policy}) as journal:
             with stop_on_signal(stop):
@@ -129,7 +142,8 @@ def run(arguments: Namespace) -> int:
             write_table(rows, arguments.table)
     except (JournalError, PolicyError, SourceError, TableError) as error:
         raise CannotRun(str(error)) from error
-    print_result(arguments, _result(arguments, summary, rows, failed), _text(arguments, summary, rows))
+    result = _result(arguments, summary, rows, failed) | {"skipped": skipped}
+    print_result(arguments, result, "\n".join([_text(arguments, summary, rows), *_skipped(skipped)]))
     if stop.is_set:
         raise KeyboardInterrupt
     return CHECK_FAILED if summary.failed or summary.gone else DONE
@@ -308,6 +322,16 @@ def _text(arguments: Namespace, summary: RunSummary, rows: Sequence[Candidate]) 
     if summary.gone:
         lines.append(f"stopped early: {summary.gone}")
     return "\n".join(lines)
+
+
+def _skipped(skipped: Sequence[Skipped]) -> list[str]:
+    """Return one line per file of a folder that was skipped, with the reason."""
+    if not skipped:
+        return []
+    lines = [one_line(f"  {one['file']}: {one['reason']}") for one in skipped[:SKIPPED_SHOWN]]
+    if len(skipped) > SKIPPED_SHOWN:
+        lines.append(f"  and {len(skipped) - SKIPPED_SHOWN} more: --json lists all")
+    return [f"files skipped because they hold no spectrum: {len(skipped)}", *lines]
 
 
 def _tokens(summary: RunSummary) -> str:

@@ -9,6 +9,7 @@ Targets are named by fibre number; sky fibres are read by name, ``read_all`` lea
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -37,7 +38,7 @@ def targets(fits: FitsFile) -> Targets:
     """Return the spectra of a plate, one per fibre. :raises SpectrumError: a spZbest file, or HDUs that do not fit"""
     plug_map = _plug_map(fits)
     if plug_map is None:
-        wanted = fits.name.replace("spZbest", "spPlate") if fits.name.startswith("spZbest") else "its spPlate file"
+        wanted = spectra_of(fits.name) or "its spPlate file"
         wanted += ": keep both in one folder and read the spPlate"
         raise fits.refusal("a table of redshifts without spectra (spZbest)", wanted)
     for number, hdu in enumerate(_first(fits, 3)):
@@ -51,6 +52,12 @@ def targets(fits: FitsFile) -> Targets:
         loader = partial(_read, fits, plug_map, fit, row, str(fibre))
         found.add(str(fibre), loader, skip=kinds[row] == "SKY")
     return found
+
+
+def spectra_of(table: str) -> str:
+    """Return the name of the plate that a spZbest file belongs to, "" for another file."""
+    match = re.match(r"^spZbest(-.*?\.fits)", table)
+    return f"spPlate{match[1]}" if match else ""
 
 
 @dataclass(frozen=True)

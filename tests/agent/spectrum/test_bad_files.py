@@ -27,7 +27,8 @@ DAMAGED = {
     )
     for name, row in table.items()
 }
-DAMAGEABLE = ["image", "lamost", "lamost.gz", "sdss", "desi", "csv", "csv.gz", "parquet", "catalog", "sparcl", "ssa"]
+DAMAGEABLE = ["image", "lamost", "lamost.gz", "sdss", "desi", "csv", "csv.gz", "parquet"]
+DAMAGEABLE += ["catalog", "sparcl", "ssa", "lamost medium", "mwmVisit", "plate"]
 ANY_EXAMPLE = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
