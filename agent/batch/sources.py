@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TextIO
 
 from agent.spectrum import Spectrum, SpectrumError
-from agent.spectrum.readers import opened, plate, redrock
+from agent.spectrum.readers import opened
 from agent.spectrum.readers.files import COMPRESSED
 from agent.spectrum.readers.pixels import NoDataError
+from agent.spectrum.readers.surveys import plate, redrock
 from agent.spectrum.readers.targets import Selection
 from agent.text import OneLine
 

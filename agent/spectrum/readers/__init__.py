@@ -12,24 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from agent.spectrum.readers import (
-    desi,
-    fits_image,
-    fits_table,
-    json_text,
-    lamost,
-    marz,
-    mwm,
-    other,
-    own,
-    parquet,
-    plate,
-    sdss,
-    text,
-    votable,
-)
+from agent.spectrum.readers import fits_image, fits_table, json_text, other, own, parquet, text, votable
 from agent.spectrum.readers.files import FORMATS, uncompressed
 from agent.spectrum.readers.fits import FitsFile
+from agent.spectrum.readers.surveys import desi, lamost, marz, mwm, plate, sdss
 from agent.spectrum.readers.targets import Targets
 from agent.spectrum.record import Spectrum, SpectrumError
 

@@ -5,7 +5,7 @@ a target, pixels are averaged with ivar as weight, as in DESI's own coaddition. 
 heliocentric, flux is in 1e-17 erg s⁻¹ cm⁻² Å⁻¹. A pixel is flagged if every contribution to it is.
 
 Redshift, class and ZWARN are those of the redrock table in the file or, under the same name, in its folder
-(``readers.redrock``). A target with several exposures in a ``spectra`` file keeps each, its arms merged.
+(``surveys.redrock``). A target with several exposures in a ``spectra`` file keeps each, its arms merged.
 
 Targets are named by TARGETID. One without data (ivar 0 everywhere: a fibre that was not positioned) is
 ``NoDataError``. ``read_all`` leaves those and sky fibres out; a sky fibre can be read by its name.
@@ -20,9 +20,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.spectrum.readers import redrock
 from agent.spectrum.readers.fits import FitsFile, Hdu
 from agent.spectrum.readers.pixels import exposure, spectrum
+from agent.spectrum.readers.surveys import redrock
 from agent.spectrum.readers.targets import CatalogueEntry, Targets
 from agent.spectrum.record import MAX_EXPOSURES, Exposure, FloatArray, Scalar, Spectrum
 

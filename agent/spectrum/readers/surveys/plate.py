@@ -19,7 +19,7 @@ import numpy as np
 from agent.spectrum.readers.files import COMPRESSED, uncompressed
 from agent.spectrum.readers.fits import FitsFile, Hdu
 from agent.spectrum.readers.pixels import Array, spectrum
-from agent.spectrum.readers.sdss import DOUBTED, FLUX_UNIT, survey_of_version
+from agent.spectrum.readers.surveys.sdss import DOUBTED, FLUX_UNIT, survey_of_version
 from agent.spectrum.readers.targets import CatalogueEntry, Targets
 from agent.spectrum.record import Scalar, Spectrum
 

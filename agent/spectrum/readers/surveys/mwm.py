@@ -20,7 +20,7 @@ import numpy as np
 
 from agent.spectrum.readers.fits import FitsFile, Hdu
 from agent.spectrum.readers.pixels import Array, exposure, spectrum
-from agent.spectrum.readers.sdss import DOUBTED, FLUX_UNIT
+from agent.spectrum.readers.surveys.sdss import DOUBTED, FLUX_UNIT
 from agent.spectrum.readers.targets import Targets
 from agent.spectrum.record import MAX_EXPOSURES, FloatArray, Frame, Scalar, Spectrum
 
@@ -110,7 +110,7 @@ def _visit(hdu: Hdu, row: int) -> _Visit:
     shift = _velocity(hdu, row) if in_stack in (None, True) else None
     if "MJD" not in hdu.columns and shift is None:
         shift = 0.0
-    # APOGEE's first eight bits mark pixels without a value (APOGEE_PIXMASK); BOSS has SPPIXMASK, as ``readers.sdss``.
+    # APOGEE's first eight bits mark pixels without a value (APOGEE_PIXMASK); BOSS has SPPIXMASK, as ``surveys.sdss``.
     doubted = DOUBTED if hdu.name.startswith("BOSS") else 0xFF
     return _Visit(flux, np.where(usable, ivar, 0.0), flags & doubted != 0, shift)
 
