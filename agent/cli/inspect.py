@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, print_result, progress
 from agent.cli.policy_options import add_policy_options, choice_from, roster_from
+from agent.cli.selection import add_selection_options, selected_sources, skipped_text
 from agent.processes import cores
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--max-turns", type=_whole, default=8, metavar="N", help="maximum turns per inspection (default 8)"
     )
+    add_selection_options(parser)
     parser.add_argument("--limit", type=_whole, metavar="N", help="inspect only the first N spectra")
     parser.add_argument(
         "--concurrency", type=_whole, metavar="N", help="conversations with a server at once (default 64)"
@@ -79,7 +81,7 @@ def add(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     from agent.batch.candidates import TableError, candidates_from, check_table_path, ranked, write_table
     from agent.batch.journal import Journal, JournalError
-    from agent.batch.sources import SourceError, sources_from
+    from agent.batch.sources import SourceError
     from agent.conversation import PolicyError, Stop
 
     task, limits, stop = _task(arguments), _limits(arguments), Stop()
@@ -88,9 +90,7 @@ def run(arguments: Namespace) -> int:
             check_table_path(arguments.table)
         _check_files(arguments)
         policy_for, policy = _policy(arguments)
-        found = list(sources_from(arguments.paths, arguments.out.parent, sys.stdin))
-        if not found:
-            raise CannotRun(f"{' '.join(arguments.paths):.200}: found no file that looks like a spectrum")
+        found, skipped = selected_sources(arguments, arguments.paths, arguments.out.parent)
         settings = {"task": task.key, "prompt_sha256": _sha256(task.prompt), "max_turns": arguments.max_turns}
         with Journal(arguments.out, {**settings, "policy": policy}) as journal:
             with stop_on_signal(stop):
@@ -102,7 +102,8 @@ def run(arguments: Namespace) -> int:
             write_table(rows, arguments.table)
     except (JournalError, PolicyError, SourceError, TableError) as error:
         raise CannotRun(str(error)) from error
-    print_result(arguments, _result(arguments, summary, rows, failed), _text(arguments, summary, rows))
+    result = _result(arguments, summary, rows, failed) | {"skipped": skipped}
+    print_result(arguments, result, _text(arguments, summary, rows) + skipped_text(skipped))
     if stop.is_set:
         raise KeyboardInterrupt
     return CHECK_FAILED if summary.failed or summary.gone else DONE

@@ -33,7 +33,7 @@ class Cells:
 
 
 def rest(spectrum: Spectrum, redshift: float | None = None, medium: Medium | None = None) -> Spectrum:
-    """Return the spectrum at rest wavelengths in the wanted medium; flux and ivar unchanged.
+    """Return the spectrum at rest wavelengths in the wanted medium; flux and ivar unchanged, without exposures.
 
     The telescope stands in air, so an observed air wavelength is converted to vacuum first, then divided by
     1 + z, then converted to the wanted medium.
@@ -49,7 +49,7 @@ def rest(spectrum: Spectrum, redshift: float | None = None, medium: Medium | Non
     wavelength = spectrum.wavelength
     if z != 0.0 or wanted != spectrum.medium:
         wavelength = convert(convert(wavelength, spectrum.medium, "vacuum") / (1.0 + z), "vacuum", wanted)
-    return replace(spectrum, wavelength=wavelength, frame="rest", medium=wanted)
+    return replace(spectrum, wavelength=wavelength, frame="rest", medium=wanted, exposures=())
 
 
 def cells(spectrum: Spectrum, window: Window) -> Cells:

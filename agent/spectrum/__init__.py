@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from agent.spectrum.record import STRETCH, SeveralSpectra, Spectrum, SpectrumError
+from agent.spectrum.noise import STRETCH
+from agent.spectrum.record import Exposure, SeveralSpectra, Spectrum, SpectrumError
 
-__all__ = ["STRETCH", "SeveralSpectra", "Spectrum", "SpectrumError", "read", "read_all"]
+__all__ = ["STRETCH", "Exposure", "SeveralSpectra", "Spectrum", "SpectrumError", "read", "read_all"]
 
 
 def read(path: str | os.PathLike[str], target: str | int | None = None) -> Spectrum:

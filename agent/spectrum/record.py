@@ -1,4 +1,4 @@
-"""The ``Spectrum`` record, its checks, its JSON form, and noise estimated from scatter.
+"""The ``Spectrum`` record, its checks and its JSON form.
 
 A ``Spectrum`` states everything that later steps need to use its numbers: medium, frame, flux unit, which pixels hold
 no data and which the survey flagged. Its arrays are checked once and are then read-only."""
@@ -19,21 +19,20 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from agent.spectrum.noise import ivar_from_scatter
 from agent.text import OneLine, one_line
-
-# Turns the median of |2 f(i) - f(i-2) - f(i+2)| into σ for Gaussian noise: 1.482602 / √6.
-DER_SNR_FACTOR = 1.482602 / np.sqrt(6.0)
-STRETCH = 200  # pixels over which the noise is taken as constant: many for a median, few compared with a survey's arm
-
 
 SCHEMA = "spec-o3/spectrum/1"
 MAX_PIXELS = 10_000_000  # limit for data from a sender
 
 ARRAYS = ("wavelength", "flux", "ivar", "mask")
+EXPOSURE_ARRAYS = ("wavelength", "flux", "ivar")
+MAX_EXPOSURES = 500
 _TEXTS = ("medium", "frame", "flux_unit", "survey", "name", "catalogue_class", "errors")
 _NUMBERS = ("ra", "dec", "redshift")
 _MAPPINGS = ("ids", "snr", "meta")
 
+_ONE_LENGTH = "arrays of one length"
 _CHOICES = {
     "medium": ("vacuum", "air"),
     "frame": ("observed", "rest"),
@@ -64,36 +63,22 @@ def _read_only(array: _Array) -> _Array:
     return array
 
 
-def der_snr_noise(flux: FloatArray) -> float:
-    """Return the noise σ of ``flux`` (same unit) from third-order pixel differences.
-
-    DER_SNR (Stoehr et al. 2008, ASP Conf. 394, 505), without exact zeros. It is right if noise is uncorrelated from
-    pixel to pixel and the spectrum is smooth over five pixels, and too low for resampled spectra. 0.0 with fewer than
-    five pixels.
-    """
-    flux = flux[flux != 0]
-    if flux.size < 5:
-        return 0.0
-    return float(DER_SNR_FACTOR * np.median(np.abs(2.0 * flux[2:-2] - flux[:-4] - flux[4:])))
-
-
-def ivar_from_scatter(flux: FloatArray) -> FloatArray:
-    """Estimate an inverse variance (n,) for ``flux`` (n,): DER_SNR in stretches of about ``STRETCH`` pixels, σ joined
-    by straight lines.
-
-    Noise is never taken as less than a millionth of the largest flux; a flux of zeros only gives ivar 0.
-    """
-    floor = 1e-6 * float(np.max(np.abs(flux), initial=0.0))
-    if floor == 0.0:
-        return np.zeros(flux.shape)
-    pieces = np.array_split(np.arange(flux.size), max(1, flux.size // STRETCH))
-    overall = der_snr_noise(flux)
-    sigmas = [der_snr_noise(flux[p]) or overall for p in pieces]
-    centres = [float(p.mean()) for p in pieces]
-    sigma = np.interp(np.arange(flux.size), centres, np.maximum(sigmas, floor))
-    with np.errstate(over="ignore", divide="ignore"):
-        ivar: FloatArray = 1.0 / sigma**2
-    return ivar
+def _check_pixels(name: str, wavelength: FloatArray, flux: FloatArray, ivar: FloatArray) -> None:
+    """:raises SpectrumError: not two or more pixels of increasing, positive wavelength with ivar of 0 or more"""
+    lengths = [wavelength.size, flux.size, ivar.size]
+    if len(set(lengths)) != 1:
+        raise SpectrumError(name, f"wavelength, flux, ivar of {lengths} pixels", _ONE_LENGTH)
+    if lengths[0] < 2:
+        raise SpectrumError(name, f"{lengths[0]} pixels", "two or more")
+    if wavelength[0] <= 0:
+        raise SpectrumError(name, f"a wavelength of {wavelength[0]:g} Å", "positive wavelengths")
+    steps = np.diff(wavelength)
+    if not (steps > 0).all():
+        at = int(np.argmin(steps > 0))
+        pair = f"{wavelength[at]:.8g} Å followed by {wavelength[at + 1]:.8g} Å"
+        raise SpectrumError(name, pair, "wavelengths that increase from pixel to pixel")
+    if (ivar < 0).any():
+        raise SpectrumError(name, "a negative inverse variance", "ivar of 0 (no data) or more")
 
 
 Medium = Literal["vacuum", "air"]
@@ -132,6 +117,31 @@ class SeveralSpectra(SpectrumError):
 
 
 @dataclass(frozen=True, eq=False)
+class Exposure:
+    """One exposure, or one arm of it, that went into a spectrum, for display.
+
+    Medium, frame and flux unit are those of its spectrum. Arrays as in ``Spectrum``, with a length of their own.
+
+    :param name: as the survey names it, e.g. the arm and the exposure's number
+    :param ivar: 0 = no data
+    :raises SpectrumError: naming ``name``
+    """
+
+    name: str
+    wavelength: FloatArray
+    flux: FloatArray
+    ivar: FloatArray
+
+    def __post_init__(self) -> None:
+        for what in EXPOSURE_ARRAYS:
+            object.__setattr__(self, what, _vector(self.name, what, getattr(self, what)))
+        _check_pixels(self.name, self.wavelength, self.flux, self.ivar)
+
+    def __reduce__(self) -> tuple[type[Exposure], tuple[Any, ...]]:
+        return Exposure, (self.name, self.wavelength, self.flux, self.ivar)
+
+
+@dataclass(frozen=True, eq=False)
 class Spectrum:
     """A one-dimensional spectrum and the meaning of its numbers.
 
@@ -148,6 +158,11 @@ class Spectrum:
     :param redshift: as the catalogue or header gives it, None if unknown; a radial velocity is given as v/c
     :param snr: signal-to-noise by band or arm, as the catalogue gives it
     :param meta: anything else worth keeping, JSON scalars only
+    :param model: the pipeline's best-fitting model on the same pixels (n,), ``flux_unit``, finite; None if the file has
+        none
+    :param exposures: the exposures that were averaged, if the file has them
+
+    Model and exposures are for display: they belong neither to ``sha256`` nor to equality.
     :raises SpectrumError: naming ``name``, what was found and what was expected
     """
 
@@ -168,6 +183,8 @@ class Spectrum:
     catalogue_class: str = ""
     meta: Mapping[str, Scalar] = field(default_factory=dict)
     errors: Errors = "measured"
+    model: FloatArray | None = field(default=None, compare=False)
+    exposures: tuple[Exposure, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -184,24 +201,20 @@ class Spectrum:
         put(self, "meta", {key: value if _is_finite(value) else None for key, value in self.meta.items()})
         for mapping in ("ids", "snr", "meta"):
             put(self, mapping, MappingProxyType(dict(getattr(self, mapping))))
+        if self.model is not None:
+            put(self, "model", _vector(self.name, "model", self.model))
+        put(self, "exposures", tuple(self.exposures))
         self._check_arrays()
         self._check_values()
 
     def _check_arrays(self) -> None:
-        lengths = [getattr(self, a).size for a in ("wavelength", "flux", "ivar", "mask")]
-        if len(set(lengths)) != 1 or self.mask.ndim != 1:
-            raise SpectrumError(self.name, f"wavelength, flux, ivar, mask of {lengths} pixels", "arrays of one length")
-        if lengths[0] < 2:
-            raise SpectrumError(self.name, f"{lengths[0]} pixels", "two or more")
-        if self.wavelength[0] <= 0:
-            raise SpectrumError(self.name, f"a wavelength of {self.wavelength[0]:g} Å", "positive wavelengths")
-        steps = np.diff(self.wavelength)
-        if not (steps > 0).all():
-            at = int(np.argmin(steps > 0))
-            pair = f"{self.wavelength[at]:.8g} Å followed by {self.wavelength[at + 1]:.8g} Å"
-            raise SpectrumError(self.name, pair, "wavelengths that increase from pixel to pixel")
-        if (self.ivar < 0).any():
-            raise SpectrumError(self.name, "a negative inverse variance", "ivar of 0 (no data) or more")
+        if self.mask.ndim != 1 or self.mask.size != self.flux.size:
+            raise SpectrumError(self.name, f"{self.flux.size} pixels, mask of shape {self.mask.shape}", _ONE_LENGTH)
+        if self.model is not None and self.model.size != self.flux.size:
+            raise SpectrumError(self.name, f"{self.flux.size} pixels, a model of {self.model.size}", _ONE_LENGTH)
+        _check_pixels(self.name, self.wavelength, self.flux, self.ivar)
+        if len(self.exposures) > MAX_EXPOSURES:
+            raise SpectrumError(self.name, f"{len(self.exposures)} exposures", f"at most {MAX_EXPOSURES}")
 
     def _check_values(self) -> None:
         for what, allowed in _CHOICES.items():
@@ -220,7 +233,7 @@ class Spectrum:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Spectrum):
             return NotImplemented
-        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self) if f.compare)
         return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
 
     def __hash__(self) -> int:
@@ -244,6 +257,11 @@ class Spectrum:
         digest.update("\0".join(meaning).encode())
         return digest.hexdigest()
 
+    @property
+    def sampling(self) -> float:
+        """Median distance between neighbouring pixels, Å: 1 to 2 for surveys, 40 to 80 for photometric standards."""
+        return float(np.median(np.diff(self.wavelength)))
+
     @cached_property
     def snr_typical(self) -> float:
         """Signal-to-noise per pixel in one number: the catalogue's r band (or median) if the file has it, otherwise the
@@ -256,14 +274,27 @@ class Spectrum:
         return float(np.median(self.flux[seen] * np.sqrt(self.ivar[seen]))) if seen.any() else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON form, arrays included; ``from_json`` gives back an equal value."""
-        return facts(self) | {key: pack(getattr(self, key)) for key in ARRAYS}
+        """Return the JSON form, arrays included; ``from_json`` gives back an equal value.
+
+        The keys ``model`` and ``exposures`` are present only if there are any.
+        """
+        form = facts(self) | {key: pack(getattr(self, key)) for key in ARRAYS}
+        if self.model is not None:
+            form["model"] = pack(self.model)
+        if self.exposures:
+            form["exposures"] = [
+                {"name": one.name} | {key: pack(getattr(one, key)) for key in EXPOSURE_ARRAYS} for one in self.exposures
+            ]
+        return form
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Spectrum:
         """Read the JSON form. :raises SpectrumError: the field, what was found, what was expected"""
         name = _checked_name(data)
-        return from_facts(data, {key: unpack(name, key, data.get(key)) for key in ARRAYS})
+        arrays = {key: unpack(name, key, data.get(key)) for key in ARRAYS}
+        if data.get("model") is not None:
+            arrays["model"] = unpack(name, "model", data["model"])
+        return from_facts(data, arrays, _exposures(name, data.get("exposures", [])))
 
 
 def facts(spectrum: Spectrum) -> dict[str, Any]:
@@ -274,10 +305,28 @@ def facts(spectrum: Spectrum) -> dict[str, Any]:
     return form
 
 
-def from_facts(data: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Spectrum:
-    """Return a spectrum from the result of ``facts`` and its four arrays. :raises SpectrumError: as ``from_json``"""
+def _exposures(name: str, form: Any) -> tuple[Exposure, ...]:
+    if not isinstance(form, list) or len(form) > MAX_EXPOSURES:
+        raise SpectrumError(name, f"exposures {form!r:.60}", f"a list of at most {MAX_EXPOSURES}")
+    rows = [_of_type(name, "exposures", one, Mapping) for one in form]
+    return tuple(
+        Exposure(
+            _of_type(name, "name of an exposure", one.get("name"), str),
+            *(unpack(name, f"{key} of an exposure", one.get(key)) for key in EXPOSURE_ARRAYS),
+        )
+        for one in rows
+    )
+
+
+def from_facts(
+    data: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], exposures: tuple[Exposure, ...] = ()
+) -> Spectrum:
+    """Return a spectrum from the result of ``facts``, its four arrays and, if it has one, its model.
+
+    :raises SpectrumError: as ``from_json``
+    """
     name = _checked_name(data)
-    values: dict[str, Any] = dict(arrays)
+    values: dict[str, Any] = {**arrays, "exposures": exposures}
     values["mask"] = values["mask"].astype(bool)
     for key in _TEXTS:
         values[key] = _of_type(name, key, data.get(key), str)

@@ -1,14 +1,18 @@
-"""What every reader returns: a ``Spectrum`` built from a file's arrays, and ``Targets``, the spectra of a file."""
+"""The rules by which every reader builds a ``Spectrum`` from the arrays of a file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.spectrum.record import BoolArray, FloatArray, SeveralSpectra, Spectrum, SpectrumError, ivar_from_scatter
+from agent.lines.air_vacuum import convert
+from agent.spectrum.noise import ivar_from_scatter
+from agent.spectrum.readers.flux_units import F_LAMBDA, converted, per_wavelength
+from agent.spectrum.record import BoolArray, Exposure, FloatArray, Spectrum, SpectrumError
 
 # Fewer are a photometric table or a fragment; the coarsest standards (Oke 1974) have 60.
 MIN_PIXELS = 10
@@ -27,6 +31,8 @@ def spectrum(
     flux: Array,
     ivar: Array | None = None,
     mask: Array | None = None,
+    model: Array | None = None,
+    exposures: Iterable[Exposure | None] = (),
     **fields: Any,
 ) -> Spectrum:
     """Build a ``Spectrum`` from one file's arrays (n,); ``fields`` are passed to it unchanged.
@@ -37,9 +43,13 @@ def spectrum(
     - An ivar that is NaN, infinite or negative is 0: no data.
     - Where a file states no errors, five or more exact zeros in a row, or any at the ends, are no data (STELIB,
       Pickles and many text files mark missing data so). The array keeps its extent.
+    - A flux density per frequency (``flux_unit`` in Jy or per Hz) becomes one per wavelength, with ivar, model and
+      exposures; ``meta["flux_unit_in_file"]`` keeps the unit of the file.
 
     :param wavelength: Å
     :param ivar: 1/flux²; None where the file states no errors
+    :param model: pipeline model; left out if it holds no numbers or only zeros
+    :param exposures: as ``exposure`` gives them; None is left out
     :raises NoDataError: no pixel holds data
     :raises SpectrumError: the arrays are no spectrum
     """
@@ -59,17 +69,63 @@ def spectrum(
         seen = seen & ~zero_stretches(flux)
     if not seen.any() or (ivar is not None and not ivar.any()):
         raise NoDataError(name, "no pixel with data (all NaN, all 0, or ivar 0 everywhere)", "a spectrum with data")
+    if model is not None:
+        model = np.asarray(model, np.float64)
+        model = model if model.shape == flux.shape and np.nan_to_num(model, posinf=0.0, neginf=0.0).any() else None
     if wavelength[0] > wavelength[-1]:
         back = slice(None, None, -1)
         wavelength, flux, seen = wavelength[back], flux[back], seen[back]
-        ivar, mask = (None if a is None else a[back] for a in (ivar, mask))
+        ivar, mask, model = (None if a is None else a[back] for a in (ivar, mask, model))
     flux = _bridged(wavelength, flux)
+    fields["model"] = None if model is None else _bridged(wavelength, model)
+    fields["exposures"] = tuple(one for one in exposures if one is not None)
     if ivar is None:
         ivar = np.where(seen, _noise(flux, seen), 0.0)
         fields["errors"] = "estimated"
     if mask is not None:
         fields["mask"] = mask.astype(bool)
-    return Spectrum(wavelength, flux, ivar, name=name, **fields)
+    return _in_f_lambda(Spectrum(wavelength, flux, ivar, name=name, **fields))
+
+
+def exposure(name: str, wavelength: Array, flux: Array, ivar: Array) -> Exposure | None:
+    """Return one exposure (n,) with the rules of ``spectrum`` for pixels without a number; None if it has no data.
+
+    A damaged exposure is left out too: the spectrum itself can still be inspected.
+    """
+    try:
+        found = spectrum(name, wavelength, flux, ivar)
+    except SpectrumError:
+        return None
+    return Exposure(name, found.wavelength, found.flux, found.ivar)
+
+
+def _in_f_lambda(found: Spectrum) -> Spectrum:
+    """Return the spectrum as a flux density per wavelength. :raises SpectrumError: as ``per_wavelength``"""
+    factor = per_wavelength(found.name, found.flux_unit)
+    if factor is None:
+        return found
+
+    def flux(wavelength: FloatArray, values: FloatArray) -> FloatArray:
+        return converted(convert(wavelength, found.medium, "vacuum"), values, factor)
+
+    def ivar(wavelength: FloatArray, values: FloatArray) -> FloatArray:
+        unit = flux(wavelength, np.ones(wavelength.shape))
+        with np.errstate(all="ignore"):
+            result = values / unit**2
+        return np.where(np.isfinite(result), result, 0.0)
+
+    return replace(
+        found,
+        flux=flux(found.wavelength, found.flux),
+        ivar=ivar(found.wavelength, found.ivar),
+        model=None if found.model is None else flux(found.wavelength, found.model),
+        exposures=tuple(
+            Exposure(one.name, one.wavelength, flux(one.wavelength, one.flux), ivar(one.wavelength, one.ivar))
+            for one in found.exposures
+        ),
+        flux_unit=F_LAMBDA,
+        meta={**found.meta, "flux_unit_in_file": found.flux_unit},
+    )
 
 
 def ivar_from_sigma(sigma: Array) -> FloatArray:
@@ -103,76 +159,3 @@ def _noise(flux: FloatArray, seen: BoolArray) -> FloatArray:
     ivar: FloatArray = np.zeros(flux.shape)
     ivar[seen] = ivar_from_scatter(flux[seen])
     return ivar
-
-
-Loader = Callable[[], Spectrum]
-
-
-class Targets:
-    """The spectra of one file, in file order, each with its name and a function that reads it."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._loaders: dict[str, Loader] = {}
-        self._skipped: set[str] = set()
-
-    @classmethod
-    def single(cls, name: str, loader: Loader) -> Targets:
-        """Return the targets of a file with one spectrum, which needs no name."""
-        targets = cls(name)
-        targets.add("", loader)
-        return targets
-
-    def add(self, target: str, loader: Loader, skip: bool = False) -> None:
-        """:param skip: it can be read by name (a sky fibre), but ``read_all`` leaves it out"""
-        self._loaders.setdefault(target, loader)
-        if skip:
-            self._skipped.add(target)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of those that ``read_all`` would read, in file order; ("",) for a file of one spectrum."""
-        return tuple(target for target in self._loaders if target not in self._skipped)
-
-    def read(self, target: str | None) -> Spectrum:
-        """Read the named one, or the only one.
-
-        :raises SeveralSpectra: there are several and none was named
-        :raises SpectrumError: there is none of that name, or it is no spectrum
-        """
-        if target is None and len(self._loaders) == 1:
-            return _loaded(next(iter(self._loaders.values())))
-        if target is None:
-            raise SeveralSpectra(self.name, list(self._loaders))
-        if target not in self._loaders:
-            there = ", ".join(list(self._loaders)[:5]) if "" not in self._loaders else "one spectrum without a name"
-            raise SpectrumError(self.name, there, f"a target {target}")
-        return _loaded(self._loaders[target])
-
-    def read_all(self) -> Iterator[Spectrum]:
-        """Yield each, without those to be skipped and those without data.
-
-        :raises SpectrumError: one of them is damaged, or none is left
-        """
-        left_out, given = 0, 0
-        for target, loader in self._loaders.items():
-            if target in self._skipped:
-                left_out += 1
-                continue
-            try:
-                spectrum = _loaded(loader)
-            except NoDataError:
-                if len(self._loaders) == 1:
-                    raise
-                left_out += 1
-                continue
-            given += 1
-            yield spectrum
-        if not given:
-            raise SpectrumError(self.name, f"{left_out} spectra, sky or without data", "a spectrum with data")
-
-
-def _loaded(loader: Loader) -> Spectrum:
-    # Absurd numbers in a damaged file overflow; the results are checked.
-    with np.errstate(all="ignore"):
-        return loader()

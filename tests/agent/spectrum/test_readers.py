@@ -142,6 +142,7 @@ def test_sdss_v_table_names_its_target_by_sdss_id(tmp_path):
     spectrum = read(write(tmp_path / "spec-015143-59205-4544940698.fits", primary(), coadd, table(row, "SPALL")))
     assert spectrum.ids == {"sdss_id": "123456", "catalogid": "987654321"}
     assert (spectrum.ra, spectrum.dec, spectrum.redshift) == (1.5, 2.5, None)
+    np.testing.assert_array_equal(spectrum.model, FLUX)
 
 
 def test_sdss_spspec_image_has_errors_in_its_third_row(tmp_path):
@@ -237,10 +238,10 @@ def test_linear_image_with_a_reference_pixel_and_no_errors(tmp_path):
 
 
 def test_iraf_log_linear_image_in_vacuum(tmp_path):
-    cards = {"CRVAL1": 3.5682, "CD1_1": 0.0001, "DC__FLAG": 1, "VACUUM": True, "OBJECT": "HD 1", "BUNIT": "Jy"}
+    cards = {"CRVAL1": 3.5682, "CD1_1": 0.0001, "DC__FLAG": 1, "VACUUM": True, "OBJECT": "HD 1", "BUNIT": "adu"}
     spectrum = read(write(tmp_path / "log.fits", primary(FLUX, **cards)))
     np.testing.assert_allclose(spectrum.wavelength, WAVELENGTH, rtol=1e-12)
-    assert (spectrum.medium, spectrum.flux_unit, spectrum.ids) == ("vacuum", "Jy", {"object": "HD 1"})
+    assert (spectrum.medium, spectrum.flux_unit, spectrum.ids) == ("vacuum", "adu", {"object": "HD 1"})
     assert "medium_assumed" not in spectrum.meta
 
 
@@ -285,6 +286,7 @@ def marz(path: Path) -> Path:
 def test_marz_objects_by_name_with_sky_fibres_left_out(tmp_path):
     path = marz(tmp_path / "field.fits")
     assert [s.ids["object"] for s in read_all(path)] == ["obj_a", "obj_b"]
+    assert {(s.medium, s.meta["medium_assumed"]) for s in read_all(path)} == {("air", True)}
     first = read(path, "obj_a")
     assert first.ra == pytest.approx(90.0)
     assert first.ivar[9] == 0.25
@@ -399,12 +401,12 @@ def test_skyserver_csv_is_vacuum(tmp_path):
 
 def test_ecsv_units_are_applied(tmp_path):
     data = Table({"wavelength": WAVELENGTH / 10, "flux": FLUX, "ivar": IVAR})
-    data["wavelength"].unit, data["flux"].unit = "nm", "Jy"
+    data["wavelength"].unit, data["flux"].unit = "nm", "W/(m2 um)"
     data.write(tmp_path / "a.ecsv")
     spectrum = read(tmp_path / "a.ecsv")
     np.testing.assert_allclose(spectrum.wavelength, WAVELENGTH)
     np.testing.assert_array_equal(spectrum.ivar, IVAR)
-    assert spectrum.flux_unit == "Jy"
+    assert spectrum.flux_unit == "W / (um m2)"
 
 
 def test_comment_headers_name_columns_and_facts(tmp_path):
@@ -419,7 +421,7 @@ def test_comment_headers_name_columns_and_facts(tmp_path):
 def test_figaro_oke_tables(tmp_path):
     header = '*\n*   H Z 2 9\n*\nSET .Z.UNITS = "mjy"\n'
     spectrum = read(text(tmp_path / "hz29.oke", header + lines(WAVELENGTH, FLUX)))
-    assert (len(spectrum), spectrum.flux_unit) == (N, "mjy")
+    assert (len(spectrum), spectrum.meta["flux_unit_in_file"]) == (N, "mjy")
 
 
 def test_fixed_width_columns_that_run_together_are_cut_where_columns_end(tmp_path):
@@ -439,6 +441,13 @@ def test_flat_parquet_table(tmp_path):
     pq.write_table(pa.table({"wavelength": WAVELENGTH, "flux": FLUX, "ivar": IVAR}), tmp_path / "a.parquet")
     spectrum = read(tmp_path / "a.parquet")
     np.testing.assert_array_equal(spectrum.ivar, IVAR)
+
+
+@pytest.mark.parametrize(("column", "medium", "assumed"), [("wave_vac", "vacuum", None), ("wave", "air", True)])
+def test_a_parquet_column_may_state_the_medium(tmp_path, column, medium, assumed):
+    pq.write_table(pa.table({column: WAVELENGTH, "flux": FLUX}), tmp_path / "a.parquet")
+    spectrum = read(tmp_path / "a.parquet")
+    assert (spectrum.medium, spectrum.meta.get("medium_assumed")) == (medium, assumed)
 
 
 def test_parquet_with_one_spectrum_per_row(tmp_path):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from astropy.io import fits as astropy_fits
 
+from agent import lines
 from agent.spectrum import SeveralSpectra, Spectrum, SpectrumError, read, read_all
 from agent.spectrum.readers.fits import FitsFile
 
@@ -18,17 +19,13 @@ PRINTED_TO_1 = 3e-5  # of the wavelength: X-shooter text above 10,000 Å is prin
 
 # Files that must be refused: a part of the path, and a part of the message.
 REFUSED = {
-    "desi/GALAXY/redrock-": "expected DESI arms",
+    "desi/GALAXY/redrock-": "a table of redshifts without spectra (redrock); expected coadd-4-80613-",
     "desi/QSO/QSO_cat": "columns TARGETID, Z",
     "desi/odd_bad_format/missing_z_color": "expected DESI arms",
     "desi/odd_bad_format/spectra-main-dark": "only the arms R",
     "desi_redrock_templates/": "a library of basis vectors",
     "sdss_eigen_templates/": "a library of eigenspectra",
     "snid_templates/": "an HDF5 container",
-    "lamost/odd_medium_resolution/": "a medium-resolution file",
-    "faststars/HVS": "a JSON container",
-    "int_ids_j1948/": "a JSON container",
-    "osc_boneyard/": "a JSON container",
 }
 
 # Files whose range differs from the manifest: a part of the path, the true ends in Å, and the reason.
@@ -40,6 +37,7 @@ MANIFEST_ERRS = {
     "spec-55862-B6212_sp06": (3699.985, 9088.663, LAMOST_DR1),
     "emlLinearVacuumNoHelio.fits": (3754.669, 8981.651, MARZ_VACUUM),
     "emlLogVacuumHelioCMB.fits": (3754.669, 8981.651, MARZ_VACUUM),
+    "med-58270": (4899.82, 6873.37, "the manifest's range includes single exposures"),
     "m8iii.dat": (1150.0, 10620.0, PICKLES_FUSED),
     "o9v.dat": (1150.0, 10620.0, PICKLES_FUSED),
 }
@@ -306,7 +304,53 @@ def test_text_without_a_stated_medium_is_marked_as_assumed(folder: Path):
     plain = read(next((folder / "wiserep_pessto").rglob("*.asci")))
     assert (plain.medium, plain.meta["medium_assumed"], plain.flux_unit) == ("air", True, "unknown")
     oke = read(next((folder / "ing_oke1974_text").rglob("hz29.oke")))
-    assert oke.flux_unit == "mjy"
+    assert (oke.flux_unit, oke.meta["flux_unit_in_file"]) == ("1e-17 erg s-1 cm-2 Å-1", "mjy")
+    # 12.023 mJy at 3340 Å; 1 mJy is 1e-26 erg/s/cm²/Hz, and the air wavelength is 1 Å shorter than the vacuum one.
+    assert oke.flux[0] == pytest.approx(12.023e-26 * 2.99792458e18 / 3340.96**2 / 1e-17, rel=1e-5)
+    assert oke.sampling == 40.0
+
+
+def test_a_full_sdss_file_has_its_model_and_one_exposure_per_arm(folder: Path):
+    path = folder / "sdss/STAR_M6III/spec-3764-55514-0972.fits"
+    spectrum = read(path)
+    with astropy_fits.open(path) as hdus:
+        np.testing.assert_allclose(spectrum.model, hdus[1].data["model"])
+        names = [hdu.name for hdu in hdus[4:]]
+        red = hdus[names[-1]].data
+    assert [one.name for one in spectrum.exposures] == names
+    assert len(names) == 8
+    np.testing.assert_allclose(spectrum.exposures[-1].wavelength, 10.0 ** red["loglam"].astype(float))
+    np.testing.assert_allclose(spectrum.exposures[-1].flux, red["flux"])
+    assert read(folder / "sdss/GALAXY/spec-10000-57346-0003.fits").exposures == ()
+
+
+def test_the_arms_of_a_lamost_medium_resolution_file_are_one_spectrum_with_a_gap(folder: Path):
+    path = folder / "lamost/odd_medium_resolution/med-58270-HIP95119KP01_sp12-076.fits.gz"
+    found = read(path)
+    steps = np.diff(found.wavelength)
+    assert (steps > 100).sum() == 1
+    assert (found.survey, found.medium, found.snr) == ("LAMOST MRS", "vacuum", {"B": 65.28, "R": 104.81})
+    assert found.ids["obsid"] == "666912076"
+    assert lines.survey(found.survey).resolving_power == (7500.0, 7500.0)
+    with astropy_fits.open(path) as hdus:
+        names = [hdu.name for hdu in hdus[3:]]
+        last = hdus[-1].data
+        np.testing.assert_allclose(found.flux[: len(hdus["COADD_B"].data)], hdus["COADD_B"].data["FLUX"])
+    assert [one.name for one in found.exposures] == names
+    assert len(names) == 8
+    np.testing.assert_allclose(found.exposures[-1].flux, last["FLUX"][::-1])
+    # Hα of a star near zero velocity, in the red arm; the nearest pixels are 0.1 Å apart.
+    near = np.abs(found.wavelength - 6564.61) < 6
+    assert abs(found.wavelength[near][np.argmin(found.flux[near])] - 6564.61) < 3
+
+
+def test_the_spectrograph_of_sdss_selects_its_arm_join(folder: Path):
+    joins = {}
+    for name in ("STAR_M4/spec-1123-52882-0065.fits", "STAR_M6III/spec-3764-55514-0972.fits"):
+        survey = read(folder / "sdss" / name).survey
+        joins[survey] = [band.name for band in lines.sky_bands(survey) if band.kind == "arm join"]
+    assert joins == {"SDSS": ["SDSS arm join"], "SDSS BOSS": ["BOSS arm join"]}
+    assert lines.survey("SDSS-V").key == "sdss-v"
 
 
 def test_wavelengths_printed_with_too_few_digits_are_made_regular_again(folder: Path):

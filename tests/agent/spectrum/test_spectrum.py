@@ -4,6 +4,7 @@ import copy
 import io
 import json
 import pickle
+import re
 from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 
@@ -14,8 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from agent.batch.sources import Source, SourceError, sources_from, spectra_in
-from agent.spectrum import STRETCH, SeveralSpectra, Spectrum, SpectrumError
-from agent.spectrum.record import der_snr_noise, ivar_from_scatter
+from agent.spectrum import STRETCH, Exposure, SeveralSpectra, Spectrum, SpectrumError
+from agent.spectrum.noise import der_snr_noise, ivar_from_scatter
 
 WAVELENGTH = np.linspace(3700.0, 9000.0, 1000)
 FLUX = np.sin(WAVELENGTH / 500.0) + 2.0
@@ -71,7 +72,10 @@ def test_arrays_and_mappings_cannot_be_changed_and_the_callers_own_array_is_left
         ({"wavelength": WAVELENGTH[::-1]}, "9000 Å followed by"),
         ({"wavelength": np.repeat(WAVELENGTH[:500], 2)}, "3700 Å followed by 3700 Å"),
         ({"wavelength": WAVELENGTH - 4000}, "a wavelength of -300 Å"),
-        ({"wavelength": WAVELENGTH[:-1]}, "of [999, 1000, 1000, 1000] pixels"),
+        ({"wavelength": WAVELENGTH[:-1]}, "wavelength, flux, ivar of [999, 1000, 1000] pixels"),
+        ({"mask": np.zeros(999, bool)}, "1000 pixels, mask of shape (999,)"),
+        ({"model": FLUX[:-1]}, "1000 pixels, a model of 999"),
+        ({"model": np.full(1000, np.nan)}, "model with NaN"),
         ({"wavelength": np.full(1000, np.nan)}, "wavelength with NaN"),
         ({"flux": np.full(1000, np.inf)}, "flux with NaN or infinity"),
         ({"flux": ["x"] * 1000}, "flux that is not numbers"),
@@ -116,6 +120,52 @@ def test_the_json_form_gives_back_an_equal_spectrum_through_real_json():
 def test_the_json_form_is_exact_for_any_finite_numbers(flux, gaps, mask):
     spectrum = Spectrum(1.0 + np.cumsum(gaps), flux, np.abs(flux), mask)
     assert Spectrum.from_json(json.loads(json.dumps(spectrum.to_json()))) == spectrum
+
+
+def with_extras() -> Spectrum:
+    exposures = [Exposure(f"B-{n}", WAVELENGTH[:500] + n, FLUX[:500] * n, np.ones(500)) for n in (1, 2)]
+    return replace(full(), model=FLUX * 0.9, exposures=exposures)
+
+
+def test_model_and_exposures_travel_in_the_json_form_and_through_pickle():
+    extras = with_extras()
+    form = json.loads(json.dumps(extras.to_json()))
+    for copied in (Spectrum.from_json(form), pickle.loads(pickle.dumps(extras)), copy.deepcopy(extras)):
+        assert copied == extras
+        np.testing.assert_array_equal(copied.model, FLUX * 0.9)
+        assert [one.name for one in copied.exposures] == ["B-1", "B-2"]
+        for one, other in zip(copied.exposures, extras.exposures, strict=True):
+            np.testing.assert_array_equal(one.wavelength, other.wavelength)
+            np.testing.assert_array_equal(one.flux, other.flux)
+            with pytest.raises(ValueError, match="read-only"):
+                one.flux[0] = 1
+
+
+def test_model_and_exposures_change_neither_the_hash_nor_the_plain_json_form():
+    assert with_extras().sha256 == full().sha256
+    assert not {"model", "exposures"} & set(full().to_json())
+    assert Spectrum.from_json(full().to_json()).model is None
+    assert Spectrum.from_json(full().to_json()).exposures == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "found"),
+    [
+        ("model", {"n": 3}, "model of 3 numbers"),
+        ("exposures", 7, "exposures 7"),
+        ("exposures", [7], "exposures 7"),
+        ("exposures", [{"name": 1}], "name of an exposure 1"),
+        ("exposures", [{"name": "x"}], "wavelength of an exposure None"),
+        ("exposures", [{}] * 501, "expected a list of at most 500"),
+    ],
+)
+def test_a_damaged_model_or_exposure_is_refused_by_field(key, value, found):
+    with pytest.raises(SpectrumError, match=re.escape(found)):
+        Spectrum.from_json(full().to_json() | {key: value})
+
+
+def test_the_sampling_is_the_median_distance_of_pixels():
+    assert Spectrum(np.r_[4000.0:8000.0:80.0], np.ones(50)).sampling == 80.0
 
 
 def test_float32_data_travels_in_half_the_bytes():

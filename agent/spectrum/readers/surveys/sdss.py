@@ -16,13 +16,15 @@ SPPIXMASK, sdss.org/dr17/algorithms/bitmasks).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from agent.spectrum.readers.fits import FitsFile, Hdu, Header
-from agent.spectrum.readers.pixels import Array, ivar_from_sigma, spectrum
-from agent.spectrum.record import Scalar, Spectrum
+from agent.spectrum.readers.pixels import Array, exposure, ivar_from_sigma, spectrum
+from agent.spectrum.record import MAX_EXPOSURES, Exposure, Scalar, Spectrum
 
 FLUX_UNIT = "1e-17 erg s-1 cm-2 Å-1"
 DOUBTED = sum(1 << bit for bit in (18, 22, 23, 24, 27, 28))
@@ -55,17 +57,20 @@ def _read_table(fits: FitsFile, coadd: Hdu) -> Spectrum:
         "flux": coadd.column("FLUX"),
         "ivar": coadd.column("IVAR"),
         "mask": coadd.column(masks[0]).astype(np.int64) & DOUBTED != 0 if masks else None,
+        "model": coadd.column("MODEL") if "MODEL" in coadd.columns else None,
     }
     row = next((h for n, h in zip(range(3), fits, strict=False) if n == 2 and h.is_table and h.shape[0] == 1), None)
     catalogue = _CatalogueRow(row)
     header = fits[0].header
     redshift = catalogue.number("Z")
+    run2d = catalogue.text("RUN2D") or header.text("RUN2D")
     return spectrum(
         fits.name,
         **arrays,
+        exposures=_exposures(fits),
         medium="air" if header["VACUUM"] is False else "vacuum",
         flux_unit=FLUX_UNIT,
-        survey="SDSS",
+        survey="SDSS-V" if catalogue.text("SDSS_ID") else survey_of_version(run2d),
         ids=_ids(header, catalogue),
         # The position of the fibre, not of the photometric match: SPALL has RA = 0 where nothing matched.
         ra=catalogue.number("PLUG_RA", "FIBER_RA", "RACAT", "RA"),
@@ -75,6 +80,15 @@ def _read_table(fits: FitsFile, coadd: Hdu) -> Spectrum:
         catalogue_class=" ".join(t for t in (catalogue.text("CLASS"), catalogue.text("SUBCLASS")) if t),
         meta=_meta(catalogue),
     )
+
+
+def _exposures(fits: FitsFile) -> Iterator[Exposure | None]:
+    """Yield the exposures of a full ``spec-*`` file: one HDU each from the fifth on, one arm and exposure."""
+    for hdu in islice(fits, 4, 4 + MAX_EXPOSURES):
+        if not {"FLUX", "LOGLAM", "IVAR"} <= set(hdu.columns) or not hdu.shape[0]:
+            continue
+        wavelength = 10.0 ** hdu.column("LOGLAM").reshape(-1).astype(np.float64)
+        yield exposure(hdu.name, wavelength, hdu.column("FLUX").reshape(-1), hdu.column("IVAR").reshape(-1))
 
 
 def _read_image(fits: FitsFile) -> Spectrum:
@@ -145,6 +159,14 @@ class _CatalogueRow:
         if overall is not None:
             found["median"] = overall
         return {band: value for band, value in found.items() if np.isfinite(value) and value > -999}
+
+
+def survey_of_version(run2d: str) -> str:
+    """Return "SDSS" (SDSS I and II), "SDSS BOSS" (BOSS and eBOSS) or "SDSS-V", from the version of the pipeline, RUN2D:
+    26, 103 and 104 for the first, v5 for the second, v6 for SDSS-V.
+    """
+    version = run2d.strip().lower()
+    return "SDSS-V" if version.startswith("v6") else "SDSS BOSS" if version.startswith("v") else "SDSS"
 
 
 def _ids(header: Header, catalogue: _CatalogueRow) -> dict[str, str]:
