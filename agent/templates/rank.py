@@ -33,7 +33,7 @@ TRIMMED = 50
 """Pixels left out at each end of a spectrum (43 Å at 3700 Å, 104 Å at 9000 Å), where surveys' fluxes are worst."""
 FARTHEST = 1000.0
 """km/s; the velocity grid reaches this far to both sides."""
-LEAST_OVERLAP = 0.7
+LEAST_OVERLAP = 0.6
 """Part of the spectrum's pixels that a template must cover to be ranked."""
 DISTURBED = 0.1
 """Weight of pixels in telluric bands and on single strong sky lines."""
