@@ -207,7 +207,7 @@ def _prepared(spectrum: Spectrum, z: float) -> _Data | None:
     if not (ivar > 0).any():
         return None
     scale = float(np.median(np.abs(flux[ivar > 0]))) or 1.0
-    flux, ivar = flux / scale, ivar * scale**2
+    flux, ivar = flux / scale, (np.sqrt(ivar) * scale) ** 2
     relative = np.where(ivar > 0, 1.0, 0.0)
     if spectrum.frame == "observed":
         # Sky and atmosphere do not move with the object.
