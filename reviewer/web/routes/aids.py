@@ -1,0 +1,335 @@
+"""Routes of the review aids: measurements, templates, loci and similar spectra, which the page shows next to a trace.
+
+Everything is computed from the spectrum, never from what people decided about the item that is open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from fastapi import APIRouter, Depends, Query, Response
+from numpy.typing import NDArray
+
+from agent.lines import Medium
+from agent.loci import Place, Plane, Point, place, planes, points
+from agent.measure import Measured, rest
+from agent.measure.line_table import CommonVelocity, LineMeasurement, LineTable, line_table
+from agent.measure.two_points import between_points, in_frame
+from agent.spectrum import Spectrum
+from agent.templates import Library, Match, TemplateError, rank
+from agent.templates.rank import STELLAR
+from agent.trajectory import Answer
+from reviewer.rules.campaign import known_templates
+from reviewer.store import Item, NotFound
+from reviewer.web.context import Context, ContextDep, PersonDep
+from reviewer.web.visibility import VisibleDep, require_visible
+
+HOUR = "private, max-age=3600"
+"""For answers that only a new version of the program, or of a template file, can change."""
+
+BEST = 10
+"""Templates in the ranking that the page gets."""
+KIND_OF_TASK = {"cv": "CV", "cc": "carbon", "ss": "S", "gm": "M giant", "wd": "WD", "o": "O", "b": "B", "a": "A"}
+"""Class of templates that a task is about."""
+
+FloatArray = NDArray[np.float64]
+
+router = APIRouter(prefix="/api", dependencies=[Depends(require_visible)])
+
+
+@router.get("/spectrum/{sha256}/lines")
+def lines(person: PersonDep, context: ContextDep, response: Response, sha256: str, task: str = "") -> dict[str, Any]:
+    """All lines of the class: centroid, velocity, FWHM and equivalent width at the file's redshift and at zero."""
+    spectrum = context.gallery.spectrum(sha256)
+    response.headers["Cache-Control"] = HOUR
+    made: dict[str, Any] = context.aids.get(
+        ("lines", sha256, task), lambda: lines_json(spectrum, line_table(spectrum, context.tasks.get(task)))
+    )
+    return made
+
+
+@router.get("/measure")
+def measure(
+    person: PersonDep,
+    context: ContextDep,
+    spectrum: str,
+    lo: Annotated[float, Query(gt=0, allow_inf_nan=False)],
+    hi: Annotated[float, Query(gt=0, allow_inf_nan=False)],
+    frame: Literal["observed", "rest"] = "observed",
+    medium: Medium = "vacuum",
+    z: Annotated[float, Query(gt=-1, allow_inf_nan=False)] = 0.0,
+) -> dict[str, Any]:
+    """Equivalent width, flux and Gaussian between two continuum points, in the frame and medium of the window.
+
+    ``z`` converts between the two frames; it is not used where the spectrum is in the frame of the window.
+    """
+    found = between_points(in_frame(context.gallery.spectrum(spectrum), frame, medium, z), (min(lo, hi), max(lo, hi)))
+    fit = found.fit
+    return {
+        "ew": measured_json(found.ew),
+        "flux": None if found.flux is None else {**_pair(found.flux), "unit": found.flux.unit},
+        "centroid": measured_json(fit.centre if fit else None),
+        "fwhm": measured_json(fit.fwhm if fit else None),
+        "continuum": [[round(at, 3), digits(flux)] for at, flux in found.continuum] if found.continuum else None,
+        "reason": found.reason,
+    }
+
+
+def lines_json(spectrum: Spectrum, table: LineTable) -> dict[str, Any]:
+    return {
+        "z": table.z,
+        "z_known": table.z is not None,
+        "medium": spectrum.medium,
+        "medium_assumed": bool(spectrum.meta.get("medium_assumed")),
+        "rows": [
+            {
+                "name": row.name,
+                "species": row.species,
+                "rest": round(row.rest, 3),
+                "of_task": row.of_task,
+                "at_z": _line_json(row.at_z),
+                "at_zero": _line_json(row.at_zero),
+                "sky": row.at_z.sky if table.z is not None else row.at_zero.sky,
+            }
+            for row in table.rows
+        ],
+        "velocity": _velocity_json(table.velocity if table.z is not None else table.velocity_at_zero),
+        "velocity_at_zero": _velocity_json(table.velocity_at_zero),
+    }
+
+
+def _line_json(found: LineMeasurement) -> dict[str, Any]:
+    return {
+        "centroid": measured_json(found.centroid),
+        "velocity": measured_json(found.velocity),
+        "fwhm": measured_json(found.fwhm),
+        "ew": measured_json(found.ew),
+        "sky": found.sky,
+        "reason": found.reason,
+    }
+
+
+def _velocity_json(found: CommonVelocity | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        **_pair(found.mean),
+        "lines": found.lines,
+        "chi2": digits(found.chi2, 4),
+        "agree": found.agree,
+        "text": found.text,
+    }
+
+
+def measured_json(value: Measured | None) -> dict[str, float] | None:
+    """Return value and error with as many digits as the error supports; None for None."""
+    return None if value is None else _pair(value)
+
+
+def _pair(value: Measured) -> dict[str, float]:
+    if value.error <= 0:
+        return {"value": digits(value.value), "error": 0.0}
+    error = digits(value.error, 3)
+    decimals = len(f"{error:.12f}".rstrip("0").partition(".")[2]) if error >= 1e-9 else None
+    return {"value": digits(value.value, 6) if decimals is None else round(value.value, decimals), "error": error}
+
+
+def digits(value: float, significant: int = 5) -> float:
+    """Round to significant digits, for JSON."""
+    return float(f"{value:.{significant}g}")
+
+
+# ---- templates
+
+
+@router.get("/spectrum/{sha256}/templates")
+def templates(
+    person: PersonDep, context: ContextDep, response: Response, sha256: str, task: str = ""
+) -> dict[str, Any]:
+    """The ten best templates of all, and the best of each class."""
+    spectrum = context.gallery.spectrum(sha256)
+    library, problems = _library(context)
+    matches = _matches(context, spectrum)
+    response.headers["Cache-Control"] = HOUR
+    rows = [_match_json(number, match, library) for number, match in enumerate(matches, start=1)]
+    best: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        best.setdefault(row["class"], row)
+    return {
+        "matches": rows[:BEST],
+        "best_of_class": list(best.values()),
+        "z": spectrum.redshift,
+        "note": " ".join(_notes(spectrum, KIND_OF_TASK.get(task), best, problems)),
+    }
+
+
+@router.get("/templates/{template_id}")
+def template(person: PersonDep, context: ContextDep, template_id: str, spectrum: str) -> dict[str, Any]:
+    """One template, the redshift at which it matches a spectrum, and the polynomial that brings it to its flux."""
+    library, _ = _library(context)
+    if template_id not in library:
+        raise NotFound("There is no template with this id.")
+    found = library[template_id]
+    seen = np.isfinite(found.flux)
+    wavelength, flux = found.wavelength[seen], found.flux[seen]
+    target = context.gallery.spectrum(spectrum)
+    match = next((m for m in _matches(context, target) if library.templates[m.place].about.id == template_id), None)
+    if match is None:
+        z, multiplier = target.redshift or 0.0, np.full(flux.size, level_ratio(target, wavelength, flux))
+    else:
+        z, multiplier = match.z, match.multiplier(wavelength)
+    about = found.about
+    return {
+        "id": about.id,
+        "name": about.name,
+        "class": about.kind,
+        "subtype": about.subtype,
+        "medium": "vacuum",
+        "frame": "rest",
+        "wavelength": np.round(wavelength, 2).tolist(),
+        "flux": [digits(value) for value in flux.tolist()],
+        "z": z,
+        "multiplier": [digits(value) for value in multiplier.tolist()],
+        "ranked": match is not None,
+        "source": about.source,
+        "citation": about.citation,
+        "repository": about.repository,
+        "licence": about.licence,
+        "resolving_power": about.resolving_power,
+    }
+
+
+def level_ratio(spectrum: Spectrum, wavelength: FloatArray, flux: FloatArray) -> float:
+    """Return the ratio of the median fluxes of a spectrum and a template (vacuum Å, at rest) where both have data; of
+    all data if they have nothing in common.
+    """
+    at_rest = rest(spectrum, None, "vacuum")
+    seen = at_rest.ivar > 0
+    common = seen & (at_rest.wavelength >= wavelength[0]) & (at_rest.wavelength <= wavelength[-1])
+    used = common if common.any() else seen
+    if not used.any():
+        return 1.0
+    own = np.interp(at_rest.wavelength[used], wavelength, flux)
+    return float(np.median(at_rest.flux[used]) / (np.median(own) or 1.0))
+
+
+def _library(context: Context) -> tuple[Library, tuple[TemplateError, ...]]:
+    found: tuple[Library, tuple[TemplateError, ...]] = context.aids.get(
+        ("library",), lambda: known_templates(context.store.path)
+    )
+    return found
+
+
+def _matches(context: Context, spectrum: Spectrum) -> list[Match]:
+    library, _ = _library(context)
+    found: list[Match] = context.aids.get(("ranked", spectrum.sha256), lambda: rank(spectrum, library))
+    return found
+
+
+def _match_json(number: int, match: Match, library: Library) -> dict[str, Any]:
+    about = library.templates[match.place].about
+    found = Measured(match.velocity, match.error or 0.0, "km/s")
+    return {
+        "id": about.id,
+        "name": about.name,
+        "class": about.kind,
+        "subtype": about.subtype,
+        "source": about.source,
+        "reduced_chi2": digits(match.reduced_chi2, 4),
+        "velocity": _pair(found)["value"],
+        "velocity_error": None if match.error is None else digits(match.error, 3),
+        "z": digits(match.z, 7),
+        "overlap": round(match.overlap, 3),
+        "rank": number,
+    }
+
+
+def _notes(
+    spectrum: Spectrum, wanted: str | None, found: Mapping[str, Any], problems: Sequence[TemplateError]
+) -> list[str]:
+    """Return sentences on what limits the ranking."""
+    notes = []
+    if not found:
+        notes.append("No template covers enough of this spectrum.")
+    elif wanted is not None and wanted not in found:
+        notes.append(f"No template of the class of the question ({wanted}) covers enough of this spectrum.")
+    if spectrum.frame == "observed" and spectrum.redshift is None:
+        notes.append("The file has no redshift: all templates were tried within 1 000 km/s of zero.")
+    elif spectrum.redshift is not None and spectrum.frame == "observed" and abs(spectrum.redshift) > STELLAR:
+        notes.append("The redshift of the file is no star's: stars were also tried within 1 000 km/s of zero.")
+    if spectrum.meta.get("medium_assumed"):
+        notes.append("The file does not state air or vacuum: if air is wrong, velocities are 80 km/s off.")
+    notes += [str(problem) for problem in problems]
+    return notes
+
+
+# ---- loci
+
+
+@router.get("/spectrum/{sha256}/loci")
+def loci(person: PersonDep, context: ContextDep, response: Response, sha256: str, task: str = "") -> dict[str, Any]:
+    """The planes that separate the class from its look-alikes: the templates, and this spectrum."""
+    spectrum = context.gallery.spectrum(sha256)
+    response.headers["Cache-Control"] = HOUR
+    return {"plots": [_plot_json(context, spectrum, plane) for plane in planes(task)]}
+
+
+def _plot_json(context: Context, spectrum: Spectrum, plane: Plane) -> dict[str, Any]:
+    library, _ = _library(context)
+    known: list[Point] = context.aids.get(("points", plane.title), lambda: points(plane, library))
+    here: Place = context.aids.get(("place", plane.title, spectrum.sha256), lambda: place(plane, spectrum))
+    return {
+        "title": plane.title,
+        "x": {"name": plane.x.name, "unit": plane.x.unit},
+        "y": {"name": plane.y.name, "unit": plane.y.unit},
+        "points": [{"x": digits(p.x, 4), "y": digits(p.y, 4), "class": p.kind, "name": p.name} for p in known],
+        "this": None
+        if here.x is None or here.y is None
+        else {
+            "x": digits(here.x.value, 4),
+            "y": digits(here.y.value, 4),
+            "x_error": digits(here.x.error, 3),
+            "y_error": digits(here.y.error, 3),
+        },
+        "reason": here.reason,
+    }
+
+
+# ---- similar
+
+
+@router.get("/item/{item_id}/similar")
+def similar(person: PersonDep, context: ContextDep, visible: VisibleDep, item_id: int) -> dict[str, Any]:
+    """The approved items whose spectra are most like this one's. Their verdicts are final; nothing about this item's
+    own votes or answer is in it, and items that this person still scores blind are left out.
+    """
+    found = visible.item(item_id)
+    if found.row.spectrum_sha256 is None or context.similar is None:
+        return {"items": [], "compared": 0, "note": "This item has no spectrum to compare."}
+    spectrum = context.gallery.spectrum(found.row.spectrum_sha256)
+    hashes = context.store.blind.scoring.hidden_hashes(person.initials)
+    neighbours = context.similar.find(spectrum, {item_id, *visible.items}, hashes)
+    rows = []
+    for near in neighbours.nearest:
+        item = context.store.items.get(near.item_id)
+        # It may have been reopened since the index was made.
+        if item.row.state == "approved":
+            rows.append(_similar_json(item, near.distance))
+    note = "" if neighbours.complete else "Still comparing: ask again in a few seconds for all approved items."
+    if neighbours.complete and not neighbours.compared:
+        note = "No item is approved yet."
+    return {"items": rows, "compared": neighbours.compared, "note": note}
+
+
+def _similar_json(item: Item, distance: float) -> dict[str, Any]:
+    verdict = next((s.verdict for s in reversed(item.version.trajectory.steps) if isinstance(s, Answer)), None)
+    return {
+        "id": item.id,
+        "name": item.row.name,
+        "task": item.row.task,
+        "verdict": verdict,
+        "state": item.row.state,
+        "simulated": item.row.simulated,
+        "distance": round(distance, 4),
+    }
