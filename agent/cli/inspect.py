@@ -16,7 +16,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, get_args
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, print_result, progress
-from agent.cli.policy_options import add_policy_options, choice_from, roster_from
+from agent.cli.policy_options import add_policy_options, choice_from, roster_from, task_prompts_from
 from agent.processes import cores
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from agent.batch.journal import Journal, RunSummary
     from agent.batch.run import PolicyFor
     from agent.batch.sources import Source
+    from agent.cli.policy_options import PolicyChoice
     from agent.conversation import Policy, Stop
     from agent.tasks import Task
 
@@ -87,11 +88,16 @@ def run(arguments: Namespace) -> int:
         if arguments.table is not None:
             check_table_path(arguments.table)
         _check_files(arguments)
-        policy_for, policy = _policy(arguments)
+        choice, policy = _policy(arguments)
+        task = task_prompts_from(arguments, choice)(task)
         found = list(sources_from(arguments.paths, arguments.out.parent, sys.stdin))
         if not found:
             raise CannotRun(f"{' '.join(arguments.paths):.200}: found no file that looks like a spectrum")
         settings = {"task": task.key, "prompt_sha256": _sha256(task.prompt), "max_turns": arguments.max_turns}
+        if task.prompt_source != "ours":
+            # Left out otherwise, so that results of earlier releases resume.
+            settings["prompt"] = task.prompt_source
+        policy_for: PolicyFor = baseline if choice.key == "baseline" else choice
         with Journal(arguments.out, {**settings, "policy": policy}) as journal:
             with stop_on_signal(stop):
                 summary = _inspect(arguments, found, task, policy_for, journal, stop)
@@ -183,7 +189,7 @@ def _processes(arguments: Namespace, jobs: int) -> int:
     return min(cores(), jobs // 4)
 
 
-def _policy(arguments: Namespace) -> tuple[PolicyFor, dict[str, Any]]:
+def _policy(arguments: Namespace) -> tuple[PolicyChoice, dict[str, Any]]:
     """Return the policy, and its settings that must not change when a run resumes.
 
     :raises PolicyError: it cannot be used
@@ -198,7 +204,7 @@ def _policy(arguments: Namespace) -> tuple[PolicyFor, dict[str, Any]]:
         # The requested settings: a server that rejects some says so only in its first answer.
         fixed |= choice.sampling.settings()
     about = {"kind": drafter.kind, "name": drafter.name, "settings": fixed}
-    return (baseline if arguments.policy == "baseline" else choice), about
+    return choice, about
 
 
 def _sha256(text: str) -> str:

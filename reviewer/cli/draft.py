@@ -90,14 +90,16 @@ def add(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     from agent.batch.journal import JournalError
     from agent.batch.sources import SourceError, sources_from
-    from agent.cli.policy_options import choice_from, roster_from
+    from agent.cli.policy_options import choice_from, roster_from, task_prompts_from
     from agent.conversation import PolicyError
 
     _check(arguments)
     database = arguments.db or DATABASE
     task = _task(arguments.task, database)
     labels = _labels(arguments, task, database)
-    choice = choice_from(arguments, roster_from(arguments, database.resolve().parent), arguments.samples)
+    folder = database.resolve().parent
+    choice = choice_from(arguments, roster_from(arguments, folder), arguments.samples)
+    task = task_prompts_from(arguments, choice, folder)(task)
     into = arguments.out.parent if arguments.out else Path()
     try:
         found = list(sources_from(arguments.files, into, sys.stdin))
@@ -175,6 +177,9 @@ def _results(
         "prompt": hashlib.sha256(task.prompt.encode()).hexdigest(),
         "policy": {"kind": drafter.kind, "name": drafter.name, "settings": dict(drafter.settings)},
     }
+    if task.prompt_source != "ours":
+        # Left out otherwise, so that drafts of earlier releases continue.
+        settings["prompt_source"] = task.prompt_source
     results = DraftWriter(batch=arguments.batch)
     if database is not None:
         results.store = open_things.enter_context(opened(database))

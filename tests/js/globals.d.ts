@@ -222,6 +222,8 @@ interface Policy {
   title: string
   note: string
   samples_ok: boolean
+  /** Whether it is taken for a published Spec-o3 checkpoint. */
+  checkpoint: boolean
 }
 
 /** What a run is started with: the named settings and optional limits. */
@@ -236,6 +238,7 @@ interface RunSettings {
 interface RunOptions {
   task: string
   policy?: string
+  prompt?: 'trained' | 'ours'
   samples: number
   settings: Record<string, number | undefined>
 }

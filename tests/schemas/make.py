@@ -54,7 +54,7 @@ def fill(store: Store, clock: Clock) -> None:
     desk.until(7, *TO_AUDIT, ("AU", "pass"))
     desk.until(9, ("RE", "reject"))
     _hold(store, desk, clock)
-    if hasattr(store, "draw_blind"):
+    if hasattr(store, "blind"):
         _score_blind(store, clock)
     store.accounts.deactivate("CO", "JU")
 
