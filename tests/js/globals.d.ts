@@ -243,6 +243,12 @@ interface RunOptions {
   settings: Record<string, number | undefined>
 }
 
+/** Median active seconds before a decision, in the Progress tab. */
+interface TimeSpent {
+  decisions: number
+  median_seconds: number
+}
+
 /** One sample of a run. */
 interface LiveTraceState {
   overview: string | null
