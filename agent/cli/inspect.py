@@ -73,6 +73,12 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--min-snr", type=float, metavar="X", help="leave to a person below this S/N per pixel (default 3)"
     )
+    parser.add_argument(
+        "--person-seconds",
+        type=_positive,
+        metavar="X",
+        help="compare with the seconds that a person takes per spectrum (the Progress tab has the medians)",
+    )
     parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
     add_policy_options(parser)
 
@@ -249,6 +255,7 @@ def _result(arguments: Namespace, summary: RunSummary, rows: Sequence[Candidate]
 
     counts = Counter(row.verdict for row in rows)
     seconds = summary.seconds or 1.0
+    per_spectrum, ratio = _time(arguments, summary)
     return {
         "results": str(arguments.out),
         "table": None if arguments.table is None else str(arguments.table),
@@ -262,6 +269,8 @@ def _result(arguments: Namespace, summary: RunSummary, rows: Sequence[Candidate]
             "without_data": summary.empty,
             "seconds": round(summary.seconds, 3),
             "spectra_per_second": round(summary.spectra / seconds, 3),
+            "seconds_per_spectrum": None if per_spectrum is None else round(per_spectrum, 4),
+            "person_to_policy": None if ratio is None else round(ratio, 3),
             "tokens": asdict(summary.usage),
             "gone": summary.gone,
         },
@@ -275,7 +284,10 @@ def _text(arguments: Namespace, summary: RunSummary, rows: Sequence[Candidate]) 
         f"{counts['ASK']} left to a person"
     ]
     if summary.inspected:
-        rate = f", {summary.spectra / summary.seconds:.2f} spectra/s" if summary.seconds else ""
+        per_spectrum, ratio = _time(arguments, summary)
+        rate = f", {1 / per_spectrum:.2f} spectra/s, {per_spectrum:.3g} s per spectrum" if per_spectrum else ""
+        if ratio is not None:
+            rate += f" ({arguments.person_seconds:g} s of a person are {ratio:.3g} times as long)"
         lines.append(f"this run: {summary.inspected} inspections in {summary.seconds:.0f} s{rate}{_tokens(summary)}")
     if summary.empty:
         lines.append(f"{summary.empty} targets have no data")
@@ -289,12 +301,30 @@ def _text(arguments: Namespace, summary: RunSummary, rows: Sequence[Candidate]) 
     return "\n".join(lines)
 
 
+def _time(arguments: Namespace, summary: RunSummary) -> tuple[float | None, float | None]:
+    """Return the time of this run divided by its spectra, and how many times longer a person takes; None: unknown."""
+    if not summary.spectra or not summary.seconds:
+        return None, None
+    own = summary.seconds / summary.spectra
+    return own, None if arguments.person_seconds is None else arguments.person_seconds / own
+
+
 def _tokens(summary: RunSummary) -> str:
     usage = summary.usage
     if not usage.requests:
         return ""
     cached = f" ({usage.cached:,} of them cached)" if usage.cached else ""
     return f"; tokens: {usage.prompt:,} read{cached}, {usage.completion:,} written"
+
+
+def _positive(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise ArgumentTypeError(f"found {text!r}, expected a number above 0")
+    return number
 
 
 def _whole(text: str) -> int:
