@@ -27,7 +27,7 @@ class ManifestParts:
         self.ids: list[int] = []
         self.people: set[str] = set()
         self._sums: Counter[str] = Counter()
-        self._of: dict[str, Counter[str]] = {"tasks": Counter(), "verdicts": Counter(), "drafters": Counter()}
+        self._of: dict[str, Counter[str]] = {name: Counter() for name in ("tasks", "verdicts", "drafters", "prompts")}
         self._entries = {
             name: tempfile.TemporaryFile("w+", dir=folder, encoding="utf-8", newline="\n")  # noqa: SIM115
             for name in _LISTS
@@ -72,7 +72,9 @@ class ManifestParts:
         self._sums["by_one_person"] += provenance["one_person"]
         self._of["tasks"][provenance["task"]] += 1
         self._of["verdicts"][provenance["verdict"]] += 1
-        self._of["drafters"][provenance["drafter"]["kind"]] += 1
+        drafter = provenance["drafter"]
+        self._of["drafters"][drafter["kind"]] += 1
+        self._of["prompts"][str(drafter["settings"].get("prompt_source", "ours"))] += 1
 
     def write(self, path: Path, head: Mapping[str, Any]) -> None:
         """Write the manifest: ``head``, then the files and the items, as JSON with an indent of one.
