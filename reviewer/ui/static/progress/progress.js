@@ -52,8 +52,8 @@ class ProgressPage {
       'div.charts',
       {},
       this.charts.map((chart) => chart.card),
-      card(this.timeTitle, this.time),
       this.agreement.cards,
+      card(this.timeTitle, this.time),
     )
     fill(
       root,
