@@ -15,7 +15,7 @@ Role = Literal["primary", "secondary", "confuser"]
 Quantity = Literal["equivalent_width", "fwhm", "depth", "ratio", "slope"]
 Sign = Literal["emission", "absorption", "either"]
 PromptSource = Literal["ours", "trained", "row"]
-"""Where a prompt comes from: the task file, the imported rows of SpecVI-Bench, or the row that is asked."""
+"""Where a prompt comes from: the task file, the imported rows of SpecVI-Bench, or the row of the question itself."""
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def test_a_checkpoint_gets_the_prompt_as_trained_by_default_and_others_ours(stor
     assert (chosen.prompt, chosen.prompt_source) == (GUIDE, "trained")
     assert trained.choose(cc, prompts, "ours", is_checkpoint=True) == cc
     assert trained.choose(cc, prompts, "trained").prompt == GUIDE
-    # Nothing imported for it: the default is ours, and asking for more says how to import.
+    # Nothing imported for it: the default is ours, and the refusal says how to import.
     assert trained.choose(TASKS["o"], prompts, None, is_checkpoint=True) == TASKS["o"]
     with pytest.raises(TaskError, match=r"no imported prompt of o; expected .*spec-o3 tasks import"):
         trained.choose(TASKS["o"], prompts, "trained")

@@ -1,7 +1,7 @@
 // The time that a person works on each item: from opening it to the decision, and without pauses.
 
 const LONGEST_PAUSE = 120_000 // ms without mouse or keyboard; a longer pause does not count
-const SELDOM = 1000 // ms between two looks at the clock
+const SELDOM = 1000 // ms; more frequent events are not counted one by one
 const ACTIVITY = ['pointermove', 'pointerdown', 'keydown', 'wheel', 'scroll', 'input']
 
 /** @typedef {{opened: number, active: number}} Times ms: when it was opened, and the active time since */
