@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,18 +17,16 @@ SHOWN = 60
 
 
 def add(parser: ArgumentParser) -> None:
-    _add_common(parser)
+    add_database(parser)
+    add_json(parser)
     commands = parser.add_subparsers(metavar="", title="other commands")
     about = "read the prompt of each class from SpecVI-Bench's rows, and store it next to annotations.db"
     one = commands.add_parser("import", help=about, description=about)
     one.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="Parquet files, or the folder with them")
-    _add_common(one)
+    # Without defaults of their own, which would replace options given before the word "import".
+    one.add_argument("--db", type=Path, metavar="FILE", default=SUPPRESS, help="the reviewers' database")
+    one.add_argument("--json", action="store_true", default=SUPPRESS, help="print the result as one JSON object")
     one.set_defaults(run=run_import)
-
-
-def _add_common(parser: ArgumentParser) -> None:
-    add_database(parser)
-    add_json(parser)
 
 
 def run(arguments: Namespace) -> int:

@@ -195,6 +195,7 @@ def test_an_import_replaces_the_classes_it_finds_and_keeps_the_others(
     stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = specvi_file(tmp_path / "test_cv.parquet", [with_prompt(0, "New words.", "cv")])
-    assert app.main(["tasks", "import", str(path), "--db", str(tmp_path / "annotations.db")]) == 0
+    assert app.main(["tasks", "--json", "import", str(path), "--db", str(tmp_path / "annotations.db")]) == 0
+    assert json.loads(capsys.readouterr().out)["prompts_file"] == str(stored)
     found = trained.load(stored)
     assert (found["cv"].prompt, found["cc"].prompt) == ("New words.", GUIDE)
