@@ -273,6 +273,8 @@ class _Inspection:
         }
         if not self.conversation.with_tool:
             settings["with_tool"] = False
+        if task.prompt_source != "ours":
+            settings["prompt_source"] = task.prompt_source
         return Trajectory(
             task=task.key,
             prompt=task.prompt,

@@ -22,6 +22,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(folder)
 
 
+@pytest.fixture(autouse=True)
+def own_trained_prompts(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the prompts that the developer has imported out of the tests."""
+    monkeypatch.setenv("SPEC_O3_PROMPTS", str(tmp_path_factory.getbasetemp() / "not-imported.json"))
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """Real survey files and published answers beside the checkout; where absent, the test skips."""

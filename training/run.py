@@ -172,7 +172,9 @@ def lineage(model: ModelSettings) -> list[dict[str, Any]]:
 def _here(kind: str, settings: Any) -> dict[str, Any]:
     model = settings.model
     started = {"model": model.name, "adapter": model.adapter, "method": model.method}
-    return {"kind": kind, "name": str(settings.output), "from": started, "seed": settings.seed}
+    here = {"kind": kind, "name": str(settings.output), "from": started, "seed": settings.seed}
+    selected = getattr(settings, "trajectories", None)
+    return here if selected is None else here | {"trajectories": selected}
 
 
 def _callback(run: Run) -> TrainerCallback:

@@ -21,7 +21,7 @@ from agent.settings_file import Flag, Whole
 from training.data import DataError, Dropped, examples, questions
 from training.data.card import DataCard, card
 from training.data.records import Example
-from training.data.splits import refuse_leaks, shared_sources, split, without
+from training.data.splits import refuse_leaks, sample, shared_sources, split, without
 from training.environment import is_first_process, launch_problem
 from training.model import Loaded, ModelError, Resumable, load, out_of_memory, save_learned
 from training.render import IMAGE, Rendered, Renderer, for_learning
@@ -49,6 +49,8 @@ class SftSettings:
     :param test: test data; examples of its spectra are refused, or dropped with ``drop_leaks``
     :param output: the folder of the run
     :param with_tool: train with the tool; without it the thoughts and the answer are one turn
+    :param trajectories: learn from so many, selected by ``seed`` with each task and label in the same share; None:
+        from all
     :param max_length: tokens; a longer example is dropped, never cut
     :param batch_size: examples per GPU and forward pass; ``accumulation`` of these make one step
     :param beta2: AdamW's second decay rate; the default is that of transformers
@@ -71,6 +73,7 @@ class SftSettings:
     drop_leaks: Flag = False
     seed: Whole = 42
     with_tool: Flag = True
+    trajectories: AtLeast1OrNull = None
     max_length: AtLeast1 = 32768
     epochs: Positive = 5.0
     max_steps: AtLeast1OrNull = None
@@ -112,7 +115,8 @@ class Prepared:
 def prepare(settings: SftSettings, renderer: Renderer, progress: Progress[Example] = iter) -> Prepared:
     """Read and check all data: every picture is opened, so that a missing one is found before training.
 
-    :raises DataError: nothing to learn from, data that cannot be used, or sources of the test data in it
+    :raises DataError: nothing to learn from, fewer than ``trajectories``, data that cannot be used, or sources of the
+        test data in it
     """
     if not settings.data:
         raise DataError("data: found nothing, expected an export, JSON lines or train_sharegpt.json (--data)")
@@ -121,22 +125,31 @@ def prepare(settings: SftSettings, renderer: Renderer, progress: Progress[Exampl
     found: Sequence[Example] = examples(settings.data, spectra=spectra, dropped=dropped)
     if settings.test:
         found = _without_test(found, settings, spectra, dropped)
-    kept, lengths = [], []
+    kept: list[Example] = []
+    lengths: dict[str, int] = {}
     for one in progress(found):
         length = len(rendered(one, renderer, settings.with_tool))
         if length <= settings.max_length:
             kept.append(one)
-            lengths.append(length)
+            lengths[one.key] = length
         else:
             dropped.append(Dropped(one.key, f"longer than {settings.max_length} tokens"))
     if not kept:
         raise DataError(f"found no example of {settings.max_length} tokens or fewer among {len(found)}")
-    measured = iter(lengths)
-    made = card(kept, lambda _: next(measured), settings.max_length, dropped)
     parts = split(kept, {"learned": 1 - settings.held_out, "held out": settings.held_out}, settings.seed)
-    if not parts["learned"]:
-        raise DataError(f"held_out: {settings.held_out} of {made.sources} spectra leaves none to learn from")
-    return Prepared(tuple(parts["learned"]), tuple(parts["held out"]), made)
+    learned, held_out = parts["learned"], parts["held out"]
+    if not learned:
+        sources = len({one.source for one in kept})
+        raise DataError(f"held_out: {settings.held_out} of {sources} spectra leaves none to learn from")
+    if settings.trajectories is not None:
+        selected = sample(learned, settings.trajectories, settings.seed)
+        keys = {one.key for one in selected}
+        reason = f"not among the {settings.trajectories} trajectories selected with seed {settings.seed}"
+        dropped += [Dropped(one.key, reason) for one in learned if one.key not in keys]
+        learned = selected
+    used = {one.key for one in [*learned, *held_out]}
+    made = card([one for one in kept if one.key in used], lambda one: lengths[one.key], settings.max_length, dropped)
+    return Prepared(tuple(learned), tuple(held_out), made)
 
 
 def rendered(example: Example, renderer: Renderer, with_tool: bool) -> Rendered:

@@ -51,6 +51,7 @@ class Candidate:
     lo: float | None
     hi: float | None
     looks: float
+    seconds: float | None
     faults: int
     explanation: str
 
@@ -62,12 +63,14 @@ def candidate(
     spectrum: Spectrum | None,
     found: Consensus | None,
     why_not: str = "",
+    seconds: Sequence[float] = (),
 ) -> Candidate:
     """Make the row of one spectrum, without a rank.
 
     :param trajectories: its samples, one or more
     :param spectrum: None if it can no longer be read
     :param found: the consensus of the samples; None if there is none, with the reason in ``why_not``
+    :param seconds: of each sample; empty if they are not known
     """
     first = trajectories[0]
     lo, hi = (_rounded(end) for end in (found.interval if found else None) or (None, None))
@@ -93,6 +96,7 @@ def candidate(
         lo=lo,
         hi=hi,
         looks=round(fmean(len(t.zooms) for t in trajectories), 4),
+        seconds=_rounded(fmean(seconds)) if seconds else None,
         faults=sum(len(t.faults) for t in trajectories),
         explanation=_explanation(trajectories),
     )
@@ -112,13 +116,13 @@ def candidates_from(inspected: Iterable[Inspected], folder: Path, task: Task, li
         spectrum = file.read(one.target)
         if not isinstance(spectrum, Spectrum):
             why = f"The spectrum can no longer be read: {spectrum}."
-            yield candidate(one.file, one.target, one.trajectories, None, None, why)
+            yield candidate(one.file, one.target, one.trajectories, None, None, why, one.seconds)
         elif any(trace.spectrum_sha256 != spectrum.sha256 for trace in one.trajectories):
             why = "The file differs from the one that was inspected."
-            yield candidate(one.file, one.target, one.trajectories, spectrum, None, why)
+            yield candidate(one.file, one.target, one.trajectories, spectrum, None, why, one.seconds)
         else:
             found = consensus(one.trajectories, spectrum, task, limits)
-            yield candidate(one.file, one.target, one.trajectories, spectrum, found)
+            yield candidate(one.file, one.target, one.trajectories, spectrum, found, seconds=one.seconds)
 
 
 def ranked(candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -186,6 +190,7 @@ COLUMNS = (
     Column("lo", float, "Lower end of its 68 % Wilson interval", "stat.confidenceLevel;stat.min"),
     Column("hi", float, "Upper end of its 68 % Wilson interval", "stat.confidenceLevel;stat.max"),
     Column("looks", float, "Number of zooms, mean of the samples", "meta.number;stat.mean"),
+    Column("seconds", float, "Time of a sample from its start to its end, mean of the samples", "time.duration", "s"),
     Column("faults", int, "Faults of form in all samples together", "meta.number"),
     Column("explanation", str, "Explanation of the first sample with the majority answer", "meta.note"),
 )

@@ -141,11 +141,12 @@ SYNC_LINES = 64
 
 @dataclass(frozen=True)
 class Inspected:
-    """The results of one spectrum: its traces in the order of their samples."""
+    """The results of one spectrum: its traces in the order of their samples, and the seconds of each."""
 
     file: str
     target: str
     trajectories: tuple[Trajectory, ...]
+    seconds: tuple[float, ...] = ()
 
 
 class Journal:
@@ -241,8 +242,10 @@ class Journal:
         with self.path.open("rb") as lines:
             for samples in self._places.values():
                 rows = [self._row(lines, samples[sample]) for sample in sorted(samples)]
-                source, _ = rows[0]
-                yield Inspected(source["file"], source["target"], tuple(trace for _, trace in rows))
+                source = rows[0][0]["source"]
+                seconds = tuple(row["seconds"] for row, _ in rows if isinstance(row.get("seconds"), int | float))
+                traces = tuple(trace for _, trace in rows)
+                yield Inspected(source["file"], source["target"], traces, seconds if len(seconds) == len(rows) else ())
 
     def close(self) -> None:
         """Sync to disk, rewrite the list of remaining failures, and release the lock."""
@@ -290,11 +293,11 @@ class Journal:
                 if not self.is_done(*place):
                     self._failed[place] = line.row
 
-    def _row(self, lines: BinaryIO, start: int) -> tuple[Mapping[str, str], Trajectory]:
+    def _row(self, lines: BinaryIO, start: int) -> tuple[Mapping[str, Any], Trajectory]:
         lines.seek(start)
         try:
             row = json.loads(lines.readline())
-            return row["source"], Trajectory.from_json(row)
+            return row, Trajectory.from_json(row)
         except (ValueError, KeyError) as error:
             raise JournalError(f"{self.path}: the line at byte {start}: {error}") from error
 

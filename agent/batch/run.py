@@ -38,7 +38,7 @@ PAUSE = 2.0
 MAX_CONSECUTIVE_FAILURES = 10
 """Failures in a row, beyond those that ran at the same time, after which the run ends."""
 
-OutcomeReason = Literal[Reason, "not read", "no data"]
+OutcomeReason = Literal[Reason, "not read", "no data", "low S/N"]
 PolicyFor = Callable[[int], Policy]
 """The policy of sample number i (from 0) of a spectrum: the same but for its seed. With processes it has to
 be something that pickle can send, such as a module's function."""
@@ -67,9 +67,9 @@ class Job:
 class Outcome:
     """How a job ended.
 
-    ``reason`` is the loop's, or "not read" or "no data" if there is no spectrum to inspect; ``detail`` is a sentence
-    with more. ``spectrum`` and ``trajectory`` are None if the job ended before. ``seconds`` is the time of the last of
-    ``tries``. ``texts`` is the raw text of the policy, one per turn.
+    ``reason`` is the loop's, or "not read", "no data" or "low S/N" if there is no spectrum to inspect; ``detail`` is
+    a sentence with more. ``spectrum`` and ``trajectory`` are None if the job ended before. ``seconds`` is the time of
+    the last of ``tries``. ``texts`` is the raw text of the policy, one per turn.
     """
 
     job: Job
@@ -95,13 +95,17 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Plan:
-    """What all jobs of a run have in common."""
+    """What all jobs of a run have in common.
+
+    :param min_snr: spectra of a lower ``Spectrum.snr_typical`` are skipped; None: none are
+    """
 
     task: Task
     policy_for: PolicyFor
     max_turns: int = MAX_TURNS
     retries: int = RETRIES
     with_tool: bool = True
+    min_snr: float | None = None
 
 
 class Readable(Protocol):
@@ -166,6 +170,8 @@ def inspect_one(job: Job, reading: Readable, plan: Plan, policy: Policy, stop: S
         return Outcome(job, "no data", str(found))
     if not isinstance(found, Spectrum):
         return Outcome(job, "not read", str(found))
+    if plan.min_snr is not None and (low := low_snr(found, plan.min_snr)):
+        return Outcome(job, "low S/N", low)
     tries = 1
     outcome = _inspect_once(job, found, plan, policy, stop, tries)
     while outcome.reason == "policy failed" and tries <= plan.retries:
@@ -174,6 +180,13 @@ def inspect_one(job: Job, reading: Readable, plan: Plan, policy: Policy, stop: S
         tries += 1
         outcome = _inspect_once(job, found, plan, policy, stop, tries)
     return outcome
+
+
+def low_snr(spectrum: Spectrum, least: float) -> str:
+    """Return why a spectrum is below the S/N floor; "" if it is not."""
+    snr = spectrum.snr_typical
+    how = ", estimated because the file states no errors" if spectrum.errors == "estimated" else ""
+    return f"S/N {snr:.3g} per pixel{how}, expected {least:g} or more" if not snr >= least else ""
 
 
 def as_completed_limited(

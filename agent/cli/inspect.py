@@ -16,7 +16,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, get_args
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, print_result, progress
-from agent.cli.policy_options import add_policy_options, choice_from, roster_from
+from agent.cli.policy_options import add_policy_options, choice_from, roster_from, task_prompts_from
 from agent.cli.selection import add_selection_options, selected_sources, skipped_text
 from agent.processes import cores
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agent.batch.journal import Journal, RunSummary
     from agent.batch.run import PolicyFor
     from agent.batch.sources import Source
+    from agent.cli.policy_options import PolicyChoice
     from agent.conversation import Policy, Stop
     from agent.tasks import Task
 
@@ -74,6 +75,12 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--min-snr", type=float, metavar="X", help="leave to a person below this S/N per pixel (default 3)"
     )
+    parser.add_argument(
+        "--person-seconds",
+        type=_positive,
+        metavar="X",
+        help="compare with the seconds that a person takes per spectrum (the Progress tab has the medians)",
+    )
     parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
     add_policy_options(parser)
 
@@ -89,9 +96,14 @@ def run(arguments: Namespace) -> int:
         if arguments.table is not None:
             check_table_path(arguments.table)
         _check_files(arguments)
-        policy_for, policy = _policy(arguments)
+        choice, policy = _policy(arguments)
+        task = task_prompts_from(arguments, choice)(task)
         found, skipped = selected_sources(arguments, arguments.paths, arguments.out.parent)
         settings = {"task": task.key, "prompt_sha256": _sha256(task.prompt), "max_turns": arguments.max_turns}
+        if task.prompt_source != "ours":
+            # Left out otherwise, so that results of earlier releases resume.
+            settings["prompt"] = task.prompt_source
+        policy_for: PolicyFor = baseline if choice.key == "baseline" else choice
         with Journal(arguments.out, {**settings, "policy": policy}) as journal:
             with stop_on_signal(stop):
                 summary = _inspect(arguments, found, task, policy_for, journal, stop)
@@ -184,7 +196,7 @@ def _processes(arguments: Namespace, jobs: int) -> int:
     return min(cores(), jobs // 4)
 
 
-def _policy(arguments: Namespace) -> tuple[PolicyFor, dict[str, Any]]:
+def _policy(arguments: Namespace) -> tuple[PolicyChoice, dict[str, Any]]:
     """Return the policy, and its settings that must not change when a run resumes.
 
     :raises PolicyError: it cannot be used
@@ -199,7 +211,7 @@ def _policy(arguments: Namespace) -> tuple[PolicyFor, dict[str, Any]]:
         # The requested settings: a server that rejects some says so only in its first answer.
         fixed |= choice.sampling.settings()
     about = {"kind": drafter.kind, "name": drafter.name, "settings": fixed}
-    return (baseline if arguments.policy == "baseline" else choice), about
+    return choice, about
 
 
 def _sha256(text: str) -> str:
@@ -244,6 +256,7 @@ def _result(arguments: Namespace, summary: RunSummary, rows: Sequence[Candidate]
 
     counts = Counter(row.verdict for row in rows)
     seconds = summary.seconds or 1.0
+    per_spectrum, ratio = _time(arguments, summary)
     return {
         "results": str(arguments.out),
         "table": None if arguments.table is None else str(arguments.table),
@@ -257,6 +270,8 @@ def _result(arguments: Namespace, summary: RunSummary, rows: Sequence[Candidate]
             "without_data": summary.empty,
             "seconds": round(summary.seconds, 3),
             "spectra_per_second": round(summary.spectra / seconds, 3),
+            "seconds_per_spectrum": None if per_spectrum is None else round(per_spectrum, 4),
+            "person_to_policy": None if ratio is None else round(ratio, 3),
             "tokens": asdict(summary.usage),
             "gone": summary.gone,
         },
@@ -270,7 +285,10 @@ def _text(arguments: Namespace, summary: RunSummary, rows: Sequence[Candidate]) 
         f"{counts['ASK']} left to a person"
     ]
     if summary.inspected:
-        rate = f", {summary.spectra / summary.seconds:.2f} spectra/s" if summary.seconds else ""
+        per_spectrum, ratio = _time(arguments, summary)
+        rate = f", {1 / per_spectrum:.2f} spectra/s, {per_spectrum:.3g} s per spectrum" if per_spectrum else ""
+        if ratio is not None:
+            rate += f" ({arguments.person_seconds:g} s of a person are {ratio:.3g} times as long)"
         lines.append(f"this run: {summary.inspected} inspections in {summary.seconds:.0f} s{rate}{_tokens(summary)}")
     if summary.empty:
         lines.append(f"{summary.empty} targets have no data")
@@ -284,12 +302,30 @@ def _text(arguments: Namespace, summary: RunSummary, rows: Sequence[Candidate]) 
     return "\n".join(lines)
 
 
+def _time(arguments: Namespace, summary: RunSummary) -> tuple[float | None, float | None]:
+    """Return the time of this run divided by its spectra, and how many times longer a person takes; None: unknown."""
+    if not summary.spectra or not summary.seconds:
+        return None, None
+    own = summary.seconds / summary.spectra
+    return own, None if arguments.person_seconds is None else arguments.person_seconds / own
+
+
 def _tokens(summary: RunSummary) -> str:
     usage = summary.usage
     if not usage.requests:
         return ""
     cached = f" ({usage.cached:,} of them cached)" if usage.cached else ""
     return f"; tokens: {usage.prompt:,} read{cached}, {usage.completion:,} written"
+
+
+def _positive(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise ArgumentTypeError(f"found {text!r}, expected a number above 0")
+    return number
 
 
 def _whole(text: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from agent.policies.native import Guidance
     from agent.policies.roster import Roster
     from agent.policies.servers import Server
+    from agent.tasks import Task
     from agent.trajectory import Trajectory
 
 OPENAI = "https://api.openai.com/v1"
@@ -76,6 +78,12 @@ def add_policy_options(parser: ArgumentParser) -> None:
         help=f"file with the API key, readable only by you (default: {OPENAI_KEY}, or SPEC_O3_API_KEY)",
     )
     group.add_argument("--trajectory", type=Path, metavar="FILE", help="replay: JSON file of the trace")
+    group.add_argument(
+        "--prompt",
+        choices=("trained", "ours"),
+        help="the prompt that the published checkpoints were trained with, as `spec-o3 tasks import` stored it, or "
+        "the one of the task file (default: trained for a Spec-o3 checkpoint where it is stored, else ours)",
+    )
 
 
 @dataclass(frozen=True)
@@ -141,6 +149,31 @@ def choice_from(arguments: Namespace, roster: Roster, samples: int = 1) -> Polic
     if samples > 1 and sampling.temperature == 0:
         raise CannotRun(f"--samples: {samples} at temperature 0 are identical; set --temperature, for example 0.7")
     return choice
+
+
+def task_prompts_from(
+    arguments: Namespace, choice: PolicyChoice, database_folder: Path | None = None
+) -> Callable[[Task], Task]:
+    """Return a function that gives a task the prompt of ``--prompt``.
+
+    :param database_folder: where the imported prompts are; None: the program's folder
+    :raises CannotRun: the stored prompts cannot be used; the function raises it where the wanted one is missing
+    """
+    from agent.tasks import TaskError
+    from agent.tasks.trained import choose, load, prompts_file
+
+    try:
+        prompts = {} if arguments.prompt == "ours" else load(prompts_file(database_folder))
+    except TaskError as error:
+        raise CannotRun(str(error)) from error
+
+    def with_prompt(task: Task) -> Task:
+        try:
+            return choose(task, prompts, arguments.prompt, choice.roster.is_checkpoint(choice.key))
+        except TaskError as error:
+            raise CannotRun(f"--prompt: {error}") from error
+
+    return with_prompt
 
 
 def _refuse_unused(arguments: Namespace) -> None:

@@ -153,6 +153,17 @@ class Roster:
         entry = self._servers.get(key)
         return entry.server if entry else None
 
+    def is_checkpoint(self, key: str) -> bool:
+        """Return whether it is taken for a published Spec-o3 checkpoint: a server of that dialect, or a model in this
+        process with "spec-o3" in its name.
+
+        :raises PolicyError: there is no such key
+        """
+        entry = self.entry(key)
+        if entry.kind == "local":
+            return self.local is not None and SPEC_O3 in self.local.name.lower()
+        return entry.kind == "server" and entry.dialect == "spec-o3"
+
     def sampling(self, key: str) -> Sampling:
         """Return its default sampling."""
         entry = self._servers.get(key)

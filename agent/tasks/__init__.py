@@ -1,7 +1,7 @@
 """The questions of the agent: one TOML file per target class, with a diagnostic guide and the features to inspect.
 
-The published guides are not public. Ours are written from the literature, each statement with its references;
-``docs/tasks.md`` explains how to add a class.
+Our guides are written from the literature, each statement with its references. The published ones are in
+SpecVI-Bench's rows, from which ``agent.tasks.trained`` imports them. ``docs/tasks.md`` explains how to add a class.
 """
 
 from __future__ import annotations

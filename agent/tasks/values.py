@@ -14,6 +14,8 @@ FeatureKind = Literal["line", "band", "slope", "index"]
 Role = Literal["primary", "secondary", "confuser"]
 Quantity = Literal["equivalent_width", "fwhm", "depth", "ratio", "slope"]
 Sign = Literal["emission", "absorption", "either"]
+PromptSource = Literal["ours", "trained", "row"]
+"""Where a prompt comes from: the task file, the imported rows of SpecVI-Bench, or the row of the question itself."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,8 @@ class Task:
     """One question about a spectrum.
 
     ``features`` are in order of diagnostic priority; ``references`` maps short keys to "author year journal";
-    ``question`` is the line that names the class. ``own_prompt`` replaces the question and the guide: the words of a
-    published row.
+    ``question`` is the line that names the class. ``own_prompt`` replaces the question and the guide, and
+    ``prompt_source`` says where it comes from.
     """
 
     key: str
@@ -108,6 +110,7 @@ class Task:
     references: Mapping[str, str]
     aliases: tuple[str, ...] = ()
     own_prompt: str | None = None
+    prompt_source: PromptSource = "ours"
 
     @property
     def guide(self) -> str:
@@ -130,9 +133,9 @@ class Task:
             return self.own_prompt
         return f"{self.question}\n\n{self.guide}"
 
-    def with_prompt(self, prompt: str) -> Task:
-        """Return the task with other words: the whole user's text after ``<image>\\n``."""
-        return replace(self, own_prompt=prompt)
+    def with_prompt(self, prompt: str, source: PromptSource = "row") -> Task:
+        """Return the task with another prompt: the whole user's text after ``<image>\\n``."""
+        return replace(self, own_prompt=prompt, prompt_source=source)
 
     def feature(self, name: str) -> Feature:
         """Return the feature of that name. :raises KeyError: there is none"""

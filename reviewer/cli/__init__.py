@@ -5,6 +5,7 @@ from agent.cli.command import lazy
 COMMANDS = (
     lazy("app", "Start the web app: review, revise, audit and vote in the browser.", "reviewer.cli.app"),
     lazy("draft", "Let a policy inspect spectra and save its traces as drafts.", "reviewer.cli.draft"),
+    lazy("tasks", "List the tasks and their prompts, or import the published prompts.", "reviewer.cli.tasks"),
     lazy(
         "import",
         "Import drafts: Spec-o3 JSON Lines, or ShareGPT rows with their pictures.",

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from agent.batch.journal import PendingJobs
@@ -18,6 +19,7 @@ from agent.cli.policy_options import add_policy_options
 from reviewer.cli.common import DATABASE, add_database, add_json, opened
 from reviewer.drafting.budget import Budget
 from reviewer.drafting.run import DraftCounts, contradicting_path
+from reviewer.rules.workflow import Round
 
 
 def add_costs(parser: ArgumentParser) -> Any:
@@ -48,8 +50,11 @@ if TYPE_CHECKING:
     from agent.trajectory import Verdict
     from reviewer.drafting.budget import Budget
     from reviewer.drafting.run import DraftWriter, KnownLabels, PolicyFor
+    from reviewer.store import TimeSpent
 
 AT_A_TIME = 8
+VETTING: Round = "screening"
+"""The round in which one person reads an item once and decides; a policy's time is compared with it."""
 
 
 def add(parser: ArgumentParser) -> None:
@@ -59,6 +64,13 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--label", choices=("YES", "NO"), help="the known truth of all these files")
     parser.add_argument(
         "--labels", type=Path, metavar="FILE", help="the known truth of each file: CSV with file and label"
+    )
+    parser.add_argument(
+        "--snr-min",
+        type=_amount,
+        metavar="X",
+        help="skip spectra of a lower S/N per pixel (the catalogue's r band where the file has it, else the median; "
+        "the paper's drafts are of spectra above 10)",
     )
     parser.add_argument("--samples", type=_positive_integer, default=1, metavar="N", help="drafts per spectrum (1)")
     parser.add_argument(
@@ -90,14 +102,16 @@ def add(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     from agent.batch.journal import JournalError
     from agent.batch.sources import SourceError, sources_from
-    from agent.cli.policy_options import choice_from, roster_from
+    from agent.cli.policy_options import choice_from, roster_from, task_prompts_from
     from agent.conversation import PolicyError
 
     _check(arguments)
     database = arguments.db or DATABASE
     task = _task(arguments.task, database)
     labels = _labels(arguments, task, database)
-    choice = choice_from(arguments, roster_from(arguments, database.resolve().parent), arguments.samples)
+    folder = database.resolve().parent
+    choice = choice_from(arguments, roster_from(arguments, folder), arguments.samples)
+    task = task_prompts_from(arguments, choice, folder)(task)
     into = arguments.out.parent if arguments.out else Path()
     try:
         found = list(sources_from(arguments.files, into, sys.stdin))
@@ -122,6 +136,7 @@ def _draft(
 
     known, spending, stop, gone = _known_labels(arguments.label, labels), _spending(arguments), Stop(), ""
     database = arguments.db or (None if arguments.out else DATABASE)
+    since, people = monotonic(), None
     with ExitStack() as open_things:
         results = _results(arguments, task, choice, database, open_things)
         work = PendingJobs(
@@ -133,7 +148,9 @@ def _draft(
         threads = arguments.concurrency or (1 if choice.key in ("baseline", "local") else AT_A_TIME)
         # Closed before the results: inspections in progress are stopped first.
         outcomes = open_things.enter_context(
-            closing(draft_many(work, task, _policy_for(choice), known, spending, threads, stop))
+            closing(
+                draft_many(work, task, _policy_for(choice), known, spending, threads, stop, min_snr=arguments.snr_min)
+            )
         )
         bar = open_things.enter_context(ProgressBar(work.expected, "drafting"))
         open_things.enter_context(stop_on_signal(stop))
@@ -144,7 +161,11 @@ def _draft(
                 bar.at(number, f"{spending.cost:.2f} spent" if arguments.price_out else "")
         except PolicyUnavailable as error:
             gone = str(error)
-    return Summary(arguments, database, results.tally, work, labels, spending, gone), stop.is_set
+        seconds = monotonic() - since
+        if results.store is not None:
+            people = results.store.statistics.time_by_round().get(VETTING)
+    summary = Summary(arguments, database, results.tally, work, labels, spending, gone, seconds, people)
+    return summary, stop.is_set
 
 
 def _policy_for(choice: PolicyChoice) -> PolicyFor:
@@ -175,6 +196,9 @@ def _results(
         "prompt": hashlib.sha256(task.prompt.encode()).hexdigest(),
         "policy": {"kind": drafter.kind, "name": drafter.name, "settings": dict(drafter.settings)},
     }
+    if task.prompt_source != "ours":
+        # Left out otherwise, so that drafts of earlier releases continue.
+        settings["prompt_source"] = task.prompt_source
     results = DraftWriter(batch=arguments.batch)
     if database is not None:
         results.store = open_things.enter_context(opened(database))
@@ -249,7 +273,12 @@ SHOWN = 20  # names and sentences printed for a person; --json has them all
 
 @dataclass(frozen=True)
 class Summary:
-    """The result of a run. ``gone`` is the message of a policy that failed for all spectra, else ""."""
+    """The result of a run.
+
+    :param gone: the message of a policy that failed for all spectra, else ""
+    :param seconds: of the whole run, several drafts at a time
+    :param people: the active time of people per item in ``VETTING``; None: not known
+    """
 
     arguments: Namespace
     database: Path | None
@@ -258,6 +287,8 @@ class Summary:
     labels: Labels | None
     spending: Budget
     gone: str = ""
+    seconds: float = 0.0
+    people: TimeSpent | None = None
 
     @property
     def has_failures(self) -> bool:
@@ -288,9 +319,28 @@ class Summary:
             data |= {"unanswered": tally.unanswered, "left_out": tally.left_out}
         if tally.empty:
             data["without_data"] = tally.empty
+        if self.arguments.snr_min is not None:
+            data["skipped"] = tally.skipped
         if self.ended:
             data["ended"] = self.ended
+        if self.seconds_per_draft is not None:
+            data["seconds_per_draft"] = round(self.seconds_per_draft, 4)
+        if self.people is not None:
+            data["people"] = {"round": VETTING, **asdict(self.people)}
+        if self.ratio is not None:
+            data["people_to_policy"] = round(self.ratio, 3)
         return data
+
+    @property
+    def seconds_per_draft(self) -> float | None:
+        """Return the time of the run divided by its drafts; None without drafts."""
+        return self.seconds / self.tally.drafted if self.tally.drafted else None
+
+    @property
+    def ratio(self) -> float | None:
+        """Return how many times longer people take per item than the policy per draft; None: one is not known."""
+        own = self.seconds_per_draft
+        return None if self.people is None or not own else self.people.median_seconds / own
 
     def text(self) -> str:
         return "\n".join(self._lines())
@@ -300,6 +350,7 @@ class Summary:
         where = [f"{tally.new} of them new in {self.database}"] if self.database else []
         where += [f"written to {out}"] if out else []
         yield f"{tally.drafted} drafted, {', '.join(where)}"
+        yield from self._time()
         yield from self._spent()
         if tally.contradicting:
             put = f"; written to {contradicting_path(out)}" if tally.left_out else "; keep or reject them in review"
@@ -310,6 +361,7 @@ class Summary:
             yield f"{tally.unanswered} ended without an answer"
         if tally.empty:
             yield f"{tally.empty} targets have no data"
+        yield from _skipped(tally.skipped)
         yield from _name_list("without a label, not drafted", self.work.passed_over)
         yield from _name_list("labels of spectra that were not given", self.unused)
         yield from (f"refused: {reason}" for reason in tally.refused[:SHOWN])
@@ -318,12 +370,31 @@ class Summary:
         if self.ended:
             yield f"ended early: {self.ended}"
 
+    def _time(self) -> Iterator[str]:
+        if self.seconds_per_draft is None:
+            return
+        line = f"{self.seconds_per_draft:.3g} s per draft (the whole run, divided by its drafts)"
+        if self.people is not None and self.ratio is not None:
+            line += (
+                f"; people take {self.people.median_seconds:.3g} s per item in {VETTING} (median active time, "
+                f"n = {self.people.decisions}), {self.ratio:.3g} times as long"
+            )
+        yield line
+
     def _spent(self) -> Iterator[str]:
         used = self.spending.used
         if used.requests:
             cost = f", {self.spending.cost:.2f} in all" if self.arguments.price_out is not None else ""
             read = f"{used.prompt:,} tokens read ({used.cached:,} of them cached)"
             yield f"{read}, {used.completion:,} written, in {used.requests:,} requests{cost}"
+
+
+def _skipped(skipped: Mapping[str, str]) -> Iterator[str]:
+    if skipped:
+        yield f"{len(skipped)} skipped, below the S/N floor:"
+        yield from (f"  {name}: {reason}" for name, reason in list(skipped.items())[:SHOWN])
+        if len(skipped) > SHOWN:
+            yield f"  and {len(skipped) - SHOWN} more"
 
 
 def _name_list(what: str, names: Sequence[str]) -> Iterator[str]:

@@ -49,14 +49,16 @@ def draft_many(
     spending: Budget | None = None,
     concurrency: int = THREADS,
     stop: Stop | None = None,
+    min_snr: float | None = None,
 ) -> Generator[Outcome, None, None]:
     """Draft each job; yield outcomes as they finish, with the labels in their traces. When the budget does not allow
     another one, none is started, and ``spending.ended`` has the reason.
 
+    :param min_snr: spectra of a lower ``Spectrum.snr_typical`` are skipped; None: none are
     :raises PolicyUnavailable: the policy fails for all jobs; every outcome until then has been yielded
     """
     known, spending, inner = known or KnownLabels(), spending or Budget(), Stop()
-    plan = Plan(task, lambda sample: policy_for(None, sample))
+    plan = Plan(task, lambda sample: policy_for(None, sample), min_snr=min_snr)
 
     def one(job: Job, reading: Reading) -> list[Outcome]:
         with spending.one_more(inner) as tab:
@@ -112,12 +114,15 @@ def contradicting_path(out: Path) -> Path:
 
 @dataclass
 class DraftCounts:
-    """The counts of a run. ``refused`` are messages, ``empty`` counts targets without data."""
+    """The counts of a run. ``refused`` are messages, ``empty`` counts targets without data, ``skipped`` has the
+    spectra below the S/N floor with the reason.
+    """
 
     drafted: int = 0
     new: int = 0
     refused: list[str] = field(default_factory=list)
     empty: int = 0
+    skipped: dict[str, str] = field(default_factory=dict)
     contradicting: int = 0
     giving_away: int = 0
     unanswered: int = 0
@@ -155,6 +160,8 @@ class DraftWriter:
         if outcome.reason == "no data" and outcome.job.target:
             # A fibre without an object.
             self.tally.empty += 1
+        elif outcome.reason == "low S/N":
+            self.tally.skipped[outcome.job.key] = outcome.detail
         elif outcome.has_failed:
             self.tally.refused.append(outcome.detail)
             if self.out is not None:

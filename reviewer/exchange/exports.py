@@ -27,7 +27,7 @@ from agent.trajectory import SCHEMA as TRAJECTORY_SCHEMA
 from reviewer.exchange.imports import own_row
 from reviewer.exchange.item import ApprovedItem, NotTrainable, pictures, read_approved
 from reviewer.exchange.manifest import ManifestParts
-from reviewer.store import Store
+from reviewer.store import TIME_DEFINITION, Store
 
 
 @dataclass(frozen=True)
@@ -276,6 +276,13 @@ def _summary(store: Store, parts: ManifestParts, left_out: Sequence[LeftOut]) ->
         "people": sorted(parts.people),
         "one_person": parts.one_person,
         "counts": parts.counts,
+        "time": {
+            "definition": TIME_DEFINITION,
+            "by_round": {
+                name: {"decisions": spent.decisions, "median_seconds": round(spent.median_seconds, 1)}
+                for name, spent in store.statistics.time_by_round(parts.ids).items()
+            },
+        },
         "left_out": [{"item": one.item_id, "reason": one.reason} for one in left_out],
     }
 

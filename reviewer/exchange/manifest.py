@@ -18,16 +18,16 @@ _LISTS = {"files": ("{", "}"), "items": ("[", "]")}
 class ManifestParts:
     """The parts of the manifest about the files and items written so far.
 
-    ``items`` counts them; ``people`` are the initials of whoever wrote or decided; ``one_person`` says that
-    an item was approved by one person only.
+    ``ids`` are the items, ``items`` counts them; ``people`` are the initials of everyone who wrote or decided;
+    ``one_person`` says that an item was approved by one person only.
     """
 
     def __init__(self, folder: Path) -> None:
         """Create two temporary files without names in ``folder``. :raises OSError: nothing can be written there"""
-        self.items = 0
+        self.ids: list[int] = []
         self.people: set[str] = set()
         self._sums: Counter[str] = Counter()
-        self._of: dict[str, Counter[str]] = {"tasks": Counter(), "verdicts": Counter(), "drafters": Counter()}
+        self._of: dict[str, Counter[str]] = {name: Counter() for name in ("tasks", "verdicts", "drafters", "prompts")}
         self._entries = {
             name: tempfile.TemporaryFile("w+", dir=folder, encoding="utf-8", newline="\n")  # noqa: SIM115
             for name in _LISTS
@@ -45,6 +45,10 @@ class ManifestParts:
                     raise
 
     @property
+    def items(self) -> int:
+        return len(self.ids)
+
+    @property
     def one_person(self) -> bool:
         return self._sums["by_one_person"] > 0
 
@@ -60,7 +64,7 @@ class ManifestParts:
 
     def add_item(self, provenance: Mapping[str, Any]) -> None:
         self._add("items", _text(provenance))
-        self.items += 1
+        self.ids.append(provenance["item"])
         self.people |= {decision["person"] for decision in provenance["decisions"]}
         self.people |= {version["author"] for version in provenance["versions"] if version["author"]}
         self._sums["pictures"] += len(provenance["pictures"])
@@ -68,7 +72,9 @@ class ManifestParts:
         self._sums["by_one_person"] += provenance["one_person"]
         self._of["tasks"][provenance["task"]] += 1
         self._of["verdicts"][provenance["verdict"]] += 1
-        self._of["drafters"][provenance["drafter"]["kind"]] += 1
+        drafter = provenance["drafter"]
+        self._of["drafters"][drafter["kind"]] += 1
+        self._of["prompts"][str(drafter["settings"].get("prompt_source", "ours"))] += 1
 
     def write(self, path: Path, head: Mapping[str, Any]) -> None:
         """Write the manifest: ``head``, then the files and the items, as JSON with an indent of one.

@@ -149,6 +149,7 @@ class Run:
             "bench": settings.bench,
             "spectrum": settings.spectrum.sha256,
             "task": settings.task.key,
+            "prompt": settings.task.prompt_source,
             "policy": settings.policy,
             "samples": settings.samples,
             "sampling": settings.sampling.settings(),

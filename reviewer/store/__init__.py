@@ -33,6 +33,7 @@ from reviewer.store.store import Store
 from reviewer.store.values import (
     MARKS,
     OWN_VERDICTS,
+    TIME_DEFINITION,
     Added,
     Autosave,
     CommittedVerdict,
@@ -49,7 +50,9 @@ from reviewer.store.values import (
     QueueRow,
     Recorded,
     Session,
+    TimeSpent,
     Version,
+    WorkTime,
     Yielded,
 )
 
@@ -57,6 +60,7 @@ __all__ = [
     "MARKS",
     "OWN_VERDICTS",
     "SUBMIT_SECONDS",
+    "TIME_DEFINITION",
     "WITHHELD",
     "Added",
     "Autosave",
@@ -96,9 +100,11 @@ __all__ = [
     "SignInRefused",
     "Store",
     "StoreError",
+    "TimeSpent",
     "ToJudge",
     "Version",
     "VersionMoved",
+    "WorkTime",
     "WrongSpectrum",
     "Yielded",
 ]

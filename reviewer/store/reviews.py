@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from typing import Any
 
 from agent.trajectory import Trajectory
@@ -18,8 +19,8 @@ from reviewer.store.errors import KeyReused, LeaseLost, NotAllowed, VersionMoved
 from reviewer.store.history import History, version_by_id, version_from
 from reviewer.store.items import body_of, insert_version
 from reviewer.store.leases import Leases, drop_autosave, drop_sent_comment
-from reviewer.store.sqlite.database import Database, Transaction, stamp
-from reviewer.store.values import Version
+from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
+from reviewer.store.values import Version, WorkTime
 
 _INSERT_DECISION = """
 INSERT INTO decisions (key, item, version, person, round, verb, reason, comment, withdraws, rules, at)
@@ -103,6 +104,7 @@ class Reviews:
         lease_token: str,
         reason: str = "",
         comment: str = "",
+        worked: WorkTime | None = None,
     ) -> Standing:
         """Append a decision on a version and return the item's standing. The same key returns the first result.
 
@@ -110,6 +112,7 @@ class Reviews:
 
         :param reason: a code of ``REASONS``, for reject only
         :param comment: free text; required for return
+        :param worked: the time that the person worked on the item; None: not known
         :raises VersionMoved: ``version_id`` is no longer the current version
         :raises NotAllowed: the rules forbid it, or the decision is incomplete; the message gives the reason
         :raises LeaseLost: the lease has ended
@@ -134,7 +137,7 @@ class Reviews:
             if sentence is not None:
                 raise NotAllowed(sentence)
             lease = self._leases.still_held(db, lease_token, person, item_id)
-            self.append_decision(db, {**decision, "key": key, "round": now.round, "withdraws": None})
+            self.append_decision(db, {**decision, "key": key, "round": now.round, "withdraws": None}, worked)
             drop_sent_comment(db, person, version)
             db.execute("UPDATE leases SET ended = 'decided' WHERE id = ?", (lease["id"],))
             return self._history.refresh(db, item_id)
@@ -211,14 +214,18 @@ class Reviews:
         if sentence is not None:
             raise NotAllowed(sentence)
 
-    def append_decision(self, db: Transaction, decision: Mapping[str, object]) -> None:
+    def append_decision(self, db: Transaction, decision: Mapping[str, object], worked: WorkTime | None = None) -> None:
         rules = self._history.current_rules(db)[0]
-        row = {**decision, "rules": rules, "at": stamp(self._database.now())}
+        at = self._database.now()
+        row = {**decision, "rules": rules, "at": stamp(at)}
         number = db.execute(_INSERT_DECISION, row).lastrowid
         assert number is not None
+        facts = {"decisions": number}
+        if worked is not None:
+            facts["work_times"] = _insert_work_time(db, number, worked, at)
         what = "undone" if row["verb"] == "undo" else "decided"
         details = {name: row[name] for name in ("version", "round", "verb", "reason", "withdraws") if row[name]}
-        self._database.log(db, str(row["person"]), what, f"item {row['item']}", details, {"decisions": number})
+        self._database.log(db, str(row["person"]), what, f"item {row['item']}", details, facts)
 
     def _replayed(self, db: Transaction, key: str, submitted: Mapping[str, object]) -> Standing | None:
         """Return the result of the first submit with this key; None if there was none.
@@ -262,6 +269,12 @@ def _next_version(
         "body": body_of(trajectory),
         "at": at,
     }
+
+
+def _insert_work_time(db: Transaction, decision: int, worked: WorkTime, at: datetime) -> int:
+    times = {"elapsed": round(worked.elapsed, 3), "active": round(min(worked.active, worked.elapsed), 3)}
+    opened_at = stamp(at - timedelta(seconds=worked.elapsed))
+    return insert(db, "work_times", {"decision": decision, "opened_at": opened_at, **times})
 
 
 def _submit_problem(verb: Verb, trajectory: Trajectory) -> str | None:

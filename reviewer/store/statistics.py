@@ -7,12 +7,14 @@ import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
+from statistics import median
 from typing import Any, NamedTuple
 
 from reviewer.rules.workflow import Round, State
 from reviewer.store.audit.chain import Head, head
 from reviewer.store.sqlite.database import Database, Transaction
-from reviewer.store.values import Progress, Yielded
+from reviewer.store.values import Progress, TimeSpent, Yielded
 
 _DECISIONS = """
 SELECT d.person, d.round, substr(d.at, 1, 10) AS day, count(*) AS decisions FROM decisions d
@@ -26,6 +28,10 @@ WHERE decided_at IS NOT NULL {} GROUP BY 1, 2 ORDER BY 1
 _JUDGED = "SELECT coalesce(sum(disagreement), 0), coalesce(sum(compared), 0) FROM standings WHERE true {}"
 _WRITTEN = "SELECT author, count(*) FROM versions WHERE author IS NOT NULL {} GROUP BY 1 ORDER BY 1"
 _STATES = "SELECT task, state, sum(items) AS items FROM tallies WHERE items > 0 {} GROUP BY 1, 2"
+_WORKED = """
+SELECT d.person, d.round, w.active FROM work_times w JOIN decisions d ON d.id = w.decision
+WHERE d.id NOT IN (SELECT withdraws FROM decisions WHERE withdraws IS NOT NULL) {} ORDER BY d.person, d.round
+"""
 
 
 _CACHED = 50  # tasks and batches of which the figures are kept
@@ -62,6 +68,7 @@ class Statistics:
         decisions = db.execute(_DECISIONS.format(of_items), chosen).fetchall()
         decided = db.execute(_DECIDED.format(direct), chosen).fetchall()
         written = db.execute(_WRITTEN.format(of_items), chosen).fetchall()
+        worked = db.execute(_WORKED.format(of_items), chosen).fetchall()
         disagreed, compared = db.execute(_JUDGED.format(direct), chosen).fetchone()
         by_task = _table(states, "task", "state", "items")
         return Progress(
@@ -72,8 +79,19 @@ class Statistics:
             compared=compared,
             yielded=_yielded(by_task.values()),
             per_day=_table(decisions, "day", "round", "decisions"),
+            time_by_person=_times_by_person(worked),
             decided_per_day={d: _yielded([n]) for d, n in _table(decided, "day", "state", "items").items()},
         )
+
+    def time_by_round(self, items: Collection[int] | None = None) -> dict[Round, TimeSpent]:
+        """Return the active time before a decision in force by round, of all people together.
+
+        :param items: only decisions on these; None: on all
+        """
+        chosen = {} if items is None else {"items": json.dumps(sorted(items))}
+        of_items = " AND d.item IN (SELECT value FROM json_each(:items))" if chosen else ""
+        with self._database.read() as db:
+            return _times_by_round(db.execute(_WORKED.format(of_items), chosen).fetchall())
 
     def shared_decisions(self, task: str | None = None, batch: str | None = None) -> tuple[SharedDecision, ...]:
         """Return the decisions of finished audits and votes that can be compared with another person's."""
@@ -127,6 +145,17 @@ def _table(rows: list[sqlite3.Row], outer: str, inner: str, number: str) -> dict
     for row in rows:
         table[row[outer]][row[inner]] += row[number]
     return {key: dict(counter) for key, counter in table.items()}
+
+
+def _times_by_person(rows: Iterable[sqlite3.Row]) -> dict[str, dict[Round, TimeSpent]]:
+    return {person: _times_by_round(own) for person, own in groupby(rows, key=lambda row: str(row["person"]))}
+
+
+def _times_by_round(rows: Iterable[sqlite3.Row]) -> dict[Round, TimeSpent]:
+    seconds: defaultdict[Round, list[float]] = defaultdict(list)
+    for row in rows:
+        seconds[row["round"]].append(row["active"])
+    return {name: TimeSpent(len(found), median(found)) for name, found in seconds.items()}
 
 
 def _yielded(states: Iterable[Mapping[State, int]]) -> Yielded:

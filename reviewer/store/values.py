@@ -221,6 +221,33 @@ class Yielded:
 
 
 @dataclass(frozen=True)
+class WorkTime:
+    """The time that a person worked on an item before a decision, in seconds, as the page measured it.
+
+    :param elapsed: from opening the item to the decision
+    :param active: without the time in which the page was hidden and without pauses longer than two minutes
+    """
+
+    elapsed: float
+    active: float
+
+
+TIME_DEFINITION = (
+    "Active seconds from opening an item in the Review tab to the decision, median over decisions in force. A pause "
+    "of more than two minutes without mouse or keyboard, and time in which the tab is hidden, do not count. Decisions "
+    "without a measured time (made before this was recorded, or not in the Review tab) are left out."
+)
+
+
+@dataclass(frozen=True)
+class TimeSpent:
+    """Number of decisions with a known time, and the median of their active seconds."""
+
+    decisions: int
+    median_seconds: float
+
+
+@dataclass(frozen=True)
 class Progress:
     """Figures of the Progress tab.
 
@@ -230,6 +257,8 @@ class Progress:
     :param disagreed: items on whose current version two people decided differently
     :param compared: items on whose current version two or more people decided in one round of audit or vote
     :param per_day: decisions in force by UTC date (ISO) and round
+    :param time_by_person: active time before a decision in force, by person and round; without decisions that
+        have no known time
     :param decided_per_day: approved and rejected items by the UTC date on which they were decided
     """
 
@@ -241,3 +270,4 @@ class Progress:
     yielded: Yielded
     per_day: Mapping[str, Mapping[Round, int]]
     decided_per_day: Mapping[str, Yielded]
+    time_by_person: Mapping[str, Mapping[Round, TimeSpent]]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import gradio as gr
 
+from agent.batch.run import low_snr
 from agent.conversation import PolicyError
 from agent.loop import run
 from agent.policies.baseline.rule import Baseline
@@ -26,11 +27,14 @@ _ABOUT = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of one file: its new items, those that were already there, and messages about problems."""
+    """The result of one file: its new items, those that were already there, spectra below the S/N floor, and
+    messages about problems.
+    """
 
     file: str
     added: tuple[int, ...] = ()
     known: tuple[int, ...] = ()
+    skipped: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     done: bool = False
 
@@ -44,17 +48,24 @@ class Outcome:
         return replace(self, problems=(*self.problems, problem))
 
 
-def draft_file(store: Store, path: Path, task: Task, batch: str, by: str | None = None) -> Iterator[Outcome]:
+def draft_file(
+    store: Store, path: Path, task: Task, batch: str, by: str | None = None, min_snr: float | None = None
+) -> Iterator[Outcome]:
     """Draft every spectrum of a file and yield the outcome after each; each item is stored at once.
 
     Problems with the file or its targets are in the outcome; they are not raised.
 
     :param by: initials of the person; None for the owner of the database file
+    :param min_snr: spectra of a lower ``Spectrum.snr_typical`` are skipped; None: none are
     """
     outcome = Outcome(path.name)
     try:
         for spectrum in read_all(path):
-            outcome = _with(outcome, store, spectrum, task, batch, by)
+            low = "" if min_snr is None else low_snr(spectrum, min_snr)
+            if low:
+                outcome = replace(outcome, skipped=(*outcome.skipped, f"{spectrum.name}: {low}"))
+            else:
+                outcome = _with(outcome, store, spectrum, task, batch, by)
             yield outcome
     except SpectrumError as error:
         outcome = outcome.with_problem(str(error))
@@ -88,6 +99,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
         titles = [(task.title, key) for key, task in known.items()]
         task_key = gr.Dropdown(titles, label="Question: is it a …", value=None, scale=2)
         batch = gr.Textbox(label="Batch name (for filtering)", placeholder="e.g. plate 56414", max_length=100, scale=2)
+        snr_min = gr.Number(label="Skip below S/N per pixel (empty: none)", value=None, minimum=0, scale=1)
     with gr.Row(equal_height=True):
         button = gr.Button("Draft with the baseline", variant="primary", size="sm", scale=0, min_width=190)
         stop = gr.Button("Stop", size="sm", scale=0, min_width=90)
@@ -99,6 +111,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
         paths: Sequence[str] | None,
         key: str | None,
         name: str,
+        least: float | None,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Iterator[Changes]:
         me = require_manager(request, store, local).initials
@@ -109,13 +122,13 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
         for number, path in enumerate(map(Path, paths)):
             progress((number, len(paths)), desc=path.name, unit="files")
             outcomes.append(Outcome(path.name))
-            for outcomes[-1] in draft_file(store, path, known[key], name.strip(), me):
+            for outcomes[-1] in draft_file(store, path, known[key], name.strip(), me, least):
                 yield {message: "", results: _table(outcomes)}
         yield {message: _summary(outcomes), results: _table(outcomes), files: None}
 
     started = button.click(
         draft,
-        [files, task_key, batch],
+        [files, task_key, batch, snr_min],
         [message, results, files],
         show_progress_on=results,
         concurrency_id="library",
@@ -151,6 +164,7 @@ def _in_words(outcome: Outcome) -> str:
         parts.append(f"{pill('drafted', 'green')} {_items(len(outcome.added))} {_numbers(outcome.added)}")
     if outcome.known:
         parts.append(f"{pill('known', 'grey')} drafted before, nothing was added {_numbers(outcome.known)}")
+    parts += [f"{pill('skipped', 'grey')} {escape(reason)}" for reason in outcome.skipped]
     parts += [f"{pill('refused', 'red')} {escape(problem)}" for problem in outcome.problems]
     if not outcome.done:
         parts.append(f"{pill('working …')}")

@@ -15,6 +15,8 @@ from agent.loop import MAX_TURNS
 from agent.policies import Sampling
 from agent.policies.roster import Entry, Roster
 from agent.spectrum import Spectrum
+from agent.tasks import TaskError
+from agent.tasks.trained import PromptChoice, TrainedPrompt, choose, load, prompts_file
 from agent.trajectory import Drafter, Trajectory
 from reviewer.live.bench import Bench, Benches, Row
 from reviewer.live.run import Run, RunSettings, Sample
@@ -37,6 +39,7 @@ class RunRequest(Sent):
     bench: str
     task: str
     policy: str
+    prompt: PromptChoice | None = None
     samples: Annotated[int, Field(ge=1, le=MOST_SAMPLES)] = 1
     temperature: Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**31)] | None = None
@@ -57,7 +60,8 @@ class Live:
         """Start a run.
 
         :raises NotFound: there is no such task
-        :raises PolicyError: the policy is not on the roster, or does not support these settings
+        :raises PolicyError: the policy is not on the roster, or does not support these settings; or the prompt as
+            trained is wanted and has not been imported
         :raises NotAllowed: the person scores the trace to be replayed blind
         :raises TooManyRunning: this person has as many running runs as allowed
         """
@@ -66,6 +70,11 @@ class Live:
             raise NotFound(f"There is no task {sent.task!r:.60}.")
         if sent.samples > 1 and not entry.samples_ok:
             raise PolicyError(f"{entry.title} gives the same answer each time, so one sample is enough.")
+        try:
+            prompts = {} if sent.prompt == "ours" else self.prompts()
+            task = choose(task, prompts, sent.prompt, self.roster.is_checkpoint(entry.key))
+        except TaskError as error:
+            raise PolicyError(str(error)) from error
         sampling = _sampling(self.roster.sampling(entry.key), sent)
         stored = self._stored(row, person) if entry.kind == "replay" else None
         policies = [
@@ -84,6 +93,10 @@ class Live:
             at_once=AT_ONCE if entry.kind == "server" else 1,
         )
         return self.runs.start(person.initials, settings, policies)
+
+    def prompts(self) -> dict[str, TrainedPrompt]:
+        """Return the imported prompts by task, read anew. :raises TaskError: their file cannot be used"""
+        return load(prompts_file(self.context.store.path.resolve().parent))
 
     def _stored(self, row: Row, person: Person) -> Trajectory:
         """Return the trajectory to replay: the current version of the item."""

@@ -57,6 +57,16 @@ class Saved(Sent):
     lease: str
 
 
+Seconds = Annotated[float, Field(ge=0, le=1e8, allow_inf_nan=False)]
+
+
+class Worked(Sent):
+    """The time that the person worked on the item; ``reviewer.store.WorkTime`` describes it."""
+
+    elapsed: Seconds
+    active: Seconds
+
+
 class Decided(Sent):
     version: int
     verb: Verb
@@ -64,6 +74,7 @@ class Decided(Sent):
     lease: str
     reason: str = ""
     comment: Text = ""
+    worked: Worked | None = None
 
 
 class Undone(Sent):

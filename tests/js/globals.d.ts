@@ -222,6 +222,8 @@ interface Policy {
   title: string
   note: string
   samples_ok: boolean
+  /** Whether it is taken for a published Spec-o3 checkpoint. */
+  checkpoint: boolean
 }
 
 /** What a run is started with: the named settings and optional limits. */
@@ -236,8 +238,15 @@ interface RunSettings {
 interface RunOptions {
   task: string
   policy?: string
+  prompt?: 'trained' | 'ours'
   samples: number
   settings: Record<string, number | undefined>
+}
+
+/** Median active seconds before a decision, in the Progress tab. */
+interface TimeSpent {
+  decisions: number
+  median_seconds: number
 }
 
 /** One sample of a run. */

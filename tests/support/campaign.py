@@ -74,7 +74,7 @@ class Desk:
         self.last_key = uuid4().hex
         return self.last_key
 
-    def decide(self, person: str, item_id: int, verb: str, **fields: str) -> Standing:
+    def decide(self, person: str, item_id: int, verb: str, **fields: object) -> Standing:
         version = self.store.items.get(item_id).version
         lease = self.store.leases.take(person, item_id)
         return self.store.reviews.decide(

@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -64,7 +65,7 @@ def a_store(path: Path, solo: bool = False) -> Store:
     return store
 
 
-def decide(store: Store, person: str, item_id: int, verb: str, **given: str) -> None:
+def decide(store: Store, person: str, item_id: int, verb: str, **given: Any) -> None:
     lease = store.leases.take(person, item_id)
     version = store.items.get(item_id).version.id
     store.reviews.decide(
@@ -90,20 +91,24 @@ def revise(store: Store, person: str, item_id: int) -> None:
     store.leases.release(lease.token)
 
 
-def approve(store: Store, item_id: int) -> None:
+def approve(store: Store, item_id: int, **given: Any) -> None:
     """Approve an item through all rounds, by one person if the rules allow it, else by three."""
-    decide(store, "AA", item_id, "keep")
+    decide(store, "AA", item_id, "keep", **given)
     revise(store, "AA", item_id)
-    decide(store, "AA", item_id, "submit")
+    decide(store, "AA", item_id, "submit", **given)
     others = ["AA"] if store.settings.rules().solo else ["BB", "CC"]
     for person in others:
-        decide(store, person, item_id, "pass")
+        decide(store, person, item_id, "pass", **given)
     for person in others:
-        decide(store, person, item_id, "approve")
+        decide(store, person, item_id, "approve", **given)
 
 
-def add_approved(store: Store, *traces: tuple[Trajectory, Spectrum | None]) -> list[int]:
+def add_approved(store: Store, *traces: tuple[Trajectory, Spectrum | None], **given: Any) -> list[int]:
+    """Add drafts and approve them.
+
+    :param given: further arguments of every decision
+    """
     ids = [a.item_id for a in store.items.add_all([Draft(t, s, batch="first") for t, s in traces])]
     for item_id in ids:
-        approve(store, item_id)
+        approve(store, item_id, **given)
     return ids

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from agent.spectrum import Spectrum
-from reviewer.store import Draft, Store
+from reviewer.store import Draft, Store, WorkTime
 from tests.support.campaign import TO_VOTE, Desk, a_spectrum, a_trajectory, an_item, people
 
 PASSWORD = "Hα in emission"
@@ -27,7 +27,7 @@ def fill(store: Store) -> None:
     desk.until(an_item(store, 0), *TO_VOTE)
     desk.until(an_item(store, 1), ("RE", "keep"))
     desk.edit("RE", 2, "Hα\u2028is \"broad\"\n\t\u0000-free, ünïcode ☉ and 'quotes'\\")
-    desk.decide("RE", 2, "submit")
+    desk.decide("RE", 2, "submit", worked=WorkTime(61.25, 1 / 3))
     desk.decide("AU", 1 + 1, "return", comment="look again")
     an_item(store, 2)
     store.items.add_all([strange_numbers(), without_a_spectrum()])

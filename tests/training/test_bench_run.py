@@ -22,8 +22,10 @@ from agent.batch.journal import JournalError
 from agent.policies.baseline.rule import Baseline
 from agent.simulate import files
 from agent.spectrum import SpectrumError
+from agent.tasks import load
 from tests.support.bench import Broken, Wayward, question, some_questions, way_of
 from tests.support.model_server import BadServer, Status, answer, look, talking
+from tests.support.training_data import specvi_file, specvi_row
 from training.bench.answers import FILE, SESSIONS, Answers, Run, limited, place
 from training.bench.outcomes import OutcomesError
 from training.bench.run import InspectionOptions, SessionResult, ask_all, row_name, stage, system_of
@@ -75,6 +77,27 @@ def refused(capsys: pytest.CaptureFixture[str], status: int) -> str:
     assert told.startswith("spec-o3: ")
     assert told.count("\n") == 1
     return told
+
+
+def test_rows_keep_their_own_prompt_unless_another_is_chosen(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = specvi_file(here / "test_cv.parquet", [specvi_row(0), specvi_row(1)])
+    row = "The published words about cv.\n\nGuide."
+
+    def prompts(name: str, *arguments: str) -> set[tuple[str, str]]:
+        given = ["bench", "--data", str(path), "--output", name, "--concurrency", "1", "--gallery", "0", *arguments]
+        assert app.main(given) == 0
+        rows = [json.loads(line) for line in (here / name / FILE).read_text(encoding="utf-8").splitlines()]
+        return {(one["prompt"], one["drafter"]["settings"].get("prompt_source", "ours")) for one in rows}
+
+    assert prompts("own") == {(row, "row")}
+    assert prompts("ours", "--prompt", "ours") == {(load()["cv"].prompt, "ours")}
+    assert app.main(["bench", "--data", str(path), "--output", "none", "--prompt", "trained"]) == 2
+    assert "no imported prompt of cv" in capsys.readouterr().err
+    monkeypatch.setenv("SPEC_O3_PROMPTS", str(here / "prompts.json"))
+    assert app.main(["tasks", "import", str(path)]) == 0
+    assert prompts("trained", "--prompt", "trained") == {(row, "trained")}
 
 
 def test_a_bench_is_scored_and_leaves_a_folder(here: Path, sky: Path, capsys: pytest.CaptureFixture[str]) -> None:

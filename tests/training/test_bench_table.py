@@ -74,7 +74,22 @@ def test_the_published_rows_have_their_values_and_sources() -> None:
     assert by_name["Spec-o3-7B, no RL"].f1 == {"mean": 41.6}
     assert by_name["Spec-o3-7B on DESI, mean of cv, cc, gm"].f1["mean"] == 77.4
     assert all(published_row.source for published_row in published())
-    assert len(published()) == len(by_name) == 22
+    assert by_name["S1-VL-32B-SFT"].f1 == {"cv": 60.7, "cc": 42.8, "ss": 43.7, "gm": 36.3, "wd": 27.4, "mean": 42.2}
+    assert by_name["Spec-o3-3B, SFT on about 200 trajectories"].f1 == {"cv": 77.8}
+    assert len(published()) == len(by_name) == 26
+
+
+def test_approximate_figures_are_marked_and_statements_are_below_the_table() -> None:
+    b_star = [a_row("a", outcomes("+-", "+-", "b"))]
+    lines = table.text(b_star).splitlines()
+    base = next(line for line in lines if line.startswith("base model of Spec-o3"))
+    assert base.split()[-3:] == ["~30", "–", "published"]
+    (found,) = [one for one in table.to_json(b_star)["published"] if one["approximate"]]
+    assert found["f1"] == {"mean": 30}
+    csv_lines = table.csv_text(b_star).splitlines()
+    assert any("base model" in line and "approximate: the paper" in line for line in csv_lines)
+    assert not any("0.2 s per sample" in line for line in lines)
+    assert any("0.2 s per sample" in line for line in table.text([a_row("a", outcomes("+-", "+-"))]).splitlines())
 
 
 def test_only_published_rows_with_a_task_in_common_are_shown() -> None:
@@ -82,6 +97,7 @@ def test_only_published_rows_with_a_task_in_common_are_shown() -> None:
     assert [shown.name for shown in table.published_shown(o_star)] == [
         "Spec-o3-7B, not trained on these: mean of o, b, a",
         "o3, mean of o, b, a",
+        "base model of Spec-o3, mean of o, b, a",
     ]
     assert table.published_shown([a_row("a", outcomes("+-", "+-", "agn"))]) == []
 

@@ -1,10 +1,13 @@
 """SpecVI-Bench files and data splits."""
 
+import argparse
+import json
 import pickle
 import tempfile
 from collections import Counter, defaultdict
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,8 +25,13 @@ from tests.soak.trying import check_sentence
 from tests.support.training_data import published_set, specvi_file, specvi_row
 from training.bench.build import Entry, Selected
 from training.bench.build.record import write_parquet
+from training.cli.sft import settings_of
 from training.data import DataError, examples, questions, refuse_leaks, shared_sources, source_of, split, without
 from training.data.records import Question
+from training.data.splits import sample
+from training.run import Run
+from training.settings import ModelSettings
+from training.sft import SftSettings, prepare
 
 
 def test_a_row_keeps_its_own_prompt_under_the_projects_task_key(tmp_path: Path) -> None:
@@ -327,3 +335,39 @@ def test_text_of_a_benchmark_that_is_no_utf8_is_refused(place: str, tmp_path: Pa
     with pytest.raises(DataError) as refused:
         questions([path])
     check_sentence(str(refused.value), tmp_path)
+
+
+def chosen(found: list[Any], number: int, seed: int = 42) -> set[str]:
+    return {one.source for one in sample(found, number, seed)}
+
+
+def test_n_trajectories_are_selected_by_the_seed_alone_with_labels_in_their_share(tmp_path: Path) -> None:
+    found = examples([published_set(tmp_path / "set", range(40))])
+    ten = sample(found, 10, 42)
+    assert len(ten) == 10
+    assert [one.key for one in ten] == [one.key for one in found if one in ten]
+    assert Counter(one.trajectory.label for one in ten) == {"YES": 5, "NO": 5}
+    assert chosen(found[::-1], 10) == chosen(found, 10) < chosen(found, 20)
+    assert chosen(found, 10, seed=1) != chosen(found, 10)
+    assert sample(found, 40, 1) == found
+    with pytest.raises(DataError, match="trajectories: found 40 to learn from, expected at least the 41 to select"):
+        sample(found, 41, 42)
+
+
+def test_sft_learns_from_n_trajectories_and_the_run_records_it(tmp_path: Path) -> None:
+    folder = published_set(tmp_path / "set", range(40))
+    settings = SftSettings(ModelSettings("base"), str(tmp_path / "run"), (str(folder),), held_out=0.25, trajectories=12)
+    renderer: Any = SimpleNamespace(example=lambda trajectory, pictures, with_tool: range(100))
+    prepared = prepare(settings, renderer)
+    assert (len(prepared.examples), len(prepared.held_out), prepared.card.rows) == (12, 10, 22)
+    every = prepare(replace(settings, trajectories=None), renderer)
+    assert prepared.held_out == every.held_out
+    assert {one.key for one in prepared.examples} < {one.key for one in every.examples}
+    (left_out,) = prepared.card.dropped
+    assert (left_out.reason, left_out.rows) == ("not among the 12 trajectories selected with seed 42", 18)
+    run = Run(tmp_path / "run")
+    run.begin("sft", settings)
+    assert json.loads((run.folder / "lineage.json").read_text())[-1]["trajectories"] == 12
+    assert "trajectories: 12" in (run.folder / "settings.yaml").read_text()
+    given = argparse.Namespace(config="sft_qwen2_5_vl_7b", set=[], data=None, output=None, trajectories=200)
+    assert settings_of(given).trajectories == 200

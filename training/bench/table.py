@@ -38,7 +38,9 @@ _TASKS = ("cv", "cc", "ss", "gm", "wd")
 
 @dataclass(frozen=True)
 class Published:
-    """A row of the paper: percent by task, and "mean". ``tasks`` are those that the mean is over."""
+    """A row of the paper: percent by task, and "mean". ``tasks`` are those that the mean is over; ``approximate``:
+    the source gives its figures as approximate.
+    """
 
     name: str
     kind: str
@@ -46,6 +48,7 @@ class Published:
     f1: Mapping[str, float]
     accuracy: Mapping[str, float] = field(default_factory=dict)
     tasks: tuple[str, ...] = _TASKS
+    approximate: bool = False
 
 
 @cache
@@ -60,9 +63,17 @@ def published() -> tuple[Published, ...]:
             f1=row["f1"],
             accuracy=row.get("accuracy", {}),
             tasks=tuple(row.get("tasks", _TASKS)),
+            approximate=row.get("approximate", False),
         )
         for row in data["row"]
     )
+
+
+def statements(rows: Sequence[Row]) -> list[str]:
+    """Return what the paper states without a score about tasks that these rows have."""
+    tasks = set(tasks_of(rows))
+    data = tomllib.loads(PUBLISHED_FILE.read_text(encoding="utf-8"))
+    return [one["text"] for one in data["statement"] if tasks & set(one["tasks"])]
 
 
 @cache
@@ -237,6 +248,7 @@ def notes(rows: Sequence[Row], with_published: bool) -> list[str]:
             lines.append(f"{row.name}: the mean F1 is that of {of}")
     lines += [compared(rows[0], other) for other in rows[1:]]
     if with_published and published_shown(rows):
+        lines += [f"Published, without a score: {text}." for text in statements(rows)]
         sources = "; ".join(dict.fromkeys(one.source for one in published_shown(rows)))
         lines.append(
             f"Published figures are from arXiv:2601.06498 ({_note(rows)}), means over cv, cc, ss, gm and wd "
@@ -290,7 +302,7 @@ def csv_text(rows: Sequence[Row], with_published: bool = True) -> str:
         head = [f"{one.name} (published)", one.kind, "published", "no"]
         for key, f1 in one.f1.items():
             numbers = [str(f1), *[""] * 8, str(one.accuracy.get(key, "")), "", ""]
-            table.row([*head, key, "", "", *numbers, one.source])
+            table.row([*head, key, "", "", *numbers, f"approximate: {one.source}" if one.approximate else one.source])
     return out.getvalue()
 
 
@@ -307,7 +319,13 @@ def to_json(rows: Sequence[Row], with_published: bool = True) -> dict[str, Any]:
             for other, one in found
         ],
         "published": [
-            {"name": one.name, "f1": dict(one.f1), "accuracy": dict(one.accuracy), "source": one.source}
+            {
+                "name": one.name,
+                "f1": dict(one.f1),
+                "accuracy": dict(one.accuracy),
+                "approximate": one.approximate,
+                "source": one.source,
+            }
             for one in (published_shown(rows) if with_published else ())
         ],
         "published_note": _note(rows),
@@ -337,10 +355,15 @@ def _cells(rows: Sequence[Row], with_published: bool) -> tuple[list[str], list[l
             ]
         )
     for one in published_shown(rows) if with_published else ():
-        f1 = [number(one.f1.get(task)) if task in one.tasks else "" for task in tasks]
-        mean = [number(one.f1.get("mean")), number(one.accuracy.get("mean"))]
+        f1 = [_published_f1(one, task) if task in one.tasks else "" for task in tasks]
+        mean = [_published_f1(one, "mean"), number(one.accuracy.get("mean"))]
         cells.append([one.name, "", *f1, *mean, "", "", "", "", "published"])
     return headings, cells
+
+
+def _published_f1(one: Published, task: str) -> str:
+    value = one.f1.get(task)
+    return f"~{value:.0f}" if one.approximate and value is not None else number(value)
 
 
 def _note(rows: Sequence[Row]) -> str:

@@ -7,6 +7,8 @@ import os
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, ProgressBa
 from agent.cli.policy_options import add_policy_options
 
 if TYPE_CHECKING:
+    from agent.cli.policy_options import PolicyChoice
     from agent.conversation import Stop
     from training.bench.run import InspectionOptions, SessionResult, System
     from training.bench.table import Row
@@ -87,7 +90,9 @@ def run(arguments: Namespace) -> int:
         questions = questions_from(arguments, dropped)
         about = card(questions, dropped=dropped)
         system = _system(arguments)
-        options, settings = _inspection_options(arguments, system)
+        choice = _choice(arguments)
+        questions = _with_prompts(arguments, questions, choice)
+        options, settings = _inspection_options(arguments, system, choice)
         folder = arguments.output or RUNS / _file_name(settings["name"], arguments.no_tool)
         folder.mkdir(parents=True, exist_ok=True)
         if not arguments.json:
@@ -127,17 +132,39 @@ def _system(arguments: Namespace) -> System | None:
     return found
 
 
-def _inspection_options(arguments: Namespace, system: System | None) -> tuple[InspectionOptions, dict[str, Any]]:
-    """Return the options of the inspections, and the settings that must not change between sessions."""
-    from agent.cli.inspect import MACHINE_SETTINGS, baseline
+def _choice(arguments: Namespace) -> PolicyChoice:
     from agent.cli.policy_options import choice_from, roster_from
-    from training.bench.run import InspectionOptions
 
-    given = Path(arguments.model).name if arguments.model else ""
     choice = choice_from(arguments, roster_from(arguments))
     health = choice.roster.health(choice.key)
     if not health.ok:
         raise CannotRun(health.sentence)
+    return choice
+
+
+def _with_prompts(arguments: Namespace, questions: Sequence[Question], choice: PolicyChoice) -> list[Question]:
+    """Return the questions with the prompts of ``--prompt``; without it, a row's own prompt is kept."""
+    from agent.cli.policy_options import task_prompts_from
+
+    known, _ = _tasks(arguments)
+    prompted = task_prompts_from(arguments, choice)
+    chosen = cache(lambda key: prompted(known[key]))
+    return [
+        question
+        if arguments.prompt is None and question.task.prompt_source == "row"
+        else replace(question, task=chosen(question.task.key))
+        for question in questions
+    ]
+
+
+def _inspection_options(
+    arguments: Namespace, system: System | None, choice: PolicyChoice
+) -> tuple[InspectionOptions, dict[str, Any]]:
+    """Return the options of the inspections, and the settings that must not change between sessions."""
+    from agent.cli.inspect import MACHINE_SETTINGS, baseline
+    from training.bench.run import InspectionOptions
+
+    given = Path(arguments.model).name if arguments.model else ""
     drafter = choice().drafter
     lasting = {name: value for name, value in drafter.settings.items() if name not in MACHINE_SETTINGS}
     if drafter.kind == "model":
@@ -149,6 +176,8 @@ def _inspection_options(arguments: Namespace, system: System | None) -> tuple[In
         "with_tool": not arguments.no_tool,
         "max_turns": arguments.max_turns,
     }
+    if arguments.prompt is not None:
+        settings["prompt"] = arguments.prompt
     policy_for = baseline if choice.key == "baseline" else choice
     return InspectionOptions(policy_for, arguments.max_turns, not arguments.no_tool), settings
 

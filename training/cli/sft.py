@@ -27,6 +27,12 @@ def add(parser: ArgumentParser) -> None:
         "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting (model.name=...)"
     )
     parser.add_argument("--data", nargs="+", metavar="PATH", help="exports, JSON lines, train_sharegpt.json")
+    parser.add_argument(
+        "--trajectories",
+        type=int,
+        metavar="N",
+        help="learn from N trajectories, selected by the seed, each task and label in the same share (default: all)",
+    )
     parser.add_argument("--output", metavar="FOLDER", help="the folder of the run")
     there = parser.add_mutually_exclusive_group()
     there.add_argument("--resume", action="store_true", help="continue the run in that folder")
@@ -66,7 +72,7 @@ def settings_of(arguments: Namespace) -> SftSettings:
     from training.settings import read
     from training.sft import SftSettings
 
-    given = {"data": arguments.data, "output": arguments.output}
+    given = {"data": arguments.data, "output": arguments.output, "trajectories": arguments.trajectories}
     changes = [f"{key}={json.dumps(value)}" for key, value in given.items() if value is not None]
     return read(config_file(arguments.config), SftSettings, [*arguments.set, *changes])
 

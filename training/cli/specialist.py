@@ -132,8 +132,8 @@ def _answers(arguments: Namespace, specialist: Specialist) -> Iterator[Outcome]:
 
 def _questions(arguments: Namespace, task: str, part: str) -> list[Question]:
     from agent import tasks
+    from agent.tasks.specvi import PARTS
     from training.data import DataError, questions
-    from training.data.specvi import PARTS
 
     known, _ = tasks.load_all([arguments.tasks] if arguments.tasks else [])
     which = next(one for one in PARTS if one == part)

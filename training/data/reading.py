@@ -9,10 +9,11 @@ from pathlib import Path
 from agent import tasks as known_tasks
 from agent.spectrum.folder import SpectraFolder, SpectrumNotFound
 from agent.tasks import Task
+from agent.tasks.specvi import Part
 from training.data.export_folder import MANIFEST, TRAJECTORIES, WITH_PICTURES, ExportFolder, ToolSchemas, stated_in
 from training.data.records import DataError, Dropped, Example, Question
 from training.data.rows import rows
-from training.data.specvi import Part, files_in, is_specvi, questions_of
+from training.data.specvi import files_in, is_specvi, questions_of
 from training.data.survey_files import labelled_spectra, own_table
 from training.data.trajectory_rows import TrajectoryRow, own_row, published_row
 

@@ -13,24 +13,21 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from agent import tasks
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.readers.parquet import BENCH_COLUMNS, bench_spectrum
 from agent.tasks import Task
+from agent.tasks.specvi import Part, files_by_part, prompt_text
 from agent.trajectory.steps import Verdict
 from training.data.records import DataError, Question, source_of
-
-Part = Literal["train", "test"]
-PARTS: tuple[Part, ...] = ("train", "test")
 
 _LISTED = ("data_source", "prompt", "reward_model", "extra_info.name")
 # Columns that ``bench build`` adds; the published files lack them, and are of LAMOST.
 _OURS = ("extra_info.survey", "extra_info.snr", "extra_info.simulated")
 _BATCH = 64
 _BUFFER = 2**20
-_IMAGE = "<image>"
 
 
 def is_specvi(path: Path) -> bool:
@@ -52,18 +49,13 @@ def files_in(folder: Path, part: Part | None) -> list[Path]:
 
     :raises DataError: there are training and test files and ``part`` does not say which are wanted
     """
-    for where in (folder, folder / "data", folder / "benchmark" / "data"):
-        there = {name: sorted(where.glob(f"{name}_*.parquet")) for name in PARTS}
-        if not any(there.values()):
-            continue
-        if part is not None:
-            return there[part]
-        if all(there.values()):
-            raise DataError(
-                f"{where}: found train_*.parquet and test_*.parquet, expected one of the two; name the files"
-            )
-        return [*there["train"], *there["test"]]
-    return []
+    there = files_by_part(folder)
+    if part is not None:
+        return there[part]
+    if all(there.values()):
+        where = there["train"][0].parent
+        raise DataError(f"{where}: found train_*.parquet and test_*.parquet, expected one of the two; name the files")
+    return [*there["train"], *there["test"]]
 
 
 def questions_of(path: Path, known: Mapping[str, Task]) -> Iterator[Question]:
@@ -101,8 +93,9 @@ def _question(
     task = tasks.find(known, name)
     if task is None:
         raise ValueError(f"data_source: found {name!r:.60}, expected one of {', '.join(known)}")
-    words = _words(row.get("prompt"))
-    worded = in_words.setdefault((task.key, words), task.with_prompt(words))
+    words = prompt_text(row.get("prompt"))
+    own = task if words == task.prompt else task.with_prompt(words)
+    worded = in_words.setdefault((task.key, words), own)
     info = row.get("extra_info") or {}
     try:
         source = source_of(str(info.get("name") or ""))
@@ -121,15 +114,6 @@ def _label(reward_model: object) -> Verdict:
     if found == "NO":
         return "NO"
     raise ValueError(f"reward_model.ground_truth: found {found!r:.60}, expected YES or NO")
-
-
-def _words(prompt: object) -> str:
-    """Return the text of the user turn, without the picture tag at its beginning."""
-    turns = prompt if isinstance(prompt, list) else []
-    texts = [t.get("content") for t in turns if isinstance(t, Mapping) and t.get("role") == "user"]
-    if len(texts) != 1 or not isinstance(texts[0], str) or not texts[0].replace(_IMAGE, "").strip():
-        raise ValueError(f"prompt: found {len(texts)} user turns with text, expected one")
-    return texts[0].replace(_IMAGE, "", 1).strip()
 
 
 class _Spectra:

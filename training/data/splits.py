@@ -46,6 +46,30 @@ def split(records: Sequence[Record], fractions: Mapping[str, float], seed: int) 
     return parts
 
 
+def sample(examples: Sequence[Example], number: int, seed: int) -> list[Example]:
+    """Select trajectories, with each task and label in the same share, and return them in the given order.
+
+    The selection depends only on the seed and the trajectories, not on files or the order of rows. With one seed, a
+    smaller selection is part of a larger one.
+
+    :raises DataError: there are fewer
+    """
+    if number > len(examples):
+        raise DataError(f"trajectories: found {len(examples)} to learn from, expected at least the {number} to select")
+    strata: dict[tuple[str, str], list[tuple[float, int]]] = defaultdict(list)
+    for place, example in enumerate(examples):
+        name = f"{example.source}\0{example.trajectory.content_hash()}"
+        strata[task_of(example), label_of(example)].append((_number(seed, name), place))
+    # Evenly through every stratum: the one of rank r among n is at (r + 0.5) / n.
+    ranked = [
+        ((rank + 0.5) / len(stratum), drawn, place)
+        for stratum in strata.values()
+        for rank, (drawn, place) in enumerate(sorted(stratum))
+    ]
+    selected = {place for _, _, place in sorted(ranked)[:number]}
+    return [example for place, example in enumerate(examples) if place in selected]
+
+
 def refuse_leaks(train: Iterable[AnyRecord], test: Iterable[AnyRecord]) -> None:
     """Check that no spectrum is in both. :raises DataError: one is; the message names the first few"""
     shared = shared_sources(train, test)

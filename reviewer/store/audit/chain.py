@@ -115,6 +115,7 @@ BOUND: Mapping[str, Bound] = {
         long=frozenset({"body"}),
     ),
     "decisions": Bound("id", _columns("id key item version person round verb reason comment withdraws rules at")),
+    "work_times": Bound("id", _columns("id decision opened_at elapsed active")),
     "marks": Bound("id", _columns("id key item version step person mark note at")),
     "verdicts": Bound("id", _columns("id item version person verdict at")),
     "exports": Bound("id", _columns("id name person manifest at"), long=frozenset({"manifest"})),

@@ -122,7 +122,10 @@ def begin(db: Transaction) -> None:
     people = tuple(row[0] for row in db.execute("SELECT initials FROM people ORDER BY initials"))
     if people:
         append(db, at, NewEntry(None, "log begun", "people", {"count": len(people)}, people=people))
+    there = db.table_names()
     for table, bound in BOUND.items():
+        if table not in there:
+            continue  # a later migration creates it
         first, last, count = db.execute(f"SELECT min({bound.key}), max({bound.key}), count(*) FROM {table}").fetchone()
         if count:
             entry = NewEntry(None, "log begun", table, {"count": count}, facts={table: (first, last)})
@@ -402,8 +405,27 @@ def audit_log(db: Transaction) -> None:
     begin(db)
 
 
+_WORK_TIMES = """
+CREATE TABLE work_times (
+    id INTEGER PRIMARY KEY,
+    decision INTEGER NOT NULL UNIQUE REFERENCES decisions (id),
+    opened_at TEXT NOT NULL,
+    -- Seconds from opening the item to the decision, and how many of them the person was active.
+    elapsed REAL NOT NULL CHECK (elapsed >= 0),
+    active REAL NOT NULL CHECK (active BETWEEN 0 AND elapsed)
+);
+"""
+
+
+def work_times(db: Transaction) -> None:
+    """Add the time that a person worked on an item before a decision."""
+    db.executescript(_WORK_TIMES)
+    db.executescript(_refuse_changes("work_times"))
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, "first schema", first_schema),
     Migration(2, "blind sessions", blind_sessions),
     Migration(3, "audit log", audit_log),
+    Migration(4, "work times", work_times),
 )

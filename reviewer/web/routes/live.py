@@ -15,6 +15,7 @@ from starlette.datastructures import UploadFile
 
 from agent import hints as measured
 from agent.batch.report import bundle, picture_sheet, trace_json
+from agent.tasks import TaskError
 from agent.text import whole_number
 from agent.trajectory import TrajectoryError
 from reviewer.exchange.imports import own_row
@@ -49,9 +50,26 @@ class ForReview(Sent):
 @router.get("/policies")
 def policies(person: PersonDep, live: LiveDep) -> list[dict[str, Any]]:
     return [
-        {"key": e.key, "title": e.title, "kind": e.kind, "note": e.note, "samples_ok": e.samples_ok}
+        {
+            "key": e.key,
+            "title": e.title,
+            "kind": e.kind,
+            "note": e.note,
+            "samples_ok": e.samples_ok,
+            "checkpoint": live.roster.is_checkpoint(e.key),
+        }
         for e in live.roster.entries()
     ]
+
+
+@router.get("/prompts")
+def prompts(person: PersonDep, live: LiveDep) -> dict[str, Any]:
+    """The imported prompts by task, and why there are none or how to import them."""
+    try:
+        trained, problem = live.prompts(), ""
+    except TaskError as error:
+        trained, problem = {}, str(error)
+    return {"trained": {key: one.prompt for key, one in trained.items()}, "problem": problem}
 
 
 @router.get("/health")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from threading import Lock
 from typing import Any
 
@@ -15,7 +15,7 @@ from agent.tasks import Task
 from reviewer.agreement.reliability import gold_agreement, round_agreement
 from reviewer.agreement.values import Estimate
 from reviewer.rules.workflow import Round
-from reviewer.store import NotFound, Progress, Store, Yielded
+from reviewer.store import TIME_DEFINITION, NotFound, Progress, Store, Yielded
 from reviewer.store.statistics import Disagreement, GoldVerdict, SharedDecision
 from reviewer.web.context import ContextDep, PersonDep
 from reviewer.web.visibility import VisibleDep
@@ -39,7 +39,12 @@ def progress_json(progress: Progress) -> dict[str, Any]:
     return {
         "by_task": {task: dict(states) for task, states in progress.by_task.items()},
         "by_person": {person: dict(rounds) for person, rounds in progress.by_person.items()},
+        "time_meaning": TIME_DEFINITION,
         "versions_by": dict(progress.versions_by),
+        "time_by_person": {
+            person: {name: asdict(spent) for name, spent in rounds.items()}
+            for person, rounds in progress.time_by_person.items()
+        },
         "disagreement": {
             "disagreed": progress.disagreed,
             "compared": progress.compared,

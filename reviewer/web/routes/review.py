@@ -13,7 +13,7 @@ from agent.hints import thought_on
 from agent.trajectory import TrajectoryError
 from agent.trajectory.steps import object_of
 from reviewer.rules.workflow import REASONS
-from reviewer.store import Lease, NotFound, QueueFilter
+from reviewer.store import Lease, NotFound, QueueFilter, WorkTime
 from reviewer.web import requests
 from reviewer.web.access import may_manage
 from reviewer.web.context import FOREVER, ContextDep, PersonDep
@@ -251,6 +251,7 @@ def decide(person: PersonDep, context: ContextDep, item_id: int, sent: requests.
         lease_token=sent.lease,
         reason=sent.reason,
         comment=sent.comment,
+        worked=None if sent.worked is None else WorkTime(sent.worked.elapsed, sent.worked.active),
     )
     return {"state": standing.state, **progress_json(standing), "stamp": stamp(context.store.items.get(item_id))}
 

@@ -336,6 +336,16 @@ def test_a_folder_gives_results_and_a_ranked_table(here, capsys):
     assert "table: c.csv" in printed
 
 
+def test_the_time_of_a_person_is_compared_with_that_of_the_policy(here, capsys):
+    assert inspect("sky", "--json", "--person-seconds", "40", "--table", "c.csv") == 0
+    this_run = json.loads(capsys.readouterr().out)["this_run"]
+    assert this_run["person_to_policy"] == pytest.approx(40 / this_run["seconds_per_spectrum"], rel=0.01)
+    assert all(0 < float(row["seconds"]) < 60 for row in table())
+    assert inspect("sky", "--json") == 0
+    # Nothing was left to do.
+    assert json.loads(capsys.readouterr().out)["this_run"]["person_to_policy"] is None
+
+
 def test_the_summary_is_json_if_requested(here, capsys):
     assert inspect("sky", "--json") == 0
     summary = json.loads(capsys.readouterr().out)

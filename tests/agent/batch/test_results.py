@@ -100,9 +100,9 @@ def test_a_row_summarises_its_samples():
         trace("YES", "third", looks=1),
     ]
     spectrum = replace(STAR, ra=10.5, dec=-3.25)
-    made = candidate("x.fits", "7", traces, spectrum, consensus(traces, spectrum, CV))
+    made = candidate("x.fits", "7", traces, spectrum, consensus(traces, spectrum, CV), seconds=(1.0, 2.0, 3.0, 5.0))
     assert (made.verdict, made.n, made.yes, made.no, made.none) == ("YES", 4, 3, 1, 0)
-    assert (made.yes_fraction, made.looks, made.faults) == (0.75, 1.5, 1)
+    assert (made.yes_fraction, made.looks, made.faults, made.seconds) == (0.75, 1.5, 1, 2.75)
     assert made.explanation == "broad Hα"
     assert (made.ra, made.dec, made.survey) == (10.5, -3.25, "simulated LAMOST")
     assert made.lo < 0.75 < made.hi
@@ -221,6 +221,7 @@ def test_results_are_counted_and_missing_or_changed_spectra_need_a_person(tmp_pa
     assert rows["b.csv"].reasons.startswith("The spectrum can no longer be read: b.csv: found no file")
     assert rows["c.csv"].reasons == "The file differs from the one that was inspected."
     assert rows["b.csv"].yes + rows["b.csv"].no == 2
+    assert all(row.seconds is not None and 0 < row.seconds < 60 for row in rows.values())
 
 
 def test_without_the_spectrum_file_only_the_verdict_is_missing(tmp_path):

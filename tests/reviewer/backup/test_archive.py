@@ -24,10 +24,10 @@ from reviewer.backup.archive import read_archive, write_archive
 from reviewer.backup.archive_values import numbers_in, numbers_out
 from reviewer.backup.backups import BackupError, BadArchive
 from reviewer.backup.restore import restore
-from reviewer.store import Draft, NewerSchema, QueueFilter, Store
+from reviewer.store import Draft, NewerSchema, QueueFilter, Store, WorkTime
 from reviewer.store.sqlite.schema import MIGRATIONS
 from reviewer.store.sqlite.tables import LEFT_OUT
-from tests.support.campaign import a_spectrum, a_trajectory
+from tests.support.campaign import Desk, a_spectrum, a_trajectory
 from tests.support.kept_campaign import NOT_COMPARED, contents, differences, fill, of_an_earlier_schema
 
 Plain = dict[str, Any]
@@ -316,6 +316,7 @@ def test_every_table_is_restored_with_rows(tmp_path: Path) -> None:
     path = tmp_path / "annotations.db"
     of_an_earlier_schema(path, 2)
     with Store.open(path) as store:
+        Desk(store).decide("RE", 2, "submit", worked=WorkTime(61.25, 12.5))
         write_archive(store, tmp_path / "plain")
     read_archive(tmp_path / "plain", tmp_path / "new.db")
     assert differences(path, tmp_path / "new.db") == []

@@ -29,7 +29,8 @@ from agent.trajectory.steps import Answer, Think, Zoom
 from agent.trajectory.tags import parse
 from reviewer.drafting.budget import Budget, Prices, total_tokens
 from reviewer.drafting.demo import RECIPES, demo_items, draft, planted
-from reviewer.store import Store
+from reviewer.store import Store, WorkTime
+from tests.support.campaign import Desk, an_item, people
 from tests.support.model_server import BadServer, Say, Status, answer, look
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -480,3 +481,47 @@ def test_a_hallucinated_line_is_claimed_where_none_was_measured(items):
         assert claimed[1].startswith(honest[1])
         assert len(claimed[1]) > len(honest[1]) + 40
         assert isinstance(trajectory.steps[1], Zoom)
+
+
+def a_table(path: Path, ivar: float) -> Path:
+    wavelength = np.linspace(3800.0, 9000.0, 600)
+    flux = 100.0 + 20.0 * np.exp(-0.5 * ((wavelength - 6564.6) / 12.0) ** 2)
+    Table({"wavelength": wavelength, "flux": flux, "ivar": np.full(600, ivar)}).write(path)
+    return path
+
+
+def test_spectra_below_the_snr_floor_are_skipped_with_the_reason(tmp_path: Path, capsys) -> None:
+    good, bad = a_table(tmp_path / "good.csv", 0.04), a_table(tmp_path / "bad.csv", 0.0025)
+    given = ["draft", str(good), str(bad), "--task", "cv", "--db", str(tmp_path / "a.db"), "--snr-min", "10"]
+    assert app.main([*given, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["drafted"], report["refused"]) == (1, [])
+    ((name, reason),) = report["skipped"].items()
+    assert name.endswith("bad.csv")
+    assert reason == "S/N 5 per pixel, expected 10 or more"
+    assert app.main(given) == 0
+    out = capsys.readouterr().out
+    assert "1 skipped, below the S/N floor:" in out
+    assert "bad.csv: S/N 5 per pixel" in out
+    with Store.open(tmp_path / "a.db") as store:
+        assert store.items.get(1).row.name == "good.csv"
+
+
+def test_the_time_of_people_and_policy_is_compared_where_both_are_known(tmp_path: Path, capsys) -> None:
+    with Store.open(tmp_path / "a.db") as store:
+        people(store)
+        desk = Desk(store)
+        for number, seconds in enumerate((40.0, 60.0, 1000.0)):
+            desk.decide("RE", an_item(store, number), "keep", worked=WorkTime(2000.0, seconds))
+        desk.decide("RE", 1, "submit", worked=WorkTime(2000.0, 1500.0))
+    path = a_table(tmp_path / "star.csv", 0.04)
+    given = ["draft", str(path), "--task", "cv", "--json"]
+    assert app.main([*given, "--db", str(tmp_path / "a.db")]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["people"] == {"round": "screening", "decisions": 3, "median_seconds": 60.0}
+    assert report["people_to_policy"] == pytest.approx(60.0 / report["seconds_per_draft"], rel=0.02)
+    assert app.main([*given, "--db", str(tmp_path / "other.db")]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["seconds_per_draft"] > 0
+    assert "people" not in report
+    assert "people_to_policy" not in report

@@ -166,6 +166,7 @@ def test_the_manifest_lists_the_decisions_of_each_item(approved, tmp_path):
     assert manifest["counts"]["items"] == 2
     assert manifest["counts"]["simulated"] == 1
     assert manifest["counts"]["verdicts"] == {"NO": 1, "YES": 1}
+    assert manifest["counts"]["prompts"] == {"ours": 2}
     assert not manifest["one_person"]
 
 

@@ -42,6 +42,7 @@ WITHOUT_PARAMETERS: dict[str, tuple[str, ...]] = {
     "GET /api/progress": ALL_ROLES,
     "GET /api/progress/agreement": ALL_ROLES,
     "GET /api/live/policies": ALL_ROLES,
+    "GET /api/live/prompts": ALL_ROLES,
     "GET /api/live/bench": ALL_ROLES,
     "GET /api/blind/work": ALL_ROLES,
     "GET /api/blind/setup": COORDINATORS,

@@ -29,6 +29,7 @@ from agent.policies.roster import Roster
 from agent.policies.servers import Server
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
+from agent.tasks.trained import import_prompts, save
 from agent.trajectory import Trajectory
 from reviewer.exchange.imports import import_file
 from reviewer.live import bench as live_bench
@@ -38,6 +39,7 @@ from reviewer.web.auth import COOKIE
 from reviewer.web.live import Live
 from reviewer.web.routes import live as live_api
 from tests.support.model_server import BadServer, Endless, Say, Stall, answer, look, talking
+from tests.support.training_data import specvi_file, specvi_row
 
 PASSWORD = "correct horse"
 
@@ -399,6 +401,34 @@ def test_the_page_gets_the_policies_and_never_a_key(app, monkeypatch):
     assert [p["key"] for p in policies.json()] == ["baseline", "m", "replay"]
     assert "sk-very-secret" not in policies.text + health.text + everything
     assert client.get("/api/live/health?policy=nobody").status_code == 409
+
+
+def test_a_checkpoint_gets_the_prompt_as_trained_where_it_is_imported(app, tmp_path, monkeypatch):
+    path = tmp_path / "trained_prompts.json"
+    monkeypatch.setenv("SPEC_O3_PROMPTS", str(path))
+    client = client_of(app)
+    assert client.get("/api/live/prompts").json() == {"trained": {}, "problem": ""}
+    rows = [specvi_row(0, prompt=[{"role": "user", "content": "<image>\nIs it a **CV**? Emission."}])]
+    found = import_prompts([specvi_file(tmp_path / "train_cv.parquet", rows)], app.state.context.tasks)
+    with model_server(app, talking((answer("YES"),))) as model:
+        wanted = {"bench": add_to_bench(client)["id"], "task": "cv", "policy": "m", "prompt": "trained"}
+        refused = client.post("/api/live/runs", json=wanted)
+        assert refused.status_code == 409
+        assert "no imported prompt of cv" in refused.json()["error"]
+        save(path, found.prompts)
+        assert client.get("/api/live/prompts").json()["trained"] == {"cv": "Is it a **CV**? Emission."}
+        assert {p["key"]: p["checkpoint"] for p in client.get("/api/live/policies").json()}["m"]
+        for prompt in (None, "ours"):
+            events = all_events(client, start(client, policy="m", **({"prompt": prompt} if prompt else {})))
+            ended = next(event for event in events if event["kind"] == "ended")
+            source = ended["drafter"]["settings"].get("prompt_source", "ours")
+            started = next(event for event in events if event["kind"] == "started")
+            assert (source, started["prompt"].startswith("Is it a")) == (prompt or "trained", prompt is None)
+        texts = [r.body["messages"][1]["content"][-1]["text"] for r in model.asked if r.body]
+    assert texts[0] == "\nIs it a **CV**? Emission."
+    assert texts[1].startswith("\nAnalyze the provided spectrum")
+    path.write_text("{")
+    assert "expected JSON" in client.get("/api/live/prompts").json()["problem"]
 
 
 def test_hostile_text_of_a_model_stays_text(app):

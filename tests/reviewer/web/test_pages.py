@@ -196,6 +196,14 @@ def test_the_same_file_again_adds_nothing_and_names_the_existing_items(empty_sto
     assert again.added == ()
 
 
+def test_targets_below_the_snr_floor_are_skipped_and_named(empty_store: Store, tmp_path: Path) -> None:
+    path = desi_coadd(tmp_path / "coadd.fits")
+    outcome = last(draft_file(empty_store, path, load()["cv"], "", min_snr=1e6))
+    assert (outcome.added, outcome.problems) == ((), ())
+    assert len(outcome.skipped) == 3
+    assert all("expected 1e+06 or more" in reason for reason in outcome.skipped)
+
+
 def test_drafts_made_before_a_stop_stay(empty_store: Store, tmp_path: Path) -> None:
     drafting = draft_file(empty_store, desi_coadd(tmp_path / "coadd.fits"), load()["cv"], "")
     made = next(drafting).added

@@ -18,6 +18,12 @@ export function drawHeader(root, { item, spectrum, onGuide, toast }) {
       item.row.simulated && h('span.pill.amber', { title: 'simulated by a program, not observed' }, 'simulated'),
       item.row.drafter.kind === 'baseline' &&
         h('span.pill.grey', { title: 'drafted by the rule-based baseline, not by a model' }, item.row.drafter.name),
+      item.trajectory?.drafter.settings.prompt_source === 'trained' &&
+        h(
+          'span.pill.grey',
+          { title: 'written for the prompt on which the published checkpoints were trained; key g shows it' },
+          'prompt as trained',
+        ),
       h('span.spring'),
       h(
         'button.guide',

@@ -64,8 +64,15 @@ export function guideElements(/** @type {string} */ text) {
     })
 }
 
-/** @param {TaskText | undefined} task */
-export function openGuide(task) {
+/**
+ * Show question and guide of a task.
+ * @param {TaskText | undefined} task @param {string} [prompt] what the model read, shown where it is not the task's
+ */
+export function openGuide(task, prompt) {
+  if (prompt && prompt !== `${task?.question}\n\n${task?.guide}`) {
+    const note = 'The prompt that the model reads here. It is not the one of the task file.'
+    return openPanel(task?.title ?? 'Guide', h('div.guide', {}, h('p.muted', {}, note), guideElements(prompt)))
+  }
   return openPanel(
     task?.title ?? 'Guide',
     h(

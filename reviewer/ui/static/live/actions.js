@@ -162,6 +162,7 @@ function openInReview(item) {
  * @property {RunControls} controls
  * @property {import('../common/notices.js').Notices} notices
  * @property {Record<string, TaskText>} tasks
+ * @property {(task: string) => string | undefined} trainedPrompt the imported prompt, where the model reads it
  * @property {(id: string) => Promise<void>} select a row of the bench
  * @property {() => void} openSettings
  * @property {() => HTMLElement} keySheet
@@ -172,7 +173,8 @@ function openInReview(item) {
  * @param {LiveActionsOptions} options
  * @returns {(action: string) => boolean | void} false leaves the key to the browser
  */
-export function liveActions({ root, view, bench, adding, controls, notices, tasks, select, openSettings, keySheet }) {
+export function liveActions({ root, view, bench, adding, controls, notices, tasks, ...options }) {
+  const { trainedPrompt, select, openSettings, keySheet } = options
   /** Close a menu, or leave a field, before stopping a run. */
   const stop = () => {
     if (Menu.closeOpen()) return undefined
@@ -209,7 +211,7 @@ export function liveActions({ root, view, bench, adding, controls, notices, task
     'sample-back': () => view.showNextSample(-1),
     vote: () => view.run?.consensus && view.showSample('vote'),
     template: () => view.spectrum.toggleTemplate().catch((error) => notices.error(error)),
-    guide: () => panels.openGuide(tasks[view.task]),
+    guide: () => panels.openGuide(tasks[view.task], trainedPrompt(view.task)),
     dark: toggleTheme,
     keys: () => panels.openPanel('Keys', keySheet(), { wide: true }),
   }

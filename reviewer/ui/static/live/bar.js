@@ -46,6 +46,7 @@ export class LiveBar {
         {},
         h('h3', {}, 'An empty field means the default'),
         settingFields(options.settings, (name, value) => this.#setting(name, value)),
+        this.#promptField(),
       ),
     )
     const downloads = new Menu(this.load, 'Downloads', () =>
@@ -89,6 +90,7 @@ export class LiveBar {
       sendable,
       this.options,
       this.policies.chosen,
+      this.prompt,
     ])
     if (key === this.#drawn) return
     this.#drawn = key
@@ -110,7 +112,7 @@ export class LiveBar {
       ? 'This policy gives the same answer each time: one sample is enough.'
       : 'independent samples of the same spectrum, for a vote (1 to 16)'
     fill(this.manyWord, Number(this.samples.value) === 1 ? 'sample' : 'samples')
-    fill(this.settings, '⚙', h('span', {}, settingsText(this.options.settings)))
+    fill(this.settings, '⚙', h('span', {}, settingsText(this.options.settings, this.prompt)))
     this.settings.setAttribute('aria-label', 'Settings')
     this.send.disabled = sent !== null || sendable === 0
     fill(
@@ -125,7 +127,32 @@ export class LiveBar {
   get runSettings() {
     const { chosen } = this.policies
     const samples = chosen?.samples_ok === false ? 1 : this.options.samples
-    return { task: this.options.task, policy: chosen?.key ?? '', samples, ...this.options.settings }
+    const { prompt } = this
+    return { task: this.options.task, policy: chosen?.key ?? '', prompt, samples, ...this.options.settings }
+  }
+
+  /**
+   * The prompt of the next run: the person's choice, or the policy's default. Only an imported prompt can be "trained".
+   * @returns {'trained' | 'ours'}
+   */
+  get prompt() {
+    if (this.policies.trainedPrompt(this.options.task) === undefined) return 'ours'
+    return this.options.prompt ?? (this.policies.chosen?.checkpoint ? 'trained' : 'ours')
+  }
+
+  #promptField() {
+    const imported = this.policies.trainedPrompt(this.options.task) !== undefined
+    const select = h(
+      'select',
+      { 'aria-label': 'Prompt', onChange: () => this.#changed({ prompt: select.value }) },
+      h('option', { value: 'trained', disabled: !imported }, 'as trained'),
+      h('option', { value: 'ours' }, 'ours'),
+    )
+    select.value = this.prompt
+    return [
+      h('label', { title: 'question and diagnostic guide that the model reads' }, h('span', {}, 'Prompt'), select),
+      h('p.muted', {}, imported ? PROMPT_MEANING : this.policies.promptProblem || notImported()),
+    ]
   }
 
   #samplesChanged() {
@@ -146,6 +173,15 @@ export class LiveBar {
 }
 
 const STORED = 'so-live-options'
+
+const PROMPT_MEANING =
+  'As trained: the prompt in SpecVI-Bench, on which the published checkpoints were trained; their default. ' +
+  'Ours: the guide of the task file; the default of every other policy.'
+const notImported = () => [
+  'The prompt on which the published checkpoints were trained is not imported for this question: run ',
+  h('code.command', {}, 'spec-o3 tasks import SpecVI-Bench/data'),
+  ', then load this page again.',
+]
 
 /** The settings of a run; `empty` describes an empty field. */
 const SETTINGS = [
@@ -218,13 +254,17 @@ function settingFields(settings, change) {
   )
 }
 
-/** The settings that are not left to the server, e.g. "T 0.7 · 12 turns". */
-const settingsText = (/** @type {any} */ { temperature, seed, max_tokens: tokens, max_turns: turns }) =>
+/** What is not left to the server, e.g. "T 0.7 · 12 turns · prompt as trained". */
+const settingsText = (
+  /** @type {any} */ { temperature, seed, max_tokens: tokens, max_turns: turns },
+  /** @type {string} */ prompt,
+) =>
   [
     temperature !== undefined && `T ${temperature}`,
     seed !== undefined && `seed ${seed}`,
     tokens !== undefined && `${tokens} tokens`,
     turns !== undefined && `${turns} turns`,
+    prompt === 'trained' && 'prompt as trained',
   ]
     .filter(Boolean)
     .join(' · ')
@@ -300,6 +340,8 @@ export class Policies {
   constructor({ isVisible, onChoose }) {
     /** @type {Policy[]} */
     this.all = []
+    /** @type {{trained: Record<string, string>, problem: string}} */
+    this.prompts = { trained: {}, problem: '' }
     /** @type {any} */
     this.health = null
     /** @type {string | undefined} */
@@ -313,7 +355,7 @@ export class Policies {
 
   /** @param {string} [wanted] the key to choose, if there is such a policy */
   async load(wanted) {
-    this.all = await getJSON('/api/live/policies')
+    ;[this.all, this.prompts] = await Promise.all([getJSON('/api/live/policies'), getJSON('/api/live/prompts')])
     fill(
       this.select,
       this.all.map(({ key, title }) => h('option', { value: key }, title)),
@@ -321,6 +363,14 @@ export class Policies {
     this.select.value = (this.all.find(({ key }) => key === wanted) ?? this.all[0]).key
     this.select.title = this.chosen?.note || 'the policy'
     this.check()
+  }
+
+  /** The imported prompt of a task; undefined where there is none. @param {string} task */
+  trainedPrompt = (task) => this.prompts.trained[task]
+
+  /** Why the imported prompts cannot be read; empty where they can. */
+  get promptProblem() {
+    return this.prompts.problem
   }
 
   get chosen() {

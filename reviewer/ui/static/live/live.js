@@ -41,7 +41,8 @@ function buildLive(root, me, keymap) {
   )
   const policies = new Policies({
     isVisible: () => inFront() && !document.hidden,
-    onChoose: (policy) => optionsChanged({ policy }),
+    // The prompt goes back to the default of the policy.
+    onChoose: (policy) => optionsChanged({ policy, prompt: undefined }),
   })
   const runs = new Runs({
     onChange: runChanged,
@@ -95,6 +96,8 @@ function buildLive(root, me, keymap) {
     controls,
     notices,
     tasks,
+    trainedPrompt: (task) =>
+      (view.run?.prompt ?? bar.prompt) === 'trained' ? policies.trainedPrompt(task) : undefined,
     select,
     openSettings: () => bar.settings.click(),
     keySheet: () => keys.sheet(),
@@ -168,7 +171,7 @@ function buildLive(root, me, keymap) {
     })
   }
 
-  /** @param {{policy?: string}} change */
+  /** @param {Partial<RunOptions>} change */
   function optionsChanged(change) {
     Object.assign(options, change)
     remember(options)

@@ -144,16 +144,16 @@ export class Runs {
   async start(row, settings) {
     const { run: id } = await postJSON('/api/live/runs', { bench: row.id, ...settings })
     row.runs.push(id)
-    const { task, policy, samples } = settings
-    return this.#listen({ id, bench: row.id, spectrum: row.spectrum, task, policy, samples }, Date.now())
+    const { task, policy, prompt, samples } = settings
+    return this.#listen({ id, bench: row.id, spectrum: row.spectrum, task, policy, prompt, samples }, Date.now())
   }
 
   /** An earlier run with all its events. @param {string} id @returns {Promise<Run>} */
   async find(id) {
     const known = this.get(id)
     if (known) return known
-    const { bench, spectrum, task, policy, samples, started } = await getJSON(`/api/live/runs/${id}`)
-    return this.get(id) ?? this.#listen({ id, bench, spectrum, task, policy, samples }, Date.parse(started))
+    const { started, ...about } = await getJSON(`/api/live/runs/${id}`)
+    return this.get(id) ?? this.#listen(aboutOf(about), Date.parse(started))
   }
 
   /** @param {Run} run */
@@ -206,6 +206,17 @@ export class Runs {
     run.isOver()
   }
 }
+
+/** What a run is known by, of the server's answer. */
+const aboutOf = ({ id, bench, spectrum, task, policy, prompt, samples }) => ({
+  id,
+  bench,
+  spectrum,
+  task,
+  policy,
+  prompt,
+  samples,
+})
 
 /** The events of a run, also after a lost connection: none is missed and none is applied twice. */
 class Feed {

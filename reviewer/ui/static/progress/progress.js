@@ -6,6 +6,7 @@ import { getJSON } from '../common/http.js'
 import { plotlyReady } from '../common/plotly_ready.js'
 import { openTab } from '../common/tabs.js'
 import { byPerson, byTask, decidedPerDay, perDay } from './charts.js'
+import { card, defined, table } from './tables.js'
 
 const TASKS_MEANING =
   'Every item is in exactly one state. Open states are rounds still to be done; approved and rejected are final.'
@@ -44,12 +45,15 @@ class ProgressPage {
       new Chart('Decisions per day', DAYS_MEANING, perDay),
       new Chart('Approved and rejected per day', DECIDED_MEANING, decidedPerDay),
     ]
+    this.time = h('div.words')
+    this.timeTitle = h('span', {}, 'Time per item')
     this.agreement = new AgreementCards()
     this.grid = h(
       'div.charts',
       {},
       this.charts.map((chart) => chart.card),
       this.agreement.cards,
+      card(this.timeTitle, this.time),
     )
     fill(
       root,
@@ -107,8 +111,11 @@ class ProgressPage {
     fill(this.tiles, tiles(this.figures, items))
     this.grid.hidden = this.tiles.hidden = items === 0
     this.empty.hidden = items > 0
-    if (items > 0) for (const chart of this.charts) chart.draw(this.figures)
-    else fill(this.empty, emptyWords(this.task.value || this.batch.value !== '*'))
+    if (items > 0) {
+      for (const chart of this.charts) chart.draw(this.figures)
+      fill(this.timeTitle, defined('Time per item', this.figures.time_meaning))
+      fill(this.time, times(this.figures.time_by_person))
+    } else fill(this.empty, emptyWords(this.task.value || this.batch.value !== '*'))
   }
 
   #options(tasks, batches) {
@@ -232,6 +239,23 @@ const total = (/** @type {Record<string, Record<string, number>>} */ counts) =>
     .flatMap((states) => Object.values(states))
     .reduce((sum, n) => sum + n, 0)
 
+/**
+ * The median active seconds of each person, in each round.
+ * @param {Record<string, Record<string, TimeSpent>>} people
+ */
+function times(people) {
+  const rows = Object.entries(people).flatMap(([person, rounds]) =>
+    Object.entries(rounds).map(([round, { decisions, median_seconds: seconds }]) => [
+      person,
+      round,
+      h('strong', {}, `${number(seconds, seconds < 10 ? 1 : 0)}\u202fs`),
+      number(decisions),
+    ]),
+  )
+  if (!rows.length) return h('p.none', {}, 'Undefined: no decision has a measured time.')
+  return table(['Reviewer', 'Round', 'Median', 'Decisions'], [2, 3], null, rows)
+}
+
 function emptyWords(filtered) {
   if (filtered)
     return [
@@ -349,13 +373,6 @@ export class AgreementCards {
   }
 }
 
-/** A word with its definition as a tooltip, also for keyboard focus. */
-export const defined = (text, meaning) =>
-  h('span.defined', { tabIndex: 0 }, text, h('span.meaning', { role: 'tooltip' }, meaning))
-
-const card = (title, content) =>
-  h('section.chart.agreement', {}, h('header', {}, h('h3', {}, title)), h('div.scroll', {}, content))
-
 function differing({ total: count, items }) {
   const more = count > items.length ? `The latest ${number(items.length)} of ${number(count)}. ` : ''
   return [
@@ -393,31 +410,4 @@ function estimate(one, as) {
   const unit = as === 'percent' ? '\u202f%' : ''
   const between = one.low === null ? `no interval: ${one.reason}` : `${format(one.low)} to ${format(one.high)}${unit}`
   return [h('strong', {}, `${format(one.value)}${unit}`), h('span.why', {}, `${between}; n = ${number(one.n)}`)]
-}
-
-function table(heads, numeric, meanings, rows) {
-  return h(
-    'table',
-    {},
-    h(
-      'thead',
-      {},
-      h(
-        'tr',
-        {},
-        heads.map((head, i) => h('th', { scope: 'col' }, meanings?.[i] ? defined(head, meanings[i]) : head)),
-      ),
-    ),
-    h(
-      'tbody',
-      {},
-      rows.map((row) =>
-        h(
-          'tr',
-          {},
-          row.map((cell, i) => h(numeric.includes(i) ? 'td.estimate' : 'td', {}, cell)),
-        ),
-      ),
-    ),
-  )
 }

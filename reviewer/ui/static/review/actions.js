@@ -100,7 +100,7 @@ export function reviewActions(options) {
     comment: options.focusComment,
     undo: () => decisions.undo(),
     'verdict-first': options.toggleVerdictFirst,
-    guide: () => panels.openGuide(state.me.tasks[state.item?.task.key ?? '']),
+    guide: () => panels.openGuide(state.me.tasks[state.item?.task.key ?? ''], state.item?.trajectory.prompt),
     history: () => state.item && reported(items.history(state.item.id).then(dialogs.openHistory)),
     template: () => state.item && reported(showTemplate(state.item.row.task)),
     dark: toggleTheme,

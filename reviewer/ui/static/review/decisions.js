@@ -24,6 +24,7 @@ const DONE = {
  * @typedef {Object} DecisionsOptions
  * @property {import('./state.js').ReviewState} state
  * @property {import('./lease.js').Lease} lease
+ * @property {import('./work_time.js').WorkTime} workTime
  * @property {import('./recovery.js').Recovery} recovery
  * @property {import('../common/notices.js').Notices} notices
  * @property {import('../common/page_status.js').TopBar} topBar
@@ -210,9 +211,11 @@ export class Decisions {
       await draft.pause()
       if (verb === 'submit') version = await this.saveVersion()
       if (version === null) return
-      const body = { version, verb, reason, comment, key: this.state.decisionKey }
+      const worked = this.on.workTime.spent(item.id)
+      const body = { version, verb, reason, comment, key: this.state.decisionKey, worked }
       const answer = await this.#postLeased(`/api/item/${item.id}/decide`, body)
       if (answer === null) return
+      this.on.workTime.decided(item.id)
       draft.decided(steps, typed) // text typed meanwhile is kept as unsent text on the earlier version
       this.state.lastDecided = item.id
       this.topBar.saved(new Date().toISOString())

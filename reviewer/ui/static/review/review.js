@@ -21,6 +21,7 @@ import { Navigation, itemInAddress } from './navigation.js'
 import { Queue } from './queue.js'
 import { Recovery } from './recovery.js'
 import { ReviewState } from './state.js'
+import { WorkTime } from './work_time.js'
 
 const NOTHING_LEFT =
   'Every item under this filter is done, waits for another person, or is in a blind session of yours. ' +
@@ -118,11 +119,13 @@ function buildReview(root, me, keymap) {
     onOutdated: (message) => refresh().then(() => notices.toast(message)),
     onRefused: (message) => showBar(message),
   })
+  const workTime = new WorkTime(() => root.getClientRects().length > 0)
   const recovery = new Recovery({ state, notices, topBar, refresh })
   const navigation = new Navigation({ state, items, queue, lease, editing, notices, draw, drawNothing })
   const decisions = new Decisions({
     state,
     lease,
+    workTime,
     recovery,
     notices,
     topBar,
@@ -162,6 +165,7 @@ function buildReview(root, me, keymap) {
   function draw(loaded, refreshed) {
     const sameItem = refreshed && state.isShown(loaded.item.id)
     state.setCurrent(loaded, sameItem)
+    workTime.show(loaded.item.id)
     recovery.begin(loaded.item, refreshed)
     bar.comment.value = state.draft?.comment ?? ''
     view.show(sameItem)
@@ -169,6 +173,7 @@ function buildReview(root, me, keymap) {
   }
 
   function drawNothing() {
+    workTime.show(null)
     view.showNothing(queue.onlyMine ? 'Nothing waits for you' : 'No item fits this filter', NOTHING_LEFT)
     showBar()
   }

@@ -1,0 +1,134 @@
+"""``spec-o3 tasks``: list the tasks with their prompts, and import the prompts that SpecVI-Bench's rows carry."""
+
+from __future__ import annotations
+
+from argparse import SUPPRESS, ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result, progress
+from reviewer.cli.common import DATABASE, add_database, add_json
+
+if TYPE_CHECKING:
+    from agent.tasks.trained import Imported, TrainedPrompt
+
+SHOWN = 60
+"""Characters of a prompt that are printed to tell variants apart, around the place where they differ."""
+
+
+def add(parser: ArgumentParser) -> None:
+    add_database(parser)
+    add_json(parser)
+    commands = parser.add_subparsers(metavar="", title="other commands")
+    about = "read the prompt of each class from SpecVI-Bench's rows, and store it next to annotations.db"
+    one = commands.add_parser("import", help=about, description=about)
+    one.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="Parquet files, or the folder with them")
+    # Without defaults of their own, which would replace options given before the word "import".
+    one.add_argument("--db", type=Path, metavar="FILE", default=SUPPRESS, help="the reviewers' database")
+    one.add_argument("--json", action="store_true", default=SUPPRESS, help="print the result as one JSON object")
+    one.set_defaults(run=run_import)
+
+
+def run(arguments: Namespace) -> int:
+    from agent.tasks import TaskError
+    from agent.tasks.trained import HOW, load
+    from reviewer.rules.campaign import known_tasks
+
+    known, problems = known_tasks(arguments.db or DATABASE)
+    where = _where(arguments)
+    try:
+        prompts = load(where)
+    except TaskError as error:
+        problems, prompts = (*problems, error), {}
+    listed = [
+        {"key": task.key, "title": task.title, "prompts": ["trained", "ours"] if task.key in prompts else ["ours"]}
+        for task in known.values()
+    ]
+    width = max(len(one["title"]) for one in listed)
+    lines = [f"{'task':6}  {'class':{width}}  prompts"]
+    for row in listed:
+        imported = prompts.get(str(row["key"]))
+        words = f"as trained ({_source(imported)}), ours" if imported else "ours"
+        lines.append(f"{row['key']:6}  {row['title']:{width}}  {words}")
+    if not prompts:
+        lines.append(f"No prompt of the published checkpoints has been imported; {HOW}.")
+    lines += [f"left out: {problem}" for problem in problems]
+    result = {"tasks": listed, "prompts_file": str(where), "problems": [str(problem) for problem in problems]}
+    print_result(arguments, result, "\n".join(lines))
+    return CHECK_FAILED if problems else DONE
+
+
+def run_import(arguments: Namespace) -> int:
+    from agent.tasks import TaskError
+    from agent.tasks.trained import files_in, import_prompts, load, save
+    from reviewer.rules.campaign import known_tasks
+
+    known, _ = known_tasks(arguments.db or DATABASE)
+    where = _where(arguments)
+    try:
+        files = [file for path in arguments.paths for file in files_in(path)]
+        found = import_prompts(progress(files, len(files), "reading"), known)
+    except TaskError as error:
+        raise CannotRun(str(error)) from error
+    if not found.prompts:
+        names = ", ".join(found.unknown)
+        raise CannotRun(f"{arguments.paths[0]}: found rows of {names:.200}, expected of {', '.join(known)}")
+    try:
+        before = load(where)
+    except TaskError:
+        before = {}  # a damaged file is replaced
+    try:
+        save(where, before | dict(found.prompts))
+    except TaskError as error:
+        raise CannotRun(str(error)) from error
+    print_result(arguments, _result(found, where), _text(found, where))
+    return DONE
+
+
+def _where(arguments: Namespace) -> Path:
+    from agent.tasks.trained import prompts_file
+
+    return prompts_file((arguments.db or DATABASE).resolve().parent)
+
+
+def _result(found: Imported, where: Path) -> dict[str, Any]:
+    prompts = {key: one.model_dump(mode="json") for key, one in found.prompts.items()}
+    return {"prompts_file": str(where), "tasks": prompts, "unknown": dict(found.unknown), "systems": _systems(found)}
+
+
+def _systems(found: Imported) -> dict[str, int]:
+    """Return the rows whose system text is not the one that this program sends, by that text."""
+    from agent.conversation import SYSTEM
+
+    return {text: rows for text, rows in found.systems.items() if text != SYSTEM}
+
+
+def _text(found: Imported, where: Path) -> str:
+    lines = []
+    for key, one in sorted(found.prompts.items()):
+        lines.append(f"{key}: {len(one.prompt):,} characters, in {_source(one)}")
+        if one.others:
+            every = one.rows + sum(other.rows for other in one.others)
+            lines.append(
+                f"  {1 + len(one.others)} variants in {every:,} rows; the most frequent one, of {one.rows:,} rows, "
+                "was taken. The others:"
+            )
+            lines += [f"  {other.rows:,} rows: …{_difference(other.prompt, one.prompt)}…" for other in one.others]
+    lines += [f"left out: {rows:,} rows of {name!r:.60}, no task here" for name, rows in sorted(found.unknown.items())]
+    lines += [
+        f"{rows:,} rows have another system text than the one this program sends: {text!r:.80}"
+        for text, rows in sorted(_systems(found).items())
+    ]
+    return "\n".join([*lines, f"written to {where}"])
+
+
+def _source(one: TrainedPrompt) -> str:
+    names = ", ".join(source.file for source in one.files)
+    return f"{one.rows:,} rows of {names}"
+
+
+def _difference(text: str, other: str) -> str:
+    """Return the part of ``text`` from a little before the first character that differs from ``other``."""
+    same = next((n for n, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other)))
+    start = max(0, same - SHOWN // 3)
+    return " ".join(text[start : start + SHOWN].split())
