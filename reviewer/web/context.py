@@ -52,6 +52,8 @@ class Context:
     backups: DailyBackups | None = None
     password_checks: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(PASSWORD_CHECKS))
     measured: Cache[str, list[dict[str, str]]] = field(default_factory=lambda: Cache(4096))
+    aids: Cache[tuple[str, ...], Any] = field(default_factory=lambda: Cache(2048))
+    """What routes/aids.py has computed: line tables, ranked templates, loci; keys begin with the kind."""
 
     def hints(self, spectrum: Spectrum, zoom: Zoom, task: Task | None) -> list[dict[str, str]]:
         """Return the hints of a zoom; measured once per spectrum, window and task."""

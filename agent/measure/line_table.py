@@ -1,0 +1,244 @@
+"""All lines of a task's class measured in one spectrum, at the file's redshift and at zero.
+
+Lines are those of the task's features and the major ones of the line list; each number has its error or the reason
+why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agent.lines import Line, convert, lines, sky_bands
+from agent.measure.gaussian import fit_line
+from agent.measure.pixels import coverage, rest, shown
+from agent.measure.profile import equivalent_width
+from agent.measure.values import Measured, Undefined, Window, number, plus_minus
+from agent.spectrum import Spectrum
+from agent.tasks import Feature, Task
+
+HALF_WIDTH = 0.005
+"""Half width, as a fraction of the wavelength (1 500 km/s), of the window of a line that no feature describes."""
+CALIBRATION = 10.0
+"""km/s, added in quadrature to each velocity before velocities are compared: the typical error of a survey's
+wavelength scale and of line positions in blends."""
+FARTHEST = 1500.0
+"""km/s; a peak farther from the line than this is not taken for it."""
+CHANCE = 0.01
+"""Velocities disagree where their χ² has a probability below this."""
+SAME_LINE = 1.5
+"""Å within which a task's wavelength and the line list's are one line (agent.hints uses the same)."""
+
+
+@dataclass(frozen=True)
+class LineMeasurement:
+    """One line at one redshift, measured in the rest frame and medium of the spectrum.
+
+    :param centroid: Å, of the fitted Gaussian, at rest
+    :param velocity: km/s against the redshift used
+    :param fwhm: km/s, as seen, the spectrograph's own width included
+    :param ew: Å at rest, absorption > 0; also given where no line is seen
+    :param sky: the sky line, telluric band or arm join that covers the line's centre, "" without one
+    :param reason: why ``centroid``, ``velocity`` and ``fwhm`` (or all) are None
+    """
+
+    centroid: Measured | None = None
+    velocity: Measured | None = None
+    fwhm: Measured | None = None
+    ew: Measured | None = None
+    sky: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class LineRow:
+    """One line of the table.
+
+    :param rest: rest wavelength in Å in the spectrum's medium
+    :param of_task: the line is one of the task's features
+    """
+
+    name: str
+    species: str
+    rest: float
+    of_task: bool
+    at_z: LineMeasurement
+    at_zero: LineMeasurement
+
+
+@dataclass(frozen=True)
+class CommonVelocity:
+    """The mean velocity of the detected lines in km/s against the redshift used, and whether the lines agree on it.
+
+    :param chi2: of the velocities about their mean, ``lines`` − 1 degrees of freedom; 0 for one line
+    """
+
+    mean: Measured
+    lines: int
+    chi2: float
+    agree: bool
+    text: str
+
+
+@dataclass(frozen=True)
+class LineTable:
+    """The table. ``z`` is the file's redshift, None if it has none: then ``at_z`` of each row says so."""
+
+    z: float | None
+    rows: tuple[LineRow, ...]
+    velocity: CommonVelocity | None
+    velocity_at_zero: CommonVelocity | None
+
+
+def line_table(spectrum: Spectrum, task: Task | None) -> LineTable:
+    """Measure every line of ``task`` and every major line in range, in order of wavelength."""
+    z = spectrum.redshift
+    at_zero = rest(spectrum, 0.0)
+    # A library star is at rest already: its redshift is not applied again.
+    same = spectrum.frame == "rest" or z == 0.0
+    at_z = None if z is None and not same else at_zero if same else rest(spectrum, z)
+    unknown = LineMeasurement(reason="the file has no redshift")
+    rows = []
+    chosen = _chosen(spectrum, task, at_zero, at_z)
+    for line, of_task in chosen:
+        windows = _windows(line, task, spectrum)
+        others = [other for other, _ in chosen if other is not line]
+        zero = _measure(spectrum, at_zero, line, others, windows, 0.0)
+        there = unknown if at_z is None else zero if same else _measure(spectrum, at_z, line, others, windows, z or 0.0)
+        rows.append(LineRow(line.name, line.species, line.at(spectrum.medium), of_task, there, zero))
+    return LineTable(
+        z,
+        tuple(rows),
+        None if at_z is None else _common(task, [(row, row.at_z) for row in rows]),
+        _common(task, [(row, row.at_zero) for row in rows]),
+    )
+
+
+def _chosen(spectrum: Spectrum, task: Task | None, at_zero: Spectrum, at_z: Spectrum | None) -> list[tuple[Line, bool]]:
+    """Return the lines of the task (also those outside the data) and the major lines inside, by wavelength."""
+    own = {line for line in lines() for feature in _features(task) if _is_of(line, feature)}
+
+    def covered(line: Line) -> bool:
+        at = line.at(spectrum.medium)
+        window = at * (1 - HALF_WIDTH), at * (1 + HALF_WIDTH)
+        return any(coverage(s, window) > 0.5 for s in (at_zero, at_z) if s is not None)
+
+    return [(line, line in own) for line in lines() if line in own or (line.major and covered(line))]
+
+
+def _features(task: Task | None) -> list[Feature]:
+    return [f for f in (task.features if task else ()) if f.kind == "line" and f.quantity != "slope"]
+
+
+def _is_of(line: Line, feature: Feature) -> bool:
+    return any(abs(w - line.at(feature.medium)) < SAME_LINE for w in feature.wavelengths)
+
+
+def _windows(line: Line, task: Task | None, spectrum: Spectrum) -> tuple[Window, tuple[Window, ...]]:
+    """Return span and side bands (Å at rest, in the spectrum's medium): the task's own for this line; those of its
+    nearest feature of the same ion, moved in velocity; otherwise 1 500 km/s and the stretches next to it.
+    """
+    centre = line.at(spectrum.medium)
+    features = _features(task)
+    own = next((f for f in features if _is_of(line, f) and f.quantity != "depth"), None)
+    if own is not None:
+        there = own.in_medium(spectrum.medium)
+        return there.span, there.side_bands
+    kin = [
+        (abs(other.at(spectrum.medium) - centre), centre / other.at(spectrum.medium), feature)
+        for feature in features
+        for other in lines()
+        if other.species == line.species and _is_of(other, feature) and feature.quantity != "depth"
+    ]
+    if kin:
+        _, scale, feature = min(kin, key=lambda entry: entry[0])
+        there = feature.in_medium(spectrum.medium)
+        (lo, hi), bands = there.span, there.side_bands
+        return (lo * scale, hi * scale), tuple((a * scale, b * scale) for a, b in bands)
+    half = centre * HALF_WIDTH
+    return (centre - half, centre + half), (
+        (centre - 2.5 * half, centre - 1.1 * half),
+        (centre + 1.1 * half, centre + 2.5 * half),
+    )
+
+
+def _measure(
+    spectrum: Spectrum,
+    view: Spectrum,
+    line: Line,
+    others: Sequence[Line],
+    windows: tuple[Window, tuple[Window, ...]],
+    z: float,
+) -> LineMeasurement:
+    """Measure one line in ``view``, the spectrum brought to rest at ``z``; a peak nearer to one of ``others`` is not
+    this line's.
+    """
+    span, bands = windows
+    sky = _sky_on(spectrum, line, z)
+    width = equivalent_width(view, span, bands)
+    if isinstance(width, Undefined):
+        if span[0] > view.wavelength[-1] or span[1] < view.wavelength[0]:
+            covered = shown((view.wavelength[0], view.wavelength[-1]))
+            return LineMeasurement(sky=sky, reason=f"outside the data ({covered} at this redshift)")
+        return LineMeasurement(sky=sky, reason=width.reason)
+    fit = fit_line(view, span, bands)
+    if isinstance(fit, Undefined):
+        return LineMeasurement(ew=width, sky=sky, reason=fit.reason)
+    distance = abs(fit.centre.value - line.at(view.medium))
+    nearer = next((o.name for o in others if abs(fit.centre.value - o.at(view.medium)) < distance), None)
+    if nearer is not None:
+        return LineMeasurement(sky=sky, reason=f"the peak at {fit.centre.value:.0f} Å is nearer to {nearer}")
+    velocity = fit.velocity(line.at(view.medium))
+    if abs(velocity.value) > FARTHEST:
+        return LineMeasurement(sky=sky, reason=f"the only peak is {plus_minus(velocity)} away")
+    return LineMeasurement(fit.centre, velocity, fit.fwhm, width, sky)
+
+
+def _sky_on(spectrum: Spectrum, line: Line, z: float) -> str:
+    """Return the first sky line, telluric band or arm join within 0.2 % (600 km/s) of the line's centre; "" for none.
+
+    In a spectrum stored at rest the observed wavelength is known only where the redshift is.
+    """
+    if spectrum.frame == "rest":
+        if spectrum.redshift is None:
+            return ""
+        z = spectrum.redshift
+    observed = convert(line.at("vacuum") * (1.0 + z), "vacuum", spectrum.medium)
+    for band in sky_bands(spectrum.survey):
+        lo, hi = band.window(spectrum.medium)
+        if lo < observed * 1.002 and hi > observed * 0.998:
+            return f"{band.name} {band.lo:.0f}–{band.hi:.0f} Å observed"
+    return ""
+
+
+def _common(task: Task | None, measured: Sequence[tuple[LineRow, LineMeasurement]]) -> CommonVelocity | None:
+    """Return the weighted mean velocity of the fitted lines that are free of sky: those of the task's ions, or all if
+    they are fewer than two.
+    """
+    ions = {line.species for line in lines() for f in _features(task) if f.role != "confuser" and _is_of(line, f)}
+    fitted = [(row, m.velocity) for row, m in measured if m.velocity is not None and not m.sky]
+    found = [velocity for row, velocity in fitted if row.species in ions]
+    if len(found) < 2:
+        found = [velocity for _, velocity in fitted]
+    if not found:
+        return None
+    value = np.array([v.value for v in found])
+    weight = 1.0 / (np.array([v.error for v in found]) ** 2 + CALIBRATION**2)
+    mean = Measured(float((weight * value).sum() / weight.sum()), float(1.0 / np.sqrt(weight.sum())), "km/s")
+    chi2 = float((weight * (value - mean.value) ** 2).sum())
+    count = len(found)
+    agree = count > 1 and _probability(chi2, count - 1) >= CHANCE
+    if count == 1:
+        text = f"one line only, at {plus_minus(mean)}: two are needed to confirm a velocity"
+    else:
+        verdict = "agree" if agree else "do not agree"
+        text = f"{count} lines {verdict}: mean {plus_minus(mean)}, χ² {number(chi2, 1)} for {count - 1}"
+    return CommonVelocity(mean, count, chi2, agree, text)
+
+
+def _probability(chi2: float, freedom: int) -> float:
+    """Return the probability that chance alone gives a χ² at least this large."""
+    from scipy.special import chdtrc
+
+    return float(chdtrc(freedom, chi2))
