@@ -140,22 +140,25 @@ export class WidthTool {
       const result = await this.measure(lo, hi)
       if (ticket !== this.#ticket) return
       if (result.continuum) this.ends = result.continuum
-      this.#say(resultText(result, this.spectrum.medium), true)
+      const { short, whole } = resultTexts(result, this.spectrum.medium)
+      this.#say(short, whole)
       this.redraw()
     } catch (error) {
       if (ticket === this.#ticket) this.#say(error.message)
     }
   }
 
-  #say(text, measured = false) {
+  /** @param {string} text @param {string} [whole] a result: the text to copy */
+  #say(text, whole = '') {
     this.root.hidden = false
     this.text.textContent = text
-    this.text.title = measured ? `${text}. ${DEFINITION}` : ''
-    this.copy.hidden = !measured
+    this.text.title = whole ? `${whole}. ${DEFINITION}` : ''
+    this.whole = whole
+    this.copy.hidden = !whole
   }
 
   #copy() {
-    navigator.clipboard?.writeText(this.text.textContent ?? '').then(() => {
+    navigator.clipboard?.writeText(this.whole ?? '').then(() => {
       fill(this.copy, 'copied')
       setTimeout(() => fill(this.copy, 'copy'), 1500)
     })
@@ -224,20 +227,20 @@ const DEFINITION =
   'Equivalent width ∫ (1 − F/C) dλ between the two points, positive in absorption; C is the straight line through ' +
   'the pixels about them. Centroid and FWHM are those of one Gaussian on that line'
 
-/** The result in one line, to be read and copied. @param {any} result @param {string} medium */
-export function resultText({ ew, flux, centroid, fwhm, continuum, reason, frame, span: [lo, hi] }, medium) {
+/** The result: {short}, to be read, and {whole}, to be copied. @param {any} result @param {string} medium */
+export function resultTexts({ ew, flux, centroid, fwhm, continuum, reason, frame, span: [lo, hi] }, medium) {
   const missing = reason ? `undefined: ${reason}` : ''
-  if (!ew) return missing || 'undefined'
   const middle = continuum ? (continuum[0][1] + continuum[1][1]) / 2 : NaN
-  return [
-    `EW ${plusMinus(ew)}${ew.unit ? '' : ' Å'} (absorption > 0)`,
+  const read = [
+    ew && `EW ${plusMinus(ew)} Å (absorption > 0)`,
     centroid && `centroid ${plusMinus(centroid, { group: false })} Å`,
-    fwhm && `FWHM ${plusMinus(fwhm)}${fwhm.unit ? '' : ' km/s'}`,
-    `continuum ${significant(middle, 4)}`,
-    flux && `flux ${significant(flux.value, 3)} ± ${significant(flux.error, 2)}`,
-    `${number(lo, 1, { group: false })} – ${number(hi, 1, { group: false })} Å, ${frame}, ${medium}`,
+    fwhm && `FWHM ${plusMinus(fwhm)} km/s`,
+    ew && `continuum ${significant(middle, 4)}`,
+    `${frame}, ${medium}`,
     missing,
   ]
-    .filter(Boolean)
-    .join(' · ')
+  const range = `${number(lo, 1, { group: false })} – ${number(hi, 1, { group: false })} Å`
+  const more = [flux && `flux ${significant(flux.value, 3)} ± ${significant(flux.error, 2)} ${flux.unit}`, range]
+  const joined = (/** @type {any[]} */ parts) => parts.filter(Boolean).join(' · ')
+  return { short: joined(read), whole: joined([...read, ...more]) }
 }
