@@ -174,9 +174,9 @@ export class Aids extends EventTarget {
   }
 }
 
-/** The velocity of a match: "−12 ± 5 km/s". */
+/** The velocity of a match: "−12 ± 5 km/s"; without an error χ² has no minimum in the range tried. */
 export const velocityText = ({ velocity, velocity_error: error }) =>
-  Number.isFinite(velocity) ? `${plusMinus({ value: velocity, error })} km/s` : 'no velocity'
+  error === null ? 'no velocity' : `${plusMinus({ value: velocity, error })} km/s`
 
 /** χ² per degree of freedom of a match. */
 export const chi2Text = ({ reduced_chi2: chi2 }) => (chi2 < 100 ? significant(chi2, 3) : number(chi2))

@@ -87,7 +87,9 @@ export class Evidence {
     const ticket = ++this.#ticket
     if (!this.isOpen || !this.desk?.getClientRects().length) return
     this.body.setAttribute('aria-busy', 'true')
+    this.body.inert = true // what is shown belongs to the item before
     await painted()
+    if (ticket === this.#ticket) this.#put(h('p.muted', {}, 'measuring …'))
     await pause(SETTLE)
     await idle()
     if (ticket !== this.#ticket) return
@@ -129,6 +131,7 @@ export class Evidence {
     this.leave()
     this.leave = () => {}
     this.body.removeAttribute('aria-busy')
+    this.body.inert = false
     this.body.scrollTop = 0
     fill(this.body, element)
   }

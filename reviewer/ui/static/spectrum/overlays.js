@@ -1,8 +1,7 @@
 // Curves drawn with the data: a library template, the pipeline's model, single exposures. They are placed on the data's
 // own wavelengths, and divided by the data's pseudo-continuum in the normalised view.
 
-import { restInData } from './frames.js'
-import { interpolate } from './math.js'
+import { inMedium, interpolate } from './math.js'
 
 /**
  * @typedef {Object} Overlay
@@ -11,7 +10,7 @@ import { interpolate } from './math.js'
  * @property {ArrayLike<number>} wavelength Å: of a template at rest in `medium`, of others those of the data
  * @property {ArrayLike<number>} flux in the data's flux unit; NaN breaks the curve
  * @property {Medium} [medium] of a template
- * @property {number} [z] of a template: where it was fitted
+ * @property {number} [z] of a template: where it was fitted, against the data as they are stored
  * @property {string} [note] for the legend
  * @property {string} [title] tooltip of the legend
  */
@@ -41,7 +40,9 @@ export const EXPOSURE_COLOURS = 6
 function place({ kind, wavelength, flux, medium = 'vacuum', z = 0 }, spectrum, continuum) {
   const at =
     kind === 'template'
-      ? Float64Array.from(wavelength, (rest) => restInData(rest, medium, spectrum, z))
+      ? Float64Array.from(wavelength, (rest) =>
+          inMedium(inMedium(rest, medium, 'vacuum') * (1 + z), 'vacuum', spectrum.medium),
+        )
       : Float64Array.from(wavelength)
   const values = Float64Array.from(flux, (value) => value ?? NaN)
   if (!continuum) return { wavelength: at, flux: values }
