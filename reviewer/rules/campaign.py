@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from agent import tasks
+from agent import tasks, templates
 from agent.tasks import Task, TaskError
 from agent.text import OneLine
 from reviewer.rules.people import Role
@@ -126,3 +126,9 @@ def known_tasks(db: Path) -> tuple[dict[str, Task], tuple[TaskError, ...]]:
     """Return the usable tasks of the program and of the campaign of ``db``, and the errors of the others."""
     folder = db.resolve().parent / "tasks"
     return tasks.load_all([folder] if folder.is_dir() else [])
+
+
+def known_templates(db: Path) -> tuple[templates.Library, tuple[templates.TemplateError, ...]]:
+    """Return the templates of the program and of the campaign of ``db``, and the errors of the other files."""
+    folder = db.resolve().parent / "templates"
+    return templates.load_all([folder] if folder.is_dir() else [])

@@ -148,6 +148,13 @@ SECTIONS = (
         "Precision, recall and F1 of a rule without a model; docs/baseline.md says what the sets are worth.",
         ("-m", "tests.benchmarks.baseline", "--seeds", "12", "--real", SPECTRA),
     ),
+    Section(
+        "templates",
+        "Templates",
+        "The class of the best of the bundled templates on labelled real spectra, templates of the object itself left "
+        "out; then the velocities of the same spectra shifted by known amounts, and the time on one core.",
+        ("-m", "tests.benchmarks.templates", SPECTRA),
+    ),
 )
 
 

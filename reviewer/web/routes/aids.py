@@ -4,20 +4,35 @@ Everything is computed from the spectrum, never from what people decided about t
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from fastapi import APIRouter, Depends, Query, Response
+from numpy.typing import NDArray
 
 from agent.lines import Medium
-from agent.measure import Measured
+from agent.loci import Place, Plane, Point, place, planes, points
+from agent.measure import Measured, rest
 from agent.measure.line_table import CommonVelocity, LineMeasurement, LineTable, line_table
 from agent.measure.two_points import between_points, in_frame
 from agent.spectrum import Spectrum
-from reviewer.web.context import ContextDep, PersonDep
+from agent.templates import Library, Match, TemplateError, rank
+from agent.templates.rank import STELLAR
+from reviewer.rules.campaign import known_templates
+from reviewer.store import NotFound
+from reviewer.web.context import Context, ContextDep, PersonDep
 from reviewer.web.visibility import require_visible
 
 HOUR = "private, max-age=3600"
 """For answers that only a new version of the program, or of a template file, can change."""
+
+BEST = 10
+"""Templates in the ranking that the page gets."""
+KIND_OF_TASK = {"cv": "CV", "cc": "carbon", "ss": "S", "gm": "M giant", "wd": "WD", "o": "O", "b": "B", "a": "A"}
+"""Class of templates that a task is about."""
+
+FloatArray = NDArray[np.float64]
 
 router = APIRouter(prefix="/api", dependencies=[Depends(require_visible)])
 
@@ -122,3 +137,159 @@ def _pair(value: Measured) -> dict[str, float]:
 def digits(value: float, significant: int = 5) -> float:
     """Round to significant digits, for JSON."""
     return float(f"{value:.{significant}g}")
+
+
+# ---- templates
+
+
+@router.get("/spectrum/{sha256}/templates")
+def templates(
+    person: PersonDep, context: ContextDep, response: Response, sha256: str, task: str = ""
+) -> dict[str, Any]:
+    """The ten best templates of all, and the best of each class."""
+    spectrum = context.gallery.spectrum(sha256)
+    library, problems = _library(context)
+    matches = _matches(context, spectrum)
+    response.headers["Cache-Control"] = HOUR
+    rows = [_match_json(number, match, library) for number, match in enumerate(matches, start=1)]
+    best: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        best.setdefault(row["class"], row)
+    return {
+        "matches": rows[:BEST],
+        "best_of_class": list(best.values()),
+        "z": spectrum.redshift,
+        "note": " ".join(_notes(spectrum, KIND_OF_TASK.get(task), best, problems)),
+    }
+
+
+@router.get("/templates/{template_id}")
+def template(person: PersonDep, context: ContextDep, template_id: str, spectrum: str) -> dict[str, Any]:
+    """One template, the redshift at which it matches a spectrum, and the polynomial that brings it to its flux."""
+    library, _ = _library(context)
+    if template_id not in library:
+        raise NotFound("There is no template with this id.")
+    found = library[template_id]
+    seen = np.isfinite(found.flux)
+    wavelength, flux = found.wavelength[seen], found.flux[seen]
+    target = context.gallery.spectrum(spectrum)
+    match = next((m for m in _matches(context, target) if library.templates[m.place].about.id == template_id), None)
+    if match is None:
+        z, multiplier = target.redshift or 0.0, np.full(flux.size, level_ratio(target, wavelength, flux))
+    else:
+        z, multiplier = match.z, match.multiplier(wavelength)
+    about = found.about
+    return {
+        "id": about.id,
+        "name": about.name,
+        "class": about.kind,
+        "subtype": about.subtype,
+        "medium": "vacuum",
+        "frame": "rest",
+        "wavelength": np.round(wavelength, 2).tolist(),
+        "flux": [digits(value) for value in flux.tolist()],
+        "z": z,
+        "multiplier": [digits(value) for value in multiplier.tolist()],
+        "ranked": match is not None,
+        "source": about.source,
+        "citation": about.citation,
+        "repository": about.repository,
+        "licence": about.licence,
+        "resolving_power": about.resolving_power,
+    }
+
+
+def level_ratio(spectrum: Spectrum, wavelength: FloatArray, flux: FloatArray) -> float:
+    """Return the ratio of the median fluxes of a spectrum and a template (vacuum Å, at rest) where both have data; of
+    all data if they have nothing in common.
+    """
+    at_rest = rest(spectrum, None, "vacuum")
+    seen = at_rest.ivar > 0
+    common = seen & (at_rest.wavelength >= wavelength[0]) & (at_rest.wavelength <= wavelength[-1])
+    used = common if common.any() else seen
+    if not used.any():
+        return 1.0
+    own = np.interp(at_rest.wavelength[used], wavelength, flux)
+    return float(np.median(at_rest.flux[used]) / (np.median(own) or 1.0))
+
+
+def _library(context: Context) -> tuple[Library, tuple[TemplateError, ...]]:
+    found: tuple[Library, tuple[TemplateError, ...]] = context.aids.get(
+        ("library",), lambda: known_templates(context.store.path)
+    )
+    return found
+
+
+def _matches(context: Context, spectrum: Spectrum) -> list[Match]:
+    library, _ = _library(context)
+    found: list[Match] = context.aids.get(("ranked", spectrum.sha256), lambda: rank(spectrum, library))
+    return found
+
+
+def _match_json(number: int, match: Match, library: Library) -> dict[str, Any]:
+    about = library.templates[match.place].about
+    found = Measured(match.velocity, match.error or 0.0, "km/s")
+    return {
+        "id": about.id,
+        "name": about.name,
+        "class": about.kind,
+        "subtype": about.subtype,
+        "source": about.source,
+        "reduced_chi2": digits(match.reduced_chi2, 4),
+        "velocity": _pair(found)["value"],
+        "velocity_error": None if match.error is None else digits(match.error, 3),
+        "z": digits(match.z, 7),
+        "overlap": round(match.overlap, 3),
+        "rank": number,
+    }
+
+
+def _notes(
+    spectrum: Spectrum, wanted: str | None, found: Mapping[str, Any], problems: Sequence[TemplateError]
+) -> list[str]:
+    """Return sentences on what limits the ranking."""
+    notes = []
+    if not found:
+        notes.append("No template covers enough of this spectrum.")
+    elif wanted is not None and wanted not in found:
+        notes.append(f"No template of the class of the question ({wanted}) covers enough of this spectrum.")
+    if spectrum.frame == "observed" and spectrum.redshift is None:
+        notes.append("The file has no redshift: all templates were tried within 1 000 km/s of zero.")
+    elif spectrum.redshift is not None and spectrum.frame == "observed" and abs(spectrum.redshift) > STELLAR:
+        notes.append("The redshift of the file is no star's: stars were also tried within 1 000 km/s of zero.")
+    if spectrum.meta.get("medium_assumed"):
+        notes.append("The file does not state air or vacuum: if air is wrong, velocities are 80 km/s off.")
+    notes += [str(problem) for problem in problems]
+    return notes
+
+
+# ---- loci
+
+
+@router.get("/spectrum/{sha256}/loci")
+def loci(person: PersonDep, context: ContextDep, response: Response, sha256: str, task: str = "") -> dict[str, Any]:
+    """The planes that separate the class from its look-alikes: the templates, and this spectrum."""
+    spectrum = context.gallery.spectrum(sha256)
+    response.headers["Cache-Control"] = HOUR
+    return {"plots": [_plot_json(context, spectrum, plane) for plane in planes(task)]}
+
+
+def _plot_json(context: Context, spectrum: Spectrum, plane: Plane) -> dict[str, Any]:
+    library, _ = _library(context)
+    known: list[Point] = context.aids.get(("points", plane.title), lambda: points(plane, library))
+    here: Place = context.aids.get(("place", plane.title, spectrum.sha256), lambda: place(plane, spectrum))
+    return {
+        "title": plane.title,
+        "x": {"name": plane.x.name, "unit": plane.x.unit},
+        "y": {"name": plane.y.name, "unit": plane.y.unit},
+        "points": [{"x": digits(p.x, 4), "y": digits(p.y, 4), "class": p.kind, "name": p.name} for p in known],
+        "this": None
+        if here.x is None or here.y is None
+        else {
+            "x": digits(here.x.value, 4),
+            "y": digits(here.y.value, 4),
+            "x_error": digits(here.x.error, 3),
+            "y_error": digits(here.y.error, 3),
+        },
+        "reason": here.reason,
+    }

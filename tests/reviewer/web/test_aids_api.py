@@ -6,10 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from agent.measure import rest
 from agent.simulate import simulate
+from agent.templates import About, Template, grid
+from agent.templates.library import write
 from agent.trajectory import Answer, Drafter, Think, Trajectory
 from reviewer.rules.campaign import Rules
 from reviewer.store import Store
@@ -108,3 +112,85 @@ def test_a_window_that_cannot_be_is_refused(client: TestClient, store: Store, wr
     answer = client.get("/api/measure", params=sent)
     assert answer.status_code == 422
     assert answer.json()["kind"] == "bad_request"
+
+
+def test_templates_are_ranked_with_class_velocity_and_fit(client: TestClient, store: Store) -> None:
+    _, sha256 = an_item(store, "b", "b", 1)
+    found = client.get(f"/api/spectrum/{sha256}/templates", params={"task": "b"}).json()
+    assert [row["rank"] for row in found["matches"]] == list(range(1, 11))
+    assert found["matches"][0]["class"] in ("B", "A", "O")
+    chi2 = [row["reduced_chi2"] for row in found["matches"]]
+    assert chi2 == sorted(chi2)
+    classes = [row["class"] for row in found["best_of_class"]]
+    assert len(classes) == len(set(classes)) > 5
+    assert all(abs(row["velocity"]) < 1100 and 0.6 < row["overlap"] <= 1.0 for row in found["matches"])
+
+
+def test_a_template_comes_with_what_brings_it_onto_the_spectrum(client: TestClient, store: Store) -> None:
+    _, sha256 = an_item(store, "b", "b", 1)
+    best = client.get(f"/api/spectrum/{sha256}/templates").json()["matches"][0]
+    found = client.get(f"/api/templates/{best['id']}", params={"spectrum": sha256}).json()
+    assert found["medium"] == "vacuum"
+    assert found["frame"] == "rest"
+    assert len(found["wavelength"]) == len(found["flux"]) == len(found["multiplier"]) > 1000
+    assert found["z"] == pytest.approx(best["z"], abs=1e-6)
+    assert found["licence"] in ("MIT", "BSD-3-Clause")
+    assert found["citation"]
+    wavelength = np.array(found["wavelength"]) * (1 + found["z"])
+    model = np.array(found["flux"]) * np.array(found["multiplier"])
+    spectrum = store.spectra.get(sha256)
+    inside = (spectrum.wavelength > 4500) & (spectrum.wavelength < 7000)
+    ratio = spectrum.flux[inside] / np.interp(spectrum.wavelength[inside], wavelength, model)
+    assert np.median(ratio) == pytest.approx(1.0, abs=0.02)
+
+
+def test_a_template_that_was_not_ranked_is_brought_to_the_level_of_the_spectrum(
+    client: TestClient, store: Store
+) -> None:
+    _, sha256 = an_item(store, "b", "b", 1)
+    found = client.get("/api/templates/sdss-dr2-templates-sdss-030-bal-quasar", params={"spectrum": sha256}).json()
+    assert found["ranked"] is False
+    assert set(found["multiplier"]) == {found["multiplier"][0]}
+    assert client.get("/api/templates/nothing", params={"spectrum": sha256}).status_code == 404
+    assert client.get("/api/templates/nothing").status_code == 422
+
+
+def test_a_class_without_a_template_is_said(client: TestClient, store: Store) -> None:
+    _, sha256 = an_item(store, "cv", "cv", 1)
+    found = client.get(f"/api/spectrum/{sha256}/templates", params={"task": "cv"}).json()
+    assert "No template of the class of the question (CV)" in found["note"]
+
+
+@pytest.mark.parametrize("task", ["gm", "wd", "a", "b", "o", "cc", "ss", "cv"])
+def test_the_loci_have_templates_and_the_spectrum_or_the_reason(client: TestClient, store: Store, task: str) -> None:
+    _, sha256 = an_item(store, task, task, 1)
+    plots = client.get(f"/api/spectrum/{sha256}/loci", params={"task": task}).json()["plots"]
+    assert plots
+    for plot in plots:
+        assert plot["title"]
+        assert plot["x"]["name"]
+        assert len(plot["points"]) > 10
+        assert (plot["this"] is None) == bool(plot["reason"])
+    placed = [plot["this"] for plot in plots if plot["this"]]
+    assert placed
+    assert all(place["x_error"] > 0 and place["y_error"] > 0 for place in placed)
+
+
+def test_a_task_without_planes_has_none(client: TestClient, store: Store) -> None:
+    _, sha256 = an_item(store, "cv", "cv", 1)
+    assert client.get(f"/api/spectrum/{sha256}/loci", params={"task": "tns"}).json() == {"plots": []}
+
+
+def test_own_templates_are_used_and_broken_ones_are_named(client: TestClient, store: Store, tmp_path: Path) -> None:
+    _, sha256 = an_item(store, "b", "b", 1)
+    spectrum = store.spectra.get(sha256)
+    folder = tmp_path / "templates"
+    folder.mkdir()
+    first, flux, _ = grid.rebin(rest(spectrum, None, "vacuum"))
+    own = Template(About(id="mine", name="my star", kind="mine"), first, flux / np.median(flux))
+    write(folder / "own.npz", [own])
+    (folder / "broken.npz").write_bytes(b"nothing")
+    found = client.get(f"/api/spectrum/{sha256}/templates").json()
+    assert found["matches"][0]["id"] == "mine"
+    assert found["matches"][0]["velocity"] == pytest.approx(299792.458 * (spectrum.redshift or 0.0), abs=5)
+    assert "broken.npz" in found["note"]
