@@ -175,11 +175,12 @@ export class Aids extends EventTarget {
 }
 
 /** The velocity of a match: "−12 ± 5 km/s"; without an error χ² has no minimum in the range tried. */
-export const velocityText = ({ velocity, velocity_error: error }) =>
-  error === null ? 'no velocity' : `${plusMinus({ value: velocity, error })} km/s`
+export const velocityText = ({ velocity, velocity_error: error }, unit = 'km/s') =>
+  error === null ? 'no velocity' : plusMinus({ value: velocity, error, unit })
 
 /** χ² per degree of freedom of a match. */
-export const chi2Text = ({ reduced_chi2: chi2 }) => (chi2 < 100 ? significant(chi2, 3) : number(chi2))
+export const chi2Text = ({ reduced_chi2: chi2 }) =>
+  chi2 < 0.01 ? '< 0.01' : chi2 < 100 ? significant(chi2, 3) : number(chi2)
 
 function templateOverlay(found, match) {
   const { name, medium, wavelength, flux, multiplier, z, source, citation, licence } = found

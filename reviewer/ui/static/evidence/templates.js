@@ -50,7 +50,7 @@ function list(title, matches, radio) {
       h('span'),
       h('span', {}, 'template'),
       h('span', { title: 'χ² per degree of freedom; smaller is better, 1 is a perfect fit' }, 'χ²ν'),
-      h('span', { title: 'Radial velocity at which the template fits best' }, 'velocity'),
+      h('span', { title: 'Radial velocity at which the template fits best' }, 'velocity, km/s'),
     ),
     matches.map((match) =>
       h(
@@ -59,7 +59,7 @@ function list(title, matches, radio) {
         radio(match),
         h('span', {}, match.name, h('span.class', {}, [match.class, match.subtype].filter(Boolean).join(' · '))),
         h('span.number', {}, chi2Text(match)),
-        h('span.number', {}, velocityText(match)),
+        h('span.number', {}, velocityText(match, '')),
       ),
     ),
   )

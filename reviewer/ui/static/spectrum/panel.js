@@ -275,7 +275,9 @@ export class Panel {
     const curve = ({ wavelength, flux, kind, colour }) => {
       const [first, last] = pixelsIn(wavelength, [range[0] - wide, range[1] + wide])
       const shape = { ...options, from: first, to: last, withBand: false, stepped: false }
-      return stroke(paths(wavelength, flux, flux, shape).line, colours[colour], kind === 'exposure' ? 0.8 : 1.4)
+      const { line: path } = paths(wavelength, flux, flux, shape)
+      // The data have to be seen where a curve fits them.
+      return { ...stroke(path, colours[colour], kind === 'exposure' ? 0.8 : 1.2), opacity: 0.8 }
     }
     return [
       { ...shared, ...(band ?? { x: [], y: [] }), fill: 'toself', fillcolor: colours.error, line: { width: 0 } },
