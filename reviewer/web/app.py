@@ -35,6 +35,7 @@ from reviewer.web.headers import Headers
 from reviewer.web.pictures import Gallery
 from reviewer.web.routes import aids, assets, blind, blind_setup, live, progress, review, sign_in
 from reviewer.web.settings import ServerSettings
+from reviewer.web.similar import SimilarSpectra
 
 log = logging.getLogger("spec_o3")
 
@@ -77,6 +78,7 @@ def build(
         local=local,
         problems=tuple(map(str, problems)),
         backups=backups,
+        similar=SimilarSpectra(store),
     )
     roster = roster or Roster.load(database_folder=store.path.resolve().parent)
     app.state.live = live_desk.Live(app.state.context, roster)
@@ -102,6 +104,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
         if backups is not None:
             backups.close()
+        app.state.context.similar.close()
 
 
 def serve(settings: ServerSettings) -> None:

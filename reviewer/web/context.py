@@ -22,6 +22,7 @@ from reviewer.rules.people import Person
 from reviewer.store import Store
 from reviewer.web.auth import SIGNED_OUT, person_of
 from reviewer.web.pictures import Cache, Gallery
+from reviewer.web.similar import SimilarSpectra
 
 PASSWORD_CHECKS = 4
 """Passwords that are checked at the same time."""
@@ -50,6 +51,7 @@ class Context:
     local: bool
     problems: tuple[str, ...] = ()
     backups: DailyBackups | None = None
+    similar: SimilarSpectra | None = None
     password_checks: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(PASSWORD_CHECKS))
     measured: Cache[str, list[dict[str, str]]] = field(default_factory=lambda: Cache(4096))
     aids: Cache[tuple[str, ...], Any] = field(default_factory=lambda: Cache(2048))

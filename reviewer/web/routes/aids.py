@@ -19,10 +19,11 @@ from agent.measure.two_points import between_points, in_frame
 from agent.spectrum import Spectrum
 from agent.templates import Library, Match, TemplateError, rank
 from agent.templates.rank import STELLAR
+from agent.trajectory import Answer
 from reviewer.rules.campaign import known_templates
-from reviewer.store import NotFound
+from reviewer.store import Item, NotFound
 from reviewer.web.context import Context, ContextDep, PersonDep
-from reviewer.web.visibility import require_visible
+from reviewer.web.visibility import VisibleDep, require_visible
 
 HOUR = "private, max-age=3600"
 """For answers that only a new version of the program, or of a template file, can change."""
@@ -292,4 +293,43 @@ def _plot_json(context: Context, spectrum: Spectrum, plane: Plane) -> dict[str, 
             "y_error": digits(here.y.error, 3),
         },
         "reason": here.reason,
+    }
+
+
+# ---- similar
+
+
+@router.get("/item/{item_id}/similar")
+def similar(person: PersonDep, context: ContextDep, visible: VisibleDep, item_id: int) -> dict[str, Any]:
+    """The approved items whose spectra are most like this one's. Their verdicts are final; nothing about this item's
+    own votes or answer is in it, and items that this person still scores blind are left out.
+    """
+    found = visible.item(item_id)
+    if found.row.spectrum_sha256 is None or context.similar is None:
+        return {"items": [], "compared": 0, "note": "This item has no spectrum to compare."}
+    spectrum = context.gallery.spectrum(found.row.spectrum_sha256)
+    hashes = context.store.blind.scoring.hidden_hashes(person.initials)
+    neighbours = context.similar.find(spectrum, {item_id, *visible.items}, hashes)
+    rows = []
+    for near in neighbours.nearest:
+        item = context.store.items.get(near.item_id)
+        # It may have been reopened since the index was made.
+        if item.row.state == "approved":
+            rows.append(_similar_json(item, near.distance))
+    note = "" if neighbours.complete else "Still comparing: ask again in a few seconds for all approved items."
+    if neighbours.complete and not neighbours.compared:
+        note = "No item is approved yet."
+    return {"items": rows, "compared": neighbours.compared, "note": note}
+
+
+def _similar_json(item: Item, distance: float) -> dict[str, Any]:
+    verdict = next((s.verdict for s in reversed(item.version.trajectory.steps) if isinstance(s, Answer)), None)
+    return {
+        "id": item.id,
+        "name": item.row.name,
+        "task": item.row.task,
+        "verdict": verdict,
+        "state": item.row.state,
+        "simulated": item.row.simulated,
+        "distance": round(distance, 4),
     }

@@ -18,6 +18,7 @@ from agent.trajectory import Answer, Drafter, Think, Trajectory
 from reviewer.rules.campaign import Rules
 from reviewer.store import Store
 from reviewer.web import app as server
+from tests.support.campaign import TO_VOTE, Desk, people
 
 PASSWORD = "correct horse"
 
@@ -47,8 +48,10 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
-def app(store: Store) -> Any:
-    return server.build(store, local=True)
+def app(store: Store) -> Iterator[Any]:
+    app = server.build(store, local=True)
+    yield app
+    app.state.context.similar.close()
 
 
 @pytest.fixture
@@ -194,3 +197,73 @@ def test_own_templates_are_used_and_broken_ones_are_named(client: TestClient, st
     assert found["matches"][0]["id"] == "mine"
     assert found["matches"][0]["velocity"] == pytest.approx(299792.458 * (spectrum.redshift or 0.0), abs=5)
     assert "broken.npz" in found["note"]
+
+
+def approve(store: Store, item_id: int) -> None:
+    """Take an item through all rounds."""
+    for initials, verb in (*TO_VOTE, ("RE", "approve"), ("VO", "approve"), ("AU", "approve")):
+        if store.items.get(item_id).row.state != "approved":
+            Desk(store).decide(initials, item_id, verb)
+    assert store.items.get(item_id).row.state == "approved"
+
+
+def similar_to(client: TestClient, app: Any, item_id: int) -> Any:
+    client.get(f"/api/item/{item_id}/similar")
+    app.state.context.similar.wait(20)
+    return client.get(f"/api/item/{item_id}/similar").json()
+
+
+def test_the_most_similar_approved_spectra_come_first(app: Any, client: TestClient, store: Store) -> None:
+    people(store)
+    known = {task: [an_item(store, task, task, seed)[0] for seed in (2, 3, 4)] for task in ("gm", "wd", "cv")}
+    for items in known.values():
+        for item_id in items:
+            approve(store, item_id)
+    open_items = {task: an_item(store, task, task, 1)[0] for task in known}
+    for task, item_id in open_items.items():
+        found = similar_to(client, app, item_id)
+        assert found["compared"] == 9
+        assert found["note"] == ""
+        assert {row["id"] for row in found["items"][:3]} == set(known[task])
+        distance = [row["distance"] for row in found["items"]]
+        assert distance == sorted(distance)
+        assert {(row["verdict"], row["state"]) for row in found["items"]} == {("YES", "approved")}
+
+
+def test_similar_shows_neither_open_items_nor_another_item_of_the_same_spectrum(
+    app: Any, client: TestClient, store: Store
+) -> None:
+    people(store)
+    decided, _ = an_item(store, "gm", "gm", 2)
+    an_item(store, "gm", "gm", 3)  # open
+    approve(store, decided)
+    same, _ = an_item(store, "gm", "ss", 2)
+    found = similar_to(client, app, same)
+    assert found["compared"] == 1
+    assert found["items"] == []
+    other = an_item(store, "gm", "gm", 4)[0]
+    assert [row["id"] for row in similar_to(client, app, other)["items"]] == [decided]
+
+
+def test_similar_says_that_nothing_is_approved(app: Any, client: TestClient, store: Store) -> None:
+    item_id, _ = an_item(store, "gm", "gm", 2)
+    assert similar_to(client, app, item_id) == {"items": [], "compared": 0, "note": "No item is approved yet."}
+    assert client.get("/api/item/999/similar").status_code == 404
+
+
+def test_similar_is_refused_for_an_item_withheld_in_a_blind_session(
+    app: Any, client: TestClient, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people(store)
+    hidden, sha256 = an_item(store, "gm", "gm", 2)
+    approve(store, hidden)
+    other, _ = an_item(store, "gm", "gm", 3)
+    scoring = type(store.blind.scoring)
+    monkeypatch.setattr(scoring, "hidden_items", lambda self, person: frozenset({hidden}))
+    monkeypatch.setattr(scoring, "hidden_hashes", lambda self, person: frozenset({sha256}))
+    assert similar_to(client, app, other)["items"] == []
+    for path in (f"item/{hidden}/similar", f"spectrum/{sha256}/lines", f"spectrum/{sha256}/templates"):
+        assert client.get(f"/api/{path}").status_code == 403
+    window = {"spectrum": sha256, "lo": 6480, "hi": 6640}
+    assert client.get("/api/measure", params=window).status_code == 403
+    assert client.get("/api/templates/calspec-vega", params={"spectrum": sha256}).status_code == 403
