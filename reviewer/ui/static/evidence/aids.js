@@ -94,7 +94,7 @@ export class Aids extends EventTarget {
   lines = () => this.#of('lines')
   loci = () => this.#of('loci')
   templates = () => this.#of('templates')
-  similar = () => get(`/api/item/${this.subject?.item}/similar`)
+  similar = () => getJSON(`/api/item/${this.subject?.item}/similar`) // not kept: items are approved meanwhile
 
   /** @param {string} what */
   #of(what) {

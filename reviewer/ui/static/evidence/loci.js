@@ -90,7 +90,11 @@ function figure({ x, y, points, this: own }, host) {
       marker: { size: 7, opacity: 0.8, color: paint, symbol },
     }
   })
-  const title = ({ name, unit }) => ({ text: inTwoLines(plain(unit ? `${name} (${unit})` : name)), standoff: 6 })
+  const title = ({ name, unit }) => ({
+    text: inTwoLines(plain(unit ? `${name} (${unit})` : name)),
+    standoff: 6,
+    font: { size: 12 },
+  })
   const axis = {
     gridcolor: colour('grid'),
     zerolinecolor: colour('frame'),

@@ -9,27 +9,36 @@ export async function draw(aids) {
   const element = h(
     'div.similar',
     {},
-    h('p.summary', {}, `Compared with ${compared} approved ${compared === 1 ? 'spectrum' : 'spectra'}.`),
-    items.length === 0 && h('p.muted', {}, note || 'No approved spectrum can be compared with this one yet.'),
+    compared > 0 &&
+      h('p.summary', {}, `Compared with ${compared} approved ${compared === 1 ? 'spectrum' : 'spectra'}.`),
+    note && h('p.muted', {}, note),
     h('ol', {}, items.map(entry)),
-    h(
-      'details.about',
-      {},
-      h('summary', {}, 'What near means'),
-      h('p', {}, note || 'The distance between normalised spectra at rest; 0 is identical.'),
-    ),
+    about(),
   )
   return { element }
 }
 
-const entry = ({ id, name, task, verdict, state, distance }) =>
+const entry = ({ id, name, task, verdict, simulated, distance }) =>
   h(
     'li',
     {},
-    h('a', { href: `#item=${id}` }, `#${id} ${name}`),
+    h('a', { href: `#item=${id}`, title: name }, `#${id} ${name}`),
     h(
       'span.muted',
       {},
-      ` ${[task, verdict, state].filter(Boolean).join(' · ')} · distance ${significant(distance, 3)}`,
+      [task, verdict, simulated && 'simulated', `distance ${significant(distance, 2)}`].filter(Boolean).join(' · '),
+    ),
+  )
+
+const about = () =>
+  h(
+    'details.about',
+    {},
+    h('summary', {}, 'What near means'),
+    h(
+      'p',
+      {},
+      'Spectra are compared by shape, at rest and without their continuum: 0 is the same shape, 1 nothing in common. ' +
+        'Only approved items are compared, never this spectrum under another question.',
     ),
   )
