@@ -1,0 +1,95 @@
+"""The locus planes: real templates of the classes lie apart, and a spectrum is placed or says why not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from agent.loci import Plane, place, planes, points
+from agent.spectrum import Spectrum
+from agent.tasks import load
+from agent.templates import bundled
+
+
+def plane_of(task: str, title: str) -> Plane:
+    return next(plane for plane in planes(task) if title in plane.title)
+
+
+def by_kind(plane: Plane) -> dict[str, np.ndarray]:
+    """The places (n, 2) of the templates of each class."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for point in points(plane, bundled()):
+        found.setdefault(point.kind, []).append((point.x, point.y))
+    return {kind: np.array(places) for kind, places in found.items()}
+
+
+def test_every_task_has_planes_and_no_other_key() -> None:
+    assert all(planes(key) for key in load())
+    assert planes("tns") == ()
+
+
+def test_titles_differ_since_answers_are_cached_by_them() -> None:
+    every = {id(plane): plane.title for key in load() for plane in planes(key)}
+    assert len(set(every.values())) == len(every)
+
+
+def test_giants_and_dwarfs_lie_apart_in_the_cah_tio_plane() -> None:
+    found = by_kind(plane_of("gm", "TiO and CaH"))
+    giants, dwarfs = found["M giant"], found["M dwarf"]
+    late = giants[giants[:, 1] < 0.75], dwarfs[dwarfs[:, 1] < 0.75]
+    assert min(map(len, late)) > 8
+    # At one TiO5 a dwarf has the deeper CaH: compare with the line through the dwarfs.
+    line = np.polyfit(late[1][:, 1], late[1][:, 0], 1)
+    assert np.mean(late[0][:, 0] > np.polyval(line, late[0][:, 1]) + 0.15) > 0.9
+
+
+def test_s_stars_have_deeper_zro_than_m_giants_of_their_tio() -> None:
+    found = by_kind(plane_of("ss", "ZrO"))
+    assert found["S"][:, 1].max() < found["M giant"][:, 1].min()
+
+
+def test_white_dwarfs_have_broader_h_beta_than_main_sequence_stars() -> None:
+    found = by_kind(plane_of("wd", "Hβ"))
+    assert len(found["WD"]) >= 3
+    assert np.median(found["WD"][:, 1]) > np.max(found["B"][:, 1])
+
+
+def test_carbon_stars_have_deeper_c2_than_all_others() -> None:
+    found = by_kind(planes("cc")[0])
+    deepest = min(places[:, 0].min() for kind, places in found.items() if kind not in ("carbon", "M dwarf"))
+    assert np.median(found["carbon"][:, 0]) < deepest
+
+
+def test_o_stars_have_more_he_ii_than_b_stars() -> None:
+    found = by_kind(plane_of("o", "4542"))
+    assert np.median(found["O"][:, 1]) > np.percentile(found["B"][:, 1], 90)
+
+
+def test_a_template_as_a_spectrum_lies_on_its_own_point() -> None:
+    plane = planes("gm")[0]
+    template = next(t for t in bundled().templates if t.about.name == "HD 146051")
+    point = next(p for p in points(plane, bundled()) if p.name == "HD 146051")
+    here = place(plane, template.spectrum())
+    assert (here.x.value, here.y.value) == (point.x, point.y)
+    assert here.reason == ""
+
+
+def test_a_spectrum_without_the_window_says_why() -> None:
+    wavelength = np.linspace(4000.0, 6500.0, 2000)
+    here = place(planes("gm")[0], Spectrum(wavelength, np.ones(2000), np.ones(2000) * 100))
+    assert here.x is None
+    assert here.y is None
+    assert "CaH2 + CaH3: no data" in here.reason
+    assert "TiO5 index: no data" in here.reason
+
+
+@pytest.mark.parametrize("z", [0.0003, 0.9])
+def test_the_redshift_of_a_star_is_used_and_that_of_a_galaxy_is_not(z: float) -> None:
+    plane = planes("wd")[0]
+    wavelength = np.linspace(4600.0, 5100.0, 2000)
+    centre = 4862.69 * (1 + (z if z < 0.005 else 0.0))
+    flux = 1 - 0.4 * np.exp(-0.5 * ((wavelength - centre) / 15) ** 2)
+    noise = np.random.default_rng(1).normal(0, 0.005, 2000)
+    here = place(plane, Spectrum(wavelength, flux + noise, np.full(2000, 4e4), redshift=z))
+    assert here.x.value == pytest.approx(0.4 * 15 * np.sqrt(2 * np.pi), rel=0.05)
+    assert here.y.value == pytest.approx(15 * 2.3548 / 4862.7 * 299792, rel=0.05)
