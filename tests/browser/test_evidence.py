@@ -174,13 +174,66 @@ def test_an_equivalent_width_is_measured_on_the_real_spectrum(desk: Page) -> Non
     expect(result).to_be_hidden()
 
 
-@pytest.mark.parametrize("width", [1366, 1920, 820])
-def test_what_the_panel_adds_can_be_reached_and_hit(desk: Page, width: int) -> None:
+TEMPLATE = re.compile(
+    r"template · .+ · (MILES|SDSS DR2 templates|STELIB|PyHammer.*) · −?[\d.\s]+ ± [\d.]+\skm/s · χ²ν [\d.]+"
+)
+
+
+def test_the_best_template_is_drawn_and_others_are_chosen_by_keys(desk: Page) -> None:
+    opened(desk, M_DWARF)
+    desk.keyboard.press("t")
+    expect(desk.locator(".so-review .so-legend li")).to_have_text([TEMPLATE], timeout=15_000)
+    best = legend(desk)
+    desk.keyboard.press("Shift+T")
+    desk.wait_for_function("(before) => document.querySelector('.so-legend li')?.innerText !== before", arg=best[0])
+    desk.keyboard.press("Shift+E")
+    desk.get_by_role("tab", name="Templates").click()
+    chosen = desk.locator(".so-review .match :checked")
+    expect(chosen).to_have_count(1)
+    label = chosen.evaluate("(one) => one.closest('label').innerText")
+    assert label.startswith(legend(desk)[0].split(" · ")[1])
+    chosen.focus()
+    desk.keyboard.press("ArrowUp")
+    expect(desk.locator(".so-review .so-legend li")).to_have_text(best)
+    desk.keyboard.press("t")
+    expect(desk.locator(".so-review .so-legend li")).to_have_count(0)
+    desk.get_by_role("tab", name="Lines").click()
+    desk.keyboard.press("Shift+E")
+
+
+def test_the_index_plots_show_the_library_by_class_and_this_spectrum(desk: Page) -> None:
+    desk.keyboard.press("Shift+E")
+    desk.get_by_role("tab", name="Loci").click()
+    opened(desk, M_DWARF)
+    first = desk.locator(".so-review .loci figure").first
+    expect(first.locator("figcaption")).to_contain_text("M giant and M dwarf by TiO and CaH", timeout=15_000)
+    expect(first.locator("figcaption")).to_contain_text(re.compile(r"TiO5 index 0\.6\d+ ± 0\.0\d+"))
+    assert {"this spectrum", "M dwarf", "M giant"} <= {
+        text.lstrip("★▲◆ ") for text in first.locator(".key li").all_inner_texts()
+    }
+    drawn = first.locator(".locus").evaluate("(host) => host.data.map((trace) => [trace.name, trace.x.length])")
+    assert drawn[-1] == ["this one", 1]
+    assert dict(drawn)["M dwarf"] >= 10
+    desk.get_by_role("tab", name="Lines").click()
+    desk.keyboard.press("Shift+E")
+
+
+def test_without_approved_items_there_is_nothing_to_compare_with(desk: Page) -> None:
+    desk.keyboard.press("Shift+E")
+    desk.get_by_role("tab", name="Similar").click()
+    expect(desk.locator(".so-review .similar")).to_contain_text("No item is approved yet.", timeout=15_000)
+    desk.get_by_role("tab", name="Lines").click()
+    desk.keyboard.press("Shift+E")
+
+
+@pytest.mark.parametrize(("width", "pane"), [(1366, "Lines"), (1366, "Templates"), (1920, "Templates"), (820, "Loci")])
+def test_what_the_panel_adds_can_be_reached_and_hit(desk: Page, width: int, pane: str) -> None:
     desk.set_viewport_size({"width": width, "height": 1080 if width != 1366 else 768})
     desk.keyboard.press("Shift+E")
+    desk.get_by_role("tab", name=pane).click()
     panel = desk.locator(".so-review aside.evidence")
-    expect(panel.locator("tbody").first).to_be_visible()
-    small = panel.locator("button, summary, [role=tab]").evaluate_all(
+    expect(panel.locator("tbody, .match, figure").first).to_be_visible(timeout=15_000)
+    small = panel.locator("button, summary, [role=tab], label").evaluate_all(
         """(all) => all.filter((one) => one.getClientRects().length)
           .map((one) => [one.textContent, one.getBoundingClientRect()])
           .filter(([, box]) => box.height < 24 || box.width < 24).map(([text]) => text)"""
@@ -193,5 +246,6 @@ def test_what_the_panel_adds_can_be_reached_and_hit(desk: Page, width: int) -> N
     assert nameless == []
     sideways = panel.locator(".pane").evaluate("(pane) => pane.scrollWidth - pane.clientWidth")
     assert sideways <= 0
+    desk.get_by_role("tab", name="Lines").click()
     desk.keyboard.press("Shift+E")
     desk.set_viewport_size({"width": 1366, "height": 768})
