@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
-from tests.browser.support.review_app import serving, settled, spec_o3
+from tests.browser.support.review_app import picture, serving, settled, spec_o3
 from tests.support.chromium import profile
 
 pytestmark = pytest.mark.browser
@@ -18,9 +18,12 @@ SPECTRA = {
     "spectra/ctio_novae/CV_OLD_NOVA_GQ_MUS/GQMUSF_Williams_Optical_Spectra.csv": "cv",
     "spectra/sdss/GALAXY/spec-0266-51602-0013.fits": "cv",
     "spectra/sdss/STAR_M1/spec-0618-52049-0372.fits": "gm",
+    "spectra/sdss_dr2_templates/CARBON_STAR/spDR2-017.fit": "cc",
+    "spectra/stelib/M_GIANT/STELIB_v3.2_HD148783.fits": "gm",
 }
-"""An old nova in air without a redshift; a galaxy at z = 0.1213; an M dwarf with its model and 12 exposures."""
-OLD_NOVA, GALAXY, M_DWARF = 1, 2, 3
+"""An old nova in air without a redshift; a galaxy at z = 0.1213; an M dwarf with its model and 12 exposures; a
+carbon star; an M giant in air at rest."""
+OLD_NOVA, GALAXY, M_DWARF, CARBON_STAR, M_GIANT = 1, 2, 3, 4, 5
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +56,30 @@ def opened(page: Page, item: int) -> None:
     page.evaluate("(id) => window.specO3.review.open(id)", item)
     page.wait_for_function("(id) => window.specO3.review.current?.item.id === id", arg=item)
     settled(page)
+
+
+def drag(page: Page, start: float, end: float) -> None:
+    """Drag on the lower plot from one observed wavelength (Å) to another."""
+    (x0, y0), (x1, y1) = places(page, start, end)
+    page.mouse.move(x0, y0)
+    page.mouse.down()
+    page.mouse.move((x0 + x1) / 2, y1, steps=3)
+    page.mouse.move(x1, y1, steps=3)
+    page.mouse.up()
+
+
+def places(page: Page, *wavelengths: float) -> list[list[float]]:
+    """Return points on the page: wavelengths of the data at half height of the lower plot."""
+    return list(
+        page.evaluate(
+            """(wavelengths) => {
+              const { host, geometry } = window.specO3.review.spectrum.step
+              const box = host.getBoundingClientRect()
+              return wavelengths.map((w) => [box.x + geometry.x(w), box.y + (geometry.top + geometry.bottom) / 2])
+            }""",
+            list(wavelengths),
+        )
+    )
 
 
 def shown(page: Page, panel: str) -> list[float]:
@@ -153,15 +180,7 @@ def test_model_and_exposures_are_drawn_where_the_file_has_them(desk: Page) -> No
 
 
 def test_an_equivalent_width_is_measured_on_the_real_spectrum(desk: Page) -> None:
-    places = desk.evaluate(
-        """(wavelengths) => {
-          const { host, geometry } = window.specO3.review.spectrum.step
-          const box = host.getBoundingClientRect()
-          return wavelengths.map((w) => [box.x + geometry.x(w), box.y + (geometry.top + geometry.bottom) / 2])
-        }""",
-        [6530, 6590],
-    )
-    for place in places:
+    for place in places(desk, 6530, 6590):
         desk.mouse.move(*place)
         desk.keyboard.press("Shift+W")
     result = desk.locator(".so-review .so-width-text")
@@ -172,6 +191,39 @@ def test_an_equivalent_width_is_measured_on_the_real_spectrum(desk: Page) -> Non
     )
     desk.keyboard.press("Escape")
     expect(result).to_be_hidden()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1920, 1080)])
+def test_three_real_stars_with_all_their_evidence(desk: Page, width: int, height: int) -> None:
+    """Also takes the pictures of the documentation."""
+    desk.set_viewport_size({"width": width, "height": height})
+    end = "" if width == 1366 else "-wide"
+    desk.keyboard.press("Shift+E")
+    panel = desk.locator(".so-review aside.evidence")
+    expect(panel.locator("tbody").first).to_be_visible(timeout=15_000)
+    desk.get_by_role("button", name="EW").click()
+    drag(desk, 6525, 6600)
+    expect(desk.locator(".so-review .so-width-text")).to_contain_text("EW −")
+    picture(desk, f"evidence-cv{end}")
+    desk.keyboard.press("Escape")
+    desk.get_by_role("tab", name="Templates").click()
+    opened(desk, CARBON_STAR)
+    expect(panel.locator(".match").first).to_be_visible(timeout=15_000)
+    # The first one is this spectrum itself.
+    for key in ("t", "Shift+T", "Shift+T"):
+        desk.keyboard.press(key)
+        desk.wait_for_timeout(600)
+    expect(desk.locator(".so-review .so-legend li")).to_contain_text("MILES 0720")
+    expect(panel.locator(".match", has_text="MILES 0720")).to_contain_text("carbon")
+    picture(desk, f"evidence-carbon{end}")
+    desk.get_by_role("tab", name="Loci").click()
+    opened(desk, M_GIANT)
+    caption = panel.locator("figcaption").first
+    expect(caption).to_contain_text(re.compile(r"TiO5 index 0\.23\d ± 0\.00\d"), timeout=15_000)
+    picture(desk, f"evidence-giant{end}")
+    desk.get_by_role("tab", name="Lines").click()
+    desk.keyboard.press("Shift+E")
+    desk.set_viewport_size({"width": 1366, "height": 768})
 
 
 TEMPLATE = re.compile(
