@@ -13,10 +13,15 @@ from typing import TextIO
 
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.readers import opened
+from agent.spectrum.readers.files import COMPRESSED
+from agent.spectrum.readers.pixels import NoDataError
+from agent.spectrum.readers.surveys import plate, redrock
+from agent.spectrum.readers.targets import Selection
 from agent.text import OneLine
 
 SUFFIXES = (".fits", ".fit", ".fts", ".parquet", ".csv", ".ecsv", ".dat", ".ascii", ".asc", ".txt", ".spec")
-"""Files taken from a folder, also with ``.gz``; a file given by name is read whatever its suffix."""
+"""Files taken from a folder unopened, also compressed. Any other file of a folder is opened, and taken if it holds a
+spectrum; a file given by name is always taken."""
 
 _LISTS = (".csv", ".txt", ".tsv")
 _COLUMNS = ("file", "path")
@@ -31,7 +36,8 @@ class Source:
     """A spectrum, or a file that may hold several.
 
     :param file: its path relative to the folder of the results, with ``/``
-    :param target: which spectrum of the file; "" for the only one, or for all that it holds
+    :param target: which spectrum of the file; "" for the only one, or for all that it holds; a selection
+        (``Selection.parse``) for some of them
     """
 
     path: Path
@@ -50,8 +56,15 @@ def key_of(file: str, target: str) -> str:
     return f"{file}#{target}" if target else file
 
 
-def sources_from(given: Iterable[str], results: Path, stdin: TextIO | None = None) -> Iterator[Source]:
-    """Yield the sources given on the command line, each once, in order; folders sorted by name. Opens no spectrum.
+OnSkip = Callable[[Path, str], None]
+"""``on_skip(path, reason)``: a file of a folder is not a source."""
+
+
+def sources_from(
+    given: Iterable[str], results: Path, stdin: TextIO | None = None, on_skip: OnSkip = lambda path, reason: None
+) -> Iterator[Source]:
+    """Yield the sources given on the command line, each once, in order; folders sorted by name. Of a folder, files with
+    the suffix of a spectrum are not opened; others are, and are taken if they hold one.
 
     A list is ``@FILE``, ``-`` for standard input, or a ``.csv`` or ``.txt`` file with a column ``file`` or ``path``
     in its first line. Otherwise a list has one path per line and ``#`` comments; with it, it is CSV (or
@@ -60,11 +73,12 @@ def sources_from(given: Iterable[str], results: Path, stdin: TextIO | None = Non
 
     :param results: the folder that files are named from
     :param stdin: where ``-`` reads its list
+    :param on_skip: called for each file of a folder that is no source; hidden files and folders are left out silently
     :raises SourceError: there is no such file or folder, or a list cannot be read
     """
     seen: set[tuple[Path, str]] = set()
     base = results.resolve()
-    for path, target in chain.from_iterable(_named(one, stdin) for one in given):
+    for path, target in chain.from_iterable(_named(one, stdin, on_skip) for one in given):
         absolute = Path(os.path.abspath(path))
         if (absolute, target) not in seen:
             seen.add((absolute, target))
@@ -72,25 +86,27 @@ def sources_from(given: Iterable[str], results: Path, stdin: TextIO | None = Non
 
 
 def spectra_in(source: Source, is_known: Callable[[str], bool] = lambda _: False) -> Iterator[Source]:
-    """Yield one source per spectrum of a file, without reading the spectra; sky fibres are left out.
+    """Yield one source per spectrum of a file, or per spectrum that the selection in ``source.target`` accepts; sky
+    fibres are left out. Spectra are not read, except to select by class where the file has no table of redshifts.
 
-    A file that cannot be opened is one source: reading it gives the reason.
+    A file that cannot be opened or selected from is one source: reading it gives the reason.
 
     :param is_known: whether a name is already known as that of a spectrum; such a file is not opened
     """
-    if source.target or is_known(source.key):
+    selection = Selection.parse(source.target) if source.target else Selection()
+    if selection is None or is_known(source.key):
         yield source
         return
     try:
         with opened(source.path) as targets:
-            names = targets.names
+            names = targets.selected(selection) if source.target not in targets.names else (source.target,)
     except SpectrumError:
-        names = ("",)
+        names = (source.target,)
     for name in names:
         yield replace(source, target=name)
 
 
-def _named(given: str, stdin: TextIO | None) -> Iterator[tuple[Path, str]]:
+def _named(given: str, stdin: TextIO | None, on_skip: OnSkip) -> Iterator[tuple[Path, str]]:
     if given == "-":
         if stdin is None:
             raise SourceError("-: found no standard input, expected a list")
@@ -106,24 +122,58 @@ def _named(given: str, stdin: TextIO | None) -> Iterator[tuple[Path, str]]:
         except (UnicodeDecodeError, csv.Error) as error:
             raise SourceError(f"{path}: found no text ({error}), expected a list of files") from error
     elif path.is_dir():
-        yield from ((file, "") for file in _inside(path))
+        yield from ((file, "") for file in _inside(path, on_skip))
     elif path.exists():
         yield path, ""
     else:
         raise SourceError(f"{given}: found no such file or folder")
 
 
-def _inside(folder: Path) -> Iterator[Path]:
-    """Yield the files below a folder that look like spectra, by name; hidden files, lists and tables of labels are
-    skipped."""
+def _inside(folder: Path, on_skip: OnSkip) -> Iterator[Path]:
+    """Yield the files below a folder that hold spectra; hidden ones are left out."""
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
-            if name.startswith(".") or not name.lower().removesuffix(".gz").endswith(SUFFIXES):
+            if name.startswith("."):
                 continue
             path = Path(where, name)
-            if not (path.suffix.lower() in _LISTS and _has_columns(path)):
+            reason = _reason_to_skip(path)
+            if reason:
+                on_skip(path, reason)
+            else:
                 yield path
+
+
+def _reason_to_skip(path: Path) -> str:
+    """Return why a file of a folder is no source, "" if it is one."""
+    plain = path.name.lower()
+    for ending in COMPRESSED:
+        plain = plain.removesuffix(ending)
+    if path.suffix.lower() in _LISTS and _has_columns(path):
+        return "a list or a table of labels, with a column file or path"
+    owner = redrock.spectra_of(path.name) or plate.spectra_of(path.name)
+    if owner and (beside := _beside(path, owner)):
+        return f"the redshifts of {beside}, read with it"
+    if plain.endswith(SUFFIXES):
+        return ""
+    if plain.endswith(".jsonl"):
+        return "JSON lines: results or trajectories"
+    try:
+        with opened(path) as targets:
+            if targets.names == ("",):
+                targets.read(None)
+    except NoDataError:
+        return ""
+    except SpectrumError as error:
+        return f"found {error.found}, expected {error.expected}"
+    return ""
+
+
+def _beside(path: Path, name: str) -> str:
+    """Return the name of the spectra that a redshift table belongs to, if they are in its folder; "" if not."""
+    there = [name, name.replace("coadd", "spectra", 1)]
+    names = (one + ending for one in there for ending in ("", *COMPRESSED))
+    return next((one for one in names if path.with_name(one).is_file()), "")
 
 
 def _has_columns(path: Path) -> bool:

@@ -6,32 +6,25 @@ names the file.
 
 from __future__ import annotations
 
-import gzip
 import os
-import tempfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
-from agent.spectrum.readers import desi, fits_image, fits_table, lamost, marz, other, own, parquet, sdss, text
+from agent.spectrum.readers import fits_image, fits_table, json_text, other, own, parquet, text, votable
+from agent.spectrum.readers.files import FORMATS, uncompressed
 from agent.spectrum.readers.fits import FitsFile
-from agent.spectrum.readers.pixels import Targets
+from agent.spectrum.readers.surveys import desi, lamost, marz, mwm, plate, sdss
+from agent.spectrum.readers.targets import Targets
 from agent.spectrum.record import Spectrum, SpectrumError
 
-CHUNK = 2**20
-SPOOL_BYTES = 64 * 2**20
-MAX_UNPACKED = 4 * 2**30
-
-_FORMATS = "a FITS, Parquet or text spectrum"
 _REFUSED = {
     b"\x89HDF": "an HDF5 container",
     b"PK\x03\x04": "a ZIP archive",
     b"\x89PNG": "a PNG picture",
     b"\xff\xd8\xff": "a JPEG picture",
     b"%PDF": "a PDF document",
-    b"BZh": "a bzip2 file",
     b"\xfd7zXZ": "an xz file",
 }
 
@@ -46,8 +39,11 @@ def _one(read_one: Callable[[FitsFile], Spectrum]) -> Callable[[FitsFile], Targe
 _FITS_READERS: tuple[_Reader, ...] = (
     (own.recognises, _one(own.read)),
     (lamost.recognises, _one(lamost.read)),
+    (mwm.recognises, mwm.targets),
+    (plate.recognises, plate.targets),
     (sdss.recognises, _one(sdss.read)),
     (desi.recognises, desi.targets),
+    (other.recognises, other.targets),
     (marz.recognises, marz.targets),
     (fits_table.recognises, fits_table.targets),
     (fits_image.recognises, fits_image.targets),
@@ -75,59 +71,16 @@ def opened(path: str | os.PathLike[str]) -> Iterator[Targets]:
     where = Path(path)
     name = where.name or str(path)
     try:
-        with _stream(where, name) as (stream, size):
+        with uncompressed(where, name) as (stream, size):
             yield _targets(where, name, stream, size)
     except SpectrumError:
         raise
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise SpectrumError(name, f"damaged gzip data ({error})", "a complete gzip file") from None
-    except FileNotFoundError:
-        raise SpectrumError(name, f"no file at {path}", "a spectrum file") from None
-    except OSError as error:
-        raise SpectrumError(
-            name, f"a file that cannot be read ({error.strerror or error})", "a readable file"
-        ) from None
     except MemoryError:
         raise SpectrumError(name, "more data than fits into memory", "a spectrum") from None
     except Exception as error:
         # An unforeseen error of a reader: callers rely on one kind of exception.
         found = f"something its reader did not expect ({type(error).__name__}: {error})"
-        raise SpectrumError(name, found[:300], _FORMATS) from error
-
-
-@contextmanager
-def _stream(where: Path, name: str) -> Iterator[tuple[BinaryIO, int]]:
-    """Return the file's bytes, uncompressed if needed, and their number."""
-    if where.is_dir():
-        raise SpectrumError(name, "a directory", "a spectrum file")
-    size = where.stat().st_size
-    if size == 0:
-        raise SpectrumError(name, "an empty file", _FORMATS)
-    with open(where, "rb") as plain:
-        packed = plain.read(2) == b"\x1f\x8b"
-        plain.seek(0)
-        if not packed:
-            yield plain, size
-            return
-        with _unpacked(plain, name, size) as whole:
-            yield whole, whole.seek(0, os.SEEK_END)
-
-
-@contextmanager
-def _unpacked(plain: BinaryIO, name: str, size: int) -> Iterator[BinaryIO]:
-    """Uncompress a gzip file once, in memory or, if large, on disk, because readers seek in it.
-
-    A gzip of zeros expands to a thousand times its size, a survey file to a few times (LAMOST: two).
-    """
-    limit = min(MAX_UNPACKED, SPOOL_BYTES + 100 * size)
-    with gzip.GzipFile(fileobj=plain) as packed, tempfile.SpooledTemporaryFile(SPOOL_BYTES) as whole:
-        while chunk := packed.read(CHUNK):
-            whole.write(chunk)
-            if whole.tell() > limit:
-                raise SpectrumError(
-                    name, f"a gzip file of {size} bytes that unpacks to more than {limit}", "a spectrum"
-                )
-        yield cast(BinaryIO, whole)
+        raise SpectrumError(name, found[:300], FORMATS) from error
 
 
 def _targets(where: Path, name: str, stream: BinaryIO, size: int) -> Targets:
@@ -135,19 +88,19 @@ def _targets(where: Path, name: str, stream: BinaryIO, size: int) -> Targets:
     start = stream.read(80)
     stream.seek(0)
     if start.startswith(b"SIMPLE  ="):
-        return _fits_targets(where, FitsFile(stream, name, size))
+        return _fits_targets(where, FitsFile(stream, name, size, where))
     if start.startswith(b"PAR1"):
         return parquet.targets(name, where)
     for magic, kind in _REFUSED.items():
         if start.startswith(magic):
-            raise SpectrumError(name, kind, _FORMATS)
-    if start.lstrip()[:1] in (b"{", b"["):
-        raise SpectrumError(name, "a JSON container", _FORMATS)
-    if not start:
-        raise SpectrumError(name, "an empty gzip file", _FORMATS)
+            raise SpectrumError(name, kind, FORMATS)
     if size > text.MAX_TEXT:
         raise SpectrumError(name, f"{size} bytes of no known format", f"a spectrum; as text at most {text.MAX_TEXT}")
     raw = stream.read()
+    if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
+        return json_text.targets(name, raw)
+    if votable.recognises(raw[:2000]):
+        return Targets.single(name, lambda: votable.read(name, raw))
     return Targets.single(name, lambda: text.read(name, raw))
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite, prod
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -251,10 +252,14 @@ class Hdu:
 
 
 class FitsFile:
-    """A FITS file of ``size`` bytes. HDUs are found one after the other, on demand."""
+    """A FITS file of ``size`` bytes. HDUs are found one after the other, on demand.
 
-    def __init__(self, stream: BinaryIO, name: str, size: int) -> None:
+    :param path: where it is, for layouts whose redshifts are in another file of the same folder
+    """
+
+    def __init__(self, stream: BinaryIO, name: str, size: int, path: Path | None = None) -> None:
         self.name = name
+        self.path = path
         self._stream = stream
         self._size = size
         self._found: list[Hdu] = []

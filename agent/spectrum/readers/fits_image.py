@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from agent.spectrum.readers import positions
 from agent.spectrum.readers.fits import FitsFile, Hdu, Header
-from agent.spectrum.readers.pixels import Array, Targets, ivar_from_sigma, spectrum
-from agent.spectrum.readers.wavelengths import degrees, medium, wavelengths
+from agent.spectrum.readers.pixels import Array, ivar_from_sigma, spectrum
+from agent.spectrum.readers.targets import Targets
+from agent.spectrum.readers.wavelengths import medium, wavelengths
 from agent.spectrum.record import Scalar, Spectrum
 
 _LIBRARIES = ("RRTYPE", "EIGEN0")  # cards of redrock's and SDSS's basis vectors
@@ -101,12 +103,12 @@ def _fields(file_name: str, header: Header) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "medium": stated,
         "flux_unit": header.text("BUNIT") or "unknown",
-        "ra": degrees(header, "RA"),
-        "dec": degrees(header, "DEC"),
         "catalogue_class": header.text("SPECTYPE"),
         "snr": {},
     }
     library = _library(file_name, header)
+    # In STELIB, stars observed from Siding Spring have decimal coordinates in radians, the others sexagesimal ones.
+    fields["ra"], fields["dec"] = positions.of_header(header, radians=library == "STELIB")
     if library:
         meta.pop("medium_assumed", None)
         fields |= {"survey": library, "medium": "air", "frame": "rest"}

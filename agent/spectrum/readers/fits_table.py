@@ -8,15 +8,18 @@ air, and ``meta`` records the assumption.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from agent.spectrum.readers.fits import FitsFile, Hdu
-from agent.spectrum.readers.pixels import Targets, spectrum
-from agent.spectrum.readers.wavelengths import Roles, arrays, degrees, medium, roles
-from agent.spectrum.record import Spectrum
+from agent.spectrum.readers import positions, sparcl
+from agent.spectrum.readers.fits import FitsFile, Hdu, Header
+from agent.spectrum.readers.pixels import spectrum
+from agent.spectrum.readers.targets import Targets
+from agent.spectrum.readers.wavelengths import Roles, arrays, medium, roles
+from agent.spectrum.record import Medium, Spectrum
 
 _PYHAMMER = {"LOGLAM", "FLUX", "PROPERR"}
 _UNITS = {"FLAM": "erg s-1 cm-2 Å-1"}
@@ -32,6 +35,8 @@ def targets(fits: FitsFile) -> Targets:
     if found is None:
         raise fits.refusal("no table with wavelength and flux columns", "a table with a spectrum")
     table, which = found
+    if sparcl.is_record(table.columns):
+        return _sparcl(fits, table)
     rows = table.shape[0] if table.column(which.flux).ndim == 2 else 1
     if rows == 1:
         return Targets.single(fits.name, partial(_read, fits, table, which, None))
@@ -39,6 +44,28 @@ def targets(fits: FitsFile) -> Targets:
     for row in range(rows):
         several.add(str(row), partial(_read, fits, table, which, row))
     return several
+
+
+def _sparcl(fits: FitsFile, table: Hdu) -> Targets:
+    """Return one target per record, or the only one: a table of one record may have one pixel per row."""
+    columns = [c for c in table.columns.values() if c.name.lower() in (*sparcl.ARRAYS, *sparcl.FIELDS)]
+    vectors = table.column("FLUX").ndim == 2
+
+    def row(number: int) -> dict[str, Any]:
+        values = {c.name.lower(): table.column(c.name) for c in columns}
+        arrays = {key: value if not vectors else value[number] for key, value in values.items() if key in sparcl.ARRAYS}
+        return {key: value[number] for key, value in values.items() if value.ndim == 1} | arrays
+
+    if not vectors or table.shape[0] == 1:
+        return Targets.single(fits.name, lambda: sparcl.record(fits.name, row(0)))
+    found = Targets(fits.name)
+    for number in range(table.shape[0]):
+        found.add(str(number), partial(_record, f"{fits.name}#{number}", partial(row, number)))
+    return found
+
+
+def _record(name: str, row: Callable[[], dict[str, Any]]) -> Spectrum:
+    return sparcl.record(name, row())
 
 
 def _found(fits: FitsFile) -> tuple[Hdu, Roles] | None:
@@ -50,8 +77,7 @@ def _found(fits: FitsFile) -> tuple[Hdu, Roles] | None:
 
 
 def _read(fits: FitsFile, table: Hdu, which: Roles, row: int | None) -> Spectrum:
-    wanted = (which.wavelength, which.flux, which.ivar, which.sigma, which.mask)
-    values = {name: _cells(table, name, row) for name in wanted if name is not None}
+    values = {name: _cells(table, name, row) for name in which.columns}
     unit = table.columns[which.wavelength.upper()].unit
     name = fits.name if row is None else f"{fits.name}#{row}"
     return spectrum(name, **arrays(name, which, values, unit), **_fields(fits, table, which))
@@ -67,11 +93,8 @@ def _cells(table: Hdu, name: str, row: int | None) -> np.ndarray[Any, np.dtype[A
 def _fields(fits: FitsFile, table: Hdu, which: Roles) -> dict[str, Any]:
     primary = fits[0].header
     unit = table.columns[which.flux.upper()].unit
-    fields: dict[str, Any] = {
-        "flux_unit": _UNITS.get(unit.upper(), unit) or "unknown",
-        "ra": degrees(primary, "RA"),
-        "dec": degrees(primary, "DEC"),
-    }
+    fields: dict[str, Any] = {"flux_unit": _UNITS.get(unit.upper(), unit) or "unknown"}
+    fields["ra"], fields["dec"] = positions.of_header(primary)
     object_name = primary.text("TARGETID") or primary.text("OBJECT")
     if object_name:
         fields["ids"] = {"object": object_name}
@@ -79,8 +102,27 @@ def _fields(fits: FitsFile, table: Hdu, which: Roles) -> dict[str, Any]:
         return fields | {"survey": "CALSPEC", "medium": "vacuum"}
     if set(table.columns) >= _PYHAMMER:
         return fields | {"survey": "PyHammer", "medium": "vacuum", "frame": "rest", "flux_unit": "relative"}
-    for header in (table.header, primary):
-        stated, is_stated = medium(header)
-        if is_stated:
-            return fields | {"medium": stated}
+    stated = (
+        _medium_of_column(primary, table, which.wavelength)
+        or next((found for header in (table.header, primary) if (found := medium(header))[1]), (None, False))[0]
+    )
+    if stated is not None:
+        return fields | {"medium": stated}
     return fields | {"medium": "air", "meta": {"medium_assumed": True}}
+
+
+def _medium_of_column(primary: Header, table: Hdu, name: str) -> Medium | None:
+    """Return the medium that an ESO phase 3 table states by the UCD of its wavelengths: obs.vac, or obs.atmos for air.
+
+    (ESO Science Data Products Standard, "Binary table format for 1D spectra".) A table of ESPRESSO may state neither:
+    its WAVE is vacuum and WAVE_AIR is air (ESPRESSO pipeline manual).
+    """
+    number = list(table.columns).index(name.upper()) + 1
+    ucd = table.header.text(f"TUCD{number}").lower()
+    words = f"{ucd} {name} {table.columns[name.upper()].unit}".lower()
+    if "vac" in words:
+        return "vacuum"
+    if "atmos" in words or "air" in words:
+        return "air"
+    is_espresso = primary.text("INSTRUME").upper() == "ESPRESSO" or f"{name.upper()}_AIR" in table.columns
+    return "vacuum" if is_espresso else None

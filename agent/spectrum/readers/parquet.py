@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from agent.spectrum.readers import parquet_child
-from agent.spectrum.readers.pixels import Targets, spectrum
+from agent.spectrum.readers import parquet_child, sparcl
+from agent.spectrum.readers.pixels import spectrum
+from agent.spectrum.readers.targets import Targets
 from agent.spectrum.readers.wavelengths import Roles, arrays, roles
 from agent.spectrum.record import Spectrum, SpectrumError
 
@@ -116,10 +117,12 @@ def targets(name: str, path: Path) -> Targets:
     if "extra_info" in names:
         wanted = [c for c in BENCH_COLUMNS if c in names]
         return _by_row(name, groups, lambda row: bench_spectrum(name, row, groups.row(row, wanted)))
+    if sparcl.is_record(names):
+        return _sparcl(name, groups, [c for c in names if c.lower() in (*sparcl.ARRAYS, *sparcl.FIELDS)])
     which = roles(names)
     if which is None:
         raise SpectrumError(name, f"columns {', '.join(names[:6])}", "columns named wavelength and flux")
-    wanted = [c for c in (which.wavelength, which.flux, which.ivar, which.sigma, which.mask) if c is not None]
+    wanted = list(which.columns)
     if len(schema.get_all_field_indices(which.flux)) != 1:
         raise SpectrumError(name, f"several columns {which.flux}", "one of each name")
     kind = schema.field(which.flux).type
@@ -179,6 +182,13 @@ def _by_row(name: str, groups: _Groups, read_row: Callable[[int], Spectrum]) -> 
     for row in range(groups.rows):
         found.add(str(row), partial(read_row, row))
     return found
+
+
+def _sparcl(name: str, groups: _Groups, columns: list[str]) -> Targets:
+    """Return one target per row, named by its number: the identifiers would have to be read for all rows first."""
+    if groups.rows == 1:
+        return Targets.single(name, lambda: sparcl.record(name, groups.row(0, columns)))
+    return _by_row(name, groups, lambda row: sparcl.record(f"{name}#{row}", groups.row(row, columns)))
 
 
 def _named(name: str, which: Roles, values: Mapping[str, Any]) -> Spectrum:

@@ -1,8 +1,8 @@
-"""What every reader returns: a ``Spectrum`` built from a file's arrays, and ``Targets``, the spectra of a file."""
+"""The rules by which every reader builds a ``Spectrum`` from the arrays of a file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from agent.lines.air_vacuum import convert
 from agent.spectrum.noise import ivar_from_scatter
 from agent.spectrum.readers.flux_units import F_LAMBDA, converted, per_wavelength
-from agent.spectrum.record import BoolArray, Exposure, FloatArray, SeveralSpectra, Spectrum, SpectrumError
+from agent.spectrum.record import BoolArray, Exposure, FloatArray, Spectrum, SpectrumError
 
 # Fewer are a photometric table or a fragment; the coarsest standards (Oke 1974) have 60.
 MIN_PIXELS = 10
@@ -159,76 +159,3 @@ def _noise(flux: FloatArray, seen: BoolArray) -> FloatArray:
     ivar: FloatArray = np.zeros(flux.shape)
     ivar[seen] = ivar_from_scatter(flux[seen])
     return ivar
-
-
-Loader = Callable[[], Spectrum]
-
-
-class Targets:
-    """The spectra of one file, in file order, each with its name and a function that reads it."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._loaders: dict[str, Loader] = {}
-        self._skipped: set[str] = set()
-
-    @classmethod
-    def single(cls, name: str, loader: Loader) -> Targets:
-        """Return the targets of a file with one spectrum, which needs no name."""
-        targets = cls(name)
-        targets.add("", loader)
-        return targets
-
-    def add(self, target: str, loader: Loader, skip: bool = False) -> None:
-        """:param skip: it can be read by name (a sky fibre), but ``read_all`` leaves it out"""
-        self._loaders.setdefault(target, loader)
-        if skip:
-            self._skipped.add(target)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of those that ``read_all`` would read, in file order; ("",) for a file of one spectrum."""
-        return tuple(target for target in self._loaders if target not in self._skipped)
-
-    def read(self, target: str | None) -> Spectrum:
-        """Read the named one, or the only one.
-
-        :raises SeveralSpectra: there are several and none was named
-        :raises SpectrumError: there is none of that name, or it is no spectrum
-        """
-        if target is None and len(self._loaders) == 1:
-            return _loaded(next(iter(self._loaders.values())))
-        if target is None:
-            raise SeveralSpectra(self.name, list(self._loaders))
-        if target not in self._loaders:
-            there = ", ".join(list(self._loaders)[:5]) if "" not in self._loaders else "one spectrum without a name"
-            raise SpectrumError(self.name, there, f"a target {target}")
-        return _loaded(self._loaders[target])
-
-    def read_all(self) -> Iterator[Spectrum]:
-        """Yield each, without those to be skipped and those without data.
-
-        :raises SpectrumError: one of them is damaged, or none is left
-        """
-        left_out, given = 0, 0
-        for target, loader in self._loaders.items():
-            if target in self._skipped:
-                left_out += 1
-                continue
-            try:
-                spectrum = _loaded(loader)
-            except NoDataError:
-                if len(self._loaders) == 1:
-                    raise
-                left_out += 1
-                continue
-            given += 1
-            yield spectrum
-        if not given:
-            raise SpectrumError(self.name, f"{left_out} spectra, sky or without data", "a spectrum with data")
-
-
-def _loaded(loader: Loader) -> Spectrum:
-    # Absurd numbers in a damaged file overflow; the results are checked.
-    with np.errstate(all="ignore"):
-        return loader()

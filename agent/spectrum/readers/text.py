@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from agent.spectrum.readers import gaia
 from agent.spectrum.readers.pixels import Array, spectrum
 from agent.spectrum.readers.wavelengths import Roles, arrays, in_brackets, roles
 from agent.spectrum.record import FloatArray, Medium, Scalar, Spectrum, SpectrumError
@@ -47,7 +48,7 @@ def read(name: str, raw: bytes) -> Spectrum:
     which = _named_roles(text, columns)
     if which is not None:
         values = {n: text.table[:, text.names.index(n)] for n in text.names}
-        unit = text.units.get(which.wavelength, "")
+        unit = text.units.get(which.wavelength, "") or gaia.unit(text.names, text.table)
     elif text.names:
         raise SpectrumError(name, f"columns {', '.join(text.names[:6])}", "columns named wavelength and flux")
     else:
@@ -185,7 +186,8 @@ def _fields(name: str, text: _Text, which: Roles) -> dict[str, Any]:
     meta: dict[str, Scalar] = {} if stated else {"medium_assumed": True}
     if not text.names and text.table.shape[1] > 3:
         meta["columns_unused"] = text.table.shape[1] - 2
-    return fields | {"meta": meta}
+    fields["meta"] = meta
+    return fields | (gaia.fields(name) if gaia.unit(text.names, text.table) else {})
 
 
 def _origin(name: str, text: _Text, header: dict[str, str], which: Roles) -> tuple[str, Medium, bool]:

@@ -17,9 +17,10 @@ from agent.spectrum.record import FloatArray, Medium, SpectrumError
 WAVELENGTH = ("wavelength", "wave", "lambda", "lam", "wl", "wavelengths", "angstrom", "wave_air", "wave_vac")
 LOG_WAVELENGTH = ("loglam", "loglambda", "log_lambda", "logwave", "log_wave")
 FLUX = ("flux", "flam", "f_lambda", "flux_density", "fluxes", "spec", "spectrum")
+MODEL = ("model", "bestfit", "best_fit")
 IVAR = ("ivar", "inverse_variance", "flux_ivar", "invvar")
 SIGMA: tuple[str, ...] = ("err", "error", "flux_err", "flux_error", "fluxerr", "fluxerror", "e_flux", "sigma")
-SIGMA += ("uncertainty", "staterror", "properr", "errors", "flux_sigma", "noise")
+SIGMA += ("uncertainty", "staterror", "properr", "errors", "flux_sigma", "noise", "err_flux", "fluxerrors", "e_flam")
 MASK = ("mask", "and_mask", "andmask", "flag", "flags")
 
 # Å in one unit; keys are compared in lower case without plural s.
@@ -51,6 +52,12 @@ class Roles:
     sigma: str | None = None
     mask: str | None = None
     log: bool = False
+    model: str | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        names = (self.wavelength, self.flux, self.ivar, self.sigma, self.mask, self.model)
+        return tuple(name for name in names if name is not None)
 
 
 def roles(names: Sequence[str]) -> Roles | None:
@@ -64,11 +71,13 @@ def roles(names: Sequence[str]) -> Roles | None:
     wavelength, flux = linear or log, first(FLUX)
     if wavelength is None or flux is None:
         return None
-    return Roles(wavelength, flux, first(IVAR), first(SIGMA), first(MASK), log=linear is None)
+    return Roles(wavelength, flux, first(IVAR), first(SIGMA), first(MASK), linear is None, first(MODEL))
 
 
 def arrays(name: str, found: Roles, table: Mapping[str, Any], unit: str = "") -> dict[str, Any]:
-    """Return the arguments ``wavelength`` (Å), ``flux``, ``ivar`` and ``mask`` of ``pixels.spectrum`` from a table.
+    """Return the arguments ``wavelength`` (Å), ``flux``, ``ivar``, ``mask`` and ``model`` of ``pixels.spectrum`` from a
+    table.
+
 
     :param unit: the wavelength's unit as the file states it, "" if it does not
     :raises SpectrumError: the wavelengths are in no unit known here, or cannot be Å although no unit is
@@ -92,6 +101,7 @@ def arrays(name: str, found: Roles, table: Mapping[str, Any], unit: str = "") ->
         "flux": _numbers(name, table, found.flux),
         "ivar": ivar,
         "mask": mask,
+        "model": None if found.model is None else _numbers(name, table, found.model),
     }
 
 
@@ -110,7 +120,7 @@ def in_brackets(text: str) -> str:
 
 def to_angstrom(name: str, wavelength: FloatArray, unit: str) -> FloatArray:
     """Convert ``wavelength`` to Å. :raises SpectrumError: as ``arrays``"""
-    key = unit.strip().strip("'\"").lower()
+    key = unit.strip().strip("'\"\\").lower()
     factor = ANGSTROMS.get(key) or ANGSTROMS.get(key.rstrip("s"))
     if key and factor is None:
         raise SpectrumError(name, f"wavelengths in {unit!r:.40}", "Å, nm, µm or m")
@@ -161,22 +171,6 @@ def medium(header: Header, default: Medium = "air") -> tuple[Medium, bool]:
     if "VAC" in words or re.search(r"\bWAVE(-|$|\b)", words):
         return "vacuum", True
     return default, False
-
-
-def degrees(header: Header, key: str) -> float | None:
-    """Return RA or DEC in degrees; a sexagesimal RA is in hours. None if missing or no coordinate."""
-    value = header[key]
-    if isinstance(value, str):
-        parts = value.replace(" ", ":").strip(":").split(":") if ":" not in value else value.split(":")
-        try:
-            numbers = [float(p) for p in parts]
-        except ValueError:
-            return None
-        if len(numbers) == 3:
-            size = abs(numbers[0]) + numbers[1] / 60 + numbers[2] / 3600
-            angle = -size if parts[0].strip().startswith("-") else size
-            return angle * 15.0 if key.startswith("RA") else angle
-    return header.number(key)
 
 
 def _values(fits: FitsFile, start: float, step: float, log: bool, pixels: int, unit: str) -> FloatArray:

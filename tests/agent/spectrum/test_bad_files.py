@@ -16,9 +16,9 @@ from agent.spectrum import SeveralSpectra, Spectrum, SpectrumError, read, read_a
 from agent.spectrum.readers import opened, parquet_child
 from tests.soak.trying import check_sentence
 from tests.support.inputs import spectra
-from tests.support.inputs.spectra import FITS, GZIP, PARQUET, TEXT, N, a_spectrum, linear_image
+from tests.support.inputs.spectra import FITS, GZIP, JSON, PARQUET, TEXT, XML, N, a_spectrum, linear_image
 
-WHOLE = FITS | GZIP | TEXT | PARQUET
+WHOLE = FITS | GZIP | TEXT | JSON | XML | PARQUET
 DAMAGED = {
     f"{form}: {name}": row
     for form, table in (
@@ -27,6 +27,8 @@ DAMAGED = {
     )
     for name, row in table.items()
 }
+DAMAGEABLE = ["image", "lamost", "lamost.gz", "sdss", "desi", "csv", "csv.gz", "parquet"]
+DAMAGEABLE += ["catalog", "sparcl", "ssa", "lamost medium", "mwmVisit", "plate"]
 ANY_EXAMPLE = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
@@ -121,7 +123,9 @@ def read_or_refused(path: Path) -> list[Spectrum]:
 
 @ANY_EXAMPLE
 @given(
-    kind=st.sampled_from(["image", "lamost", "lamost.gz", "sdss", "desi", "csv", "csv.gz", "parquet"]),
+    kind=st.sampled_from(
+        ["image", "lamost", "lamost.gz", "sdss", "desi", "csv", "csv.gz", "parquet", "catalog", "sparcl", "ssa"]
+    ),
     changes=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.binary(min_size=1, max_size=12)), max_size=4),
     keep=st.one_of(st.just(1.0), st.floats(0, 1)),
 )

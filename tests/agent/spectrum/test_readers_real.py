@@ -19,17 +19,13 @@ PRINTED_TO_1 = 3e-5  # of the wavelength: X-shooter text above 10,000 Å is prin
 
 # Files that must be refused: a part of the path, and a part of the message.
 REFUSED = {
-    "desi/GALAXY/redrock-": "expected DESI arms",
+    "desi/GALAXY/redrock-": "a table of redshifts without spectra (redrock); expected coadd-4-80613-",
     "desi/QSO/QSO_cat": "columns TARGETID, Z",
     "desi/odd_bad_format/missing_z_color": "expected DESI arms",
     "desi/odd_bad_format/spectra-main-dark": "only the arms R",
     "desi_redrock_templates/": "a library of basis vectors",
     "sdss_eigen_templates/": "a library of eigenspectra",
     "snid_templates/": "an HDF5 container",
-    "lamost/odd_medium_resolution/": "a medium-resolution file",
-    "faststars/HVS": "a JSON container",
-    "int_ids_j1948/": "a JSON container",
-    "osc_boneyard/": "a JSON container",
 }
 
 # Files whose range differs from the manifest: a part of the path, the true ends in Å, and the reason.
@@ -41,6 +37,7 @@ MANIFEST_ERRS = {
     "spec-55862-B6212_sp06": (3699.985, 9088.663, LAMOST_DR1),
     "emlLinearVacuumNoHelio.fits": (3754.669, 8981.651, MARZ_VACUUM),
     "emlLogVacuumHelioCMB.fits": (3754.669, 8981.651, MARZ_VACUUM),
+    "med-58270": (4899.82, 6873.37, "the manifest's range includes single exposures"),
     "m8iii.dat": (1150.0, 10620.0, PICKLES_FUSED),
     "o9v.dat": (1150.0, 10620.0, PICKLES_FUSED),
 }
@@ -325,6 +322,26 @@ def test_a_full_sdss_file_has_its_model_and_one_exposure_per_arm(folder: Path):
     np.testing.assert_allclose(spectrum.exposures[-1].wavelength, 10.0 ** red["loglam"].astype(float))
     np.testing.assert_allclose(spectrum.exposures[-1].flux, red["flux"])
     assert read(folder / "sdss/GALAXY/spec-10000-57346-0003.fits").exposures == ()
+
+
+def test_the_arms_of_a_lamost_medium_resolution_file_are_one_spectrum_with_a_gap(folder: Path):
+    path = folder / "lamost/odd_medium_resolution/med-58270-HIP95119KP01_sp12-076.fits.gz"
+    found = read(path)
+    steps = np.diff(found.wavelength)
+    assert (steps > 100).sum() == 1
+    assert (found.survey, found.medium, found.snr) == ("LAMOST MRS", "vacuum", {"B": 65.28, "R": 104.81})
+    assert found.ids["obsid"] == "666912076"
+    assert lines.survey(found.survey).resolving_power == (7500.0, 7500.0)
+    with astropy_fits.open(path) as hdus:
+        names = [hdu.name for hdu in hdus[3:]]
+        last = hdus[-1].data
+        np.testing.assert_allclose(found.flux[: len(hdus["COADD_B"].data)], hdus["COADD_B"].data["FLUX"])
+    assert [one.name for one in found.exposures] == names
+    assert len(names) == 8
+    np.testing.assert_allclose(found.exposures[-1].flux, last["FLUX"][::-1])
+    # Hα of a star near zero velocity, in the red arm; the nearest pixels are 0.1 Å apart.
+    near = np.abs(found.wavelength - 6564.61) < 6
+    assert abs(found.wavelength[near][np.argmin(found.flux[near])] - 6564.61) < 3
 
 
 def test_the_spectrograph_of_sdss_selects_its_arm_join(folder: Path):

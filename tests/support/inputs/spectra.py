@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import gzip
 import io
+import json
 import tempfile
 from dataclasses import replace
 from functools import cache
@@ -80,20 +81,103 @@ def _lamost_table() -> bytes:
     return fits_bytes(primary(TELESCOP="LAMOST"), table({key: [value] for key, value in row.items()}, "COADD"))
 
 
+def _lamost_medium() -> bytes:
+    arms = {"COADD_B": 4950.0, "COADD_R": 6300.0, "B-1": 4950.0, "R-1": 6300.0}
+    columns = {"FLUX": FLUX, "IVAR": FLUX, "ANDMASK": np.zeros(N, np.int16)}
+    tables = [table(columns | {"LOGLAM": np.log10(start + 0.2 * np.arange(N))}, name) for name, start in arms.items()]
+    return fits_bytes(primary(TELESCOP="LAMOST"), *tables)
+
+
 def _sdss() -> bytes:
     coadd = {"flux": FLUX, "loglam": np.log10(WAVELENGTH), "ivar": FLUX, "and_mask": np.zeros(N, int)}
     row = {"Z": [0.1], "CLASS": ["STAR"], "PLUG_RA": [1.0], "SN_MEDIAN": [[1.0] * 5]}
     return fits_bytes(primary(), table(coadd), table(row))
 
 
-def _desi(targets: int = 2, mask: bool = False) -> bytes:
-    hdus: list[Any] = [primary(), table({"TARGETID": np.arange(targets) + 1}, "FIBERMAP")]
+def plate(fibres: int = 3, **cards: Any) -> bytes:
+    """A ``spPlate`` file to the data model of SDSS; the last fibre is on the sky."""
+    flux = np.arange(1.0, fibres + 1)[:, np.newaxis] * np.ones(N)
+    cards = {"COEFF0": 3.6, "COEFF1": 1e-4, "PLATEID": 3586, "MJD": 55181, "RUN2D": "v5_13_2"} | cards
+    images = [fits.ImageHDU(np.float32(np.ones_like(flux)))]
+    images += [fits.ImageHDU(np.zeros(flux.shape, np.int32)) for _ in range(2)]
+    images.append(fits.ImageHDU(np.float32(np.ones_like(flux))))
+    plug_map = {"FIBERID": np.arange(fibres) + 1, "RA": np.full(fibres, 10.0), "DEC": np.full(fibres, -5.0)}
+    plug_map["OBJTYPE"] = np.array(["STAR_CATY_VAR"] * (fibres - 1) + ["SKY"])
+    return fits_bytes(primary(np.float32(flux), **cards), *images, table(plug_map))
+
+
+def zbest(fibres: int = 3) -> bytes:
+    """A ``spZbest`` file: by turns a star without warning and a galaxy with ZWARNING 4; the model is 0.9 times the
+    flux."""
+    star = [n % 2 == 0 for n in range(fibres)]
+    columns = {
+        "FIBERID": np.arange(fibres) + 1,
+        "CLASS": ["STAR" if one else "GALAXY" for one in star],
+        "SUBCLASS": ["CV" if one else "" for one in star],
+        "Z": np.float32([0.0001 if one else 0.4 for one in star]),
+        "ZWARNING": [0 if one else 4 for one in star],
+    }
+    model = 0.9 * np.arange(1.0, fibres + 1)[:, np.newaxis] * np.ones(N)
+    return fits_bytes(primary(), table(columns), fits.ImageHDU(np.float32(model)))
+
+
+def desi(targets: int = 2, mask: bool = False, ids: Any = None, **fibermap: Any) -> bytes:
+    """A coadd, or with repeated ``ids`` a ``spectra-*`` file; row n of every arm has the flux n + 1."""
+    ids = np.arange(targets) + 1 if ids is None else np.asarray(ids)
+    targets = len(ids)
+    hdus: list[Any] = [primary(), table({"TARGETID": ids} | fibermap, "FIBERMAP")]
     for arm, start in (("B", 3600.0), ("R", 3624.0), ("Z", 3648.0)):
         hdus.append(fits.ImageHDU(start + 0.8 * np.arange(N), name=f"{arm}_WAVELENGTH"))
-        ones = np.ones((targets, N), np.float32)
-        hdus += [fits.ImageHDU(ones, name=f"{arm}_{what}") for what in ("FLUX", "IVAR")]
+        flux = np.arange(1.0, targets + 1)[:, np.newaxis] * np.ones(N)
+        hdus.append(fits.ImageHDU(np.float32(flux), name=f"{arm}_FLUX"))
+        hdus.append(fits.ImageHDU(np.ones((targets, N), np.float32), name=f"{arm}_IVAR"))
         if mask:
             hdus.append(fits.CompImageHDU(np.zeros((targets, N), np.int32), name=f"{arm}_MASK"))
+    return fits_bytes(*hdus)
+
+
+def redrock(ids: Any = (1, 2), name: str = "REDSHIFTS") -> bytes:
+    """The redshift table of a coadd: by turns a star without warning and a galaxy with ZWARN 4."""
+    star = [n % 2 == 0 for n in range(len(ids))]
+    columns = {
+        "TARGETID": np.asarray(ids),
+        "Z": [0.0001 if one else 0.4 for one in star],
+        "ZERR": [1e-5] * len(ids),
+        "ZWARN": [0 if one else 4 for one in star],
+        "SPECTYPE": ["STAR" if one else "GALAXY" for one in star],
+        "SUBTYPE": ["CV" if one else "" for one in star],
+        "DELTACHI2": [50.0] * len(ids),
+    }
+    return fits_bytes(primary(), table(columns, name), table({"TARGETID": np.asarray(ids)}, "FIBERMAP"))
+
+
+def mwm(rows: dict[str, int], visits: bool = False, **columns: Any) -> bytes:
+    """An ``mwmStar`` file, or with ``visits`` an ``mwmVisit`` file, with so many rows in each HDU.
+
+    Data model: sdss-astra.readthedocs.io, "MWM Combined Models"; names and forms as in specutils' test of its reader.
+    """
+    cards = {"V_ASTRA": "0.6.0", "SDSS_ID": 42, "GAIA3_ID": 23423, "RA": 198.4, "DEC": 67.1, "CARTON_0": "mwm_wd_core"}
+    hdus: list[Any] = [primary(**cards)]
+    for name in ("BOSS/APO", "BOSS/LCO", "APOGEE/APO", "APOGEE/LCO"):
+        start, step = (3.5523, 1e-4) if name.startswith("BOSS") else (4.179, 6e-6)
+        count = rows.get(name, 0)
+        grid = 10 ** (start + step * np.arange(N))
+        flux = np.arange(1.0, count + 1)[:, np.newaxis] * np.ones(N)
+        values = {
+            "sdss_id": np.full(count, 42),
+            "telescope": np.full(count, "apo25m"),
+            "snr": np.full(count, 50.0),
+            "v_rad": np.full(count, 30.0),
+            "flux": np.float32(flux),
+            "ivar": np.float32(np.ones_like(flux)),
+            "pixel_flags": np.zeros(flux.shape, np.int32),
+            "continuum": np.float32(flux),
+            "nmf_rectified_model_flux": np.full(flux.shape, 0.9, np.float32),
+        }
+        values |= {"mjd": 59800 + np.arange(count)} if visits else {"wavelength": np.tile(np.float32(grid), (count, 1))}
+        hdu = table(values | {key: np.asarray(value)[:count] for key, value in columns.items()}, name)
+        hdu.header["CRVAL"], hdu.header["CDELT"], hdu.header["NPIXELS"] = start, step, N
+        hdus.append(hdu)
     return fits_bytes(*hdus)
 
 
@@ -115,9 +199,13 @@ FITS = {
     "image of an aperture": linear_image(WAT0_001="x", APNUM1="1"),
     "lamost": _lamost(),
     "lamost table": _lamost_table(),
+    "lamost medium": _lamost_medium(),
     "sdss": _sdss(),
-    "desi": _desi(),
-    "desi with masks": _desi(mask=True),
+    "desi": desi(),
+    "desi with masks": desi(mask=True),
+    "mwmStar": mwm({"BOSS/LCO": 1}),
+    "mwmVisit": mwm({"BOSS/APO": 2, "APOGEE/APO": 1}, visits=True, in_stack=[True, True]),
+    "plate": plate(),
     "marz": _marz(),
     "table": fits_bytes(primary(), table({"WAVELENGTH": WAVELENGTH, "FLUX": FLUX, "ERR": FLUX / 9})),
     "multispec": _multispec(),
@@ -134,6 +222,81 @@ TEXT = {
     "spaced": _SPACED.encode(),
     "semicolons": ("\ufeff" + _ROWS.replace(",", ";")).encode(),
     "figaro": f'SET .Z.UNITS = "Jy"\n{_SPACED}'.encode(),
+}
+
+
+def catalog_entry() -> dict[str, Any]:
+    """An object of an Open Astronomy Catalog: quantities are lists, numbers are text."""
+    rows = [[f"{w:.3f}", f"{f * 1e-17:.5e}", "5e-18"] for w, f in zip(WAVELENGTH, FLUX, strict=True)]
+    spectrum = {"u_wavelengths": "Angstrom", "u_fluxes": "erg/s/cm^2/Angstrom", "u_errors": "erg/s/cm^2/Angstrom"}
+    spectrum |= {"time": "57696.0", "u_time": "MJD", "survey": "PESSTO", "filename": "a.asci"}
+    return {
+        "name": "AT1",
+        "ra": [{"value": "20:11:13.290", "u_value": "hours"}],
+        "dec": [{"value": "+01:02:30.56", "u_value": "degrees"}],
+        "redshift": [{"value": "0.001"}],
+        "claimedtype": [{"value": "CV"}],
+        "spectra": [spectrum | {"data": rows}],
+    }
+
+
+def with_units(**units: str) -> dict[str, Any]:
+    """A plain object with descending wavelengths."""
+    arrays = {"wavelengths": WAVELENGTH[::-1].tolist(), "flux": [2.0] * N, "fluxErrors": [0.1] * N}
+    return {"wavelengthUnits": "\\A", "fluxUnits": "erg/s/cm2/A", "ra": 10.0, "dec": -5.0} | arrays | units
+
+
+def sparcl_record(release: str = "DESI-DR1", name: str = "aa") -> dict[str, Any]:
+    mask = [0] * N
+    mask[3] = 8
+    return {
+        "sparcl_id": name,
+        "specid": 39627,
+        "data_release": release,
+        "redshift": 0.001,
+        "redshift_warning": 0,
+        "spectype": "STAR",
+        "subtype": "CV",
+        "ra": 10.0,
+        "dec": -5.0,
+        "wavelength": WAVELENGTH.tolist(),
+        "flux": FLUX.tolist(),
+        "ivar": [4.0] * N,
+        "mask": mask,
+        "model": (FLUX + 1).tolist(),
+    }
+
+
+def votable(fields: str, rows: list[tuple[float, ...]], **attributes: str) -> bytes:
+    """A VOTable with these FIELD elements; ``attributes`` are of the TABLE."""
+    given = "".join(f' {key}="{value}"' for key, value in attributes.items())
+    cells = "".join("<TR>" + "".join(f"<TD>{value!r}</TD>" for value in row) + "</TR>" for row in rows)
+    table = f"<TABLE{given}>{fields}<DATA><TABLEDATA>{cells}</TABLEDATA></DATA></TABLE>"
+    space = 'xmlns="http://www.ivoa.net/xml/VOTable/v1.3"'
+    text = f'<?xml version="1.0"?><VOTABLE version="1.3" {space}><RESOURCE>{table}</RESOURCE></VOTABLE>'
+    return text.encode()
+
+
+def ssa(ucd: str = "em.wl;obs.vac", unit: str = "nm", flux_unit: str = "erg.s**-1.cm**-2.Angstrom**-1") -> bytes:
+    """A spectrum to the IVOA Spectral Data Model: columns are named by utype and UCD only."""
+    kinds = (
+        ("c0", "spec:Spectrum.Data.SpectralAxis.Value", ucd, unit),
+        ("c1", "spec:Spectrum.Data.FluxAxis.Value", "phot.flux.density;em.wl", flux_unit),
+        ("c2", "spec:Spectrum.Data.FluxAxis.Accuracy.StatError", "stat.error;phot.flux.density;em.wl", flux_unit),
+    )
+    fields = "".join(
+        f'<FIELD name="{name}" ID="{name}" datatype="double" utype="{utype}" ucd="{ucd}" unit="{unit}"/>'
+        for name, utype, ucd, unit in kinds
+    )
+    return votable(fields, [(w / 10, f, 0.5) for w, f in zip(WAVELENGTH.tolist(), FLUX.tolist(), strict=True)])
+
+
+XML = {"ssa": ssa()}
+JSON = {
+    "catalog": json.dumps({"AT1": catalog_entry()}).encode(),
+    "with units": json.dumps(with_units(fluxUnits="mJy")).encode(),
+    "sparcl": json.dumps([sparcl_record()]).encode(),
+    "our json": json.dumps(a_spectrum().to_json()).encode(),
 }
 GZIP = {f"{name}.gz": gzip.compress(content, mtime=0) for name, content in {**FITS, **TEXT}.items()}
 
@@ -209,6 +372,9 @@ DAMAGED_FITS: dict[str, tuple[bytes, str]] = {
     "four pixels": (linear_image(np.ones(4)), "4 pixels"),
     "basis vectors": (linear_image(EIGEN0=14.0, COEFF0=3.5), "a library of basis vectors"),
     "an empty HDU": (fits_bytes(primary()), "FITS HDUs"),
+    "spZbest without its spPlate": (zbest(), "a table of redshifts without spectra"),
+    "mwmStar without data": (mwm({}), "HDUs without a spectrum"),
+    "redrock without its coadd": (redrock(), "a table of redshifts without spectra"),
     "a catalogue": (fits_bytes(primary(), table({"RA": [1.0], "Z": [0.1]})), "columns RA, Z"),
     "words for numbers": (fits_bytes(primary(), table({"wave": WAVELENGTH, "flux": ["x"] * N})), "not numbers"),
     "no letters, after the last HDU": (
@@ -249,8 +415,21 @@ DAMAGED_TEXT: dict[str, tuple[bytes, str]] = {
         "NaN or infinity",
     ),
     "nothing": (b"", "an empty file"),
+    "VOTable, cut": (XML["ssa"][:-200], "a damaged VOTable"),
+    "VOTable of text": (
+        XML["ssa"].replace(b"c1", b"c9").replace(b"FluxAxis", b"x").replace(b"phot", b"y"),
+        "columns c0",
+    ),
+    "XML of another kind": (b"<?xml version='1.0'?><a>" + b"b" * 100 + b"</a>", "a damaged VOTable"),
+    "VOTable of huge cells": (
+        votable('<FIELD name="a" datatype="double" arraysize="99999999999"/>', []),
+        "cells of 999",
+    ),
+    "JSON without units": (b'{"wavelengths": [1, 2], "flux": [1, 2]}', "JSON arrays without a unit"),
+    "JSON of another kind": (b'{"a": 1}', "a JSON object with a"),
+    "JSON, cut": (JSON["catalog"][:500], "damaged JSON"),
+    "JSON, deep": (b"[" * 60_000, "damaged JSON"),
     "HDF5": (b"\x89HDF\r\n\x1a\n" + bytes(100), "an HDF5 container"),
-    "JSON": (b'{"wavelengths": [1, 2], "flux": [1, 2]}', "a JSON container"),
     "PNG": (b"\x89PNG\r\n\x1a\n" + bytes(100), "a PNG picture"),
     "binary": (b"\x00\x01\x02\x03" * 100, "a binary file"),
 }
@@ -290,7 +469,7 @@ def parquet_of_long_words(rows: int, length: int) -> bytes:
 
 def fits_that_claims(**cards: object) -> bytes:
     """Return a DESI file with masks, with other values in the first card of each name."""
-    raw = _desi(targets=4, mask=True)
+    raw = desi(targets=4, mask=True)
     for key, value in cards.items():
         start = raw.index(f"{key:8}= ".encode())
         raw = raw[:start] + f"{key:8}= {value:>20}".ljust(80).encode() + raw[start + 80 :]

@@ -14,7 +14,8 @@ from functools import partial
 import numpy as np
 
 from agent.spectrum.readers.fits import FitsFile, Hdu
-from agent.spectrum.readers.pixels import Targets, ivar_from_sigma, spectrum
+from agent.spectrum.readers.pixels import ivar_from_sigma, spectrum
+from agent.spectrum.readers.targets import Targets
 from agent.spectrum.readers.wavelengths import medium, wavelengths
 from agent.spectrum.record import FloatArray, Scalar, Spectrum
 

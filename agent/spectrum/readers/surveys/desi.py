@@ -4,20 +4,27 @@ The arms share one grid of 0.8 Å and overlap by tens of Å. There, and where a 
 a target, pixels are averaged with ivar as weight, as in DESI's own coaddition. Wavelengths are vacuum and
 heliocentric, flux is in 1e-17 erg s⁻¹ cm⁻² Å⁻¹. A pixel is flagged if every contribution to it is.
 
+Redshift, class and ZWARN are those of the redrock table in the file or, under the same name, in its folder
+(``surveys.redrock``). A target with several exposures in a ``spectra`` file keeps each, its arms merged.
+
 Targets are named by TARGETID. One without data (ivar 0 everywhere: a fibre that was not positioned) is
 ``NoDataError``. ``read_all`` leaves those and sky fibres out; a sky fibre can be read by its name.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agent.spectrum.readers.fits import FitsFile, Hdu
-from agent.spectrum.readers.pixels import Targets, spectrum
-from agent.spectrum.record import FloatArray, Scalar, Spectrum
+from agent.spectrum.readers.pixels import exposure, spectrum
+from agent.spectrum.readers.surveys import redrock
+from agent.spectrum.readers.targets import CatalogueEntry, Targets
+from agent.spectrum.record import MAX_EXPOSURES, Exposure, FloatArray, Scalar, Spectrum
 
 FLUX_UNIT = "1e-17 erg s-1 cm-2 Å-1"
 GRID = 0.01  # Å; pixels of two arms closer than this are the same pixel
@@ -37,7 +44,8 @@ class Arm:
 def recognises(fits: FitsFile) -> bool:
     """Return whether it is a DESI file; one without spectra, e.g. a redshift catalogue, is refused by ``targets``."""
     first = [hdu.name for _, hdu in zip(range(3), fits, strict=False)]
-    return "FIBERMAP" in first or any(n.endswith("_WAVELENGTH") for n in first) or "REDSHIFTS" in first
+    desi = ("FIBERMAP", *redrock.TABLES)
+    return any(name in desi or name.endswith("_WAVELENGTH") for name in first)
 
 
 def targets(fits: FitsFile) -> Targets:
@@ -54,10 +62,12 @@ def targets(fits: FitsFile) -> Targets:
     for row, target in enumerate(fibermap.column("TARGETID").tolist()):
         by_target.setdefault(str(target), []).append(row)
     loaders = Targets(fits.name)
+    fitted = _Redshifts(fits)
+    loaders.catalogue = fitted.entries
     for target, its_rows in by_target.items():
         sky = _cell(fibermap, "OBJTYPE", its_rows[0]) == "SKY"
         name = fits.name if len(by_target) == 1 else f"{fits.name}#{target}"
-        loaders.add(target, _Loader(fits, arms, fibermap, name, target, its_rows), skip=sky)
+        loaders.add(target, _Loader(fits, arms, fibermap, fitted, name, target, its_rows), skip=sky)
     return loaders
 
 
@@ -66,6 +76,7 @@ class _Loader:
     fits: FitsFile
     arms: list[Arm]
     fibermap: Hdu
+    fitted: _Redshifts
     name: str
     target: str
     rows: list[int]
@@ -74,8 +85,8 @@ class _Loader:
         wavelength, flux, ivar, mask = _merged(self.arms, self.rows)
         row = self.rows[0]
         ra, dec = (_cell(self.fibermap, key, row) for key in ("TARGET_RA", "TARGET_DEC"))
-        redshift, kind = _redrock(self.fits, self.target)
-        meta: dict[str, Scalar] = {"exposures": len(self.rows)}
+        fit = self.fitted.of.get(self.target)
+        meta: dict[str, Scalar] = {"exposures": len(self.rows), **(fit.meta if fit else {})}
         for key in ("OBJTYPE", "TILEID", "COADD_FIBERSTATUS", "COADD_NUMEXP"):
             value = _cell(self.fibermap, key, row)
             if value is not None:
@@ -96,16 +107,47 @@ class _Loader:
             ids={"targetid": self.target},
             ra=float(ra) if isinstance(ra, float) and np.isfinite(ra) else None,
             dec=float(dec) if isinstance(dec, float) and np.isfinite(dec) else None,
-            redshift=redshift,
-            catalogue_class=kind,
+            redshift=fit.redshift if fit else None,
+            catalogue_class=fit.kind if fit else "",
             meta=meta,
+            exposures=self._exposures() if 1 < len(self.rows) <= MAX_EXPOSURES else (),
         )
+
+    def _exposures(self) -> Iterator[Exposure | None]:
+        for row in self.rows:
+            wavelength, flux, ivar, _ = _merged(self.arms, [row])
+            named = (f"{key.lower()} {_cell(self.fibermap, key, row)}" for key in ("NIGHT", "EXPID"))
+            known = [text for text in named if not text.endswith("None")]
+            yield exposure(" ".join(known) or f"row {row}", wavelength, flux, ivar)
+
+
+class _Redshifts:
+    """The redrock table of a file, read at the first use."""
+
+    def __init__(self, fits: FitsFile) -> None:
+        self._fits = fits
+
+    @cached_property
+    def of(self) -> dict[str, redrock.Redshift]:
+        return redrock.redshifts(self._fits)
+
+    def entries(self) -> dict[str, CatalogueEntry]:
+        """:raises SpectrumError: there is no table, naming the file that is missing"""
+        if not self.of:
+            wanted = (redrock.names(self._fits.name) or ("a redrock table",))[0]
+            raise self._fits.refusal("no redshift table", f"{wanted} in the same folder, to select by class or ZWARN")
+        return {target: CatalogueEntry(fit.kind, fit.zwarn) for target, fit in self.of.items()}
 
 
 def _arms(fits: FitsFile) -> list[Arm]:
     hdus = {hdu.name: hdu for hdu in fits}
     found = []
     prefixes = [n.removesuffix("_WAVELENGTH") for n in hdus if n.endswith("_WAVELENGTH")]
+    if not prefixes and any(name in hdus for name in redrock.TABLES):
+        wanted = redrock.spectra_of(fits.name) or "its coadd file"
+        raise fits.refusal(
+            "a table of redshifts without spectra (redrock)", f"{wanted}: keep both in one folder and read the coadd"
+        )
     if not prefixes:
         raise fits.refusal(f"HDUs {', '.join(list(hdus)[:6])}", _WANTED)
     if set(prefixes) & set("BRZ") and not set(prefixes) >= set("BRZ"):
@@ -162,16 +204,3 @@ def _cell(table: Hdu, name: str, row: int) -> str | int | float | None:
         return None
     value = table.column(name)[row]
     return value.decode("latin-1").strip() if isinstance(value, bytes) else value.item()
-
-
-def _redrock(fits: FitsFile, target: str) -> tuple[float | None, str]:
-    """Return redshift and class from a REDSHIFTS table in the same file; (None, "") without one."""
-    table = fits.get("REDSHIFTS")
-    if table is None or not {"TARGETID", "Z"} <= set(table.columns):
-        return None, ""
-    rows = np.flatnonzero(table.column("TARGETID") == int(target))
-    if rows.size == 0:
-        return None, ""
-    redshift = float(table.column("Z")[rows[0]])
-    kind = " ".join(str(_cell(table, key, int(rows[0])) or "") for key in ("SPECTYPE", "SUBTYPE")).strip()
-    return (redshift if np.isfinite(redshift) and redshift > -1 else None), kind

@@ -1,25 +1,28 @@
-"""LAMOST low-resolution spectra, in their three layouts.
+"""LAMOST spectra: the three layouts of the low-resolution survey, and the medium-resolution one.
 
 - DR3 to DR8: primary image of five rows (flux, ivar, wavelength, andmask, ormask);
 - DR1 and DR2 and the pilot survey: the same, but the third row is the flux divided by the continuum, and
   the wavelengths are 10**(COEFF0 + COEFF1 i) (lamost.org, "Fits Files" of the pilot data; EXTEN0 in the
   header says "Subcontinuum");
-- from DR9: a binary table COADD of one row of vectors.
+- from DR9: a binary table COADD of one row of vectors;
+- medium resolution (``med-*``): tables COADD_B and COADD_R, then one per exposure (B-*, R-*), with LOGLAM or
+  WAVELENGTH. The arms (4950 to 5350 and 6300 to 6800 Å) are one spectrum with a gap, the exposures are kept.
 
 Wavelengths are vacuum and heliocentric, the flux is relative. A pixel is flagged where the and-mask is not
-0, i.e. every exposure has a problem there. The medium-resolution survey (``med-*``) is refused: its two
-arms of narrow windows do not suit a low-resolution inspection.
+0, i.e. every exposure has a problem there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from agent.spectrum.readers.fits import FitsFile, Hdu, Header
-from agent.spectrum.readers.pixels import Array, spectrum
-from agent.spectrum.record import Scalar, Spectrum
+from agent.spectrum.readers.pixels import Array, exposure, spectrum
+from agent.spectrum.record import MAX_EXPOSURES, Exposure, Scalar, Spectrum
 
 UNKNOWN = -999.0  # at or below this, LAMOST means that it has no value
 
@@ -31,6 +34,8 @@ def recognises(fits: FitsFile) -> bool:
 def read(fits: FitsFile) -> Spectrum:
     """Read the spectrum of a LAMOST file. :raises SpectrumError: no low-resolution layout, or damaged"""
     primary = fits[0]
+    if fits.get("COADD_B", "COADD_R") is not None:
+        return _read_medium(fits)
     is_image = len(primary.shape) == 2 and primary.is_image and primary.size
     arrays = _image(fits, primary) if is_image else _table(fits)
     return spectrum(fits.name, **arrays, **_fields(primary.header))
@@ -52,14 +57,46 @@ def _image(fits: FitsFile, hdu: Hdu) -> dict[str, Array]:
 def _table(fits: FitsFile) -> dict[str, Array]:
     names = [hdu.name for hdu in fits]
     if "COADD" not in names:
-        medium = any(n.startswith("COADD_") or n[:2] in ("B-", "R-") for n in names)
+        medium = any(n[:2] in ("B-", "R-") for n in names)
         found = f"{'a medium-resolution file' if medium else 'a file'} with HDUs {', '.join(names[:4])}"
-        raise fits.refusal(found, "a LAMOST low-resolution spectrum (five-row image or COADD table)")
-    table = fits[names.index("COADD")]
-    keys = {"wavelength": "WAVELENGTH", "flux": "FLUX", "ivar": "IVAR", "mask": "ANDMASK"}
-    arrays = {key: table.column(column).reshape(-1) for key, column in keys.items()}
-    arrays["mask"] = arrays["mask"] != 0
-    return arrays
+        raise fits.refusal(found, "a LAMOST spectrum (five-row image, or tables COADD or COADD_B and COADD_R)")
+    return _pixels(fits[names.index("COADD")])
+
+
+def _pixels(table: Hdu) -> dict[str, Array]:
+    """Return wavelength, flux, ivar and mask of a table of one row of vectors or of one pixel per row."""
+    log = "WAVELENGTH" not in table.columns
+    wavelength = table.column("LOGLAM" if log else "WAVELENGTH").reshape(-1).astype(np.float64)
+    mask = next((key for key in ("ANDMASK", "PIXMASK") if key in table.columns), None)
+    flux = table.column("FLUX").reshape(-1)
+    return {
+        "wavelength": 10.0**wavelength if log else wavelength,
+        "flux": flux,
+        "ivar": table.column("IVAR").reshape(-1),
+        "mask": np.zeros(flux.shape, bool) if mask is None else table.column(mask).reshape(-1) != 0,
+    }
+
+
+def _read_medium(fits: FitsFile) -> Spectrum:
+    arms = [hdu for hdu in fits if hdu.name in ("COADD_B", "COADD_R") and hdu.shape[0] > 0]
+    if not arms:
+        raise fits.refusal("empty tables COADD_B and COADD_R", "a spectrum of at least one arm")
+    parts = sorted((_pixels(arm) for arm in arms), key=lambda part: float(part["wavelength"][0]))
+    arrays = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+    fields = _fields(fits[0].header) | {"survey": "LAMOST MRS"}
+    fields["snr"] = {arm.name[-1]: value for arm in arms if (value := _known(arm.header, "SNR")) is not None}
+    fields["meta"]["arms"] = " and ".join(
+        f"{part['wavelength'][0]:.0f}–{part['wavelength'][-1]:.0f} Å" for part in parts
+    )
+    return spectrum(fits.name, **arrays, exposures=_exposures(fits), **fields)
+
+
+def _exposures(fits: FitsFile) -> Iterator[Exposure | None]:
+    """Yield the exposures of a medium-resolution file, one arm each, named by arm and local modified Julian minute."""
+    for hdu in islice(fits, 1, 1 + MAX_EXPOSURES):
+        if hdu.name[:2] in ("B-", "R-") and hdu.shape[0] > 0 and {"FLUX", "IVAR"} <= set(hdu.columns):
+            part = _pixels(hdu)
+            yield exposure(hdu.name, part["wavelength"], part["flux"], part["ivar"])
 
 
 def _fields(header: Header) -> dict[str, Any]:

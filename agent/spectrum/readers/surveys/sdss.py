@@ -63,13 +63,14 @@ def _read_table(fits: FitsFile, coadd: Hdu) -> Spectrum:
     catalogue = _CatalogueRow(row)
     header = fits[0].header
     redshift = catalogue.number("Z")
+    run2d = catalogue.text("RUN2D") or header.text("RUN2D")
     return spectrum(
         fits.name,
         **arrays,
         exposures=_exposures(fits),
         medium="air" if header["VACUUM"] is False else "vacuum",
         flux_unit=FLUX_UNIT,
-        survey=_survey(header, catalogue),
+        survey="SDSS-V" if catalogue.text("SDSS_ID") else survey_of_version(run2d),
         ids=_ids(header, catalogue),
         # The position of the fibre, not of the photometric match: SPALL has RA = 0 where nothing matched.
         ra=catalogue.number("PLUG_RA", "FIBER_RA", "RACAT", "RA"),
@@ -160,15 +161,12 @@ class _CatalogueRow:
         return {band: value for band, value in found.items() if np.isfinite(value) and value > -999}
 
 
-def _survey(header: Header, catalogue: _CatalogueRow) -> str:
-    """Return "SDSS" (SDSS I and II), "SDSS BOSS" (BOSS and eBOSS) or "SDSS-V".
-
-    From the version of the pipeline, RUN2D: 26, 103 and 104 for the first, v5 for the second, v6 for SDSS-V.
+def survey_of_version(run2d: str) -> str:
+    """Return "SDSS" (SDSS I and II), "SDSS BOSS" (BOSS and eBOSS) or "SDSS-V", from the version of the pipeline, RUN2D:
+    26, 103 and 104 for the first, v5 for the second, v6 for SDSS-V.
     """
-    version = (catalogue.text("RUN2D") or header.text("RUN2D")).lower()
-    if version.startswith("v6") or catalogue.text("SDSS_ID"):
-        return "SDSS-V"
-    return "SDSS BOSS" if version.startswith("v") else "SDSS"
+    version = run2d.strip().lower()
+    return "SDSS-V" if version.startswith("v6") else "SDSS BOSS" if version.startswith("v") else "SDSS"
 
 
 def _ids(header: Header, catalogue: _CatalogueRow) -> dict[str, str]:

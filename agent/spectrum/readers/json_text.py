@@ -1,0 +1,218 @@
+"""Spectra as JSON: the Open Astronomy Catalogs, SPARCL records, our own form, and plain objects that state units.
+
+- Open Astronomy Catalogs and WISeREP exports of them: ``{NAME: {"spectra": [{"u_wavelengths", "u_fluxes", "data"}]}}``,
+  numbers as text (github.com/astrocatalogs/schema). One target per spectrum.
+- SPARCL: a record, or a list of records, with ``wavelength`` (``readers.sparcl``).
+- Other objects: arrays under the names that table columns have (``readers.wavelengths``), with the units under keys
+  such as ``wavelengthUnits`` and ``fluxUnits``. Without units they are refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from agent.spectrum.readers import positions, sparcl
+from agent.spectrum.readers.pixels import ivar_from_sigma, spectrum
+from agent.spectrum.readers.targets import Targets
+from agent.spectrum.readers.wavelengths import Roles, arrays, roles, to_angstrom
+from agent.spectrum.record import SCHEMA, Scalar, Spectrum, SpectrumError
+
+MAX_SPECTRA = 10_000
+_WANTED = 'arrays "wavelength" and "flux" with units, an Open Astronomy Catalog entry, or SPARCL records'
+_UNITS_WANTED = 'both units in the file, e.g. "wavelengthUnits": "Angstrom", "fluxUnits": "erg/s/cm2/A"'
+_ALSO_FLUX = ("uncalibrated", "")  # what the catalogs write for a flux without calibration
+
+
+def targets(name: str, raw: bytes) -> Targets:
+    """Return the spectra of a JSON text. :raises SpectrumError: it is no JSON, or holds no spectrum with units"""
+    try:
+        content = json.loads(raw.removeprefix(b"\xef\xbb\xbf"))
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise SpectrumError(name, f"damaged JSON ({reason:.120})", "a complete JSON text") from None
+    if isinstance(content, Mapping) and content.get("schema") == SCHEMA:
+        return Targets.single(name, partial(Spectrum.from_json, {**content, "name": content.get("name") or name}))
+    records = sparcl.records(content)
+    if records is not None:
+        return _of_records(name, records)
+    entries = _catalog_entries(content)
+    if entries:
+        return _of_catalog(name, entries)
+    if isinstance(content, Mapping):
+        found = _columns(content)
+        if found is not None:
+            return Targets.single(name, partial(_plain, name, content, found))
+        keys = ", ".join(str(key) for key in list(content)[:6])
+        raise SpectrumError(name, f"a JSON object with {keys or 'nothing in it'}", _WANTED)
+    raise SpectrumError(name, f"a JSON {type(content).__name__}", _WANTED)
+
+
+def _of_records(name: str, records: list[Mapping[str, Any]]) -> Targets:
+    if len(records) > MAX_SPECTRA:
+        raise SpectrumError(name, f"{len(records)} records", f"at most {MAX_SPECTRA}")
+    if len(records) == 1:
+        return Targets.single(name, partial(sparcl.record, name, records[0]))
+    found = Targets(name)
+    for number, one in enumerate(records):
+        target = sparcl.target(one, number)
+        found.add(target, partial(sparcl.record, f"{name}#{target}", one))
+    return found
+
+
+# ---- Open Astronomy Catalogs
+
+
+def _catalog_entries(content: Any) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """Return each spectrum with data, with the object that it belongs to."""
+    if not isinstance(content, Mapping):
+        return []
+    objects = [content, *content.values()] if len(content) <= MAX_SPECTRA else []
+    found = []
+    for one in objects:
+        spectra = one.get("spectra") if isinstance(one, Mapping) else None
+        if isinstance(spectra, list):
+            found += [(one, entry) for entry in spectra if isinstance(entry, Mapping) and "data" in entry]
+    return found
+
+
+def _of_catalog(name: str, entries: list[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Targets:
+    if len(entries) > MAX_SPECTRA:
+        raise SpectrumError(name, f"{len(entries)} spectra", f"at most {MAX_SPECTRA}")
+    if len(entries) == 1:
+        return Targets.single(name, partial(_catalog, name, *entries[0]))
+    labels = [_text(entry.get("filename")) for _, entry in entries]
+    if len(set(labels)) != len(labels) or "" in labels:
+        labels = [str(number) for number in range(1, len(entries) + 1)]
+    found = Targets(name)
+    for label, (thing, entry) in zip(labels, entries, strict=True):
+        found.add(label, partial(_catalog, f"{name}#{label}", thing, entry))
+    return found
+
+
+def _catalog(name: str, thing: Mapping[str, Any], entry: Mapping[str, Any]) -> Spectrum:
+    units = {key: _text(entry.get(f"u_{key}")) for key in ("wavelengths", "fluxes", "errors")}
+    if not units["wavelengths"] or not units["fluxes"]:
+        raise SpectrumError(name, "a spectrum without u_wavelengths or u_fluxes", _UNITS_WANTED)
+    try:
+        data = np.asarray(entry["data"], np.float64)
+    except (TypeError, ValueError):
+        raise SpectrumError(name, "data that are not rows of numbers", "rows of wavelength, flux, error") from None
+    if data.ndim != 2 or data.shape[1] < 2:
+        raise SpectrumError(name, f"data of shape {data.shape}", "rows of wavelength, flux and, if known, error")
+    has_errors = data.shape[1] > 2 and bool(units["errors"])
+    flux_unit = "relative" if units["fluxes"].lower() in _ALSO_FLUX else units["fluxes"]
+    survey = _text(entry.get("survey")) or (_text(entry.get("telescope")) if _is_survey(entry) else "")
+    vacuum = entry.get("vacuumwavelengths")
+    meta: dict[str, Scalar] = {
+        key: _text(entry[key]) for key in ("time", "u_time", "telescope", "instrument", "filename") if key in entry
+    }
+    if vacuum is None and not _is_survey(entry):
+        meta["medium_assumed"] = True
+    z = _quantity(thing, "redshift") if "redshift" not in entry else _number(entry["redshift"])
+    return spectrum(
+        name,
+        to_angstrom(name, data[:, 0], units["wavelengths"]),
+        data[:, 1],
+        ivar_from_sigma(data[:, 2]) if has_errors else None,
+        medium="vacuum" if _is_survey(entry) or vacuum in (True, "True", "true") else "air",
+        frame="rest" if entry.get("deredshifted") in (True, "True", "true") else "observed",
+        flux_unit=flux_unit,
+        survey=survey,
+        ids={"object": _text(thing.get("name"))} if _text(thing.get("name")) else {},
+        ra=_angle(thing, "ra"),
+        dec=_angle(thing, "dec"),
+        redshift=z if z is not None and -0.9 < z < 20 else None,
+        catalogue_class=next((t for k in ("claimedtype", "spectraltype") if (t := _first(thing, k))), ""),
+        meta=meta,
+    )
+
+
+def _is_survey(entry: Mapping[str, Any]) -> bool:
+    """Return whether the spectrum is of a survey whose wavelengths are in vacuum."""
+    return _text(entry.get("telescope")).upper() in ("LAMOST", "SDSS", "DESI")
+
+
+def _first(thing: Mapping[str, Any], key: str) -> str:
+    """Return the value of the first quantity of that name as text, "" if there is none."""
+    values = thing.get(key)
+    first = values[0] if isinstance(values, list) and values else None
+    return _text(first.get("value")) if isinstance(first, Mapping) else ""
+
+
+def _quantity(thing: Mapping[str, Any], key: str) -> float | None:
+    return _number(_first(thing, key))
+
+
+def _angle(thing: Mapping[str, Any], key: str) -> float | None:
+    return positions.degrees(_first(thing, key), hours=key == "ra")
+
+
+# ---- plain objects
+
+
+def _columns(content: Mapping[str, Any]) -> Roles | None:
+    return roles([key for key, value in content.items() if isinstance(value, list)])
+
+
+def _plain(name: str, content: Mapping[str, Any], found: Roles) -> Spectrum:
+    stated = {re.sub(r"[^a-z]", "", key.lower()): value for key, value in content.items() if isinstance(value, str)}
+    wavelength_unit, flux_unit = _unit(stated, "w"), _unit(stated, "f")
+    if not wavelength_unit or not flux_unit:
+        missing = " or ".join(what for what, unit in (("wavelength", wavelength_unit), ("flux", flux_unit)) if not unit)
+        raise SpectrumError(name, f"JSON arrays without a unit of {missing}", _UNITS_WANTED)
+    pixels = arrays(name, found, content, wavelength_unit)
+    word = f"{stated.get('medium', '')} {found.wavelength}".lower()
+    medium = "vacuum" if "vac" in word or content.get("vacuum") is True else "air"
+    meta: dict[str, Scalar] = {
+        key.lower(): value
+        for key in ("telescope", "instrument", "HJD", "MJD", "site")
+        if isinstance(value := content.get(key), str | int | float)
+    }
+    if not ("vac" in word or "air" in word or isinstance(content.get("vacuum"), bool)):
+        meta["medium_assumed"] = True
+    # Spectra from Marsh's molly, as JSON, have hour angle and sidereal time, and like them RA in decimal hours.
+    hours = "hourangle" in content
+    ra, dec = _number(content.get("ra")), _number(content.get("dec"))
+    z = _number(content.get("redshift", content.get("z")))
+    label = _text(content.get("objectName")) or _text(content.get("object"))
+    return spectrum(
+        name,
+        **pixels,
+        medium=medium,
+        frame="rest" if stated.get("frame") == "rest" else "observed",
+        flux_unit=flux_unit,
+        survey=_text(content.get("survey")),
+        ids={"object": label} if label else {},
+        ra=ra * 15.0 if hours and ra is not None else ra,
+        dec=dec,
+        redshift=z if z is not None and -0.9 < z < 20 else None,
+        meta=meta,
+    )
+
+
+_UNIT_KEYS = {
+    "w": r"(wave(length)?s?|lambda|x|spectralaxis)_?units?|u(nits?)?_?wave(length)?s?",
+    "f": r"(flux(es)?|y)_?units?|u(nits?)?_?flux(es)?",
+}
+
+
+def _unit(stated: Mapping[str, str], axis: str) -> str:
+    return next((value.strip() for key, value in stated.items() if re.fullmatch(_UNIT_KEYS[axis], key)), "")
+
+
+def _text(value: Any) -> str:
+    return value.strip() if isinstance(value, str) else str(value) if isinstance(value, int | float) else ""
+
+
+def _number(value: Any) -> float | None:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if np.isfinite(number) else None
