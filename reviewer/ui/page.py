@@ -30,6 +30,7 @@ STYLES = (
     "trace/trace_view",
     "review/review",
     "live/live",
+    "evidence/evidence",
     "blind/blind",
     "progress/progress",
     "common/sheets",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Annotated
@@ -104,6 +104,14 @@ class Live:
             raise PolicyError("Replay repeats a stored trace: add the spectrum from the library.")
         return VisibleItems(self.context.store, person).item(row.item).version.trajectory
 
+    def spectrum(self, person: Person, sha256: str) -> Spectrum | None:
+        """Return the spectrum with this hash on the person's bench or in their runs; None if there is none."""
+        found = self.benches.of(person.initials).with_hash(sha256)
+        if found is not None:
+            return found
+        runs = self.runs.all_of(person.initials)
+        return next((run.settings.spectrum for run in runs if run.settings.spectrum.sha256 == sha256), None)
+
     def close(self) -> None:
         """Stop all runs and delete all files."""
         self.runs.close()
@@ -144,9 +152,28 @@ def _sample(run: Annotated[Run, Depends(_run)], sample: int = 0) -> Sample:
     return sample_of(run, sample)
 
 
+def _spectra(person: PersonDep, live: LiveDep) -> Callable[[str], Spectrum]:
+    """Return a function that finds a spectrum by its hash: a stored one, or one of the person's bench and runs.
+
+    It raises ``NotFound`` if there is none.
+    """
+
+    def find(sha256: str) -> Spectrum:
+        try:
+            return live.context.gallery.spectrum(sha256)
+        except NotFound:
+            found = live.spectrum(person, sha256)
+            if found is None:
+                raise
+            return found
+
+    return find
+
+
 RunDep = Annotated[Run, Depends(_run)]
 BenchDep = Annotated[Bench, Depends(_bench)]
 SampleDep = Annotated[Sample, Depends(_sample)]
+SpectraDep = Annotated[Callable[[str], Spectrum], Depends(_spectra)]
 
 
 def _sampling(usual: Sampling, sent: RunRequest) -> Sampling:

@@ -7,15 +7,14 @@ import struct
 from typing import Any
 from urllib.parse import urlencode
 
-import numpy as np
-
-from agent import lines, simulate
+from agent import lines
 from agent.spectrum import Spectrum
+from agent.spectrum.record import FloatArray
 from agent.tasks import Task
 from agent.trajectory import Answer, Trajectory
 from reviewer.rules.people import Person
 from reviewer.rules.workflow import REASONS, VERBS, Decision, Rules, Standing, refusal
-from reviewer.store import Autosave, Item, Mark, QueueRow, Store
+from reviewer.store import Autosave, Item, Mark, NotFound, QueueRow, Store
 
 
 def links(spectrum: Spectrum) -> list[dict[str, str]]:
@@ -266,6 +265,8 @@ def about_json(spectrum: Spectrum) -> dict[str, Any]:
         "meta": dict(spectrum.meta),
         "position": position,
         "links": links(spectrum),
+        "model": spectrum.model is not None,
+        "exposures": len(spectrum.exposures),
     }
 
 
@@ -285,6 +286,41 @@ def spectrum_bytes(spectrum: Spectrum) -> bytes:
         spectrum.mask.astype("u1"),
     )
     return b"".join([struct.pack("<I", len(header)), header, *(a.tobytes() for a in arrays)])
+
+
+def model_json(spectrum: Spectrum) -> dict[str, Any]:
+    """Return the pipeline's model on the pixels of the spectrum (``flux_unit``). :raises NotFound: the file has none"""
+    if spectrum.model is None:
+        raise NotFound(f"{spectrum.name}: the file has no pipeline model.")
+    return {"name": spectrum.survey, "flux": _rounded(spectrum.model)}
+
+
+def exposures_json(spectrum: Spectrum) -> dict[str, Any]:
+    """Return the single exposures: name, wavelength (Å, in the spectrum's medium and frame), flux (``flux_unit``;
+    null where there is no data).
+
+    :raises NotFound: the file has none
+    """
+    if not spectrum.exposures:
+        raise NotFound(f"{spectrum.name}: the file has no single exposures.")
+    return {
+        "exposures": [
+            {
+                "name": one.name,
+                "wavelength": [round(float(at), 3) for at in one.wavelength],
+                "flux": [
+                    value if ivar > 0 else None
+                    for value, ivar in zip(_rounded(one.flux), one.ivar.tolist(), strict=True)
+                ],
+            }
+            for one in spectrum.exposures
+        ]
+    }
+
+
+def _rounded(values: FloatArray) -> list[float]:
+    """Return values to five significant figures: for drawing only."""
+    return [float(f"{value:.5g}") for value in values.tolist()]
 
 
 def atlas_json(survey: str, task: Task | None) -> dict[str, Any]:
@@ -331,18 +367,3 @@ def _places(task: Task) -> list[tuple[float, float]]:
         named = [(w - SAME_LINE, w + SAME_LINE) for w in feature.wavelengths]
         places += named or [feature.span]
     return places
-
-
-def template_json(task: str) -> dict[str, Any] | None:
-    """Return a simulated spectrum of the class for comparison (rest frame, vacuum), None if there is none. The page
-    scales it to the item's redshift and flux; its name says that it is simulated."""
-    if task not in simulate.CLASSES:
-        return None
-    made = simulate.simulate(task, "DESI", 300.0, seed=1)
-    return {
-        "name": f"simulated {task}",
-        "frame": "rest",
-        "medium": "vacuum",
-        "wavelength": np.round(made.wavelength[::2], 2).tolist(),
-        "flux": [float(f"{value:.4g}") for value in made.flux[::2]],
-    }

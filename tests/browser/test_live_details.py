@@ -72,6 +72,20 @@ def test_a_rest_frame_window_is_drawn_at_observed_wavelengths(desk: Page, tmp_pa
     assert span == pytest.approx([6400 * 1.05, 6700 * 1.05])
 
 
+def test_the_evidence_of_a_file_on_the_bench_is_measured_too(desk: Page) -> None:
+    desk.keyboard.press("Shift+E")
+    evidence = desk.locator(".so-live aside.evidence")
+    expect(evidence.get_by_role("button", name="Hα")).to_be_visible(timeout=15_000)
+    expect(evidence.get_by_role("tab")).to_have_text(["Lines", "Loci", "Templates"])
+    desk.keyboard.press("t")
+    expect(desk.locator(".so-live .so-legend li")).to_contain_text("template · ", timeout=15_000)
+    desk.get_by_label("Question").select_option("gm")
+    expect(evidence.locator(".line.own")).to_have_text(["Hα", "Ca II 8542"], timeout=15_000)
+    expect(desk.locator(".so-live .so-legend li")).to_have_count(0)
+    desk.keyboard.press("Shift+E")
+    expect(evidence).to_be_hidden()
+
+
 def test_what_a_model_writes_is_text_and_never_markup(desk: Page, model: BadServer) -> None:
     markup = '<b onclick="alert(1)">bold</b><img src=x onerror=alert(1)>'
     model.answers = talking((look(6400, 6700, markup, thought=markup), answer("NO", markup)), pieces=9)

@@ -1,6 +1,7 @@
 """The arithmetic of the interactive spectrum, run in Chromium and compared with Python."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +12,10 @@ from hypothesis import strategies as st
 from playwright.sync_api import Browser
 
 from agent.lines import air_to_vacuum, vacuum_to_air
+from agent.measure import Measured, running_continuum
+from agent.measure.values import plus_minus
+from agent.simulate import simulate
+from agent.spectrum import Spectrum
 from tests.browser.support.spectrum_page import served
 
 pytestmark = pytest.mark.browser
@@ -31,16 +36,25 @@ def javascript(chromium: Browser) -> Iterator[Call]:
         def call(module: str, function: str, *arguments: Any) -> Any:
             return page.evaluate(
                 """async ([module, name, given]) => {
-                  const typed = (value) => value?.typed
-                    ? Float64Array.from(value.typed, (x) => x ?? NaN) : value
+                  const typed = (value) => {
+                    if (value?.typed) return Float64Array.from(value.typed, (x) => x ?? NaN)
+                    if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
+                    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, typed(one)]))
+                  }
                   const plain = (key, value) => (ArrayBuffer.isView(value) ? Array.from(value) : value)
                   const answer = (await import(`/ui/${module}`))[name](...given.map(typed))
                   return JSON.parse(JSON.stringify(answer, plain))
                 }""",
-                [module, function, [{"typed": _json(a)} if isinstance(a, np.ndarray) else a for a in arguments]],
+                [module, function, [_sent(argument) for argument in arguments]],
             )
 
         yield call
+
+
+def _sent(argument: Any) -> Any:
+    if isinstance(argument, dict):
+        return {name: _sent(value) for name, value in argument.items()}
+    return {"typed": _json(argument)} if isinstance(argument, np.ndarray) else argument
 
 
 def _json(values: np.ndarray) -> list[float | None]:
@@ -178,11 +192,38 @@ def test_ticks_are_round_numbers(javascript: Call, low: float, high: float, expe
     np.testing.assert_allclose(math(javascript, "niceTicks", low, high, count)["values"], expected, atol=1e-12)
 
 
-def test_a_template_is_scaled_onto_the_data_by_weighted_least_squares(javascript: Call) -> None:
-    wavelength = np.linspace(4000, 5000, 101)
-    template = 1 + 0.3 * np.sin(wavelength / 50)
-    scale = math(javascript, "templateScale", wavelength, 7 * template, np.ones(101), wavelength - 1e-9, template)
-    assert scale == pytest.approx(7, rel=1e-6)
+@pytest.mark.parametrize("case", ["cool star", "holes", "short", "no data", "one pixel of data"])
+def test_the_pseudo_continuum_is_that_of_the_agent(javascript: Call, case: str) -> None:
+    spectrum = {
+        "cool star": simulate("gm", "SDSS", snr=30, seed=4),
+        "holes": holed(simulate("cv", "LAMOST", snr=12, seed=2), lambda i: (i % 700) > 350),
+        "short": Spectrum(wavelength=np.linspace(6500, 6625, 41), flux=np.linspace(1, 3, 41) ** 2, ivar=np.ones(41)),
+        "no data": holed(simulate("cv", "LAMOST", snr=12, seed=2), lambda i: i >= 0),
+        "one pixel of data": holed(simulate("cv", "LAMOST", snr=12, seed=2), lambda i: i != 5),
+    }[case]
+    arrays = (spectrum.wavelength, spectrum.flux, spectrum.ivar)
+    served = javascript("spectrum/continuum.js", "runningContinuum", dict(zip(PARTS, arrays, strict=True)))
+    np.testing.assert_allclose(served, running_continuum(spectrum), rtol=1e-12)
+
+
+PARTS = ("wavelength", "flux", "ivar")
+
+
+def holed(spectrum: Spectrum, missing: Callable[[np.ndarray], np.ndarray]) -> Spectrum:
+    """The same spectrum without data where ``missing`` of the pixel's index holds."""
+    return replace(spectrum, ivar=np.where(missing(np.arange(len(spectrum))), 0.0, spectrum.ivar))
+
+
+@given(
+    st.floats(-1e7, 1e7, allow_subnormal=False), st.one_of(st.just(0.0), st.floats(1e-4, 1e5, allow_subnormal=False))
+)
+@settings(max_examples=60, deadline=None)
+def test_a_value_with_its_error_is_printed_as_the_agent_prints_it(javascript: Call, value: float, error: float) -> None:
+    printed = javascript("common/format.js", "plusMinus", {"value": value, "error": error, "unit": "Å"})
+    # Python rounds an exact half to the even digit, JavaScript away from zero: nudged off it.
+    nudged = value * (1 + 1e-12)
+    expected = {plus_minus(Measured(v, error, "Å")).replace(" Å", "\u202fÅ") for v in (value, nudged)}
+    assert printed in expected
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ def test_lower_plot_shows_the_selected_window_with_a_margin(view: Page) -> None:
 
 def test_pixels_without_data_break_the_line_and_are_hatched(view: Page) -> None:
     show(view, "holed")
-    drawn = view.evaluate("view.full.gd.data[3].x.map((x, i) => [x, view.full.gd.data[3].y[i]])")
+    drawn = view.evaluate("view.full.gd.data[2].x.map((x, i) => [x, view.full.gd.data[2].y[i]])")
     within = [y for x, y in drawn if x is not None and 6001 < x < 6097]
     assert within == []
     assert any(x is None or np.isnan(x) for x, _ in drawn)
@@ -197,14 +197,14 @@ def test_one_cosmic_ray_does_not_set_the_flux_range_but_is_marked_as_off_scale(v
 
 def test_the_spike_itself_is_drawn_even_where_columns_hold_many_pixels(view: Page) -> None:
     show(view, "struck")
-    assert view.evaluate("Math.max(...view.full.gd.data[3].y)") == 1e5
-    assert view.evaluate("view.full.gd.data[3].y.length") < 3000
+    assert view.evaluate("Math.max(...view.full.gd.data[2].y)") == 1e5
+    assert view.evaluate("view.full.gd.data[2].y.length") < 3000
 
 
 def test_a_window_is_drawn_in_steps_with_its_error_band(view: Page) -> None:
     show(view, "cv")
-    x = view.evaluate("view.step.gd.data[3].x.slice(0, 6)")
-    y = view.evaluate("view.step.gd.data[3].y.slice(0, 6)")
+    x = view.evaluate("view.step.gd.data[2].x.slice(0, 6)")
+    y = view.evaluate("view.step.gd.data[2].y.slice(0, 6)")
     assert x[1] == pytest.approx(x[2])
     assert y[0] == y[1]
     assert y[2] == y[3]
@@ -270,21 +270,120 @@ def test_the_other_trajectorys_windows_are_a_second_row(view: Page) -> None:
     ]
 
 
-def test_a_template_at_rest_is_scaled_onto_the_data_and_moves_with_z(view: Page) -> None:
+FLAT_CURVE = """({ kind, medium = 'air', z = 0, name = 'M6 III' }) => {
+  const wavelength = Float64Array.from({ length: 300 }, (_, i) => 4200 + 15 * i)
+  const flux = wavelength.map(() => 50)
+  view.update({ overlays: [...view.item.overlays, { kind, name, medium, z, wavelength, flux, note: 'STELIB' }] })
+}"""
+
+
+def curve(view: Page, trace: int, axis: str) -> list[float]:
+    """Return the coordinates of a trace of the full plot: 0 error, 1 raw, then exposures, data, template and model."""
+    return [value for value in view.evaluate(f"Array.from(view.full.gd.data[{trace}].{axis})") if value is not None]
+
+
+def test_a_template_is_drawn_at_its_own_redshift_and_named(view: Page) -> None:
     show(view, "air")
+    view.evaluate(FLAT_CURVE, {"kind": "template", "z": 0.1})
+    assert curve(view, 3, "x")[0] == pytest.approx(4620, abs=0.02)
+    assert curve(view, 3, "y")[0] == pytest.approx(50)
+    command(view, "z", 0.2)
+    assert curve(view, 3, "x")[0] == pytest.approx(4620, abs=0.02), "trying a redshift moves the lines only"
+    assert view.locator(".so-legend li").all_inner_texts() == ["template · M6 III · STELIB"]
+    view.evaluate("view.update({ overlays: [] })")
+    assert view.evaluate("view.full.gd.data.length") == 3
+    assert view.locator(".so-legend").is_hidden()
+
+
+def test_exposures_are_drawn_under_the_data_each_in_its_colour(view: Page) -> None:
+    show(view, "air")
+    for name in ("b1", "b2"):
+        view.evaluate(FLAT_CURVE, {"kind": "exposure", "name": name})
+    colours = view.evaluate("view.full.gd.data.slice(2, 4).map((trace) => trace.line.color)")
+    assert len(set(colours)) == 2
+    assert curve(view, 4, "y")[:1] == pytest.approx([100]), "the data are the last trace"
+    assert view.locator(".so-legend li").all_inner_texts() == ["b1 · STELIB", "b2 · STELIB"]
+
+
+def test_the_normalised_view_divides_data_errors_and_curves_by_the_pseudo_continuum(view: Page) -> None:
+    show(view, "air")
+    view.evaluate(FLAT_CURVE, {"kind": "template"})
+    command(view, "normalised")
+    assert curve(view, 2, "y")[:1] == pytest.approx([1.0])
+    assert curve(view, 3, "y")[:1] == pytest.approx([0.5])
+    band = curve(view, 0, "y")
+    assert (min(band), max(band)) == (pytest.approx(0.99), pytest.approx(1.01))
+    assert titles(view)[1] == "Flux / pseudo-continuum"
+    command(view, "normalised")
+    assert curve(view, 2, "y")[:1] == pytest.approx([100])
+
+
+MEASURED = {
+    "ew": {"value": -5.53, "error": 0.44},
+    "flux": {"value": 1234.0, "error": 12.0, "unit": "relative × Å"},
+    "centroid": {"value": 6559.83, "error": 0.31},
+    "fwhm": {"value": 1057.0, "error": 56.0},
+    "continuum": [[6500, 99], [6620, 101]],
+    "reason": "",
+    "frame": "observed",
+    "span": [6500, 6620],
+}
+
+
+def measuring(view: Page, answer: dict[str, Any]) -> None:
+    """Show the flat spectrum in a view whose measurements are recorded and answered."""
     view.evaluate(
-        """() => {
-          const wavelength = Float64Array.from({ length: 300 }, (_, i) => 4200 + 15 * i)
-          const flux = wavelength.map(() => 3)
-          view.show({ ...item, template: { name: 'flat', frame: 'rest', medium: 'air', wavelength, flux } })
-        }"""
+        """(answer) => {
+          window.asked = []
+          fresh({ measure: (lo, hi) => { asked.push([lo, hi]); return Promise.resolve(answer) } })
+        }""",
+        answer,
     )
-    assert view.evaluate("view.full.gd.data[2].y[0]") == pytest.approx(100)
-    assert view.evaluate("view.full.gd.data[2].x[0]") == pytest.approx(4200, abs=1e-6)
-    command(view, "z", 0.1)
-    assert view.evaluate("view.full.gd.data[2].x[0]") == pytest.approx(4620, abs=0.02)
-    command(view, "template")
-    assert view.evaluate("view.full.gd.data[2].x.length") == 0
+    view.evaluate("() => showItem('air').then(() => view.show({ ...item, offers: { width: true } }))")
+
+
+def test_a_drag_from_continuum_to_continuum_measures_an_equivalent_width(view: Page) -> None:
+    measuring(view, MEASURED)
+    view.locator(".so-controls button", has_text="EW").click()
+    before = shown_range(view, "step")
+    drag(view, 6540, 6600, panel="step")
+    (asked,) = view.evaluate("asked")
+    assert asked == pytest.approx([6540, 6600], abs=1)
+    assert view.locator(".so-width-text").inner_text() == (
+        "EW −5.5 ± 0.4 Å (absorption > 0) · centroid 6559.8 ± 0.3 Å · FWHM 1\u202f060 ± 60 km/s · continuum 100.0 · "
+        "observed, air"
+    )
+    assert view.locator(".so-step .so-width .so-base").count() == 1
+    assert shown_range(view, "step") == before, "the drag did not zoom"
+    command(view, "width-off")
+    assert view.locator(".so-width").count() == 0
+    drag(view, 6540, 6600, panel="step")
+    assert shown_range(view, "step") != before
+
+
+def test_an_equivalent_width_is_measured_by_two_keys_at_the_pointer_or_at_a_cursor(view: Page) -> None:
+    measuring(view, MEASURED)
+    for at in (6600, 6540):
+        view.mouse.move(*screen(view, at, "step"))
+        command(view, "width")
+    (asked,) = view.evaluate("asked")
+    assert asked == pytest.approx([6540, 6600], abs=1)
+    view.mouse.move(0, 0)
+    command(view, "width")
+    for key in ("Home", "Enter", "ArrowRight", "Shift+ArrowRight", "Enter"):
+        view.keyboard.press(key)
+    lo, hi = view.evaluate("asked[1]")
+    assert hi - lo == pytest.approx(22, abs=0.01), "one pixel and ten, 2 Å each"
+    view.keyboard.press("Escape")
+    assert not view.evaluate("view.width.on")
+
+
+def test_what_cannot_be_measured_says_why(view: Page) -> None:
+    nothing = dict.fromkeys(("ew", "flux", "centroid", "fwhm", "continuum"))
+    measuring(view, MEASURED | nothing | {"reason": "9 pixels in 6540–6541 Å"})
+    command(view, "width-mode")
+    drag(view, 6540, 6600, panel="step")
+    assert "undefined: 9 pixels in 6540–6541 Å" in view.locator(".so-width-text").inner_text()
 
 
 # Redshift and frames
@@ -393,7 +492,8 @@ def test_zoom_survives_every_other_control(view: Page) -> None:
         "z+",
         "unit",
         "smooth0",
-        "template",
+        "normalised",
+        "normalised",
         "brush",
         "brush",
     ):
@@ -562,7 +662,7 @@ def test_smoothing_is_shown_in_pixels_and_velocity_and_raw_data_stay_visible(vie
     show(view, "cv")
     for _ in range(3):
         command(view, "smooth+")
-    assert view.locator(".so-width").inner_text() == "σ = 1.5 px (≈ 104\u202fkm/s)"
+    assert view.locator(".so-smoothing").inner_text() == "σ = 1.5 px (≈ 104\u202fkm/s)"
     assert view.evaluate("view.full.gd.data[1].x.length") > 0
     command(view, "smooth0")
     assert view.evaluate("view.full.gd.data[1].x.length") == 0
@@ -602,11 +702,11 @@ def test_plots_fill_the_width_they_are_given(view: Page, width: int) -> None:
 
 def test_the_dark_theme_reaches_the_plots(view: Page) -> None:
     show(view, "cv")
-    light = view.evaluate("view.full.gd.data[3].line.color")
+    light = view.evaluate("view.full.gd.data[2].line.color")
     view.evaluate("view.setTheme('dark')")
-    assert view.evaluate("view.full.gd.data[3].line.color") != light
+    assert view.evaluate("view.full.gd.data[2].line.color") != light
     view.evaluate("view.setTheme('light')")
-    assert view.evaluate("view.full.gd.data[3].line.color") == light
+    assert view.evaluate("view.full.gd.data[2].line.color") == light
 
 
 def test_a_label_from_a_model_stays_text(view: Page) -> None:

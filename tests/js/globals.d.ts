@@ -184,6 +184,8 @@ interface LoadedItem {
 interface Hint {
   level: string
   text: string
+  /** how often this kind of hint is right, for the tooltip */
+  why?: string
 }
 
 /** The page holds HTML elements; a query for another kind names it. */

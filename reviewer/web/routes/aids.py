@@ -23,6 +23,7 @@ from agent.trajectory import Answer
 from reviewer.rules.campaign import known_templates
 from reviewer.store import Item, NotFound
 from reviewer.web.context import Context, ContextDep, PersonDep
+from reviewer.web.live import SpectraDep
 from reviewer.web.visibility import VisibleDep, require_visible
 
 HOUR = "private, max-age=3600"
@@ -39,9 +40,16 @@ router = APIRouter(prefix="/api", dependencies=[Depends(require_visible)])
 
 
 @router.get("/spectrum/{sha256}/lines")
-def lines(person: PersonDep, context: ContextDep, response: Response, sha256: str, task: str = "") -> dict[str, Any]:
+def lines(
+    person: PersonDep,
+    context: ContextDep,
+    spectra: SpectraDep,
+    response: Response,
+    sha256: str,
+    task: str = "",
+) -> dict[str, Any]:
     """All lines of the class: centroid, velocity, FWHM and equivalent width at the file's redshift and at zero."""
-    spectrum = context.gallery.spectrum(sha256)
+    spectrum = spectra(sha256)
     response.headers["Cache-Control"] = HOUR
     made: dict[str, Any] = context.aids.get(
         ("lines", sha256, task), lambda: lines_json(spectrum, line_table(spectrum, context.tasks.get(task)))
@@ -52,7 +60,7 @@ def lines(person: PersonDep, context: ContextDep, response: Response, sha256: st
 @router.get("/measure")
 def measure(
     person: PersonDep,
-    context: ContextDep,
+    spectra: SpectraDep,
     spectrum: str,
     lo: Annotated[float, Query(gt=0, allow_inf_nan=False)],
     hi: Annotated[float, Query(gt=0, allow_inf_nan=False)],
@@ -64,7 +72,7 @@ def measure(
 
     ``z`` converts between the two frames; it is not used where the spectrum is in the frame of the window.
     """
-    found = between_points(in_frame(context.gallery.spectrum(spectrum), frame, medium, z), (min(lo, hi), max(lo, hi)))
+    found = between_points(in_frame(spectra(spectrum), frame, medium, z), (min(lo, hi), max(lo, hi)))
     fit = found.fit
     return {
         "ew": measured_json(found.ew),
@@ -145,10 +153,15 @@ def digits(value: float, significant: int = 5) -> float:
 
 @router.get("/spectrum/{sha256}/templates")
 def templates(
-    person: PersonDep, context: ContextDep, response: Response, sha256: str, task: str = ""
+    person: PersonDep,
+    context: ContextDep,
+    spectra: SpectraDep,
+    response: Response,
+    sha256: str,
+    task: str = "",
 ) -> dict[str, Any]:
     """The ten best templates of all, and the best of each class."""
-    spectrum = context.gallery.spectrum(sha256)
+    spectrum = spectra(sha256)
     library, problems = _library(context)
     matches = _matches(context, spectrum)
     response.headers["Cache-Control"] = HOUR
@@ -165,7 +178,9 @@ def templates(
 
 
 @router.get("/templates/{template_id}")
-def template(person: PersonDep, context: ContextDep, template_id: str, spectrum: str) -> dict[str, Any]:
+def template(
+    person: PersonDep, context: ContextDep, spectra: SpectraDep, template_id: str, spectrum: str
+) -> dict[str, Any]:
     """One template, the redshift at which it matches a spectrum, and the polynomial that brings it to its flux."""
     library, _ = _library(context)
     if template_id not in library:
@@ -173,7 +188,7 @@ def template(person: PersonDep, context: ContextDep, template_id: str, spectrum:
     found = library[template_id]
     seen = np.isfinite(found.flux)
     wavelength, flux = found.wavelength[seen], found.flux[seen]
-    target = context.gallery.spectrum(spectrum)
+    target = spectra(spectrum)
     match = next((m for m in _matches(context, target) if library.templates[m.place].about.id == template_id), None)
     if match is None:
         z, multiplier = target.redshift or 0.0, np.full(flux.size, level_ratio(target, wavelength, flux))
@@ -268,9 +283,16 @@ def _notes(
 
 
 @router.get("/spectrum/{sha256}/loci")
-def loci(person: PersonDep, context: ContextDep, response: Response, sha256: str, task: str = "") -> dict[str, Any]:
+def loci(
+    person: PersonDep,
+    context: ContextDep,
+    spectra: SpectraDep,
+    response: Response,
+    sha256: str,
+    task: str = "",
+) -> dict[str, Any]:
     """The planes that separate the class from its look-alikes: the templates, and this spectrum."""
-    spectrum = context.gallery.spectrum(sha256)
+    spectrum = spectra(sha256)
     response.headers["Cache-Control"] = HOUR
     return {"plots": [_plot_json(context, spectrum, plane) for plane in planes(task)]}
 

@@ -13,19 +13,21 @@ from agent.hints import thought_on
 from agent.trajectory import TrajectoryError
 from agent.trajectory.steps import object_of
 from reviewer.rules.workflow import REASONS
-from reviewer.store import Lease, NotFound, QueueFilter, WorkTime
+from reviewer.store import Lease, QueueFilter, WorkTime
 from reviewer.web import requests
 from reviewer.web.access import may_manage
 from reviewer.web.context import FOREVER, ContextDep, PersonDep
+from reviewer.web.live import SpectraDep
 from reviewer.web.payload import (
     atlas_json,
     autosave_stamp,
     decision_json,
+    exposures_json,
     item_json,
+    model_json,
     progress_json,
     spectrum_bytes,
     stamp,
-    template_json,
 )
 from reviewer.web.pictures import png_in_base64, revise, zoom_json, zoom_step
 from reviewer.web.visibility import VisibleDep, require_visible
@@ -132,17 +134,19 @@ def spectrum(person: PersonDep, context: ContextDep, sha256: str) -> Response:
     )
 
 
+@router.get("/spectrum/{sha256}/model")
+def model(person: PersonDep, spectra: SpectraDep, sha256: str) -> dict[str, Any]:
+    return model_json(spectra(sha256))
+
+
+@router.get("/spectrum/{sha256}/exposures")
+def exposures(person: PersonDep, spectra: SpectraDep, sha256: str) -> dict[str, Any]:
+    return exposures_json(spectra(sha256))
+
+
 @router.get("/atlas")
 def atlas(person: PersonDep, context: ContextDep, survey: str = "", task: str = "") -> dict[str, Any]:
     return atlas_json(survey, context.tasks.get(task))
-
-
-@router.get("/template")
-def template(person: PersonDep, task: str) -> dict[str, Any]:
-    made = template_json(task)
-    if made is None:
-        raise NotFound("There is no simulated spectrum of this class to compare with.")
-    return made
 
 
 @router.get("/item/{item_id}/hints")

@@ -13,11 +13,6 @@ export function decodeArray({ dtype, base64 }) {
 /** The item that `SpectrumView.show` takes, from its JSON form. */
 export function decodeItem(json) {
   const { wavelength, flux, ivar, mask, ...about } = json.spectrum
-  const template = json.template && {
-    ...json.template,
-    wavelength: decodeArray(json.template.wavelength),
-    flux: decodeArray(json.template.flux),
-  }
   const spectrum = {
     ...about,
     wavelength: decodeArray(wavelength),
@@ -25,5 +20,5 @@ export function decodeItem(json) {
     ivar: decodeArray(ivar),
     mask: decodeArray(mask),
   }
-  return { ...json, spectrum, template }
+  return { ...json, spectrum }
 }

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from agent.spectrum import Spectrum, SpectrumError, read, read_all
+from agent.spectrum import Exposure, Spectrum, SpectrumError, read, read_all
 from reviewer.blind.plan import Plan
 from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.rules.workflow import Rules
@@ -265,6 +266,22 @@ def test_a_spectrum_is_read_equal_with_all_its_metadata(empty_store):
     assert again == spectrum
     assert again.sha256 == spectrum.sha256
     assert again.flux.tobytes() == spectrum.flux.tobytes()
+
+
+def test_the_pipeline_model_and_the_exposures_are_kept_bit_for_bit(empty_store):
+    plain = a_spectrum()
+    parts = [
+        Exposure(name, np.linspace(4000, 5000, size) ** 1.01, np.sin(np.arange(size)), np.arange(size) % 3)
+        for name, size in (("b1", 90), ("r1", 110))
+    ]
+    spectrum = replace(plain, model=np.cos(np.arange(300)), exposures=tuple(parts))
+    again = empty_store.spectra.get(empty_store.spectra.add(spectrum))
+    assert again == plain
+    assert again.model.tobytes() == spectrum.model.tobytes()
+    assert [one.name for one in again.exposures] == ["b1", "r1"]
+    for kept, given_one in zip(again.exposures, parts, strict=True):
+        for what in ("wavelength", "flux", "ivar"):
+            assert getattr(kept, what).tobytes() == getattr(given_one, what).tobytes()
 
 
 def test_a_spectrum_is_stored_once_and_its_grid_is_shared(empty_store):

@@ -15,7 +15,7 @@ from fastapi.testclient import TestClient
 
 from agent import plot, tool
 from agent.simulate import simulate
-from agent.spectrum import Spectrum
+from agent.spectrum import Exposure, Spectrum
 from agent.tasks import load
 from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
 from reviewer.rules.campaign import Rules
@@ -124,7 +124,36 @@ def test_the_spectrum_arrives_as_it_is_stored(app: Any, store: Store) -> None:
     flux = np.frombuffer(raw, "<f4", header["n"], 4 + length + 16 * header["n"])
     assert np.array_equal(flux, kept.flux.astype("<f4"))
     assert header["fluxUnit"] == kept.flux_unit
+    assert (header["model"], header["exposures"]) == (False, 0)
     assert "immutable" in answer.headers["cache-control"]
+
+
+def test_model_and_exposures_are_sent_on_request(app: Any, store: Store) -> None:
+    client = client_of(app, "RV")
+    _, spectrum = drafted(3)
+    ivar = np.where(np.arange(50) == 7, 0.0, 1.0)
+    part = Exposure("B2-1", spectrum.wavelength[:50], spectrum.flux[:50], ivar)
+    whole = replace(spectrum, name="with curves", model=spectrum.flux * 1.01, exposures=(part,))
+    sha256 = store.spectra.add(whole)
+    header = client.get(f"/api/spectrum/{sha256}").content
+    about = json.loads(header[4 : 4 + struct.unpack("<I", header[:4])[0]])
+    assert (about["model"], about["exposures"]) == (True, 1)
+    model = client.get(f"/api/spectrum/{sha256}/model").json()
+    assert model["flux"] == pytest.approx(whole.model, rel=1e-4)
+    (sent,) = client.get(f"/api/spectrum/{sha256}/exposures").json()["exposures"]
+    assert sent["name"] == "B2-1"
+    assert sent["wavelength"] == pytest.approx(part.wavelength, abs=1e-3)
+    assert sent["flux"][7] is None, "no data there"
+    assert sent["flux"][8] == pytest.approx(part.flux[8], rel=1e-4)
+
+
+@pytest.mark.parametrize("curve", ["model", "exposures"])
+def test_a_file_without_such_a_curve_says_so(app: Any, store: Store, curve: str) -> None:
+    client = client_of(app, "RV")
+    row = client.get("/api/queue").json()["rows"][0]
+    answer = client.get(f"/api/spectrum/{row['spectrum']}/{curve}")
+    assert answer.status_code == 404
+    assert "the file has no" in answer.json()["error"]
 
 
 def test_the_picture_on_a_card_is_the_one_the_model_saw(app: Any) -> None:

@@ -1,4 +1,4 @@
-// Data that the tabs share: spectra, line lists and templates, fetched once and cached.
+// Data that the tabs share: spectra and line lists, fetched once and cached.
 
 import { getBytes, getJSON } from './http.js'
 
@@ -59,14 +59,9 @@ export function unpackSpectrum(buffer) {
 export const getSpectrum = async (path) => unpackSpectrum(await getBytes(path))
 
 const atlases = new Cache(40)
-const templates = new Cache(20)
 
 /** The lines and bands to draw for a task on spectra of a survey. @returns {Promise<Atlas>} */
 export function getAtlas(/** @type {string} */ survey, /** @type {string} */ task) {
   const query = String(new URLSearchParams({ survey, task }))
   return atlases.get(query, () => getJSON(`/api/atlas?${query}`))
 }
-
-/** The template spectrum of a task. @param {string} task */
-export const getTemplate = (task) =>
-  templates.get(task, () => getJSON(`/api/template?${new URLSearchParams({ task })}`))

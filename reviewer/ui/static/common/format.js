@@ -30,6 +30,23 @@ export function significant(value, figures = 3) {
   return number(value, Math.max(0, figures - 1 - exponent))
 }
 
+/**
+ * A measured number as `agent.measure.values.plus_minus` prints it: the error to two digits if it begins with 1,
+ * otherwise one; the value to the same decimals. With its unit, if it has one.
+ * @param {{value: number, error: number, unit?: string}} measured
+ */
+export function plusMinus({ value, error, unit = '' }, { group = true } = {}) {
+  const after = unit ? `${NARROW}${unit}` : ''
+  if (!(error > 0)) return `${number(value, 2, { group })}${after}`
+  const exponent = Math.floor(Math.log10(error))
+  const decimals = Math.max(-12, Math.min(6, (error / 10 ** exponent < 1.95 ? 1 : 0) - exponent))
+  const rounded = (/** @type {number} */ x) =>
+    decimals < 0
+      ? number(Math.round(x * 10 ** decimals) / 10 ** decimals, 0, { group })
+      : number(x, decimals, { group })
+  return `${rounded(value)} ± ${rounded(error)}${after}`
+}
+
 /** A wavelength in Å. Wavelengths are not grouped: 6562.80, as line lists and catalogues print them. */
 export function angstrom(value, digits = 2) {
   return `${number(value, digits, { group: false })}${NARROW}Å`

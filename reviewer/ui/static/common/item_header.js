@@ -2,7 +2,12 @@
 
 import { cap, fill, h } from './dom.js'
 
-export function drawHeader(root, { item, spectrum, onGuide, toast }) {
+/**
+ * @param {HTMLElement} root
+ * @param {{item: any, spectrum: any, evidence?: HTMLElement | null, onGuide: () => void,
+ *   toast: (text: string) => void}} shown `evidence`: the button that opens the evidence
+ */
+export function drawHeader(root, { item, spectrum, evidence = null, onGuide, toast }) {
   const facts = [
     spectrum?.survey || item.row.survey || 'no survey',
     dateOf(spectrum),
@@ -25,6 +30,7 @@ export function drawHeader(root, { item, spectrum, onGuide, toast }) {
           'prompt as trained',
         ),
       h('span.spring'),
+      evidence,
       h(
         'button.guide',
         { type: 'button', onClick: onGuide, title: item.task.title },

@@ -11,13 +11,18 @@ export function toggleTheme() {
   lasting.set('so-theme', theme)
 }
 
-/** Call `onChange` at each change of the theme. */
+/**
+ * Call `onChange` at each change of the theme.
+ * @param {(theme: string) => void} onChange @returns {() => void} ends it
+ */
 export function onTheme(onChange) {
   let known = document.documentElement.dataset.theme
-  new MutationObserver(() => {
+  const observer = new MutationObserver(() => {
     const { theme } = document.documentElement.dataset
     if (theme === known) return
     known = theme
-    onChange(theme)
-  }).observe(document.documentElement, { attributeFilter: ['data-theme'] })
+    onChange(theme ?? '')
+  })
+  observer.observe(document.documentElement, { attributeFilter: ['data-theme'] })
+  return () => observer.disconnect()
 }

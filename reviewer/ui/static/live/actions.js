@@ -160,7 +160,6 @@ function openInReview(item) {
  * @property {import('./bench.js').Bench} bench
  * @property {import('./bench.js').AddSpectra} adding
  * @property {RunControls} controls
- * @property {import('../common/notices.js').Notices} notices
  * @property {Record<string, TaskText>} tasks
  * @property {(task: string) => string | undefined} trainedPrompt the imported prompt, where the model reads it
  * @property {(id: string) => Promise<void>} select a row of the bench
@@ -173,11 +172,12 @@ function openInReview(item) {
  * @param {LiveActionsOptions} options
  * @returns {(action: string) => boolean | void} false leaves the key to the browser
  */
-export function liveActions({ root, view, bench, adding, controls, notices, tasks, ...options }) {
+export function liveActions({ root, view, bench, adding, controls, tasks, ...options }) {
   const { trainedPrompt, select, openSettings, keySheet } = options
   /** Close a menu, or leave a field, before stopping a run. */
   const stop = () => {
     if (Menu.closeOpen()) return undefined
+    if (view.spectrum.view.width.on) return void view.spectrum.view.command('width-off')
     const focused = document.activeElement
     if (focused instanceof HTMLElement && focused.matches('input, select, textarea')) return focused.blur()
     return controls.stop()
@@ -210,7 +210,7 @@ export function liveActions({ root, view, bench, adding, controls, notices, task
     'sample-next': () => view.showNextSample(1),
     'sample-back': () => view.showNextSample(-1),
     vote: () => view.run?.consensus && view.showSample('vote'),
-    template: () => view.spectrum.toggleTemplate().catch((error) => notices.error(error)),
+    evidence: () => view.spectrum.evidence.toggle(),
     guide: () => panels.openGuide(tasks[view.task], trainedPrompt(view.task)),
     dark: toggleTheme,
     keys: () => panels.openPanel('Keys', keySheet(), { wide: true }),

@@ -7,7 +7,7 @@ import { Keys } from '../common/keys.js'
 import { Notices } from '../common/notices.js'
 import { panelIsOpen } from '../common/panels.js'
 import { plotlyReady } from '../common/plotly_ready.js'
-import { comeBackTo } from '../common/tabs.js'
+import { comeBackTo, whenBack } from '../common/tabs.js'
 import { onTheme } from '../common/theme.js'
 import { RunControls, liveActions } from './actions.js'
 import { LiveBar, Policies, remember, remembered } from './bar.js'
@@ -94,7 +94,6 @@ function buildLive(root, me, keymap) {
     bench,
     adding,
     controls,
-    notices,
     tasks,
     trainedPrompt: (task) =>
       (view.run?.prompt ?? bar.prompt) === 'trained' ? policies.trainedPrompt(task) : undefined,
@@ -114,10 +113,15 @@ function buildLive(root, me, keymap) {
     bench.root,
     h('div.left', {}, notices.line, view.trace.root),
     h('div.right', {}, view.header, view.spectrum.root, absent),
+    view.spectrum.evidence.root,
     bar.root,
     notices.toasts,
     h('div.drop-here', {}, 'Drop to add the spectra to your bench'),
   )
+
+  const { evidence } = view.spectrum
+  evidence.placeIn(root)
+  whenBack(root, () => evidence.update())
 
   let opening = 0 // the last row selected: only that one is shown
 

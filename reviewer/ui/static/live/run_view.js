@@ -38,7 +38,7 @@ export class RunView {
     /** @type {Vote | null} */
     this.vote = null
     this.header = h('header.item')
-    this.spectrum = new LiveSpectrum((id) => this.choose(id, { scroll: true }))
+    this.spectrum = new LiveSpectrum((id) => this.choose(id, { scroll: true }), options.notices)
     this.trace = new LiveTrace({
       keys: options.keys,
       onSelect: (id) => this.choose(id),
@@ -118,6 +118,7 @@ export class RunView {
     drawHeader(this.header, {
       item: { row: { ...row, drafter }, task: { title } },
       spectrum,
+      evidence: this.spectrum.evidence.button,
       onGuide: this.on.onGuide,
       toast: (text) => this.on.notices.toast(text),
     })

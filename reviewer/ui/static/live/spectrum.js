@@ -1,20 +1,38 @@
 // The right side of the Live tab: the spectrum in front, the lines of the question, the windows of the trace.
 
-import { Cache, getAtlas, getSpectrum, getTemplate } from '../common/data.js'
+import { Cache, getAtlas, getSpectrum } from '../common/data.js'
 import { h } from '../common/dom.js'
+import { Aids } from '../evidence/aids.js'
+import { Evidence } from '../evidence/drawer.js'
 import { keepForNextVisit, lastVisit } from '../spectrum/controls.js'
 import { SpectrumView } from '../spectrum/view.js'
 
-/** @typedef {{row: BenchRow, spectrum: Spectrum, task: string, atlas: Atlas, template?: any}} ShownSpectrum */
+/** @typedef {{row: BenchRow, spectrum: Spectrum, task: string, atlas: Atlas}} ShownSpectrum */
 
 export class LiveSpectrum {
   #spectra = new Cache(24)
   #drawn = '' // what is drawn, to skip drawing the same again
 
-  /** @param {(id: string) => void} onSelect a window was chosen on the spectrum */
-  constructor(onSelect) {
+  /**
+   * @param {(id: string) => void} onSelect a window was chosen on the spectrum
+   * @param {import('../common/notices.js').Notices} notices
+   */
+  constructor(onSelect, notices) {
     this.root = h('section.spectrum.absent', { 'aria-label': 'Spectrum' })
-    this.view = new SpectrumView(this.root, { onSelect, onState: keepForNextVisit, state: lastVisit() })
+    this.view = new SpectrumView(this.root, {
+      onSelect,
+      onState: keepForNextVisit,
+      onOverlay: (kind) => this.aids.overlay(kind),
+      measure: (lo, hi) => this.aids.measure(lo, hi),
+      state: lastVisit(),
+    })
+    this.aids = new Aids({
+      name: 'live',
+      view: () => this.view,
+      onError: (error) => notices.error(error),
+      onNothing: (text) => notices.toast(text),
+    })
+    this.evidence = new Evidence({ aids: this.aids, name: 'live', panes: ['lines', 'loci', 'templates'] })
     /** @type {ShownSpectrum | null} */
     this.shown = null
   }
@@ -32,16 +50,29 @@ export class LiveSpectrum {
   /** Show a spectrum without windows. @param {ShownSpectrum} shown */
   show(shown) {
     this.shown = shown
-    const { row, spectrum, atlas } = shown
+    const { row, spectrum, task, atlas } = shown
     const { lines, bands } = atlas
     this.root.classList.remove('absent')
-    this.view.show({ id: row.id, spectrum, redshift: spectrum.redshift, windows: [], lines, bands, editable: false })
+    this.aids.show({ sha256: row.spectrum, task, spectrum })
+    this.evidence.update()
+    this.view.show({
+      id: row.id,
+      spectrum,
+      redshift: spectrum.redshift,
+      windows: [],
+      lines,
+      bands,
+      offers: Aids.offers(spectrum),
+      editable: false,
+    })
     this.#drawn = '[]'
   }
 
   hide() {
     this.shown = null
     this.root.classList.add('absent')
+    this.aids.show(null)
+    this.evidence.update()
   }
 
   /** Draw the lines of another question. @param {string} task */
@@ -49,7 +80,7 @@ export class LiveSpectrum {
     const { shown } = this
     if (!shown || task === shown.task) return
     const atlas = await getAtlas(shown.row.survey, task)
-    Object.assign(shown, { task, atlas, template: undefined })
+    Object.assign(shown, { task, atlas })
     if (shown === this.shown) this.show(shown)
   }
 
@@ -63,15 +94,5 @@ export class LiveSpectrum {
     this.#drawn = key
     this.view.update({ windows, selected })
     return true
-  }
-
-  /** Show the template of the question's class, or hide it. */
-  async toggleTemplate() {
-    const { shown } = this
-    if (!shown) return
-    const known = shown.template
-    shown.template ??= await getTemplate(shown.task)
-    this.view.command('template', known ? undefined : true)
-    this.view.update({ template: shown.template })
   }
 }

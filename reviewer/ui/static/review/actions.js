@@ -64,6 +64,7 @@ export function reviewActions(options) {
   }
 
   const escape = () => {
+    view.command('width-off')
     const focused = document.activeElement
     if (focused instanceof HTMLElement && focused !== document.body && root.contains(focused)) focused.blur()
     queue.closeFilter()
@@ -102,14 +103,11 @@ export function reviewActions(options) {
     'verdict-first': options.toggleVerdictFirst,
     guide: () => panels.openGuide(state.me.tasks[state.item?.task.key ?? ''], state.item?.trajectory.prompt),
     history: () => state.item && reported(items.history(state.item.id).then(dialogs.openHistory)),
-    template: () => state.item && reported(showTemplate(state.item.row.task)),
+    evidence: () => view.evidence.toggle(),
     dark: toggleTheme,
     keys: () => panels.openPanel('Keys', options.keySheet(), { wide: true }),
     escape,
   }
-
-  /** @param {string} task */
-  const showTemplate = (task) => view.template(() => items.template(task))
 
   /** @param {string} action */
   const decide = (action) => {

@@ -4,6 +4,8 @@
 import { fill, h } from '../common/dom.js'
 import { drawHeader } from '../common/item_header.js'
 import { openPicture } from '../common/panels.js'
+import { Aids } from '../evidence/aids.js'
+import { Evidence } from '../evidence/drawer.js'
 import { keepForNextVisit, lastVisit } from '../spectrum/controls.js'
 import { SpectrumView } from '../spectrum/view.js'
 import { windowOf, windowsOf } from '../trace/steps.js'
@@ -40,8 +42,17 @@ export class ItemView {
       onWindow: (lo, hi, { final }) => onDrag(lo, hi, final),
       onSelect: (id) => this.select(id, { zoomTo: false }),
       onState: keepForNextVisit,
+      onOverlay: (kind) => this.aids.overlay(kind),
+      measure: (lo, hi) => this.aids.measure(lo, hi),
       state: lastVisit(),
     })
+    this.aids = new Aids({
+      name: 'review',
+      view: () => this.spectrum,
+      onError: (error) => notices.error(error),
+      onNothing: (message) => notices.toast(message),
+    })
+    this.evidence = new Evidence({ aids: this.aids, name: 'review', panes: ['lines', 'loci', 'templates', 'similar'] })
     state.addEventListener('steps', (event) => this.#stepsChanged(/** @type {CustomEvent} */ (event).detail))
   }
 
@@ -55,7 +66,9 @@ export class ItemView {
     const { current } = this.state
     if (!current) return
     const { item, spectrum } = current
-    drawHeader(this.header, { item, spectrum, onGuide: this.onGuide, toast: (message) => this.notices.toast(message) })
+    const toast = (/** @type {string} */ message) => this.notices.toast(message)
+    const evidence = spectrum && this.evidence.button
+    drawHeader(this.header, { item, spectrum, evidence, onGuide: this.onGuide, toast })
     this.#showTrace()
     this.#showSpectrum(sameItem)
   }
@@ -65,6 +78,8 @@ export class ItemView {
     this.spectrumPane.classList.add('absent')
     fill(this.header, h('strong.name', {}, title))
     fill(this.tracePane, h('p.empty', {}, text))
+    this.aids.show(null)
+    this.evidence.update()
   }
 
   #showTrace() {
@@ -111,6 +126,11 @@ export class ItemView {
     const { item, spectrum, atlas } = current
     const { originals, trajectory } = item
     this.spectrumPane.classList.toggle('absent', spectrum === null)
+    if (!sameItem) {
+      const { spectrum: sha256, task } = item.row
+      this.aids.show(spectrum && sha256 ? { sha256, task, spectrum, item: item.id } : null)
+      this.evidence.update()
+    }
     if (spectrum === null) return
     if (sameItem) {
       this.#showWindows()
@@ -126,6 +146,7 @@ export class ItemView {
       lines: atlas.lines,
       bands: atlas.bands,
       second: moved ? before : [],
+      offers: Aids.offers(spectrum),
       editable,
     })
     const first = steps.find((step) => step.kind === 'zoom' && windowOf(step)) ?? steps[0]
@@ -208,19 +229,5 @@ export class ItemView {
 
   visibleRange() {
     return this.spectrum.visibleRange()
-  }
-
-  /** The first time a template is shown it is fetched; after that the command turns it off and on. */
-  async template(/** @type {() => Promise<any>} */ fetch) {
-    const { current } = this.state
-    if (!current) return
-    if (current.template) {
-      this.spectrum.command('template')
-      return
-    }
-    const template = await fetch()
-    current.template = template
-    this.spectrum.command('template', true)
-    this.spectrum.update({ template })
   }
 }

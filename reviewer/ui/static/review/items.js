@@ -1,6 +1,6 @@
 // Items of the queue with their spectra: fetched once, kept for a while, and fetched ahead.
 
-import { Cache, getAtlas, getSpectrum, getTemplate } from '../common/data.js'
+import { Cache, getAtlas, getSpectrum } from '../common/data.js'
 import { getJSON } from '../common/http.js'
 import { idle, pause } from '../common/idle.js'
 import { prepare } from '../spectrum/scene.js'
@@ -25,8 +25,6 @@ export class Items {
   #query() {
     return this.verdictFirst() ? '?verdict_first=true' : ''
   }
-
-  template = getTemplate
 
   /** Everything that is drawn at once. @param {number} id @returns {Promise<LoadedItem>} */
   load(id) {

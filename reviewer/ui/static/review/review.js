@@ -158,7 +158,8 @@ function buildReview(root, me, keymap) {
   root.classList.add('so-review', 'so-desk')
   const left = h('div.left', {}, notices.line, view.tracePane)
   const right = h('div.right', {}, view.header, view.spectrumPane)
-  fill(root, queue.root, left, right, bar.root, notices.toasts)
+  fill(root, queue.root, left, right, view.evidence.root, bar.root, notices.toasts)
+  view.evidence.placeIn(root)
   root.classList.toggle('no-queue', lasting.get('so-queue') === 'hidden')
 
   /** @param {LoadedItem} loaded @param {boolean} refreshed */

@@ -8,7 +8,6 @@ import { newKey } from '../common/http.js'
  *   hints: Record<string, Hint[] | undefined>,
  *   place: {next: number[], back: number[], before: number} | null,
  *   ahead: number[],
- *   template?: any,
  * }} Current  `ahead`: the next items as far as known before the server has sent `place`
  */
 

@@ -7,7 +7,7 @@ import { axisFrame } from './frames.js'
 import { C_KMS, kmsPerPixel } from './math.js'
 
 /** The parts of the state that are remembered for the next visit. */
-const REMEMBERED = ['z', 'unit', 'smoothing', 'error', 'lines', 'lineList', 'sky', 'frame', 'template']
+const REMEMBERED = ['z', 'unit', 'smoothing', 'error', 'lines', 'lineList', 'sky', 'frame', 'normalised']
 
 export const FIRST = {
   z: 0,
@@ -18,7 +18,7 @@ export const FIRST = {
   lineList: 'few',
   sky: true,
   frame: 'observed',
-  template: true,
+  normalised: false,
   brush: false,
 }
 
@@ -60,6 +60,13 @@ export const steppedRedshift = (z, by) => (1 + z) * Math.exp(by) - 1
 const FINE = 1e-5
 const COARSE = 1e-4
 
+/** Command, text, tooltip, the offer of the item that it needs, and the kind of overlay that it shows. */
+const OVERLAYS = [
+  ['template', 'template', 't: the library spectrum that fits best; T: the next one', 'templates', 'template'],
+  ['model', 'model', "M: the survey pipeline's best-fitting model, from the file", 'model', 'model'],
+  ['exposures', 'exposures', 'O: the single exposures of the file', 'exposures', 'exposure'],
+]
+
 export class Controls {
   /**
    * @param {HTMLElement} host
@@ -90,8 +97,8 @@ export class Controls {
       { type: 'button', onclick: () => act('z-file'), 'aria-label': "Back to the file's redshift" },
       '↺',
     )
-    this.width = h('output.so-width')
-    this.toggles = ['error', 'lines', 'sky', 'template'].map((name) => this.#toggle(name))
+    this.smoothing = h('output.so-smoothing')
+    this.toggles = ['error', 'lines', 'sky'].map((name) => this.#toggle(name))
     this.list = h(
       'select.so-list',
       { 'aria-label': 'Which lines', title: 'Lines to draw', onchange: () => act('linelist', this.list.value) },
@@ -102,6 +109,29 @@ export class Controls {
       title: 'Rest or observed wavelengths along the bottom (the other along the top)',
       onclick: () => act('frame'),
     })
+    this.overlays = OVERLAYS.map(([command, text, title]) =>
+      h('button.so-button', { type: 'button', title, hidden: true, onclick: () => act(command) }, text),
+    )
+    this.normalised = h(
+      'button.so-button',
+      {
+        type: 'button',
+        title:
+          'F: divide flux, error and curves by a pseudo-continuum (clipped medians in stretches of 150 Å). In a cool ' +
+          'star it follows the tops between the bands',
+        onclick: () => act('normalised'),
+      },
+      'F/cont.',
+    )
+    this.measuring = h(
+      'button.so-button',
+      {
+        type: 'button',
+        title: 'W: equivalent width between two continuum points, by a drag or two key presses',
+        onclick: () => act('width-mode'),
+      },
+      'EW',
+    )
     this.brush = h('button.so-button.so-brush-button', { type: 'button', onclick: () => act('brush') }, 'set window')
     const lines = this.toggles[1]
     host.classList.add('so-controls')
@@ -113,32 +143,37 @@ export class Controls {
         'span.so-chip',
         {},
         this.#step('smooth-', '−', 'Smooth less'),
-        this.width,
+        this.smoothing,
         this.#step('smooth+', '+', 'Smooth more'),
       ),
       this.toggles[0],
+      this.normalised,
       h('span.so-chip', {}, lines, this.list),
       this.toggles[2],
-      this.toggles[3],
       this.frame,
+      this.measuring,
+      ...this.overlays,
       this.brush,
       h(
         'button.so-button',
         { type: 'button', title: 'Reset the zoom of both plots', onclick: () => act('reset') },
-        'reset view',
+        'reset',
       ),
     )
-    for (const toggle of [0, 2, 3]) this.toggles[toggle].classList.add('so-chip')
+    for (const toggle of [0, 2]) this.toggles[toggle].classList.add('so-chip')
   }
 
-  /** Show a state; a field in which the person is typing is not changed. */
-  render(state, item) {
+  /**
+   * Show a state; a field in which the person is typing is not changed.
+   * @param {any} state @param {any} item @param {boolean} measuring whether a drag measures an equivalent width
+   */
+  render(state, item, measuring) {
     const inVelocity = state.unit === 'km/s'
     this.unit.textContent = inVelocity ? 'cz' : 'z'
     if (!this.typed) this.field.value = this.#shown(state)
     this.other.textContent = inVelocity ? `km/s · z ${redshift(state.z)}` : `cz ${velocity(state.z * C_KMS)}`
     this.#file(item, state)
-    this.width.textContent = smoothingText(state.smoothing, item)
+    this.smoothing.textContent = smoothingText(state.smoothing, item)
     for (const toggle of this.toggles) {
       const box = /** @type {HTMLInputElement} */ (part(toggle, 'input'))
       box.checked = Boolean(state[toggle.dataset.name ?? ''])
@@ -148,8 +183,14 @@ export class Controls {
       item.spectrum.errors === 'estimated'
         ? '±1σ. The file has no errors: estimated from the scatter between pixels'
         : '±1σ from the inverse variances of the file'
-    this.toggles[3].hidden = !item.template
-    part(this.toggles[3], 'span').textContent = item.template ? `template: ${item.template.name}` : ''
+    this.overlays.forEach((button, at) => {
+      const [, , , offer, kind] = OVERLAYS[at]
+      button.hidden = !item.offers[offer]
+      button.setAttribute('aria-pressed', String(item.overlays.some((overlay) => overlay.kind === kind)))
+    })
+    this.normalised.setAttribute('aria-pressed', String(state.normalised))
+    this.measuring.hidden = !item.offers.width
+    this.measuring.setAttribute('aria-pressed', String(measuring))
     this.list.value = state.lineList
     this.list.disabled = !state.lines
     this.frame.textContent = `frame: ${axisFrame(item, state)}`
@@ -181,7 +222,7 @@ export class Controls {
   }
 
   #toggle(name) {
-    const text = { error: 'error', lines: 'lines', sky: 'sky, telluric', template: 'template' }[name]
+    const text = { error: 'error', lines: 'lines', sky: 'sky' }[name]
     return h(
       'label',
       { 'data-name': name },

@@ -12,6 +12,8 @@ const CLICK = 4 // px that a pointer may move within a click
  * @param {import('./panel.js').Panel} panel
  * @param {any} act
  *   brushing()                     -> is brush mode on?
+ *   measuring()                    -> is an equivalent width measured by dragging?
+ *   width(span, {final})           it is dragged; null: cancelled
  *   select(id)                     a band or number was clicked
  *   hover(wavelength | null)       the pointer is over this wavelength of the data
  *   name(wavelength)               right click: which line is this?
@@ -46,7 +48,8 @@ export function attachGestures(panel, act, signal) {
     const badge = event.target.closest('.so-badge')
     const window = act.selected()
     // With Shift or in brush mode a new window begins here, even next to an edge of the old one.
-    if (inPlot(point) && (event.shiftKey || act.brushing())) drag = { kind: 'brush' }
+    if (inPlot(point) && act.measuring() && !event.shiftKey) drag = { kind: 'width' }
+    else if (inPlot(point) && (event.shiftKey || act.brushing())) drag = { kind: 'brush' }
     else if (edge && window) drag = { kind: 'edge', end: edge.dataset.end, start: window.span }
     else if (badge)
       drag = {
@@ -73,6 +76,7 @@ export function attachGestures(panel, act, signal) {
   }
 
   function follow({ kind, end: edge, start, from, movable }, { x }) {
+    if (kind === 'width') act.width(ordered(wavelengthAt(from.x), wavelengthAt(x)), { final: false })
     if (kind === 'brush') act.window(ordered(wavelengthAt(from.x), wavelengthAt(x)), { final: false })
     if (kind === 'edge') act.window(ordered(wavelengthAt(x), start[edge === 'lo' ? 1 : 0]), { final: false })
     if (kind === 'badge' && movable) {
@@ -90,7 +94,8 @@ export function attachGestures(panel, act, signal) {
     if (host.hasPointerCapture(event.pointerId)) host.releasePointerCapture(event.pointerId)
     if (done.moved) {
       follow(done, point)
-      if (done.kind !== 'plain' && (done.kind !== 'badge' || done.movable)) act.window(undefined, { final: true })
+      if (done.kind === 'width') act.width(undefined, { final: true })
+      else if (done.kind !== 'plain' && (done.kind !== 'badge' || done.movable)) act.window(undefined, { final: true })
     } else if (done.kind === 'badge') act.select(done.id)
     else if (done.kind === 'plain') {
       const band = narrowest(panel, wavelengthAt(done.from.x))
@@ -99,7 +104,8 @@ export function attachGestures(panel, act, signal) {
   }
 
   function cancel() {
-    if (drag && drag.kind !== 'plain' && drag.moved) act.window(null, { final: false })
+    if (drag?.kind === 'width') act.width(null, { final: false })
+    else if (drag && drag.kind !== 'plain' && drag.moved) act.window(null, { final: false })
     drag = null
   }
 

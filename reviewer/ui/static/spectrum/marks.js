@@ -3,7 +3,7 @@
 // put a name outside the axes, clear of its neighbours.
 
 import { number } from '../common/format.js'
-import { niceTicks } from './math.js'
+import { lowerBound, niceTicks } from './math.js'
 
 const SVG = 'http://www.w3.org/2000/svg'
 const NAME_GAP = 12.5
@@ -168,6 +168,35 @@ export function secondRow(geometry, windows) {
         svg('title', {}, `The other trajectory's step ${window.number}: ${window.title}`),
       ),
     )
+  }
+  return group
+}
+
+/**
+ * The line between two continuum points, and the area between it and the data.
+ * @param {any} geometry @param {{points: number[][]}} width @param {any} scene
+ */
+export function widthMark(geometry, { points }, { scale, wavelength, drawn }) {
+  const { left, right, top, bottom, height, yRange } = geometry
+  /** @param {number[]} point */
+  const place = ([at, flux]) => {
+    const x = Math.max(left, Math.min(right, geometry.x(at)))
+    const y = bottom - ((flux * scale - yRange[0]) / (yRange[1] - yRange[0])) * height
+    return [round(x), round(Math.max(top, Math.min(bottom, y)))]
+  }
+  const path = (found) => found.map(([x, y], k) => `${k ? 'L' : 'M'}${x} ${y}`).join('')
+  const [from, to] = [points[0][0], points[points.length - 1][0]]
+  const group = svg('g', { class: 'so-width' })
+  if (to < geometry.range[0] || from > geometry.range[1]) return group
+  const line = points.filter(([, flux]) => Number.isFinite(flux)).map(place)
+  const data = []
+  for (let i = lowerBound(wavelength, from); i < wavelength.length && wavelength[i] <= to; i += 1)
+    if (Number.isFinite(drawn.flux[i])) data.push(place([wavelength[i], drawn.flux[i]]))
+  if (data.length && line.length)
+    group.append(svg('path', { class: 'so-area', d: `${path([...line, ...data.toReversed()])}z` }))
+  if (line.length) {
+    const dots = [line[0], line[line.length - 1]].map(([x, y]) => `M${x - 3} ${y}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0`)
+    group.append(svg('path', { class: 'so-base', d: path(line) }), svg('path', { class: 'so-ends', d: dots.join('') }))
   }
   return group
 }

@@ -216,21 +216,10 @@ export function peakNear(wavelength, flux, from, to) {
   return weight > 0 ? sum / weight : wavelength[best]
 }
 
-/** The scale of a template fitted to the data by least squares, weighted by 1/σ²; 1 if they do not overlap. */
-export function templateScale(wavelength, flux, sigma, templateWavelength, templateFlux) {
-  let cross = 0
-  let square = 0
-  for (let i = 0; i < flux.length; i += 1) {
-    const t = interpolate(templateWavelength, templateFlux, wavelength[i])
-    if (!Number.isFinite(t) || !Number.isFinite(flux[i])) continue
-    cross += (flux[i] * t) / sigma[i] ** 2
-    square += (t * t) / sigma[i] ** 2
-  }
-  return square > 0 ? cross / square : 1
-}
-
-function interpolate(x, y, at) {
+/** The value at `at` between the points (x, y), joined by straight lines; NaN beyond them. */
+export function interpolate(x, y, at) {
   const right = lowerBound(x, at)
+  if (x[right] === at) return y[right]
   if (right === 0 || right === x.length) return NaN
   const fraction = (at - x[right - 1]) / (x[right] - x[right - 1])
   return y[right - 1] + fraction * (y[right] - y[right - 1])

@@ -116,7 +116,6 @@ export class Panel {
       scene.drawn,
       scene.raw,
       scene.error,
-      scene.template,
       scene.scale,
       scene.factor,
       scene.colours,
@@ -126,6 +125,8 @@ export class Panel {
       top,
       ...range,
       ...yRange,
+      scene.overlays.length,
+      ...scene.overlays.map(({ flux }) => flux),
     ]
     return Boolean(this.gd && before) && this.drawnFrom.every((value, i) => Object.is(value, before?.[i]))
   }
@@ -147,7 +148,15 @@ export class Panel {
       marks.titles(geometry, scene.titles),
       scene.second.length ? marks.secondRow(geometry, scene.second) : '',
     )
+    this.paintWidth()
     this.paintWindows()
+  }
+
+  /** Draw the measured equivalent width again; its line follows the pointer. */
+  paintWidth() {
+    const { scene, geometry } = this
+    this.over.querySelector('.so-width')?.remove()
+    if (geometry && scene.width) this.over.append(marks.widthMark(geometry, scene.width, scene))
   }
 
   /** Draw the windows again; they move while a person drags one. */
@@ -263,11 +272,19 @@ export class Panel {
       ...(path ?? { x: [], y: [] }),
       line: { color: colour, width, simplify: false },
     })
+    const curve = ({ wavelength, flux, kind, colour }) => {
+      const [first, last] = pixelsIn(wavelength, [range[0] - wide, range[1] + wide])
+      const shape = { ...options, from: first, to: last, withBand: false, stepped: false }
+      const { line: path } = paths(wavelength, flux, flux, shape)
+      // The data have to be seen where a curve fits them.
+      return { ...stroke(path, colours[colour], kind === 'exposure' ? 0.8 : 1.2), opacity: 0.8 }
+    }
     return [
       { ...shared, ...(band ?? { x: [], y: [] }), fill: 'toself', fillcolor: colours.error, line: { width: 0 } },
       stroke(raw, colours.raw, 1),
-      stroke(scene.template, colours.template, 1.5),
+      ...scene.overlays.filter(({ kind }) => kind === 'exposure').map(curve),
       stroke(line, colours.data, this.name === 'step' ? 1.3 : 1),
+      ...scene.overlays.filter(({ kind }) => kind !== 'exposure').map(curve),
     ]
   }
 

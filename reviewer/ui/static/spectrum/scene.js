@@ -2,9 +2,10 @@
 // screen column if there are more pixels than columns. For drawing only: measurements use the pixels themselves.
 
 import { angstrom, fluxTitle, significant, windowText } from '../common/format.js'
-import { axisFrame, bandInData, chosenLines, otherFrame, restInData, shownFactor, windowInData } from './frames.js'
+import { axisFrame, bandInData, chosenLines, otherFrame, shownFactor, windowInData } from './frames.js'
 import { namesHeight } from './marks.js'
-import { borders, measured, nearest, robustRange, stretches, templateScale, unbroken } from './math.js'
+import { borders, measured, nearest, robustRange, stretches, unbroken } from './math.js'
+import { EXPOSURE_COLOURS, placedOverlays } from './overlays.js'
 
 /** Minimum width of a data pixel on the screen to be drawn as a step, in screen pixels. */
 const STEP_FROM = 2
@@ -12,13 +13,13 @@ const STEP_FROM = 2
 /**
  * The outline of `flux` and `sigma` between two indices: {line: {x, y}, band: {x, y} | null}. NaN breaks the line at
  * gaps. `columnWidth` is the width of a screen column in Å of the data; `factor` converts the data's wavelengths to
- * shown ones, and `scale` fluxes to shown ones.
+ * shown ones, and `scale` fluxes to shown ones. Without `stepped`, wide pixels are points of a polyline.
  */
-export function paths(wavelength, flux, sigma, { from, to, columnWidth, factor, scale, withBand }) {
+export function paths(wavelength, flux, sigma, { from, to, columnWidth, factor, scale, withBand, stepped = true }) {
   const runs = unbroken(wavelength, flux, from, to)
   const pixel = (wavelength[to - 1] - wavelength[from]) / Math.max(1, to - 1 - from)
   /** @type {any} */
-  const outline = pixel >= STEP_FROM * columnWidth ? steps : pixel >= columnWidth ? points : columns
+  const outline = stepped && pixel >= STEP_FROM * columnWidth ? steps : pixel >= columnWidth ? points : columns
   const line = new Path(factor, scale)
   const band = withBand ? new Path(factor, scale) : null
   for (const run of runs) {
@@ -140,11 +141,11 @@ function calculate({ wavelength, flux, ivar, mask }) {
 /**
  * @param {Object} item
  * @param {Object} state
- * @param {Object} made  data: `prepare(item.spectrum)`; drawn: {flux, sigma}, smoothed or not; colours; selected: a
- *   step's
- *                       id or null; dragged: {id, lo, hi} of a window being dragged, or null
+ * @param {Object} made  data: `prepare(item.spectrum)`; drawn: {flux, sigma} as smoothed and normalised; raw: the flux
+ *   under a smoothed one, or null; continuum: what the fluxes are divided by, or null; colours; selected: a step's id
+ *   or null; dragged: {id, lo, hi} of a window being dragged, or null; width: the equivalent width shown, see width.js
  */
-export function compose(item, state, { data, drawn, colours, selected, dragged }) {
+export function compose(item, state, { data, drawn, raw, continuum, colours, selected, dragged, width }) {
   const { spectrum } = item
   const frame = axisFrame(item, state)
   const factor = shownFactor(spectrum, state.z, frame)
@@ -154,14 +155,16 @@ export function compose(item, state, { data, drawn, colours, selected, dragged }
     frame,
     wavelength: spectrum.wavelength,
     factor,
-    scale: data.scale,
+    scale: continuum ? 1 : data.scale,
     drawn,
     colours,
     error: state.error,
     editable: item.editable !== false,
     smoothed: state.smoothing > 0,
-    raw: state.smoothing > 0 ? data.flux : null,
-    template: item.template && state.template ? fittedTemplate(item, state.z, data, factor) : null,
+    raw,
+    continuum,
+    overlays: placedOverlays(item.overlays, spectrum, continuum),
+    width: width.drawn(continuum),
     lines: state.lines ? chosenLines(item, state.lineList, state.z) : [],
     bands: state.sky ? placedBands(item) : [],
     gaps: data.gaps,
@@ -177,22 +180,25 @@ export function compose(item, state, { data, drawn, colours, selected, dragged }
     otherAxis: state.z === 0 && !item.redshift ? null : otherAxis(spectrum, state),
     titles: {
       wavelength: `Wavelength, ${frame}, ${spectrum.medium} (Å)`,
-      flux: fluxTitle(spectrum.fluxUnit, data.exponent),
+      flux: continuum ? NORMALISED : fluxTitle(spectrum.fluxUnit, data.exponent),
     },
   }
 }
 
+const NORMALISED = { quantity: 'F / continuum', text: 'Flux / pseudo-continuum' }
+
 /** The readout for the pointer at a wavelength of the data. */
-export function reading({ spectrum, frame, drawn, scale, smoothed, bands }, { z }, at) {
+export function reading({ spectrum, frame, drawn, scale, smoothed, bands, continuum }, { z }, at) {
   const i = nearest(spectrum.wavelength, at)
   const frames = z === 0 ? [frame] : [frame, otherFrame(frame)]
   const where = frames.map((each) => `${angstrom(spectrum.wavelength[i] * shownFactor(spectrum, z, each))} ${each}`)
   const spoilt = bands.filter(({ span }) => at >= span[0] && at <= span[1]).map(({ name }) => name)
   if (!Number.isFinite(drawn.flux[i])) return [...where, 'no data', ...spoilt].join(' · ')
   const [flux, sigma] = [drawn.flux[i] * scale, drawn.sigma[i] * scale]
+  const quantity = continuum ? 'flux / continuum' : 'flux'
   return [
     ...where,
-    `${smoothed ? 'smoothed ' : ''}flux ${significant(flux, 4)} ± ${significant(sigma, 2)}`,
+    `${smoothed ? 'smoothed ' : ''}${quantity} ${significant(flux, 4)} ± ${significant(sigma, 2)}`,
     `S/N ${significant(flux / sigma, 3)}`,
     spectrum.mask[i] ? 'flagged by the survey' : '',
     ...spoilt,
@@ -204,7 +210,8 @@ export function reading({ spectrum, frame, drawn, scale, smoothed, bands }, { z 
 /** The colours plotly needs as values, read from the style sheet's variables. */
 export function readColours(root) {
   const style = getComputedStyle(root)
-  const names = ['data', 'raw', 'error', 'template', 'grid', 'frame', 'text', 'font']
+  const exposures = Array.from({ length: EXPOSURE_COLOURS }, (_, at) => `exposure-${at}`)
+  const names = ['data', 'raw', 'error', 'template', 'model', ...exposures, 'grid', 'frame', 'text', 'font']
   return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--so-${name}`).trim()]))
 }
 
@@ -228,18 +235,6 @@ function windowTitle({ label, lo, hi, frame }) {
 function otherAxis(spectrum, state) {
   const frame = otherFrame(state.frame)
   return { factor: shownFactor(spectrum, state.z, frame), label: `${frame} (Å)` }
-}
-
-/**
- * A template scaled to the data. One in the "rest" frame (in vacuum by default) is drawn at redshift `z`; one
- * without a frame has the data's own wavelengths.
- */
-function fittedTemplate({ template, spectrum }, z, data, factor) {
-  const { medium = 'vacuum', frame } = template
-  const place = frame === 'rest' ? (rest) => restInData(rest, medium, spectrum, z) : Number
-  const wavelength = Float64Array.from(template.wavelength, place)
-  const fit = templateScale(spectrum.wavelength, data.flux, data.sigma, wavelength, template.flux) * data.scale
-  return { x: wavelength.map((at) => at * factor), y: Float64Array.from(template.flux, (value) => value * fit) }
 }
 
 const BAND_KINDS = { 'sky line': 'sky', 'arm join': 'join' }

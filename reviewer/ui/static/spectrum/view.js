@@ -8,12 +8,20 @@ import { draggedTo, nudged, otherFrame, screenGrain, windowInData } from './fram
 import { Naming, attachGestures } from './gestures.js'
 import { C_KMS, inMedium, smooth } from './math.js'
 import { Panel } from './panel.js'
+import { continuumOf, divided } from './continuum.js'
 import { compose, prepare, readColours, reading } from './scene.js'
+import { WidthTool } from './width.js'
 
 const CONTEXT = 0.08 // of a window's width, shown on either side of it in the lower plot
 
 /** @type {(...report: any[]) => void} */
 const IGNORE = () => {}
+
+/** The names of overlays in the legend. */
+const KINDS = { template: 'template', model: 'pipeline model', exposure: '' }
+
+/** @type {(lo: number, hi: number) => Promise<any>} */
+const noMeasure = () => Promise.reject(new Error('Equivalent widths cannot be measured here.'))
 
 export class SpectrumView {
   /** @type {any} the item shown, see `show` */
@@ -42,8 +50,16 @@ export class SpectrumView {
   scene
   /** @type {any} values that depend on the data only, see `prepare` */
   data
-  /** @type {any} the smoothed data */
+  /** @type {any} the data as smoothed and normalised */
   drawn
+  /** @type {Float64Array | null} the flux under a smoothed one */
+  raw = null
+  /** @type {Float64Array | null} what the fluxes are divided by */
+  continuum = null
+  /** @type {WidthTool} */
+  width
+  /** @type {HTMLElement} the names of the overlays */
+  legend
   /** @type {any} */
   colours
   /** @type {number[] | null | undefined} the window that the lower plot shows */
@@ -55,15 +71,25 @@ export class SpectrumView {
    *   onWindow(lo, hi, {final, id})  the selected step's window was changed; values are in that step's own frame
    *   onSelect(stepId)               a numbered band was clicked
    *   onState(state)                 redshift, smoothing or a toggle changed
+   *   onOverlay(kind)                a template, the model or the exposures are to be shown, or no longer
+   *   measure(lo, hi)                -> the equivalent width between two wavelengths of the data, a promise
    *   state                          an earlier value of onState, to start with
    */
   constructor(
     root,
-    { onWindow = IGNORE, onSelect = IGNORE, onState = IGNORE, state = {}, plotly = window.Plotly } = {},
+    {
+      onWindow = IGNORE,
+      onSelect = IGNORE,
+      onState = IGNORE,
+      onOverlay = IGNORE,
+      measure = noMeasure,
+      state = {},
+      plotly = window.Plotly,
+    } = {},
   ) {
     if (!plotly) throw new Error('SpectrumView: window.Plotly is missing; load plotly.min.js first')
     this.root = root
-    this.on = { window: onWindow, select: onSelect, state: onState }
+    this.on = { window: onWindow, select: onSelect, state: onState, overlay: onOverlay, measure }
     this.state = { ...FIRST, ...state }
     this.item = null
     /** @type {string | null | undefined} the selected step */
@@ -80,13 +106,14 @@ export class SpectrumView {
 
   /** Show another item. The zoom is reset; smoothing and toggles stay; the redshift is the file's. @param {any} item */
   show(item) {
-    this.item = { windows: [], lines: [], bands: [], second: [], ...item }
+    this.item = { windows: [], lines: [], bands: [], second: [], overlays: [], offers: {}, ...item }
     this.state.z = item.redshift ?? 0
     this.state.brush = false
     this.freeRange = null
     this.dragged = null
     this.selected = item.selected ?? null
     this.data = prepare(item.spectrum)
+    this.width.show(item.spectrum, this.data)
     this.full.setRange(null)
     this.#smooth()
     this.#aim()
@@ -94,13 +121,13 @@ export class SpectrumView {
   }
 
   /**
-   * Show other `windows`, `second`, `editable` or `template` of the same item, or another step as `selected`. The zoom
+   * Show other `windows`, `second`, `editable` or `overlays` of the same item, or another step as `selected`. The zoom
    * stays, but the lower plot follows its window.
    * @param {any} change
    */
   update({ selected = this.selected, ...changed }) {
     if (!this.item) return
-    for (const part of ['windows', 'second', 'editable', 'template'])
+    for (const part of ['windows', 'second', 'editable', 'overlays'])
       if (part in changed) this.item[part] = changed[part]
     if (selected !== this.selected) this.freeRange = null
     this.selected = selected
@@ -110,11 +137,11 @@ export class SpectrumView {
     }
     const moved = this.lowerRange?.join() !== this.#lowerTarget()?.join()
     if (moved) this.#aim()
-    if (moved || 'template' in changed) this.#draw()
+    if (moved || 'overlays' in changed) this.#draw()
     else {
       this.#compose()
       this.#drawWindows()
-      this.controls.render(this.state, this.item)
+      this.controls.render(this.state, this.item, this.width.on)
     }
   }
 
@@ -159,7 +186,14 @@ export class SpectrumView {
       lines: () => this.#set(argument === undefined ? nextLines(this.state) : { lines: argument }),
       linelist: () => this.#set({ lines: true, lineList: argument ?? nextList(this.state.lineList) }),
       sky: () => this.#set({ sky: argument ?? !this.state.sky }),
-      template: () => this.#set({ template: argument ?? !this.state.template }),
+      template: () => this.on.overlay('template'),
+      'template-next': () => this.on.overlay('template-next'),
+      model: () => this.on.overlay('model'),
+      exposures: () => this.on.overlay('exposures'),
+      normalised: () => this.#set({ normalised: argument ?? !this.state.normalised }),
+      width: () => this.width.press(this.pointed),
+      'width-mode': () => this.width.set(!this.width.on),
+      'width-off': () => this.width.on && this.width.close(),
       frame: () => this.#set({ frame: argument ?? otherFrame(this.state.frame) }),
       unit: () => this.#set({ unit: this.state.unit === 'z' ? 'km/s' : 'z' }),
       redshift: () => this.controls.focusRedshift(),
@@ -200,17 +234,25 @@ export class SpectrumView {
     this.plotly = plotly
     const bar = h('div')
     this.readout = h('div.so-readout')
+    this.legend = h('ul.so-legend', { hidden: true, 'aria-label': 'Curves drawn with the data' })
     const [full, step] = ['full', 'step'].map((name) => h(`div.so-${name}`))
     this.empty = h('div.so-empty', {}, 'No window in this step. Hold Shift and drag above to zoom in.')
     this.tip = h('div.so-tip', { hidden: true, role: 'tooltip' })
     this.root.classList.add('so-view')
-    this.root.replaceChildren(bar, this.readout, full, step, this.tip)
+    this.width = new WidthTool({
+      panels: [],
+      measure: (lo, hi) => this.on.measure(lo, hi),
+      changed: () => this.#modeChanged(),
+      redraw: () => this.#drawWidth(),
+    })
+    this.root.replaceChildren(bar, this.readout, this.legend, this.width.root, full, step, this.tip)
     this.controls = new Controls(bar, (name, argument) => this.command(name, argument))
     const onZoom = (panel, { reset }) => (reset ? this.#reset(panel) : this.#paint(panel))
     this.full = new Panel(full, { name: 'full', plotly, onZoom })
     this.step = new Panel(step, { name: 'step', plotly, onZoom })
     step.append(this.empty)
     this.panels = [this.full, this.step]
+    this.width.panels = [this.step, this.full]
     this.naming = new Naming(this.root, {
       onRedshift: (z) => this.#set({ z }),
       onMark: (wavelength) => {
@@ -238,6 +280,8 @@ export class SpectrumView {
   #gestures(panel) {
     return {
       brushing: () => this.state.brush,
+      measuring: () => this.width.on,
+      width: (span, { final }) => this.width.drag(span, final),
       select: (id) => {
         if (id !== this.selected) this.on.select(id)
       },
@@ -255,7 +299,9 @@ export class SpectrumView {
   #set(change) {
     const before = this.state
     this.state = { ...this.state, ...change }
-    if (before.smoothing !== this.state.smoothing) this.#smooth()
+    if (before.smoothing !== this.state.smoothing || before.normalised !== this.state.normalised) this.#smooth()
+    // Fluxes have another unit: a zoom of the flux axis no longer fits.
+    if (before.normalised !== this.state.normalised) for (const panel of this.panels) panel.setRange(panel.range)
     if (before.frame !== this.state.frame || (before.z !== this.state.z && this.scene.factor !== 1)) {
       // The same pixels on another axis: a range that plotly remembers would be on the old one.
       for (const panel of this.panels) panel.revision += 1
@@ -266,8 +312,12 @@ export class SpectrumView {
   }
 
   #smooth() {
-    const { flux, ivar } = this.item.spectrum
-    this.drawn = this.state.smoothing > 0 ? smooth(flux, ivar, this.state.smoothing) : this.data
+    const { spectrum } = this.item
+    const { smoothing, normalised } = this.state
+    this.continuum = normalised ? continuumOf(spectrum) : null
+    const shown = (/** @type {any} */ data) => (this.continuum ? divided(data, this.continuum) : data)
+    this.drawn = shown(smoothing > 0 ? smooth(spectrum.flux, spectrum.ivar, smoothing) : this.data)
+    this.raw = smoothing > 0 ? shown(this.data).flux : null
   }
 
   #window() {
@@ -291,8 +341,9 @@ export class SpectrumView {
   /** Draw everything once, after the caller has finished: showing an item and selecting its step is one drawing. */
   #draw() {
     this.#compose()
-    this.root.classList.toggle('so-brushing', this.state.brush)
-    this.controls.render(this.state, this.item)
+    this.root.classList.toggle('so-brushing', this.state.brush || this.width.on)
+    this.#drawLegend()
+    this.controls.render(this.state, this.item, this.width.on)
     this.#setReadout(this.#defaultReadout())
     for (const panel of this.panels) this.#paint(panel)
   }
@@ -336,6 +387,43 @@ export class SpectrumView {
     for (const panel of this.panels) {
       panel.setRange(panel.range)
       this.#paint(panel)
+    }
+  }
+
+  /** Show a range of the data's wavelengths (Å) in the lower plot, with the upper one around it. */
+  goTo(/** @type {number[]} */ range) {
+    if (!this.item) return
+    const [lo, hi] = this.full.range ?? range
+    if (range[0] < lo || range[1] > hi) this.full.setRange(null)
+    this.freeRange = range
+    this.#aim()
+    this.#draw()
+  }
+
+  #drawLegend() {
+    const { overlays } = this.item
+    this.legend.hidden = overlays.length === 0
+    this.legend.replaceChildren(
+      ...this.scene.overlays.map(({ kind, name, colour }, at) => {
+        const text = [KINDS[kind], name, overlays[at].note].filter(Boolean).join(' · ')
+        const swatch = h('span.so-swatch', { style: `background: var(--so-${colour})` })
+        return h(`li.so-${kind}`, { title: overlays[at].title ?? text }, swatch, text)
+      }),
+    )
+  }
+
+  #modeChanged() {
+    if (!this.item) return
+    this.root.classList.toggle('so-brushing', this.state.brush || this.width.on)
+    this.controls.render(this.state, this.item, this.width.on)
+  }
+
+  #drawWidth() {
+    if (!this.scene) return
+    this.#compose()
+    for (const panel of this.panels) {
+      panel.scene = this.scene
+      panel.paintWidth()
     }
   }
 

@@ -86,7 +86,7 @@ export function drawZoom(card, step, trace) {
 export function hintList(step, hints) {
   if (step.pending) return []
   if (hints === undefined) return [h('li.waiting', {}, 'measuring …')]
-  return hints.map((hint) => h(`li.${hint.level}`, {}, hint.text))
+  return hints.map((hint) => h(`li.${hint.level}`, { title: hint.why }, hint.text))
 }
 
 /** Show these edges (Å) in the fields of a card. */

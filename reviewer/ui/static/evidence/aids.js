@@ -1,0 +1,197 @@
+// The review aids of one spectrum view: which template, model or exposures are drawn with the data, and what the server
+// has measured. Everything is fetched when it is asked for, and kept for a while.
+
+import { Cache } from '../common/data.js'
+import { number, plusMinus, significant } from '../common/format.js'
+import { getJSON } from '../common/http.js'
+import { axisFrame, shownFactor } from '../spectrum/frames.js'
+
+/**
+ * @typedef {Object} Subject  what is shown
+ * @property {string} sha256 of the spectrum
+ * @property {string} task
+ * @property {Spectrum} spectrum
+ * @property {number} [item] of the queue
+ */
+
+const answers = new Cache(60)
+
+/** @param {string} address @param {Record<string, string | number>} [query] @returns {Promise<any>} */
+function get(address, query = {}) {
+  const entries = Object.entries(query).map(([name, value]) => [name, String(value)])
+  const url = entries.length ? `${address}?${new URLSearchParams(entries)}` : address
+  return answers.get(url, () => getJSON(url))
+}
+
+/** Event: "template" after another template, or none, is drawn. */
+export class Aids extends EventTarget {
+  /** @type {Subject | null} */
+  subject = null
+  /** @type {string | null} the id of the template that is drawn */
+  chosen = null
+  /** @type {import('../spectrum/overlays.js').Overlay[]} */
+  #overlays = []
+  #ticket = 0
+
+  /**
+   * @param {{name: string, view: () => import('../spectrum/view.js').SpectrumView, onError: (error: Error) => void,
+   *   onNothing: (text: string) => void}} options
+   */
+  constructor({ name, view, onError, onNothing }) {
+    super()
+    this.name = name // of the desk
+    this.view = view
+    this.onError = onError
+    this.onNothing = onNothing
+  }
+
+  /** Another spectrum is shown, without overlays. @param {Subject | null} subject */
+  show(subject) {
+    this.subject = subject
+    this.#overlays = []
+    this.#ticket += 1
+    this.#setChosen(null)
+  }
+
+  /** What can be drawn with a spectrum, for the buttons of the view. @param {Spectrum} spectrum */
+  static offers = ({ model, exposures }) => ({ templates: true, width: true, model, exposures })
+
+  /** A key or a button: show these curves, or remove them. @param {string} kind */
+  overlay(kind) {
+    /** @type {Record<string, () => Promise<void>>} */
+    const shown = {
+      template: () => this.#toggleTemplate(),
+      'template-next': () => this.#nextTemplate(),
+      model: () => this.#toggle('model', () => this.#model()),
+      exposures: () => this.#toggle('exposure', () => this.#exposures()),
+    }
+    if (!this.subject) return
+    const { model, exposures } = this.subject.spectrum
+    if (kind === 'model' && !model) this.onNothing('This file has no pipeline model.')
+    else if (kind === 'exposures' && !exposures) this.onNothing('This file has no single exposures.')
+    else shown[kind]().catch(this.onError)
+  }
+
+  /** @param {number} lo @param {number} hi wavelengths of the data (Å); measured in the frame of the shown axis */
+  async measure(lo, hi) {
+    const { subject } = this
+    if (!subject) throw new Error('There is no spectrum to measure.')
+    const { item, state } = this.view()
+    const frame = axisFrame(item, state)
+    const factor = shownFactor(subject.spectrum, state.z, frame)
+    const measured = await get('/api/measure', {
+      spectrum: subject.sha256,
+      lo: lo * factor,
+      hi: hi * factor,
+      frame,
+      medium: subject.spectrum.medium,
+      z: state.z,
+    })
+    const continuum = measured.continuum?.map(([wavelength, flux]) => [wavelength / factor, flux])
+    return { ...measured, continuum, frame, span: [lo * factor, hi * factor] }
+  }
+
+  lines = () => this.#of('lines')
+  loci = () => this.#of('loci')
+  templates = () => this.#of('templates')
+  similar = () => getJSON(`/api/item/${this.subject?.item}/similar`) // not kept: items are approved meanwhile
+
+  /** @param {string} what */
+  #of(what) {
+    const { sha256, task } = /** @type {Subject} */ (this.subject)
+    return get(`/api/spectrum/${sha256}/${what}`, { task })
+  }
+
+  /** Draw a template of the ranking. @param {any} match */
+  async choose(match) {
+    const { subject } = this
+    if (!subject) return
+    const ticket = ++this.#ticket
+    this.#setChosen(match.id)
+    const found = await get(`/api/templates/${encodeURIComponent(match.id)}`, { spectrum: subject.sha256 })
+    if (ticket !== this.#ticket) return
+    this.#setOverlays('template', [templateOverlay(found, match)])
+  }
+
+  async #toggleTemplate() {
+    if (this.chosen) {
+      this.#ticket += 1
+      this.#setChosen(null)
+      this.#setOverlays('template', [])
+      return
+    }
+    await this.#step(0)
+  }
+
+  /** Draw the template that follows in the ranking; after the last one the first. */
+  async #nextTemplate() {
+    await this.#step(1)
+  }
+
+  /** @param {number} by */
+  async #step(by) {
+    const { subject } = this
+    const { matches, note } = await this.templates()
+    if (subject !== this.subject) return
+    if (!matches.length) {
+      this.onNothing(note || 'No template overlaps with this spectrum.')
+      return
+    }
+    const at = matches.findIndex((match) => match.id === this.chosen)
+    await this.choose(matches[at < 0 ? 0 : (at + by) % matches.length])
+  }
+
+  /** @param {string} kind @param {() => Promise<import('../spectrum/overlays.js').Overlay[]>} fetch */
+  async #toggle(kind, fetch) {
+    const { subject } = this
+    const shown = this.#overlays.some((overlay) => overlay.kind === kind)
+    const made = shown ? [] : await fetch()
+    if (subject === this.subject) this.#setOverlays(kind, made)
+  }
+
+  async #model() {
+    const { sha256, spectrum } = /** @type {Subject} */ (this.subject)
+    const { flux, name } = await get(`/api/spectrum/${sha256}/model`)
+    return [{ kind: /** @type {const} */ ('model'), name, wavelength: spectrum.wavelength, flux }]
+  }
+
+  async #exposures() {
+    const { sha256 } = /** @type {Subject} */ (this.subject)
+    const { exposures } = await get(`/api/spectrum/${sha256}/exposures`)
+    return exposures.map((exposure) => ({ kind: 'exposure', ...exposure }))
+  }
+
+  /** @param {string} kind @param {import('../spectrum/overlays.js').Overlay[]} made */
+  #setOverlays(kind, made) {
+    this.#overlays = [...this.#overlays.filter((overlay) => overlay.kind !== kind), ...made]
+    this.view().update({ overlays: this.#overlays })
+  }
+
+  /** @param {string | null} id */
+  #setChosen(id) {
+    this.chosen = id
+    this.dispatchEvent(new Event('template'))
+  }
+}
+
+/** The velocity of a match: "−12 ± 5 km/s"; without an error χ² has no minimum in the range tried. */
+export const velocityText = ({ velocity, velocity_error: error }, unit = 'km/s') =>
+  error === null ? 'no velocity' : plusMinus({ value: velocity, error, unit })
+
+/** χ² per degree of freedom of a match. */
+export const chi2Text = ({ reduced_chi2: chi2 }) =>
+  chi2 < 0.01 ? '< 0.01' : chi2 < 100 ? significant(chi2, 3) : number(chi2)
+
+function templateOverlay(found, match) {
+  const { name, medium, wavelength, flux, multiplier, z, source, citation, licence } = found
+  return {
+    kind: /** @type {const} */ ('template'),
+    name,
+    medium,
+    z,
+    wavelength,
+    flux: multiplier ? flux.map((value, i) => value * multiplier[i]) : flux,
+    note: [source, velocityText(match), `χ²ν ${chi2Text(match)}`].filter(Boolean).join(' · '),
+    title: [citation, licence && `licence: ${licence}`].filter(Boolean).join('; '),
+  }
+}

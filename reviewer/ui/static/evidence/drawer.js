@@ -1,0 +1,167 @@
+// The Evidence panel: the lines of the class, plots of indices, the ranking of templates, the nearest approved spectra.
+// It fetches only what is on the screen, after the item has been painted.
+
+import { lasting } from '../common/browser_storage.js'
+import { fill, h } from '../common/dom.js'
+import { idle, painted, pause } from '../common/idle.js'
+
+const SETTLE = 120 // ms that an item has to stay before its evidence is fetched: next may be held down
+
+/** @type {Record<string, {title: string, load: () => Promise<any>}>} each module exports `draw(aids, act)` */
+const PANES = {
+  lines: { title: 'Lines', load: () => import('./lines.js') },
+  loci: { title: 'Loci', load: () => import('./loci.js') },
+  templates: { title: 'Templates', load: () => import('./templates.js') },
+  similar: { title: 'Similar', load: () => import('./similar.js') },
+}
+
+/**
+ * @typedef {Object} EvidenceOptions
+ * @property {import('./aids.js').Aids} aids
+ * @property {string} name of the desk, "review" or "live"
+ * @property {string[]} panes names of `PANES`
+ */
+
+export class Evidence {
+  #ticket = 0
+
+  /** @param {EvidenceOptions} options */
+  constructor({ aids, name: desk, panes }) {
+    this.stored = `so-evidence-${desk}`
+    const stored = lasting.read(this.stored) ?? {}
+    this.aids = aids
+    /** @type {HTMLElement | null} */
+    this.desk = null
+    this.isOpen = Boolean(stored.open)
+    this.pane = panes.includes(stored.pane) ? stored.pane : panes[0]
+    /** @type {() => void} of the pane that is drawn */
+    this.leave = () => {}
+    this.tabs = panes.map((name) =>
+      h(
+        'button.tab',
+        {
+          type: 'button',
+          role: 'tab',
+          id: `so-${desk}-evidence-${name}`,
+          'data-pane': name,
+          'aria-controls': `so-${desk}-evidence`,
+          onclick: () => this.choose(name),
+          onkeydown: (event) => this.#key(event),
+        },
+        PANES[name].title,
+      ),
+    )
+    this.body = h('div.pane', { id: `so-${desk}-evidence`, role: 'tabpanel', tabIndex: 0 })
+    const close = h('button.close', { type: 'button', title: 'Close (E)', 'aria-label': 'Close the evidence' }, '×')
+    close.addEventListener('click', () => this.toggle())
+    this.root = h(
+      'aside.evidence',
+      { 'aria-label': 'Evidence' },
+      h('header', {}, h('div.tabs', { role: 'tablist', 'aria-label': 'Evidence' }, this.tabs), close),
+      this.body,
+    )
+    this.button = h(
+      'button.guide.evidence-button',
+      { type: 'button', title: 'Lines, plots of indices, templates and similar spectra', onclick: () => this.toggle() },
+      'evidence ',
+      h('kbd.cap', {}, 'E'),
+    )
+    this.#drawTabs()
+  }
+
+  /** Belong to a desk, in whose grid the panel has a place. @param {HTMLElement} desk */
+  placeIn(desk) {
+    this.desk = desk
+    this.#drawTabs()
+  }
+
+  toggle() {
+    this.isOpen = !this.isOpen
+    this.#drawTabs()
+    this.#remember()
+    this.update()
+  }
+
+  /** Another item is shown, or the item has changed: what is drawn no longer belongs to it. */
+  async update() {
+    const ticket = ++this.#ticket
+    if (!this.isOpen || !this.desk?.getClientRects().length) return
+    this.body.setAttribute('aria-busy', 'true')
+    this.body.inert = true // what is shown belongs to the item before
+    await painted()
+    if (ticket === this.#ticket) this.#put(h('p.muted', {}, 'measuring …'))
+    await pause(SETTLE)
+    await idle()
+    if (ticket !== this.#ticket) return
+    if (this.aids.subject) await this.#draw(ticket)
+    else this.#put(h('p.muted', {}, 'This item has no spectrum.'))
+  }
+
+  /** @param {string} name of a pane */
+  async choose(name) {
+    this.pane = name
+    this.#drawTabs()
+    this.#remember()
+    const ticket = ++this.#ticket
+    this.#put(h('p.muted', {}, 'measuring …'))
+    if (this.aids.subject) await this.#draw(ticket)
+  }
+
+  /** @param {number} ticket */
+  async #draw(ticket) {
+    let drawn
+    try {
+      const { draw } = await PANES[this.pane].load()
+      drawn = await draw(this.aids)
+    } catch (error) {
+      if (ticket === this.#ticket) this.#put(h('p.look', {}, error.message))
+      return
+    }
+    if (ticket !== this.#ticket) {
+      drawn.leave?.()
+      return
+    }
+    this.#put(drawn.element)
+    this.leave = drawn.leave ?? (() => {})
+    drawn.placed?.()
+  }
+
+  /** @param {Node} element */
+  #put(element) {
+    this.leave()
+    this.leave = () => {}
+    this.body.removeAttribute('aria-busy')
+    this.body.inert = false
+    this.body.scrollTop = 0
+    fill(this.body, element)
+  }
+
+  #drawTabs() {
+    for (const tab of this.tabs) {
+      const selected = tab.dataset.pane === this.pane
+      tab.setAttribute('aria-selected', String(selected))
+      tab.tabIndex = selected ? 0 : -1
+      if (selected) this.body.setAttribute('aria-labelledby', tab.id)
+    }
+    this.root.hidden = !this.isOpen
+    this.desk?.classList.toggle('with-evidence', this.isOpen)
+    this.button.setAttribute('aria-expanded', String(this.isOpen))
+    this.button.setAttribute('aria-pressed', String(this.isOpen))
+  }
+
+  #remember() {
+    lasting.set(this.stored, JSON.stringify({ open: this.isOpen, pane: this.pane }))
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+    if (!by || event.ctrlKey || event.altKey || event.metaKey) return
+    event.preventDefault()
+    event.stopPropagation()
+    const at = this.tabs.findIndex((tab) => tab.dataset.pane === this.pane)
+    const to = this.tabs[(at + by + this.tabs.length) % this.tabs.length]
+    to.focus()
+    this.choose(/** @type {string} */ (to.dataset.pane))
+  }
+}

@@ -1,0 +1,125 @@
+// The table of the lines of a class: centroid, velocity, FWHM and equivalent width, at the file's redshift and at zero.
+
+import { h } from '../common/dom.js'
+import { plusMinus, redshift } from '../common/format.js'
+import { restInData } from '../spectrum/frames.js'
+
+const REACH = 0.009 // of the wavelength (2700 km/s), shown on either side of a line
+
+const COLUMNS = [
+  ['centroid', 'Å', 'Centre of the fitted Gaussian, at rest for the redshift of the row'],
+  ['velocity', 'km/s', 'Velocity of the centroid against the redshift of the row'],
+  ['FWHM', 'km/s', "Full width at half maximum as seen, the spectrograph's own width included"],
+  ['EW', 'Å', 'Equivalent width ∫ (1 − F/C) dλ at rest for the redshift of the row, positive in absorption'],
+]
+
+/** @param {import('./aids.js').Aids} aids */
+export async function draw(aids) {
+  const table = await aids.lines()
+  return { element: element(table, aids) }
+}
+
+function element(table, aids) {
+  const { rows, velocity, z } = table
+  return h(
+    'div.lines',
+    {},
+    h('p.summary', {}, circumstances(table)),
+    velocity && h(`p.summary${velocity.agree ? '' : '.look'}`, {}, velocity.text),
+    rows.length
+      ? h(
+          'table',
+          { 'aria-label': 'Lines of the class' },
+          h(
+            'thead',
+            {},
+            h(
+              'tr',
+              {},
+              h('th', { scope: 'col' }, 'line'),
+              COLUMNS.map(([name, unit, title]) =>
+                h('th', { scope: 'col', title, class: 'number' }, name, h('span.unit', {}, unit)),
+              ),
+            ),
+          ),
+          rows.map((row) => lineRows(row, z, aids)),
+        )
+      : h('p.muted', {}, 'No line of this class lies within the spectrum.'),
+    about(),
+  )
+}
+
+/** @param {any} table */
+function circumstances({ z, z_known: known, medium, medium_assumed: assumed }) {
+  const where = known ? `z = ${redshift(z)} from the file` : 'z unknown, 0 taken'
+  return `${where} · wavelengths in ${medium}${assumed ? ' (assumed)' : ''}`
+}
+
+/** One or two rows: at the file's redshift, and at zero if that is another one. */
+function lineRows(row, z, aids) {
+  const both = z !== null && z !== 0 && aids.subject.spectrum.frame !== 'rest'
+  const kinds = both
+    ? [
+        [row.at_z, z, ''],
+        [row.at_zero, 0, 'z = 0'],
+      ]
+    : [[row.at_zero, 0, '']]
+  return h(
+    'tbody',
+    { onclick: (event) => goTo(event, row, aids) },
+    kinds.map(([measured, at, label], k) =>
+      h(
+        `tr${k ? '.zero' : ''}`,
+        { 'data-z': String(at) },
+        h(
+          'th',
+          { scope: 'row' },
+          label ||
+            h(
+              `button.line${row.of_task ? '.own' : ''}`,
+              { type: 'button', title: `Show ${row.name}, ${row.rest.toFixed(2)} Å at rest, in the lower plot` },
+              row.name,
+            ),
+          !k && row.sky && h('span.sky', { title: row.sky }, 'sky'),
+        ),
+        cells(measured),
+      ),
+    ),
+  )
+}
+
+/** @param {any} measured */
+function cells({ centroid, velocity, fwhm, ew, reason }) {
+  const value = (found, options) => h('td.number', found ? {} : { title: reason }, found ? parts(found, options) : '–')
+  if (!centroid && !velocity && !fwhm)
+    return [h('td.reason', { colSpan: ew ? 3 : 4 }, reason || 'not measured'), ew && value(ew)]
+  return [value(centroid, { group: false }), value(velocity), value(fwhm), value(ew)]
+}
+
+/** A value with its error on a second line. */
+function parts(measured, options) {
+  const [value, error] = plusMinus({ ...measured, unit: '' }, options).split(' ± ')
+  return [value, error && h('span.error', {}, `± ${error}`)]
+}
+
+function goTo(event, row, aids) {
+  const { spectrum } = aids.subject
+  const z = Number(event.target.closest('tr')?.dataset.z ?? 0)
+  const at = restInData(row.rest, spectrum.medium, spectrum, z)
+  aids.view().goTo([at * (1 - REACH), at * (1 + REACH)])
+}
+
+const about = () =>
+  h(
+    'details.about',
+    {},
+    h('summary', {}, 'How these are measured'),
+    h(
+      'p',
+      {},
+      'A straight continuum through side bands, one Gaussian, errors from the inverse variances. Windows and side ' +
+        'bands are those of the class guide; a line without its own takes those of the nearest line of the same ion. ' +
+        'Equivalent widths are at rest, positive in absorption. “sky”: the line lies on a sky line, a telluric ' +
+        'band or an arm join. The mean velocity leaves such lines out.',
+    ),
+  )

@@ -1,0 +1,44 @@
+// The nearest approved spectra of this database, with links.
+
+import { h } from '../common/dom.js'
+import { significant } from '../common/format.js'
+
+/** @param {import('./aids.js').Aids} aids */
+export async function draw(aids) {
+  const { items, compared, note } = await aids.similar()
+  const element = h(
+    'div.similar',
+    {},
+    compared > 0 &&
+      h('p.summary', {}, `Compared with ${compared} approved ${compared === 1 ? 'spectrum' : 'spectra'}.`),
+    note && h('p.muted', {}, note),
+    h('ol', {}, items.map(entry)),
+    about(),
+  )
+  return { element }
+}
+
+const entry = ({ id, name, task, verdict, simulated, distance }) =>
+  h(
+    'li',
+    {},
+    h('a', { href: `#item=${id}`, title: name }, `#${id} ${name}`),
+    h(
+      'span.muted',
+      {},
+      [task, verdict, simulated && 'simulated', `distance ${significant(distance, 2)}`].filter(Boolean).join(' · '),
+    ),
+  )
+
+const about = () =>
+  h(
+    'details.about',
+    {},
+    h('summary', {}, 'What near means'),
+    h(
+      'p',
+      {},
+      'Spectra are compared by shape, at rest and without their continuum: 0 is the same shape, 1 nothing in common. ' +
+        'Only approved items are compared, never this spectrum under another question.',
+    ),
+  )

@@ -1,0 +1,81 @@
+// The ranking of library templates: choose one and it is drawn over the data.
+
+import { h } from '../common/dom.js'
+import { redshift } from '../common/format.js'
+import { chi2Text, velocityText } from './aids.js'
+
+/** @param {import('./aids.js').Aids} aids */
+export async function draw(aids) {
+  const found = await aids.templates()
+  const rows = new Map()
+  const radio = (match) => {
+    const input = h('input', {
+      type: 'radio',
+      name: `so-template-${aids.name}`,
+      value: match.id,
+      onchange: () => aids.choose(match).catch(aids.onError),
+    })
+    rows.set(match.id, input)
+    return input
+  }
+  const others = (found.best_of_class ?? []).filter((match) => !found.matches.some(({ id }) => id === match.id))
+  const off = h('button.so-small', { type: 'button', onclick: () => aids.chosen && aids.overlay('template') }, 'none')
+  const element = h(
+    'div.templates',
+    {},
+    h('p.summary', {}, 'Drawn over the data: ', off),
+    found.matches.length === 0 && h('p.muted', {}, found.note || 'No template overlaps with this spectrum.'),
+    list('Best matches', found.matches, radio),
+    others.length > 0 && list('Best of other classes', others, radio),
+    about(found),
+  )
+  const show = () => {
+    for (const [id, input] of rows) input.checked = id === aids.chosen
+    off.disabled = !aids.chosen
+  }
+  show()
+  aids.addEventListener('template', show)
+  return { element, leave: () => aids.removeEventListener('template', show) }
+}
+
+function list(title, matches, radio) {
+  if (!matches.length) return null
+  return h(
+    'fieldset',
+    {},
+    h('legend', {}, title),
+    h(
+      'div.match.head',
+      { 'aria-hidden': 'true' },
+      h('span'),
+      h('span', {}, 'template'),
+      h('span', { title: 'χ² per degree of freedom; smaller is better, 1 is a perfect fit' }, 'χ²ν'),
+      h('span', { title: 'Radial velocity at which the template fits best' }, 'velocity, km/s'),
+    ),
+    matches.map((match) =>
+      h(
+        'label.match',
+        { title: `covers ${Math.round(100 * match.overlap)} % of the spectrum · z = ${redshift(match.z)}` },
+        radio(match),
+        h('span', {}, match.name, h('span.class', {}, [match.class, match.subtype].filter(Boolean).join(' · '))),
+        h('span.number', {}, chi2Text(match)),
+        h('span.number', {}, velocityText(match, '')),
+      ),
+    ),
+  )
+}
+
+const about = ({ note }) =>
+  h(
+    'details.about',
+    {},
+    h('summary', {}, 'How they are ranked'),
+    h(
+      'p',
+      {},
+      'Each template is shifted in velocity, multiplied by a smooth function of wavelength, and compared with the ' +
+        'data by χ². The library, its citation and its licence are in the tooltip of the legend above the plot. ' +
+        't draws the best one, T the next.',
+    ),
+    note && h('p', {}, note),
+  )

@@ -1,0 +1,57 @@
+// Curves drawn with the data: a library template, the pipeline's model, single exposures. They are placed on the data's
+// own wavelengths, and divided by the data's pseudo-continuum in the normalised view.
+
+import { inMedium, interpolate } from './math.js'
+
+/**
+ * @typedef {Object} Overlay
+ * @property {'template' | 'model' | 'exposure'} kind
+ * @property {string} name
+ * @property {ArrayLike<number>} wavelength Å: of a template at rest in `medium`, of others those of the data
+ * @property {ArrayLike<number>} flux in the data's flux unit; NaN breaks the curve
+ * @property {Medium} [medium] of a template
+ * @property {number} [z] of a template: where it was fitted, against the data as they are stored
+ * @property {string} [note] for the legend
+ * @property {string} [title] tooltip of the legend
+ */
+
+/** @type {WeakMap<object, {continuum: any, placed: any}>} */
+const known = new WeakMap()
+
+/**
+ * The overlays as {kind, name, wavelength, flux, colour}: wavelengths of the data, fluxes as drawn before the scale.
+ * A placed curve is kept until the continuum changes, so that it is drawn again only then.
+ * @param {Overlay[]} overlays @param {Spectrum} spectrum @param {Float64Array | null} continuum
+ */
+export function placedOverlays(overlays, spectrum, continuum) {
+  let exposures = 0
+  return overlays.map((overlay) => {
+    const colour = overlay.kind === 'exposure' ? `exposure-${exposures++ % EXPOSURE_COLOURS}` : overlay.kind
+    const before = known.get(overlay)
+    if (before && before.continuum === continuum) return before.placed
+    const placed = { kind: overlay.kind, name: overlay.name, colour, ...place(overlay, spectrum, continuum) }
+    known.set(overlay, { continuum, placed })
+    return placed
+  })
+}
+
+export const EXPOSURE_COLOURS = 6
+
+function place({ kind, wavelength, flux, medium = 'vacuum', z = 0 }, spectrum, continuum) {
+  const at =
+    kind === 'template'
+      ? Float64Array.from(wavelength, (rest) =>
+          inMedium(inMedium(rest, medium, 'vacuum') * (1 + z), 'vacuum', spectrum.medium),
+        )
+      : Float64Array.from(wavelength)
+  const values = Float64Array.from(flux, (value) => value ?? NaN)
+  if (!continuum) return { wavelength: at, flux: values }
+  const under = (/** @type {number} */ i) => interpolate(spectrum.wavelength, continuum, at[i])
+  return {
+    wavelength: at,
+    flux: values.map((value, i) => {
+      const level = under(i)
+      return level > 0 ? value / level : NaN
+    }),
+  }
+}

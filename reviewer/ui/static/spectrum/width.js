@@ -1,0 +1,246 @@
+// The equivalent width between two continuum points, as `e` of IRAF's splot measures it: a drag from one point to the
+// other, or two key presses at the pointer, or at a cursor that the arrow keys move. The server measures.
+
+import { fill, h } from '../common/dom.js'
+import { angstrom, number, plusMinus, significant } from '../common/format.js'
+import { borders, nearest } from './math.js'
+
+const SAMPLES = 32 // pieces of the drawn line, which is no straight one in the normalised view
+const EDGE = 2 // pixels on either side of an edge whose median is its level while it is dragged
+
+/**
+ * @typedef {Object} WidthOptions
+ * @property {import('./panel.js').Panel[]} panels the whole spectrum, and the window
+ * @property {(lo: number, hi: number) => Promise<any>} measure between two wavelengths of the data
+ * @property {() => void} changed the mode has been turned on or off
+ * @property {() => void} redraw the line has moved
+ */
+
+export class WidthTool {
+  on = false
+  #ticket = 0
+
+  /** @param {WidthOptions} options */
+  constructor({ panels, measure, changed, redraw }) {
+    this.panels = panels
+    this.measure = measure
+    this.changed = changed
+    this.redraw = redraw
+    /** @type {any} the spectrum measured */
+    this.spectrum = null
+    /** @type {any} its flux, NaN where there is none */
+    this.data = null
+    /** @type {number | null} the first of two key presses, in the data's wavelengths */
+    this.first = null
+    /** @type {number[][] | null} the two ends of the line, [wavelength, flux] */
+    this.ends = null
+    this.at = 0 // of the cursor, in the data's wavelengths
+    /** @type {any} the panel of the cursor */
+    this.panel = null
+    this.text = h('output.so-width-text')
+    this.copy = h('button.so-small', { type: 'button', onclick: () => this.#copy() }, 'copy')
+    this.clear = h('button.so-small', { type: 'button', onclick: () => this.close() }, 'close')
+    this.root = h('div.so-width-result', { hidden: true, role: 'status' }, this.text, this.copy, this.clear)
+    this.cursor = h('div.so-width-cursor', {
+      tabIndex: 0,
+      role: 'slider',
+      hidden: true,
+      'aria-label': 'Continuum point: arrow keys move it, Enter sets it',
+      onkeydown: (event) => this.#key(event),
+      onblur: () => this.#placeCursor(null),
+    })
+  }
+
+  /** Another spectrum is shown: nothing is measured on it yet. */
+  show(spectrum, data) {
+    this.spectrum = spectrum
+    this.data = data
+    this.#ticket += 1
+    this.on = false
+    this.first = this.ends = null
+    this.root.hidden = true
+    this.#placeCursor(null)
+  }
+
+  /** Turn the mode on or off. @param {boolean} on */
+  set(on) {
+    if (!on) {
+      this.close()
+      return
+    }
+    this.on = true
+    this.#say('Drag from continuum to continuum across a line. Or W at the first point and W at the second.')
+    this.changed()
+  }
+
+  /** Leave the mode and remove the line. */
+  close() {
+    this.#ticket += 1
+    this.on = false
+    this.first = this.ends = null
+    this.root.hidden = true
+    if (document.activeElement === this.cursor) this.cursor.blur()
+    this.changed()
+    this.redraw()
+  }
+
+  /**
+   * The key: turns the mode on, then sets the first and the second point, at the pointer or at the cursor.
+   * @param {{panel: any, wavelength: number} | null | undefined} pointed where the pointer is
+   */
+  press(pointed) {
+    if (!this.on) this.set(true)
+    if (!this.cursor.hidden) this.#point(this.at)
+    else if (pointed) this.#point(pointed.wavelength)
+    else this.#startCursor()
+  }
+
+  /** A drag over the data's wavelengths; final: it has ended; null: cancelled. */
+  drag(/** @type {number[] | undefined | null} */ span, final) {
+    if (span === null) {
+      this.ends = null
+      this.redraw()
+      return
+    }
+    if (span) {
+      this.ends = span.map((wavelength) => [wavelength, this.#level(wavelength)])
+      this.redraw()
+    }
+    if (final && this.ends) this.#send([this.ends[0][0], this.ends[1][0]])
+  }
+
+  /** What a panel draws: {points} of the line, [wavelength, flux as drawn]; null without one. */
+  drawn(/** @type {Float64Array | null} */ continuum) {
+    if (!this.ends) return null
+    const [[from, low], [to, high]] = this.ends
+    const points = Array.from({ length: SAMPLES + 1 }, (_, k) => {
+      const fraction = k / SAMPLES
+      const at = from + fraction * (to - from)
+      const level = low + fraction * (high - low)
+      return [at, continuum ? level / continuum[nearest(this.spectrum.wavelength, at)] : level]
+    })
+    return { points }
+  }
+
+  #point(wavelength) {
+    if (this.first === null) {
+      this.first = wavelength
+      this.#say(`First continuum point ${angstrom(wavelength)}. W at the second one; Esc ends.`)
+      return
+    }
+    const span = this.first < wavelength ? [this.first, wavelength] : [wavelength, this.first]
+    this.first = null
+    if (span[0] < span[1]) this.drag(span, true)
+  }
+
+  async #send([lo, hi]) {
+    const ticket = ++this.#ticket
+    this.#say('measuring …')
+    try {
+      const result = await this.measure(lo, hi)
+      if (ticket !== this.#ticket) return
+      if (result.continuum) this.ends = result.continuum
+      const { short, whole } = resultTexts(result, this.spectrum.medium)
+      this.#say(short, whole)
+      this.redraw()
+    } catch (error) {
+      if (ticket === this.#ticket) this.#say(error.message)
+    }
+  }
+
+  /** @param {string} text @param {string} [whole] a result: the text to copy */
+  #say(text, whole = '') {
+    this.root.hidden = false
+    this.text.textContent = text
+    this.text.title = whole ? `${whole}. ${DEFINITION}` : ''
+    this.whole = whole
+    this.copy.hidden = !whole
+  }
+
+  #copy() {
+    navigator.clipboard?.writeText(this.whole ?? '').then(() => {
+      fill(this.copy, 'copied')
+      setTimeout(() => fill(this.copy, 'copy'), 1500)
+    })
+  }
+
+  /** The level of the data at an edge: the median of the pixels about it. */
+  #level(wavelength) {
+    const i = nearest(this.spectrum.wavelength, wavelength)
+    const near = Array.from(this.data.flux.slice(Math.max(0, i - EDGE), i + EDGE + 1)).filter(Number.isFinite)
+    near.sort((a, b) => a - b)
+    return near.length ? near[near.length >> 1] : NaN
+  }
+
+  #startCursor() {
+    const panel = this.panels.find(({ range }) => range) ?? this.panels[0]
+    if (!panel.geometry) return
+    const [lo, hi] = panel.geometry.range
+    panel.layer.append(this.cursor)
+    this.panel = panel
+    this.#placeCursor((lo + hi) / 2)
+    this.cursor.focus()
+  }
+
+  /** @param {number | null} wavelength */
+  #placeCursor(wavelength) {
+    this.cursor.hidden = wavelength === null
+    if (wavelength === null || !this.panel) return
+    const { geometry } = this.panel
+    this.at = Math.max(geometry.range[0], Math.min(geometry.range[1], wavelength))
+    Object.assign(this.cursor.style, {
+      transform: `translateX(${geometry.x(this.at)}px)`,
+      top: `${geometry.top}px`,
+      height: `${geometry.height}px`,
+    })
+    this.cursor.setAttribute('aria-valuenow', this.at.toFixed(2))
+    this.cursor.setAttribute('aria-valuetext', angstrom(this.at))
+    if (this.first !== null)
+      this.drag(
+        [this.first, this.at].sort((a, b) => a - b),
+        false,
+      )
+  }
+
+  #key(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey) return
+    const { wavelength } = this.spectrum
+    const [left, right] = borders(wavelength, nearest(wavelength, this.at))
+    const step = (right - left) * (event.shiftKey ? 10 : 1)
+    const [lo, hi] = this.panel.geometry.range
+    const to = new Map([
+      ['ArrowLeft', this.at - step],
+      ['ArrowRight', this.at + step],
+      ['Home', lo],
+      ['End', hi],
+    ]).get(event.key)
+    if (to !== undefined) this.#placeCursor(to)
+    else if (event.key === 'Enter') this.#point(this.at)
+    else if (event.key === 'Escape') this.close()
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+}
+
+const DEFINITION =
+  'Equivalent width ∫ (1 − F/C) dλ between the two points, positive in absorption; C is the straight line through ' +
+  'the pixels about them. Centroid and FWHM are those of one Gaussian on that line'
+
+/** The result: {short}, to be read, and {whole}, to be copied. @param {any} result @param {string} medium */
+export function resultTexts({ ew, flux, centroid, fwhm, continuum, reason, frame, span: [lo, hi] }, medium) {
+  const missing = reason ? `undefined: ${reason}` : ''
+  const middle = continuum ? (continuum[0][1] + continuum[1][1]) / 2 : NaN
+  const read = [
+    ew && `EW ${plusMinus(ew)} Å (absorption > 0)`,
+    centroid && `centroid ${plusMinus(centroid, { group: false })} Å`,
+    fwhm && `FWHM ${plusMinus(fwhm)} km/s`,
+    ew && `continuum ${significant(middle, 4)}`,
+    `${frame}, ${medium}`,
+    missing,
+  ]
+  const range = `${number(lo, 1, { group: false })} – ${number(hi, 1, { group: false })} Å`
+  const more = [flux && `flux ${significant(flux.value, 3)} ± ${significant(flux.error, 2)} ${flux.unit}`, range]
+  const joined = (/** @type {any[]} */ parts) => parts.filter(Boolean).join(' · ')
+  return { short: joined(read), whole: joined([...read, ...more]) }
+}

@@ -1,0 +1,303 @@
+"""The Evidence panel and the curves over the data, on real spectra."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, expect
+
+from tests.browser.support.review_app import picture, serving, settled, spec_o3
+from tests.support.chromium import profile
+
+pytestmark = pytest.mark.browser
+
+SPECTRA = {
+    "spectra/ctio_novae/CV_OLD_NOVA_GQ_MUS/GQMUSF_Williams_Optical_Spectra.csv": "cv",
+    "spectra/sdss/GALAXY/spec-0266-51602-0013.fits": "cv",
+    "spectra/sdss/STAR_M1/spec-0618-52049-0372.fits": "gm",
+    "spectra/sdss_dr2_templates/CARBON_STAR/spDR2-017.fit": "cc",
+    "spectra/stelib/M_GIANT/STELIB_v3.2_HD148783.fits": "gm",
+}
+"""An old nova in air without a redshift; a galaxy at z = 0.1213; an M dwarf with its model and 12 exposures; a
+carbon star; an M giant in air at rest."""
+OLD_NOVA, GALAXY, M_DWARF, CARBON_STAR, M_GIANT = 1, 2, 3, 4, 5
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[str]:
+    db = tmp_path_factory.mktemp("evidence") / "annotations.db"
+    for name, task in SPECTRA.items():
+        spec_o3("draft", shared / name, "--policy", "baseline", "--task", task, "--db", db)
+    with serving(db) as address:
+        yield address
+
+
+@pytest.fixture
+def desk(chromium: Browser, url: str) -> Iterator[Page]:
+    """The page of a person who works alone, at the old nova; only the first one has to sign in."""
+    errors: list[str] = []
+    with profile(chromium) as context:
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(url)
+        if "sign-in" in page.url:
+            page.fill("input[name=initials]", "AB")
+            page.keyboard.press("Enter")
+        expect(page.locator(".decision-bar button").first).to_be_visible(timeout=30_000)
+        opened(page, OLD_NOVA)
+        yield page
+    assert not errors, errors
+
+
+def opened(page: Page, item: int) -> None:
+    page.evaluate("(id) => window.specO3.review.open(id)", item)
+    page.wait_for_function("(id) => window.specO3.review.current?.item.id === id", arg=item)
+    settled(page)
+
+
+def drag(page: Page, start: float, end: float) -> None:
+    """Drag on the lower plot from one observed wavelength (Å) to another."""
+    (x0, y0), (x1, y1) = places(page, start, end)
+    page.mouse.move(x0, y0)
+    page.mouse.down()
+    page.mouse.move((x0 + x1) / 2, y1, steps=3)
+    page.mouse.move(x1, y1, steps=3)
+    page.mouse.up()
+
+
+def places(page: Page, *wavelengths: float) -> list[list[float]]:
+    """Return points on the page: wavelengths of the data at half height of the lower plot."""
+    return list(
+        page.evaluate(
+            """(wavelengths) => {
+              const { host, geometry } = window.specO3.review.spectrum.step
+              const box = host.getBoundingClientRect()
+              return wavelengths.map((w) => [box.x + geometry.x(w), box.y + (geometry.top + geometry.bottom) / 2])
+            }""",
+            list(wavelengths),
+        )
+    )
+
+
+def shown(page: Page, panel: str) -> list[float]:
+    return list(page.evaluate(f"window.specO3.review.spectrum.{panel}.gd.layout.xaxis.range"))
+
+
+def legend(page: Page) -> list[str]:
+    return page.locator(".so-review .so-legend li").all_inner_texts()
+
+
+def requests_of(page: Page) -> list[str]:
+    """The requests from now on for evidence, as a list that grows."""
+    asked: list[str] = []
+    evidence = re.compile(r"/(lines|loci|templates|similar|model|exposures|measure)\b")
+
+    def note(request: Request) -> None:
+        if evidence.search(request.url):
+            asked.append(request.url)
+
+    page.on("request", note)
+    return asked
+
+
+def test_nothing_is_fetched_while_the_evidence_is_closed(desk: Page) -> None:
+    asked = requests_of(desk)
+    desk.keyboard.press("n")
+    desk.wait_for_function("window.specO3.review.current.item.id === 2")
+    settled(desk)
+    assert asked == []
+    expect(desk.locator(".so-review aside.evidence")).to_be_hidden()
+
+
+def test_the_table_of_lines_says_what_was_assumed_and_moves_the_plot(desk: Page) -> None:
+    desk.keyboard.press("Shift+E")
+    panel = desk.locator(".so-review aside.evidence")
+    expect(panel.locator(".summary").first).to_have_text("z unknown, 0 taken · wavelengths in air (assumed)")
+    row = panel.locator("tbody", has_text="He II 4686")
+    expect(row.locator("tr")).to_have_count(1)
+    row.get_by_role("button").click()
+    low, high = shown(desk, "step")
+    assert low < 4686 < high
+    assert high - low < 150
+    box, plot = panel.bounding_box(), desk.locator(".so-review section.spectrum").bounding_box()
+    assert box is not None
+    assert plot is not None
+    assert plot["x"] + plot["width"] <= box["x"], "the panel does not cover the plot"
+    desk.get_by_role("button", name="evidence E").click()
+    expect(panel).to_be_hidden()
+
+
+def test_a_redshift_gives_each_line_two_rows(desk: Page) -> None:
+    desk.keyboard.press("Shift+E")
+    opened(desk, GALAXY)
+    panel = desk.locator(".so-review aside.evidence")
+    expect(panel.locator(".summary").first).to_contain_text("z = 0.1213164 from the file · wavelengths in vacuum")
+    row = panel.locator("tbody", has_text="Mg b1")
+    expect(row.locator("tr")).to_have_count(2)
+    row.locator("tr").first.locator("td").last.click()
+    low, high = shown(desk, "step")
+    assert low < 5185.05 * 1.1213164 < high
+    row.locator("tr").last.locator("td").last.click()
+    low, high = shown(desk, "step")
+    assert low < 5185.05 < high
+    desk.keyboard.press("Shift+E")
+
+
+def test_the_open_panel_and_its_tab_are_remembered_and_tabs_work_by_keys(desk: Page) -> None:
+    desk.keyboard.press("Shift+E")
+    desk.get_by_role("tab", name="Lines").focus()
+    desk.keyboard.press("ArrowRight")
+    expect(desk.get_by_role("tab", name="Loci")).to_be_focused()
+    before = desk.locator(".card.selected .number").inner_text()
+    assert before == desk.locator(".card.selected .number").inner_text(), "the arrow selected no step"
+    desk.reload()
+    expect(desk.locator(".so-review aside.evidence")).to_be_visible(timeout=30_000)
+    expect(desk.get_by_role("tab", name="Loci")).to_have_attribute("aria-selected", "true")
+    desk.get_by_role("tab", name="Lines").click()
+    desk.get_by_role("button", name="Close the evidence").click()
+    expect(desk.locator(".so-review aside.evidence")).to_be_hidden()
+
+
+def test_model_and_exposures_are_drawn_where_the_file_has_them(desk: Page) -> None:
+    toolbar = desk.get_by_role("toolbar", name="Spectrum").first
+    expect(toolbar.get_by_role("button", name="model")).to_be_hidden()
+    desk.keyboard.press("Shift+M")
+    expect(desk.locator(".toasts")).to_contain_text("no pipeline model")
+    opened(desk, M_DWARF)
+    asked = requests_of(desk)
+    toolbar.get_by_role("button", name="model").click()
+    expect(desk.locator(".so-review .so-legend li")).to_have_text(["pipeline model · SDSS"])
+    desk.keyboard.press("Shift+O")
+    expect(desk.locator(".so-review .so-legend li")).to_have_count(13)
+    assert [url.rpartition("/")[2] for url in asked] == ["model", "exposures"]
+    desk.keyboard.press("Shift+O")
+    expect(desk.locator(".so-review .so-legend li")).to_have_count(1)
+    opened(desk, GALAXY)
+    assert legend(desk) == []
+
+
+def test_an_equivalent_width_is_measured_on_the_real_spectrum(desk: Page) -> None:
+    for place in places(desk, 6530, 6590):
+        desk.mouse.move(*place)
+        desk.keyboard.press("Shift+W")
+    result = desk.locator(".so-review .so-width-text")
+    expect(result).to_have_text(
+        re.compile(
+            r"EW −7\.\d+ ± 0\.\d+ Å \(absorption > 0\) · centroid 65[56]\d\.\d ± 0\.\d Å · FWHM 1\s1\d0 ± \d+ km/s"
+        )
+    )
+    desk.keyboard.press("Escape")
+    expect(result).to_be_hidden()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1920, 1080)])
+def test_three_real_stars_with_all_their_evidence(desk: Page, width: int, height: int) -> None:
+    """Also takes the pictures of the documentation."""
+    desk.set_viewport_size({"width": width, "height": height})
+    end = "" if width == 1366 else "-wide"
+    desk.keyboard.press("Shift+E")
+    panel = desk.locator(".so-review aside.evidence")
+    expect(panel.locator("tbody").first).to_be_visible(timeout=15_000)
+    desk.get_by_role("button", name="EW").click()
+    drag(desk, 6525, 6600)
+    expect(desk.locator(".so-review .so-width-text")).to_contain_text("EW −")
+    picture(desk, f"evidence-cv{end}")
+    desk.keyboard.press("Escape")
+    desk.get_by_role("tab", name="Templates").click()
+    opened(desk, CARBON_STAR)
+    expect(panel.locator(".match").first).to_be_visible(timeout=15_000)
+    # The first one is this spectrum itself.
+    for key in ("t", "Shift+T", "Shift+T"):
+        desk.keyboard.press(key)
+        desk.wait_for_timeout(600)
+    expect(desk.locator(".so-review .so-legend li")).to_contain_text("MILES 0720")
+    expect(panel.locator(".match", has_text="MILES 0720")).to_contain_text("carbon")
+    picture(desk, f"evidence-carbon{end}")
+    desk.get_by_role("tab", name="Loci").click()
+    opened(desk, M_GIANT)
+    caption = panel.locator("figcaption").first
+    expect(caption).to_contain_text(re.compile(r"TiO5 index 0\.23\d ± 0\.00\d"), timeout=15_000)
+    picture(desk, f"evidence-giant{end}")
+    desk.get_by_role("tab", name="Lines").click()
+    desk.keyboard.press("Shift+E")
+    desk.set_viewport_size({"width": 1366, "height": 768})
+
+
+TEMPLATE = re.compile(
+    r"template · .+ · (MILES|SDSS DR2 templates|STELIB|PyHammer.*) · −?[\d.\s]+ ± [\d.]+\skm/s · χ²ν [\d.]+"
+)
+
+
+def test_the_best_template_is_drawn_and_others_are_chosen_by_keys(desk: Page) -> None:
+    opened(desk, M_DWARF)
+    desk.keyboard.press("t")
+    expect(desk.locator(".so-review .so-legend li")).to_have_text([TEMPLATE], timeout=15_000)
+    best = legend(desk)
+    desk.keyboard.press("Shift+T")
+    desk.wait_for_function("(before) => document.querySelector('.so-legend li')?.innerText !== before", arg=best[0])
+    desk.keyboard.press("Shift+E")
+    desk.get_by_role("tab", name="Templates").click()
+    chosen = desk.locator(".so-review .match :checked")
+    expect(chosen).to_have_count(1)
+    label = chosen.evaluate("(one) => one.closest('label').innerText")
+    assert label.startswith(legend(desk)[0].split(" · ")[1])
+    chosen.focus()
+    desk.keyboard.press("ArrowUp")
+    expect(desk.locator(".so-review .so-legend li")).to_have_text(best)
+    desk.keyboard.press("t")
+    expect(desk.locator(".so-review .so-legend li")).to_have_count(0)
+    desk.get_by_role("tab", name="Lines").click()
+    desk.keyboard.press("Shift+E")
+
+
+def test_the_index_plots_show_the_library_by_class_and_this_spectrum(desk: Page) -> None:
+    desk.keyboard.press("Shift+E")
+    desk.get_by_role("tab", name="Loci").click()
+    opened(desk, M_DWARF)
+    first = desk.locator(".so-review .loci figure").first
+    expect(first.locator("figcaption")).to_contain_text("M giant and M dwarf by TiO and CaH", timeout=15_000)
+    expect(first.locator("figcaption")).to_contain_text(re.compile(r"TiO5 index 0\.6\d+ ± 0\.0\d+"))
+    assert {"this spectrum", "M dwarf", "M giant"} <= {
+        text.lstrip("★▲◆ ") for text in first.locator(".key li").all_inner_texts()
+    }
+    drawn = first.locator(".locus").evaluate("(host) => host.data.map((trace) => [trace.name, trace.x.length])")
+    assert drawn[-1] == ["this one", 1]
+    assert dict(drawn)["M dwarf"] >= 10
+    desk.get_by_role("tab", name="Lines").click()
+    desk.keyboard.press("Shift+E")
+
+
+def test_without_approved_items_there_is_nothing_to_compare_with(desk: Page) -> None:
+    desk.keyboard.press("Shift+E")
+    desk.get_by_role("tab", name="Similar").click()
+    expect(desk.locator(".so-review .similar")).to_contain_text("No item is approved yet.", timeout=15_000)
+    desk.get_by_role("tab", name="Lines").click()
+    desk.keyboard.press("Shift+E")
+
+
+@pytest.mark.parametrize(("width", "pane"), [(1366, "Lines"), (1366, "Templates"), (1920, "Templates"), (820, "Loci")])
+def test_what_the_panel_adds_can_be_reached_and_hit(desk: Page, width: int, pane: str) -> None:
+    desk.set_viewport_size({"width": width, "height": 1080 if width != 1366 else 768})
+    desk.keyboard.press("Shift+E")
+    desk.get_by_role("tab", name=pane).click()
+    panel = desk.locator(".so-review aside.evidence")
+    expect(panel.locator("tbody, .match, figure").first).to_be_visible(timeout=15_000)
+    small = panel.locator("button, summary, [role=tab], label").evaluate_all(
+        """(all) => all.filter((one) => one.getClientRects().length)
+          .map((one) => [one.textContent, one.getBoundingClientRect()])
+          .filter(([, box]) => box.height < 24 || box.width < 24).map(([text]) => text)"""
+    )
+    assert small == []
+    nameless = panel.locator("button, table, [role=tabpanel]").evaluate_all(
+        """(all) => all.filter((one) => !(one.textContent.trim() || one.getAttribute('aria-label')))
+          .map((one) => one.outerHTML)"""
+    )
+    assert nameless == []
+    sideways = panel.locator(".pane").evaluate("(pane) => pane.scrollWidth - pane.clientWidth")
+    assert sideways <= 0
+    desk.get_by_role("tab", name="Lines").click()
+    desk.keyboard.press("Shift+E")
+    desk.set_viewport_size({"width": 1366, "height": 768})
