@@ -266,6 +266,15 @@ def _design(velocity: FloatArray, centre: float, fwhm: float, companions: Sequen
     return np.stack([*columns, np.ones_like(velocity), velocity / BROADEST], axis=1)
 
 
+def solve(design: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the least-squares solution (m,) of a design (n, m) with few columns, and its covariance for unit errors."""
+    normal = design.T @ design
+    # Columns that vanish in the data get a large error instead of an infinite one.
+    ridge = 1e-12 * max(float(np.trace(normal)), 1e-300)
+    inverse = np.asarray(np.linalg.inv(normal + np.eye(len(normal)) * ridge), dtype=np.float64)
+    return inverse @ (design.T @ y), inverse
+
+
 def _fit(region: Region, velocity: float, fwhm: float, companions: Sequence[_Companion]) -> _Fit | None:
     """Fit the amplitudes of a line and its companions, all shifted by ``velocity``, and a straight continuum."""
     v = region.velocity
@@ -275,13 +284,7 @@ def _fit(region: Region, velocity: float, fwhm: float, companions: Sequence[_Com
         away &= np.abs(v - velocity - offset) > min(fwhm, NARROW)
     kept: BoolArray = np.ones(v.shape, dtype=bool)
     for _ in range(3):
-        weighted = design[kept] * region.weight[kept, None]
-        normal = weighted.T @ weighted
-        try:
-            inverse = np.linalg.inv(normal + np.eye(len(normal)) * 1e-12 * np.trace(normal))
-        except np.linalg.LinAlgError:
-            return None
-        amplitudes = inverse @ (weighted.T @ (region.flux[kept] * region.weight[kept]))
+        amplitudes, inverse = solve(design[kept] * region.weight[kept, None], region.flux[kept] * region.weight[kept])
         residual = region.flux - design @ amplitudes
         outside = away & kept
         if outside.sum() < 6:
@@ -359,8 +362,7 @@ def _refined(
 
     def residual_of(values: FloatArray) -> FloatArray:
         design = _design(x, float(values[0]), float(np.exp(values[1])), companions)
-        amplitudes, *_ = np.linalg.lstsq(design * weight[:, None], y * weight, rcond=None)
-        residual: FloatArray = (y - design @ amplitudes) * weight
+        residual: FloatArray = (y - design @ solve(design * weight[:, None], y * weight)[0]) * weight
         return residual
 
     bound = max(400.0, 0.35 * fwhm)

@@ -18,6 +18,7 @@ from agent.measure.blends import (
     companions_of,
     measure_line,
     region_around,
+    solve,
 )
 from agent.measure.pixels import FloatArray
 from agent.measure.values import Measured, Undefined
@@ -177,8 +178,7 @@ def _with_continuum(region: Region, columns: list[FloatArray]) -> FloatArray:
 def _solved(region: Region, columns: list[FloatArray]) -> tuple[FloatArray, float]:
     """Return the amplitudes of the columns and of a straight continuum, and χ²."""
     design = _with_continuum(region, columns)
-    solution, *_ = np.linalg.lstsq(design * region.weight[:, None], region.flux * region.weight, rcond=None)
-    amplitudes = np.asarray(solution, dtype=np.float64)
+    amplitudes, _ = solve(design * region.weight[:, None], region.flux * region.weight)
     return amplitudes, float((((region.flux - design @ amplitudes) * region.weight) ** 2).sum())
 
 
