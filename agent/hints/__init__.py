@@ -375,7 +375,7 @@ def _disturbed(view: _View, principal: Line | Band | None) -> list[Hint]:
         focus = principal.window(spectrum.medium)
     else:
         centre = principal.at(spectrum.medium)
-        focus = (centre * 0.998, centre * 1.002)
+        focus = (centre * 0.999, centre * 1.001)
     crossing = [b for b in sky_bands(spectrum.survey) if _overlap(view, b, view.window)]
     on_line = [b for b in crossing if _overlap(view, b, focus)]
     if view.window[1] - view.window[0] > WIDE_WINDOW:

@@ -33,6 +33,7 @@ LIMIT = 0.1  # of the continuum: a line of 3σ below this depth is called absent
 
 State = Literal["emission", "absorption", "none", "undecided", "undefined"]
 
+_OF_DISCS = ("H I", "He I", "He II")
 _STRONG = ("Hα", "Hβ", "[O III] 5007", "[O III] 4959")
 _CHROMOSPHERIC = ("H I", "Ca II")
 _HOT = ("He I", "He II", "Mg II", "N III", "C III", "C III / N III", "Si IV", "N IV", "N V")
@@ -70,6 +71,14 @@ class Evidence:
         return is_cool(self.spectrum)
 
     @cached_property
+    def between_absorption(self) -> bool:
+        """Whether Hβ or Hγ is a broad absorption line, as in a white dwarf; the continuum between looks like emission."""
+        found = (self.measured(line) for line in lines() if line.name in ("Hβ", "Hγ"))
+        return any(
+            isinstance(m, LineMeasurement) and m.stands_out and not m.emission and m.fwhm.value > BROAD for m in found
+        )
+
+    @cached_property
     def offset(self) -> float:
         """Velocity in km/s that the strong narrow emission lines have in common, if it is not near 0; otherwise 0.
 
@@ -104,7 +113,8 @@ class Evidence:
         """Return the two maxima of a line that is in emission beyond doubt; None where it has one or is not there."""
         if line.name not in self._maxima:
             found = self.line(line).found
-            self._maxima[line.name] = two_maxima(self.spectrum, line, found) if found and found.emission else None
+            in_a_disc = found is not None and found.emission and line.species in _OF_DISCS
+            self._maxima[line.name] = two_maxima(self.spectrum, line, found) if in_a_disc else None
         return self._maxima[line.name]
 
     def _judged(self, line: Line) -> LineEvidence:
@@ -186,6 +196,8 @@ def _doubt_in_emission(measured: LineMeasurement, depth: float | None, data: Evi
         return f"a rise of {100 * depth:.0f} % of the continuum, as flux calibration leaves"
     if width > BROAD and depth < SHALLOW_BROAD[0]:
         return "broad and shallow, as the continuum between absorption lines is"
+    if width > BROAD and data.between_absorption:
+        return "the hydrogen lines are broad absorption: it can be the continuum between them"
     if data.cool:
         least = IN_A_COOL_STAR[0 if line.species in _CHROMOSPHERIC else 1]
         if depth < least or (width > 1000 and depth < BROAD_IN_A_COOL_STAR):

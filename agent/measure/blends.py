@@ -108,10 +108,17 @@ def measure_line(spectrum: Spectrum, line: Line, near: float = 0.0) -> LineMeasu
     :param spectrum: at rest (``agent.measure.rest``), so that a velocity is the object's own
     :param near: velocity in km/s about which the line is searched for
     """
+    with np.errstate(all="ignore"):
+        return _measure_line(spectrum, line, near)
+
+
+def _measure_line(spectrum: Spectrum, line: Line, near: float) -> LineMeasurement | Undefined:
     centre = line.at(spectrum.medium) * (1.0 + near / SPEED_OF_LIGHT)
     whole = region_around(spectrum, centre, BROADEST * REACH)
     if whole is None:
         return Undefined(f"no data at {centre:.0f} Å")
+    if not _within_range(whole):
+        return Undefined("flux or ivar is beyond the range of numbers")
     pixel = float(np.median(np.diff(whole.velocity))) if whole.velocity.size > 1 else np.inf
     instrument = instrument_fwhm(spectrum, centre * _stretch(spectrum))
     narrowest = max(NARROWEST, 2.0 * pixel, 0.8 * (instrument or 0.0))
@@ -134,6 +141,15 @@ def measure_line(spectrum: Spectrum, line: Line, near: float = 0.0) -> LineMeasu
     refined = [_refined(line, whole, near, start[1:], instrument, pixel, spectrum.medium) for start in starts.values()]
     found = [one for one in refined if isinstance(one, LineMeasurement)]
     return max(found, key=lambda one: min(one.contrast, one.amplitude.significance)) if found else refined[0]
+
+
+def _within_range(region: Region) -> bool:
+    """Return whether the squares that a fit needs are finite and not all zero."""
+    weighted = region.flux * region.weight
+    total = float(np.dot(weighted, weighted))
+    return bool(
+        np.isfinite(total) and np.isfinite(region.weight).all() and float(np.dot(region.weight, region.weight)) > 0
+    )
 
 
 def _velocities(fwhm: float) -> FloatArray:
@@ -267,7 +283,7 @@ def _design(velocity: FloatArray, centre: float, fwhm: float, companions: Sequen
 
 
 def solve(design: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the least-squares solution (m,) of a design (n, m) with few columns, and its covariance for unit errors."""
+    """Return the least-squares solution (m,) for a design (n, m) of few columns, and its covariance for unit errors."""
     normal = design.T @ design
     # Columns that vanish in the data get a large error instead of an infinite one.
     ridge = 1e-12 * max(float(np.trace(normal)), 1e-300)

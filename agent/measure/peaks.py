@@ -63,7 +63,11 @@ def two_maxima(spectrum: Spectrum, line: Line, one: LineMeasurement | None = Non
     :param spectrum: at rest
     :param one: the line as ``measure_line`` measured it; None: measured here
     """
-    found = measure_line(spectrum, line) if one is None else one
+    with np.errstate(all="ignore"):
+        return _two_maxima(spectrum, line, measure_line(spectrum, line) if one is None else one)
+
+
+def _two_maxima(spectrum: Spectrum, line: Line, found: LineMeasurement | Undefined) -> TwoMaxima | Undefined | None:
     if isinstance(found, Undefined):
         return found
     if not found.emission:

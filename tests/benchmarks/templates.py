@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
+from agent.hints.line_table import line_table
 from agent.lines import convert
-from agent.measure.line_table import line_table
 from agent.measure.profile import SPEED_OF_LIGHT
 from agent.similarity import distances, shape_vector
 from agent.spectrum import Spectrum

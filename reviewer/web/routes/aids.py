@@ -11,10 +11,10 @@ import numpy as np
 from fastapi import APIRouter, Depends, Query, Response
 from numpy.typing import NDArray
 
+from agent.hints.line_table import CommonVelocity, LineAt, LineTable, line_table
 from agent.lines import Medium
 from agent.loci import Place, Plane, Point, place, planes, points
 from agent.measure import Measured, rest
-from agent.measure.line_table import CommonVelocity, LineMeasurement, LineTable, line_table
 from agent.measure.two_points import between_points, in_frame
 from agent.spectrum import Spectrum
 from agent.templates import Library, Match, TemplateError, rank
@@ -107,7 +107,7 @@ def lines_json(spectrum: Spectrum, table: LineTable) -> dict[str, Any]:
     }
 
 
-def _line_json(found: LineMeasurement) -> dict[str, Any]:
+def _line_json(found: LineAt) -> dict[str, Any]:
     return {
         "centroid": measured_json(found.centroid),
         "velocity": measured_json(found.velocity),

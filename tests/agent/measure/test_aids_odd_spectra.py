@@ -49,7 +49,7 @@ def odd(request: pytest.FixtureRequest) -> Spectrum:
 
 @pytest.mark.parametrize("task", ["cv", "gm"])
 def test_line_table(odd: Spectrum, task: str) -> None:
-    from agent.measure.line_table import line_table
+    from agent.hints.line_table import line_table
     from reviewer.web.routes.aids import lines_json
 
     json.dumps(lines_json(odd, line_table(odd, load()[task])), allow_nan=False)

@@ -1,7 +1,7 @@
 """All lines of a task's class measured in one spectrum, at the file's redshift and at zero.
 
-Lines are those of the task's features and the major ones of the line list; each number has its error or the reason
-why there is none."""
+Lines are those of the task's features and the major ones of the line list. A line is measured and judged as in the
+hints (agent/hints/evidence.py); each number has its error or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agent.hints.evidence import evidence
 from agent.lines import Line, convert, lines, sky_bands
-from agent.measure.gaussian import fit_line
 from agent.measure.pixels import coverage, rest, shown
-from agent.measure.profile import equivalent_width
-from agent.measure.values import Measured, Undefined, Window, number, plus_minus
+from agent.measure.profile import SPEED_OF_LIGHT
+from agent.measure.values import Measured, Undefined, number, plus_minus
 from agent.spectrum import Spectrum
 from agent.tasks import Feature, Task
 
@@ -23,8 +23,6 @@ HALF_WIDTH = 0.005
 CALIBRATION = 10.0
 """km/s, added in quadrature to each velocity before velocities are compared: the typical error of a survey's
 wavelength scale and of line positions in blends."""
-FARTHEST = 1500.0
-"""km/s; a peak farther from the line than this is not taken for it."""
 CHANCE = 0.01
 """Velocities disagree where their χ² has a probability below this."""
 SAME_LINE = 1.5
@@ -32,15 +30,15 @@ SAME_LINE = 1.5
 
 
 @dataclass(frozen=True)
-class LineMeasurement:
+class LineAt:
     """One line at one redshift, measured in the rest frame and medium of the spectrum.
 
     :param centroid: Å, of the fitted Gaussian, at rest
     :param velocity: km/s against the redshift used
     :param fwhm: km/s, as seen, the spectrograph's own width included
-    :param ew: Å at rest, absorption > 0; also given where no line is seen
+    :param ew: Å at rest, absorption > 0, lines of the blend subtracted; also where nothing stands out
     :param sky: the sky line, telluric band or arm join that covers the line's centre, "" without one
-    :param reason: why ``centroid``, ``velocity`` and ``fwhm`` (or all) are None
+    :param reason: why there are no numbers, or why they are not certain; "" for a line beyond doubt
     """
 
     centroid: Measured | None = None
@@ -63,8 +61,8 @@ class LineRow:
     species: str
     rest: float
     of_task: bool
-    at_z: LineMeasurement
-    at_zero: LineMeasurement
+    at_z: LineAt
+    at_zero: LineAt
 
 
 @dataclass(frozen=True)
@@ -98,14 +96,13 @@ def line_table(spectrum: Spectrum, task: Task | None) -> LineTable:
     # A library star is at rest already: its redshift is not applied again.
     same = spectrum.frame == "rest" or z == 0.0
     at_z = None if z is None and not same else at_zero if same else rest(spectrum, z)
-    unknown = LineMeasurement(reason="the file has no redshift")
+    unknown = LineAt(reason="the file has no redshift")
     rows = []
     chosen = _chosen(spectrum, task, at_zero, at_z)
     for line, of_task in chosen:
-        windows = _windows(line, task, spectrum)
         others = [other for other, _ in chosen if other is not line]
-        zero = _measure(spectrum, at_zero, line, others, windows, 0.0)
-        there = unknown if at_z is None else zero if same else _measure(spectrum, at_z, line, others, windows, z or 0.0)
+        zero = _measure(spectrum, at_zero, line, others, 0.0)
+        there = unknown if at_z is None else zero if same else _measure(spectrum, at_z, line, others, z or 0.0)
         rows.append(LineRow(line.name, line.species, line.at(spectrum.medium), of_task, there, zero))
     return LineTable(
         z,
@@ -135,68 +132,34 @@ def _is_of(line: Line, feature: Feature) -> bool:
     return any(abs(w - line.at(feature.medium)) < SAME_LINE for w in feature.wavelengths)
 
 
-def _windows(line: Line, task: Task | None, spectrum: Spectrum) -> tuple[Window, tuple[Window, ...]]:
-    """Return span and side bands (Å at rest, in the spectrum's medium): the task's own for this line; those of its
-    nearest feature of the same ion, moved in velocity; otherwise 1 500 km/s and the stretches next to it.
-    """
-    centre = line.at(spectrum.medium)
-    features = _features(task)
-    own = next((f for f in features if _is_of(line, f) and f.quantity != "depth"), None)
-    if own is not None:
-        there = own.in_medium(spectrum.medium)
-        return there.span, there.side_bands
-    kin = [
-        (abs(other.at(spectrum.medium) - centre), centre / other.at(spectrum.medium), feature)
-        for feature in features
-        for other in lines()
-        if other.species == line.species and _is_of(other, feature) and feature.quantity != "depth"
-    ]
-    if kin:
-        _, scale, feature = min(kin, key=lambda entry: entry[0])
-        there = feature.in_medium(spectrum.medium)
-        (lo, hi), bands = there.span, there.side_bands
-        return (lo * scale, hi * scale), tuple((a * scale, b * scale) for a, b in bands)
-    half = centre * HALF_WIDTH
-    return (centre - half, centre + half), (
-        (centre - 2.5 * half, centre - 1.1 * half),
-        (centre + 1.1 * half, centre + 2.5 * half),
-    )
-
-
-def _measure(
-    spectrum: Spectrum,
-    view: Spectrum,
-    line: Line,
-    others: Sequence[Line],
-    windows: tuple[Window, tuple[Window, ...]],
-    z: float,
-) -> LineMeasurement:
+def _measure(spectrum: Spectrum, view: Spectrum, line: Line, others: Sequence[Line], z: float) -> LineAt:
     """Measure one line in ``view``, the spectrum brought to rest at ``z``; a peak nearer to one of ``others`` is not
     this line's.
     """
-    span, bands = windows
     sky = _sky_on(spectrum, line, z)
-    width = equivalent_width(view, span, bands)
-    if isinstance(width, Undefined):
-        if span[0] > view.wavelength[-1] or span[1] < view.wavelength[0]:
-            covered = shown((view.wavelength[0], view.wavelength[-1]))
-            return LineMeasurement(sky=sky, reason=f"outside the data ({covered} at this redshift)")
-        return LineMeasurement(sky=sky, reason=width.reason)
-    fit = fit_line(view, span, bands)
-    if isinstance(fit, Undefined):
-        return LineMeasurement(ew=width, sky=sky, reason=fit.reason)
-    distance = abs(fit.centre.value - line.at(view.medium))
-    nearer = next((o.name for o in others if abs(fit.centre.value - o.at(view.medium)) < distance), None)
-    if nearer is not None:
-        return LineMeasurement(sky=sky, reason=f"the peak at {fit.centre.value:.0f} Å is nearer to {nearer}")
-    velocity = fit.velocity(line.at(view.medium))
-    if abs(velocity.value) > FARTHEST:
-        return LineMeasurement(sky=sky, reason=f"the only peak is {plus_minus(velocity)} away")
-    return LineMeasurement(fit.centre, velocity, fit.fwhm, width, sky)
+    centre = line.at(view.medium)
+    if not view.wavelength[0] < centre < view.wavelength[-1]:
+        covered = shown((view.wavelength[0], view.wavelength[-1]))
+        return LineAt(sky=sky, reason=f"outside the data ({covered} at this redshift)")
+    found = evidence(view, z).line(line)
+    measured = found.measurement
+    if isinstance(measured, Undefined):
+        return LineAt(sky=sky, reason=measured.reason)
+    width = measured.width if isinstance(measured.width, Measured) else None
+    if not measured.stands_out:
+        return LineAt(ew=width, sky=sky, reason=found.reason)
+    scale = centre / SPEED_OF_LIGHT
+    centroid = Measured(centre + measured.velocity.value * scale, measured.velocity.error * scale, "Å")
+    if found.found is None:
+        distance = abs(centroid.value - centre)
+        nearer = next((o.name for o in others if abs(centroid.value - o.at(view.medium)) < distance), None)
+        if nearer is not None:
+            return LineAt(sky=sky, reason=f"the peak at {centroid.value:.0f} Å is nearer to {nearer}")
+    return LineAt(centroid, measured.velocity, measured.fwhm, width, sky, found.reason)
 
 
 def _sky_on(spectrum: Spectrum, line: Line, z: float) -> str:
-    """Return the first sky line, telluric band or arm join within 0.2 % (600 km/s) of the line's centre; "" for none.
+    """Return the first sky line, telluric band or arm join within 0.1 % (300 km/s) of the line's centre; "" for none.
 
     In a spectrum stored at rest the observed wavelength is known only where the redshift is.
     """
@@ -207,12 +170,12 @@ def _sky_on(spectrum: Spectrum, line: Line, z: float) -> str:
     observed = convert(line.at("vacuum") * (1.0 + z), "vacuum", spectrum.medium)
     for band in sky_bands(spectrum.survey):
         lo, hi = band.window(spectrum.medium)
-        if lo < observed * 1.002 and hi > observed * 0.998:
+        if lo < observed * 1.001 and hi > observed * 0.999:
             return f"{band.name} {band.lo:.0f}–{band.hi:.0f} Å observed"
     return ""
 
 
-def _common(task: Task | None, measured: Sequence[tuple[LineRow, LineMeasurement]]) -> CommonVelocity | None:
+def _common(task: Task | None, measured: Sequence[tuple[LineRow, LineAt]]) -> CommonVelocity | None:
     """Return the weighted mean velocity of the fitted lines that are free of sky: those of the task's ions, or all if
     they are fewer than two.
     """

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from agent.hints.line_table import LineTable, line_table
 from agent.lines import convert, lines
-from agent.measure.line_table import LineTable, line_table
 from agent.measure.two_points import between_points, in_frame
 from agent.spectrum import Spectrum
 from agent.tasks import load
@@ -77,7 +77,7 @@ def test_without_a_redshift_only_zero_is_measured() -> None:
     assert table.velocity_at_zero.mean.value == pytest.approx(80.0, abs=10)
 
 
-def test_a_peak_is_given_to_the_nearest_line_only() -> None:
+def test_a_peak_is_not_given_to_another_line() -> None:
     found = row_of(line_table(emission(BALMER, 0.0), CV), "[N II] 6583").at_z
     assert found.velocity is None
     assert "nearer to Hα" in found.reason
