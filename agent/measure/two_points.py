@@ -15,7 +15,7 @@ from agent.measure.profile import equivalent_width
 from agent.measure.values import Measured, Undefined, Window, measured
 from agent.spectrum import Spectrum
 
-EDGE_PIXELS = 5
+EDGE_PIXELS = 3
 """Pixels about each edge whose fluxes give the continuum there."""
 
 

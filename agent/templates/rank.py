@@ -33,7 +33,7 @@ TRIMMED = 50
 """Pixels left out at each end of a spectrum (43 Å at 3700 Å, 104 Å at 9000 Å), where surveys' fluxes are worst."""
 FARTHEST = 1000.0
 """km/s; the velocity grid reaches this far to both sides."""
-LEAST_OVERLAP = 0.7
+LEAST_OVERLAP = 0.6
 """Part of the spectrum's pixels that a template must cover to be ranked."""
 DISTURBED = 0.1
 """Weight of pixels in telluric bands and on single strong sky lines."""
@@ -207,7 +207,7 @@ def _prepared(spectrum: Spectrum, z: float) -> _Data | None:
     if not (ivar > 0).any():
         return None
     scale = float(np.median(np.abs(flux[ivar > 0]))) or 1.0
-    flux, ivar = flux / scale, ivar * scale**2
+    flux, ivar = flux / scale, (np.sqrt(ivar) * scale) ** 2
     relative = np.where(ivar > 0, 1.0, 0.0)
     if spectrum.frame == "observed":
         # Sky and atmosphere do not move with the object.

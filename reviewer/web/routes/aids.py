@@ -338,7 +338,7 @@ def similar(person: PersonDep, context: ContextDep, visible: VisibleDep, item_id
         # It may have been reopened since the index was made.
         if item.row.state == "approved":
             rows.append(_similar_json(item, near.distance))
-    note = "" if neighbours.complete else "Still comparing: ask again in a few seconds for all approved items."
+    note = "" if neighbours.complete else "Still comparing: open this again in a few seconds for all approved items."
     if neighbours.complete and not neighbours.compared:
         note = "No item is approved yet."
     return {"items": rows, "compared": neighbours.compared, "note": note}

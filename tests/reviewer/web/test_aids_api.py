@@ -126,7 +126,7 @@ def test_templates_are_ranked_with_class_velocity_and_fit(client: TestClient, st
     assert chi2 == sorted(chi2)
     classes = [row["class"] for row in found["best_of_class"]]
     assert len(classes) == len(set(classes)) > 5
-    assert all(abs(row["velocity"]) < 1100 and 0.6 < row["overlap"] <= 1.0 for row in found["matches"])
+    assert all(abs(row["velocity"]) < 1100 and 0.6 <= row["overlap"] <= 1.0 for row in found["matches"])
 
 
 def test_a_template_comes_with_what_brings_it_onto_the_spectrum(client: TestClient, store: Store) -> None:
