@@ -8,17 +8,17 @@ import sys
 import threading
 from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction, Namespace
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, get_args
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, print_result, progress
 from agent.cli.policy_options import add_policy_options, choice_from, roster_from
+from agent.cli.selection import add_selection_options, selected_sources, skipped_text
 from agent.processes import cores
-from agent.text import one_line
 
 if TYPE_CHECKING:
     from agent.batch.candidates import Candidate
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
 LOCAL_CONCURRENCY = 2
 """Conversations at once with a model in this process: one draws while the model writes for the other."""
-Skipped = dict[str, str]
-"""``{"file", "reason"}`` of a file of a folder."""
-SKIPPED_SHOWN = 50
 MACHINE_SETTINGS = ("server", "server_version", "context", "device", "dtype", "revision")
 """Settings of a drafter that describe the machine: kept with each trace, but a run may resume with others."""
 
@@ -81,36 +78,10 @@ def add(parser: ArgumentParser) -> None:
     add_policy_options(parser)
 
 
-def add_selection_options(parser: ArgumentParser) -> None:
-    """Add the options that select targets of files with several."""
-    parser.add_argument(
-        "--target",
-        action="append",
-        default=[],
-        metavar="ID",
-        help="only this target of files with several, e.g. a TARGETID of a DESI coadd; may be repeated",
-    )
-    parser.add_argument(
-        "--spectype",
-        default="",
-        metavar="CLASS",
-        help="only targets of this class in the survey's catalogue, e.g. STAR or 'STAR CV' (DESI: of redrock-*.fits)",
-    )
-    parser.add_argument("--zwarn", type=int, metavar="N", help="only targets with this redshift warning, e.g. 0")
-
-
-def selected(arguments: Namespace, found: Iterable[Source]) -> list[Source]:
-    """Return the sources, restricted by the options of ``add_selection_options``; one that names its target stays."""
-    from agent.spectrum.readers.targets import Selection
-
-    selection = str(Selection(tuple(arguments.target), arguments.spectype, arguments.zwarn))
-    return [source if source.target else replace(source, target=selection) for source in found]
-
-
 def run(arguments: Namespace) -> int:
     from agent.batch.candidates import TableError, candidates_from, check_table_path, ranked, write_table
     from agent.batch.journal import Journal, JournalError
-    from agent.batch.sources import SourceError, sources_from
+    from agent.batch.sources import SourceError
     from agent.conversation import PolicyError, Stop
 
     task, limits, stop = _task(arguments), _limits(arguments), Stop()
@@ -119,18 +90,7 @@ def run(arguments: Namespace) -> int:
             check_table_path(arguments.table)
         _check_files(arguments)
         policy_for, policy = _policy(arguments)
-        skipped: list[Skipped] = []
-        sources = sources_from(
-            arguments.paths,
-            arguments.out.parent,
-            sys.stdin,
-            lambda path, reason: skipped.append({"file": str(path), "reason": reason}),
-        )
-        found = selected(arguments, sources)
-        if not found:
-            given = f"{' '.join(arguments.paths):.200}: found no file that looks like a spectrum"
-            first = "".join(f"; skipped {one['file']}: {one['reason']}" for one in skipped[:3])
-            raise CannotRun(given + first)
+        found, skipped = selected_sources(arguments, arguments.paths, arguments.out.parent)
         settings = {"task": task.key, "prompt_sha256": _sha256(task.prompt), "max_turns": arguments.max_turns}
         with Journal(arguments.out, {**settings, "policy": policy}) as journal:
             with stop_on_signal(stop):
@@ -143,7 +103,7 @@ def run(arguments: Namespace) -> int:
     except (JournalError, PolicyError, SourceError, TableError) as error:
         raise CannotRun(str(error)) from error
     result = _result(arguments, summary, rows, failed) | {"skipped": skipped}
-    print_result(arguments, result, "\n".join([_text(arguments, summary, rows), *_skipped(skipped)]))
+    print_result(arguments, result, _text(arguments, summary, rows) + skipped_text(skipped))
     if stop.is_set:
         raise KeyboardInterrupt
     return CHECK_FAILED if summary.failed or summary.gone else DONE
@@ -322,16 +282,6 @@ def _text(arguments: Namespace, summary: RunSummary, rows: Sequence[Candidate]) 
     if summary.gone:
         lines.append(f"stopped early: {summary.gone}")
     return "\n".join(lines)
-
-
-def _skipped(skipped: Sequence[Skipped]) -> list[str]:
-    """Return one line per file of a folder that was skipped, with the reason."""
-    if not skipped:
-        return []
-    lines = [one_line(f"  {one['file']}: {one['reason']}") for one in skipped[:SKIPPED_SHOWN]]
-    if len(skipped) > SKIPPED_SHOWN:
-        lines.append(f"  and {len(skipped) - SKIPPED_SHOWN} more: --json lists all")
-    return [f"files skipped because they hold no spectrum: {len(skipped)}", *lines]
 
 
 def _tokens(summary: RunSummary) -> str:

@@ -1,7 +1,7 @@
 """Spectra as JSON: the Open Astronomy Catalogs, SPARCL records, our own form, and plain objects that state units.
 
-- Open Astronomy Catalogs and WISeREP exports of them: ``{NAME: {"spectra": [{"u_wavelengths", "u_fluxes", "data"}]}}``,
-  numbers as text (github.com/astrocatalogs/schema). One target per spectrum.
+- Open Astronomy Catalogs, which also hold WISeREP's spectra (github.com/astrocatalogs/schema):
+  ``{NAME: {"spectra": [{"u_wavelengths", "u_fluxes", "data"}]}}``, numbers as text. One target per spectrum.
 - SPARCL: a record, or a list of records, with ``wavelength`` (``readers.sparcl``).
 - Other objects: arrays under the names that table columns have (``readers.wavelengths``), with the units under keys
   such as ``wavelengthUnits`` and ``fluxUnits``. Without units they are refused.
@@ -86,7 +86,7 @@ def _of_catalog(name: str, entries: list[tuple[Mapping[str, Any], Mapping[str, A
         raise SpectrumError(name, f"{len(entries)} spectra", f"at most {MAX_SPECTRA}")
     if len(entries) == 1:
         return Targets.single(name, partial(_catalog, name, *entries[0]))
-    labels = [_text(entry.get("filename")) for _, entry in entries]
+    labels = [_text(entry.get("filename")).replace("/", "_") for _, entry in entries]
     if len(set(labels)) != len(labels) or "" in labels:
         labels = [str(number) for number in range(1, len(entries) + 1)]
     found = Targets(name)

@@ -25,8 +25,8 @@ import numpy as np
 from agent.spectrum.readers import parquet_child, sparcl
 from agent.spectrum.readers.pixels import spectrum
 from agent.spectrum.readers.targets import Targets
-from agent.spectrum.readers.wavelengths import Roles, arrays, roles
-from agent.spectrum.record import Spectrum, SpectrumError
+from agent.spectrum.readers.wavelengths import Roles, arrays, medium_of_name, roles
+from agent.spectrum.record import Medium, Scalar, Spectrum, SpectrumError
 
 SECONDS = 120.0
 """For one answer. A group of a few hundred MiB takes a second or two."""
@@ -192,7 +192,9 @@ def _sparcl(name: str, groups: _Groups, columns: list[str]) -> Targets:
 
 
 def _named(name: str, which: Roles, values: Mapping[str, Any]) -> Spectrum:
-    return spectrum(name, **arrays(name, which, values), medium="air", meta={"medium_assumed": True})
+    stated: Medium | None = medium_of_name(which.wavelength)
+    meta: dict[str, Scalar] = {} if stated else {"medium_assumed": True}
+    return spectrum(name, **arrays(name, which, values), medium=stated or "air", meta=meta)
 
 
 def bench_spectrum(name: str, number: int, row: Mapping[str, Any]) -> Spectrum:

@@ -131,6 +131,12 @@ def to_angstrom(name: str, wavelength: FloatArray, unit: str) -> FloatArray:
     return wavelength * (factor or 1.0)
 
 
+def medium_of_name(column: str) -> Medium | None:
+    """Return the medium that the name of a column states (``wave_vac``, ``wave_air``), None if it states none."""
+    name = column.lower()
+    return "vacuum" if "vac" in name else "air" if "air" in name else None
+
+
 _NOT_WAVELENGTH = ("RA", "DEC", "GLON", "GLAT", "ELON", "ELAT", "FREQ", "VELO", "VRAD", "TIME", "STOKES")
 _WAVELENGTH_UNIT = re.compile(r"ang|nm$|nanom|micro|um$|µm$|^a$|^m$", re.IGNORECASE)
 

@@ -34,9 +34,9 @@ def test_two_observatories_are_two_targets_and_apogee_is_read_by_name(tmp_path):
     path = written(tmp_path / "mwmStar.fits", mwm(rows))
     with pytest.raises(SeveralSpectra) as several:
         read(path)
-    assert several.value.targets == ("BOSS/APO", "BOSS/LCO", "APOGEE/APO")
-    assert [s.name for s in read_all(path)] == ["mwmStar.fits#BOSS/APO", "mwmStar.fits#BOSS/LCO"]
-    infrared = read(path, "APOGEE/APO")
+    assert several.value.targets == ("BOSS-APO", "BOSS-LCO", "APOGEE-APO")
+    assert [s.name for s in read_all(path)] == ["mwmStar.fits#BOSS-APO", "mwmStar.fits#BOSS-LCO"]
+    infrared = read(path, "APOGEE-APO")
     assert (infrared.survey, infrared.wavelength[0]) == ("SDSS-V APOGEE", pytest.approx(10**4.179))
 
 
@@ -54,10 +54,10 @@ def test_stacked_visits_are_averaged_and_kept_as_exposures(tmp_path):
     assert (found.frame, found.redshift) == ("rest", pytest.approx(30.0 / 299792.458))
     assert set(found.flux) == {2.0}  # of 1 and 3; the second visit is not at rest
     assert set(found.ivar) == {2.0}
-    assert [one.name for one in found.exposures] == ["BOSS/APO 59800", "BOSS/APO 59802"]
-    visit = read(path, "BOSS/APO/59801")
+    assert [one.name for one in found.exposures] == ["BOSS-APO 59800", "BOSS-APO 59802"]
+    visit = read(path, "BOSS-APO-59801")
     assert (visit.frame, visit.redshift, set(visit.flux)) == ("observed", None, {2.0})
-    assert (visit.name, visit.exposures) == ("mwmVisit.fits#BOSS/APO/59801", ())
+    assert (visit.name, visit.exposures) == ("mwmVisit.fits#BOSS-APO-59801", ())
 
 
 def test_visits_that_were_not_stacked_are_as_observed(tmp_path):
@@ -65,4 +65,4 @@ def test_visits_that_were_not_stacked_are_as_observed(tmp_path):
     found = read(written(tmp_path / "mwmVisit.fits", content))
     assert (found.frame, found.redshift) == ("observed", pytest.approx(30.0 / 299792.458))
     assert len(found.exposures) == 2
-    assert read(tmp_path / "mwmVisit.fits", "BOSS/APO/59801").redshift is None  # its correlation is poor
+    assert read(tmp_path / "mwmVisit.fits", "BOSS-APO-59801").redshift is None  # its correlation is poor

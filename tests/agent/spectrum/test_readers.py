@@ -286,6 +286,7 @@ def marz(path: Path) -> Path:
 def test_marz_objects_by_name_with_sky_fibres_left_out(tmp_path):
     path = marz(tmp_path / "field.fits")
     assert [s.ids["object"] for s in read_all(path)] == ["obj_a", "obj_b"]
+    assert {(s.medium, s.meta["medium_assumed"]) for s in read_all(path)} == {("air", True)}
     first = read(path, "obj_a")
     assert first.ra == pytest.approx(90.0)
     assert first.ivar[9] == 0.25
@@ -440,6 +441,13 @@ def test_flat_parquet_table(tmp_path):
     pq.write_table(pa.table({"wavelength": WAVELENGTH, "flux": FLUX, "ivar": IVAR}), tmp_path / "a.parquet")
     spectrum = read(tmp_path / "a.parquet")
     np.testing.assert_array_equal(spectrum.ivar, IVAR)
+
+
+@pytest.mark.parametrize(("column", "medium", "assumed"), [("wave_vac", "vacuum", None), ("wave", "air", True)])
+def test_a_parquet_column_may_state_the_medium(tmp_path, column, medium, assumed):
+    pq.write_table(pa.table({column: WAVELENGTH, "flux": FLUX}), tmp_path / "a.parquet")
+    spectrum = read(tmp_path / "a.parquet")
+    assert (spectrum.medium, spectrum.meta.get("medium_assumed")) == (medium, assumed)
 
 
 def test_parquet_with_one_spectrum_per_row(tmp_path):

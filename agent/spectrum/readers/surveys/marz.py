@@ -52,8 +52,10 @@ def _read(fits: FitsFile, name: str, row: int) -> Spectrum:
     index = () if len(primary.shape) == 1 else (row,)
     sigma = np.sqrt(np.maximum(variance.image(*index), 0.0))
     fibres = fits.get("FIBRES")
-    stated, _ = medium(header)
+    stated, is_stated = medium(header)
     meta: dict[str, Scalar] = {"field": header.text("OBJECT")} if header.text("OBJECT") else {}
+    if not is_stated:
+        meta["medium_assumed"] = True
     comment = _text(fibres, "COMMENT", row)
     if comment:
         meta["comment"] = comment

@@ -5,9 +5,9 @@ spectra of an HDU on one log-linear grid, vacuum, flux in 1e-17 erg s⁻¹ cm⁻
 went into a stack (``in_stack``) are at rest, shifted by ``v_rad``; other visits are as observed, barycentric
 (sdss-astra.readthedocs.io, "MWM Combined Models"; Astra's code of ``prepare_boss_resampled_visit_and_coadd_spectra``).
 
-A target is an HDU: BOSS ones are read by default, APOGEE ones (1.5 to 1.7 µm) by name where there are BOSS data. The
-spectrum of a visit file is the mean of its stacked visits, weighted by ivar; each visit is an exposure, and a target
-named with its MJD.
+A target is an HDU (``BOSS-APO``): BOSS ones are read by default, APOGEE ones (1.5 to 1.7 µm) by name where there are
+BOSS data. The spectrum of a visit file is the mean of its stacked visits, weighted by ivar; each visit is an exposure,
+and a target named with its MJD (``BOSS-APO-59800``).
 """
 
 from __future__ import annotations
@@ -50,13 +50,19 @@ def targets(fits: FitsFile) -> Targets:
         apogee = has_boss and not hdu.name.startswith("BOSS")
         rows = range(hdu.shape[0])
         several = len(tables) > 1 or len(rows) > 1
-        name = f"{fits.name}#{hdu.name}" if len(tables) > 1 else fits.name
-        loaders.add(hdu.name if several else "", partial(_read, fits, hdu, name, list(rows)), skip=apogee)
+        label = _label(hdu)
+        name = f"{fits.name}#{label}" if len(tables) > 1 else fits.name
+        loaders.add(label if several else "", partial(_read, fits, hdu, name, list(rows)), skip=apogee)
         if "MJD" in hdu.columns and len(rows) > 1:
             for row, mjd in enumerate(hdu.column("MJD").tolist()):
-                target = f"{hdu.name}/{mjd}"
+                target = f"{label}-{mjd}"
                 loaders.add(target, partial(_read, fits, hdu, f"{fits.name}#{target}", [row]), skip=True)
     return loaders
+
+
+def _label(hdu: Hdu) -> str:
+    """Return the name of an HDU without the slash, which would make a path of the name of its spectrum."""
+    return hdu.name.replace("/", "-")
 
 
 @dataclass(frozen=True)
@@ -88,7 +94,7 @@ def _read(fits: FitsFile, hdu: Hdu, name: str, rows: list[int]) -> Spectrum:
         np.all([visit.mask for visit in stacked], axis=0),
         model=None if several else _model(hdu, rows[0]),
         exposures=[
-            exposure(f"{hdu.name} {_cell(hdu, 'MJD', row)}", wavelength, visit.flux, visit.ivar)
+            exposure(f"{_label(hdu)} {_cell(hdu, 'MJD', row)}", wavelength, visit.flux, visit.ivar)
             for row, visit in list(zip(rows, visits, strict=True))[: MAX_EXPOSURES if several else 0]
             if (visit.shift is not None) == bool(shifts)  # the others are in another frame
         ],

@@ -1,0 +1,74 @@
+"""Options that select spectra of the given files, and the report of files of folders that were skipped."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.cli.command import CannotRun
+from agent.text import one_line
+
+if TYPE_CHECKING:
+    from agent.batch.sources import Source
+
+Skipped = dict[str, str]
+"""``{"file", "reason"}`` of a file of a folder."""
+SHOWN = 50
+
+
+def add_selection_options(parser: ArgumentParser) -> None:
+    """Add the options that select targets of files with several."""
+    parser.add_argument(
+        "--target",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="only this target of files with several, e.g. a TARGETID of a DESI coadd; may be repeated",
+    )
+    parser.add_argument(
+        "--spectype",
+        default="",
+        metavar="CLASS",
+        help="only targets of this class in the survey's catalogue, e.g. STAR or 'STAR CV' (DESI: of redrock-*.fits)",
+    )
+    parser.add_argument("--zwarn", type=int, metavar="N", help="only targets with this redshift warning, e.g. 0")
+
+
+def selected_sources(arguments: Namespace, given: Sequence[str], results: Path) -> tuple[list[Source], list[Skipped]]:
+    """Return the sources of ``given`` (files, folders, lists), restricted by the options, and the skipped files.
+
+    A source of a list that names its target stays as it is.
+
+    :param results: the folder that files are named from
+    :raises CannotRun: no file holds a spectrum
+    :raises SourceError: a file or folder is missing, or a list cannot be read
+    """
+    from agent.batch.sources import sources_from
+    from agent.spectrum.readers.targets import Selection
+
+    skipped: list[Skipped] = []
+
+    def on_skip(path: Path, reason: str) -> None:
+        skipped.append({"file": str(path), "reason": reason})
+
+    selection = str(Selection(tuple(arguments.target), arguments.spectype, arguments.zwarn))
+    sources = sources_from(given, results, sys.stdin, on_skip)
+    found = [source if source.target else replace(source, target=selection) for source in sources]
+    if not found:
+        first = "".join(f"; skipped {one['file']}: {one['reason']}" for one in skipped[:3])
+        raise CannotRun(f"{' '.join(given):.200}: found no file that looks like a spectrum{first}")
+    return found, skipped
+
+
+def skipped_text(skipped: Sequence[Skipped]) -> str:
+    """Return one line per skipped file with the reason, beginning with a line break; "" without any."""
+    if not skipped:
+        return ""
+    lines = [one_line(f"  {one['file']}: {one['reason']}") for one in skipped[:SHOWN]]
+    if len(skipped) > SHOWN:
+        lines.append(f"  and {len(skipped) - SHOWN} more: --json lists all")
+    return "\n".join(["", f"files skipped because they hold no spectrum: {len(skipped)}", *lines])
