@@ -20,6 +20,8 @@ from agent.spectrum.readers.pixels import Array, ivar_from_sigma, spectrum
 from agent.spectrum.readers.wavelengths import roles, to_angstrom
 from agent.spectrum.record import Scalar, Spectrum, SpectrumError
 
+_STREAM = re.compile(rb"STREAM((?:[^>\"']|\"[^\"]*\"|'[^']*')*)")
+"""An element STREAM with all its attributes; a quoted value may hold ">"."""
 LARGEST_CELL = 10_000_000
 _WANTED = "a VOTable with a spectral axis and a flux (IVOA Spectral Data Model), or columns wavelength and flux"
 _UTYPES = {
@@ -57,6 +59,11 @@ def read(name: str, raw: bytes) -> Spectrum:
 
 
 def _tables(name: str, raw: bytes) -> list[Any]:
+    if re.search(rb"<!(ENTITY|DOCTYPE)", raw):
+        raise SpectrumError(name, "XML with definitions of its own (DOCTYPE or ENTITY)", _WANTED)
+    if any(b"href" in attributes for attributes in _STREAM.findall(raw)):
+        # The parser would fetch it, from the network or from this machine.
+        raise SpectrumError(name, "a VOTable whose data are in another file", "a VOTable that holds its data")
     for size in re.findall(rb"\barraysize\s*=\s*[\"'](\d+)", raw):
         if int(size) > LARGEST_CELL:
             raise SpectrumError(name, f"cells of {size.decode()[:20]} numbers", f"at most {LARGEST_CELL}")

@@ -70,6 +70,26 @@ def test_a_promised_number_of_rows_allocates_nothing(tmp_path):
     assert len(read(written(tmp_path / "s.vot", content))) == N
 
 
+@pytest.mark.parametrize("place", ['href="file:///etc/hostname"', "rights='>' href='http://127.0.0.1:9/x'"])
+def test_data_in_another_file_are_never_fetched(tmp_path, monkeypatch, place):
+    import urllib.request
+
+    fetched: list[str] = []
+    monkeypatch.setattr(urllib.request, "urlopen", lambda url, *rest, **more: fetched.append(url))
+    fields = '<FIELD name="wave" datatype="double"/><FIELD name="flux" datatype="double"/>'
+    content = votable(fields, []).replace(b"<TABLEDATA></TABLEDATA>", f"<BINARY><STREAM\n {place}/></BINARY>".encode())
+    with pytest.raises(SpectrumError, match="data are in another file"):
+        read(written(tmp_path / "s.vot", content))
+    assert fetched == []
+
+
+def test_definitions_in_xml_are_refused(tmp_path):
+    laughs = b'<!DOCTYPE a [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>'
+    content = ssa().replace(b"?>", b"?>" + laughs, 1)
+    with pytest.raises(SpectrumError, match="XML with definitions of its own"):
+        read(written(tmp_path / "s.vot", content))
+
+
 def gaia_csv() -> bytes:
     rows = "\n".join(f"{w},{1e-17 * (2 + np.sin(w / 50))},1e-18" for w in GAIA)
     return f"wavelength,flux,flux_error\n{rows}\n".encode()

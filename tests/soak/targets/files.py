@@ -79,7 +79,12 @@ SPECTRA = (
     Target(
         "fits.gz", _reader("x.fits.gz"), lambda: seeds(spectra.GZIP, spectra.DAMAGED_GZIP), inside_gzip(spoiled_fits)
     ),
-    Target("text", _reader("x.csv"), lambda: seeds(spectra.TEXT, spectra.DAMAGED_TEXT), spoiled_text),
+    Target(
+        "text",
+        _reader("x.csv"),
+        lambda: seeds(spectra.TEXT, spectra.JSON, spectra.XML, spectra.DAMAGED_TEXT),
+        spoiled_text,
+    ),
     Target("parquet", _reader("x.parquet"), _parquet_files, spoiled_bytes),
     Target("spectrum.json", _spectrum_json, spectra_as_json, spoiled_json),
 )

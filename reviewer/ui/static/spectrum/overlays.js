@@ -1,6 +1,7 @@
 // Curves drawn with the data: a library template, the pipeline's model, single exposures. They are placed on the data's
 // own wavelengths, and divided by the data's pseudo-continuum in the normalised view.
 
+import { h } from '../common/dom.js'
 import { inMedium, interpolate } from './math.js'
 
 /**
@@ -54,4 +55,22 @@ function place({ kind, wavelength, flux, medium = 'vacuum', z = 0 }, spectrum, c
       return level > 0 ? value / level : NaN
     }),
   }
+}
+
+/** The names of the kinds in the legend. */
+const KINDS = { template: 'template', model: 'pipeline model', exposure: '' }
+
+/**
+ * Name the curves that are drawn, each next to its colour.
+ * @param {HTMLElement} legend @param {Overlay[]} overlays @param {any[]} placed by `placedOverlays`
+ */
+export function drawLegend(legend, overlays, placed) {
+  legend.hidden = overlays.length === 0
+  legend.replaceChildren(
+    ...placed.map(({ kind, name, colour }, at) => {
+      const text = [KINDS[kind], name, overlays[at].note].filter(Boolean).join(' · ')
+      const swatch = h('span.so-swatch', { style: `background: var(--so-${colour})` })
+      return h(`li.so-${kind}`, { title: overlays[at].title || text }, swatch, text)
+    }),
+  )
 }

@@ -7,6 +7,7 @@ import { Controls, FIRST, nextLines, nextList, nextSmoothing, remembered, steppe
 import { draggedTo, nudged, otherFrame, screenGrain, windowInData } from './frames.js'
 import { Naming, attachGestures } from './gestures.js'
 import { C_KMS, inMedium, smooth } from './math.js'
+import { drawLegend } from './overlays.js'
 import { Panel } from './panel.js'
 import { continuumOf, divided } from './continuum.js'
 import { compose, prepare, readColours, reading } from './scene.js'
@@ -16,9 +17,6 @@ const CONTEXT = 0.08 // of a window's width, shown on either side of it in the l
 
 /** @type {(...report: any[]) => void} */
 const IGNORE = () => {}
-
-/** The names of overlays in the legend. */
-const KINDS = { template: 'template', model: 'pipeline model', exposure: '' }
 
 /** @type {(lo: number, hi: number) => Promise<any>} */
 const noMeasure = () => Promise.reject(new Error('Equivalent widths cannot be measured here.'))
@@ -342,7 +340,7 @@ export class SpectrumView {
   #draw() {
     this.#compose()
     this.root.classList.toggle('so-brushing', this.state.brush || this.width.on)
-    this.#drawLegend()
+    drawLegend(this.legend, this.item.overlays, this.scene.overlays)
     this.controls.render(this.state, this.item, this.width.on)
     this.#setReadout(this.#defaultReadout())
     for (const panel of this.panels) this.#paint(panel)
@@ -398,18 +396,6 @@ export class SpectrumView {
     this.freeRange = range
     this.#aim()
     this.#draw()
-  }
-
-  #drawLegend() {
-    const { overlays } = this.item
-    this.legend.hidden = overlays.length === 0
-    this.legend.replaceChildren(
-      ...this.scene.overlays.map(({ kind, name, colour }, at) => {
-        const text = [KINDS[kind], name, overlays[at].note].filter(Boolean).join(' · ')
-        const swatch = h('span.so-swatch', { style: `background: var(--so-${colour})` })
-        return h(`li.so-${kind}`, { title: overlays[at].title ?? text }, swatch, text)
-      }),
-    )
   }
 
   #modeChanged() {
