@@ -72,7 +72,7 @@ class Evidence:
 
     @cached_property
     def between_absorption(self) -> bool:
-        """Whether Hβ or Hγ is a broad absorption line, as in a white dwarf; the continuum between looks like emission."""
+        """Whether Hβ or Hγ is a broad absorption line: the continuum between two such lines looks like emission."""
         found = (self.measured(line) for line in lines() if line.name in ("Hβ", "Hγ"))
         return any(
             isinstance(m, LineMeasurement) and m.stands_out and not m.emission and m.fwhm.value > BROAD for m in found
