@@ -149,6 +149,13 @@ SECTIONS = (
         ("-m", "tests.benchmarks.baseline", "--seeds", "12", "--real", SPECTRA),
     ),
     Section(
+        "hints",
+        "Hints",
+        "How often each kind of hint is right on labelled real spectra, and how much of what is there it finds; "
+        "`docs/hints.md` says how that is counted.",
+        ("-m", "tests.benchmarks.hints", SPECTRA),
+    ),
+    Section(
         "templates",
         "Templates",
         "The class of the best of the bundled templates on labelled real spectra, templates of the object itself left "
