@@ -66,7 +66,8 @@ _HOT_METALS = {
     # 379) for what is seen where.
     4088.9: (0.45, 30000), 4116.1: (0.25, 30000), 4552.6: (0.35, 24000), 4649.0: (0.75, 28000),
     4070.0: (0.50, 28000), 4128.1: (0.25, 13000), 4130.9: (0.25, 13000), 4267.2: (0.30, 19000),
-    4481.2: (0.40, 10500), 4233.2: (0.20, 9000),
+    4481.2: (0.40, 10500), 4233.2: (0.20, 9000), 4549.5: (0.20, 9000), 4583.8: (0.20, 9000), 5018.4: (0.20, 9000),
+    5169.0: (0.25, 9000), 6347.1: (0.35, 11000), 6371.4: (0.25, 11000),
 }  # fmt: skip
 _COOL_METALS = {
     # air Å: equivalent width in the Sun at R about 2000, blends taken together (Moore, Minnaert & Houtgast
@@ -146,8 +147,12 @@ def interstellar_lines(flux: FloatArray, wavelength: FloatArray, e_bv: float) ->
         _line(flux, wavelength, air, float(ew), width)
 
 
-def hot_star_lines(flux: FloatArray, wavelength: FloatArray, temperature: float, v_sin_i: float) -> None:
-    """Add He I, He II, Ca II K and the light metals of an O, B or A star, widened by rotation (``v_sin_i`` in km/s)."""
+def hot_star_lines(
+    flux: FloatArray, wavelength: FloatArray, temperature: float, v_sin_i: float, supergiant: bool = False
+) -> None:
+    """Multiply in He I, He II, Ca II K and the light metals of an O, B or A star, widened by rotation (``v_sin_i`` in
+    km/s); metals are twice as strong in a supergiant.
+    """
     helium_one, helium_two = by_temperature(_HELIUM_I, temperature), by_temperature(_HELIUM_II, temperature)
     for air, share in HELIUM_I.items():
         _line(flux, wavelength, air, helium_one * share, max(v_sin_i, 130))
@@ -155,7 +160,7 @@ def hot_star_lines(flux: FloatArray, wavelength: FloatArray, temperature: float,
         _line(flux, wavelength, air, helium_two * share, max(v_sin_i, 200))
     for air, (peak, where) in _HOT_METALS.items():
         weight = np.exp(-0.5 * ((np.log(temperature / where)) / 0.2) ** 2)
-        _line(flux, wavelength, air, float(peak * weight), v_sin_i)
+        _line(flux, wavelength, air, float(peak * weight) * (2.0 if supergiant else 1.0), v_sin_i)
     _line(flux, wavelength, 3933.7, by_temperature(_CALCIUM_K, temperature), max(v_sin_i, 150))
 
 

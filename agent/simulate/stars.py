@@ -46,7 +46,8 @@ def hot_star(wavelength: FloatArray, rng: Generator, temperature: float, supergi
         core=0.75 if supergiant else core,
         last=24 if supergiant else 17,
     )
-    hot_star_lines(flux, wavelength, temperature, v_sin_i=40 if supergiant else float(rng.gamma(2.0, 70.0)))
+    v_sin_i = 40 if supergiant else float(rng.gamma(2.0, 70.0))
+    hot_star_lines(flux, wavelength, temperature, v_sin_i, supergiant)
     if temperature < 9800:
         share_of_metals = np.clip((9800 - temperature) / 3000, 0, 1)
         flux *= np.exp(-0.05 * share_of_metals * atoms.haze(wavelength))
@@ -100,7 +101,7 @@ def be_star(wavelength: FloatArray, rng: Generator) -> Recipe:
 
 
 def a_star(wavelength: FloatArray, rng: Generator) -> Recipe:
-    temperature, supergiant = rng.uniform(7600, 10300), rng.random() < 0.08
+    temperature, supergiant = rng.uniform(7500, 10300), rng.random() < 0.12
     flux = hot_star(wavelength, rng, temperature, supergiant)
     return flux, {
         "temperature": temperature,
@@ -327,7 +328,7 @@ def _dq(wavelength: FloatArray, rng: Generator) -> tuple[FloatArray, float]:
     """
     temperature = rng.uniform(6500, 10000)
     flux = planck(wavelength, temperature)
-    absorb_bands(flux, wavelength, molecules.SWAN, rng.uniform(0.3, 1.2), to_red=False)
+    absorb_bands(flux, wavelength, molecules.SWAN, rng.uniform(0.08, 0.7), to_red=False)
     return flux, temperature
 
 
