@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import Any, Literal
 
 from agent.lines import convert
-from agent.measure import Undefined, Window, coverage, rest, signal_to_noise
+from agent.measure import COARSE, Undefined, Window, coverage, rest, signal_to_noise, typical_step
 from agent.measure.pixels import shown
 from agent.spectrum import Spectrum
 from agent.statistics import wilson
@@ -157,6 +157,7 @@ class Limits:
     - no sample answered, or the most frequent answer has less than ``majority`` of all samples, those without an
       answer included;
     - the S/N over the whole spectrum is below ``snr`` or undefined;
+    - the spectrum is sampled more coarsely than ``agent.measure.COARSE``;
     - any primary feature of the task has data in less than ``coverage`` of its span, even if others are covered; for a
       feature that requires another one, the span of that one decides;
     - the majority is too small without the answers that directly followed a zoom on a stretch without data;
@@ -233,7 +234,8 @@ def consensus(
     blind = None if thin else _without_data(trajectories, verdicts, leaning, spectrum, limits)
     score = mean_score(trajectories)
     close = None if thin else _close(score, leaning, limits)
-    all_reasons = (thin, blind, close, _noisy(snr, spectrum, limits), *_uncovered(spectrum, task, limits))
+    quality = (_noisy(snr, spectrum, limits), _coarse(spectrum), *_uncovered(spectrum, task, limits))
+    all_reasons = (thin, blind, close, *quality)
     reasons = tuple(reason for reason in all_reasons if reason)
     ways = paths(trajectories)
     return Consensus(
@@ -322,6 +324,13 @@ def _noisy(snr: float | Undefined, spectrum: Spectrum, limits: Limits) -> str | 
     estimated = ", with the noise estimated from the scatter" if spectrum.errors == "estimated" else ""
     shown_snr = f"{snr:.1f}".replace("-0.0", "0.0")
     return f"S/N {shown_snr} per pixel (median of the spectrum{estimated}); expected {limits.snr:g} or more."
+
+
+def _coarse(spectrum: Spectrum) -> str | None:
+    step = typical_step(rest(spectrum))
+    if step is None or step <= COARSE:
+        return None
+    return f"Sampled every {step:.0f} Å, so lines cannot be judged; expected {COARSE:g} Å or less."
 
 
 def _uncovered(spectrum: Spectrum, task: Task, limits: Limits) -> list[str]:

@@ -24,9 +24,11 @@ from agent.measure.profile import (
     two_maxima,
     width_below,
 )
+from agent.measure.sampling import COARSE, typical_step
 from agent.measure.values import Measured, Undefined, Window
 
 __all__ = [
+    "COARSE",
     "Continuum",
     "LineFit",
     "Measured",
@@ -53,5 +55,6 @@ __all__ = [
     "signal_to_noise",
     "slope",
     "two_maxima",
+    "typical_step",
     "width_below",
 ]

@@ -3,6 +3,7 @@
     python -m tests.benchmarks.baseline                        simulated spectra
     python -m tests.benchmarks.baseline --real FOLDER          and the labelled ones of FOLDER (MANIFEST.csv), per half
     python -m tests.benchmarks.baseline --real FOLDER --wrong  and each wrong answer
+    python -m tests.benchmarks.baseline --real FOLDER --write docs/baseline.md  and puts the figures into this file
 
 Simulated: every kind equally often on every survey's grid, S/N 5 to 50 per pixel, seeds from ``HELD_OUT`` on
 (``fit_baseline.py`` uses seeds below it). Real: ``real_labels.toml`` has the known answers and the reasons;
@@ -31,7 +32,7 @@ from agent.tasks import Task, load
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Answer, Verdict
 from tests.benchmarks.real_spectra import real_spectra
-from tests.benchmarks.results import Results
+from tests.benchmarks.results import Results, markdown
 
 HELD_OUT = 100_000
 
@@ -75,6 +76,7 @@ class Outcome:
     who: str
     score: float
     asked: bool
+    is_blank: bool = False
 
     @property
     def is_right(self) -> bool:
@@ -91,7 +93,8 @@ def outcomes(cases: Iterator[Case], tasks: Mapping[str, Task]) -> Iterator[Outco
             answer = Answer("s1", found.verdict, "", found.score)
             trace = Trajectory(key, "", spectrum.name, spectrum.sha256, (answer,), Baseline().drafter)
             asked = consensus([trace], spectrum, tasks[key]).needs_person
-            yield Outcome(key, found.verdict, right, case.group, who, found.score, asked)
+            is_blank = case.about.startswith("odd_sky_fibre") or spectrum.meta.get("kind") == "sky"
+            yield Outcome(key, found.verdict, right, case.group, who, found.score, asked, is_blank)
 
 
 def add_table(report: Results, results: Sequence[Outcome], tasks: Mapping[str, Task]) -> None:
@@ -118,6 +121,10 @@ def add_table(report: Results, results: Sequence[Outcome], tasks: Mapping[str, T
         table.row(key, *("–" if x is None else x for x in row))
     share = f"{100 * sum(o.asked for o in results) / max(1, len(results)):.1f} %"
     table.row("mean", *[None] * 5, _mean(forced_f1), share, *[None] * 3, _mean(answered_f1))
+    objects = [o for o in results if not o.is_blank]
+    if len(objects) < len(results):
+        asked_objects = 100 * sum(o.asked for o in objects) / max(1, len(objects))
+        report.text(f"Without the fibres on blank sky, {asked_objects:.1f} % of the questions are left to a person.")
 
 
 def _counts(results: Sequence[Outcome]) -> tuple[int, int, int, float | None]:
@@ -147,11 +154,24 @@ def add_accuracy(report: Results, sets: Mapping[str, Sequence[Outcome]]) -> None
         table.row(title, *cells)
 
 
+BEGIN, END = "<!-- figures: written by tests.benchmarks.baseline -->", "<!-- end of figures -->"
+
+
+def put(path: Path, figures: str) -> None:
+    """Replace the text between ``BEGIN`` and ``END`` of a file. :raises ValueError: it has no such marks"""
+    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ValueError(f"{path}: found no marks of figures, expected {BEGIN} and {END}")
+    path.write_text(f"{before}{BEGIN}\n\n{figures.strip()}\n\n{END}{after}", encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=20, help="held-out seeds (60 spectra each)")
     parser.add_argument("--real", type=Path, help="folder of labelled spectra with MANIFEST.csv")
     parser.add_argument("--wrong", action="store_true", help="list wrong answers")
+    parser.add_argument("--write", type=Path, help="file whose text between the marks of figures is replaced")
     options = parser.parse_args()
     tasks = load()
     held_out = range(HELD_OUT, HELD_OUT + options.seeds)
@@ -173,6 +193,8 @@ def main() -> None:
     add_accuracy(report, sets)
     if counts:
         report.text("\n".join(f"- {what}: {number}" for what, number in counts.items()))
+    if options.write:
+        put(options.write, markdown(report.blocks))
     if options.wrong:
         for o in sorted({o for results in sets.values() for o in results}, key=lambda o: (o.task, o.right, o.who)):
             if not o.is_right:

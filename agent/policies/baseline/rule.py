@@ -13,10 +13,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-import numpy as np
-
 from agent.conversation import Conversation, Piece, Score
-from agent.measure import Measured, Undefined, fit_line, rest, signal_to_noise, slope, two_maxima
+from agent.measure import (
+    COARSE,
+    Measured,
+    Undefined,
+    fit_line,
+    rest,
+    signal_to_noise,
+    slope,
+    two_maxima,
+    typical_step,
+)
 from agent.policies.baseline.scorecard import FILE, Assessment, Finding, assess
 from agent.spectrum import Spectrum
 from agent.tasks import Feature, Task
@@ -27,8 +35,6 @@ LOW_SNR = 5.0
 """Median S/N per pixel below which the opening says that weak features cannot be judged."""
 SHORT = 1000.0
 """Range in Å below which nothing is said about the colour."""
-COARSE = 15.0
-"""Step between pixels in Å above which the opening says that lines cannot be judged."""
 
 _QUANTITIES = {
     "equivalent_width": "equivalent width",
@@ -76,8 +82,8 @@ def opening(spectrum: Spectrum, at_rest: Spectrum) -> str:
         text += " The file has no errors; they were estimated from the scatter."
     if snr < LOW_SNR:
         text += " At this S/N only strong features can be judged."
-    step = float(np.median(np.diff(at_rest.wavelength))) if len(at_rest) > 1 else 0.0
-    if step > COARSE:
+    step = typical_step(at_rest)
+    if step is not None and step > COARSE:
         text += f" It is sampled every {step:.0f} Å, so lines cannot be judged, only broad bands and the colour."
     return f"{text} {_colour(at_rest, whole)}".rstrip()
 

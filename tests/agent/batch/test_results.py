@@ -348,6 +348,12 @@ def test_a_noisy_spectrum_needs_a_person_for_any_samples():
     assert vote("YYYYY", noisy, snr=0.5).verdict == "YES"
 
 
+def test_a_coarsely_sampled_spectrum_needs_a_person():
+    wavelength = np.arange(3600.0, 9300.0, 80.0)
+    found = vote("Y", Spectrum(wavelength, np.ones_like(wavelength), np.full_like(wavelength, 1e4)))
+    assert "Sampled every 80 Å, so lines cannot be judged; expected 15 Å or less." in found.reasons
+
+
 def test_a_blank_sky_has_signal_zero_and_not_a_negative_zero():
     (reason, *_) = vote("Y", replace(STAR, flux=np.full(len(STAR), -1e-9))).reasons
     assert reason.startswith("S/N 0.0 per pixel")
