@@ -93,8 +93,15 @@ class Usage:
         )
 
 
-Piece = str | Remark | Usage
-"""A piece of a policy's turn: text, a remark about it, or token counts."""
+@dataclass(frozen=True)
+class Score:
+    """The log odds of YES that a policy gives with its answer; a model gives none."""
+
+    log_odds: float
+
+
+Piece = str | Remark | Usage | Score
+"""A piece of a policy's turn: text, a remark about it, token counts, or the score of the answer."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +143,7 @@ class Policy(Protocol):
     def drafter(self) -> Drafter: ...
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        """Yield the next assistant turn as tagged text, piece by piece, with remarks and token counts.
+        """Yield the next assistant turn as tagged text, piece by piece, with remarks, token counts and the score.
 
         If it is a generator, it may be closed before its end and must then release its resources. It is called from
         many threads at once.

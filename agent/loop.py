@@ -15,7 +15,7 @@ from typing import Any, Literal
 from PIL import Image
 
 from agent import tool
-from agent.conversation import Conversation, Exchange, Policy, PolicyError, Remark, Stop, Usage
+from agent.conversation import Conversation, Exchange, Policy, PolicyError, Remark, Score, Stop, Usage
 from agent.plot import RENDERER, pixels_sha256
 from agent.spectrum import Spectrum
 from agent.tasks import Task
@@ -167,6 +167,7 @@ class _Inspection:
         self.steps: list[Step] = []
         self.faults: list[str] = []
         self.usage = Usage()
+        self.score: float | None = None
         self.ended: tuple[Reason, str] | None = None
 
     def turn(self) -> Iterator[Event]:
@@ -188,7 +189,7 @@ class _Inspection:
         if turn.call is not None:
             yield self._run_tool(turn.call, text)
         elif turn.answer is not None:
-            answer = Answer(self._next_id(), turn.answer.verdict, turn.answer.explanation)
+            answer = Answer(self._next_id(), turn.answer.verdict, turn.answer.explanation, self.score)
             self.steps.append(answer)
             self.ended = "answered", ""
             yield Answered(answer, self.number)
@@ -220,6 +221,8 @@ class _Inspection:
                         break
                 elif isinstance(piece, Remark):
                     self._fault(piece.text)
+                elif isinstance(piece, Score):
+                    self.score = piece.log_odds
                 else:
                     self.usage += piece
         except PolicyError as failure:

@@ -1,7 +1,8 @@
 """Table of candidates: one row per spectrum of a run, ranked, written as CSV, VOTable or FITS.
 
-YES comes first, then NO, each by the lower end of the Wilson interval of the fraction of YES, then by S/N, then by
-name. Spectra left to a person follow without a rank: a place between YES and NO would be a verdict.
+YES comes first, then NO, each by the lower end of the Wilson interval of the fraction of YES, then by the score if the
+policy gives one, then by S/N, then by name. Spectra left to a person follow without a rank: a place between YES and NO
+would be a verdict.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal
 
-from agent.batch.consensus import DEFINITION, Consensus, Limits, consensus
+from agent.batch.consensus import DEFINITION, Consensus, Limits, consensus, mean_score
 from agent.batch.journal import Inspected
 from agent.batch.sources import SpectrumFile
 from agent.spectrum import Spectrum
@@ -43,6 +44,7 @@ class Candidate:
     redshift: float | None
     snr: float | None
     task: str
+    score: float | None
     n: int
     yes: int
     no: int
@@ -88,6 +90,7 @@ def candidate(
         redshift=first.redshift,
         snr=_rounded(found.snr) if found else None,
         task=first.task,
+        score=_rounded(mean_score(trajectories)),
         n=len(trajectories),
         yes=verdicts.count("YES"),
         no=verdicts.count("NO"),
@@ -135,10 +138,10 @@ def _rounded(number: float | None) -> float | None:
     return None if number is None else round(number, 4)
 
 
-def _place(row: Candidate) -> tuple[int, float, float, str, str]:
+def _place(row: Candidate) -> tuple[int, float, float, float, str, str]:
     lo = -1.0 if row.lo is None else row.lo
     snr = float("-inf") if row.snr is None else row.snr
-    return _ORDER[row.verdict], -lo, -snr, row.file, row.target
+    return _ORDER[row.verdict], -lo, -(row.score or 0.0), -snr, row.file, row.target
 
 
 def _explanation(trajectories: Sequence[Trajectory]) -> str:
@@ -182,6 +185,12 @@ COLUMNS = (
     Column("redshift", float, "Redshift as the file gives it", "src.redshift"),
     Column("snr", float, "Signal-to-noise ratio per pixel, the median over the spectrum", "stat.snr"),
     Column("task", str, "Class in question", "meta.code"),
+    Column(
+        "score",
+        float,
+        "Log odds of YES, mean of the samples; empty if the policy gives none",
+        "stat.likelihood;arith.ratio",
+    ),
     Column("n", int, "Samples", "meta.number"),
     Column("yes", int, "Samples that answered YES", "meta.number"),
     Column("no", int, "Samples that answered NO", "meta.number"),

@@ -10,14 +10,15 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any, Literal
 
 from agent.lines import convert
-from agent.measure import Undefined, Window, coverage, rest, signal_to_noise
+from agent.measure import COARSE, Undefined, Window, coverage, rest, signal_to_noise
 from agent.measure.pixels import shown
 from agent.spectrum import Spectrum
 from agent.statistics import wilson
-from agent.tasks import Feature, Task
+from agent.tasks import Task
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Answer, Verdict, Zoom
 
@@ -156,17 +157,22 @@ class Limits:
     - no sample answered, or the most frequent answer has less than ``majority`` of all samples, those without an
       answer included;
     - the S/N over the whole spectrum is below ``snr`` or undefined;
-    - any primary feature of the task has data in less than ``coverage`` of its span, even if others are covered;
-    - the majority is too small without the answers that directly followed a zoom on a stretch without data.
+    - the spectrum is sampled more coarsely than ``agent.measure.COARSE``;
+    - any primary feature of the task has data in less than ``coverage`` of its span, even if others are covered; for a
+      feature that requires another one, the span of that one decides;
+    - the majority is too small without the answers that directly followed a zoom on a stretch without data;
+    - the policy gives a score, as the baseline does, and the size of its mean is below ``margin``.
 
     :param majority: the fraction of all samples, above 0 and at most 1, that has to give the verdict
     :param snr: the least signal-to-noise ratio, per pixel
     :param coverage: the fraction (0 to 1) of each primary feature's span that has to hold data
+    :param margin: the least size of the mean score (log odds), 0 or more; how it was chosen is in docs/baseline.md
     """
 
     majority: float = 2 / 3
     snr: float = 3.0
     coverage: float = 0.5
+    margin: float = 1.0
 
     def __post_init__(self) -> None:
         if not 0 < self.majority <= 1:
@@ -175,6 +181,8 @@ class Limits:
             raise ValueError(f"snr: found {self.snr}, expected a finite number")
         if not 0 <= self.coverage <= 1:
             raise ValueError(f"coverage: found {self.coverage}, expected 0 to 1")
+        if not (math.isfinite(self.margin) and self.margin >= 0):
+            raise ValueError(f"margin: found {self.margin}, expected a number, 0 or more")
 
 
 @dataclass(frozen=True)
@@ -183,8 +191,8 @@ class Consensus:
 
     ``leaning`` is the most frequent answer, None in a tie; ``verdict`` is the same, or None if there are ``reasons``
     to ask a person. ``yes_fraction`` and ``interval`` are defined in ``DEFINITION``, None if nothing was answered.
-    ``snr`` is per pixel, None if undefined. ``paths`` is the tree of the traces, ``parts_at`` the first turn in which
-    they differ.
+    ``snr`` is per pixel, None if undefined. ``score`` is the mean log odds of YES of the samples whose policy gives
+    them, None if none does. ``paths`` is the tree of the traces, ``parts_at`` the first turn in which they differ.
     """
 
     samples: int
@@ -196,6 +204,7 @@ class Consensus:
     yes_fraction: float | None
     interval: tuple[float, float] | None
     snr: float | None
+    score: float | None
     parts_at: int | None
     paths: tuple[Node, ...]
 
@@ -223,9 +232,11 @@ def consensus(
     snr = typical_snr(spectrum)
     thin = _too_small(verdicts, leaning, limits)
     blind = None if thin else _without_data(trajectories, verdicts, leaning, spectrum, limits)
-    reasons = tuple(
-        reason for reason in (thin, blind, _noisy(snr, spectrum, limits), *_uncovered(spectrum, task, limits)) if reason
-    )
+    score = mean_score(trajectories)
+    close = None if thin else _close(score, leaning, limits)
+    quality = (_noisy(snr, spectrum, limits), _coarse(spectrum), *_uncovered(spectrum, task, limits))
+    all_reasons = (thin, blind, close, *quality)
+    reasons = tuple(reason for reason in all_reasons if reason)
     ways = paths(trajectories)
     return Consensus(
         samples=len(trajectories),
@@ -237,6 +248,7 @@ def consensus(
         yes_fraction=yes / (yes + no) if yes + no else None,
         interval=wilson(yes / (yes + no), yes + no, z=1.0) if yes + no else None,
         snr=None if isinstance(snr, Undefined) else snr,
+        score=score,
         parts_at=parts_at(ways),
         paths=ways,
     )
@@ -257,6 +269,7 @@ def to_json(found: Consensus) -> dict[str, Any]:
         "interval": None if found.interval is None else list(found.interval),
         "definition": DEFINITION,
         "snr": found.snr,
+        "score": found.score,
         "parts_at": found.parts_at,
         "paths": [node_to_json(node) for node in found.paths],
     }
@@ -265,6 +278,20 @@ def to_json(found: Consensus) -> dict[str, Any]:
 def typical_snr(spectrum: Spectrum) -> float | Undefined:
     """Return the signal-to-noise per pixel, the median over the whole spectrum: measured, not the catalogue's."""
     return signal_to_noise(spectrum, (float(spectrum.wavelength[0]), float(spectrum.wavelength[-1])))
+
+
+def mean_score(trajectories: Sequence[Trajectory]) -> float | None:
+    """Return the mean of the scores (log odds of YES) that came with the answers; None if there are none."""
+    scores = [t.answer.score for t in trajectories if t.answer is not None and t.answer.score is not None]
+    return fmean(scores) if scores else None
+
+
+def _close(score: float | None, leaning: Verdict | None, limits: Limits) -> str | None:
+    """Return a reason if the score is too close to 0."""
+    if score is None or leaning is None or abs(score) >= limits.margin:
+        return None
+    number = f"{score:+.1f}".replace("-", "−")
+    return f"A narrow {leaning}: the sum of the points (log odds) is {number}; expected ±{limits.margin:g} or beyond."
 
 
 def _verdict(trajectory: Trajectory) -> Verdict | None:
@@ -299,22 +326,29 @@ def _noisy(snr: float | Undefined, spectrum: Spectrum, limits: Limits) -> str | 
     return f"S/N {shown_snr} per pixel (median of the spectrum{estimated}); expected {limits.snr:g} or more."
 
 
+def _coarse(spectrum: Spectrum) -> str | None:
+    step = rest(spectrum).sampling
+    if step <= COARSE:
+        return None
+    return f"Sampled every {step:.0f} Å, so lines cannot be judged; expected {COARSE:g} Å or less."
+
+
 def _uncovered(spectrum: Spectrum, task: Task, limits: Limits) -> list[str]:
-    """Return a sentence for each span of a primary feature that has too little data."""
+    """Return a sentence for each span that a primary feature needs and that has too little data."""
     at_rest = rest(spectrum)
-    by_span: dict[Window, list[Feature]] = {}
-    for feature in task.features:
-        if feature.role == "primary":
-            by_span.setdefault(feature.in_medium(at_rest.medium).span, []).append(feature)
+    by_span: dict[Window, dict[str, None]] = {}
+    for feature in (f.in_medium(at_rest.medium) for f in task.features if f.role == "primary"):
+        root = task.root(feature).in_medium(at_rest.medium)
+        names = by_span.setdefault(root.span, {})
+        names[root.name] = None
+        if feature.span == root.span:
+            names[feature.name] = None
     sentences = []
-    for span, features in by_span.items():
+    for span, names in by_span.items():
         covered = coverage(at_rest, span)
         if covered == 0.0 or covered < limits.coverage - _ROUNDING:
-            names = " and ".join(feature.name for feature in features)
-            sentences.append(
-                f"{names}: {100 * covered:.0f} % of {shown(span)} (rest frame, {at_rest.medium}) has data; "
-                f"expected {100 * limits.coverage:.0f} %."
-            )
+            where = f"{100 * covered:.0f} % of {shown(span)} (rest frame, {at_rest.medium}) has data"
+            sentences.append(f"{' and '.join(names)}: {where}; expected {100 * limits.coverage:.0f} %.")
     return sentences
 
 

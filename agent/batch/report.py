@@ -289,7 +289,10 @@ def _verdict(trajectory: Trajectory) -> str:
     answer = trajectory.answer
     if answer is None:
         return "none was given"
-    return f"**{answer.verdict}**" if answer.verdict else "neither YES nor NO could be read"
+    if answer.verdict is None:
+        return "neither YES nor NO could be read"
+    score = "" if answer.score is None else f" (log odds {answer.score:+.1f})".replace("-", "−")
+    return f"**{answer.verdict}**{score}"
 
 
 def _object(trajectory: Trajectory, spectrum: Spectrum) -> list[tuple[str, str]]:

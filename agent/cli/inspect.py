@@ -81,6 +81,12 @@ def add(parser: ArgumentParser) -> None:
         metavar="X",
         help="compare with the seconds that a person takes per spectrum (the Progress tab has the medians)",
     )
+    parser.add_argument(
+        "--margin",
+        type=float,
+        metavar="X",
+        help="leave to a person if the baseline's sum (log odds) is within X of 0 (default 1)",
+    )
     parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
     add_policy_options(parser)
 
@@ -114,7 +120,7 @@ def run(arguments: Namespace) -> int:
             write_table(rows, arguments.table)
     except (JournalError, PolicyError, SourceError, TableError) as error:
         raise CannotRun(str(error)) from error
-    result = _result(arguments, summary, rows, failed) | {"skipped": skipped}
+    result = _result(arguments, summary, rows, failed, limits) | {"skipped": skipped}
     print_result(arguments, result, _text(arguments, summary, rows) + skipped_text(skipped))
     if stop.is_set:
         raise KeyboardInterrupt
@@ -232,7 +238,7 @@ def _task(arguments: Namespace) -> Task:
 def _limits(arguments: Namespace) -> Limits:
     from agent.batch.consensus import Limits
 
-    given = {"majority": arguments.majority, "snr": arguments.min_snr}
+    given = {"majority": arguments.majority, "snr": arguments.min_snr, "margin": arguments.margin}
     try:
         return Limits(**{name: value for name, value in given.items() if value is not None})
     except ValueError as error:
@@ -251,7 +257,9 @@ def _check_files(arguments: Namespace) -> None:
         raise CannotRun(f"{table}: found a file that does not belong to these results; choose another, or remove it")
 
 
-def _result(arguments: Namespace, summary: RunSummary, rows: Sequence[Candidate], failed: int) -> dict[str, Any]:
+def _result(
+    arguments: Namespace, summary: RunSummary, rows: Sequence[Candidate], failed: int, limits: Limits
+) -> dict[str, Any]:
     from agent.batch.candidates import CandidateVerdict
 
     counts = Counter(row.verdict for row in rows)
@@ -262,6 +270,7 @@ def _result(arguments: Namespace, summary: RunSummary, rows: Sequence[Candidate]
         "table": None if arguments.table is None else str(arguments.table),
         "spectra": len(rows),
         **{verdict.lower(): counts[verdict] for verdict in get_args(CandidateVerdict)},
+        "within_margin": sum(row.score is not None and abs(row.score) < limits.margin for row in rows),
         "failed": failed,
         "this_run": {
             "inspected": summary.inspected,

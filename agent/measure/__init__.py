@@ -18,7 +18,7 @@ from agent.measure.continuum import Continuum, adjacent_bands, local_continuum, 
 from agent.measure.gaussian import LineFit, fit_line, fwhm, instrument_fwhm
 from agent.measure.molecules import MoleculeEvidence, break_4000, head_ratio, is_cool, molecule
 from agent.measure.peaks import TwoMaxima, two_maxima
-from agent.measure.pixels import coverage, flagged, mean_flux, rest, signal_to_noise
+from agent.measure.pixels import COARSE, coverage, flagged, mean_flux, rest, signal_to_noise
 from agent.measure.profile import (
     Profile,
     equivalent_width,
@@ -28,6 +28,7 @@ from agent.measure.profile import (
 from agent.measure.values import Measured, Undefined, Window
 
 __all__ = [
+    "COARSE",
     "Continuum",
     "LineFit",
     "LineMeasurement",

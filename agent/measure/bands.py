@@ -11,6 +11,7 @@ from agent.measure.continuum import excess
 from agent.measure.gaussian import fit_line
 from agent.measure.pixels import mean_flux, shown
 from agent.measure.profile import equivalent_width
+from agent.measure.roughness import roughness
 from agent.measure.values import Measured, Undefined, Window, measured
 from agent.spectrum import Spectrum
 from agent.tasks import Feature
@@ -98,6 +99,8 @@ def measure_feature(spectrum: Spectrum, feature: Feature) -> Measured | Undefine
             return flux_ratio(spectrum, feature.span, feature.side_bands)
         case "slope":
             return slope(spectrum, feature.side_bands)
+        case "roughness":
+            return roughness(spectrum, feature.span)
 
 
 def _fwhm(spectrum: Spectrum, feature: Feature) -> Measured | Undefined:

@@ -14,6 +14,8 @@ from agent.spectrum import Spectrum
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
+COARSE = 15.0  # Å; a spectrum sampled more coarsely than this shows bands and the colour, but no lines
+
 ENOUGH = 0.9  # of a window must have data before anything is integrated over it
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal, Self
 from urllib.parse import urlsplit
 
-from agent.conversation import Conversation, Piece, Policy, PolicyError
+from agent.conversation import Conversation, Piece, Policy, PolicyError, Score
 from agent.policies import Sampling
 from agent.policies.baseline.rule import NAME as BASELINE
 from agent.policies.baseline.rule import Baseline
@@ -45,8 +45,11 @@ class Replay:
         return replace(drafter, settings=dict(drafter.settings) | {"replayed": True})
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        """Yield the stored turn of this number."""
-        yield from self._turns[len(conversation.exchanges) :][:1]
+        """Yield the stored turn of this number, and the score with the last one."""
+        number, answer = len(conversation.exchanges), self.trajectory.answer
+        yield from self._turns[number:][:1]
+        if number == len(self._turns) - 1 and answer is not None and answer.score is not None:
+            yield Score(answer.score)
 
 
 __all__ = ["Entry", "Roster", "RosterError", "default_server", "local_policy"]

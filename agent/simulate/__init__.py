@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 
 from agent.simulate import emitters, stars
-from agent.simulate import stars as compact
+from agent.simulate.atoms import interstellar_lines
 from agent.simulate.instrument import SURVEYS, observe
 from agent.simulate.profiles import C_KM_S, FloatArray, grid, reddening
 from agent.simulate.stars import Recipe
@@ -27,7 +27,7 @@ _RECIPES: Mapping[str, Callable[[FloatArray, Generator], Recipe]] = MappingProxy
         "cc": stars.carbon_star,
         "ss": stars.s_star,
         "gm": stars.m_giant,
-        "wd": compact.white_dwarf,
+        "wd": stars.white_dwarf,
         "o": stars.o_star,
         "b": stars.b_star,
         "a": stars.a_star,
@@ -35,7 +35,7 @@ _RECIPES: Mapping[str, Callable[[FloatArray, Generator], Recipe]] = MappingProxy
         "dm": stars.m_dwarf,
         "fgk": stars.fgk_star,
         "gba": stars.carbon_like_giant,
-        "sd": compact.hot_subdwarf,
+        "sd": stars.hot_subdwarf,
         "be": stars.be_star,
         "tts": emitters.t_tauri_star,
         "qso": emitters.quasar,
@@ -110,6 +110,7 @@ def simulate(kind: str, survey: str, snr: float, seed: int, redshift: float = 0.
     observed = grid(float(instrument.wavelength[0]) - 60, float(instrument.wavelength[-1]) + 60)
     flux, facts = _RECIPES[kind](observed / (1 + true_redshift), rng)
     flux = flux * reddening(observed, float(facts["e_bv"]))
+    interstellar_lines(flux, observed, float(facts["e_bv"]))
     exposure = observe(observed, flux, instrument, snr, rng)
     rounded = {key: round(value, 4) if isinstance(value, float) else value for key, value in facts.items()}
     return Spectrum(

@@ -24,15 +24,20 @@ RYDBERG_H = 109_677.583
 _BALMER_MAIN_SEQUENCE = {
     # Hγ of dwarfs against temperature: O to A after Balona & Crampton (1974, MNRAS 166, 203), F to K after
     # Jaschek & Jaschek (1987).
-    3800: 0.2, 4500: 0.5, 5200: 1.2, 6000: 2.6, 6500: 4.0, 7000: 6.0, 7500: 8.5, 8200: 12.0, 9000: 14.0,
-    9800: 13.5, 11500: 10.5, 13500: 8.6, 15500: 7.3, 18500: 5.9, 22000: 4.8, 26000: 4.0, 30000: 3.5,
+    3800: 0.2, 4500: 0.5, 5200: 1.2, 6000: 2.6, 6500: 4.0, 7000: 6.5, 7500: 10.0, 8200: 14.5, 9000: 17.0,
+    9800: 16.0, 11500: 11.5, 13500: 8.6, 15500: 7.3, 18500: 5.9, 22000: 4.8, 26000: 4.0, 30000: 3.5,
     34000: 2.9, 40000: 2.3, 50000: 1.9,
 }  # fmt: skip
 _BALMER_WHITE_DWARF = {
     # Hγ of log g = 8 hydrogen white dwarfs: shape of the curve in Bergeron, Saffer & Liebert (1992, ApJ 394,
     # 228), largest near 13,000 K.
-    5500: 0.3, 6500: 2.0, 7500: 6.0, 8500: 11.0, 9500: 19.0, 10500: 26.0, 12000: 33.0, 13500: 33.0,
-    16000: 28.0, 20000: 22.0, 25000: 17.0, 30000: 14.0, 40000: 10.0, 60000: 6.5, 80000: 5.0,
+    5500: 0.3, 6500: 2.0, 7500: 6.0, 8500: 12.0, 9500: 23.0, 10500: 33.0, 12000: 42.0, 13500: 43.0,
+    16000: 38.0, 20000: 30.0, 25000: 21.0, 30000: 15.0, 40000: 10.0, 60000: 6.5, 80000: 5.0,
+}  # fmt: skip
+_CORE_WHITE_DWARF = {
+    # Residual depth of the core of Hβ at R about 2000, log g = 8: measured on spectra of DA stars of known temperature.
+    6500: 0.15, 7500: 0.22, 8500: 0.32, 9500: 0.45, 12000: 0.53, 14000: 0.47, 20000: 0.40, 33000: 0.27,
+    60000: 0.14, 80000: 0.11,
 }  # fmt: skip
 _HELIUM_I = {
     # He I 4471 of dwarfs: after Lennon, Dufton & Fitzsimmons (1993, A&AS 97, 559) for B and Conti &
@@ -46,8 +51,8 @@ _HELIUM_II = {
 }  # fmt: skip
 _CALCIUM_K = {
     # Ca II K of dwarfs: after Gray & Corbally (2009), ch. 4 and 5.
-    5000: 12.0, 5500: 10.0, 6000: 8.5, 6500: 6.5, 7000: 5.0, 7500: 3.6, 8000: 2.4, 8500: 1.5, 9000: 0.9,
-    9800: 0.4, 11000: 0.15, 14000: 0.05, 20000: 0.0,
+    5000: 12.0, 5500: 10.0, 6000: 8.5, 6500: 7.0, 7000: 5.8, 7500: 4.6, 8000: 3.4, 8500: 2.4, 9000: 1.5,
+    9800: 0.7, 11000: 0.22, 14000: 0.07, 20000: 0.0,
 }  # fmt: skip
 
 HELIUM_I = {
@@ -61,7 +66,8 @@ _HOT_METALS = {
     # 379) for what is seen where.
     4088.9: (0.45, 30000), 4116.1: (0.25, 30000), 4552.6: (0.35, 24000), 4649.0: (0.75, 28000),
     4070.0: (0.50, 28000), 4128.1: (0.25, 13000), 4130.9: (0.25, 13000), 4267.2: (0.30, 19000),
-    4481.2: (0.40, 10500), 4233.2: (0.20, 9000),
+    4481.2: (0.40, 10500), 4233.2: (0.20, 9000), 4549.5: (0.20, 9000), 4583.8: (0.20, 9000), 5018.4: (0.20, 9000),
+    5169.0: (0.25, 9000), 6347.1: (0.35, 11000), 6371.4: (0.25, 11000),
 }  # fmt: skip
 _COOL_METALS = {
     # air Å: equivalent width in the Sun at R about 2000, blends taken together (Moore, Minnaert & Houtgast
@@ -92,20 +98,22 @@ def balmer_absorption(
     hgamma_ew: float,
     core: float,
     last: int = 16,
-    steepness: float = 0.0,
+    dissolution: float = 0.0,
 ) -> None:
-    """Return the absorption by the Balmer series from Hα to level ``last``.
+    """Multiply in the Balmer series from Hα to level ``last``.
 
-    Strengths against Hγ are near 1 for a dwarf and fall to the series limit. ``steepness`` above 0 weakens
-    the high lines as the high pressure of a white dwarf does: levels dissolve (Inglis & Teller 1939, ApJ 90,
-    439; Hummer & Mihalas 1988, ApJ 331, 794).
+    Strengths against Hγ are near 1 for a dwarf and fall to the series limit. At high pressure levels dissolve (Inglis
+    & Teller 1939, ApJ 90, 439; Hummer & Mihalas 1988, ApJ 331, 794): equivalent width and core depth of the n-th line
+    beyond Hγ are then both multiplied by exp(-``dissolution`` n²), so high lines become shallow at a constant width.
+
+    :param hgamma_ew: equivalent width of Hγ in Å
+    :param core: residual depth of the cores, 0 to 1
     """
     for upper in range(3, last + 1):
-        beyond = upper - 5
-        strength = {3: 0.85, 4: 1.0, 5: 1.0}.get(upper, 0.93**beyond) * np.exp(-steepness * max(beyond, 0))
-        if upper == 4 and steepness:
-            strength *= 1.15
-        absorb_stark(flux, wavelength, balmer_wavelength(upper), hgamma_ew * strength, core)
+        beyond = max(upper - 5, 0)
+        strength = {3: 0.85, 4: 1.15 if dissolution else 1.0, 5: 1.0}.get(upper, 0.93**beyond)
+        left = float(np.exp(-dissolution * beyond**2))
+        absorb_stark(flux, wavelength, balmer_wavelength(upper), hgamma_ew * strength * left, core * left)
 
 
 def main_sequence_balmer(temperature: float) -> float:
@@ -118,8 +126,33 @@ def white_dwarf_balmer(temperature: float) -> float:
     return by_temperature(_BALMER_WHITE_DWARF, temperature)
 
 
-def hot_star_lines(flux: FloatArray, wavelength: FloatArray, temperature: float, v_sin_i: float) -> None:
-    """Add He I, He II, Ca II K and the light metals of an O, B or A star, widened by rotation (``v_sin_i`` in km/s)."""
+def white_dwarf_core(temperature: float) -> float:
+    """Return the residual depth of the Balmer cores of a hydrogen white dwarf of log g = 8: it falls as the star gets
+    hotter.
+    """
+    return by_temperature(_CORE_WHITE_DWARF, temperature)
+
+
+def interstellar_lines(flux: FloatArray, wavelength: FloatArray, e_bv: float) -> None:
+    """Multiply in Ca II, Na I and the diffuse bands 4430, 5780 and 6284 of the interstellar gas; ``e_bv`` in mag.
+
+    Equivalent widths against E(B-V): Na I after Munari & Zwitter (1997, A&A 318, 269), Ca II after Megier et al. (2009,
+    A&A 507, 833), the diffuse bands after Friedman et al. (2011, ApJ 727, 33), rounded.
+    """
+    calcium, sodium = 0.6 * (1 - np.exp(-2.5 * e_bv)), 0.9 * (1 - np.exp(-3.5 * e_bv))
+    for air, ew, width in (
+        (3933.7, calcium, 60.0), (3968.5, 0.6 * calcium, 60.0), (5890.0, sodium, 60.0), (5895.9, 0.75 * sodium, 60.0),
+        (4428.0, 2.0 * e_bv, 1300.0), (5780.5, 0.5 * e_bv, 120.0), (6283.8, 1.0 * e_bv, 200.0),
+    ):  # fmt: skip
+        _line(flux, wavelength, air, float(ew), width)
+
+
+def hot_star_lines(
+    flux: FloatArray, wavelength: FloatArray, temperature: float, v_sin_i: float, supergiant: bool = False
+) -> None:
+    """Multiply in He I, He II, Ca II K and the light metals of an O, B or A star, widened by rotation (``v_sin_i`` in
+    km/s); metals are twice as strong in a supergiant.
+    """
     helium_one, helium_two = by_temperature(_HELIUM_I, temperature), by_temperature(_HELIUM_II, temperature)
     for air, share in HELIUM_I.items():
         _line(flux, wavelength, air, helium_one * share, max(v_sin_i, 130))
@@ -127,7 +160,7 @@ def hot_star_lines(flux: FloatArray, wavelength: FloatArray, temperature: float,
         _line(flux, wavelength, air, helium_two * share, max(v_sin_i, 200))
     for air, (peak, where) in _HOT_METALS.items():
         weight = np.exp(-0.5 * ((np.log(temperature / where)) / 0.2) ** 2)
-        _line(flux, wavelength, air, float(peak * weight), v_sin_i)
+        _line(flux, wavelength, air, float(peak * weight) * (2.0 if supergiant else 1.0), v_sin_i)
     _line(flux, wavelength, 3933.7, by_temperature(_CALCIUM_K, temperature), max(v_sin_i, 150))
 
 

@@ -113,33 +113,27 @@ def planetary_nebula(wavelength: FloatArray, rng: Generator) -> Recipe:
 
 
 def wolf_rayet_star(wavelength: FloatArray, rng: Generator) -> Recipe:
-    """Wind lines of helium with nitrogen (WN) or carbon (WC), thousands of km/s wide (Crowther 2007, ARA&A
-    45, 177).
+    """Wind lines of helium with nitrogen (WN; late ones narrower, with He I and hydrogen) or carbon (WC), up to
+    thousands of km/s wide (Crowther 2007, ARA&A 45, 177).
     """
     flux = power_law(wavelength, rng.uniform(-3.6, -3.0))
-    kind = str(rng.choice(["WN", "WC"]))
-    strength, fwhm = rng.uniform(20, 150), rng.uniform(1000, 3000)
-    nitrogen = {
-        4685.7: 1.0,
-        4640.0: 0.3,
-        4860.0: 0.25,
-        5411.5: 0.25,
-        5875.6: 0.15,
-        6562.0: 0.5,
-        7115.0: 0.2,
-        4100.0: 0.25,
-    }
-    carbon = {
-        4650.0: 1.5,
-        4685.7: 0.5,
-        5696.0: 0.7,
-        5806.0: 1.2,
-        6562.0: 0.2,
-        6740.0: 0.3,
-        7065.0: 0.2,
-        7725.0: 0.3,
-    }
-    lines = nitrogen if kind == "WN" else carbon
+    kind = str(rng.choice(["WN", "late WN", "WC"]))
+    late = kind == "late WN"
+    strength, fwhm = (
+        (rng.uniform(15, 45), rng.uniform(500, 1200)) if late else (rng.uniform(20, 150), rng.uniform(1000, 3000))
+    )
+    lines = {
+        "WN": {
+            4685.7: 1.0, 4640.0: 0.3, 4860.0: 0.25, 5411.5: 0.25, 5875.6: 0.15, 6562.0: 0.5, 7115.0: 0.2, 4100.0: 0.25,
+        },
+        "late WN": {
+            4685.7: 0.9, 4638.0: 0.8, 4861.0: 0.5, 5411.5: 0.08, 5875.6: 0.6, 6562.0: 1.8, 6678.2: 0.3, 7065.2: 0.4,
+            7115.0: 0.15, 4471.5: 0.1, 4340.5: 0.3, 4100.0: 0.35,
+        },
+        "WC": {
+            4650.0: 1.5, 4685.7: 0.5, 5696.0: 0.7, 5806.0: 1.2, 6562.0: 0.2, 6740.0: 0.3, 7065.0: 0.2, 7725.0: 0.3,
+        },
+    }[kind]  # fmt: skip
     atoms.emission_lines(flux, wavelength, {air: strength * share for air, share in lines.items()}, fwhm)
     return flux, {"state": kind, "e_bv": rng.uniform(0.2, 1.0)}
 

@@ -35,14 +35,19 @@ def hot_star(wavelength: FloatArray, rng: Generator, temperature: float, supergi
     jump = 0.5 * np.exp(-0.5 * (np.log(temperature / 9300) / 0.45) ** 2)
     flux = planck(wavelength, temperature) * balmer_jump(wavelength, float(jump))
     share = rng.uniform(0.12, 0.3) if supergiant else 1.0
+    if supergiant and temperature > 22000:
+        share += 0.25
+    # In A stars the cores are about half deep at R 2000: the line is mostly wing.
+    core = float(np.interp(temperature, (8000, 10000, 13000, 17000), (0.46, 0.48, 0.50, 0.55)))
     balmer_absorption(
         flux,
         wavelength,
         hgamma * share,
-        core=0.6 + 0.2 * (temperature < 12000),
+        core=0.75 if supergiant else core,
         last=24 if supergiant else 17,
     )
-    hot_star_lines(flux, wavelength, temperature, v_sin_i=40 if supergiant else float(rng.gamma(2.0, 70.0)))
+    v_sin_i = 40 if supergiant else float(rng.gamma(2.0, 70.0))
+    hot_star_lines(flux, wavelength, temperature, v_sin_i, supergiant)
     if temperature < 9800:
         share_of_metals = np.clip((9800 - temperature) / 3000, 0, 1)
         flux *= np.exp(-0.05 * share_of_metals * atoms.haze(wavelength))
@@ -96,7 +101,7 @@ def be_star(wavelength: FloatArray, rng: Generator) -> Recipe:
 
 
 def a_star(wavelength: FloatArray, rng: Generator) -> Recipe:
-    temperature, supergiant = rng.uniform(7600, 10300), rng.random() < 0.08
+    temperature, supergiant = rng.uniform(7500, 10300), rng.random() < 0.12
     flux = hot_star(wavelength, rng, temperature, supergiant)
     return flux, {
         "temperature": temperature,
@@ -168,10 +173,11 @@ def m_dwarf(wavelength: FloatArray, rng: Generator, active: bool = False) -> Rec
     temperature = float(np.interp(subtype, range(9), _M_DWARF_TEMPERATURE))
     flux = planck(wavelength, temperature)
     cool_star_lines(flux, wavelength, max(temperature, 3500), 0.6, dwarf=True)
-    absorb_bands(flux, wavelength, molecules.TIO, 0.9 * float(np.interp(subtype, range(9), _M_TIO)))
+    absorb_bands(flux, wavelength, molecules.TIO, 0.72 * float(np.interp(subtype, range(9), _M_TIO)))
     absorb_bands(flux, wavelength, molecules.VO, 0.3 * max(subtype - 5.5, 0))
     hydride = float(np.interp(subtype, (0, 2, 4, 8), (0.25, 0.45, 0.75, 0.9)))
-    absorb_bands(flux, wavelength, molecules.CAH, hydride)
+    absorb_bands(flux, wavelength, molecules.CAH, hydride, to_red=False)
+    absorb_gaussian(flux, wavelength, air_to_vacuum(6235.0), 30 * hydride**2, 35.0)  # CaOH
     absorb_bands(flux, wavelength, molecules.MGH, 0.8 * hydride)
     growth = float(np.interp(subtype, (0, 4, 8), (1.0, 2.0, 3.0)))
     for air, ew, fwhm in (
@@ -203,11 +209,11 @@ def s_star(wavelength: FloatArray, rng: Generator) -> Recipe:
     coolness = 0.5 + (3700 - temperature) / 800
     flux = planck(wavelength, temperature)
     cool_star_lines(flux, wavelength, max(temperature, 3500), 0.8, dwarf=False)
-    absorb_bands(flux, wavelength, molecules.TIO, (1 - purity) * 0.8 * coolness)
-    absorb_bands(flux, wavelength, molecules.ZRO, (0.25 + 0.75 * purity) * coolness)
+    absorb_bands(flux, wavelength, molecules.TIO, (1.3 - purity) * 0.9 * coolness)
+    absorb_bands(flux, wavelength, molecules.ZRO, (0.3 + 0.5 * purity) * coolness)
     absorb_bands(flux, wavelength, molecules.LAO, max(purity - 0.4, 0) * coolness)
     absorb_bands(flux, wavelength, molecules.CN_RED, 0.15)
-    for air, ew in ((4554.0, 1.2), (4934.1, 0.8), (5890.0, 2.5), (5895.9, 2.2), (6141.7, 0.8), (6496.9, 1.0)):
+    for air, ew in ((4554.0, 1.4), (4934.1, 1.0), (5890.0, 2.5), (5895.9, 2.2), (6141.7, 1.2), (6496.9, 2.2)):
         absorb_gaussian(flux, wavelength, air_to_vacuum(air), ew, 5.0)
     if rng.random() < 0.25:
         atoms.emission_lines(flux, wavelength, {6562.8: 4.0, 4861.3: 2.0, 4340.5: 3.0, 4101.7: 5.0}, 90)
@@ -233,14 +239,14 @@ def carbon_star(wavelength: FloatArray, rng: Generator) -> Recipe:
     flux = planck(wavelength, temperature)
     cool_star_lines(flux, wavelength, max(temperature, 3700), 0.9, dwarf=state == "dwarf")
     absorb_bands(flux, wavelength, molecules.SWAN, swan, to_red=False)
-    absorb_bands(flux, wavelength, molecules.CN_RED, swan * {"N": 0.9, "R or CH": 0.5, "dwarf": 0.4}[state])
+    absorb_bands(flux, wavelength, molecules.CN_RED, swan * {"N": 1.0, "R or CH": 0.85, "dwarf": 0.6}[state])
     absorb_bands(flux, wavelength, molecules.CN_VIOLET, 0.4 + 0.5 * swan, to_red=False)
     if state == "N":
         # Violet depression: an unidentified or SiC₂ and C₃ opacity below about 4500 Å (Yamashita 1972, Ann.
         # Tokyo Obs. 13, 169).
         flux *= np.exp(-1.5 * np.clip((4700 - wavelength) / 500, 0, 3))
         absorb_gaussian(flux, wavelength, air_to_vacuum(5892.0), 5.0, 9.0)
-    for air, ew in ((4554.0, 0.8), (4934.1, 0.5), (6141.7, 0.5), (6496.9, 0.7)):
+    for air, ew in ((4554.0, 0.8), (4934.1, 0.5), (6141.7, 0.5), (6496.9, 0.5)):
         absorb_gaussian(flux, wavelength, air_to_vacuum(air), ew, 4.5)
     if rng.random() < 0.12:
         atoms.emission_lines(flux, wavelength, {6562.8: rng.uniform(1, 5)}, 90)
@@ -253,10 +259,10 @@ def carbon_star(wavelength: FloatArray, rng: Generator) -> Recipe:
 
 
 def hydrogen_white_dwarf(wavelength: FloatArray, temperature: float, strength: float = 1.0) -> FloatArray:
-    """DA: Balmer lines tens of Å wide that vanish quickly towards the series limit (log g near 8)."""
+    """DA: Balmer lines tens of Å wide, shallow in hot stars and towards the series limit (log g near 8)."""
     flux = planck(wavelength, temperature) * balmer_jump(wavelength, 0.12 if temperature < 20000 else 0.03)
     hgamma = atoms.white_dwarf_balmer(temperature) * strength
-    balmer_absorption(flux, wavelength, hgamma, core=0.5 + 0.1 * (temperature < 20000), last=9, steepness=0.35)
+    balmer_absorption(flux, wavelength, hgamma, core=atoms.white_dwarf_core(temperature), last=10, dissolution=0.1)
     return flux
 
 
@@ -276,7 +282,7 @@ def hot_subdwarf(wavelength: FloatArray, rng: Generator) -> Recipe:
     temperature = rng.uniform(24000, 34000) if kind == "sdB" else rng.uniform(38000, 55000)
     flux = planck(wavelength, temperature)
     hydrogen = {"sdB": rng.uniform(5.0, 8.5), "sdO": rng.uniform(3.5, 5.5), "He-sdO": rng.uniform(0.3, 1.5)}[kind]
-    balmer_absorption(flux, wavelength, hydrogen, core=0.55, last=12, steepness=0.08)
+    balmer_absorption(flux, wavelength, hydrogen, core=rng.uniform(0.24, 0.38), last=12, dissolution=0.02)
     helium = {"sdB": (0.4, 0.0), "sdO": (0.3, 1.2), "He-sdO": (2.0, 2.5)}[kind]
     for lines, ew in zip((atoms.HELIUM_I, atoms.HELIUM_II), helium, strict=True):
         for air, share in lines.items():
@@ -322,7 +328,7 @@ def _dq(wavelength: FloatArray, rng: Generator) -> tuple[FloatArray, float]:
     """
     temperature = rng.uniform(6500, 10000)
     flux = planck(wavelength, temperature)
-    absorb_bands(flux, wavelength, molecules.SWAN, rng.uniform(0.3, 1.2), to_red=False)
+    absorb_bands(flux, wavelength, molecules.SWAN, rng.uniform(0.08, 0.7), to_red=False)
     return flux, temperature
 
 

@@ -109,6 +109,15 @@ def read(path: str | os.PathLike[str]) -> Task:
     repeated = sorted(name for name in set(feature_names) if feature_names.count(name) > 1)
     if repeated:
         raise TaskError(str(path), "feature.name", f"{repeated[0]!r} twice", "each name once")
+    for number, feature in enumerate(task.features, start=1):
+        field = f"feature {number} ({feature.name}), requires"
+        seen = [feature.name]
+        while (wanted := task.feature(seen[-1]).requires) is not None:
+            if wanted not in feature_names:
+                raise TaskError(str(path), field, repr(wanted), "the name of another feature of the file")
+            if wanted in seen:
+                raise TaskError(str(path), field, " → ".join([*seen, wanted]), "no circle of features")
+            seen.append(wanted)
     return task
 
 
@@ -185,19 +194,20 @@ class _FeatureTable(_Entry):
     medium: Medium
     window: _Window = Field(description="[lo, hi] in Å, 0 < lo < hi")
     span: _Window | None = Field(default=None, description="[lo, hi] in Å, 0 < lo < hi")
-    side_bands: tuple[_Window, ...] = Field(description="a list of [lo, hi] in Å, 0 < lo < hi")
+    side_bands: tuple[_Window, ...] = Field(default=(), description="a list of [lo, hi] in Å, 0 < lo < hi")
     quantity: Quantity
     why: Text = Field(description=_TEXT)
     wavelengths: tuple[_Wavelength, ...] = Field(default=(), description="a list of positive numbers in Å")
     above: Number | None = Field(default=None, description="a finite number")
     below: Number | None = Field(default=None, description="a finite number")
     sign: Sign = "either"
+    requires: Text | None = Field(default=None, description="the name of another feature")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.above is None and self.below is None:
             raise Mismatch("neither", "at least one: what makes the feature present", "above, below")
-        if not self.side_bands:
+        if not self.side_bands and self.quantity != "roughness":
             raise Mismatch("none", "one or more continuum windows [lo, hi]", "side_bands")
         span = self.span or self.window
         if self.quantity in ("equivalent_width", "fwhm", "depth") and any(

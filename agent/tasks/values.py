@@ -12,7 +12,7 @@ from agent.lines import Medium, convert
 Window = tuple[float, float]
 FeatureKind = Literal["line", "band", "slope", "index"]
 Role = Literal["primary", "secondary", "confuser"]
-Quantity = Literal["equivalent_width", "fwhm", "depth", "ratio", "slope"]
+Quantity = Literal["equivalent_width", "fwhm", "depth", "ratio", "slope", "roughness"]
 Sign = Literal["emission", "absorption", "either"]
 PromptSource = Literal["ours", "trained", "row"]
 """Where a prompt comes from: the task file, the imported rows of SpecVI-Bench, or the row of the question itself."""
@@ -37,13 +37,15 @@ class Feature:
 
     :param window: the stretch to zoom into
     :param span: the stretch the feature itself covers
-    :param side_bands: the continuum windows; for "slope" the windows whose mean fluxes give it
+    :param side_bands: the continuum windows; for "slope" the windows whose mean fluxes give it; for "roughness" none
     :param quantity: what is measured: "equivalent_width" (Å, absorption > 0), "fwhm" (km/s), "depth" (mean 1
-        − F/C in ``span``), "ratio" (mean flux in ``span`` over that in ``side_bands``) or "slope" (d ln F_λ /
-        d ln λ)
+        − F/C in ``span``), "ratio" (mean flux in ``span`` over that in ``side_bands``), "slope" (d ln F_λ /
+        d ln λ) or "roughness" (rms deviation of ``span`` from a smooth curve, as a fraction)
     :param above: the feature counts as present where the quantity is above this; None = unbounded
     :param below: and below this; None = unbounded
     :param sign: for "fwhm", which carries none itself: a line of the other sign is not measured
+    :param requires: name of another feature of the task without which this one has no meaning, as the width of a
+        line has none without the line; None = always meaningful
     :param role: "confuser" means that its presence speaks against the class
     :param wavelengths: of the lines or band heads themselves, first the principal one
     """
@@ -62,6 +64,7 @@ class Feature:
     above: float | None = None
     below: float | None = None
     sign: Sign = "either"
+    requires: str | None = None
 
     def in_medium(self, medium: Medium) -> Feature:
         """Return the feature with every wavelength in the wanted medium."""
@@ -143,3 +146,7 @@ class Task:
             if feature.name == name:
                 return feature
         raise KeyError(name)
+
+    def root(self, feature: Feature) -> Feature:
+        """Return the feature on which ``feature`` depends in the end: itself if it requires none."""
+        return feature if feature.requires is None else self.root(self.feature(feature.requires))

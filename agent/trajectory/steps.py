@@ -76,11 +76,16 @@ class Zoom:
 
 @dataclass(frozen=True)
 class Answer:
-    """The verdict and its explanation. ``verdict`` is None if no YES or NO could be read."""
+    """The verdict and its explanation. ``verdict`` is None if no YES or NO could be read.
+
+    ``score`` is the log odds of YES that the drafter gave with its answer, None if it gave none, as a model. A
+    person who changes the verdict removes it. It is in the JSON form only if there is one.
+    """
 
     id: str
     verdict: Verdict | None
     explanation: str = ""
+    score: float | None = None
 
 
 Step = Think | Zoom | Answer
@@ -112,7 +117,8 @@ def step_to_json(step: Step) -> dict[str, Any]:
                 "picture": step.picture,
             }
         case Answer():
-            return {"id": step.id, "kind": "answer", "verdict": step.verdict, "explanation": step.explanation}
+            answer = {"id": step.id, "kind": "answer", "verdict": step.verdict, "explanation": step.explanation}
+            return answer if step.score is None else answer | {"score": step.score}
 
 
 def step_from_json(data: object, number: int) -> Step:
@@ -125,7 +131,8 @@ def step_from_json(data: object, number: int) -> Step:
     if kind == "think":
         return Think(step_id, text_of(data, "text", where))
     if kind == "answer":
-        return Answer(step_id, verdict_of(data, "verdict", where), text_of(data, "explanation", where))
+        score = number_of(data, "score", where)
+        return Answer(step_id, verdict_of(data, "verdict", where), text_of(data, "explanation", where), score)
     ok = data.get("ok")
     if not isinstance(ok, bool):
         raise TrajectoryError(f"{where}ok: found {ok!r:.60}, expected true or false")

@@ -18,7 +18,7 @@ from agent import plot, tool
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory, TrajectoryError, Zoom
 from agent.trajectory.messages import png_of
-from agent.trajectory.steps import step_to_json
+from agent.trajectory.steps import Answer, Think, step_to_json
 from reviewer.store import Store
 
 Key = TypeVar("Key")
@@ -106,9 +106,19 @@ def revise(base: Trajectory, steps: list[dict[str, Any]], gallery: Gallery) -> T
     sent = Trajectory.from_json({**base.to_json(), "steps": steps})
     known = {zoom.id: zoom for zoom in base.zooms}
     steps_now = tuple(
-        _checked(step, known.get(step.id), base, gallery) if isinstance(step, Zoom) else step for step in sent.steps
+        _checked(step, known.get(step.id), base, gallery) if isinstance(step, Zoom) else _with_own_score(step, base)
+        for step in sent.steps
     )
     return replace(sent, steps=steps_now)
+
+
+def _with_own_score(step: Think | Answer, base: Trajectory) -> Think | Answer:
+    """Return an answer with the score that its drafter gave to the same verdict, and with none otherwise."""
+    if isinstance(step, Think):
+        return step
+    answer = base.answer
+    kept = answer is not None and (answer.id, answer.verdict) == (step.id, step.verdict)
+    return replace(step, score=answer.score if answer is not None and kept else None)
 
 
 def _checked(sent: Zoom, old: Zoom | None, base: Trajectory, gallery: Gallery) -> Zoom:

@@ -1,12 +1,14 @@
-"""Precision, recall and F1 per task of the measuring baseline.
+"""Precision, recall and F1 per task of the measuring baseline, forced to answer and with asking a person.
 
     python -m tests.benchmarks.baseline                        simulated spectra
-    python -m tests.benchmarks.baseline --real FOLDER          and the labelled ones of FOLDER (MANIFEST.csv)
+    python -m tests.benchmarks.baseline --real FOLDER          and the labelled ones of FOLDER (MANIFEST.csv), per half
     python -m tests.benchmarks.baseline --real FOLDER --wrong  and each wrong answer
+    python -m tests.benchmarks.baseline --real FOLDER --write docs/baseline.md  and puts the figures into this file
 
 Simulated: every kind equally often on every survey's grid, S/N 5 to 50 per pixel, seeds from ``HELD_OUT`` on
 (``fit_baseline.py`` uses seeds below it). Real: ``real_labels.toml`` has the known answers and the reasons;
-ambiguous ones are left out. The verdict is that of the scorecard, which the policy also gives in the loop.
+ambiguous ones are left out. The verdict is that of the scorecard, which the policy also gives in the loop; whether a
+person is asked is decided by ``agent.batch.consensus`` with its default limits.
 """
 
 from __future__ import annotations
@@ -15,89 +17,153 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
+from agent.batch.consensus import consensus
+from agent.policies.baseline.rule import Baseline
 from agent.policies.baseline.scorecard import assess
 from agent.simulate import KINDS, simulate, truth
 from agent.simulate.instrument import SURVEYS
 from agent.spectrum import Spectrum
 from agent.tasks import Task, load
-from agent.trajectory.steps import Verdict
+from agent.trajectory import Trajectory
+from agent.trajectory.steps import Answer, Verdict
 from tests.benchmarks.real_spectra import real_spectra
-from tests.benchmarks.results import Results
+from tests.benchmarks.results import Results, markdown
 
 HELD_OUT = 100_000
 
 
 @dataclass(frozen=True)
 class Case:
-    """A spectrum and the answers known for it, by task."""
+    """A spectrum and the answers known for it, by task; ``group`` is "simulated" or the half and tier of a real one."""
 
     spectrum: Spectrum
     answers: Mapping[str, Verdict]
-    tier: str
+    group: tuple[str, ...]
+    about: str = ""
 
 
-def simulated(seeds: Sequence[int], tasks: Sequence[str]) -> Iterator[Case]:
+def simulated(seeds: Sequence[int], tasks: Sequence[str], kinds: Sequence[str] = KINDS) -> Iterator[Case]:
     """One spectrum of each kind on each survey's grid for each seed."""
     for seed in seeds:
-        for kind in KINDS:
+        for kind in kinds:
             for number, survey in enumerate(SURVEYS):
                 rng = np.random.default_rng([seed, number])
                 snr = float(np.exp(rng.uniform(np.log(5), np.log(50))))
                 answers = {task: truth(kind, task) for task in tasks}
-                yield Case(simulate(kind, survey, snr, seed), answers, "simulated")
+                yield Case(simulate(kind, survey, snr, seed), answers, ("simulated",))
 
 
 def real(folder: Path, tasks: Sequence[str], counts: Counter[str]) -> Iterator[Case]:
     """The spectra of a collection whose class ``real_labels.toml`` lists; ``counts`` gets the numbers of files."""
     for found in real_spectra(folder, tasks, counts):
         if found.tier != "unlabelled":
-            yield Case(found.spectrum, found.answers, found.tier)
+            yield Case(found.spectrum, found.answers, (found.half, found.tier), found.label)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A given answer and the right one."""
+    """A given answer and the right one; ``asked``: whether it is left to a person instead."""
 
     task: str
     given: Verdict
     right: Verdict
-    tier: str
+    group: tuple[str, ...]
     who: str
     score: float
+    asked: bool
+    is_blank: bool = False
+
+    @property
+    def is_right(self) -> bool:
+        return self.given == self.right
 
 
 def outcomes(cases: Iterator[Case], tasks: Mapping[str, Task]) -> Iterator[Outcome]:
     """The baseline's answer to each question with a known answer."""
     for case in cases:
+        spectrum = case.spectrum
+        who = f"{spectrum.survey} {spectrum.name} {case.about or spectrum.meta.get('state', '')}".strip()
         for key, right in case.answers.items():
-            found = assess(case.spectrum, tasks[key])
-            who = f"{case.spectrum.survey} {case.spectrum.name} {case.spectrum.meta.get('state', '')}"
-            yield Outcome(key, found.verdict, right, case.tier, who.strip(), found.score)
+            found = assess(spectrum, tasks[key])
+            answer = Answer("s1", found.verdict, "", found.score)
+            trace = Trajectory(key, "", spectrum.name, spectrum.sha256, (answer,), Baseline().drafter)
+            asked = consensus([trace], spectrum, tasks[key]).needs_person
+            is_blank = case.about.startswith("odd_sky_fibre") or spectrum.meta.get("kind") == "sky"
+            yield Outcome(key, found.verdict, right, case.group, who, found.score, asked, is_blank)
 
 
 def add_table(report: Results, results: Sequence[Outcome], tasks: Mapping[str, Task]) -> None:
-    """One row per task and their mean F1. A value without a denominator is a dash."""
+    """One row per task and their mean F1, of all answers and of those that are not left to a person.
+
+    A value without a denominator is a dash.
+    """
     counts = dict.fromkeys(("YES", "NO", "right YES", "wrong YES", "missed"), "{}")
-    table = report.table({"task": "", **counts, **dict.fromkeys(("precision", "recall", "F1"), "{:.3f}")})
-    scores = []
+    answered = dict.fromkeys(("asked", "YES asked", "wrong YES ", "missed "), "{}")
+    columns = {"task": "", **counts, "F1": "{:.3f}", **answered, "F1 answered": "{:.3f}"}
+    table = report.table(columns)
+    forced_f1, answered_f1 = [], []
     for key in tasks:
-        pairs = Counter((o.given, o.right) for o in results if o.task == key)
-        hit, false, missed = pairs["YES", "YES"], pairs["YES", "NO"], pairs["NO", "YES"]
-        f1 = _ratio(2 * hit, 2 * hit + false + missed)
-        if f1 is not None:
-            scores.append(f1)
-        shown = [_ratio(hit, hit + false), _ratio(hit, hit + missed), f1]
-        numbers = [hit + missed, false + pairs["NO", "NO"], hit, false, missed]
-        table.row(key, *numbers, *("–" if x is None else x for x in shown))
-    table.row("mean", *[None] * 7, float(np.mean(scores)) if scores else "–")
+        of_task = [o for o in results if o.task == key]
+        kept = [o for o in of_task if not o.asked]
+        hit, false, missed, f1 = _counts(of_task)
+        _, false_kept, missed_kept, f1_kept = _counts(kept)
+        forced_f1 += [] if f1 is None else [f1]
+        answered_f1 += [] if f1_kept is None else [f1_kept]
+        asked = [o for o in of_task if o.asked]
+        yes_asked = sum(o.right == "YES" for o in asked)
+        row = [hit + missed, len(of_task) - hit - missed, hit, false, missed, f1]
+        row += [len(asked), yes_asked, false_kept, missed_kept, f1_kept]
+        table.row(key, *("–" if x is None else x for x in row))
+    share = f"{100 * sum(o.asked for o in results) / max(1, len(results)):.1f} %"
+    table.row("mean", *[None] * 5, _mean(forced_f1), share, *[None] * 3, _mean(answered_f1))
+    objects = [o for o in results if not o.is_blank]
+    if len(objects) < len(results):
+        asked_objects = 100 * sum(o.asked for o in objects) / max(1, len(objects))
+        report.text(f"Without the fibres on blank sky, {asked_objects:.1f} % of the questions are left to a person.")
 
 
-def _ratio(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+def _counts(results: Sequence[Outcome]) -> tuple[int, int, int, float | None]:
+    """Right YES, wrong YES, missed, and F1 of the positive class."""
+    pairs = Counter((o.given, o.right) for o in results)
+    hit, false, missed = pairs["YES", "YES"], pairs["YES", "NO"], pairs["NO", "YES"]
+    whole = 2 * hit + false + missed
+    return hit, false, missed, 2 * hit / whole if whole else None
+
+
+def _mean(values: Sequence[float]) -> float | str:
+    return float(np.mean(values)) if values else "–"
+
+
+MARGINS = (0.0, 0.5, 1.0, 2.0, np.inf)
+
+
+def add_accuracy(report: Results, sets: Mapping[str, Sequence[Outcome]]) -> None:
+    """Fraction of right answers by the size of the score."""
+    bins = [f"{lo:g} to {hi:g}" if np.isfinite(hi) else f"{lo:g} or more" for lo, hi in pairwise(MARGINS)]
+    table = report.table({"spectra": "", **dict.fromkeys(bins, "")})
+    for title, results in sets.items():
+        cells = []
+        for lo, hi in pairwise(MARGINS):
+            inside = [o.is_right for o in results if lo <= abs(o.score) < hi]
+            cells.append(f"{sum(inside)} of {len(inside)} ({np.mean(inside):.3f})" if inside else "–")
+        table.row(title, *cells)
+
+
+BEGIN, END = "<!-- figures: written by tests.benchmarks.baseline -->", "<!-- end of figures -->"
+
+
+def put(path: Path, figures: str) -> None:
+    """Replace the text between ``BEGIN`` and ``END`` of a file. :raises ValueError: it has no such marks"""
+    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ValueError(f"{path}: found no marks of figures, expected {BEGIN} and {END}")
+    path.write_text(f"{before}{BEGIN}\n\n{figures.strip()}\n\n{END}{after}", encoding="utf-8")
 
 
 def main() -> None:
@@ -105,6 +171,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20, help="held-out seeds (60 spectra each)")
     parser.add_argument("--real", type=Path, help="folder of labelled spectra with MANIFEST.csv")
     parser.add_argument("--wrong", action="store_true", help="list wrong answers")
+    parser.add_argument("--write", type=Path, help="file whose text between the marks of figures is replaced")
     options = parser.parse_args()
     tasks = load()
     held_out = range(HELD_OUT, HELD_OUT + options.seeds)
@@ -112,19 +179,27 @@ def main() -> None:
     counts: Counter[str] = Counter()
     if options.real:
         found = list(outcomes(real(options.real, list(tasks), counts), tasks))
-        sets["Real, trusted labels"] = [o for o in found if o.tier == "trusted"]
-        sets["Real, pipeline labels included"] = found
+        trusted = [o for o in found if o.group[1] == "trusted"]
+        for half in ("report", "choose"):
+            sets[f'Real, half "{half}", trusted labels'] = [o for o in trusted if o.group[0] == half]
+        sets["Real, both halves, trusted labels"] = trusted
+        sets['Real, half "report", pipeline labels included'] = [o for o in found if o.group[0] == "report"]
     report = Results()
     for title, results in sets.items():
         spectra = len({o.who for o in results})
         report.text(f"### {title}: {spectra} spectra")
         add_table(report, results, tasks)
+    report.text("### Right answers by the size of the sum")
+    add_accuracy(report, sets)
     if counts:
         report.text("\n".join(f"- {what}: {number}" for what, number in counts.items()))
+    if options.write:
+        put(options.write, markdown(report.blocks))
     if options.wrong:
         for o in sorted({o for results in sets.values() for o in results}, key=lambda o: (o.task, o.right, o.who)):
-            if o.given != o.right:
-                print(f"{o.task}: said {o.given}, is {o.right}, sum {o.score:+.1f}: {o.who} ({o.tier})")
+            if not o.is_right:
+                sum_text = f"sum {o.score:+.1f}{', asked' if o.asked else ''}"
+                print(f"{o.task}: answered {o.given}, is {o.right}, {sum_text}: {o.who}; {', '.join(o.group)}")
 
 
 if __name__ == "__main__":

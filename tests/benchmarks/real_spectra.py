@@ -1,8 +1,8 @@
 """A collection of labelled real spectra: objects, known answers, and two halves by object.
 
 The collection is a folder with a MANIFEST.csv (columns path, survey, class). ``real_labels.toml`` says which classes
-are trusted and why. Bounds are chosen on the half ``choose`` and figures are reported on the half ``report``; all
-spectra of one object are in one half.
+are trusted and why, and which files have another class than their folder. Bounds are chosen on the half ``choose`` and
+figures are reported on the half ``report``; all spectra of one object are in one half.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def real_spectra(folder: Path, tasks: Sequence[str] = (), counts: Counter[str] |
         rows = list(csv.DictReader(opened_text))
     halves = halves_of([(row["class"], object_of(row["path"])) for row in rows])
     for row in rows:
-        group = _group_of(row["class"], row["survey"], groups)
+        group = _group_of(row["class"], row["survey"], row["path"], groups)
         undecided = group.get("undecided", []) if group else list(tasks)
         answers: dict[str, Verdict] = {
             task: "YES" if group and task in group.get("yes", []) else "NO" for task in tasks if task not in undecided
@@ -97,8 +97,14 @@ def halves_of(objects: Sequence[tuple[str, str]]) -> dict[str, Half]:
     return halves
 
 
-def _group_of(name: str, source: str, groups: Sequence[Mapping[str, list[str]]]) -> Mapping[str, list[str]] | None:
+def _group_of(
+    name: str, source: str, path: str, groups: Sequence[Mapping[str, list[str]]]
+) -> Mapping[str, list[str]] | None:
+    """Return the group that names the file; else the first one of its class and source."""
     for group in groups:
-        if name in group["classes"] and source in group.get("sources", [source]):
+        if path in group.get("files", []):
+            return group
+    for group in groups:
+        if name in group.get("classes", []) and source in group.get("sources", [source]):
             return group
     return None

@@ -13,9 +13,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from agent.conversation import Conversation, Piece
+from agent.conversation import Conversation, Piece, Score
 from agent.lines import lines
-from agent.measure import Measured, TwoMaxima, Undefined, fit_line, rest, signal_to_noise, slope, two_maxima
+from agent.measure import (
+    COARSE,
+    Measured,
+    TwoMaxima,
+    Undefined,
+    fit_line,
+    rest,
+    signal_to_noise,
+    slope,
+    two_maxima,
+)
 from agent.policies.baseline.scorecard import FILE, Assessment, Finding, assess
 from agent.spectrum import Spectrum
 from agent.tasks import Feature, Task
@@ -24,6 +34,8 @@ from agent.trajectory import Drafter
 
 LOW_SNR = 5.0
 """Median S/N per pixel below which the opening says that weak features cannot be judged."""
+SHORT = 1000.0
+"""Range in Å below which nothing is said about the colour."""
 
 _QUANTITIES = {
     "equivalent_width": "equivalent width",
@@ -31,8 +43,9 @@ _QUANTITIES = {
     "depth": "mean depth below the continuum",
     "ratio": "flux ratio of band to continuum",
     "slope": "slope d ln F_λ / d ln λ",
+    "roughness": "rms deviation from a smooth continuum",
 }
-_UNITS = {"equivalent_width": "Å", "fwhm": "km/s", "depth": "", "ratio": "", "slope": ""}
+_UNITS = {"equivalent_width": "Å", "fwhm": "km/s", "depth": "", "ratio": "", "slope": "", "roughness": ""}
 
 
 def number(value: float, digits: int) -> str:
@@ -61,7 +74,8 @@ def opening(spectrum: Spectrum, at_rest: Spectrum) -> str:
     if spectrum.redshift:
         frame = f"rest frame for z = {number(spectrum.redshift, 5)}"
     snr = signal_to_noise(at_rest, whole)
-    text = f"The spectrum runs from {whole[0]:.0f} to {whole[1]:.0f} Å ({spectrum.medium}, {frame})"
+    medium = f"{spectrum.medium} (assumed)" if spectrum.meta.get("medium_assumed") else spectrum.medium
+    text = f"The spectrum runs from {whole[0]:.0f} to {whole[1]:.0f} Å ({medium}, {frame})"
     if isinstance(snr, Undefined):
         return f"{text}; its S/N is undefined: {snr.reason}."
     text += f" with a median S/N of {number(snr, 1)} a pixel."
@@ -69,11 +83,15 @@ def opening(spectrum: Spectrum, at_rest: Spectrum) -> str:
         text += " The file has no errors; they were estimated from the scatter."
     if snr < LOW_SNR:
         text += " At this S/N only strong features can be judged."
-    return f"{text} {_colour(at_rest, whole)}"
+    if at_rest.sampling > COARSE:
+        text += f" It is sampled every {at_rest.sampling:.0f} Å, so lines cannot be judged, only broad bands and the colour."
+    return f"{text} {_colour(at_rest, whole)}".rstrip()
 
 
 def _colour(at_rest: Spectrum, whole: tuple[float, float]) -> str:
     length = whole[1] - whole[0]
+    if length < SHORT:
+        return ""
     ends = [(whole[0] + share * length, whole[0] + (share + 0.1) * length) for share in (0.1, 0.45, 0.8)]
     colour = slope(at_rest, ends)
     if isinstance(colour, Undefined):
@@ -113,7 +131,7 @@ def _bounds(feature: Feature) -> str:
     bounds_text = " and ".join(
         f"{word} {number(bound, 2).rstrip('0').rstrip('.')} {unit}".rstrip() for word, bound in bounds
     )
-    return f"against it if {bounds_text}" if feature.role == "confuser" else f"wanted {bounds_text}"
+    return f"bound: {bounds_text}"
 
 
 def _verdict(presence: float) -> str:
@@ -129,6 +147,8 @@ def _verdict(presence: float) -> str:
 
 
 def _meaning(finding: Finding) -> str:
+    if finding.counted < 0.5:
+        return f"not counted without {finding.feature.requires}"
     if abs(finding.points) < 0.25:
         return "which decides little"
     side = "for" if finding.points > 0 else "against"
@@ -163,10 +183,11 @@ def weighing(assessment: Assessment) -> str:
     sentences = [f"{side}: {', '.join(_named(f) for f in found)}." for side, found in sides if found]
     if len(assessment.measured) < len(assessment.findings):
         sentences.append(f"Not measurable: {_unmeasured(assessment)}.")
-    sentences.append(
-        f"From the start of {signed(assessment.start)} the points add up to "
-        f"{signed(assessment.score)}; above 0 is YES, so {assessment.verdict}."
-    )
+    total = f"From the start of {signed(assessment.start)} the points add up to {signed(assessment.total)}"
+    if assessment.total > 0 and not assessment.shown:
+        sentences.append(f"{total}; but no primary feature is present, so the sum counts as 0 and the answer is NO.")
+    else:
+        sentences.append(f"{total}; above 0 is YES, so {assessment.verdict}.")
     return " ".join(sentences)
 
 
@@ -209,7 +230,7 @@ def _figure(finding: Finding) -> str:
 
 
 NAME = "baseline, no model"
-VERSION = "1"
+VERSION = "2"
 MAX_WINDOWS = 4
 """Number of zooms, at most: about what the published cold-start trajectories have (3.9 in the mean)."""
 
@@ -250,15 +271,16 @@ class Baseline:
         else:
             yield f"\n\n{_without_zoom(found, zooms, spectrum)}{weighing(found)}</think>"
             yield rf"<answer>\boxed{{{found.verdict}}} {explanation(found)}</answer>"
+            yield Score(round(found.score, 4))
 
 
 def plan_zooms(found: Assessment, most: int = MAX_WINDOWS) -> list[PlannedZoom]:
-    """Select the windows: the primary features in the task's order, then those that moved the sum most.
+    """Select the windows: the primary features, those that are present first, then those that moved the sum most.
 
     Windows that overlap by half are one zoom.
     """
     local = [f for f in found.measured if f.feature.kind != "slope"]
-    primary = [f for f in local if f.feature.role == "primary"]
+    primary = sorted((f for f in local if f.feature.role == "primary"), key=lambda f: f.certainty <= 0.5)
     others = sorted((f for f in local if f.feature.role != "primary"), key=lambda f: -abs(f.points))
     zooms: list[PlannedZoom] = []
     for finding in primary + [f for f in others if abs(f.points) >= 0.25]:

@@ -1,7 +1,8 @@
 """The baseline's rule: a scorecard per class, with points for each feature of its task file.
 
-The answer is YES if the sum, with the class's ``start``, is above 0. Points are natural-log odds, fitted to
-simulated spectra alone (``tests/benchmarks/fit_baseline.py``) and stored in ``scorecards.toml``.
+The answer is YES if the sum, with the class's ``start``, is above 0 and one primary feature is present: what a spectrum
+lacks is no evidence for a class. Points are natural-log odds, fitted by ``tests/benchmarks/fit_baseline.py`` and stored
+in ``scorecards.toml``.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ FILE = Path(__file__).with_name("scorecards.toml")
 class Points:
     """The points that a feature adds to the sum if it is certainly present, and if it is certainly absent.
 
-    Fitted so that a primary or secondary feature never counts against its class, nor a confuser for it.
+    Nothing that is absent speaks for the class: a confuser that is absent adds 0. A primary or secondary feature that
+    is present never counts against the class, nor a confuser for it.
     """
 
     present: float
@@ -34,11 +36,11 @@ class Points:
 
 
 PLAIN: Mapping[str, Points] = MappingProxyType(
-    {"primary": Points(2.0, -2.0), "secondary": Points(1.0, -0.5), "confuser": Points(-2.0, 0.5)}
+    {"primary": Points(2.0, -2.0), "secondary": Points(1.0, -0.5), "confuser": Points(-2.0, 0.0)}
 )
 """Points by role for a task that has no scorecard."""
 
-_TOLERANCE = {"equivalent_width": 0.3, "fwhm": 60.0, "depth": 0.015, "ratio": 0.015, "slope": 0.2}
+_TOLERANCE = {"equivalent_width": 0.3, "fwhm": 60.0, "depth": 0.015, "ratio": 0.015, "slope": 0.2, "roughness": 0.003}
 _RELATIVE_TOLERANCE = 0.1
 
 
@@ -56,12 +58,22 @@ class Scorecard:
 
 @dataclass(frozen=True)
 class Finding:
-    """One feature as measured. ``presence`` (0 to 1) is None, and ``points`` 0, if nothing could be measured."""
+    """One feature as measured. ``presence`` (0 to 1) is None, and ``points`` 0, if nothing could be measured.
+
+    ``counted`` (0 to 1) is the probability that the feature that this one requires is present, and that it counts at
+    all; 1 if it requires none.
+    """
 
     feature: Feature
     measured: Measured | Undefined
     presence: float | None
     points: float
+    counted: float = 1.0
+
+    @property
+    def certainty(self) -> float:
+        """Probability that the feature is present and counts; 0 if it could not be measured."""
+        return (self.presence or 0.0) * self.counted
 
 
 @dataclass(frozen=True)
@@ -72,13 +84,24 @@ class Assessment:
     start: float
 
     @property
-    def score(self) -> float:
+    def total(self) -> float:
+        """The start and the points of all features."""
         return self.start + sum(f.points for f in self.findings)
 
     @property
+    def shown(self) -> bool:
+        """Whether a primary feature is probably present, without which the answer cannot be YES."""
+        return any(f.feature.role == "primary" and f.certainty > 0.5 for f in self.findings)
+
+    @property
+    def score(self) -> float:
+        """The log odds of YES: the total, at most 0 where no primary feature is present."""
+        return self.total if self.shown else min(self.total, 0.0)
+
+    @property
     def verdict(self) -> Verdict:
-        """YES above 0. NO if no feature could be measured, because nothing was shown."""
-        return "YES" if self.measured and self.score > 0 else "NO"
+        """YES if the score is above 0."""
+        return "YES" if self.score > 0 else "NO"
 
     @property
     def measured(self) -> tuple[Finding, ...]:
@@ -91,16 +114,25 @@ def assess(spectrum: Spectrum, task: Task) -> Assessment:
     """
     card = scorecards().get(task.key, Scorecard(0.0, {}))
     at_rest = rest(spectrum)
+    measured = {f.name: measure_feature(at_rest, f) for f in task.features}
+    present = {f.name: _presence_or_none(f, measured[f.name]) for f in task.features}
     findings = []
     for feature in task.features:
-        measured = measure_feature(at_rest, feature)
-        present = None if isinstance(measured, Undefined) else presence(feature, measured)
-        points = 0.0
-        if present is not None:
+        counted, required = 1.0, feature.requires
+        while required is not None:
+            counted *= present[required] or 0.0
+            required = task.feature(required).requires
+        points, here = 0.0, present[feature.name]
+        if here is not None:
             worth = card.of(feature)
-            points = worth.present * present + worth.absent * (1 - present)
-        findings.append(Finding(feature.in_medium(spectrum.medium), measured, present, points))
+            points = counted * (worth.present * here + worth.absent * (1 - here))
+        shown = feature.in_medium(spectrum.medium)
+        findings.append(Finding(shown, measured[feature.name], here, points, counted))
     return Assessment(tuple(findings), card.start)
+
+
+def _presence_or_none(feature: Feature, measured: Measured | Undefined) -> float | None:
+    return None if isinstance(measured, Undefined) else presence(feature, measured)
 
 
 def presence(feature: Feature, measured: Measured) -> float:

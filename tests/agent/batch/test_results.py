@@ -305,10 +305,40 @@ def test_the_required_majority_is_a_setting():
     assert vote("YN", majority=0.5).needs_person
 
 
-@pytest.mark.parametrize("wrong", [{"majority": 0.0}, {"majority": 1.1}, {"snr": math.nan}, {"coverage": 2}])
+@pytest.mark.parametrize(
+    "wrong", [{"majority": 0.0}, {"majority": 1.1}, {"snr": math.nan}, {"coverage": 2}, {"margin": -1}]
+)
 def test_limits_out_of_range_are_refused(wrong):
     with pytest.raises(ValueError, match=f"{next(iter(wrong))}: found .* expected"):
         Limits(**wrong)
+
+
+def scored(*scores: float | None) -> list[Trajectory]:
+    traces = [trace("YES" if score and score > 0 else "NO") for score in scores]
+    answers = [replace(t.steps[-1], score=score) for t, score in zip(traces, scores, strict=True)]
+    return [replace(t, steps=(*t.steps[:-1], answer)) for t, answer in zip(traces, answers, strict=True)]
+
+
+def test_a_score_within_the_margin_needs_a_person_and_is_named():
+    found = consensus(scored(-0.4), STAR, CV)
+    assert (found.verdict, found.leaning, found.score) == (None, "NO", -0.4)
+    assert found.reasons == ("A narrow NO: the sum of the points (log odds) is −0.4; expected ±1 or beyond.",)
+    assert consensus(scored(-0.4), STAR, CV, Limits(margin=0.3)).verdict == "NO"
+    assert consensus(scored(1.5, 2.5), STAR, CV).verdict == "YES"
+    assert consensus(scored(1.5, 2.5), STAR, CV).score == 2.0
+
+
+def test_a_policy_without_scores_has_no_margin():
+    found = consensus(scored(None), STAR, CV)
+    assert (found.score, found.verdict) == (None, "NO")
+    assert to_json(found)["score"] is None
+
+
+def test_the_score_is_a_column_of_the_table_and_orders_rows_of_equal_votes():
+    rows = [candidate(f"{s}", "", t, STAR, consensus(t, STAR, CV)) for s in (1.2, 3.4, -5.0) for t in [scored(s)]]
+    assert [row.score for row in rows] == [1.2, 3.4, -5.0]
+    assert order(*rows) == ["3.4", "1.2", "-5.0"]
+    assert row("Y").score is None
 
 
 def test_a_noisy_spectrum_needs_a_person_for_any_samples():
@@ -317,6 +347,12 @@ def test_a_noisy_spectrum_needs_a_person_for_any_samples():
     assert (found.verdict, found.leaning) == (None, "YES")
     assert found.reasons == (f"S/N {typical_snr(noisy):.1f} per pixel (median of the spectrum); expected 3 or more.",)
     assert vote("YYYYY", noisy, snr=0.5).verdict == "YES"
+
+
+def test_a_coarsely_sampled_spectrum_needs_a_person():
+    wavelength = np.arange(3600.0, 9300.0, 80.0)
+    found = vote("Y", Spectrum(wavelength, np.ones_like(wavelength), np.full_like(wavelength, 1e4)))
+    assert "Sampled every 80 Å, so lines cannot be judged; expected 15 Å or less." in found.reasons
 
 
 def test_a_blank_sky_has_signal_zero_and_not_a_negative_zero():
@@ -348,7 +384,7 @@ def test_a_primary_feature_beyond_the_end_of_the_data_needs_a_person():
     red = STAR.wavelength > 5500
     cut = Spectrum(STAR.wavelength[red], STAR.flux[red], STAR.ivar[red])
     (reason,) = vote("YYYYY", cut).reasons
-    assert reason.startswith("Hβ emission: 0 % of 4821–4904 Å")
+    assert reason.startswith("Hβ emission and Hβ absorption: 0 % of 4821–4904 Å")
 
 
 def test_coverage_is_judged_where_the_redshift_puts_the_feature():

@@ -1,6 +1,7 @@
 """The baseline: a rule that measures features, writes the numbers down and answers by a scorecard."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from agent.policies.baseline import rule
 from agent.policies.baseline.rule import MAX_WINDOWS, NAME, Baseline, plan_zooms
 from agent.policies.baseline.scorecard import PLAIN, assess, presence, scorecards
 from agent.simulate import CLASSES, KINDS, simulate, truth
+from agent.spectrum import Spectrum
 from agent.tasks import load
+from agent.trajectory import Trajectory
 from agent.trajectory.steps import Think
 
 TASKS = load()
@@ -49,7 +52,7 @@ def test_the_numbers_in_the_text_are_the_measured_numbers(draft):
     feature = TASKS["cv"].feature("Hα emission")
     measured = measure_feature(rest(CV), feature)
     thoughts = " ".join(s.text for s in draft.steps if isinstance(s, Think))
-    assert f"Hα emission: equivalent width {rule.with_error(measured, 'Å')} (emission)" in thoughts
+    assert f"Hα emission: equivalent width {rule.with_error(measured, 'Å')} (emission), bound: below −8 Å: " in thoughts
 
 
 def test_the_points_in_the_text_add_up_to_the_sum_in_the_text(draft):
@@ -91,8 +94,6 @@ def test_without_measurable_features_the_answer_is_no_and_gives_the_reason():
 def test_a_feature_outside_the_data_adds_nothing():
     whole = assess(CV, TASKS["cv"])
     kept = CV.wavelength > 6000
-    from dataclasses import replace
-
     red = replace(CV, **{a: getattr(CV, a)[kept] for a in ("wavelength", "flux", "ivar", "mask")})
     half = assess(red, TASKS["cv"])
     for complete, partial in zip(whole.findings, half.findings, strict=True):
@@ -124,24 +125,80 @@ def test_a_scorecard_names_exactly_the_features_of_its_task():
         assert set(card.points) == {f.name for f in TASKS[key].features}, key
 
 
-def test_no_feature_has_points_against_its_own_role():
+def test_nothing_that_is_absent_speaks_for_a_class():
     for key, card in scorecards().items():
+        assert card.start <= -1.6, key
         for feature in TASKS[key].features:
-            side = -1 if feature.role == "confuser" else 1
             points = card.of(feature)
-            assert side * points.present >= 0 >= side * points.absent, (key, feature.name)
+            assert points.absent <= 0, (key, feature.name)
+            assert (points.present < 0) == (feature.role == "confuser"), (key, feature.name)
+
+
+def featureless(slope=0.0):
+    """A spectrum without any line, at S/N 100."""
+    wavelength = np.arange(3700.0, 9300.0, 1.5)
+    flux = (wavelength / 5500) ** slope
+    noise = np.random.default_rng(0).normal(0, 0.01, wavelength.size)
+    return Spectrum(wavelength, flux * (1 + noise), 1e4 / flux**2, medium="vacuum", name="flat")
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_spectrum_without_features_is_no_member_of_any_class(task):
+    assert assess(featureless(), TASKS[task]).verdict == "NO"
+
+
+def test_a_blue_spectrum_without_lines_is_a_white_dwarf_of_type_dc_at_most():
+    answers = {task: assess(featureless(-2.5), TASKS[task]).verdict for task in TASKS}
+    assert {task for task, verdict in answers.items() if verdict == "YES"} <= {"wd"}
+
+
+def test_a_feature_counts_only_with_the_one_that_it_requires():
+    giant = simulate("gm", "SDSS", 60, 5)
+    found = {f.feature.name: f for f in assess(giant, TASKS["cv"]).findings}
+    breadth, line = found["Hα breadth"], found["Hα emission"]
+    assert breadth.counted == line.certainty
+    assert breadth.counted < 0.1
+    assert abs(breadth.points) < 0.3
+    if breadth.presence is not None:
+        assert "not counted without Hα emission" in rule.judged(breadth, rest(giant))
+
+
+def test_without_a_primary_feature_the_sum_counts_as_0_at_most():
+    found = assess(CV, TASKS["cv"])
+    assert found.score == found.total > 0
+    absent = tuple(replace(f, presence=0.4) if f.feature.role == "primary" else f for f in found.findings)
+    without = replace(found, findings=absent)
+    assert without.total > 0
+    assert (without.score, without.verdict) == (0.0, "NO")
+    assert "no primary feature is present, so the sum counts as 0 and the answer is NO" in rule.weighing(without)
+
+
+def test_the_score_travels_with_the_answer(draft):
+    assert draft.answer.score == pytest.approx(assess(CV, TASKS["cv"]).score, abs=1e-4)
+    assert Trajectory.from_json(draft.to_json()) == draft
+
+
+def test_the_opening_says_what_the_data_do_not_allow():
+    def opening(step, start=3700.0, stop=9300.0, **other):
+        wavelength = np.arange(start, stop, step)
+        flux = np.ones_like(wavelength)
+        spectrum = Spectrum(wavelength, flux, 1e4 * flux, name="x", **other)
+        return rule.opening(spectrum, rest(spectrum))
+
+    assert "sampled every 80 Å, so lines cannot be judged" in opening(80.0, medium="vacuum")
+    assert "F_λ goes as λ" in opening(2.0, medium="vacuum")
+    assert "F_λ" not in opening(1.0, 6400.0, 6700.0, medium="vacuum")
+    assert "(air (assumed), observed frame)" in opening(2.0, medium="air", meta={"medium_assumed": True})
 
 
 def test_a_task_without_a_scorecard_gets_plain_points():
-    from dataclasses import replace
-
     own = replace(TASKS["cv"], key="mine")
     found = assess(CV, own)
     assert found.start == 0
     for finding in found.measured:
         worth = PLAIN[finding.feature.role]
         expected = worth.present * finding.presence + worth.absent * (1 - finding.presence)
-        assert finding.points == pytest.approx(expected)
+        assert finding.points == pytest.approx(finding.counted * expected)
     assert found.verdict == "YES"
 
 

@@ -391,7 +391,7 @@ def replayed(spectrum, task):
     """The turns of the present baseline, without pictures: it reads numbers only."""
     conversation = Conversation(spectrum, task, tool.overview(spectrum), turns_left=8)
     while conversation.turns_left:
-        text = "".join(Baseline().turn(conversation))
+        text = "".join(piece for piece in Baseline().turn(conversation) if isinstance(piece, str))
         turn = parse(text)
         yield turn
         if turn.call is None:
