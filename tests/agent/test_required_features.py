@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.measure import Measured, Undefined, typical_step
+from agent.measure import Measured, Undefined
 from agent.measure.roughness import roughness
 from agent.spectrum import Spectrum
 from agent.tasks import TaskError, load
@@ -66,8 +66,8 @@ def test_roughness_is_undefined_where_noise_could_hide_lines() -> None:
     assert "the noise hides lines" in found.reason
 
 
-def test_the_typical_step_is_that_of_the_optical_range() -> None:
+def test_the_sampling_is_that_of_the_optical_range() -> None:
     wavelength = np.concatenate([np.arange(3500.0, 9000.0, 4.0), np.arange(9000.0, 200000.0, 100.0)])
-    assert typical_step(Spectrum(wavelength, np.ones_like(wavelength))) == 4.0
+    assert Spectrum(wavelength, np.ones_like(wavelength)).sampling == 4.0
     infrared = np.arange(10000.0, 20000.0, 5.0)
-    assert typical_step(Spectrum(infrared, np.ones_like(infrared))) is None
+    assert Spectrum(infrared, np.ones_like(infrared)).sampling == 5.0

@@ -83,8 +83,9 @@ def opening(spectrum: Spectrum, at_rest: Spectrum) -> str:
         text += " The file has no errors; they were estimated from the scatter."
     if snr < LOW_SNR:
         text += " At this S/N only strong features can be judged."
-    if at_rest.sampling > COARSE:
-        text += f" It is sampled every {at_rest.sampling:.0f} Å, so lines cannot be judged, only broad bands and the colour."
+    step = at_rest.sampling
+    if step > COARSE:
+        text += f" It is sampled every {step:.0f} Å, so lines cannot be judged, only broad bands and the colour."
     return f"{text} {_colour(at_rest, whole)}".rstrip()
 
 
