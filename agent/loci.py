@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from agent.hints.evidence import evidence
 from agent.lines import Medium, convert, indices
 from agent.measure import Measured, Undefined, Window, band_index, equivalent_width, fit_line, flux_ratio, rest
 from agent.measure.values import measured
@@ -153,6 +154,25 @@ def _fwhm(name: str, span: Window, sides: tuple[Window, Window], emission: bool)
     return Axis(f"{name} FWHM", "km/s", measure)
 
 
+def _emission(name: str, unit: str, span: Window, sides: tuple[Window, Window]) -> Axis:
+    """Equivalent width (Å) or FWHM (km/s) of an emission line that is there beyond doubt, as the hints judge it: in a
+    cool star the flux between two bands is not emission.
+    """
+    coarse = _fwhm(name, span, sides, emission=True)
+
+    def measure(spectrum: Spectrum) -> Measured | Undefined:
+        first = coarse.measure(spectrum)  # much faster, and enough to leave most templates out
+        if isinstance(first, Undefined):
+            return first
+        found = evidence(spectrum, 0.0).named(name)
+        if found.found is None or found.state != "emission":
+            return Undefined(found.reason or f"{name} is in {found.state}")
+        return found.found.width if unit == "Å" else found.found.fwhm
+
+    label = "equivalent width (absorption > 0)" if unit == "Å" else "FWHM"
+    return Axis(f"{name} {label}", unit, measure)
+
+
 _H_BETA: tuple[Window, tuple[Window, Window]] = ((4761.0, 4961.0), ((4715.0, 4755.0), (4965.0, 5005.0)))
 _H_ALPHA: tuple[Window, tuple[Window, Window]] = ((6515.0, 6610.0), ((6420.0, 6505.0), (6615.0, 6660.0)))
 
@@ -209,8 +229,8 @@ _PLANES: dict[str, tuple[Plane, ...]] = {
     "cv": (
         Plane(
             "Stars with Hα in emission, by its strength and breadth",
-            _width("Hα", *_H_ALPHA),
-            _fwhm("Hα", *_H_ALPHA, emission=True),
+            _emission("Hα", "Å", *_H_ALPHA),
+            _emission("Hα", "km/s", *_H_ALPHA),
             ("CV", "O", "B", "K", "M dwarf", "M giant", "WR"),
         ),
         Plane(

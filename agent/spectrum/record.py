@@ -259,8 +259,10 @@ class Spectrum:
 
     @property
     def sampling(self) -> float:
-        """Median distance between neighbouring pixels between 3700 and 9000 Å, or of all if fewer than two are there: 1 to 2
-        Å for surveys, 40 to 80 for photometric standards. Libraries sample the infrared far more coarsely.
+        """Median distance between neighbouring pixels, Å: 1 to 2 for surveys, 40 to 80 for photometric standards.
+
+        Only pixels between 3700 and 9000 Å count, if at least two are there: libraries sample the infrared far more
+        coarsely.
         """
         optical = self.wavelength[(self.wavelength >= 3700.0) & (self.wavelength <= 9000.0)]
         return float(np.median(np.diff(optical if optical.size > 1 else self.wavelength)))
