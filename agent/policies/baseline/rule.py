@@ -179,7 +179,7 @@ def weighing(assessment: Assessment) -> str:
     sides = (
         ("For", [f for f in ranked if f.points >= 0.25]),
         ("Against", [f for f in ranked if f.points <= -0.25]),
-        ("Deciding little", [f for f in ranked if abs(f.points) < 0.25]),
+        ("Deciding little", [f for f in ranked if 0.05 <= abs(f.points) < 0.25]),
     )
     sentences = [f"{side}: {', '.join(_named(f) for f in found)}." for side, found in sides if found]
     if len(assessment.measured) < len(assessment.findings):
