@@ -71,14 +71,16 @@ def distances(vector: Vector, others: NDArray[np.float32]) -> FloatArray:
 
 
 def _continuum(mean: FloatArray) -> FloatArray:
-    """Return a polynomial (SIZE,) through the medians of blocks of a spectrum (SIZE,); its median where that is not
-    positive.
+    """Return the exponential of a polynomial (SIZE,) through the logarithms of the medians of blocks of a spectrum
+    (SIZE,): always positive, and a smooth error of the flux calibration divides out. Medians below a thousandth of the
+    spectrum's median count as that.
     """
     x = np.linspace(-1.0, 1.0, SIZE)
     blocks = SIZE // _BLOCK
     values, places = mean[: blocks * _BLOCK].reshape(blocks, _BLOCK), x[: blocks * _BLOCK].reshape(blocks, _BLOCK)
     full = np.isfinite(values).sum(axis=1) >= _BLOCK / 2
-    level = float(np.nanmedian(mean)) or 1.0
     medians = np.nanmedian(values[full], axis=1)
-    fitted = chebyshev.chebval(x, chebyshev.chebfit(places[full].mean(axis=1), medians, ORDER))
-    return np.asarray(np.where(fitted > 0.05 * abs(level), fitted, abs(level)), dtype=np.float64)
+    level = abs(float(np.nanmedian(mean))) or 1.0
+    logarithms = np.log(np.maximum(medians, 1e-3 * level) / level)
+    fitted = chebyshev.chebval(x, chebyshev.chebfit(places[full].mean(axis=1), logarithms, ORDER))
+    return np.asarray(level * np.exp(fitted), dtype=np.float64)

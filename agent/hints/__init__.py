@@ -12,7 +12,7 @@ from functools import cache
 from typing import Literal
 
 from agent.hints.claims import claims_of, compare, summary
-from agent.hints.evidence import LOW_SNR, Evidence, LineEvidence, evidence
+from agent.hints.evidence import HOT, LOW_SNR, Evidence, LineEvidence, evidence
 from agent.hints.promises import promises
 from agent.lines import Band, Line, SkyBand, bands, convert, lines, sky_bands
 from agent.lines.names import named, species_named
@@ -219,11 +219,19 @@ def _measurement(view: _View, entry: Line | Band) -> list[Hint]:
     blend = f", fitted with {', '.join(line.name for line in measured.companions)}" if measured.companions else ""
     text = f"{entry.name} {summary(found)} (absorption > 0), at {plus_minus(measured.velocity)}{blend}"
     return [
-        _finding(found.state, text, entry.name),
+        _finding(_promise_of(found), text, entry.name),
         *_width(measured, entry),
         *_two(view, entry),
         *_velocities(view, entry, measured),
     ]
+
+
+def _promise_of(found: LineEvidence) -> str:
+    """Return the kind of a line that was found. Lines of helium and other lines of hot stars are a kind of their own in
+    absorption: they are weak, and other lines and bands lie at their wavelengths.
+    """
+    hot = found.state == "absorption" and found.line.species in HOT
+    return "absorption, hot stars' line" if hot else found.state
 
 
 def _size(found: LineEvidence) -> str:

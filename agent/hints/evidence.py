@@ -36,7 +36,7 @@ State = Literal["emission", "absorption", "none", "undecided", "undefined"]
 _OF_DISCS = ("H I", "He I", "He II")
 _STRONG = ("Hα", "Hβ", "[O III] 5007", "[O III] 4959")
 _CHROMOSPHERIC = ("H I", "Ca II")
-_HOT = ("He I", "He II", "Mg II", "N III", "C III", "C III / N III", "Si IV", "N IV", "N V")
+HOT = ("He I", "He II", "Mg II", "N III", "C III", "C III / N III", "Si IV", "N IV", "N V")
 
 
 @dataclass(frozen=True)
@@ -175,6 +175,8 @@ def _doubt(measured: LineMeasurement, data: Evidence) -> str:
     line, width = measured.line, measured.fwhm.value
     depth = None if isinstance(measured.depth, Undefined) else abs(measured.depth.value)
     allowed = min(600.0, max(OFF_CENTRE, 0.15 * width))
+    if measured.at_limit:
+        return f"the nearest peak is farther than {abs(measured.velocity.value):.0f} km/s from {line.name}"
     if width > TOO_BROAD:
         return f"broader than {TOO_BROAD:.0f} km/s, as the continuum between lines is"
     if abs(measured.velocity.value - data.offset) - 2 * measured.velocity.error > allowed:
@@ -217,6 +219,6 @@ def _doubt_in_absorption(measured: LineMeasurement, depth: float | None, data: E
         return "deeper than the continuum"
     if width > BROAD and depth < SHALLOW_BROAD[1]:
         return "broad and shallow, as a wave of the continuum is"
-    if data.cool and line.species in _HOT:
+    if data.cool and line.species in HOT:
         return f"in a cool star it is a blend of metal lines or a band, not {line.species}"
     return ""

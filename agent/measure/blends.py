@@ -45,6 +45,7 @@ class LineMeasurement:
     :param structure: scatter of the neighbourhood, averaged over the line's width, in units of flux
     :param companions: lines of the blend that were detected with it
     :param reduced_chi2: of the fit; well above 1 where the line is no Gaussian
+    :param at_limit: the velocity ended at the limit of the search, so the peak is somewhere else
     """
 
     line: Line
@@ -57,6 +58,7 @@ class LineMeasurement:
     structure: float
     companions: tuple[Line, ...]
     reduced_chi2: float
+    at_limit: bool
     _blend: tuple[_Companion, ...] = ()
 
     def companion_shapes(self, velocity: FloatArray) -> list[FloatArray]:
@@ -411,6 +413,7 @@ def _refined(
         structure=final.structure,
         companions=tuple(known for c in companions for known in _lines_of(c)),
         reduced_chi2=final.reduced,
+        at_limit=abs(velocity) > bound,
         _blend=companions,
     )
 

@@ -265,8 +265,9 @@ def about_json(spectrum: Spectrum) -> dict[str, Any]:
         "meta": dict(spectrum.meta),
         "position": position,
         "links": links(spectrum),
-        "model": spectrum.model is not None,
-        "exposures": len(spectrum.exposures),
+        # None without one, so that a blind sheet says no more than its numbers.
+        "model": True if spectrum.model is not None else None,
+        "exposures": len(spectrum.exposures) or None,
     }
 
 

@@ -24,9 +24,9 @@ import numpy as np
 
 from agent.hints import Hint, hints
 from agent.hints.claims import Claim, claims_of, compare
-from agent.hints.evidence import Evidence
+from agent.hints.evidence import HOT, Evidence
 from agent.hints.promises import FILE, Promise
-from agent.lines import convert, lines, sky_bands
+from agent.lines import bands, convert, lines, sky_bands
 from agent.measure import Undefined, rest
 from agent.measure.blends import measure_line
 from agent.measure.peaks import TwoMaxima, two_maxima
@@ -39,10 +39,12 @@ from tests.benchmarks.results import Results, markdown
 TRUTH = Path(__file__).with_name("hint_truth.toml")
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "hints.md"
 INTERSTELLAR = ("Na D1", "Na D2", "Ca II K", "Ca II H")
+HOT_ABSORPTION = "absorption, hot stars' line"
 BALMER = ("Hα", "Hβ", "Hγ", "Hδ")
 KINDS = (
     "emission",
     "absorption",
+    HOT_ABSORPTION,
     "width",
     "two maxima",
     "velocity",
@@ -52,6 +54,7 @@ KINDS = (
     "claim",
     "contradiction",
 )
+SPECIES = {entry.name: entry.species for entry in (*lines(), *bands())}
 MOLECULES = ("TiO", "C2", "CN", "CaH", "ZrO", "VO")
 
 
@@ -169,7 +172,8 @@ def count(found: RealSpectrum, truth: Truth, counts: Counts) -> None:
             counts.add(kind, true, f"{subject} in {found.path}: {hint.text}")
     for name in zoomed - undefined:
         for sign in ("emission", "absorption"):
-            counts.missed[sign] += bool(truth.line(name, sign)) and (sign, name) not in given
+            kind = HOT_ABSORPTION if sign == "absorption" and SPECIES[name] in HOT else sign
+            counts.missed[kind] += bool(truth.line(name, sign)) and (kind, name) not in given
         if truth.line(name, "emission") is False and truth.line(name, "absorption") is False:
             counts.missed["none"] += ("none", name) not in given
     for species in MOLECULES:
@@ -181,8 +185,8 @@ def count(found: RealSpectrum, truth: Truth, counts: Counts) -> None:
 
 
 def _is_true(kind: str, subject: str, hint: Hint, truth: Truth, given: Mapping[tuple[str, str], Hint]) -> bool | None:
-    if kind in ("emission", "absorption"):
-        return truth.line(subject, kind)
+    if kind in ("emission", "absorption", HOT_ABSORPTION):
+        return truth.line(subject, kind.split(",")[0])
     if kind == "none":
         either = [truth.line(subject, sign) for sign in ("emission", "absorption")]
         return False if True in either else True if either == [False, False] else None

@@ -14,17 +14,16 @@ from dataclasses import dataclass
 from functools import cache
 
 from agent.conversation import Conversation, Piece, Score
+from agent.hints.evidence import evidence
 from agent.lines import lines
 from agent.measure import (
     COARSE,
     Measured,
     TwoMaxima,
     Undefined,
-    fit_line,
     rest,
     signal_to_noise,
     slope,
-    two_maxima,
 )
 from agent.policies.baseline.scorecard import FILE, Assessment, Finding, assess
 from agent.spectrum import Spectrum
@@ -157,20 +156,22 @@ def _meaning(finding: Finding) -> str:
 
 
 def _shape(feature: Feature, at_rest: Spectrum, measured: Measured) -> str:
-    """Describe the width of a line that is certainly present, and the two peaks of a disc."""
+    """Describe the width of a line that is there beyond doubt, as the hints judge it, and the two peaks of a disc."""
     if feature.kind != "line" or feature.quantity != "equivalent_width" or measured.significance < 5:
         return ""
-    fit = fit_line(at_rest, feature.span, feature.side_bands)
-    parts = []
-    if not isinstance(fit, Undefined) and fit.fwhm.significance > 3:
-        seen_by = f", instrument {fit.instrument:.0f} km/s" if fit.instrument else ""
-        parts.append(f"a Gaussian has FWHM {with_error(fit.fwhm, 'km/s')}{seen_by}")
-    if measured.value < 0:
-        line = next((e for e in lines() if abs(e.at(feature.medium) - feature.wavelengths[0]) < 0.5), None)
-        maxima = None if line is None else two_maxima(at_rest, line)
-        if isinstance(maxima, TwoMaxima):
-            parts.append(f"two maxima stand {with_error(maxima.separation, 'km/s')} apart")
-    return f"Its shape: {'; '.join(parts)}." if parts else ""
+    line = next((e for e in lines() if abs(e.at(feature.medium) - feature.wavelengths[0]) < 0.5), None)
+    if line is None:
+        return ""
+    data = evidence(at_rest, at_rest.redshift or 0.0)
+    found = data.line(line).found
+    if found is None or found.fwhm.significance <= 3:
+        return ""
+    seen_by = f", instrument {found.instrument:.0f} km/s" if found.instrument else ""
+    parts = [f"a Gaussian has FWHM {with_error(found.fwhm, 'km/s')}{seen_by}"]
+    maxima = data.two_maxima(line)
+    if isinstance(maxima, TwoMaxima):
+        parts.append(f"two maxima stand {with_error(maxima.separation, 'km/s')} apart")
+    return f"Its shape: {'; '.join(parts)}."
 
 
 def weighing(assessment: Assessment) -> str:

@@ -649,7 +649,7 @@ def test_no_route_answers_without_a_session(app):
             requested += 1
             answered = stranger.request(method, route.path.format(**known))
             assert answered.status_code == 401, route.path
-    assert requested == 17
+    assert requested == 18
 
 
 def test_a_post_from_another_site_is_refused(app):

@@ -56,7 +56,7 @@ class Scripted:
             yield from turn(conversation)
 
 
-def no_hints(spectrum: Spectrum, zoom: Zoom, task: Task | None) -> list[dict[str, str]]:
+def no_hints(spectrum: Spectrum, zoom: Zoom, task: Task | None, thought: str) -> list[dict[str, str]]:
     return [{"level": "ok", "text": zoom.label}]
 
 
@@ -173,7 +173,7 @@ def test_an_internal_error_ends_its_sample_with_a_message_and_is_logged(caplog):
 
 
 def test_an_internal_error_outside_the_policy_ends_its_sample_too(caplog):
-    def broken(spectrum: Spectrum, zoom: Zoom, task: Task | None) -> list[dict[str, str]]:
+    def broken(spectrum: Spectrum, zoom: Zoom, task: Task | None, thought: str) -> list[dict[str, str]]:
         raise RuntimeError("no hints today")
 
     run = Runs(broken).start("AB", run_settings(), [Scripted()])

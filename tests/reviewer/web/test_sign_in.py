@@ -567,7 +567,7 @@ class Event:
 _SHOW = "people.show"
 
 EVENTS = {
-    "drafts.draft": Event((None, "cv", "batch"), leads=True),
+    "drafts.draft": Event((None, "cv", "batch", None), leads=True),
     "drafts.<lambda>": Event(),
     "stops drafts.draft": Event(),
     "imports.import_files": Event((None, "batch", ""), leads=True),
@@ -679,7 +679,7 @@ def test_gradio_reads_no_file_that_was_not_uploaded(served: Served, tmp_path: Pa
     secret = tmp_path / "secret.csv"
     secret.write_text("wavelength,flux\n4000,1\n")
     file = {"path": str(secret), "meta": {"_type": "gradio.FileData"}}
-    event = {"data": [[file], "cv", "batch"], "fn_index": served.events["drafts.draft"], "session_hash": "secret"}
+    event = {"data": [[file], "cv", "batch", None], "fn_index": served.events["drafts.draft"], "session_hash": "secret"}
     before = served.store.log.head()
     with httpx.Client(base_url=served.address, cookies={COOKIE: served.tokens["CO"]}, timeout=60) as client:
         assert client.post("/gradio_api/queue/join", json=event).status_code == 200
