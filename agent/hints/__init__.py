@@ -7,7 +7,7 @@ kind was right on real spectra (``promises``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
@@ -40,6 +40,7 @@ MOST = 9
 MOST_CLAIMS = 4
 WIDE_WINDOW = 600.0  # Å; a wider window always crosses some sky, so only what lies on its line is reported
 STELLAR = 0.005  # z; 1500 km/s, beyond the velocity of any star in the Galaxy
+HOT_ABSORPTION = "absorption, hot stars' line"
 ONE_VELOCITY = 100.0  # km/s added to the errors when two lines are compared: calibration, blends
 
 
@@ -231,12 +232,16 @@ def _promise_of(found: LineEvidence) -> str:
     absorption: they are weak, and other lines and bands lie at their wavelengths.
     """
     hot = found.state == "absorption" and found.line.species in HOT
-    return "absorption, hot stars' line" if hot else found.state
+    return HOT_ABSORPTION if hot else found.state
+
+
+def _species(name: str) -> str:
+    return next((line.species for line in lines() if line.name == name), "")
 
 
 def _size(found: LineEvidence) -> str:
     measured = found.measurement
-    if isinstance(measured, Undefined) or isinstance(measured.width, Undefined):
+    if isinstance(measured, Undefined) or isinstance(measured.width, Undefined) or measured.at_limit:
         return ""
     return f"; EW {plus_minus(measured.width)} (absorption > 0)"
 
@@ -332,7 +337,10 @@ def _claims(view: _View, thought: str) -> list[Hint]:
     found = []
     for one in sorted(compared, key=lambda c: order[c.verdict])[:MOST_CLAIMS]:
         if one.verdict == "agrees":
-            found.append(_finding("claim", f"“{one.claim}” agrees: {one.reason}", str(one.claim)))
+            hot = one.claim.property == "absorption" and _species(one.claim.subject) in HOT
+            kind = HOT_ABSORPTION if hot and one.claim.positive else "claim"
+            level = _finding(kind, "", "").level
+            found.append(replace(_finding("claim", f"“{one.claim}” agrees: {one.reason}", str(one.claim)), level=level))
         elif one.verdict == "contradicts":
             promise = promises().get("contradiction")
             why = "" if promise is None else str(promise)
@@ -388,7 +396,8 @@ def _disturbed(view: _View, principal: Line | Band | None) -> list[Hint]:
     on_line = [b for b in crossing if _overlap(view, b, focus)]
     if view.window[1] - view.window[0] > WIDE_WINDOW:
         crossing = on_line
-    ordered = dict.fromkeys([*on_line, *sorted(crossing, key=lambda b: b.name.startswith("OH "))])
+    middle = sum(focus) / 2 * view.to_observed
+    ordered = dict.fromkeys([*on_line, *sorted(crossing, key=lambda b: abs((b.lo + b.hi) / 2 - middle))])
     return [
         Hint("look", band.kind, f"overlaps {band.name} {band.lo:.0f}–{band.hi:.0f} Å{_frame_note(view)}")
         for band in list(ordered)[:2]

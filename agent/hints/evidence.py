@@ -41,12 +41,16 @@ HOT = ("He I", "He II", "Mg II", "N III", "C III", "C III / N III", "Si IV", "N 
 
 @dataclass(frozen=True)
 class LineEvidence:
-    """Whether a line is there: ``state`` "none" needs an upper limit; ``reason`` says why it is not decided."""
+    """Whether a line is there: ``state`` "none" needs an upper limit; ``reason`` says why it is not decided.
+
+    ``off_centre``: there is a line, but its velocity is not one that is expected.
+    """
 
     line: Line
     state: State
     reason: str
     measurement: LineMeasurement | Undefined
+    off_centre: bool = False
 
     @property
     def found(self) -> LineMeasurement | None:
@@ -128,11 +132,12 @@ class Evidence:
             if limit is not None and limit < LIMIT:
                 return LineEvidence(line, "none", f"nothing deeper than {100 * limit:.0f} % of the continuum", measured)
             return LineEvidence(line, "undecided", "not above the scatter of its neighbourhood", measured)
-        doubt = _doubt(measured, self)
+        centre_doubt = "" if measured.at_limit else _off_centre(measured, self)
+        doubt = centre_doubt or _doubt(measured, self)
         if not doubt and (isinstance(snr, Undefined) or abs(snr) < LOW_SNR) and not measured.emission:
             doubt = "S/N below 5 per pixel"
         if doubt:
-            return LineEvidence(line, "undecided", doubt, measured)
+            return LineEvidence(line, "undecided", doubt, measured, off_centre=bool(centre_doubt))
         return LineEvidence(line, "emission" if measured.emission else "absorption", "", measured)
 
 
@@ -170,18 +175,24 @@ def _limit(measured: LineMeasurement) -> float | None:
     return abs(measured.depth.value) + 3.0 * noise
 
 
+def _off_centre(measured: LineMeasurement, data: Evidence) -> str:
+    """Return that the centre is too far from the line, or from the velocity of other lines; empty if it is not."""
+    width, line = measured.fwhm.value, measured.line
+    allowed = min(600.0, max(OFF_CENTRE, 0.15 * width))
+    if width > TOO_BROAD or abs(measured.velocity.value - data.offset) - 2 * measured.velocity.error <= allowed:
+        return ""
+    others = f", other lines are at {data.offset:+.0f} km/s" if data.offset else ""
+    return f"its centre is {measured.velocity.value:+.0f} km/s from {line.name}{others}"
+
+
 def _doubt(measured: LineMeasurement, data: Evidence) -> str:
     """Return why a significant feature is still not the line beyond doubt; empty if it is."""
     line, width = measured.line, measured.fwhm.value
     depth = None if isinstance(measured.depth, Undefined) else abs(measured.depth.value)
-    allowed = min(600.0, max(OFF_CENTRE, 0.15 * width))
     if measured.at_limit:
         return f"the nearest peak is farther than {abs(measured.velocity.value):.0f} km/s from {line.name}"
     if width > TOO_BROAD:
         return f"broader than {TOO_BROAD:.0f} km/s, as the continuum between lines is"
-    if abs(measured.velocity.value - data.offset) - 2 * measured.velocity.error > allowed:
-        others = f", other lines are at {data.offset:+.0f} km/s" if data.offset else ""
-        return f"its centre is {measured.velocity.value:+.0f} km/s from {line.name}{others}"
     return (
         _doubt_in_emission(measured, depth, data) if measured.emission else _doubt_in_absorption(measured, depth, data)
     )

@@ -39,6 +39,7 @@ class LineAt:
     :param ew: Å at rest, absorption > 0, lines of the blend subtracted; also where nothing stands out
     :param sky: the sky line, telluric band or arm join that covers the line's centre, "" without one
     :param reason: why there are no numbers, or why they are not certain; "" for a line beyond doubt
+    :param certain: False where the peak may be another line
     """
 
     centroid: Measured | None = None
@@ -47,6 +48,7 @@ class LineAt:
     ew: Measured | None = None
     sky: str = ""
     reason: str = ""
+    certain: bool = True
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,8 @@ def _measure(spectrum: Spectrum, view: Spectrum, line: Line, others: Sequence[Li
     width = measured.width if isinstance(measured.width, Measured) else None
     if not measured.stands_out:
         return LineAt(ew=width, sky=sky, reason=found.reason)
+    if found.found is None and not found.off_centre:
+        return LineAt(sky=sky, reason=found.reason)
     scale = centre / SPEED_OF_LIGHT
     centroid = Measured(centre + measured.velocity.value * scale, measured.velocity.error * scale, "Å")
     if found.found is None:
@@ -155,7 +159,7 @@ def _measure(spectrum: Spectrum, view: Spectrum, line: Line, others: Sequence[Li
         nearer = next((o.name for o in others if abs(centroid.value - o.at(view.medium)) < distance), None)
         if nearer is not None:
             return LineAt(sky=sky, reason=f"the peak at {centroid.value:.0f} Å is nearer to {nearer}")
-    return LineAt(centroid, measured.velocity, measured.fwhm, width, sky, found.reason)
+    return LineAt(centroid, measured.velocity, measured.fwhm, width, sky, found.reason, found.found is not None)
 
 
 def _sky_on(spectrum: Spectrum, line: Line, z: float) -> str:

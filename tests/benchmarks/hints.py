@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from agent.hints import Hint, hints
+from agent.hints import HOT_ABSORPTION, Hint, hints
 from agent.hints.claims import Claim, claims_of, compare
 from agent.hints.evidence import HOT, Evidence
 from agent.hints.promises import FILE, Promise
@@ -39,7 +39,6 @@ from tests.benchmarks.results import Results, markdown
 TRUTH = Path(__file__).with_name("hint_truth.toml")
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "hints.md"
 INTERSTELLAR = ("Na D1", "Na D2", "Ca II K", "Ca II H")
-HOT_ABSORPTION = "absorption, hot stars' line"
 BALMER = ("Hα", "Hβ", "Hγ", "Hδ")
 KINDS = (
     "emission",
@@ -53,6 +52,7 @@ KINDS = (
     "none",
     "claim",
     "contradiction",
+    "break",
 )
 SPECIES = {entry.name: entry.species for entry in (*lines(), *bands())}
 MOLECULES = ("TiO", "C2", "CN", "CaH", "ZrO", "VO")
@@ -226,8 +226,13 @@ def count_claims(found: RealSpectrum, truth: Truth, counts: Counts) -> None:
             if known is None:
                 continue
             true = known is claim.positive
-            verdict = compare(claim, data).verdict
-            what = f"{claim} in {found.path}: {compare(claim, data).reason}"
+            compared = compare(claim, data)
+            verdict, what = compared.verdict, f"{claim} in {found.path}: {compared.reason}"
+            if claim.property == "break":
+                if verdict == "cannot be told":
+                    counts.missed["break"] += 1
+                else:
+                    counts.add("break", (verdict == "agrees") is true, what)
             if verdict == "agrees":
                 counts.add("claim", true, what)
             elif verdict == "contradicts":

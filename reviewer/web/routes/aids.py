@@ -115,6 +115,7 @@ def _line_json(found: LineAt) -> dict[str, Any]:
         "ew": measured_json(found.ew),
         "sky": found.sky,
         "reason": found.reason,
+        "certain": found.certain,
     }
 
 

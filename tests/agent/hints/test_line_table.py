@@ -80,7 +80,7 @@ def test_without_a_redshift_only_zero_is_measured() -> None:
 def test_a_peak_is_not_given_to_another_line() -> None:
     found = row_of(line_table(emission(BALMER, 0.0), CV), "[N II] 6583").at_z
     assert found.velocity is None
-    assert "nearer to Hα" in found.reason
+    assert "from [N II] 6583" in found.reason
 
 
 def test_no_line_is_no_velocity_and_a_width_near_zero() -> None:

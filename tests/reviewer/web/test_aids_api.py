@@ -83,7 +83,7 @@ def test_the_line_table_has_the_lines_of_the_task(client: TestClient, store: Sto
     assert at["ew"]["value"] < -5
     assert at["ew"]["error"] > 0
     assert at["fwhm"]["value"] > 300
-    assert set(at) == {"centroid", "velocity", "fwhm", "ew", "sky", "reason"}
+    assert set(at) == {"centroid", "velocity", "fwhm", "ew", "sky", "reason", "certain"}
     assert table["velocity"]["lines"] >= 2
     assert isinstance(table["velocity"]["agree"], bool)
 

@@ -69,8 +69,8 @@ function lineRows(row, z, aids) {
     { onclick: (event) => goTo(event, row, aids) },
     kinds.map(([measured, at, label], k) =>
       h(
-        `tr${k ? '.zero' : ''}`,
-        { 'data-z': String(at) },
+        `tr${k ? '.zero' : ''}${measured.certain ? '' : '.uncertain'}`,
+        { 'data-z': String(at), title: measured.certain ? null : measured.reason },
         h(
           'th',
           { scope: 'row' },
@@ -93,7 +93,9 @@ function cells({ centroid, velocity, fwhm, ew, reason }) {
   const value = (found, options) => h('td.number', found ? {} : { title: reason }, found ? parts(found, options) : '–')
   if (!centroid && !velocity && !fwhm)
     return [h('td.reason', { colSpan: ew ? 3 : 4 }, reason || 'not measured'), ew && value(ew)]
-  return [value(centroid, { group: false }), value(velocity), value(fwhm), value(ew)]
+  return [value(centroid, { group: false }), value(velocity), value(fwhm), value(ew)].concat(
+    reason ? [h('td.doubt', { title: reason }, h('span', { 'aria-label': `not certain: ${reason}` }, '?'))] : [],
+  )
 }
 
 /** A value with its error on a second line. */
