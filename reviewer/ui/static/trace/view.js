@@ -46,6 +46,13 @@ export const MARKS = [
  * @property {(step: Step) => string | null} [pictureURL]
  */
 
+/** What the number on an answer is. */
+const SCORE =
+  "The baseline's sum: natural-log odds of YES. Above 0 is YES; by default a person is asked where it is within 1 of 0."
+
+/** A number with its sign and one decimal. */
+const signed = (value) => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(1)}`
+
 export class TraceView {
   /** @param {HTMLElement} root @param {TraceCallbacks} callbacks */
   constructor(root, callbacks) {
@@ -355,6 +362,7 @@ export class TraceView {
       changed,
       verdict,
       ' ',
+      typeof step.score === 'number' && h('span.chip.score', { title: SCORE }, `log odds ${signed(step.score)}`),
       h('p.text', { onDblclick: () => this.edit(step.id) }, this.#withChanges(step.explanation, original?.explanation)),
     )
   }
