@@ -124,7 +124,7 @@ def test_the_spectrum_arrives_as_it_is_stored(app: Any, store: Store) -> None:
     flux = np.frombuffer(raw, "<f4", header["n"], 4 + length + 16 * header["n"])
     assert np.array_equal(flux, kept.flux.astype("<f4"))
     assert header["fluxUnit"] == kept.flux_unit
-    assert (header["model"], header["exposures"]) == (False, 0)
+    assert (header["model"], header["exposures"]) == (None, None)
     assert "immutable" in answer.headers["cache-control"]
 
 
