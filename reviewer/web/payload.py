@@ -344,7 +344,8 @@ def known_lines(task: Task | None = None) -> list[dict[str, Any]]:
     places = _places(task) if task else []
 
     def entry(of: lines.Line | lines.Band, wavelength: float, kind: str, major: bool) -> dict[str, Any]:
-        own = any(lo <= of.at("vacuum") <= hi for lo, hi in places)
+        # Any number of weak lines may lie in the span of a feature that names no wavelength.
+        own = any(lo <= of.at("vacuum") <= hi and (exact or of.major) for lo, hi, exact in places)
         return {
             "name": of.name,
             "wavelength": wavelength,
@@ -361,10 +362,12 @@ def known_lines(task: Task | None = None) -> list[dict[str, Any]]:
     ]
 
 
-def _places(task: Task) -> list[tuple[float, float]]:
-    """Return the wavelength ranges of a task's features in vacuum Å: around named lines, else the whole span."""
+def _places(task: Task) -> list[tuple[float, float, bool]]:
+    """Return the wavelength ranges of a task's features in vacuum Å: around named lines (True), else the whole span
+    (False).
+    """
     places = []
     for feature in (f.in_medium("vacuum") for f in task.features if f.kind != "slope"):
-        named = [(w - SAME_LINE, w + SAME_LINE) for w in feature.wavelengths]
-        places += named or [feature.span]
+        named = [(w - SAME_LINE, w + SAME_LINE, True) for w in feature.wavelengths]
+        places += named or [(*feature.span, False)]
     return places
