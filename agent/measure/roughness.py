@@ -11,7 +11,7 @@ from agent.measure.values import Measured, Undefined, Window, measured
 from agent.spectrum import Spectrum
 
 BIN, DEGREE = 20.0, 5  # width of a bin in Å, degree of the polynomial
-HIDDEN = 0.01  # roughness that noise may hide; more, and nothing is said
+HIDDEN = 0.01  # roughness that noise may hide; more, and it is undefined
 
 
 def roughness(spectrum: Spectrum, span: Window) -> Measured | Undefined:

@@ -7,8 +7,8 @@
 
 Simulated: every kind equally often on every survey's grid, S/N 5 to 50 per pixel, seeds from ``HELD_OUT`` on
 (``fit_baseline.py`` uses seeds below it). Real: ``real_labels.toml`` has the known answers and the reasons;
-ambiguous ones are left out. The verdict is that of the scorecard, which the policy also gives in the loop; whether a
-person is asked is decided by ``agent.batch.consensus`` with its default limits.
+ambiguous ones are left out. The verdict is that of the scorecard, which the policy also gives in the loop; whether it
+is left to a person is decided by ``agent.batch.consensus`` with its default limits.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def real(folder: Path, tasks: Sequence[str], counts: Counter[str]) -> Iterator[C
 
 @dataclass(frozen=True)
 class Outcome:
-    """A given answer and the right one; ``asked``: whether it is left to a person instead."""
+    """A given answer and the right one; ``left``: whether it is left to a person instead."""
 
     task: str
     given: Verdict
@@ -75,7 +75,7 @@ class Outcome:
     group: tuple[str, ...]
     who: str
     score: float
-    asked: bool
+    left: bool
     is_blank: bool = False
 
     @property
@@ -92,9 +92,9 @@ def outcomes(cases: Iterator[Case], tasks: Mapping[str, Task]) -> Iterator[Outco
             found = assess(spectrum, tasks[key])
             answer = Answer("s1", found.verdict, "", found.score)
             trace = Trajectory(key, "", spectrum.name, spectrum.sha256, (answer,), Baseline().drafter)
-            asked = consensus([trace], spectrum, tasks[key]).needs_person
+            left = consensus([trace], spectrum, tasks[key]).needs_person
             is_blank = case.about.startswith("odd_sky_fibre") or spectrum.meta.get("kind") == "sky"
-            yield Outcome(key, found.verdict, right, case.group, who, found.score, asked, is_blank)
+            yield Outcome(key, found.verdict, right, case.group, who, found.score, left, is_blank)
 
 
 def add_table(report: Results, results: Sequence[Outcome], tasks: Mapping[str, Task]) -> None:
@@ -103,28 +103,28 @@ def add_table(report: Results, results: Sequence[Outcome], tasks: Mapping[str, T
     A value without a denominator is a dash.
     """
     counts = dict.fromkeys(("YES", "NO", "right YES", "wrong YES", "missed"), "{}")
-    answered = dict.fromkeys(("asked", "YES asked", "wrong YES ", "missed "), "{}")
+    answered = dict.fromkeys(("to a person", "YES to a person", "wrong YES ", "missed "), "{}")
     columns = {"task": "", **counts, "F1": "{:.3f}", **answered, "F1 answered": "{:.3f}"}
     table = report.table(columns)
     forced_f1, answered_f1 = [], []
     for key in tasks:
         of_task = [o for o in results if o.task == key]
-        kept = [o for o in of_task if not o.asked]
+        kept = [o for o in of_task if not o.left]
         hit, false, missed, f1 = _counts(of_task)
         _, false_kept, missed_kept, f1_kept = _counts(kept)
         forced_f1 += [] if f1 is None else [f1]
         answered_f1 += [] if f1_kept is None else [f1_kept]
-        asked = [o for o in of_task if o.asked]
-        yes_asked = sum(o.right == "YES" for o in asked)
+        left = [o for o in of_task if o.left]
+        yes_left = sum(o.right == "YES" for o in left)
         row = [hit + missed, len(of_task) - hit - missed, hit, false, missed, f1]
-        row += [len(asked), yes_asked, false_kept, missed_kept, f1_kept]
+        row += [len(left), yes_left, false_kept, missed_kept, f1_kept]
         table.row(key, *("–" if x is None else x for x in row))
-    share = f"{100 * sum(o.asked for o in results) / max(1, len(results)):.1f} %"
+    share = f"{100 * sum(o.left for o in results) / max(1, len(results)):.1f} %"
     table.row("mean", *[None] * 5, _mean(forced_f1), share, *[None] * 3, _mean(answered_f1))
     objects = [o for o in results if not o.is_blank]
     if len(objects) < len(results):
-        asked_objects = 100 * sum(o.asked for o in objects) / max(1, len(objects))
-        report.text(f"Without the fibres on blank sky, {asked_objects:.1f} % of the questions are left to a person.")
+        objects_left = 100 * sum(o.left for o in objects) / max(1, len(objects))
+        report.text(f"Without the fibres on blank sky, {objects_left:.1f} % of the questions are left to a person.")
 
 
 def _counts(results: Sequence[Outcome]) -> tuple[int, int, int, float | None]:
@@ -198,7 +198,7 @@ def main() -> None:
     if options.wrong:
         for o in sorted({o for results in sets.values() for o in results}, key=lambda o: (o.task, o.right, o.who)):
             if not o.is_right:
-                sum_text = f"sum {o.score:+.1f}{', asked' if o.asked else ''}"
+                sum_text = f"sum {o.score:+.1f}{', left to a person' if o.left else ''}"
                 print(f"{o.task}: answered {o.given}, is {o.right}, {sum_text}: {o.who}; {', '.join(o.group)}")
 
 

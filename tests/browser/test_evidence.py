@@ -92,23 +92,23 @@ def legend(page: Page) -> list[str]:
 
 def requests_of(page: Page) -> list[str]:
     """The requests from now on for evidence, as a list that grows."""
-    asked: list[str] = []
+    requested: list[str] = []
     evidence = re.compile(r"/(lines|loci|templates|similar|model|exposures|measure)\b")
 
     def note(request: Request) -> None:
         if evidence.search(request.url):
-            asked.append(request.url)
+            requested.append(request.url)
 
     page.on("request", note)
-    return asked
+    return requested
 
 
 def test_nothing_is_fetched_while_the_evidence_is_closed(desk: Page) -> None:
-    asked = requests_of(desk)
+    requested = requests_of(desk)
     desk.keyboard.press("n")
     desk.wait_for_function("window.specO3.review.current.item.id === 2")
     settled(desk)
-    assert asked == []
+    assert requested == []
     expect(desk.locator(".so-review aside.evidence")).to_be_hidden()
 
 
@@ -167,12 +167,12 @@ def test_model_and_exposures_are_drawn_where_the_file_has_them(desk: Page) -> No
     desk.keyboard.press("Shift+M")
     expect(desk.locator(".toasts")).to_contain_text("no pipeline model")
     opened(desk, M_DWARF)
-    asked = requests_of(desk)
+    requested = requests_of(desk)
     toolbar.get_by_role("button", name="model").click()
     expect(desk.locator(".so-review .so-legend li")).to_have_text(["pipeline model · SDSS"])
     desk.keyboard.press("Shift+O")
     expect(desk.locator(".so-review .so-legend li")).to_have_count(13)
-    assert [url.rpartition("/")[2] for url in asked] == ["model", "exposures"]
+    assert [url.rpartition("/")[2] for url in requested] == ["model", "exposures"]
     desk.keyboard.press("Shift+O")
     expect(desk.locator(".so-review .so-legend li")).to_have_count(1)
     opened(desk, GALAXY)

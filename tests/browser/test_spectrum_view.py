@@ -334,8 +334,8 @@ def measuring(view: Page, answer: dict[str, Any]) -> None:
     """Show the flat spectrum in a view whose measurements are recorded and answered."""
     view.evaluate(
         """(answer) => {
-          window.asked = []
-          fresh({ measure: (lo, hi) => { asked.push([lo, hi]); return Promise.resolve(answer) } })
+          window.requests = []
+          fresh({ measure: (lo, hi) => { requests.push([lo, hi]); return Promise.resolve(answer) } })
         }""",
         answer,
     )
@@ -347,8 +347,8 @@ def test_a_drag_from_continuum_to_continuum_measures_an_equivalent_width(view: P
     view.locator(".so-controls button", has_text="EW").click()
     before = shown_range(view, "step")
     drag(view, 6540, 6600, panel="step")
-    (asked,) = view.evaluate("asked")
-    assert asked == pytest.approx([6540, 6600], abs=1)
+    (requests,) = view.evaluate("requests")
+    assert requests == pytest.approx([6540, 6600], abs=1)
     assert view.locator(".so-width-text").inner_text() == (
         "EW −5.5 ± 0.4 Å (absorption > 0) · centroid 6559.8 ± 0.3 Å · FWHM 1\u202f060 ± 60 km/s · continuum 100.0 · "
         "observed, air"
@@ -366,13 +366,13 @@ def test_an_equivalent_width_is_measured_by_two_keys_at_the_pointer_or_at_a_curs
     for at in (6600, 6540):
         view.mouse.move(*screen(view, at, "step"))
         command(view, "width")
-    (asked,) = view.evaluate("asked")
-    assert asked == pytest.approx([6540, 6600], abs=1)
+    (requests,) = view.evaluate("requests")
+    assert requests == pytest.approx([6540, 6600], abs=1)
     view.mouse.move(0, 0)
     command(view, "width")
     for key in ("Home", "Enter", "ArrowRight", "Shift+ArrowRight", "Enter"):
         view.keyboard.press(key)
-    lo, hi = view.evaluate("asked[1]")
+    lo, hi = view.evaluate("requests[1]")
     assert hi - lo == pytest.approx(22, abs=0.01), "one pixel and ten, 2 Å each"
     view.keyboard.press("Escape")
     assert not view.evaluate("view.width.on")

@@ -34,7 +34,7 @@ from agent.trajectory import Drafter
 LOW_SNR = 5.0
 """Median S/N per pixel below which the opening says that weak features cannot be judged."""
 SHORT = 1000.0
-"""Range in Å below which nothing is said about the colour."""
+"""Range in Å below which the colour is not described."""
 
 _QUANTITIES = {
     "equivalent_width": "equivalent width",

@@ -1,5 +1,5 @@
 // The review aids of one spectrum view: which template, model or exposures are drawn with the data, and what the server
-// has measured. Everything is fetched when it is asked for, and kept for a while.
+// has measured. Everything is fetched on request and cached.
 
 import { Cache } from '../common/data.js'
 import { number, plusMinus, significant } from '../common/format.js'

@@ -48,7 +48,8 @@ export const MARKS = [
 
 /** What the number on an answer is. */
 const SCORE =
-  "The baseline's sum: natural-log odds of YES. Above 0 is YES; by default a person is asked where it is within 1 of 0."
+  "The baseline's sum: natural-log odds of YES. Above 0 is YES; " +
+  'by default a spectrum is left to a person where it is within 1 of 0.'
 
 /** A number with its sign and one decimal. */
 const signed = (value) => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(1)}`
