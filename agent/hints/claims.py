@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent.hints.evidence import Evidence, LineEvidence
-from agent.lines import Line, lines
+from agent.lines import Line
 from agent.lines.names import named, species_named
 from agent.measure import Measured, Undefined, coverage
 from agent.measure.molecules import BREAK_ABOVE, NO_BREAK_BELOW, break_4000
@@ -113,7 +113,7 @@ def compare(claim: Claim, data: Evidence) -> Compared:
         return _break(claim, data)
     if claim.property == "band":
         return _band(claim, data)
-    found = data.line(next(line for line in lines() if line.name == claim.subject))
+    found = data.named(claim.subject)
     if found.state == "undefined":
         return Compared(claim, "cannot be told", found.reason)
     if claim.property in ("emission", "absorption"):
