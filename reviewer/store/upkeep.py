@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from reviewer.store.audit.chain import Head
+from reviewer.store.audit.chain import BOUND, Head
 from reviewer.store.audit.log import AuditLog
 from reviewer.store.errors import Damaged, restore_instead
 from reviewer.store.history import History, derived
@@ -68,6 +69,7 @@ class Upkeep:
                 if (expected.row, expected.barred) != _stored(db, item_id):
                     wrong.append(f"item {item_id}: its standing does not follow from its facts; rebuild")
             wrong += _wrong_tallies(db)
+            wrong += _unreadable_text(db)
         return wrong + self._log.check(known)
 
     def rebuild(self, progress: Callable[[int], None] | None = None) -> int:
@@ -119,6 +121,28 @@ def _stored(db: Transaction, item_id: int) -> tuple[dict[str, object], tuple[str
     people = db.execute("SELECT person FROM barred WHERE item = ? ORDER BY person", (item_id,))
     columns = ("item", "state", "version", "number", "cast", "compared", "disagreement", "decided_at")
     return {column: row[column] for column in columns}, tuple(person for (person,) in people)
+
+
+def _unreadable_text(db: Transaction) -> list[str]:
+    """Return a fault for each table, of those that the audit log does not cover, with text that is not UTF-8.
+
+    SQLite's own checks do not look at the encoding of text.
+    """
+    columns: dict[str, list[str]] = {}
+    for table, column in db.execute(
+        "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c "
+        "WHERE t.type = 'table' AND t.name NOT LIKE 'items_text%' AND c.type = 'TEXT' ORDER BY t.name, c.cid"
+    ):
+        if table not in BOUND:
+            columns.setdefault(table, []).append(f'"{column}"')
+    wrong = []
+    for table, texts in columns.items():
+        try:
+            for _ in db.execute(f'SELECT {", ".join(texts)} FROM "{table}"'):
+                pass
+        except sqlite3.OperationalError as error:
+            wrong.append(f"table {table}: {error}")
+    return wrong
 
 
 def _wrong_tallies(db: Transaction) -> list[str]:

@@ -209,6 +209,18 @@ def test_a_backup_with_flipped_bits_is_refused_or_holds_every_fact(
             path.unlink()
 
 
+def test_a_backup_with_text_that_is_not_utf_8_is_refused(database: Path, backup: Path) -> None:
+    """SQLite's checks and the log miss it in a table that the log does not cover."""
+    metadata_path(backup).unlink()
+    with unguarded(backup) as db:
+        changed = db.execute("UPDATE autosaves SET at = CAST(x'3230c3' AS TEXT)").rowcount
+    assert changed > 0
+    before = contents(database)
+    with pytest.raises(BadBackup, match="table autosaves: Could not decode to UTF-8 column 'at'"):
+        restore(backup, database)
+    assert contents(database) == before
+
+
 CHANGES: dict[str, tuple[str, str]] = {
     "a vote": ("UPDATE decisions SET verb = 'reject' WHERE id = 3", "log"),
     "a standing": ("UPDATE standings SET state = 'approved' WHERE item = 3", "standing does not follow"),
