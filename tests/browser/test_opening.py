@@ -39,7 +39,7 @@ def test_the_first_item_needs_each_file_once_and_no_gradio_event(address: str, o
     opened.route("**/gradio_api/queue/*", lambda route: route.abort())
     opened.goto(address, wait_until="commit")
     opened.wait_for_function(PAINTED, timeout=60_000)
-    expect(opened.locator("#so-tabs [role=tab]").first).to_be_visible(timeout=60_000)
+    expect(opened.locator("#so-tabs [role=tab][data-tab-id]").first).to_be_visible(timeout=60_000)
     assert any("/api/spectrum/" in url for url in requested)
     once = [url for url in requested if "/ui/" in url or "/api/me" in url or "/api/spectrum/" in url]
     assert len(once) == len(set(once)), sorted(once)
@@ -84,7 +84,7 @@ def test_a_reload_keeps_the_open_tab(address: str, opened: Page) -> None:
     expect(opened.locator(".so-live .queue, .so-live .bench, .so-live").first).to_be_visible(timeout=60_000)
     opened.wait_for_function("sessionStorage.getItem('so-tab') !== null")
     opened.reload()
-    expect(opened.locator("#so-tabs [role=tab][aria-selected=true]")).to_have_text("Live", timeout=60_000)
+    expect(opened.locator("#so-tabs [role=tab][data-tab-id][aria-selected=true]")).to_have_text("Live", timeout=60_000)
     expect(opened.locator(".so-review")).to_be_hidden()
 
 
