@@ -344,8 +344,12 @@ def known_lines(task: Task | None = None) -> list[dict[str, Any]]:
     places = _places(task) if task else []
 
     def entry(of: lines.Line | lines.Band, wavelength: float, kind: str, major: bool) -> dict[str, Any]:
-        # Any number of weak lines may lie in the span of a feature that names no wavelength.
-        own = any(lo <= of.at("vacuum") <= hi and (exact or of.major) for lo, hi, exact in places)
+        # Any number of weak lines may lie in the span of a feature that names no wavelength, and a band head at the
+        # wavelength of a line is not that line: ZrO 4641 is at the Bowen blend.
+        own = any(
+            lo <= of.at("vacuum") <= hi and (exact or of.major) and (measured != "line" or isinstance(of, lines.Line))
+            for lo, hi, exact, measured in places
+        )
         return {
             "name": of.name,
             "wavelength": wavelength,
@@ -362,12 +366,12 @@ def known_lines(task: Task | None = None) -> list[dict[str, Any]]:
     ]
 
 
-def _places(task: Task) -> list[tuple[float, float, bool]]:
+def _places(task: Task) -> list[tuple[float, float, bool, str]]:
     """Return the wavelength ranges of a task's features in vacuum Å: around named lines (True), else the whole span
-    (False).
+    (False); with the kind of the feature.
     """
     places = []
     for feature in (f.in_medium("vacuum") for f in task.features if f.kind != "slope"):
-        named = [(w - SAME_LINE, w + SAME_LINE, True) for w in feature.wavelengths]
-        places += named or [(*feature.span, False)]
+        named = [(w - SAME_LINE, w + SAME_LINE, True, feature.kind) for w in feature.wavelengths]
+        places += named or [(*feature.span, False, feature.kind)]
     return places

@@ -301,3 +301,27 @@ def test_what_the_panel_adds_can_be_reached_and_hit(desk: Page, width: int, pane
     desk.get_by_role("tab", name="Lines").click()
     desk.keyboard.press("Shift+E")
     desk.set_viewport_size({"width": 1366, "height": 768})
+
+
+OUTSIDE = """() => [...document.querySelectorAll('.so-review :is(button, a, input, summary)')].filter((one) => {
+  if (one.closest('.so-controls') || !one.checkVisibility()) return false
+  const { left, right } = one.getBoundingClientRect()
+  return left < 0 || right > innerWidth + 1
+}).map((one) => one.textContent || one.className)"""
+"""The toolbar of the spectrum scrolls sideways on a phone; everything else is inside the page."""
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (820, 1180)])
+def test_on_a_narrow_page_every_button_is_inside_and_the_bar_stays(desk: Page, width: int, height: int) -> None:
+    desk.set_viewport_size({"width": width, "height": height})
+    desk.keyboard.press("Shift+E")
+    expect(desk.locator(".so-review .evidence")).to_be_visible()
+    settled(desk)
+    assert desk.evaluate(OUTSIDE) == []
+    for name in ("Keep", "Reject", "Undo", "Next"):
+        box = desk.locator(".decision-bar").get_by_role("button", name=name).bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= height
+    for panel in desk.locator(".so-review .so-panel").all():
+        assert (panel.bounding_box() or {"height": 0})["height"] > 100
+    desk.keyboard.press("Shift+E")

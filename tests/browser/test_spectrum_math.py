@@ -184,6 +184,22 @@ def test_flags_of_one_row_never_overlap_and_no_pole_crosses_a_name(
 
 
 @pytest.mark.parametrize(
+    ("rows", "spans", "expected"),
+    [
+        ([0, 0], [[10, 40, 10], [60, 100, 100]], 0),
+        ([0, 0], [[10, 70, 10], [60, 100, 100]], 1),  # the other name is in the lowest row
+        ([1, 0], [[10, 70, 10], [60, 100, 100]], 0),  # above it, with its leader to the left
+        ([1, 0], [[80, 120, 80], [60, 100, 100]], None),  # its leader would cross the name
+        ([None, 0], [[80, 120, 80], [60, 100, 100]], 0),
+    ],
+)
+def test_a_name_that_ends_at_its_line_meets_no_other_name(
+    javascript: Call, rows: list[int | None], spans: list[list[float]], expected: int | None
+) -> None:
+    assert javascript("spectrum/marks.js", "freeRow", rows, spans, 1, 2) == expected
+
+
+@pytest.mark.parametrize(
     ("low", "high", "expected"),
     [(0, 10, [0, 2, 4, 6, 8, 10]), (4999, 5051, [5000, 5010, 5020, 5030, 5040, 5050]), (-0.3, 0.3, [-0.2, 0, 0.2])],
 )

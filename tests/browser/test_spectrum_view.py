@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
-from agent.tasks import Feature, Task
+from agent.tasks import Feature, Task, load
 from tests.browser.support.spectrum_page import Item, StepWindow, served, spectrum_item
 
 pytestmark = pytest.mark.browser
@@ -58,8 +58,10 @@ def items() -> dict[str, Item]:
         "locked": spectrum_item(cv, "locked", windows=CV_WINDOWS, selected="s2", editable=False),
         "two": spectrum_item(cv, "two", windows=CV_WINDOWS, second=[StepWindow("t3", 3, 5800, 5950)]),
         "galaxy": spectrum_item(galaxy, "galaxy", windows=rest_window, selected="s2"),
+        "names": spectrum_item(cv, "names", task=load()["cv"]),
         "holed": spectrum_item(holed, "holed"),
         "struck": spectrum_item(struck, "struck"),
+        "assumed": spectrum_item(flat(medium="air", meta={"medium_assumed": True}), "assumed"),
         "air": spectrum_item(flat(medium="air"), "air", windows=[StepWindow("s2", 2, 6500, 6630)], selected="s2"),
     }
 
@@ -156,6 +158,8 @@ def test_axes_show_frame_medium_and_unit(view: Page) -> None:
     assert titles(view) == ["Wavelength, observed, vacuum (Å)", "Fλ (10⁻¹⁷ erg s⁻¹ cm⁻² Å⁻¹)"]
     show(view, "air")
     assert titles(view)[0] == "Wavelength, observed, air (Å)"
+    show(view, "assumed")
+    assert titles(view)[0] == "Wavelength, observed, air, assumed (Å)"
 
 
 def test_relative_flux_never_gets_a_unit(view: Page) -> None:
@@ -238,6 +242,15 @@ def test_names_of_lines_are_above_the_plot_and_do_not_overlap(view: Page) -> Non
     assert all(bottom <= top for _, bottom in boxes)
     lefts = sorted(left for left, _ in boxes)
     assert min(b - a for a, b in pairwise(lefts)) > 10
+
+
+def test_the_longest_name_is_not_cut(view: Page) -> None:
+    show(view, "names")
+    assert "Bowen blend" in view.locator(".so-full .so-task .so-name").all_text_contents()
+    highest = view.evaluate(
+        "Math.min(...[...document.querySelectorAll('.so-full .so-name')].map((n) => n.getBoundingClientRect().top))"
+    )
+    assert highest >= view.evaluate("view.full.host.getBoundingClientRect().top")
 
 
 def test_a_line_listed_in_air_is_drawn_at_its_vacuum_wavelength(view: Page) -> None:

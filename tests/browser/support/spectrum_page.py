@@ -122,6 +122,7 @@ def _spectrum(spectrum: Spectrum) -> Item:
         "survey": spectrum.survey,
         "name": spectrum.name,
         "errors": spectrum.errors,
+        "meta": dict(spectrum.meta),
     }
 
 

@@ -21,7 +21,7 @@ from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
 from reviewer.rules.campaign import Rules
 from reviewer.store import Store
 from reviewer.web import app as server
-from reviewer.web.payload import spectrum_bytes
+from reviewer.web.payload import known_lines, spectrum_bytes
 from reviewer.web.routes.assets import PLOTLY_URL
 
 WINDOWS = ([6500, 6630], [4800, 4920])
@@ -283,3 +283,11 @@ def test_a_header_value_that_is_no_number_is_null_on_the_page_and_in_json():
     header = json.loads(packed[4 : 4 + length], parse_constant=pytest.fail)
     assert (header["meta"]["Z_ERR"], header["snr"]) == (None, {"r": 3.0})
     assert Spectrum.from_json(json.loads(json.dumps(odd.to_json(), allow_nan=False))) == odd
+
+
+def test_a_band_head_is_not_marked_as_the_line_at_its_wavelength() -> None:
+    """ZrO 4641 is at the Bowen blend of cataclysmic variables."""
+    marked = {task: {line["name"] for line in known_lines(load()[task]) if line["task"]} for task in ("cv", "ss")}
+    assert {"Bowen blend", "He II 4686", "Hα"} <= marked["cv"]
+    assert not any(name.startswith("ZrO") for name in marked["cv"])
+    assert any(name.startswith("ZrO") for name in marked["ss"])

@@ -52,6 +52,11 @@ export function angstrom(value, digits = 2) {
   return `${number(value, digits, { group: false })}${NARROW}Å`
 }
 
+/** The medium of a spectrum's wavelengths, with "assumed" where the file does not state it. */
+export function mediumText({ medium, meta }) {
+  return meta?.medium_assumed ? `${medium}, assumed` : medium
+}
+
 /** A wavelength window, as on the step's card: 6500 – 6630 Å. */
 export function windowText(lo, hi) {
   const plain = (value) => number(value, Number.isInteger(value) ? 0 : 1, { group: false })

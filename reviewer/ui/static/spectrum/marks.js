@@ -8,7 +8,6 @@ import { lowerBound, niceTicks } from './math.js'
 const SVG = 'http://www.w3.org/2000/svg'
 const NAME_GAP = 12.5
 const NAME_SHIFT = 22
-const CHARACTER = 5.7
 const LONGEST_NAME = 12 // characters; longer names are cut; the tooltip has the whole name
 const FLAG_ROWS = 2
 const FLAG_ROW = 14
@@ -28,11 +27,14 @@ export function svg(tag, attributes = {}, ...children) {
  * the plot.
  */
 export function namesHeight(lines) {
-  const longest = lines.reduce((most, line) => (line.major || line.task ? Math.max(most, line.name.length) : most), 6)
-  return Math.round(Math.min(LONGEST_NAME, longest) * CHARACTER) + 4
+  const widths = lines.filter((line) => line.major || line.task).map((line) => textWidth(shortened(line.name)))
+  return Math.round(Math.max(34, ...widths)) + 7
 }
 
 const shortened = (name) => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name)
+
+/** An estimate of the width of a name in pixels: letters are wider than digits, brackets and spaces. */
+const textWidth = (name) => 5.2 * name.length + 1.8 * (name.match(/\p{L}/gu)?.length ?? 0)
 
 const round = (pixel) => Math.round(pixel * 10) / 10
 
@@ -278,19 +280,26 @@ export function lineMarks(geometry, lines) {
 /** The same for few lines: horizontal names in `FLAG_ROWS` rows. */
 export function flaggedLines(geometry, lines) {
   const seen = inRange(geometry, lines)
+  const widths = seen.map(({ line }) => textWidth(line.name) + 8)
   const rows = placeFlags(
     seen.map(({ x }) => x),
-    seen.map(({ line }) => line.name.length * CHARACTER + 8),
+    widths,
     seen.map(({ weight }) => weight),
     FLAG_ROWS,
   )
+  // A name that would leave the panel extends to the left of its line instead, where there is space for it.
+  const leaves = seen.map(({ x }, i) => x + widths[i] - 8 > geometry.right + 10)
+  const spans = seen.map(({ x }, i) => (leaves[i] ? [x - widths[i], x, x] : [x, x + widths[i], x]))
+  leaves.forEach((outside, i) => {
+    if (outside && rows[i] !== null) rows[i] = freeRow(rows, spans, i, FLAG_ROWS)
+  })
   const foot = geometry.top - geometry.axisHeight - 4
   return svg(
     'g',
     { class: 'so-lines' },
     ...seen.map((mark, i) => {
       const y = foot - (rows[i] ?? 0) * FLAG_ROW
-      const outside = mark.x + mark.line.name.length * CHARACTER > geometry.right + 10
+      const outside = leaves[i]
       return lineMark(
         geometry,
         mark,
@@ -415,4 +424,22 @@ export function offScale(geometry, { wavelength, flux, sigma, scale }, /** @type
     { class: 'so-off-scale' },
     d ? svg('path', { d }, svg('title', {}, 'Data continue beyond the drawn range')) : null,
   )
+}
+
+/**
+ * The lowest row in which name `i`, which ends at its line, meets no other name and no other name's leader; else null.
+ * @param {(number | null)[]} rows of all names @param {number[][]} spans of each name: its left end, its right end
+ * and its line @param {number} i @param {number} count of rows
+ */
+export function freeRow(rows, spans, i, count) {
+  const [lo, hi, line] = spans[i]
+  const meets = (row) =>
+    rows.some((other, j) => {
+      if (j === i || other === null) return false
+      const [from, to, leader] = spans[j]
+      if (other === row) return from < hi && lo < to
+      return other > row ? lo < leader && leader < hi : from < line && line < to
+    })
+  const free = Array.from({ length: count }, (_, row) => row).find((row) => !meets(row))
+  return free ?? null
 }

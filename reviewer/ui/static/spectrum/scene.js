@@ -1,7 +1,7 @@
 // Prepare what a panel draws: steps if a data pixel is wide on the screen, one stroke from minimum to maximum per
 // screen column if there are more pixels than columns. For drawing only: measurements use the pixels themselves.
 
-import { angstrom, fluxTitle, significant, windowText } from '../common/format.js'
+import { angstrom, fluxTitle, mediumText, significant, windowText } from '../common/format.js'
 import { axisFrame, bandInData, chosenLines, otherFrame, shownFactor, windowInData } from './frames.js'
 import { namesHeight } from './marks.js'
 import { borders, measured, nearest, robustRange, stretches, unbroken } from './math.js'
@@ -179,7 +179,7 @@ export function compose(item, state, { data, drawn, raw, continuum, colours, sel
     // Its space is kept if the file has a redshift, so that trying z = 0 moves nothing.
     otherAxis: state.z === 0 && !item.redshift ? null : otherAxis(spectrum, state),
     titles: {
-      wavelength: `Wavelength, ${frame}, ${spectrum.medium} (Å)`,
+      wavelength: `Wavelength, ${frame}, ${mediumText(spectrum)} (Å)`,
       flux: continuum ? NORMALISED : fluxTitle(spectrum.fluxUnit, data.exponent),
     },
   }
