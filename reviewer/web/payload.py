@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -366,7 +367,7 @@ def known_lines(task: Task | None = None) -> list[dict[str, Any]]:
     ]
 
 
-def _places(task: Task) -> list[tuple[float, float, bool, str]]:
+def _places(task: Task) -> Sequence[tuple[float, float, bool, str]]:
     """Return the wavelength ranges of a task's features in vacuum Å: around named lines (True), else the whole span
     (False); with the kind of the feature.
     """
