@@ -12,11 +12,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
 
 import numpy as np
 
-from agent.spectrum.readers.files import COMPRESSED, uncompressed
+from agent.spectrum.readers.files import in_same_folder, uncompressed
 from agent.spectrum.readers.fits import FitsFile, Hdu
 from agent.spectrum.readers.pixels import Array, spectrum
 from agent.spectrum.readers.surveys.sdss import DOUBTED, FLUX_UNIT, survey_of_version
@@ -60,6 +59,12 @@ def spectra_of(table: str) -> str:
     return f"spPlate{match[1]}" if match else ""
 
 
+def redshifts_of(plate: str) -> str:
+    """Return the name of the spZbest file of a plate, uncompressed."""
+    match = re.match(r"^spPlate(-.*?\.fits)", plate)
+    return f"spZbest{match[1]}" if match else "spZbest-PLATE-MJD.fits"
+
+
 @dataclass(frozen=True)
 class _Row:
     """The best fit of one fibre."""
@@ -78,7 +83,8 @@ class _Fit:
 
     @cached_property
     def of(self) -> dict[str, _Row]:
-        where = self._path
+        path = self._fits.path
+        where = None if path is None else in_same_folder(path, redshifts_of(path.name))
         if where is None:
             return {}
         with uncompressed(where, where.name) as (stream, size):
@@ -101,20 +107,10 @@ class _Fit:
             ]
             return dict(zip(map(str, table.column("FIBERID").tolist()), fits, strict=True))
 
-    @cached_property
-    def _path(self) -> Path | None:
-        path = self._fits.path
-        if path is None or not path.name.startswith("spPlate"):
-            return None
-        name = path.name.replace("spPlate", "spZbest")
-        for ending in COMPRESSED:
-            name = name.removesuffix(ending)
-        return next((where for end in ("", *COMPRESSED) if (where := path.with_name(name + end)).is_file()), None)
-
     def entries(self) -> dict[str, CatalogueEntry]:
         """:raises SpectrumError: there is no spZbest file, naming it"""
         if not self.of:
-            wanted = self._fits.name.replace("spPlate", "spZbest")
+            wanted = redshifts_of(self._fits.name)
             raise self._fits.refusal("no redshifts", f"{wanted} in the same folder, to select by class or ZWARN")
         return {fibre: CatalogueEntry(row.kind, row.zwarn) for fibre, row in self.of.items()}
 
