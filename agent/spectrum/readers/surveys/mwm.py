@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from agent.spectrum.readers.fits import FitsFile, Hdu
+from agent.spectrum.readers.flux_units import F_LAMBDA
 from agent.spectrum.readers.pixels import Array, exposure, spectrum
-from agent.spectrum.readers.surveys.sdss import DOUBTED, FLUX_UNIT
+from agent.spectrum.readers.surveys.sdss import DOUBTED
 from agent.spectrum.readers.targets import Targets
 from agent.spectrum.record import MAX_EXPOSURES, FloatArray, Frame, Scalar, Spectrum
 
@@ -94,13 +95,13 @@ def _read(fits: FitsFile, hdu: Hdu, name: str, rows: list[int]) -> Spectrum:
         np.all([visit.mask for visit in stacked], axis=0),
         model=None if several else _model(hdu, rows[0]),
         exposures=[
-            exposure(f"{_label(hdu)} {_cell(hdu, 'MJD', row)}", wavelength, visit.flux, visit.ivar)
+            exposure(f"{_label(hdu)} {hdu.cell('MJD', row)}", wavelength, visit.flux, visit.ivar)
             for row, visit in list(zip(rows, visits, strict=True))[: MAX_EXPOSURES if several else 0]
             if (visit.shift is not None) == bool(shifts)  # the others are in another frame
         ],
         medium="vacuum",
         frame=frame,
-        flux_unit=FLUX_UNIT,
+        flux_unit=F_LAMBDA,
         survey="SDSS-V" if hdu.name.startswith("BOSS") else "SDSS-V APOGEE",
         redshift=None if velocity is None else velocity / LIGHT,
         **_fields(fits, hdu, rows),
@@ -111,7 +112,7 @@ def _visit(hdu: Hdu, row: int) -> _Visit:
     flux, ivar = (hdu.column(key)[row].astype(np.float64).reshape(-1) for key in ("FLUX", "IVAR"))
     flags = np.nan_to_num(hdu.column("PIXEL_FLAGS")[row].reshape(-1)).astype(np.int64)
     usable = np.isfinite(flux) & np.isfinite(ivar) & (ivar > 0)
-    in_stack = _cell(hdu, "IN_STACK", row)
+    in_stack = hdu.cell("IN_STACK", row)
     # A stacked spectrum has no such column; its own velocity may be unknown although it is at rest.
     shift = _velocity(hdu, row) if in_stack in (None, True) else None
     if "MJD" not in hdu.columns and shift is None:
@@ -123,11 +124,11 @@ def _visit(hdu: Hdu, row: int) -> _Visit:
 
 def _velocity(hdu: Hdu, row: int, trusted: bool = False) -> float | None:
     """Return the radial velocity of a row, km/s. :param trusted: None unless its correlation is good"""
-    quality = _cell(hdu, "XCSAO_RXC", row)
+    quality = hdu.cell("XCSAO_RXC", row)
     if trusted and isinstance(quality, float) and not quality > GOOD_RXC:
         return None
     for key in ("V_RAD", "XCSAO_V_RAD"):
-        value = _cell(hdu, key, row)
+        value = hdu.cell(key, row)
         if isinstance(value, float | int) and np.isfinite(value) and abs(value) < LIGHT / 2:
             return float(value)
     return None
@@ -160,12 +161,12 @@ def _fields(fits: FitsFile, hdu: Hdu, rows: list[int]) -> dict[str, Any]:
     if header.text("CARTON_0"):
         meta["carton"] = header.text("CARTON_0")
     for key in ("TELESCOPE", "N_VISITS", "MIN_MJD", "MAX_MJD", "ZWARNING_FLAGS"):
-        value = _cell(hdu, key, rows[0])
+        value = hdu.cell(key, rows[0])
         if value is not None:
             meta[key.lower()] = value
     if len(rows) > 1:
         meta["visits"] = len(rows)
-    snr = _cell(hdu, "SNR", rows[0]) if len(rows) == 1 else None
+    snr = hdu.cell("SNR", rows[0]) if len(rows) == 1 else None
     return {
         "ids": {key: value for key, value in ids.items() if value.strip("-0")},
         "ra": header.number("RA"),
@@ -173,12 +174,3 @@ def _fields(fits: FitsFile, hdu: Hdu, rows: list[int]) -> dict[str, Any]:
         "snr": {"mean": float(snr)} if isinstance(snr, float | int) else {},
         "meta": meta,
     }
-
-
-def _cell(hdu: Hdu, name: str, row: int) -> str | int | float | bool | None:
-    if name not in hdu.columns:
-        return None
-    value = hdu.column(name)[row]
-    if isinstance(value, bytes):
-        return value.decode("latin-1").strip("\0 ")
-    return value.item() if np.ndim(value) == 0 else None

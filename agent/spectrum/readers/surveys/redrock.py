@@ -15,6 +15,7 @@ import numpy as np
 
 from agent.spectrum.readers.files import in_same_folder, uncompressed
 from agent.spectrum.readers.fits import FitsFile, Hdu
+from agent.spectrum.readers.pixels import usable_redshift
 from agent.spectrum.record import Scalar
 
 TABLES = ("REDSHIFTS", "ZBEST")
@@ -87,7 +88,6 @@ def _redshift(row: Mapping[str, np.generic], source: str) -> Redshift:
         value = row.get(key)
         return value.decode("latin-1").strip("\0 ") if isinstance(value, bytes) else ""
 
-    z = float(row["Z"])
     zwarn = int(row["ZWARN"]) if "ZWARN" in row else None
     meta: dict[str, Scalar] = {"redshift_from": source}
     if zwarn is not None:
@@ -96,4 +96,4 @@ def _redshift(row: Mapping[str, np.generic], source: str) -> Redshift:
         if key in row and np.isfinite(value := float(row[key])):
             meta[key.lower()] = value
     kind = " ".join(part for part in (text("SPECTYPE"), text("SUBTYPE")) if part)
-    return Redshift(z if np.isfinite(z) and z > -1 else None, kind, zwarn, meta)
+    return Redshift(usable_redshift(float(row["Z"])), kind, zwarn, meta)
