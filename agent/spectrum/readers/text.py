@@ -48,7 +48,7 @@ def read(name: str, raw: bytes) -> Spectrum:
     which = _named_roles(text, columns)
     if which is not None:
         values = {n: text.table[:, text.names.index(n)] for n in text.names}
-        unit = text.units.get(which.wavelength, "") or gaia.unit(text.names, text.table)
+        unit = text.units.get(which.wavelength, "") or ("nm" if _is_gaia(text) else "")
     elif text.names:
         raise SpectrumError(name, f"columns {', '.join(text.names[:6])}", "columns named wavelength and flux")
     else:
@@ -186,7 +186,11 @@ def _fields(name: str, text: _Text, which: Roles) -> dict[str, Any]:
     if not text.names and text.table.shape[1] > 3:
         meta["columns_unused"] = text.table.shape[1] - 2
     fields["meta"] = meta
-    return fields | (gaia.fields(name) if gaia.unit(text.names, text.table) else {})
+    return fields | (gaia.fields(name) if _is_gaia(text) else {})
+
+
+def _is_gaia(text: _Text) -> bool:
+    return tuple(map(str.lower, text.names)) == gaia.COLUMNS and gaia.is_sampled(text.table[:, 0])
 
 
 def _origin(name: str, text: _Text, header: dict[str, str], which: Roles) -> tuple[str, Medium, bool]:

@@ -1,4 +1,4 @@
-"""LAMOST spectra: the three layouts of the low-resolution survey, and the medium-resolution one.
+"""LAMOST spectra: the three layouts of the low-resolution survey, and that of the medium-resolution survey.
 
 - DR3 to DR8: primary image of five rows (flux, ivar, wavelength, andmask, ormask);
 - DR1 and DR2 and the pilot survey: the same, but the third row is the flux divided by the continuum, and
@@ -32,7 +32,7 @@ def recognises(fits: FitsFile) -> bool:
 
 
 def read(fits: FitsFile) -> Spectrum:
-    """Read the spectrum of a LAMOST file. :raises SpectrumError: no low-resolution layout, or damaged"""
+    """Read the spectrum of a LAMOST file. :raises SpectrumError: none of these layouts, or damaged"""
     primary = fits[0]
     if fits.get("COADD_B", "COADD_R") is not None:
         return _read_medium(fits)
