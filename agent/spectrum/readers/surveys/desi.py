@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from agent.spectrum.readers.fits import FitsFile, Hdu
 from agent.spectrum.readers.flux_units import F_LAMBDA
-from agent.spectrum.readers.pixels import exposure, spectrum
+from agent.spectrum.readers.pixels import exposure, finite_number, spectrum
 from agent.spectrum.readers.surveys import redrock
 from agent.spectrum.readers.targets import CatalogueEntry, Targets
 from agent.spectrum.record import MAX_EXPOSURES, Exposure, FloatArray, Scalar, Spectrum
@@ -84,7 +84,6 @@ class _Loader:
     def __call__(self) -> Spectrum:
         wavelength, flux, ivar, mask = _merged(self.arms, self.rows)
         row = self.rows[0]
-        ra, dec = (self.fibermap.cell(key, row) for key in ("TARGET_RA", "TARGET_DEC"))
         fit = self.fitted.of.get(self.target)
         meta: dict[str, Scalar] = {"exposures": len(self.rows), **(fit.meta if fit else {})}
         for key in ("OBJTYPE", "TILEID", "COADD_FIBERSTATUS", "COADD_NUMEXP"):
@@ -105,8 +104,8 @@ class _Loader:
             flux_unit=F_LAMBDA,
             survey="DESI",
             ids={"targetid": self.target},
-            ra=float(ra) if isinstance(ra, float) and np.isfinite(ra) else None,
-            dec=float(dec) if isinstance(dec, float) and np.isfinite(dec) else None,
+            ra=finite_number(self.fibermap.cell("TARGET_RA", row)),
+            dec=finite_number(self.fibermap.cell("TARGET_DEC", row)),
             redshift=fit.redshift if fit else None,
             catalogue_class=fit.kind if fit else "",
             meta=meta,

@@ -94,7 +94,8 @@ def _read_medium(fits: FitsFile) -> Spectrum:
 def _exposures(fits: FitsFile) -> Iterator[Exposure | None]:
     """Yield the exposures of a medium-resolution file, one arm each, named by arm and local modified Julian minute."""
     for hdu in islice(fits, 1, 1 + MAX_EXPOSURES):
-        if hdu.name[:2] in ("B-", "R-") and hdu.shape[0] > 0 and {"FLUX", "IVAR"} <= set(hdu.columns):
+        has_pixels = {"FLUX", "IVAR"} <= set(hdu.columns) and {"WAVELENGTH", "LOGLAM"} & set(hdu.columns)
+        if hdu.name[:2] in ("B-", "R-") and hdu.shape[0] > 0 and has_pixels:
             part = _pixels(hdu)
             yield exposure(hdu.name, part["wavelength"], part["flux"], part["ivar"])
 

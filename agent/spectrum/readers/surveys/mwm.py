@@ -20,7 +20,7 @@ import numpy as np
 
 from agent.spectrum.readers.fits import FitsFile, Hdu
 from agent.spectrum.readers.flux_units import F_LAMBDA
-from agent.spectrum.readers.pixels import Array, exposure, spectrum
+from agent.spectrum.readers.pixels import Array, exposure, finite_number, spectrum
 from agent.spectrum.readers.surveys.sdss import DOUBTED
 from agent.spectrum.readers.targets import Targets
 from agent.spectrum.record import MAX_EXPOSURES, FloatArray, Scalar, Spectrum
@@ -129,9 +129,9 @@ def _velocity(hdu: Hdu, row: int, trusted: bool = False) -> float | None:
     if trusted and isinstance(quality, float) and not quality > GOOD_RXC:
         return None
     for key in ("V_RAD", "XCSAO_V_RAD"):
-        value = hdu.cell(key, row)
-        if isinstance(value, float | int) and np.isfinite(value) and abs(value) < LIGHT / 2:
-            return float(value)
+        value = finite_number(hdu.cell(key, row))
+        if value is not None and abs(value) < LIGHT / 2:
+            return value
     return None
 
 
@@ -167,11 +167,11 @@ def _fields(fits: FitsFile, hdu: Hdu, rows: list[int]) -> dict[str, Any]:
             meta[key.lower()] = value
     if len(rows) > 1:
         meta["visits"] = len(rows)
-    snr = hdu.cell("SNR", rows[0]) if len(rows) == 1 else None
+    snr = finite_number(hdu.cell("SNR", rows[0])) if len(rows) == 1 else None
     return {
         "ids": {key: value for key, value in ids.items() if value.strip("-0")},
         "ra": header.number("RA"),
         "dec": header.number("DEC"),
-        "snr": {"mean": float(snr)} if isinstance(snr, float | int) else {},
+        "snr": {} if snr is None else {"mean": snr},
         "meta": meta,
     }

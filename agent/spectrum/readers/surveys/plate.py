@@ -18,7 +18,7 @@ import numpy as np
 from agent.spectrum.readers.files import in_same_folder, uncompressed
 from agent.spectrum.readers.fits import FitsFile, Hdu
 from agent.spectrum.readers.flux_units import F_LAMBDA
-from agent.spectrum.readers.pixels import Array, spectrum, usable_redshift
+from agent.spectrum.readers.pixels import Array, finite_number, spectrum, usable_redshift
 from agent.spectrum.readers.surveys.sdss import DOUBTED, survey_of_version
 from agent.spectrum.readers.targets import CatalogueEntry, Targets
 from agent.spectrum.record import Scalar, Spectrum
@@ -139,8 +139,8 @@ def _read(fits: FitsFile, plug_map: Hdu, fit: _Fit, row: int, fibre: str) -> Spe
         flux_unit=F_LAMBDA,
         survey=survey_of_version(header.text("RUN2D")),
         ids={"plate-mjd-fiber": plate},
-        ra=_number(plug_map, "RA", row),
-        dec=_number(plug_map, "DEC", row),
+        ra=finite_number(plug_map.cell("RA", row)),
+        dec=finite_number(plug_map.cell("DEC", row)),
         redshift=None if best is None else best.redshift,
         catalogue_class="" if best is None else best.kind,
         meta=meta,
@@ -156,8 +156,3 @@ def _texts(table: Hdu, name: str) -> list[str]:
     if name not in table.columns or table.columns[name].code != "A":
         return [""] * table.shape[0]
     return [value.decode("latin-1").strip("\0 ") for value in table.column(name).tolist()]
-
-
-def _number(table: Hdu, name: str, row: int) -> float | None:
-    value = table.cell(name, row)
-    return value if isinstance(value, float) and np.isfinite(value) else None
