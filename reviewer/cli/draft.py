@@ -16,6 +16,7 @@ from agent.batch.journal import PendingJobs
 from agent.batch.labels import Labels
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
 from agent.cli.policy_options import add_policy_options
+from agent.cli.selection import Skipped, skipped_text
 from reviewer.cli.common import DATABASE, add_database, add_json, opened
 from reviewer.drafting.budget import Budget
 from reviewer.drafting.run import DraftCounts, contradicting_path
@@ -111,12 +112,18 @@ def run(arguments: Namespace) -> int:
     choice = choice_from(arguments, roster_from(arguments, folder), arguments.samples)
     task = task_prompts_from(arguments, choice, folder)(task)
     into = arguments.out.parent if arguments.out else Path()
+    skipped: list[Skipped] = []
+
+    def on_skip(path: Path, reason: str) -> None:
+        skipped.append({"file": str(path), "reason": reason})
+
     try:
-        found = list(sources_from(arguments.files, into, sys.stdin))
+        found = list(sources_from(arguments.files, into, sys.stdin, on_skip))
         summary, stopped = _draft(arguments, task, choice, labels, found)
     except (JournalError, PolicyError, SourceError) as error:
         raise CannotRun(str(error)) from error
-    print_result(arguments, summary.to_json(), summary.text())
+    result = summary.to_json() | ({"skipped_files": skipped} if skipped else {})
+    print_result(arguments, result, summary.text() + skipped_text(skipped))
     if stopped:
         raise KeyboardInterrupt
     return CHECK_FAILED if summary.has_failures else DONE
