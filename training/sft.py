@@ -147,8 +147,7 @@ def prepare(settings: SftSettings, renderer: Renderer, progress: Progress[Exampl
         reason = f"not among the {settings.trajectories} trajectories selected with seed {settings.seed}"
         dropped += [Dropped(one.key, reason) for one in learned if one.key not in keys]
         learned = selected
-    used = {one.key for one in [*learned, *held_out]}
-    made = card([one for one in kept if one.key in used], lambda one: lengths[one.key], settings.max_length, dropped)
+    made = card([*learned, *held_out], lambda one: lengths[one.key], settings.max_length, dropped)
     return Prepared(tuple(learned), tuple(held_out), made)
 
 

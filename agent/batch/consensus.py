@@ -16,6 +16,7 @@ from typing import Any, Literal
 from agent.lines import convert
 from agent.measure import COARSE, Undefined, Window, coverage, rest, signal_to_noise
 from agent.measure.pixels import shown
+from agent.measure.values import signed
 from agent.spectrum import Spectrum
 from agent.statistics import wilson
 from agent.tasks import Task
@@ -290,8 +291,8 @@ def _close(score: float | None, leaning: Verdict | None, limits: Limits) -> str 
     """Return a reason if the score is too close to 0."""
     if score is None or leaning is None or abs(score) >= limits.margin:
         return None
-    number = f"{score:+.1f}".replace("-", "−")
-    return f"A narrow {leaning}: the sum of the points (log odds) is {number}; expected ±{limits.margin:g} or beyond."
+    points = f"the sum of the points (log odds) is {signed(score)}; expected ±{limits.margin:g} or beyond"
+    return f"A narrow {leaning}: {points}."
 
 
 def _verdict(trajectory: Trajectory) -> Verdict | None:

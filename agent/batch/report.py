@@ -17,6 +17,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from agent import tool
 from agent.hints import Hint
+from agent.measure.values import signed
 from agent.plot import pixels_sha256
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
@@ -291,7 +292,7 @@ def _verdict(trajectory: Trajectory) -> str:
         return "none was given"
     if answer.verdict is None:
         return "neither YES nor NO could be read"
-    score = "" if answer.score is None else f" (log odds {answer.score:+.1f})".replace("-", "−")
+    score = "" if answer.score is None else f" (log odds {signed(answer.score)})"
     return f"**{answer.verdict}**{score}"
 
 

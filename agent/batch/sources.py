@@ -13,7 +13,7 @@ from typing import TextIO
 
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.readers import opened
-from agent.spectrum.readers.files import COMPRESSED
+from agent.spectrum.readers.files import COMPRESSED, in_same_folder
 from agent.spectrum.readers.pixels import NoDataError
 from agent.spectrum.readers.surveys import plate, redrock
 from agent.spectrum.readers.targets import Selection
@@ -152,8 +152,10 @@ def _reason_to_skip(path: Path) -> str:
     if path.suffix.lower() in _LISTS and _has_columns(path):
         return "a list or a table of labels, with a column file or path"
     owner = redrock.spectra_of(path.name) or plate.spectra_of(path.name)
-    if owner and (beside := _beside(path, owner)):
-        return f"the redshifts of {beside}, read with it"
+    # redrock's table belongs to a coadd or to the file of single exposures.
+    spectra = in_same_folder(path, owner, owner.replace("coadd", "spectra", 1)) if owner else None
+    if spectra is not None:
+        return f"the redshifts of {spectra.name}, read with it"
     if plain.endswith(SUFFIXES):
         return ""
     if plain.endswith(".jsonl"):
@@ -167,13 +169,6 @@ def _reason_to_skip(path: Path) -> str:
     except SpectrumError as error:
         return f"found {error.found}, expected {error.expected}"
     return ""
-
-
-def _beside(path: Path, name: str) -> str:
-    """Return the name of the spectra that a redshift table belongs to, if they are in its folder; "" if not."""
-    there = [name, name.replace("coadd", "spectra", 1)]
-    names = (one + ending for one in there for ending in ("", *COMPRESSED))
-    return next((one for one in names if path.with_name(one).is_file()), "")
 
 
 def _has_columns(path: Path) -> bool:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TextIO, TypeVar
 
+from agent.text import whole_number
+
 Item = TypeVar("Item")
 
 DONE, CHECK_FAILED, CANNOT_RUN = 0, 1, 2
@@ -44,6 +46,14 @@ def lazy(name: str, help: str, module: str, add: str = "add", run: str = "run") 
         return found
 
     return Command(name, help, lambda parser: function(add)(parser), lambda arguments: int(function(run)(arguments)))
+
+
+def at_least_one(text: str) -> int:
+    """Read an argument that is a whole number of 1 or more. :raises ArgumentTypeError: it is not"""
+    number = whole_number(text)
+    if number is None or number < 1:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a whole number, 1 or more")
+    return number
 
 
 def print_result(arguments: argparse.Namespace, result: dict[str, Any], text: str) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, get_args
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, print_result, progress
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result, progress
 from agent.cli.policy_options import add_policy_options, choice_from, roster_from, task_prompts_from
 from agent.cli.selection import add_selection_options, selected_sources, skipped_text
 from agent.processes import cores
@@ -53,18 +53,21 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--table", type=Path, metavar="FILE", help="table of candidates: .csv, .vot, .xml or .fits")
     parser.add_argument(
-        "--samples", type=_whole, default=1, metavar="N", help="independent samples per spectrum (default 1)"
+        "--samples", type=at_least_one, default=1, metavar="N", help="independent samples per spectrum (default 1)"
     )
     parser.add_argument(
-        "--max-turns", type=_whole, default=8, metavar="N", help="maximum turns per inspection (default 8)"
+        "--max-turns", type=at_least_one, default=8, metavar="N", help="maximum turns per inspection (default 8)"
     )
     add_selection_options(parser)
-    parser.add_argument("--limit", type=_whole, metavar="N", help="inspect only the first N spectra")
+    parser.add_argument("--limit", type=at_least_one, metavar="N", help="inspect only the first N spectra")
     parser.add_argument(
-        "--concurrency", type=_whole, metavar="N", help="conversations with a server at once (default 64)"
+        "--concurrency", type=at_least_one, metavar="N", help="conversations with a server at once (default 64)"
     )
     parser.add_argument(
-        "--processes", type=_whole, metavar="N", help="number of processes, for the baseline (default: one per core)"
+        "--processes",
+        type=at_least_one,
+        metavar="N",
+        help="number of processes, for the baseline (default: one per core)",
     )
     parser.add_argument(
         "--majority",
@@ -334,14 +337,4 @@ def _positive(text: str) -> float:
         number = 0.0
     if not 0 < number < float("inf"):
         raise ArgumentTypeError(f"found {text!r}, expected a number above 0")
-    return number
-
-
-def _whole(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise ArgumentTypeError(f"found {text!r}, expected a whole number, 1 or more")
     return number

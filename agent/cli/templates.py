@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, print_result, progress
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, at_least_one, print_result, progress
 
 if TYPE_CHECKING:
     from agent.templates import Library
@@ -51,24 +51,26 @@ def run_list(arguments: Namespace) -> int:
 def add_rank(parser: ArgumentParser) -> None:
     parser.add_argument("path", type=Path, metavar="FILE", help="a spectrum")
     parser.add_argument("--target", metavar="NAME", help="which spectrum of a file that has several")
-    parser.add_argument("--number", type=int, default=MOST, metavar="N", help=f"templates to show (default {MOST})")
+    parser.add_argument(
+        "--number", type=at_least_one, default=MOST, metavar="N", help=f"templates to show (default {MOST})"
+    )
     _add_folder(parser)
 
 
 def run_rank(arguments: Namespace) -> int:
     from agent.measure import Measured
     from agent.measure.values import plus_minus
-    from agent.spectrum import SeveralSpectra, SpectrumError, read
+    from agent.spectrum import SpectrumError, read
     from agent.templates import rank
 
     try:
         spectrum = read(arguments.path, arguments.target)
-    except (SpectrumError, SeveralSpectra, OSError) as error:
+    except SpectrumError as error:
         raise CannotRun(str(error)) from error
     library = _library(arguments)
     found = []
     lines = []
-    for number, match in enumerate(rank(spectrum, library)[: max(1, arguments.number)], start=1):
+    for number, match in enumerate(rank(spectrum, library)[: arguments.number], start=1):
         about = library.templates[match.place].about
         found.append(
             {

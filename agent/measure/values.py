@@ -49,6 +49,11 @@ def number(value: float, decimals: int = 0) -> str:
     return f"{MINUS}{text}" if rounded < 0 else text
 
 
+def signed(value: float) -> str:
+    """Format points or log odds: one decimal, always with a sign."""
+    return f"{value:+.1f}".replace("-", MINUS)
+
+
 def plus_minus(measured: Measured) -> str:
     """Format ``−46.3 ± 1.2 Å``: the error to two digits if it begins with 1, otherwise one; the value to the same
     decimals.

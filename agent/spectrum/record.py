@@ -153,7 +153,7 @@ class Spectrum:
         between its neighbours and ivar 0, so that nothing downstream meets a NaN and a drawn line looks as if
         the pixel were left out.
     :param ivar: 1 / ``flux_unit``², float64, finite, 0 or more; 0 = no data. If not given it is estimated
-        from the pixel-to-pixel scatter (``agent.spectrum.record``) and ``errors`` is "estimated".
+        from the pixel-to-pixel scatter (``agent.spectrum.noise``) and ``errors`` is "estimated".
     :param mask: bool, True = the survey flags the pixel; flux and ivar are kept. Not given: nothing flagged.
     :param redshift: as the catalogue or header gives it, None if unknown; a radial velocity is given as v/c
     :param snr: signal-to-noise by band or arm, as the catalogue gives it
@@ -199,7 +199,7 @@ class Spectrum:
         # Survey headers have NaN and infinity where nothing was measured; JSON has neither.
         put(self, "snr", {key: value for key, value in self.snr.items() if _is_finite(value)})
         put(self, "meta", {key: value if _is_finite(value) else None for key, value in self.meta.items()})
-        for mapping in ("ids", "snr", "meta"):
+        for mapping in _MAPPINGS:
             put(self, mapping, MappingProxyType(dict(getattr(self, mapping))))
         if self.model is not None:
             put(self, "model", _vector(self.name, "model", self.model))
@@ -220,7 +220,7 @@ class Spectrum:
         for what, allowed in _CHOICES.items():
             if getattr(self, what) not in allowed:
                 raise SpectrumError(self.name, f"{what} {getattr(self, what)!r}", " or ".join(allowed))
-        for what in ("redshift", "ra", "dec"):
+        for what in _NUMBERS:
             value = getattr(self, what)
             if value is not None and not np.isfinite(value):
                 raise SpectrumError(self.name, f"{what} {value!r}", "a finite number or None")

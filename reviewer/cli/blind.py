@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, ProgressBar, print_result
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, ProgressBar, at_least_one, print_result
 from reviewer.cli import blind_judge
 from reviewer.cli.common import (
     add_common,
@@ -18,7 +18,6 @@ from reviewer.cli.common import (
     add_session,
     headline,
     opened,
-    positive_integer,
     session_json,
     unanswered,
 )
@@ -50,14 +49,14 @@ def _add_plan(parser: ArgumentParser) -> None:
     parser.add_argument("--mode", choices=("scores", "pairs", "both"), help="the kind of questions (scores)")
     parser.add_argument("--sources", nargs="+", metavar="DRAFTER", help="the drafters to compare (all)")
     parser.add_argument("--tasks", nargs="+", metavar="KEY", help="only these tasks (all)")
-    parser.add_argument("--items", nargs="+", type=positive_integer, metavar="N", help="exactly these items")
+    parser.add_argument("--items", nargs="+", type=at_least_one, metavar="N", help="exactly these items")
     parser.add_argument(
         "--number",
-        type=positive_integer,
+        type=at_least_one,
         metavar="N",
         help="traces per source and task, pairs per two sources (the largest equal number)",
     )
-    parser.add_argument("--each", type=positive_integer, metavar="N", help="scorers per item (2)")
+    parser.add_argument("--each", type=at_least_one, metavar="N", help="scorers per item (2)")
     parser.add_argument(
         "--repeats", type=_non_negative_integer, metavar="N", help="items that are shown again to each scorer (0)"
     )

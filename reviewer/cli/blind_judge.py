@@ -7,8 +7,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, print_result
-from reviewer.cli.common import DATABASE, add_session, opened, positive_integer
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
+from reviewer.cli.common import DATABASE, add_session, opened
 from reviewer.cli.draft import add_costs
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def add(parser: ArgumentParser) -> None:
     _add_what(parser)
     parser.add_argument(
         "--concurrency",
-        type=positive_integer,
+        type=at_least_one,
         default=AT_A_TIME,
         metavar="N",
         help=f"questions in parallel ({AT_A_TIME})",
@@ -70,7 +70,7 @@ def _add_what(parser: ArgumentParser) -> None:
     )
     group.add_argument(
         "--max-tokens",
-        type=positive_integer,
+        type=at_least_one,
         metavar="N",
         help="largest number of tokens of an answer, reasoning included (4096)",
     )

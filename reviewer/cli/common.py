@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import CannotRun
+from agent.cli.command import CannotRun, at_least_one
 
 if TYPE_CHECKING:
     from reviewer.store import Store
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 def add_session(parser: ArgumentParser) -> None:
     """Add the session's number and the arguments of every subcommand."""
-    parser.add_argument("session", type=positive_integer, metavar="SESSION", help="the session's number")
+    parser.add_argument("session", type=at_least_one, metavar="SESSION", help="the session's number")
     add_common(parser)
 
 
@@ -60,12 +60,6 @@ def add_common(parser: ArgumentParser) -> None:
     )
     add_database(parser)
     add_json(parser)
-
-
-def positive_integer(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"found {text!r}, expected a whole number, 1 or more")
-    return int(text)
 
 
 def session_json(session: BlindSession) -> dict[str, Any]:

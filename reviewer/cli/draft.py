@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from agent.batch.journal import PendingJobs
 from agent.batch.labels import Labels
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, print_result
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
 from agent.cli.policy_options import add_policy_options
+from agent.cli.selection import Skipped, skipped_text
 from reviewer.cli.common import DATABASE, add_database, add_json, opened
 from reviewer.drafting.budget import Budget
 from reviewer.drafting.run import DraftCounts, contradicting_path
@@ -43,12 +44,10 @@ def _amount(text: str) -> float:
 
 
 if TYPE_CHECKING:
-    from agent.batch.labels import Labels
     from agent.batch.sources import Source
     from agent.cli.policy_options import PolicyChoice
     from agent.tasks import Task
     from agent.trajectory import Verdict
-    from reviewer.drafting.budget import Budget
     from reviewer.drafting.run import DraftWriter, KnownLabels, PolicyFor
     from reviewer.store import TimeSpent
 
@@ -72,16 +71,16 @@ def add(parser: ArgumentParser) -> None:
         help="skip spectra of a lower S/N per pixel (the catalogue's r band where the file has it, else the median; "
         "the paper's drafts are of spectra above 10)",
     )
-    parser.add_argument("--samples", type=_positive_integer, default=1, metavar="N", help="drafts per spectrum (1)")
+    parser.add_argument("--samples", type=at_least_one, default=1, metavar="N", help="drafts per spectrum (1)")
     parser.add_argument(
         "--concurrency",
-        type=_positive_integer,
+        type=at_least_one,
         metavar="N",
         help=f"inspections in parallel ({AT_A_TIME}; the baseline: 1)",
     )
     group = add_costs(parser)
     group.add_argument(
-        "--token-budget", type=_positive_integer, metavar="N", help="largest number of input and output tokens"
+        "--token-budget", type=at_least_one, metavar="N", help="largest number of input and output tokens"
     )
     parser.add_argument(
         "--drop-contradicting",
@@ -113,12 +112,18 @@ def run(arguments: Namespace) -> int:
     choice = choice_from(arguments, roster_from(arguments, folder), arguments.samples)
     task = task_prompts_from(arguments, choice, folder)(task)
     into = arguments.out.parent if arguments.out else Path()
+    skipped: list[Skipped] = []
+
+    def on_skip(path: Path, reason: str) -> None:
+        skipped.append({"file": str(path), "reason": reason})
+
     try:
-        found = list(sources_from(arguments.files, into, sys.stdin))
+        found = list(sources_from(arguments.files, into, sys.stdin, on_skip))
         summary, stopped = _draft(arguments, task, choice, labels, found)
     except (JournalError, PolicyError, SourceError) as error:
         raise CannotRun(str(error)) from error
-    print_result(arguments, summary.to_json(), summary.text())
+    result = summary.to_json() | ({"skipped_files": skipped} if skipped else {})
+    print_result(arguments, result, summary.text() + skipped_text(skipped))
     if stopped:
         raise KeyboardInterrupt
     return CHECK_FAILED if summary.has_failures else DONE
@@ -260,12 +265,6 @@ def _task(name: str, database: Path) -> Task:
         left_out = "".join(f"; left out: {problem}" for problem in problems)
         raise CannotRun(f"--task: found {name!r}, expected one of {', '.join(known)}{left_out}")
     return task
-
-
-def _positive_integer(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"found {text!r}, expected a whole number, 1 or more")
-    return int(text)
 
 
 SHOWN = 20  # names and sentences printed for a person; --json has them all

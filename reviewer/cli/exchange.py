@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, print_result
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
 from reviewer.cli.common import add_database, add_json, opened
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def add_export(parser: ArgumentParser) -> None:
     parser.add_argument("--batch", help="only trajectories of this batch")
     parser.add_argument("--no-simulated", action="store_true", help="leave simulated spectra out")
     parser.add_argument("--replace", action="store_true", help="replace an export of that name")
-    parser.add_argument("--processes", type=_whole, metavar="N", help="draw in N processes (one per core)")
+    parser.add_argument("--processes", type=at_least_one, metavar="N", help="draw in N processes (one per core)")
     parser.add_argument("--by", metavar="INITIALS", help="who exports (the only active person)")
     add_database(parser)
     add_json(parser)
@@ -64,12 +64,6 @@ def run_export(arguments: Namespace) -> int:
     }
     print_result(arguments, result, _export_summary(made))
     return CHECK_FAILED if made.left_out else DONE
-
-
-def _whole(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"found {text!r}, expected a whole number, 1 or more")
-    return int(text)
 
 
 def _alone(store: Store) -> str | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from agent.cli import doctor
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, at_least_one, print_result
 from agent.text import one_line, visible
 from reviewer.cli.common import add_database, add_json, opened
 
@@ -29,7 +29,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--person", metavar="INITIALS", help="only entries by this person")
     parser.add_argument("--what", metavar="WORDS", help="only entries of this kind, e.g. 'decided'")
     parser.add_argument(
-        "--last", type=_whole, default=_SHOWN, metavar="N", help=f"number of entries, the latest ones ({_SHOWN})"
+        "--last", type=at_least_one, default=_SHOWN, metavar="N", help=f"number of entries, the latest ones ({_SHOWN})"
     )
     add_database(parser)
     add_json(parser)
@@ -75,12 +75,6 @@ def _line(entry: Entry) -> str:
         more = f"{more[:_DETAILS]}…"
     who, subject = entry.person or "-", f" {one_line(entry.subject)}" if entry.subject else ""
     return f"{entry.number:6}  {entry.at:%Y-%m-%d %H:%M:%S}  {who:4}  {entry.what}{subject}{more}"
-
-
-def _whole(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"found {text!r}, expected a whole number, 1 or more")
-    return int(text)
 
 
 if TYPE_CHECKING:

@@ -52,40 +52,38 @@ class Published:
 
 
 @cache
+def _file() -> Mapping[str, Any]:
+    return tomllib.loads(PUBLISHED_FILE.read_text(encoding="utf-8"))
+
+
+@cache
 def published() -> tuple[Published, ...]:
     """Return all published rows, in the file's order; ``source`` in words."""
-    data = tomllib.loads(PUBLISHED_FILE.read_text(encoding="utf-8"))
     return tuple(
         Published(
             name=row["name"],
             kind=row["kind"],
-            source=data["sources"][row["source"]],
+            source=_file()["sources"][row["source"]],
             f1=row["f1"],
             accuracy=row.get("accuracy", {}),
             tasks=tuple(row.get("tasks", _TASKS)),
             approximate=row.get("approximate", False),
         )
-        for row in data["row"]
+        for row in _file()["row"]
     )
 
 
 def statements(rows: Sequence[Row]) -> list[str]:
     """Return what the paper states without a score about tasks that these rows have."""
     tasks = set(tasks_of(rows))
-    data = tomllib.loads(PUBLISHED_FILE.read_text(encoding="utf-8"))
-    return [one["text"] for one in data["statement"] if tasks & set(one["tasks"])]
-
-
-@cache
-def _questions() -> Mapping[str, int]:
-    about: Mapping[str, int] = tomllib.loads(PUBLISHED_FILE.read_text(encoding="utf-8"))["about"]["questions"]
-    return about
+    return [one["text"] for one in _file()["statement"] if tasks & set(one["tasks"])]
 
 
 def is_specvi(outcomes: Iterable[Outcome]) -> bool:
     """Return whether these are answers to SpecVI-Bench, judged by the number of questions of each task."""
     given = list(outcomes)
-    return not any(one.simulated for one in given) and Counter(one.task for one in given) == _questions()
+    counts = Counter(one.task for one in given)
+    return not any(one.simulated for one in given) and counts == _file()["about"]["questions"]
 
 
 PREDICTIONS = "predictions.jsonl"

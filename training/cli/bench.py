@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, ProgressBar, print_result, progress
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, ProgressBar, at_least_one, print_result, progress
 from agent.cli.policy_options import add_policy_options
 
 if TYPE_CHECKING:
@@ -50,15 +50,19 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--no-tool", action="store_true", help="without the tool: one turn, no zooms")
     parser.add_argument("--name", help="its name in the table (default: the model's name)")
     parser.add_argument("--output", type=Path, metavar="DIR", help=f"the run's folder ({RUNS}/NAME)")
-    parser.add_argument("--limit", type=_whole, metavar="N", help="only N questions per task, labels in the same share")
+    parser.add_argument(
+        "--limit", type=at_least_one, metavar="N", help="only N questions per task, labels in the same share"
+    )
     parser.add_argument("--limit-seed", type=int, default=0, metavar="N", help="seed that selects the N (default 0)")
     parser.add_argument(
         "--concurrency",
-        type=_whole,
+        type=at_least_one,
         metavar="N",
         help="at the same time (64 with a server; baseline: one per core)",
     )
-    parser.add_argument("--max-turns", type=_whole, default=8, metavar="N", help="turns per inspection (default 8)")
+    parser.add_argument(
+        "--max-turns", type=at_least_one, default=8, metavar="N", help="turns per inspection (default 8)"
+    )
     parser.add_argument(
         "--gallery",
         type=_count,
@@ -263,17 +267,13 @@ def _file_name(name: str, no_tool: bool) -> str:
     return f"{plain}-no-tool" if no_tool else plain
 
 
-def _whole(text: str) -> int:
-    return _count(text, 1)
-
-
-def _count(text: str, least: int = 0) -> int:
+def _count(text: str) -> int:
     try:
         number = int(text)
     except ValueError:
         number = -1
-    if number < least:
-        raise ArgumentTypeError(f"found {text!r}, expected a whole number, {least} or more")
+    if number < 0:
+        raise ArgumentTypeError(f"found {text!r}, expected a whole number, 0 or more")
     return number
 
 

@@ -25,6 +25,7 @@ from agent.measure import (
     signal_to_noise,
     slope,
 )
+from agent.measure.values import signed
 from agent.policies.baseline.scorecard import FILE, Assessment, Finding, assess
 from agent.spectrum import Spectrum
 from agent.tasks import Feature, Task
@@ -50,11 +51,6 @@ _UNITS = {"equivalent_width": "Å", "fwhm": "km/s", "depth": "", "ratio": "", "s
 def number(value: float, digits: int) -> str:
     """Format a number with a true minus sign."""
     return f"{value:.{digits}f}".replace("-", "−")
-
-
-def signed(value: float) -> str:
-    """Format a number of points: one decimal, with its sign."""
-    return f"{value:+.1f}".replace("-", "−")
 
 
 def with_error(measured: Measured, unit: str = "") -> str:

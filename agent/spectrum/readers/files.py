@@ -23,6 +23,12 @@ COMPRESSED = (".gz", ".bz2")
 """Suffixes of compressed files; the contents decide."""
 
 
+def in_same_folder(path: Path, *names: str) -> Path | None:
+    """Return the first of these files in the folder of ``path``, compressed or not; None if there is none."""
+    packed = (path.with_name(name + ending) for name in names for ending in ("", *COMPRESSED))
+    return next((found for found in packed if found.is_file()), None)
+
+
 @contextmanager
 def uncompressed(where: Path, name: str) -> Iterator[tuple[BinaryIO, int]]:
     """Give the file's bytes, uncompressed if needed, and their number.

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from math import isfinite, prod
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -244,6 +245,19 @@ class Hdu:
             return array.astype(np.int64) + int(column.zero)
         return array.astype(np.float64) * column.scale + column.zero
 
+    def cell(self, name: str, row: int) -> Value:
+        """Return one cell of a column, text without padding; None without that column or row, or for an array.
+
+        :raises SpectrumError: as ``column``
+        """
+        if name.upper() not in self.columns or row >= self.shape[0]:
+            return None
+        value = self.column(name)[row]
+        if isinstance(value, bytes):
+            return value.decode("latin-1").strip("\0 ")
+        found: Value = value.item() if np.ndim(value) == 0 else None
+        return found
+
     @cached_property
     def _table_bytes(self) -> bytes:
         if prod(self.shape) == 0:
@@ -307,6 +321,10 @@ class FitsFile:
                 return
             yield self._found[index]
             index += 1
+
+    def first(self, count: int) -> list[Hdu]:
+        """Return the first HDUs, fewer than ``count`` if the file has fewer."""
+        return list(islice(self, count))
 
     def get(self, *names: str) -> Hdu | None:
         """Return the first HDU with one of these names, None if there is none."""

@@ -8,7 +8,6 @@ air, and ``meta`` records the assumption.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -51,21 +50,17 @@ def _sparcl(fits: FitsFile, table: Hdu) -> Targets:
     columns = [c for c in table.columns.values() if c.name.lower() in (*sparcl.ARRAYS, *sparcl.FIELDS)]
     vectors = table.column("FLUX").ndim == 2
 
-    def row(number: int) -> dict[str, Any]:
+    def read(name: str, number: int) -> Spectrum:
         values = {c.name.lower(): table.column(c.name) for c in columns}
-        arrays = {key: value if not vectors else value[number] for key, value in values.items() if key in sparcl.ARRAYS}
-        return {key: value[number] for key, value in values.items() if value.ndim == 1} | arrays
+        arrays = {key: value[number] if vectors else value for key, value in values.items() if key in sparcl.ARRAYS}
+        return sparcl.record(name, {key: value[number] for key, value in values.items() if value.ndim == 1} | arrays)
 
     if not vectors or table.shape[0] == 1:
-        return Targets.single(fits.name, lambda: sparcl.record(fits.name, row(0)))
+        return Targets.single(fits.name, partial(read, fits.name, 0))
     found = Targets(fits.name)
     for number in range(table.shape[0]):
-        found.add(str(number), partial(_record, f"{fits.name}#{number}", partial(row, number)))
+        found.add(str(number), partial(read, f"{fits.name}#{number}", number))
     return found
-
-
-def _record(name: str, row: Callable[[], dict[str, Any]]) -> Spectrum:
-    return sparcl.record(name, row())
 
 
 def _found(fits: FitsFile) -> tuple[Hdu, Roles] | None:
@@ -102,10 +97,9 @@ def _fields(fits: FitsFile, table: Hdu, which: Roles) -> dict[str, Any]:
         return fields | {"survey": "CALSPEC", "medium": "vacuum"}
     if set(table.columns) >= _PYHAMMER:
         return fields | {"survey": "PyHammer", "medium": "vacuum", "frame": "rest", "flux_unit": "relative"}
-    stated = (
-        _medium_of_column(primary, table, which.wavelength)
-        or next((found for header in (table.header, primary) if (found := medium(header))[1]), (None, False))[0]
-    )
+    of_headers = (medium(header) for header in (table.header, primary))
+    in_headers = next((found for found, is_stated in of_headers if is_stated), None)
+    stated = _medium_of_column(primary, table, which.wavelength) or in_headers
     if stated is not None:
         return fields | {"medium": stated}
     return fields | {"medium": "air", "meta": {"medium_assumed": True}}
@@ -117,12 +111,12 @@ def _medium_of_column(primary: Header, table: Hdu, name: str) -> Medium | None:
     (ESO Science Data Products Standard, "Binary table format for 1D spectra".) A table of ESPRESSO may state neither:
     its WAVE is vacuum and WAVE_AIR is air (ESPRESSO pipeline manual).
     """
-    number = list(table.columns).index(name.upper()) + 1
-    ucd = table.header.text(f"TUCD{number}").lower()
-    words = f"{ucd} {name} {table.columns[name.upper()].unit}".lower()
+    column = name.upper()
+    number = list(table.columns).index(column) + 1
+    words = f"{table.header.text(f'TUCD{number}')} {name} {table.columns[column].unit}".lower()
     if "vac" in words:
         return "vacuum"
     if "atmos" in words or "air" in words:
         return "air"
-    is_espresso = primary.text("INSTRUME").upper() == "ESPRESSO" or f"{name.upper()}_AIR" in table.columns
+    is_espresso = primary.text("INSTRUME").upper() == "ESPRESSO" or f"{column}_AIR" in table.columns
     return "vacuum" if is_espresso else None

@@ -8,7 +8,6 @@ its samples identify it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,17 +15,13 @@ import numpy as np
 from agent.spectrum.readers.pixels import Array
 
 COLUMNS = ("wavelength", "flux", "flux_error")
-FIRST, LAST, STEP = 336.0, 1020.0, 2.0  # nm
+SAMPLES = np.arange(336.0, 1021.0, 2.0)  # nm
 _SOURCE = re.compile(r"Gaia\W*DR3\W*(\d{5,20})", re.IGNORECASE)
 
 
-def unit(names: Sequence[str], table: Array) -> str:
-    """Return "nm" for a table of a sampled spectrum, "" for any other. :param table: numbers (rows, columns)"""
-    if tuple(name.strip().lower() for name in names) != COLUMNS or len(table) < 2:
-        return ""
-    wavelength = table[:, 0]
-    is_sampled = (wavelength[0], wavelength[-1]) == (FIRST, LAST) and (np.diff(wavelength) == STEP).all()
-    return "nm" if is_sampled else ""
+def is_sampled(wavelength: Array) -> bool:
+    """Return whether a wavelength column (n,) has the values of a sampled spectrum, in nm."""
+    return np.array_equal(wavelength, SAMPLES)
 
 
 def fields(name: str, source: str = "") -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from agent.spectrum.readers import positions, sparcl
-from agent.spectrum.readers.pixels import ivar_from_sigma, spectrum
+from agent.spectrum.readers.pixels import finite_number, ivar_from_sigma, spectrum, usable_redshift
 from agent.spectrum.readers.targets import Targets
 from agent.spectrum.readers.wavelengths import Roles, arrays, roles, to_angstrom
 from agent.spectrum.record import SCHEMA, Scalar, Spectrum, SpectrumError
@@ -26,7 +26,6 @@ from agent.spectrum.record import SCHEMA, Scalar, Spectrum, SpectrumError
 MAX_SPECTRA = 10_000
 _WANTED = 'arrays "wavelength" and "flux" with units, an Open Astronomy Catalog entry, or SPARCL records'
 _UNITS_WANTED = 'both units in the file, e.g. "wavelengthUnits": "Angstrom", "fluxUnits": "erg/s/cm2/A"'
-_ALSO_FLUX = ("uncalibrated", "")  # what the catalogs write for a flux without calibration
 
 
 def targets(name: str, raw: bytes) -> Targets:
@@ -106,36 +105,35 @@ def _catalog(name: str, thing: Mapping[str, Any], entry: Mapping[str, Any]) -> S
     if data.ndim != 2 or data.shape[1] < 2:
         raise SpectrumError(name, f"data of shape {data.shape}", "rows of wavelength, flux and, if known, error")
     has_errors = data.shape[1] > 2 and bool(units["errors"])
-    flux_unit = "relative" if units["fluxes"].lower() in _ALSO_FLUX else units["fluxes"]
-    survey = _text(entry.get("survey")) or (_text(entry.get("telescope")) if _is_survey(entry) else "")
-    vacuum = entry.get("vacuumwavelengths")
+    # Spectra of surveys whose wavelengths are in vacuum.
+    telescope = _text(entry.get("telescope"))
+    is_survey = telescope.upper() in ("LAMOST", "SDSS", "DESI")
     meta: dict[str, Scalar] = {
         key: _text(entry[key]) for key in ("time", "u_time", "telescope", "instrument", "filename") if key in entry
     }
-    if vacuum is None and not _is_survey(entry):
+    if not is_survey and entry.get("vacuumwavelengths") is None:
         meta["medium_assumed"] = True
-    z = _quantity(thing, "redshift") if "redshift" not in entry else _number(entry["redshift"])
+    z = finite_number(entry["redshift"] if "redshift" in entry else _first(thing, "redshift"))
     return spectrum(
         name,
         to_angstrom(name, data[:, 0], units["wavelengths"]),
         data[:, 1],
         ivar_from_sigma(data[:, 2]) if has_errors else None,
-        medium="vacuum" if _is_survey(entry) or vacuum in (True, "True", "true") else "air",
-        frame="rest" if entry.get("deredshifted") in (True, "True", "true") else "observed",
-        flux_unit=flux_unit,
-        survey=survey,
+        medium="vacuum" if is_survey or _is_true(entry.get("vacuumwavelengths")) else "air",
+        frame="rest" if _is_true(entry.get("deredshifted")) else "observed",
+        flux_unit="relative" if units["fluxes"].lower() == "uncalibrated" else units["fluxes"],
+        survey=_text(entry.get("survey")) or (telescope if is_survey else ""),
         ids={"object": _text(thing.get("name"))} if _text(thing.get("name")) else {},
         ra=_angle(thing, "ra"),
         dec=_angle(thing, "dec"),
-        redshift=z if z is not None and -0.9 < z < 20 else None,
+        redshift=usable_redshift(z),
         catalogue_class=next((t for k in ("claimedtype", "spectraltype") if (t := _first(thing, k))), ""),
         meta=meta,
     )
 
 
-def _is_survey(entry: Mapping[str, Any]) -> bool:
-    """Return whether the spectrum is of a survey whose wavelengths are in vacuum."""
-    return _text(entry.get("telescope")).upper() in ("LAMOST", "SDSS", "DESI")
+def _is_true(value: Any) -> bool:
+    return str(value).lower() == "true"
 
 
 def _first(thing: Mapping[str, Any], key: str) -> str:
@@ -143,10 +141,6 @@ def _first(thing: Mapping[str, Any], key: str) -> str:
     values = thing.get(key)
     first = values[0] if isinstance(values, list) and values else None
     return _text(first.get("value")) if isinstance(first, Mapping) else ""
-
-
-def _quantity(thing: Mapping[str, Any], key: str) -> float | None:
-    return _number(_first(thing, key))
 
 
 def _angle(thing: Mapping[str, Any], key: str) -> float | None:
@@ -178,8 +172,8 @@ def _plain(name: str, content: Mapping[str, Any], found: Roles) -> Spectrum:
         meta["medium_assumed"] = True
     # Spectra from Marsh's molly, as JSON, have hour angle and sidereal time, and like them RA in decimal hours.
     hours = "hourangle" in content
-    ra, dec = _number(content.get("ra")), _number(content.get("dec"))
-    z = _number(content.get("redshift", content.get("z")))
+    ra, dec = finite_number(content.get("ra")), finite_number(content.get("dec"))
+    z = finite_number(content.get("redshift", content.get("z")))
     label = _text(content.get("objectName")) or _text(content.get("object"))
     return spectrum(
         name,
@@ -191,7 +185,7 @@ def _plain(name: str, content: Mapping[str, Any], found: Roles) -> Spectrum:
         ids={"object": label} if label else {},
         ra=ra * 15.0 if hours and ra is not None else ra,
         dec=dec,
-        redshift=z if z is not None and -0.9 < z < 20 else None,
+        redshift=usable_redshift(z),
         meta=meta,
     )
 
@@ -208,11 +202,3 @@ def _unit(stated: Mapping[str, str], axis: str) -> str:
 
 def _text(value: Any) -> str:
     return value.strip() if isinstance(value, str) else str(value) if isinstance(value, int | float) else ""
-
-
-def _number(value: Any) -> float | None:
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return number if np.isfinite(number) else None

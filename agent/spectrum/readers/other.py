@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from agent.spectrum.readers.fits import FitsFile, Header
-from agent.spectrum.readers.pixels import spectrum
+from agent.spectrum.readers.pixels import spectrum, usable_redshift
 from agent.spectrum.readers.targets import Targets
 from agent.spectrum.record import Medium, Scalar, Spectrum, SpectrumError
 
@@ -120,8 +120,8 @@ def _redshift(header: Any) -> float | None:
     if header is None or "Z_HELIO" not in header:
         return None
     raw = Header(header.tostring().encode("latin-1", "replace"))
-    quality, z = raw.number("QUALITY"), raw.number("Z_HELIO")
-    return z if quality is not None and quality >= _FITTED and z is not None and -0.9 < z < 20 else None
+    quality = raw.number("QUALITY")
+    return usable_redshift(raw.number("Z_HELIO")) if quality is not None and quality >= _FITTED else None
 
 
 def _ivar(uncertainty: Any) -> Any:

@@ -128,6 +128,20 @@ def _in_f_lambda(found: Spectrum) -> Spectrum:
     )
 
 
+def usable_redshift(z: float | None) -> float | None:
+    """Return ``z``; None outside −0.9 to 20, where the numbers lie that stand for an unknown redshift."""
+    return z if z is not None and -0.9 < z < 20 else None
+
+
+def finite_number(value: Any) -> float | None:
+    """Return a number, or the number that a text holds; None for anything else, NaN and infinity."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if np.isfinite(number) else None
+
+
 def ivar_from_sigma(sigma: Array) -> FloatArray:
     """Return 1/σ²; 0 where σ is 0, negative or no number."""
     sigma = np.asarray(sigma, np.float64)

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from agent.spectrum.readers.pixels import Array, spectrum
+from agent.spectrum.readers.flux_units import F_LAMBDA
+from agent.spectrum.readers.pixels import Array, finite_number, spectrum, usable_redshift
 from agent.spectrum.record import Scalar, Spectrum, SpectrumError
 
-FLUX_UNIT = "1e-17 erg s-1 cm-2 Å-1"
 REQUIRED = frozenset({"wavelength", "flux", "ivar"})
 MARKS = frozenset({"sparcl_id", "specid", "data_release"})
 """Any of these tells a record from another table with a wavelength."""
@@ -61,8 +61,7 @@ def record(name: str, row: Mapping[str, Any]) -> Spectrum:
     wavelength, flux, ivar = (_array(name, key, row.get(key)) for key in ("wavelength", "flux", "ivar"))
     mask, model = (None if row.get(key) is None else _array(name, key, row[key]) for key in ("mask", "model"))
     release = _text(row, "data_release")
-    z = _number(row, "redshift")
-    zwarn = _number(row, "redshift_warning")
+    zwarn = finite_number(row.get("redshift_warning"))
     meta: dict[str, Scalar] = {key: _text(row, key) for key in ("data_release", "instrument") if _text(row, key)}
     if zwarn is not None:
         meta["zwarn"] = int(zwarn)
@@ -75,12 +74,12 @@ def record(name: str, row: Mapping[str, Any]) -> Spectrum:
         None if mask is None else mask != 0,
         model=model,
         medium="vacuum",
-        flux_unit=FLUX_UNIT,
+        flux_unit=F_LAMBDA,
         survey=survey(release),
         ids={key: _text(row, key) for key in _IDS if _text(row, key) not in ("", "0")},
-        ra=_number(row, "ra"),
-        dec=_number(row, "dec"),
-        redshift=z if z is not None and -0.9 < z < 20 else None,
+        ra=finite_number(row.get("ra")),
+        dec=finite_number(row.get("dec")),
+        redshift=usable_redshift(finite_number(row.get("redshift"))),
         catalogue_class=" ".join(part for part in kind if part),
         meta=meta,
     )
@@ -97,14 +96,6 @@ def _array(name: str, key: str, value: Any) -> Array:
         return np.asarray(value, np.float64).reshape(-1)
     except (TypeError, ValueError):
         raise SpectrumError(name, f"{key} that is not numbers", "an array of numbers") from None
-
-
-def _number(row: Mapping[str, Any], key: str) -> float | None:
-    try:
-        number = float(row[key])
-    except (KeyError, TypeError, ValueError, OverflowError):
-        return None
-    return number if np.isfinite(number) else None
 
 
 def _text(row: Mapping[str, Any], key: str) -> str:

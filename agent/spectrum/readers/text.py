@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from agent.spectrum.readers import gaia
-from agent.spectrum.readers.pixels import Array, spectrum
+from agent.spectrum.readers.pixels import Array, finite_number, spectrum, usable_redshift
 from agent.spectrum.readers.wavelengths import Roles, arrays, in_brackets, roles
 from agent.spectrum.record import FloatArray, Medium, Scalar, Spectrum, SpectrumError
 
@@ -48,7 +48,7 @@ def read(name: str, raw: bytes) -> Spectrum:
     which = _named_roles(text, columns)
     if which is not None:
         values = {n: text.table[:, text.names.index(n)] for n in text.names}
-        unit = text.units.get(which.wavelength, "") or gaia.unit(text.names, text.table)
+        unit = text.units.get(which.wavelength, "") or ("nm" if _is_gaia(text) else "")
     elif text.names:
         raise SpectrumError(name, f"columns {', '.join(text.names[:6])}", "columns named wavelength and flux")
     else:
@@ -174,11 +174,10 @@ def _fields(name: str, text: _Text, which: Roles) -> dict[str, Any]:
     unit = text.units.get(which.flux, "") or in_brackets(which.flux)
     fields: dict[str, Any] = {"flux_unit": unit or header.get("set .z.units", "unknown").strip("\"'") or "unknown"}
     for key in ("ra", "dec"):
-        fields[key] = _number(header.get(key, ""))
-    z = _number(header.get("z", header.get("redshift", "")))
-    fields["redshift"] = z if z is not None and -0.9 < z < 20 else None
+        fields[key] = finite_number(header.get(key, ""))
+    fields["redshift"] = usable_redshift(finite_number(header.get("z", header.get("redshift", ""))))
     fields["catalogue_class"] = header.get("type", "")
-    snr = _number(header.get("s/n", header.get("snr", "")))
+    snr = finite_number(header.get("s/n", header.get("snr", "")))
     fields["snr"] = {} if snr is None else {"median": snr}
     if header.get("obid"):
         fields["ids"] = {"obid": header["obid"]}
@@ -187,7 +186,11 @@ def _fields(name: str, text: _Text, which: Roles) -> dict[str, Any]:
     if not text.names and text.table.shape[1] > 3:
         meta["columns_unused"] = text.table.shape[1] - 2
     fields["meta"] = meta
-    return fields | (gaia.fields(name) if gaia.unit(text.names, text.table) else {})
+    return fields | (gaia.fields(name) if _is_gaia(text) else {})
+
+
+def _is_gaia(text: _Text) -> bool:
+    return tuple(map(str.lower, text.names)) == gaia.COLUMNS and gaia.is_sampled(text.table[:, 0])
 
 
 def _origin(name: str, text: _Text, header: dict[str, str], which: Roles) -> tuple[str, Medium, bool]:
@@ -213,11 +216,3 @@ def _key_values(comments: list[str]) -> dict[str, str]:
             key, value = line.split("=", 1)
             found.setdefault(key.strip().lower(), value.strip())
     return found
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if np.isfinite(value) else None

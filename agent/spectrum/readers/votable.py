@@ -1,8 +1,8 @@
 """VOTables of one spectrum each: the IVOA's Spectral Data Model (SSA), and tables with plainly named columns.
 
 Columns are found by utype (``Spectrum.Data.SpectralAxis.Value``), then by UCD (``em.wl``, ``phot.flux.density``), then
-by name; units are those of the fields (IVOA Spectral Data Model 1.1, table 1). Medium: vacuum where a UCD, utype,
-description or the survey says so, air where one says so; otherwise air, with ``meta["medium_assumed"]``. A list of
+by name; units are those of the fields (IVOA Spectral Data Model 1.1, table 1). Medium: vacuum for Gaia and where a
+UCD, utype or description says so, air where one says so; otherwise air, with ``meta["medium_assumed"]``. A list of
 spectra, as an SSA query returns it, is refused.
 """
 
@@ -76,8 +76,6 @@ def _tables(name: str, raw: bytes) -> list[Any]:
         try:
             found = votable.parse(io.BytesIO(raw), verify="ignore")
             return [table for table in found.iter_tables() if len(table.array)]
-        except SpectrumError:
-            raise
         except Exception as error:
             # The parser raises many kinds, from expat's to numpy's, over a damaged file.
             reason = " ".join(str(error).split())
@@ -116,8 +114,7 @@ def _spectrum(name: str, table: Any, chosen: dict[str, Any]) -> Spectrum:
         "ids": {"object": title} if title else {},
         "meta": meta,
     }
-    sampled = np.stack([values["wavelength"], values["flux"]], axis=1) if _is_gaia(values) else np.empty((0, 2))
-    if gaia.unit(gaia.COLUMNS, sampled):
+    if "sigma" in values and gaia.is_sampled(values["wavelength"]):
         fields |= gaia.fields(name, _text(params.get("source_id")))
         units["wavelength"] = units["wavelength"] or "nm"
     sigma = values.get("sigma")
@@ -128,10 +125,6 @@ def _spectrum(name: str, table: Any, chosen: dict[str, Any]) -> Spectrum:
         ivar_from_sigma(sigma) if sigma is not None and (sigma > 0).any() else None,
         **fields,
     )
-
-
-def _is_gaia(values: dict[str, Array]) -> bool:
-    return values["wavelength"].shape == values["flux"].shape and "sigma" in values
 
 
 def _values(name: str, table: Any, field: Any) -> Array:

@@ -78,7 +78,6 @@ def arrays(name: str, found: Roles, table: Mapping[str, Any], unit: str = "") ->
     """Return the arguments ``wavelength`` (Å), ``flux``, ``ivar``, ``mask`` and ``model`` of ``pixels.spectrum`` from a
     table.
 
-
     :param unit: the wavelength's unit as the file states it, "" if it does not
     :raises SpectrumError: the wavelengths are in no unit known here, or cannot be Å although no unit is
         stated

@@ -29,6 +29,11 @@ def test_a_star_seen_from_lco_only_is_read_past_the_empty_hdu_of_apo(tmp_path):
     assert [band.name for band in sky_bands(found.survey) if band.kind == "arm join"] == ["BOSS arm join"]
 
 
+def test_a_stack_without_a_velocity_is_at_rest_and_its_redshift_is_unknown(tmp_path):
+    found = read(written(tmp_path / "mwmStar.fits", mwm({"BOSS/APO": 1}, v_rad=[np.nan])))
+    assert (found.frame, found.redshift) == ("rest", None)
+
+
 def test_two_observatories_are_two_targets_and_apogee_is_read_by_name(tmp_path):
     rows = {"BOSS/APO": 1, "BOSS/LCO": 1, "APOGEE/APO": 1}
     path = written(tmp_path / "mwmStar.fits", mwm(rows))

@@ -12,6 +12,7 @@ from astropy.io import fits
 from astropy.table import Table
 
 from agent.spectrum import SeveralSpectra, SpectrumError, read, read_all
+from tests.support.inputs.spectra import lamost_medium
 
 N = 400
 LOGLAM = 3.5682 + 0.0001 * np.arange(N)
@@ -507,3 +508,9 @@ def test_every_spectrum_has_the_name_of_its_file(tmp_path):
     assert spectrum.name == "here.fits"
     with pytest.raises(SpectrumError, match=r"here\.fits: found one spectrum without a name; expected a target 3"):
         read(tmp_path / "here.fits", target=3)
+
+
+def test_an_exposure_of_lamost_without_wavelengths_is_left_out(tmp_path):
+    path = tmp_path / "med-1.fits"
+    path.write_bytes(lamost_medium(table({"FLUX": FLUX, "IVAR": FLUX}, "B-2")))
+    assert [one.name for one in read(path).exposures] == ["B-1", "R-1"]

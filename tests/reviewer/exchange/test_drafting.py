@@ -507,6 +507,19 @@ def test_spectra_below_the_snr_floor_are_skipped_with_the_reason(tmp_path: Path,
         assert store.items.get(1).row.name == "good.csv"
 
 
+def test_files_of_a_folder_that_hold_no_spectrum_are_named_with_the_reason(tmp_path: Path, capsys) -> None:
+    folder = tmp_path / "spectra"
+    folder.mkdir()
+    a_table(folder / "star.csv", 0.04)
+    (folder / "notes.md").write_text("observed in clouds")
+    given = ["draft", str(folder), "--task", "cv", "--db", str(tmp_path / "a.db")]
+    assert app.main([*given, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["drafted"], [one["file"] for one in report["skipped_files"]]) == (1, [str(folder / "notes.md")])
+    assert app.main(given) == 0
+    assert "files skipped because they hold no spectrum: 1" in capsys.readouterr().out
+
+
 def test_the_time_of_people_and_policy_is_compared_where_both_are_known(tmp_path: Path, capsys) -> None:
     with Store.open(tmp_path / "a.db") as store:
         people(store)

@@ -81,11 +81,12 @@ def _lamost_table() -> bytes:
     return fits_bytes(primary(TELESCOP="LAMOST"), table({key: [value] for key, value in row.items()}, "COADD"))
 
 
-def _lamost_medium() -> bytes:
+def lamost_medium(*more: Any) -> bytes:
+    """A medium-resolution file of LAMOST: both arms, an exposure of each, and ``more`` HDUs."""
     arms = {"COADD_B": 4950.0, "COADD_R": 6300.0, "B-1": 4950.0, "R-1": 6300.0}
     columns = {"FLUX": FLUX, "IVAR": FLUX, "ANDMASK": np.zeros(N, np.int16)}
     tables = [table(columns | {"LOGLAM": np.log10(start + 0.2 * np.arange(N))}, name) for name, start in arms.items()]
-    return fits_bytes(primary(TELESCOP="LAMOST"), *tables)
+    return fits_bytes(primary(TELESCOP="LAMOST"), *tables, *more)
 
 
 def _sdss() -> bytes:
@@ -199,7 +200,7 @@ FITS = {
     "image of an aperture": linear_image(WAT0_001="x", APNUM1="1"),
     "lamost": _lamost(),
     "lamost table": _lamost_table(),
-    "lamost medium": _lamost_medium(),
+    "lamost medium": lamost_medium(),
     "sdss": _sdss(),
     "desi": desi(),
     "desi with masks": desi(mask=True),

@@ -1,1 +1,1 @@
-"""Layouts of single surveys, one module each: LAMOST, SDSS, DESI, and AAOmega as Marz reads it."""
+"""Layouts of single surveys: LAMOST, SDSS and its plates and Milky Way Mapper, DESI, and AAOmega as Marz reads it."""

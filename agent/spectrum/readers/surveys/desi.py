@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.spectrum.readers.fits import FitsFile, Hdu
-from agent.spectrum.readers.pixels import exposure, spectrum
+from agent.spectrum.readers.flux_units import F_LAMBDA
+from agent.spectrum.readers.pixels import exposure, finite_number, spectrum
 from agent.spectrum.readers.surveys import redrock
 from agent.spectrum.readers.targets import CatalogueEntry, Targets
 from agent.spectrum.record import MAX_EXPOSURES, Exposure, FloatArray, Scalar, Spectrum
 
-FLUX_UNIT = "1e-17 erg s-1 cm-2 Å-1"
 GRID = 0.01  # Å; pixels of two arms closer than this are the same pixel
 _WANTED = "DESI arms with WAVELENGTH, FLUX and IVAR"
 
@@ -43,7 +43,7 @@ class Arm:
 
 def recognises(fits: FitsFile) -> bool:
     """Return whether it is a DESI file; one without spectra, e.g. a redshift catalogue, is refused by ``targets``."""
-    first = [hdu.name for _, hdu in zip(range(3), fits, strict=False)]
+    first = [hdu.name for hdu in fits.first(3)]
     desi = ("FIBERMAP", *redrock.TABLES)
     return any(name in desi or name.endswith("_WAVELENGTH") for name in first)
 
@@ -65,7 +65,7 @@ def targets(fits: FitsFile) -> Targets:
     fitted = _Redshifts(fits)
     loaders.catalogue = fitted.entries
     for target, its_rows in by_target.items():
-        sky = _cell(fibermap, "OBJTYPE", its_rows[0]) == "SKY"
+        sky = fibermap.cell("OBJTYPE", its_rows[0]) == "SKY"
         name = fits.name if len(by_target) == 1 else f"{fits.name}#{target}"
         loaders.add(target, _Loader(fits, arms, fibermap, fitted, name, target, its_rows), skip=sky)
     return loaders
@@ -84,11 +84,10 @@ class _Loader:
     def __call__(self) -> Spectrum:
         wavelength, flux, ivar, mask = _merged(self.arms, self.rows)
         row = self.rows[0]
-        ra, dec = (_cell(self.fibermap, key, row) for key in ("TARGET_RA", "TARGET_DEC"))
         fit = self.fitted.of.get(self.target)
         meta: dict[str, Scalar] = {"exposures": len(self.rows), **(fit.meta if fit else {})}
         for key in ("OBJTYPE", "TILEID", "COADD_FIBERSTATUS", "COADD_NUMEXP"):
-            value = _cell(self.fibermap, key, row)
+            value = self.fibermap.cell(key, row)
             if value is not None:
                 meta[key.lower()] = value
         primary = self.fits[0].header
@@ -102,11 +101,11 @@ class _Loader:
             ivar,
             mask,
             medium="vacuum",
-            flux_unit=FLUX_UNIT,
+            flux_unit=F_LAMBDA,
             survey="DESI",
             ids={"targetid": self.target},
-            ra=float(ra) if isinstance(ra, float) and np.isfinite(ra) else None,
-            dec=float(dec) if isinstance(dec, float) and np.isfinite(dec) else None,
+            ra=finite_number(self.fibermap.cell("TARGET_RA", row)),
+            dec=finite_number(self.fibermap.cell("TARGET_DEC", row)),
             redshift=fit.redshift if fit else None,
             catalogue_class=fit.kind if fit else "",
             meta=meta,
@@ -116,7 +115,7 @@ class _Loader:
     def _exposures(self) -> Iterator[Exposure | None]:
         for row in self.rows:
             wavelength, flux, ivar, _ = _merged(self.arms, [row])
-            named = (f"{key.lower()} {_cell(self.fibermap, key, row)}" for key in ("NIGHT", "EXPID"))
+            named = (f"{key.lower()} {self.fibermap.cell(key, row)}" for key in ("NIGHT", "EXPID"))
             known = [text for text in named if not text.endswith("None")]
             yield exposure(" ".join(known) or f"row {row}", wavelength, flux, ivar)
 
@@ -197,10 +196,3 @@ def _merged(arms: list[Arm], rows: list[int]) -> tuple[FloatArray, FloatArray, F
             flagged[at] += arm.mask.image(row) != 0 if arm.mask else False
     flux = np.where(weight > 0, weighted / np.where(weight > 0, weight, 1.0), plain / count)
     return wavelength, flux, weight, flagged == count
-
-
-def _cell(table: Hdu, name: str, row: int) -> str | int | float | None:
-    if name not in table.columns:
-        return None
-    value = table.column(name)[row]
-    return value.decode("latin-1").strip() if isinstance(value, bytes) else value.item()

@@ -1,4 +1,4 @@
-"""LAMOST spectra: the three layouts of the low-resolution survey, and the medium-resolution one.
+"""LAMOST spectra: the three layouts of the low-resolution survey, and that of the medium-resolution survey.
 
 - DR3 to DR8: primary image of five rows (flux, ivar, wavelength, andmask, ormask);
 - DR1 and DR2 and the pilot survey: the same, but the third row is the flux divided by the continuum, and
@@ -32,7 +32,7 @@ def recognises(fits: FitsFile) -> bool:
 
 
 def read(fits: FitsFile) -> Spectrum:
-    """Read the spectrum of a LAMOST file. :raises SpectrumError: no low-resolution layout, or damaged"""
+    """Read the spectrum of a LAMOST file. :raises SpectrumError: none of these layouts, or damaged"""
     primary = fits[0]
     if fits.get("COADD_B", "COADD_R") is not None:
         return _read_medium(fits)
@@ -94,7 +94,8 @@ def _read_medium(fits: FitsFile) -> Spectrum:
 def _exposures(fits: FitsFile) -> Iterator[Exposure | None]:
     """Yield the exposures of a medium-resolution file, one arm each, named by arm and local modified Julian minute."""
     for hdu in islice(fits, 1, 1 + MAX_EXPOSURES):
-        if hdu.name[:2] in ("B-", "R-") and hdu.shape[0] > 0 and {"FLUX", "IVAR"} <= set(hdu.columns):
+        has_pixels = {"FLUX", "IVAR"} <= set(hdu.columns) and {"WAVELENGTH", "LOGLAM"} & set(hdu.columns)
+        if hdu.name[:2] in ("B-", "R-") and hdu.shape[0] > 0 and has_pixels:
             part = _pixels(hdu)
             yield exposure(hdu.name, part["wavelength"], part["flux"], part["ivar"])
 

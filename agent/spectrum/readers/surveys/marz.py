@@ -85,14 +85,10 @@ def _wavelengths(fits: FitsFile, pixels: int, index: tuple[int, ...]) -> FloatAr
 
 
 def _text(fibres: Hdu | None, column: str, row: int) -> str:
-    if fibres is None or column not in fibres.columns or row >= fibres.shape[0]:
-        return ""
-    value = fibres.column(column)[row]
-    return value.decode("latin-1").strip("\0 ") if isinstance(value, bytes) else str(value)
+    value = None if fibres is None else fibres.cell(column, row)
+    return "" if value is None else str(value)
 
 
 def _degrees(fibres: Hdu | None, column: str, row: int) -> float | None:
-    if fibres is None or column not in fibres.columns or row >= fibres.shape[0]:
-        return None
-    value = float(fibres.column(column)[row])
-    return math.degrees(value) if math.isfinite(value) and abs(value) <= 2 * math.pi else None
+    value = None if fibres is None else fibres.cell(column, row)
+    return math.degrees(value) if isinstance(value, int | float) and abs(value) <= 2 * math.pi else None

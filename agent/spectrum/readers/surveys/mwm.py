@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 
 from agent.spectrum.readers.fits import FitsFile, Hdu
-from agent.spectrum.readers.pixels import Array, exposure, spectrum
-from agent.spectrum.readers.surveys.sdss import DOUBTED, FLUX_UNIT
+from agent.spectrum.readers.flux_units import F_LAMBDA
+from agent.spectrum.readers.pixels import Array, exposure, finite_number, spectrum
+from agent.spectrum.readers.surveys.sdss import DOUBTED
 from agent.spectrum.readers.targets import Targets
-from agent.spectrum.record import MAX_EXPOSURES, FloatArray, Frame, Scalar, Spectrum
+from agent.spectrum.record import MAX_EXPOSURES, FloatArray, Scalar, Spectrum
 
 LIGHT = 299792.458
 """Speed of light, km/s."""
@@ -67,24 +68,27 @@ def _label(hdu: Hdu) -> str:
 
 @dataclass(frozen=True)
 class _Visit:
-    """One row: its pixels, and the velocity (km/s) by which it was shifted; None if it is as observed."""
+    """One row: its pixels, its radial velocity (km/s, None if unknown), and whether it was shifted to rest by it."""
 
     flux: FloatArray
     ivar: FloatArray
     mask: Array
-    shift: float | None
+    velocity: float | None
+    at_rest: bool
 
 
 def _read(fits: FitsFile, hdu: Hdu, name: str, rows: list[int]) -> Spectrum:
     wavelength = _wavelength(fits, hdu)
     visits = [_visit(hdu, row) for row in rows]
-    stacked = [visit for visit in visits if visit.shift is not None] or visits
+    stacked = [visit for visit in visits if visit.at_rest] or visits
+    at_rest = stacked[0].at_rest
     weight = np.sum([visit.ivar for visit in stacked], axis=0)
     total = np.sum([np.where(visit.ivar > 0, visit.flux * visit.ivar, 0.0) for visit in stacked], axis=0)
     mean = np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), np.nan)
-    shifts = [visit.shift for visit in stacked if visit.shift is not None]
-    frame: Frame = "rest" if shifts else "observed"
-    velocity = float(np.mean(shifts)) if shifts else _velocity(hdu, rows[0], trusted=True)
+    velocity = _velocity(hdu, rows[0], trusted=True)
+    if at_rest:
+        known = [visit.velocity for visit in stacked if visit.velocity is not None]
+        velocity = float(np.mean(known)) if known else None
     several = len(rows) > 1
     return spectrum(
         name,
@@ -94,13 +98,13 @@ def _read(fits: FitsFile, hdu: Hdu, name: str, rows: list[int]) -> Spectrum:
         np.all([visit.mask for visit in stacked], axis=0),
         model=None if several else _model(hdu, rows[0]),
         exposures=[
-            exposure(f"{_label(hdu)} {_cell(hdu, 'MJD', row)}", wavelength, visit.flux, visit.ivar)
+            exposure(f"{_label(hdu)} {hdu.cell('MJD', row)}", wavelength, visit.flux, visit.ivar)
             for row, visit in list(zip(rows, visits, strict=True))[: MAX_EXPOSURES if several else 0]
-            if (visit.shift is not None) == bool(shifts)  # the others are in another frame
+            if visit.at_rest == at_rest  # the others are in another frame
         ],
         medium="vacuum",
-        frame=frame,
-        flux_unit=FLUX_UNIT,
+        frame="rest" if at_rest else "observed",
+        flux_unit=F_LAMBDA,
         survey="SDSS-V" if hdu.name.startswith("BOSS") else "SDSS-V APOGEE",
         redshift=None if velocity is None else velocity / LIGHT,
         **_fields(fits, hdu, rows),
@@ -111,25 +115,23 @@ def _visit(hdu: Hdu, row: int) -> _Visit:
     flux, ivar = (hdu.column(key)[row].astype(np.float64).reshape(-1) for key in ("FLUX", "IVAR"))
     flags = np.nan_to_num(hdu.column("PIXEL_FLAGS")[row].reshape(-1)).astype(np.int64)
     usable = np.isfinite(flux) & np.isfinite(ivar) & (ivar > 0)
-    in_stack = _cell(hdu, "IN_STACK", row)
-    # A stacked spectrum has no such column; its own velocity may be unknown although it is at rest.
-    shift = _velocity(hdu, row) if in_stack in (None, True) else None
-    if "MJD" not in hdu.columns and shift is None:
-        shift = 0.0
+    velocity = _velocity(hdu, row)
+    # Only visits have an MJD; a stack is at rest also where its velocity is unknown.
+    at_rest = "MJD" not in hdu.columns or (velocity is not None and hdu.cell("IN_STACK", row) in (None, True))
     # APOGEE's first eight bits mark pixels without a value (APOGEE_PIXMASK); BOSS has SPPIXMASK, as ``surveys.sdss``.
     doubted = DOUBTED if hdu.name.startswith("BOSS") else 0xFF
-    return _Visit(flux, np.where(usable, ivar, 0.0), flags & doubted != 0, shift)
+    return _Visit(flux, np.where(usable, ivar, 0.0), flags & doubted != 0, velocity, at_rest)
 
 
 def _velocity(hdu: Hdu, row: int, trusted: bool = False) -> float | None:
     """Return the radial velocity of a row, km/s. :param trusted: None unless its correlation is good"""
-    quality = _cell(hdu, "XCSAO_RXC", row)
+    quality = hdu.cell("XCSAO_RXC", row)
     if trusted and isinstance(quality, float) and not quality > GOOD_RXC:
         return None
     for key in ("V_RAD", "XCSAO_V_RAD"):
-        value = _cell(hdu, key, row)
-        if isinstance(value, float | int) and np.isfinite(value) and abs(value) < LIGHT / 2:
-            return float(value)
+        value = finite_number(hdu.cell(key, row))
+        if value is not None and abs(value) < LIGHT / 2:
+            return value
     return None
 
 
@@ -160,25 +162,16 @@ def _fields(fits: FitsFile, hdu: Hdu, rows: list[int]) -> dict[str, Any]:
     if header.text("CARTON_0"):
         meta["carton"] = header.text("CARTON_0")
     for key in ("TELESCOPE", "N_VISITS", "MIN_MJD", "MAX_MJD", "ZWARNING_FLAGS"):
-        value = _cell(hdu, key, rows[0])
+        value = hdu.cell(key, rows[0])
         if value is not None:
             meta[key.lower()] = value
     if len(rows) > 1:
         meta["visits"] = len(rows)
-    snr = _cell(hdu, "SNR", rows[0]) if len(rows) == 1 else None
+    snr = finite_number(hdu.cell("SNR", rows[0])) if len(rows) == 1 else None
     return {
         "ids": {key: value for key, value in ids.items() if value.strip("-0")},
         "ra": header.number("RA"),
         "dec": header.number("DEC"),
-        "snr": {"mean": float(snr)} if isinstance(snr, float | int) else {},
+        "snr": {} if snr is None else {"mean": snr},
         "meta": meta,
     }
-
-
-def _cell(hdu: Hdu, name: str, row: int) -> str | int | float | bool | None:
-    if name not in hdu.columns:
-        return None
-    value = hdu.column(name)[row]
-    if isinstance(value, bytes):
-        return value.decode("latin-1").strip("\0 ")
-    return value.item() if np.ndim(value) == 0 else None

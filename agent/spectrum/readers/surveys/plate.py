@@ -12,14 +12,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
 
 import numpy as np
 
-from agent.spectrum.readers.files import COMPRESSED, uncompressed
+from agent.spectrum.readers.files import in_same_folder, uncompressed
 from agent.spectrum.readers.fits import FitsFile, Hdu
-from agent.spectrum.readers.pixels import Array, spectrum
-from agent.spectrum.readers.surveys.sdss import DOUBTED, FLUX_UNIT, survey_of_version
+from agent.spectrum.readers.flux_units import F_LAMBDA
+from agent.spectrum.readers.pixels import Array, finite_number, spectrum, usable_redshift
+from agent.spectrum.readers.surveys.sdss import DOUBTED, survey_of_version
 from agent.spectrum.readers.targets import CatalogueEntry, Targets
 from agent.spectrum.record import Scalar, Spectrum
 
@@ -31,7 +31,7 @@ def recognises(fits: FitsFile) -> bool:
     primary = fits[0]
     if len(primary.shape) == 2 and "COEFF0" in primary.header:
         return _plug_map(fits) is not None
-    return not primary.shape and any(set(hdu.columns) >= _FIT and "Z" in hdu.columns for hdu in _first(fits, 2)[1:])
+    return not primary.shape and any(set(hdu.columns) >= _FIT and "Z" in hdu.columns for hdu in fits.first(2)[1:])
 
 
 def targets(fits: FitsFile) -> Targets:
@@ -41,7 +41,7 @@ def targets(fits: FitsFile) -> Targets:
         wanted = spectra_of(fits.name) or "its spPlate file"
         wanted += ": keep both in one folder and read the spPlate"
         raise fits.refusal("a table of redshifts without spectra (spZbest)", wanted)
-    for number, hdu in enumerate(_first(fits, 3)):
+    for number, hdu in enumerate(fits.first(3)):
         if hdu.shape != fits[0].shape:
             raise fits.refusal(f"HDU {number} of shape {hdu.shape}", f"an image of shape {fits[0].shape}")
     fit = _Fit(fits)
@@ -58,6 +58,12 @@ def spectra_of(table: str) -> str:
     """Return the name of the plate that a spZbest file belongs to, "" for another file."""
     match = re.match(r"^spZbest(-.*?\.fits)", table)
     return f"spPlate{match[1]}" if match else ""
+
+
+def redshifts_of(plate: str) -> str:
+    """Return the name of the spZbest file of a plate, uncompressed."""
+    match = re.match(r"^spPlate(-.*?\.fits)", plate)
+    return f"spZbest{match[1]}" if match else "spZbest-PLATE-MJD.fits"
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,8 @@ class _Fit:
 
     @cached_property
     def of(self) -> dict[str, _Row]:
-        where = self._path
+        path = self._fits.path
+        where = None if path is None else in_same_folder(path, redshifts_of(path.name))
         if where is None:
             return {}
         with uncompressed(where, where.name) as (stream, size):
@@ -86,13 +93,13 @@ class _Fit:
             table = other[1]
             if not set(table.columns) >= _FIT | {"Z"} or table.shape[0] == 0:
                 raise other.refusal(f"columns {', '.join(list(table.columns)[:6])}", "CLASS, Z, ZWARNING and FIBERID")
-            image = _first(other, 3)[2:]
+            image = other.first(3)[2:]
             models = image[0].image() if image and image[0].shape == (table.shape[0], self._fits[0].shape[1]) else None
             kinds = zip(_texts(table, "CLASS"), _texts(table, "SUBCLASS"), strict=True)
             rows = zip(table.column("Z").tolist(), kinds, table.column("ZWARNING").tolist(), strict=True)
             fits = [
                 _Row(
-                    z if -0.9 < z < 20 else None,
+                    usable_redshift(z),
                     " ".join(word for word in kind if word),
                     int(zwarn),
                     None if models is None else models[number],
@@ -101,20 +108,10 @@ class _Fit:
             ]
             return dict(zip(map(str, table.column("FIBERID").tolist()), fits, strict=True))
 
-    @cached_property
-    def _path(self) -> Path | None:
-        path = self._fits.path
-        if path is None or not path.name.startswith("spPlate"):
-            return None
-        name = path.name.replace("spPlate", "spZbest")
-        for ending in COMPRESSED:
-            name = name.removesuffix(ending)
-        return next((where for end in ("", *COMPRESSED) if (where := path.with_name(name + end)).is_file()), None)
-
     def entries(self) -> dict[str, CatalogueEntry]:
         """:raises SpectrumError: there is no spZbest file, naming it"""
         if not self.of:
-            wanted = self._fits.name.replace("spPlate", "spZbest")
+            wanted = redshifts_of(self._fits.name)
             raise self._fits.refusal("no redshifts", f"{wanted} in the same folder, to select by class or ZWARN")
         return {fibre: CatalogueEntry(row.kind, row.zwarn) for fibre, row in self.of.items()}
 
@@ -126,7 +123,7 @@ def _read(fits: FitsFile, plug_map: Hdu, fit: _Fit, row: int, fibre: str) -> Spe
         raise fits.refusal("no usable COEFF0 and COEFF1", "a log-linear axis")
     flux, ivar, mask = (fits[number].image(row) for number in range(3))
     best = fit.of.get(fibre)
-    meta: dict[str, Scalar] = {"objtype": _texts(plug_map, "OBJTYPE")[row]}
+    meta: dict[str, Scalar] = {"objtype": plug_map.cell("OBJTYPE", row) or ""}
     if best is not None:
         meta["zwarn"] = best.zwarn
     wavelength = 10.0 ** np.asarray(start + step * np.arange(flux.size), np.float64)
@@ -139,11 +136,11 @@ def _read(fits: FitsFile, plug_map: Hdu, fit: _Fit, row: int, fibre: str) -> Spe
         mask.astype(np.int64) & DOUBTED != 0,
         model=None if best is None else best.model,
         medium="air" if header["VACUUM"] is False else "vacuum",
-        flux_unit=FLUX_UNIT,
+        flux_unit=F_LAMBDA,
         survey=survey_of_version(header.text("RUN2D")),
         ids={"plate-mjd-fiber": plate},
-        ra=_number(plug_map, "RA", row),
-        dec=_number(plug_map, "DEC", row),
+        ra=finite_number(plug_map.cell("RA", row)),
+        dec=finite_number(plug_map.cell("DEC", row)),
         redshift=None if best is None else best.redshift,
         catalogue_class="" if best is None else best.kind,
         meta=meta,
@@ -155,18 +152,7 @@ def _plug_map(fits: FitsFile) -> Hdu | None:
     return next((h for h in fits if h.is_table and "FIBERID" in h.columns and h.shape[:1] == rows), None)
 
 
-def _first(fits: FitsFile, count: int) -> list[Hdu]:
-    return [hdu for _, hdu in zip(range(count), fits, strict=False)]
-
-
 def _texts(table: Hdu, name: str) -> list[str]:
     if name not in table.columns or table.columns[name].code != "A":
         return [""] * table.shape[0]
     return [value.decode("latin-1").strip("\0 ") for value in table.column(name).tolist()]
-
-
-def _number(table: Hdu, name: str, row: int) -> float | None:
-    if name not in table.columns:
-        return None
-    value = table.column(name)[row]
-    return float(value) if np.ndim(value) == 0 and np.isfinite(value) else None

@@ -10,17 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from agent.spectrum.readers.files import COMPRESSED, uncompressed
+from agent.spectrum.readers.files import in_same_folder, uncompressed
 from agent.spectrum.readers.fits import FitsFile, Hdu
+from agent.spectrum.readers.pixels import usable_redshift
 from agent.spectrum.record import Scalar
 
 TABLES = ("REDSHIFTS", "ZBEST")
-_SPECTRA = re.compile(r"^(coadd|spectra)(-.*?\.fits)")
-_TABLE_WORDS = ("redrock", "zbest")
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ def redshifts(fits: FitsFile) -> dict[str, Redshift]:
     table = fits.get(*TABLES)
     if table is not None:
         return _rows(table, fits.name)
-    companion = _companion(fits.path)
+    companion = None if fits.path is None else in_same_folder(fits.path, *names(fits.path.name))
     if companion is None:
         return {}
     with uncompressed(companion, companion.name) as (stream, size):
@@ -58,23 +56,17 @@ def redshifts(fits: FitsFile) -> dict[str, Redshift]:
 
 
 def names(spectra: str) -> tuple[str, ...]:
-    """Return the names that the redshift table of a ``coadd-*`` or ``spectra-*`` file may have; () for another file."""
-    match = _SPECTRA.match(spectra)
-    if match is None:
-        return ()
-    return tuple(f"{word}{match[2]}{packed}" for word in _TABLE_WORDS for packed in ("", *COMPRESSED))
+    """Return the names that the redshift table of a ``coadd-*`` or ``spectra-*`` file may have, uncompressed; () for
+    another file.
+    """
+    match = re.match(r"^(?:coadd|spectra)(-.*?\.fits)", spectra)
+    return () if match is None else (f"redrock{match[1]}", f"zbest{match[1]}")
 
 
 def spectra_of(table: str) -> str:
     """Return the name of the coadd that a redshift table belongs to, e.g. "coadd-5-169.fits"; "" for another file."""
     match = re.match(r"^(?:redrock|zbest)(-.*?\.fits)", table)
     return f"coadd{match[1]}" if match else ""
-
-
-def _companion(path: Path | None) -> Path | None:
-    if path is None:
-        return None
-    return next((where for name in names(path.name) if (where := path.with_name(name)).is_file()), None)
 
 
 def _rows(table: Hdu, source: str) -> dict[str, Redshift]:
@@ -96,7 +88,6 @@ def _redshift(row: Mapping[str, np.generic], source: str) -> Redshift:
         value = row.get(key)
         return value.decode("latin-1").strip("\0 ") if isinstance(value, bytes) else ""
 
-    z = float(row["Z"])
     zwarn = int(row["ZWARN"]) if "ZWARN" in row else None
     meta: dict[str, Scalar] = {"redshift_from": source}
     if zwarn is not None:
@@ -105,4 +96,4 @@ def _redshift(row: Mapping[str, np.generic], source: str) -> Redshift:
         if key in row and np.isfinite(value := float(row[key])):
             meta[key.lower()] = value
     kind = " ".join(part for part in (text("SPECTYPE"), text("SUBTYPE")) if part)
-    return Redshift(z if np.isfinite(z) and z > -1 else None, kind, zwarn, meta)
+    return Redshift(usable_redshift(float(row["Z"])), kind, zwarn, meta)

@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 
 from agent.spectrum.readers.fits import FitsFile, Hdu, Header
-from agent.spectrum.readers.pixels import Array, exposure, ivar_from_sigma, spectrum
+from agent.spectrum.readers.flux_units import F_LAMBDA
+from agent.spectrum.readers.pixels import Array, exposure, ivar_from_sigma, spectrum, usable_redshift
 from agent.spectrum.record import MAX_EXPOSURES, Exposure, Scalar, Spectrum
 
-FLUX_UNIT = "1e-17 erg s-1 cm-2 Å-1"
 DOUBTED = sum(1 << bit for bit in (18, 22, 23, 24, 27, 28))
 _UNKNOWN_TEXT = ("", "NONE", "N/A", "NAN")
 
@@ -46,8 +46,7 @@ def read(fits: FitsFile) -> Spectrum:
 
 
 def _coadd(fits: FitsFile) -> Hdu | None:
-    hdu = next((h for n, h in zip(range(2), fits, strict=False) if n == 1), None)
-    return hdu if hdu is not None and {"FLUX", "LOGLAM", "IVAR"} <= set(hdu.columns) else None
+    return next((hdu for hdu in fits.first(2)[1:] if {"FLUX", "LOGLAM", "IVAR"} <= set(hdu.columns)), None)
 
 
 def _read_table(fits: FitsFile, coadd: Hdu) -> Spectrum:
@@ -59,23 +58,21 @@ def _read_table(fits: FitsFile, coadd: Hdu) -> Spectrum:
         "mask": coadd.column(masks[0]).astype(np.int64) & DOUBTED != 0 if masks else None,
         "model": coadd.column("MODEL") if "MODEL" in coadd.columns else None,
     }
-    row = next((h for n, h in zip(range(3), fits, strict=False) if n == 2 and h.is_table and h.shape[0] == 1), None)
-    catalogue = _CatalogueRow(row)
+    catalogue = _CatalogueRow(next((hdu for hdu in fits.first(3)[2:] if hdu.is_table and hdu.shape[0] == 1), None))
     header = fits[0].header
-    redshift = catalogue.number("Z")
     run2d = catalogue.text("RUN2D") or header.text("RUN2D")
     return spectrum(
         fits.name,
         **arrays,
         exposures=_exposures(fits),
         medium="air" if header["VACUUM"] is False else "vacuum",
-        flux_unit=FLUX_UNIT,
+        flux_unit=F_LAMBDA,
         survey="SDSS-V" if catalogue.text("SDSS_ID") else survey_of_version(run2d),
         ids=_ids(header, catalogue),
         # The position of the fibre, not of the photometric match: SPALL has RA = 0 where nothing matched.
         ra=catalogue.number("PLUG_RA", "FIBER_RA", "RACAT", "RA"),
         dec=catalogue.number("PLUG_DEC", "FIBER_DEC", "DECCAT", "DEC"),
-        redshift=redshift if redshift is not None and -0.9 < redshift < 20 else None,
+        redshift=usable_redshift(catalogue.number("Z")),
         snr=catalogue.snr(),
         catalogue_class=" ".join(t for t in (catalogue.text("CLASS"), catalogue.text("SUBCLASS")) if t),
         meta=_meta(catalogue),
@@ -103,7 +100,6 @@ def _read_image(fits: FitsFile) -> Spectrum:
     flux, _, sigma, mask = primary.image()[:4]
     # The galaxy and QSO composites among the DR2 templates have no plate, and are made in the rest frame.
     observed = "PLATEID" in header
-    redshift = header.number("Z") if observed else None
     plate = "-".join(header.text(k) for k in ("PLATEID", "MJD", "FIBERID")) if observed else ""
     return spectrum(
         fits.name,
@@ -113,12 +109,12 @@ def _read_image(fits: FitsFile) -> Spectrum:
         mask.astype(np.int64) & DOUBTED != 0,
         medium="air" if header["VACUUM"] is False else "vacuum",
         frame="observed" if observed else "rest",
-        flux_unit=FLUX_UNIT,
+        flux_unit=F_LAMBDA,
         survey="SDSS",
         ids={"plate-mjd-fiber": plate} if plate else {},
         ra=header.number("RAOBJ"),
         dec=header.number("DECOBJ"),
-        redshift=redshift if redshift is not None and -0.9 < redshift < 20 else None,
+        redshift=usable_redshift(header.number("Z")) if observed else None,
         snr={b: v for b in "gri" if (v := header.number(f"SN_{b.upper()}")) is not None and v > 0},
         catalogue_class=header.text("SPEC_TYPE"),
         meta={"object": header.text("OBJECT") or header.text("NAME")},
