@@ -64,7 +64,7 @@ def policies(person: PersonDep, live: LiveDep) -> list[dict[str, Any]]:
 
 @router.get("/prompts")
 def prompts(person: PersonDep, live: LiveDep) -> dict[str, Any]:
-    """The imported prompts by task, and why there are none or how to import them."""
+    """The imported prompts by task; ``problem`` says why their file cannot be read, "" where there is no problem."""
     try:
         trained, problem = live.prompts(), ""
     except TaskError as error:
