@@ -283,23 +283,14 @@ class Spectrum:
 
         The keys ``model`` and ``exposures`` are present only if there are any.
         """
-        form = facts(self) | {key: pack(getattr(self, key)) for key in ARRAYS}
-        if self.model is not None:
-            form["model"] = pack(self.model)
-        if self.exposures:
-            form["exposures"] = [
-                {"name": one.name} | {key: pack(getattr(one, key)) for key in EXPOSURE_ARRAYS} for one in self.exposures
-            ]
-        return form
+        return facts(self) | {key: pack(getattr(self, key)) for key in ARRAYS} | curves(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Spectrum:
         """Read the JSON form. :raises SpectrumError: the field, what was found, what was expected"""
         name = _checked_name(data)
         arrays = {key: unpack(name, key, data.get(key)) for key in ARRAYS}
-        if data.get("model") is not None:
-            arrays["model"] = unpack(name, "model", data["model"])
-        return from_facts(data, arrays, _exposures(name, data.get("exposures", [])))
+        return from_facts(data, arrays | unpack_curves(name, data))
 
 
 def facts(spectrum: Spectrum) -> dict[str, Any]:
@@ -308,6 +299,30 @@ def facts(spectrum: Spectrum) -> dict[str, Any]:
     form |= {key: getattr(spectrum, key) for key in (*_TEXTS, *_NUMBERS)}
     form |= {key: dict(getattr(spectrum, key)) for key in _MAPPINGS}
     return form
+
+
+def curves(spectrum: Spectrum) -> dict[str, Any]:
+    """Return the keys ``model`` and ``exposures`` of the JSON form; a spectrum without them has neither key."""
+    form: dict[str, Any] = {}
+    if spectrum.model is not None:
+        form["model"] = pack(spectrum.model)
+    if spectrum.exposures:
+        form["exposures"] = [
+            {"name": one.name} | {key: pack(getattr(one, key)) for key in EXPOSURE_ARRAYS} for one in spectrum.exposures
+        ]
+    return form
+
+
+def unpack_curves(name: str, form: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``model`` and ``exposures`` for ``Spectrum``, from a form with the keys of ``curves``.
+
+    :raises SpectrumError: naming ``name``, what was found and what was expected
+    """
+    model = form.get("model")
+    return {
+        "model": None if model is None else unpack(name, "model", model),
+        "exposures": _exposures(name, form.get("exposures", [])),
+    }
 
 
 def _exposures(name: str, form: Any) -> tuple[Exposure, ...]:
@@ -323,15 +338,13 @@ def _exposures(name: str, form: Any) -> tuple[Exposure, ...]:
     )
 
 
-def from_facts(
-    data: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], exposures: tuple[Exposure, ...] = ()
-) -> Spectrum:
-    """Return a spectrum from the result of ``facts``, its four arrays and, if it has one, its model.
+def from_facts(data: Mapping[str, Any], arrays: Mapping[str, Any]) -> Spectrum:
+    """Return a spectrum from the result of ``facts``, its four arrays and, if it has any, ``model`` and ``exposures``.
 
     :raises SpectrumError: as ``from_json``
     """
     name = _checked_name(data)
-    values: dict[str, Any] = {**arrays, "exposures": exposures}
+    values = dict(arrays)
     values["mask"] = values["mask"].astype(bool)
     for key in _TEXTS:
         values[key] = _of_type(name, key, data.get(key), str)

@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.spectrum import Exposure, Spectrum
-from agent.spectrum import record as form
+from agent.spectrum import Spectrum
+from agent.spectrum.record import curves, unpack_curves
 from reviewer.store.errors import NotFound
 from reviewer.store.sqlite.database import Database, Transaction, stamp
 
@@ -144,7 +144,7 @@ def encode(spectrum: Spectrum) -> dict[str, Any]:
     wavelength_type, wavelength = pack(spectrum.wavelength)
     flux_type, flux = pack(spectrum.flux)
     ivar_type, ivar = pack(spectrum.ivar)
-    details = {key: dict(getattr(spectrum, key)) for key in ("ids", "snr", "meta")} | _curves(spectrum)
+    details = {key: dict(getattr(spectrum, key)) for key in ("ids", "snr", "meta")} | curves(spectrum)
     return {
         **{key: getattr(spectrum, key) for key in _PLAIN_FIELDS},
         "sha256": spectrum.sha256,
@@ -161,35 +161,15 @@ def encode(spectrum: Spectrum) -> dict[str, Any]:
     }
 
 
-def _curves(spectrum: Spectrum) -> dict[str, Any]:
-    """Return model and exposures in their JSON form, if there are any."""
-    curves: dict[str, Any] = {}
-    if spectrum.model is not None:
-        curves["model"] = form.pack(spectrum.model)
-    if spectrum.exposures:
-        curves["exposures"] = [
-            {"name": one.name} | {key: form.pack(getattr(one, key)) for key in form.EXPOSURE_ARRAYS}
-            for one in spectrum.exposures
-        ]
-    return curves
-
-
 def _decode(row: sqlite3.Row) -> Spectrum:
     details = json.loads(row["details"])
-    name, model = row["name"], details.pop("model", None)
-    exposures = tuple(
-        Exposure(one["name"], *(form.unpack(name, key, one[key]) for key in form.EXPOSURE_ARRAYS))
-        for one in details.pop("exposures", ())
-    )
     return Spectrum(
         wavelength=unpack(row["wavelength_type"], row["wavelength"]),
         flux=unpack(row["flux_type"], row["flux"]),
         ivar=unpack(row["ivar_type"], row["ivar"]),
         mask=unpack_mask(row["mask"], row["pixels"]),
         **{key: row[key] for key in _PLAIN_FIELDS},
-        **details,
-        model=None if model is None else form.unpack(name, "model", model),
-        exposures=exposures,
+        **details | unpack_curves(row["name"], details),
     )
 
 

@@ -99,7 +99,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
         titles = [(task.title, key) for key, task in known.items()]
         task_key = gr.Dropdown(titles, label="Question: is it a …", value=None, scale=2)
         batch = gr.Textbox(label="Batch name (for filtering)", placeholder="e.g. plate 56414", max_length=100, scale=2)
-        snr_min = gr.Number(label="Skip below S/N per pixel (empty: none)", value=None, minimum=0, scale=1)
+        snr_floor = gr.Number(label="Skip below S/N per pixel (empty: none)", value=None, minimum=0, scale=1)
     with gr.Row(equal_height=True):
         button = gr.Button("Draft with the baseline", variant="primary", size="sm", scale=0, min_width=190)
         stop = gr.Button("Stop", size="sm", scale=0, min_width=90)
@@ -111,7 +111,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
         paths: Sequence[str] | None,
         key: str | None,
         name: str,
-        least: float | None,
+        min_snr: float | None,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Iterator[Changes]:
         me = require_manager(request, store, local).initials
@@ -122,13 +122,13 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
         for number, path in enumerate(map(Path, paths)):
             progress((number, len(paths)), desc=path.name, unit="files")
             outcomes.append(Outcome(path.name))
-            for outcomes[-1] in draft_file(store, path, known[key], name.strip(), me, least):
+            for outcomes[-1] in draft_file(store, path, known[key], name.strip(), me, min_snr):
                 yield {message: "", results: _table(outcomes)}
         yield {message: _summary(outcomes), results: _table(outcomes), files: None}
 
     started = button.click(
         draft,
-        [files, task_key, batch, snr_min],
+        [files, task_key, batch, snr_floor],
         [message, results, files],
         show_progress_on=results,
         concurrency_id="library",

@@ -76,9 +76,9 @@ def build(
         gallery=Gallery(store),
         tasks=tasks,
         local=local,
+        similar=SimilarSpectra(store),
         problems=tuple(map(str, problems)),
         backups=backups,
-        similar=SimilarSpectra(store),
     )
     roster = roster or Roster.load(database_folder=store.path.resolve().parent)
     app.state.live = live_desk.Live(app.state.context, roster)

@@ -49,9 +49,9 @@ class Context:
     gallery: Gallery
     tasks: Mapping[str, Task]
     local: bool
+    similar: SimilarSpectra
     problems: tuple[str, ...] = ()
     backups: DailyBackups | None = None
-    similar: SimilarSpectra | None = None
     password_checks: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(PASSWORD_CHECKS))
     measured: Cache[str, list[dict[str, str]]] = field(default_factory=lambda: Cache(4096))
     aids: Cache[tuple[str, ...], Any] = field(default_factory=lambda: Cache(2048))

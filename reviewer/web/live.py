@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Annotated
@@ -104,13 +104,14 @@ class Live:
             raise PolicyError("Replay repeats a stored trace: add the spectrum from the library.")
         return VisibleItems(self.context.store, person).item(row.item).version.trajectory
 
-    def spectrum(self, person: Person, sha256: str) -> Spectrum | None:
-        """Return the spectrum with this hash on the person's bench or in their runs; None if there is none."""
-        found = self.benches.of(person.initials).with_hash(sha256)
-        if found is not None:
-            return found
+    def spectrum(self, person: Person, sha256: str) -> Spectrum:
+        """Return the spectrum with this hash on the person's bench or in their runs. :raises NotFound: there is none"""
         runs = self.runs.all_of(person.initials)
-        return next((run.settings.spectrum for run in runs if run.settings.spectrum.sha256 == sha256), None)
+        known = (run.settings.spectrum for run in runs if run.settings.spectrum.sha256 == sha256)
+        found = self.benches.of(person.initials).with_hash(sha256) or next(known, None)
+        if found is None:
+            raise NotFound("This spectrum is no longer on your bench; add it again.")
+        return found
 
     def close(self) -> None:
         """Stop all runs and delete all files."""
@@ -152,28 +153,25 @@ def _sample(run: Annotated[Run, Depends(_run)], sample: int = 0) -> Sample:
     return sample_of(run, sample)
 
 
-def _spectra(person: PersonDep, live: LiveDep) -> Callable[[str], Spectrum]:
-    """Return a function that finds a spectrum by its hash: a stored one, or one of the person's bench and runs.
+def _spectrum(person: PersonDep, live: LiveDep, sha256: str) -> Spectrum:
+    """Return a stored spectrum, or one of the person's bench and runs. :raises NotFound: there is none"""
+    try:
+        return live.context.gallery.spectrum(sha256)
+    except NotFound:
+        return live.spectrum(person, sha256)
 
-    It raises ``NotFound`` if there is none.
-    """
 
-    def find(sha256: str) -> Spectrum:
-        try:
-            return live.context.gallery.spectrum(sha256)
-        except NotFound:
-            found = live.spectrum(person, sha256)
-            if found is None:
-                raise
-            return found
-
-    return find
+def _queried_spectrum(person: PersonDep, live: LiveDep, spectrum: str) -> Spectrum:
+    return _spectrum(person, live, spectrum)
 
 
 RunDep = Annotated[Run, Depends(_run)]
 BenchDep = Annotated[Bench, Depends(_bench)]
 SampleDep = Annotated[Sample, Depends(_sample)]
-SpectraDep = Annotated[Callable[[str], Spectrum], Depends(_spectra)]
+SpectrumDep = Annotated[Spectrum, Depends(_spectrum)]
+"""The spectrum whose hash is ``sha256`` in the path."""
+QueriedSpectrumDep = Annotated[Spectrum, Depends(_queried_spectrum)]
+"""The spectrum whose hash is ``spectrum`` in the query."""
 
 
 def _sampling(usual: Sampling, sent: RunRequest) -> Sampling:

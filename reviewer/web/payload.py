@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 
 from agent import lines
 from agent.spectrum import Spectrum
-from agent.spectrum.record import FloatArray
 from agent.tasks import Task
 from agent.trajectory import Answer, Trajectory
 from reviewer.rules.people import Person
@@ -294,7 +293,7 @@ def model_json(spectrum: Spectrum) -> dict[str, Any]:
     """Return the pipeline's model on the pixels of the spectrum (``flux_unit``). :raises NotFound: the file has none"""
     if spectrum.model is None:
         raise NotFound(f"{spectrum.name}: the file has no pipeline model.")
-    return {"name": spectrum.survey, "flux": _rounded(spectrum.model)}
+    return {"name": spectrum.survey, "flux": [digits(flux) for flux in spectrum.model.tolist()]}
 
 
 def exposures_json(spectrum: Spectrum) -> dict[str, Any]:
@@ -311,8 +310,8 @@ def exposures_json(spectrum: Spectrum) -> dict[str, Any]:
                 "name": one.name,
                 "wavelength": [round(float(at), 3) for at in one.wavelength],
                 "flux": [
-                    value if ivar > 0 else None
-                    for value, ivar in zip(_rounded(one.flux), one.ivar.tolist(), strict=True)
+                    digits(flux) if ivar > 0 else None
+                    for flux, ivar in zip(one.flux.tolist(), one.ivar.tolist(), strict=True)
                 ],
             }
             for one in spectrum.exposures
@@ -320,9 +319,9 @@ def exposures_json(spectrum: Spectrum) -> dict[str, Any]:
     }
 
 
-def _rounded(values: FloatArray) -> list[float]:
-    """Return values to five significant figures: for drawing only."""
-    return [float(f"{value:.5g}") for value in values.tolist()]
+def digits(value: float, significant: int = 5) -> float:
+    """Round to significant digits, for JSON."""
+    return float(f"{value:.{significant}g}")
 
 
 def atlas_json(survey: str, task: Task | None) -> dict[str, Any]:

@@ -117,8 +117,9 @@ def _with_own_score(step: Think | Answer, base: Trajectory) -> Think | Answer:
     if isinstance(step, Think):
         return step
     answer = base.answer
-    kept = answer is not None and (answer.id, answer.verdict) == (step.id, step.verdict)
-    return replace(step, score=answer.score if answer is not None and kept else None)
+    if answer is not None and (answer.id, answer.verdict) == (step.id, step.verdict):
+        return replace(step, score=answer.score)
+    return replace(step, score=None)
 
 
 def _checked(sent: Zoom, old: Zoom | None, base: Trajectory, gallery: Gallery) -> Zoom:

@@ -38,7 +38,11 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The nearest items, of how many ``compared``; ``complete`` is false while the thread is still computing."""
+    """The nearest items.
+
+    :param compared: number of items in the index
+    :param complete: False while the thread is still computing
+    """
 
     nearest: tuple[Neighbour, ...]
     compared: int
@@ -72,7 +76,8 @@ class SimilarSpectra:
     ) -> Neighbours:
         """Return the nearest approved items of other spectra.
 
-        :param hidden: items that must not be returned, and ``hashes`` of spectra likewise
+        :param hidden: items that must not be returned
+        :param hashes: of spectra whose items must not be returned
         """
         self._refresh()
         self.wait(PATIENCE)
@@ -138,7 +143,7 @@ class SimilarSpectra:
                 return
             if sha256 not in self._vectors:
                 self._vectors[sha256] = self._vector(sha256)
-                # Requests go first: this thread has time.
+                # Let the threads of waiting requests run.
                 time.sleep(0.001)
             if number % _PAGE == 0:
                 self._publish(newest_first[:number])

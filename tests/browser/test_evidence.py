@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
-from tests.browser.support.review_app import picture, serving, settled, spec_o3
-from tests.support.chromium import profile
+from tests.browser.support.review_app import drag, picture, places, serving, settled, show_item, spec_o3, working_alone
 
 pytestmark = pytest.mark.browser
 
@@ -37,49 +36,9 @@ def url(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[str]
 
 @pytest.fixture
 def desk(chromium: Browser, url: str) -> Iterator[Page]:
-    """The page of a person who works alone, at the old nova; only the first one has to sign in."""
-    errors: list[str] = []
-    with profile(chromium) as context:
-        page = context.new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(url)
-        if "sign-in" in page.url:
-            page.fill("input[name=initials]", "AB")
-            page.keyboard.press("Enter")
-        expect(page.locator(".decision-bar button").first).to_be_visible(timeout=30_000)
-        opened(page, OLD_NOVA)
+    """The page of a person who works alone, at the old nova."""
+    with working_alone(chromium, url, OLD_NOVA) as page:
         yield page
-    assert not errors, errors
-
-
-def opened(page: Page, item: int) -> None:
-    page.evaluate("(id) => window.specO3.review.open(id)", item)
-    page.wait_for_function("(id) => window.specO3.review.current?.item.id === id", arg=item)
-    settled(page)
-
-
-def drag(page: Page, start: float, end: float) -> None:
-    """Drag on the lower plot from one observed wavelength (Å) to another."""
-    (x0, y0), (x1, y1) = places(page, start, end)
-    page.mouse.move(x0, y0)
-    page.mouse.down()
-    page.mouse.move((x0 + x1) / 2, y1, steps=3)
-    page.mouse.move(x1, y1, steps=3)
-    page.mouse.up()
-
-
-def places(page: Page, *wavelengths: float) -> list[list[float]]:
-    """Return points on the page: wavelengths of the data at half height of the lower plot."""
-    return list(
-        page.evaluate(
-            """(wavelengths) => {
-              const { host, geometry } = window.specO3.review.spectrum.step
-              const box = host.getBoundingClientRect()
-              return wavelengths.map((w) => [box.x + geometry.x(w), box.y + (geometry.top + geometry.bottom) / 2])
-            }""",
-            list(wavelengths),
-        )
-    )
 
 
 def shown(page: Page, panel: str) -> list[float]:
@@ -132,7 +91,7 @@ def test_the_table_of_lines_says_what_was_assumed_and_moves_the_plot(desk: Page)
 
 def test_a_redshift_gives_each_line_two_rows(desk: Page) -> None:
     desk.keyboard.press("Shift+E")
-    opened(desk, GALAXY)
+    show_item(desk, GALAXY)
     panel = desk.locator(".so-review aside.evidence")
     expect(panel.locator(".summary").first).to_contain_text("z = 0.1213164 from the file · wavelengths in vacuum")
     row = panel.locator("tbody", has_text="Mg b1")
@@ -147,11 +106,11 @@ def test_a_redshift_gives_each_line_two_rows(desk: Page) -> None:
 
 
 def test_the_open_panel_and_its_tab_are_remembered_and_tabs_work_by_keys(desk: Page) -> None:
+    before = desk.locator(".card.selected .number").inner_text()
     desk.keyboard.press("Shift+E")
     desk.get_by_role("tab", name="Lines").focus()
     desk.keyboard.press("ArrowRight")
     expect(desk.get_by_role("tab", name="Loci")).to_be_focused()
-    before = desk.locator(".card.selected .number").inner_text()
     assert before == desk.locator(".card.selected .number").inner_text(), "the arrow selected no step"
     desk.reload()
     expect(desk.locator(".so-review aside.evidence")).to_be_visible(timeout=30_000)
@@ -166,7 +125,7 @@ def test_model_and_exposures_are_drawn_where_the_file_has_them(desk: Page) -> No
     expect(toolbar.get_by_role("button", name="model")).to_be_hidden()
     desk.keyboard.press("Shift+M")
     expect(desk.locator(".toasts")).to_contain_text("no pipeline model")
-    opened(desk, M_DWARF)
+    show_item(desk, M_DWARF)
     requested = requests_of(desk)
     toolbar.get_by_role("button", name="model").click()
     expect(desk.locator(".so-review .so-legend li")).to_have_text(["pipeline model · SDSS"])
@@ -175,12 +134,12 @@ def test_model_and_exposures_are_drawn_where_the_file_has_them(desk: Page) -> No
     assert [url.rpartition("/")[2] for url in requested] == ["model", "exposures"]
     desk.keyboard.press("Shift+O")
     expect(desk.locator(".so-review .so-legend li")).to_have_count(1)
-    opened(desk, GALAXY)
+    show_item(desk, GALAXY)
     assert legend(desk) == []
 
 
 def test_an_equivalent_width_is_measured_on_the_real_spectrum(desk: Page) -> None:
-    for place in places(desk, 6530, 6590):
+    for place in places(desk, "step", 6530, 6590):
         desk.mouse.move(*place)
         desk.keyboard.press("Shift+W")
     result = desk.locator(".so-review .so-width-text")
@@ -202,12 +161,12 @@ def test_three_real_stars_with_all_their_evidence(desk: Page, width: int, height
     panel = desk.locator(".so-review aside.evidence")
     expect(panel.locator("tbody").first).to_be_visible(timeout=15_000)
     desk.get_by_role("button", name="EW").click()
-    drag(desk, 6525, 6600)
+    drag(desk, "step", 6525, 6600)
     expect(desk.locator(".so-review .so-width-text")).to_contain_text("EW −")
     picture(desk, f"evidence-cv{end}")
     desk.keyboard.press("Escape")
     desk.get_by_role("tab", name="Templates").click()
-    opened(desk, CARBON_STAR)
+    show_item(desk, CARBON_STAR)
     expect(panel.locator(".match").first).to_be_visible(timeout=15_000)
     # The first one is this spectrum itself.
     for key in ("t", "Shift+T", "Shift+T"):
@@ -217,7 +176,7 @@ def test_three_real_stars_with_all_their_evidence(desk: Page, width: int, height
     expect(panel.locator(".match", has_text="MILES 0720")).to_contain_text("carbon")
     picture(desk, f"evidence-carbon{end}")
     desk.get_by_role("tab", name="Loci").click()
-    opened(desk, M_GIANT)
+    show_item(desk, M_GIANT)
     caption = panel.locator("figcaption").first
     expect(caption).to_contain_text(re.compile(r"TiO5 index 0\.23\d ± 0\.00\d"), timeout=15_000)
     picture(desk, f"evidence-giant{end}")
@@ -232,7 +191,7 @@ TEMPLATE = re.compile(
 
 
 def test_the_best_template_is_drawn_and_others_are_chosen_by_keys(desk: Page) -> None:
-    opened(desk, M_DWARF)
+    show_item(desk, M_DWARF)
     desk.keyboard.press("t")
     expect(desk.locator(".so-review .so-legend li")).to_have_text([TEMPLATE], timeout=15_000)
     best = legend(desk)
@@ -256,7 +215,7 @@ def test_the_best_template_is_drawn_and_others_are_chosen_by_keys(desk: Page) ->
 def test_the_index_plots_show_the_library_by_class_and_this_spectrum(desk: Page) -> None:
     desk.keyboard.press("Shift+E")
     desk.get_by_role("tab", name="Loci").click()
-    opened(desk, M_DWARF)
+    show_item(desk, M_DWARF)
     first = desk.locator(".so-review .loci figure").first
     expect(first.locator("figcaption")).to_contain_text("M giant and M dwarf by TiO and CaH", timeout=15_000)
     expect(first.locator("figcaption")).to_contain_text(re.compile(r"TiO5 index 0\.6\d+ ± 0\.0\d+"))

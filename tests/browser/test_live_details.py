@@ -86,6 +86,18 @@ def test_the_evidence_of_a_file_on_the_bench_is_measured_too(desk: Page) -> None
     expect(evidence).to_be_hidden()
 
 
+def test_evidence_without_a_spectrum_says_so_on_every_tab(desk: Page) -> None:
+    desk.evaluate("Promise.all(window.specO3.live.bench.rows.map((r) => window.specO3.live.adding.remove(r.id)))")
+    expect(desk.locator(".so-live .queue .row")).to_have_count(0)
+    desk.keyboard.press("Shift+E")
+    evidence = desk.locator(".so-live aside.evidence")
+    for name in ("Loci", "Lines"):
+        evidence.get_by_role("tab", name=name).click()
+        expect(evidence.get_by_role("tabpanel")).to_have_text("This item has no spectrum.")
+    desk.keyboard.press("Shift+E")
+    expect(evidence).to_be_hidden()
+
+
 def test_what_a_model_writes_is_text_and_never_markup(desk: Page, model: BadServer) -> None:
     markup = '<b onclick="alert(1)">bold</b><img src=x onerror=alert(1)>'
     model.answers = talking((look(6400, 6700, markup, thought=markup), answer("NO", markup)), pieces=9)

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.support.review_app import serving, settled, signed_in, spec_o3
-from tests.support.chromium import profile
+from tests.browser.support.review_app import serving, settled, show_item, signed_in, spec_o3, working_alone
 
 pytestmark = pytest.mark.browser
 
@@ -32,25 +31,9 @@ def url(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[str]
 
 @pytest.fixture
 def desk(chromium: Browser, url: str) -> Iterator[Page]:
-    """The page of a person who works alone, at the galaxy; only the first one has to sign in."""
-    errors: list[str] = []
-    with profile(chromium) as context:
-        page = context.new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(url)
-        if "sign-in" in page.url:
-            page.fill("input[name=initials]", "AB")
-            page.keyboard.press("Enter")
-        expect(page.locator(".decision-bar button").first).to_be_visible(timeout=30_000)
-        opened(page, 1)
+    """The page of a person who works alone, at the galaxy."""
+    with working_alone(chromium, url, 1) as page:
         yield page
-    assert not errors, errors
-
-
-def opened(page: Page, item: int) -> None:
-    page.evaluate("(id) => window.specO3.review.open(id)", item)
-    page.wait_for_function("(id) => window.specO3.review.current?.item.id === id", arg=item)
-    settled(page)
 
 
 def in_revision(page: Page) -> Locator:
@@ -74,7 +57,7 @@ def type_window(zoom: Locator, lo: str, hi: str) -> None:
 
 
 def test_rest_frame_data_without_a_redshift_are_never_called_observed(desk: Page) -> None:
-    opened(desk, 2)
+    show_item(desk, 2)
     expect(desk.locator(".card.zoom .chip").first).to_have_text("rest · air")
     expect(desk.locator(".so-full .so-titles")).to_contain_text("Wavelength, rest, air (Å)")
     expect(desk.locator(".card.think").first).to_contain_text("(air, rest frame)")
@@ -206,7 +189,7 @@ def test_text_typed_without_a_server_is_sent_when_it_is_back(chromium: Browser, 
         expect(page.locator(".so-away")).to_contain_text("does not answer")
         page.context.set_offline(False)
         expect(page.locator(".so-away")).to_be_hidden(timeout=15_000)
-        opened(page, 1)
+        show_item(page, 1)
         expect(page.locator(".card.think").first).to_contain_text("Typed alone.")
 
 

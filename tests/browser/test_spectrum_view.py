@@ -391,6 +391,18 @@ def test_an_equivalent_width_is_measured_by_two_keys_at_the_pointer_or_at_a_curs
     assert not view.evaluate("view.width.on")
 
 
+def test_without_a_window_the_cursor_of_the_width_is_in_the_whole_spectrum(view: Page) -> None:
+    measuring(view, MEASURED)
+    view.evaluate("view.update({ windows: [], selected: null })")
+    view.mouse.move(0, 0)
+    command(view, "width")
+    assert view.locator(".so-full .so-width-cursor").is_visible()
+    for key in ("Enter", "ArrowRight", "Enter"):
+        view.keyboard.press(key)
+    lo, hi = view.evaluate("requests[0]")
+    assert hi - lo == pytest.approx(2, abs=0.01)
+
+
 def test_what_cannot_be_measured_says_why(view: Page) -> None:
     nothing = dict.fromkeys(("ew", "flux", "centroid", "fwhm", "continuum"))
     measuring(view, MEASURED | nothing | {"reason": "9 pixels in 6540–6541 Å"})

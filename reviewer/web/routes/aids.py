@@ -19,15 +19,12 @@ from agent.measure.two_points import between_points, in_frame
 from agent.spectrum import Spectrum
 from agent.templates import Library, Match, TemplateError, rank
 from agent.templates.rank import STELLAR
-from agent.trajectory import Answer
 from reviewer.rules.campaign import known_templates
 from reviewer.store import Item, NotFound
 from reviewer.web.context import Context, ContextDep, PersonDep
-from reviewer.web.live import SpectraDep
+from reviewer.web.live import QueriedSpectrumDep, SpectrumDep
+from reviewer.web.payload import digits
 from reviewer.web.visibility import VisibleDep, require_visible
-
-HOUR = "private, max-age=3600"
-"""For answers that only a new version of the program, or of a template file, can change."""
 
 BEST = 10
 """Templates in the ranking that the page gets."""
@@ -39,29 +36,23 @@ FloatArray = NDArray[np.float64]
 router = APIRouter(prefix="/api", dependencies=[Depends(require_visible)])
 
 
-@router.get("/spectrum/{sha256}/lines")
-def lines(
-    person: PersonDep,
-    context: ContextDep,
-    spectra: SpectraDep,
-    response: Response,
-    sha256: str,
-    task: str = "",
-) -> dict[str, Any]:
+def for_an_hour(response: Response) -> None:
+    """Let the browser cache an answer that only a new version of the program, or of a template file, can change."""
+    response.headers["Cache-Control"] = "private, max-age=3600"
+
+
+@router.get("/spectrum/{sha256}/lines", dependencies=[Depends(for_an_hour)])
+def lines(context: ContextDep, spectrum: SpectrumDep, task: str = "") -> dict[str, Any]:
     """All lines of the class: centroid, velocity, FWHM and equivalent width at the file's redshift and at zero."""
-    spectrum = spectra(sha256)
-    response.headers["Cache-Control"] = HOUR
     made: dict[str, Any] = context.aids.get(
-        ("lines", sha256, task), lambda: lines_json(spectrum, line_table(spectrum, context.tasks.get(task)))
+        ("lines", spectrum.sha256, task), lambda: lines_json(spectrum, line_table(spectrum, context.tasks.get(task)))
     )
     return made
 
 
 @router.get("/measure")
 def measure(
-    person: PersonDep,
-    spectra: SpectraDep,
-    spectrum: str,
+    spectrum: QueriedSpectrumDep,
     lo: Annotated[float, Query(gt=0, allow_inf_nan=False)],
     hi: Annotated[float, Query(gt=0, allow_inf_nan=False)],
     frame: Literal["observed", "rest"] = "observed",
@@ -72,7 +63,7 @@ def measure(
 
     ``z`` converts between the two frames; it is not used where the spectrum is in the frame of the window.
     """
-    found = between_points(in_frame(spectra(spectrum), frame, medium, z), (min(lo, hi), max(lo, hi)))
+    found = between_points(in_frame(spectrum, frame, medium, z), (min(lo, hi), max(lo, hi)))
     fit = found.fit
     return {
         "ew": measured_json(found.ew),
@@ -144,28 +135,14 @@ def _pair(value: Measured) -> dict[str, float]:
     return {"value": digits(value.value, 6) if decimals is None else round(value.value, decimals), "error": error}
 
 
-def digits(value: float, significant: int = 5) -> float:
-    """Round to significant digits, for JSON."""
-    return float(f"{value:.{significant}g}")
-
-
 # ---- templates
 
 
-@router.get("/spectrum/{sha256}/templates")
-def templates(
-    person: PersonDep,
-    context: ContextDep,
-    spectra: SpectraDep,
-    response: Response,
-    sha256: str,
-    task: str = "",
-) -> dict[str, Any]:
+@router.get("/spectrum/{sha256}/templates", dependencies=[Depends(for_an_hour)])
+def templates(context: ContextDep, spectrum: SpectrumDep, task: str = "") -> dict[str, Any]:
     """The ten best templates of all, and the best of each class."""
-    spectrum = spectra(sha256)
     library, problems = _library(context)
     matches = _matches(context, spectrum)
-    response.headers["Cache-Control"] = HOUR
     rows = [_match_json(number, match, library) for number, match in enumerate(matches, start=1)]
     best: dict[str, dict[str, Any]] = {}
     for row in rows:
@@ -179,9 +156,7 @@ def templates(
 
 
 @router.get("/templates/{template_id}")
-def template(
-    person: PersonDep, context: ContextDep, spectra: SpectraDep, template_id: str, spectrum: str
-) -> dict[str, Any]:
+def template(context: ContextDep, spectrum: QueriedSpectrumDep, template_id: str) -> dict[str, Any]:
     """One template, the redshift at which it matches a spectrum, and the polynomial that brings it to its flux."""
     library, _ = _library(context)
     if template_id not in library:
@@ -189,10 +164,10 @@ def template(
     found = library[template_id]
     seen = np.isfinite(found.flux)
     wavelength, flux = found.wavelength[seen], found.flux[seen]
-    target = spectra(spectrum)
-    match = next((m for m in _matches(context, target) if library.templates[m.place].about.id == template_id), None)
+    match = next((m for m in _matches(context, spectrum) if library.templates[m.place].about.id == template_id), None)
     if match is None:
-        z, multiplier = target.redshift or 0.0, np.full(flux.size, level_ratio(target, wavelength, flux))
+        z = 0.0 if spectrum.frame == "rest" else spectrum.redshift or 0.0
+        multiplier = np.full(flux.size, level_ratio(spectrum, wavelength, flux))
     else:
         z, multiplier = match.z, match.multiplier(wavelength)
     about = found.about
@@ -283,18 +258,9 @@ def _notes(
 # ---- loci
 
 
-@router.get("/spectrum/{sha256}/loci")
-def loci(
-    person: PersonDep,
-    context: ContextDep,
-    spectra: SpectraDep,
-    response: Response,
-    sha256: str,
-    task: str = "",
-) -> dict[str, Any]:
+@router.get("/spectrum/{sha256}/loci", dependencies=[Depends(for_an_hour)])
+def loci(context: ContextDep, spectrum: SpectrumDep, task: str = "") -> dict[str, Any]:
     """The planes that separate the class from its look-alikes: the templates, and this spectrum."""
-    spectrum = spectra(sha256)
-    response.headers["Cache-Control"] = HOUR
     return {"plots": [_plot_json(context, spectrum, plane) for plane in planes(task)]}
 
 
@@ -328,7 +294,7 @@ def similar(person: PersonDep, context: ContextDep, visible: VisibleDep, item_id
     own votes or answer is in it, and items that this person still scores blind are left out.
     """
     found = visible.item(item_id)
-    if found.row.spectrum_sha256 is None or context.similar is None:
+    if found.row.spectrum_sha256 is None:
         return {"items": [], "compared": 0, "note": "This item has no spectrum to compare."}
     spectrum = context.gallery.spectrum(found.row.spectrum_sha256)
     hashes = context.store.blind.scoring.hidden_hashes(person.initials)
@@ -346,12 +312,12 @@ def similar(person: PersonDep, context: ContextDep, visible: VisibleDep, item_id
 
 
 def _similar_json(item: Item, distance: float) -> dict[str, Any]:
-    verdict = next((s.verdict for s in reversed(item.version.trajectory.steps) if isinstance(s, Answer)), None)
+    answer = item.version.trajectory.answer
     return {
         "id": item.id,
         "name": item.row.name,
         "task": item.row.task,
-        "verdict": verdict,
+        "verdict": answer.verdict if answer else None,
         "state": item.row.state,
         "simulated": item.row.simulated,
         "distance": round(distance, 4),

@@ -64,7 +64,7 @@ def policies(person: PersonDep, live: LiveDep) -> list[dict[str, Any]]:
 
 @router.get("/prompts")
 def prompts(person: PersonDep, live: LiveDep) -> dict[str, Any]:
-    """The imported prompts by task, and why there are none or how to import them."""
+    """The imported prompts by task; ``problem`` says why their file cannot be read, "" where there is no problem."""
     try:
         trained, problem = live.prompts(), ""
     except TaskError as error:
@@ -142,8 +142,6 @@ def off_the_bench(person: PersonDep, live: LiveDep, bench: BenchDep, row: str) -
 @router.get("/spectrum/{sha256}")
 def spectrum(person: PersonDep, live: LiveDep, sha256: str) -> Response:
     found = live.spectrum(person, sha256)
-    if found is None:
-        raise NotFound("This spectrum is no longer on your bench; add it again.")
     return Response(spectrum_bytes(found), media_type="application/octet-stream", headers=FOREVER)
 
 

@@ -17,7 +17,7 @@ from reviewer.store import Lease, QueueFilter, WorkTime
 from reviewer.web import requests
 from reviewer.web.access import may_manage
 from reviewer.web.context import FOREVER, ContextDep, PersonDep
-from reviewer.web.live import SpectraDep
+from reviewer.web.live import SpectrumDep
 from reviewer.web.payload import (
     atlas_json,
     autosave_stamp,
@@ -135,13 +135,13 @@ def spectrum(person: PersonDep, context: ContextDep, sha256: str) -> Response:
 
 
 @router.get("/spectrum/{sha256}/model")
-def model(person: PersonDep, spectra: SpectraDep, sha256: str) -> dict[str, Any]:
-    return model_json(spectra(sha256))
+def model(spectrum: SpectrumDep) -> dict[str, Any]:
+    return model_json(spectrum)
 
 
 @router.get("/spectrum/{sha256}/exposures")
-def exposures(person: PersonDep, spectra: SpectraDep, sha256: str) -> dict[str, Any]:
-    return exposures_json(spectra(sha256))
+def exposures(spectrum: SpectrumDep) -> dict[str, Any]:
+    return exposures_json(spectrum)
 
 
 @router.get("/atlas")

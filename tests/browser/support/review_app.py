@@ -57,18 +57,43 @@ def _wait_until_it_answers(url: str, process: cli.Running, db: Path) -> None:
 @contextmanager
 def signed_in(chromium: Browser, url: str, initials: str, password: str | None = None) -> Iterator[Page]:
     """A person's page at the first waiting item; an uncaught error on it fails the test."""
-    errors: list[str] = []
-    with profile(chromium) as context:
-        page = context.new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(url)
+    with _opened_page(chromium, url) as page:
         page.fill("input[name=initials]", initials)
         if password:
             page.fill("input[name=password]", password)
         page.keyboard.press("Enter")
         expect(page.locator(".so-review .decision-bar")).to_be_visible(timeout=60_000)
         yield page
+
+
+@contextmanager
+def working_alone(chromium: Browser, url: str, item: int) -> Iterator[Page]:
+    """The page of a person who works alone, at an item; only the first page of an app asks for the initials."""
+    with _opened_page(chromium, url) as page:
+        if "sign-in" in page.url:
+            page.fill("input[name=initials]", "AB")
+            page.keyboard.press("Enter")
+        expect(page.locator(".decision-bar button").first).to_be_visible(timeout=30_000)
+        show_item(page, item)
+        yield page
+
+
+@contextmanager
+def _opened_page(chromium: Browser, url: str) -> Iterator[Page]:
+    errors: list[str] = []
+    with profile(chromium) as context:
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(url)
+        yield page
     assert not errors, errors
+
+
+def show_item(page: Page, item: int) -> None:
+    """Show an item of the Review tab and wait until it is settled."""
+    page.evaluate("(id) => window.specO3.review.open(id)", item)
+    page.wait_for_function("(id) => window.specO3.review.current?.item.id === id", arg=item)
+    settled(page)
 
 
 def settled(page: Page) -> None:
@@ -88,19 +113,30 @@ def picture(page: Page, name: str) -> None:
 
 def drag_window(page: Page, start: float, end: float) -> None:
     """Shift and drag on the full spectrum, from one observed wavelength (Å) to another."""
-    places = page.evaluate(
-        """([a, b]) => {
-          const { host, geometry } = window.specO3.review.spectrum.full
-          const box = host.getBoundingClientRect()
-          return [a, b].map((w) => [box.x + geometry.x(w), box.y + (geometry.top + geometry.bottom) / 2])
-        }""",
-        [start, end],
-    )
-    (x0, y0), (x1, y1) = places
-    page.mouse.move(x0, y0)
     page.keyboard.down("Shift")
+    drag(page, "full", start, end)
+    page.keyboard.up("Shift")
+
+
+def drag(page: Page, panel: str, start: float, end: float) -> None:
+    """Drag on a panel, "full" or "step", from one observed wavelength (Å) to another."""
+    (x0, y0), (x1, y1) = places(page, panel, start, end)
+    page.mouse.move(x0, y0)
     page.mouse.down()
     page.mouse.move((x0 + x1) / 2, y1, steps=3)
     page.mouse.move(x1, y1, steps=3)
     page.mouse.up()
-    page.keyboard.up("Shift")
+
+
+def places(page: Page, panel: str, *wavelengths: float) -> list[list[float]]:
+    """Return points on the page: wavelengths of the data (Å) at half height of a panel."""
+    return list(
+        page.evaluate(
+            """([panel, wavelengths]) => {
+              const { host, geometry } = window.specO3.review.spectrum[panel]
+              const box = host.getBoundingClientRect()
+              return wavelengths.map((w) => [box.x + geometry.x(w), box.y + (geometry.top + geometry.bottom) / 2])
+            }""",
+            [panel, wavelengths],
+        )
+    )

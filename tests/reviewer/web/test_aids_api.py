@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +157,18 @@ def test_a_template_that_was_not_ranked_is_brought_to_the_level_of_the_spectrum(
     assert set(found["multiplier"]) == {found["multiplier"][0]}
     assert client.get("/api/templates/nothing", params={"spectrum": sha256}).status_code == 404
     assert client.get("/api/templates/nothing").status_code == 422
+
+
+def test_a_template_that_was_not_ranked_lies_on_data_at_rest_without_their_redshift(
+    client: TestClient, store: Store
+) -> None:
+    _, sha256 = an_item(store, "b", "b", 1)
+    at_rest = rest(replace(store.spectra.get(sha256), redshift=0.1), 0.1)
+    assert (at_rest.frame, at_rest.redshift) == ("rest", 0.1)
+    store.spectra.add(at_rest)
+    named = {"spectrum": at_rest.sha256}
+    found = client.get("/api/templates/sdss-dr2-templates-sdss-030-bal-quasar", params=named).json()
+    assert (found["ranked"], found["z"]) == (False, 0.0)
 
 
 def test_a_class_without_a_template_is_said(client: TestClient, store: Store) -> None:

@@ -34,15 +34,14 @@ export class Aids extends EventTarget {
   #ticket = 0
 
   /**
-   * @param {{name: string, view: () => import('../spectrum/view.js').SpectrumView, onError: (error: Error) => void,
-   *   onNothing: (text: string) => void}} options
+   * @param {{name: string, view: () => import('../spectrum/view.js').SpectrumView,
+   *   notices: import('../common/notices.js').Notices}} options `name` of the desk
    */
-  constructor({ name, view, onError, onNothing }) {
+  constructor({ name, view, notices }) {
     super()
-    this.name = name // of the desk
+    this.name = name
     this.view = view
-    this.onError = onError
-    this.onNothing = onNothing
+    this.notices = notices
   }
 
   /** Another spectrum is shown, without overlays. @param {Subject | null} subject */
@@ -58,18 +57,18 @@ export class Aids extends EventTarget {
 
   /** A key or a button: show these curves, or remove them. @param {string} kind */
   overlay(kind) {
+    if (!this.subject) return
     /** @type {Record<string, () => Promise<void>>} */
     const shown = {
       template: () => this.#toggleTemplate(),
-      'template-next': () => this.#nextTemplate(),
+      'template-next': () => this.#step(1),
       model: () => this.#toggle('model', () => this.#model()),
       exposures: () => this.#toggle('exposure', () => this.#exposures()),
     }
-    if (!this.subject) return
     const { model, exposures } = this.subject.spectrum
-    if (kind === 'model' && !model) this.onNothing('This file has no pipeline model.')
-    else if (kind === 'exposures' && !exposures) this.onNothing('This file has no single exposures.')
-    else shown[kind]().catch(this.onError)
+    if (kind === 'model' && !model) this.notices.toast('This file has no pipeline model.')
+    else if (kind === 'exposures' && !exposures) this.notices.toast('This file has no single exposures.')
+    else shown[kind]().catch((error) => this.notices.error(error))
   }
 
   /** @param {number} lo @param {number} hi wavelengths of the data (Å); measured in the frame of the shown axis */
@@ -114,27 +113,19 @@ export class Aids extends EventTarget {
   }
 
   async #toggleTemplate() {
-    if (this.chosen) {
-      this.#ticket += 1
-      this.#setChosen(null)
-      this.#setOverlays('template', [])
-      return
-    }
-    await this.#step(0)
+    if (!this.chosen) return this.#step(0)
+    this.#ticket += 1
+    this.#setChosen(null)
+    this.#setOverlays('template', [])
   }
 
-  /** Draw the template that follows in the ranking; after the last one the first. */
-  async #nextTemplate() {
-    await this.#step(1)
-  }
-
-  /** @param {number} by */
+  /** Draw the template `by` places further in the ranking; after the last one the first. @param {number} by */
   async #step(by) {
     const { subject } = this
     const { matches, note } = await this.templates()
     if (subject !== this.subject) return
     if (!matches.length) {
-      this.onNothing(note || 'No template overlaps with this spectrum.')
+      this.notices.toast(note)
       return
     }
     const at = matches.findIndex((match) => match.id === this.chosen)
@@ -190,7 +181,7 @@ function templateOverlay(found, match) {
     medium,
     z,
     wavelength,
-    flux: multiplier ? flux.map((value, i) => value * multiplier[i]) : flux,
+    flux: flux.map((value, i) => value * multiplier[i]),
     note: [source, velocityText(match), `χ²ν ${chi2Text(match)}`].filter(Boolean).join(' · '),
     title: [citation, licence && `licence: ${licence}`].filter(Boolean).join('; '),
   }

@@ -92,9 +92,7 @@ export class Evidence {
     if (ticket === this.#ticket) this.#put(h('p.muted', {}, 'measuring …'))
     await pause(SETTLE)
     await idle()
-    if (ticket !== this.#ticket) return
-    if (this.aids.subject) await this.#draw(ticket)
-    else this.#put(h('p.muted', {}, 'This item has no spectrum.'))
+    if (ticket === this.#ticket) await this.#draw(ticket)
   }
 
   /** @param {string} name of a pane */
@@ -104,11 +102,15 @@ export class Evidence {
     this.#remember()
     const ticket = ++this.#ticket
     this.#put(h('p.muted', {}, 'measuring …'))
-    if (this.aids.subject) await this.#draw(ticket)
+    await this.#draw(ticket)
   }
 
   /** @param {number} ticket */
   async #draw(ticket) {
+    if (!this.aids.subject) {
+      this.#put(h('p.muted', {}, 'This item has no spectrum.'))
+      return
+    }
     let drawn
     try {
       const { draw } = await PANES[this.pane].load()

@@ -10,7 +10,7 @@ const LONGEST_TITLE = 32 // of an axis, in characters; a longer one has two line
 const BULK = 0.04 // of the points at each end may lie outside the first view
 
 /** Colour, plotly's symbol and the same as a character; the same in every plot. Hot stars are blue, cool ones red. */
-const LOOKS = {
+const SYMBOLS = {
   O: ['#4c6ef5', 'circle', '●'],
   B: ['#339af0', 'circle', '●'],
   A: ['#22b8cf', 'circle', '●'],
@@ -33,15 +33,15 @@ const OTHER = ['#868e96', 'hourglass', '⧗']
 
 /** @param {import('./aids.js').Aids} aids */
 export async function draw(aids) {
-  const { plots, note } = await aids.loci()
+  const { plots } = await aids.loci()
   const { plotly } = aids.view()
   const figures = plots.map((plot) => ({ plot, host: h('div.locus', {}) }))
   const element = h(
     'div.loci',
     {},
-    plots.length === 0 && h('p.muted', {}, note || 'There are no such plots for this class.'),
+    plots.length === 0 && h('p.muted', {}, 'There are no such plots for this class.'),
     figures.map(({ plot, host }) => h('figure', {}, h('figcaption', {}, plot.title, here(plot)), host, key(plot))),
-    plots.length > 0 && about(note),
+    plots.length > 0 && about(),
   )
   const paint = () => {
     for (const { plot, host } of figures) {
@@ -67,8 +67,8 @@ export async function draw(aids) {
 
 /** Where this spectrum lies, in words, or why it lies nowhere. */
 function here({ x, y, this: own, reason }) {
-  if (!own) return h('span.look', {}, reason ? `this spectrum: ${reason}` : 'this spectrum: not measured')
-  const of = ({ name, unit = '' }, value, error) => `${name} ${plusMinus({ value, error, unit })}`
+  if (!own) return h('span.look', {}, `this spectrum: ${reason}`)
+  const of = ({ name, unit }, value, error) => `${name} ${plusMinus({ value, error, unit })}`
   return h('span.muted', {}, `this one: ${of(x, own.x, own.x_error)}, ${of(y, own.y, own.y_error)}`)
 }
 
@@ -77,7 +77,7 @@ function figure({ x, y, points, this: own }, host) {
   const colour = (/** @type {string} */ name) => style.getPropertyValue(`--so-${name}`).trim()
   const classes = classesOf(points)
   const traces = classes.map((name) => {
-    const [paint, symbol] = LOOKS[name] ?? OTHER
+    const [paint, symbol] = SYMBOLS[name] ?? OTHER
     const members = points.filter((point) => point.class === name)
     return {
       type: 'scatter',
@@ -136,10 +136,10 @@ function figure({ x, y, points, this: own }, host) {
 }
 
 function thisOne(own, colour) {
-  const bar = (/** @type {number | null} */ error) => ({
+  const bar = (/** @type {number} */ error) => ({
     type: 'data',
-    array: [error ?? 0],
-    visible: Boolean(error),
+    array: [error],
+    visible: error > 0,
     color: colour('strong'),
     thickness: 1.5,
   })
@@ -158,7 +158,7 @@ function thisOne(own, colour) {
 
 /** The classes of the points, hot ones first. @param {any[]} points @returns {string[]} */
 function classesOf(points) {
-  const known = Object.keys(LOOKS)
+  const known = Object.keys(SYMBOLS)
   const rank = (/** @type {string} */ name) => (known.includes(name) ? known.indexOf(name) : known.length)
   return [...new Set(points.map((point) => point.class))].sort((a, b) => rank(a) - rank(b))
 }
@@ -170,7 +170,7 @@ const key = ({ points, this: own }) =>
     { 'aria-label': 'Symbols' },
     own && h('li', {}, h('span.own', { 'aria-hidden': 'true' }, '★'), 'this spectrum'),
     classesOf(points).map((name) => {
-      const [paint, , symbol] = LOOKS[name] ?? OTHER
+      const [paint, , symbol] = SYMBOLS[name] ?? OTHER
       return h('li', {}, h('span', { 'aria-hidden': 'true', style: `color: ${paint}` }, symbol), name)
     }),
   )
@@ -183,8 +183,8 @@ function bulk(values, own) {
   const seen = own === undefined ? [] : [own]
   const low = Math.min(...[quantile(values, BULK), ...seen].filter(Number.isFinite))
   const high = Math.max(...[quantile(values, 1 - BULK), ...seen].filter(Number.isFinite))
-  const room = 0.12 * (high - low) || 1
-  return [low - room, high + room]
+  const margin = 0.12 * (high - low) || 1
+  return [low - margin, high + margin]
 }
 
 /** A long title with a line break at the space nearest to its middle. @param {string} text */
@@ -198,8 +198,7 @@ function inTwoLines(text) {
 /** Text that plotly does not read as markup. @param {string} text */
 const plain = (text) => String(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
-/** @param {string} [note] */
-const about = (note) =>
+const about = () =>
   h(
     'details.about',
     {},
@@ -211,5 +210,4 @@ const about = (note) =>
         'A spectrum far from every class is none of them, or its redshift is wrong. Drag to zoom; a double ' +
         'click shows all points.',
     ),
-    note && h('p', {}, note),
   )

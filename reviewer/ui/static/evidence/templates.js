@@ -13,18 +13,18 @@ export async function draw(aids) {
       type: 'radio',
       name: `so-template-${aids.name}`,
       value: match.id,
-      onchange: () => aids.choose(match).catch(aids.onError),
+      onchange: () => aids.choose(match).catch((error) => aids.notices.error(error)),
     })
     rows.set(match.id, input)
     return input
   }
-  const others = (found.best_of_class ?? []).filter((match) => !found.matches.some(({ id }) => id === match.id))
+  const others = found.best_of_class.filter((match) => !found.matches.some(({ id }) => id === match.id))
   const off = h('button.so-small', { type: 'button', onclick: () => aids.chosen && aids.overlay('template') }, 'none')
   const element = h(
     'div.templates',
     {},
     h('p.summary', {}, 'Drawn over the data: ', off),
-    found.matches.length === 0 && h('p.muted', {}, found.note || 'No template overlaps with this spectrum.'),
+    found.matches.length === 0 && h('p.muted', {}, found.note),
     list('Best matches', found.matches, radio),
     others.length > 0 && list('Best of other classes', others, radio),
     about(found),

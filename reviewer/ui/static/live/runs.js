@@ -144,16 +144,15 @@ export class Runs {
   async start(row, settings) {
     const { run: id } = await postJSON('/api/live/runs', { bench: row.id, ...settings })
     row.runs.push(id)
-    const { task, policy, prompt, samples } = settings
-    return this.#listen({ id, bench: row.id, spectrum: row.spectrum, task, policy, prompt, samples }, Date.now())
+    return this.#listen(aboutOf({ ...settings, id, bench: row.id, spectrum: row.spectrum }), Date.now())
   }
 
   /** An earlier run with all its events. @param {string} id @returns {Promise<Run>} */
   async find(id) {
     const known = this.get(id)
     if (known) return known
-    const { started, ...about } = await getJSON(`/api/live/runs/${id}`)
-    return this.get(id) ?? this.#listen(aboutOf(about), Date.parse(started))
+    const found = await getJSON(`/api/live/runs/${id}`)
+    return this.get(id) ?? this.#listen(aboutOf(found), Date.parse(found.started))
   }
 
   /** @param {Run} run */
@@ -207,7 +206,7 @@ export class Runs {
   }
 }
 
-/** What a run is known by, of the server's answer. */
+/** The part of settings or of the server's answer that a run keeps. @param {any} about */
 const aboutOf = ({ id, bench, spectrum, task, policy, prompt, samples }) => ({
   id,
   bench,

@@ -26,12 +26,7 @@ export class LiveSpectrum {
       measure: (lo, hi) => this.aids.measure(lo, hi),
       state: lastVisit(),
     })
-    this.aids = new Aids({
-      name: 'live',
-      view: () => this.view,
-      onError: (error) => notices.error(error),
-      onNothing: (text) => notices.toast(text),
-    })
+    this.aids = new Aids({ name: 'live', view: () => this.view, notices })
     this.evidence = new Evidence({ aids: this.aids, name: 'live', panes: ['lines', 'loci', 'templates'] })
     /** @type {ShownSpectrum | null} */
     this.shown = null

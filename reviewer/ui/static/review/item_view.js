@@ -46,12 +46,7 @@ export class ItemView {
       measure: (lo, hi) => this.aids.measure(lo, hi),
       state: lastVisit(),
     })
-    this.aids = new Aids({
-      name: 'review',
-      view: () => this.spectrum,
-      onError: (error) => notices.error(error),
-      onNothing: (message) => notices.toast(message),
-    })
+    this.aids = new Aids({ name: 'review', view: () => this.spectrum, notices })
     this.evidence = new Evidence({ aids: this.aids, name: 'review', panes: ['lines', 'loci', 'templates', 'similar'] })
     state.addEventListener('steps', (event) => this.#stepsChanged(/** @type {CustomEvent} */ (event).detail))
   }

@@ -1,7 +1,7 @@
 // The time that a person works on each item: from opening it to the decision, and without pauses.
 
 const LONGEST_PAUSE = 120_000 // ms without mouse or keyboard; a longer pause does not count
-const SELDOM = 1000 // ms; more frequent events are not counted one by one
+const INTERVAL = 1000 // ms; more frequent events are ignored
 const ACTIVITY = ['pointermove', 'pointerdown', 'keydown', 'wheel', 'scroll', 'input']
 
 /** @typedef {{opened: number, active: number}} Times ms: when it was opened, and the active time since */
@@ -50,9 +50,10 @@ export class WorkTime {
     return !document.hidden && this.isVisible()
   }
 
-  #active(seldom = SELDOM) {
+  /** Add the time since the last activity, if that is at least so many ms ago. */
+  #active(interval = INTERVAL) {
     const now = Date.now()
-    if (this.#last !== null && now - this.#last < seldom) return
+    if (this.#last !== null && now - this.#last < interval) return
     const times = this.#item === null ? undefined : this.#times.get(this.#item)
     if (times && this.#last !== null) {
       const since = now - this.#last

@@ -83,12 +83,12 @@ export function continuumOf(spectrum) {
   return known.get(spectrum)
 }
 
-/**
- * Flux and error divided by a continuum; NaN where it is not positive.
- * @param {{flux: Float64Array, sigma: Float64Array}} data @param {Float64Array} continuum
- */
-export function divided({ flux, sigma }, continuum) {
-  const by = (/** @type {Float64Array} */ values) =>
-    values.map((value, i) => (continuum[i] > 0 ? value / continuum[i] : NaN))
-  return { flux: by(flux), sigma: by(sigma) }
-}
+/** Values divided by a continuum; NaN where it is not positive. @param {Float64Array} values */
+export const dividedBy = (values, /** @type {Float64Array} */ continuum) =>
+  values.map((value, i) => (continuum[i] > 0 ? value / continuum[i] : NaN))
+
+/** Flux and error divided by a continuum. */
+export const divided = ({ flux, sigma }, /** @type {Float64Array} */ continuum) => ({
+  flux: dividedBy(flux, continuum),
+  sigma: dividedBy(sigma, continuum),
+})

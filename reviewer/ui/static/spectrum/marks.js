@@ -176,9 +176,9 @@ export function secondRow(geometry, windows) {
 
 /**
  * The line between two continuum points, and the area between it and the data.
- * @param {any} geometry @param {{points: number[][]}} width @param {any} scene
+ * @param {any} geometry @param {number[][]} points of the line, [wavelength, flux as drawn] @param {any} scene
  */
-export function widthMark(geometry, { points }, { scale, wavelength, drawn }) {
+export function widthMark(geometry, points, { scale, wavelength, drawn }) {
   const { left, right, top, bottom, height, yRange } = geometry
   /** @param {number[]} point */
   const place = ([at, flux]) => {

@@ -2,6 +2,7 @@
 // own wavelengths, and divided by the data's pseudo-continuum in the normalised view.
 
 import { h } from '../common/dom.js'
+import { dividedBy } from './continuum.js'
 import { inMedium, interpolate } from './math.js'
 
 /**
@@ -47,14 +48,8 @@ function place({ kind, wavelength, flux, medium = 'vacuum', z = 0 }, spectrum, c
       : Float64Array.from(wavelength)
   const values = Float64Array.from(flux, (value) => value ?? NaN)
   if (!continuum) return { wavelength: at, flux: values }
-  const under = (/** @type {number} */ i) => interpolate(spectrum.wavelength, continuum, at[i])
-  return {
-    wavelength: at,
-    flux: values.map((value, i) => {
-      const level = under(i)
-      return level > 0 ? value / level : NaN
-    }),
-  }
+  const levels = at.map((each) => interpolate(spectrum.wavelength, continuum, each))
+  return { wavelength: at, flux: dividedBy(values, levels) }
 }
 
 /** The names of the kinds in the legend. */

@@ -143,7 +143,7 @@ function calculate({ wavelength, flux, ivar, mask }) {
  * @param {Object} state
  * @param {Object} made  data: `prepare(item.spectrum)`; drawn: {flux, sigma} as smoothed and normalised; raw: the flux
  *   under a smoothed one, or null; continuum: what the fluxes are divided by, or null; colours; selected: a step's id
- *   or null; dragged: {id, lo, hi} of a window being dragged, or null; width: the equivalent width shown, see width.js
+ *   or null; dragged: {id, lo, hi} of a window being dragged, or null; width: the tool, see width.js
  */
 export function compose(item, state, { data, drawn, raw, continuum, colours, selected, dragged, width }) {
   const { spectrum } = item

@@ -139,7 +139,7 @@ export class SpectrumView {
     else {
       this.#compose()
       this.#drawWindows()
-      this.controls.render(this.state, this.item, this.width.on)
+      this.#drawControls()
     }
   }
 
@@ -238,9 +238,9 @@ export class SpectrumView {
     this.tip = h('div.so-tip', { hidden: true, role: 'tooltip' })
     this.root.classList.add('so-view')
     this.width = new WidthTool({
-      panels: [],
+      panels: () => [this.step, this.full],
       measure: (lo, hi) => this.on.measure(lo, hi),
-      changed: () => this.#modeChanged(),
+      changed: () => this.#drawControls(),
       redraw: () => this.#drawWidth(),
     })
     this.root.replaceChildren(bar, this.readout, this.legend, this.width.root, full, step, this.tip)
@@ -250,7 +250,6 @@ export class SpectrumView {
     this.step = new Panel(step, { name: 'step', plotly, onZoom })
     step.append(this.empty)
     this.panels = [this.full, this.step]
-    this.width.panels = [this.step, this.full]
     this.naming = new Naming(this.root, {
       onRedshift: (z) => this.#set({ z }),
       onMark: (wavelength) => {
@@ -339,9 +338,8 @@ export class SpectrumView {
   /** Draw everything once, after the caller has finished: showing an item and selecting its step is one drawing. */
   #draw() {
     this.#compose()
-    this.root.classList.toggle('so-brushing', this.state.brush || this.width.on)
+    this.#drawControls()
     drawLegend(this.legend, this.item.overlays, this.scene.overlays)
-    this.controls.render(this.state, this.item, this.width.on)
     this.#setReadout(this.#defaultReadout())
     for (const panel of this.panels) this.#paint(panel)
   }
@@ -398,14 +396,12 @@ export class SpectrumView {
     this.#draw()
   }
 
-  #modeChanged() {
-    if (!this.item) return
+  #drawControls() {
     this.root.classList.toggle('so-brushing', this.state.brush || this.width.on)
     this.controls.render(this.state, this.item, this.width.on)
   }
 
   #drawWidth() {
-    if (!this.scene) return
     this.#compose()
     for (const panel of this.panels) {
       panel.scene = this.scene

@@ -10,7 +10,7 @@ const EDGE = 2 // pixels on either side of an edge whose median is its level whi
 
 /**
  * @typedef {Object} WidthOptions
- * @property {import('./panel.js').Panel[]} panels the whole spectrum, and the window
+ * @property {() => import('./panel.js').Panel[]} panels the window, and the whole spectrum
  * @property {(lo: number, hi: number) => Promise<any>} measure between two wavelengths of the data
  * @property {() => void} changed the mode has been turned on or off
  * @property {() => void} redraw the line has moved
@@ -109,17 +109,16 @@ export class WidthTool {
     if (final && this.ends) this.#send([this.ends[0][0], this.ends[1][0]])
   }
 
-  /** What a panel draws: {points} of the line, [wavelength, flux as drawn]; null without one. */
+  /** The points of the line that a panel draws, [wavelength, flux as drawn]; null without a line. */
   drawn(/** @type {Float64Array | null} */ continuum) {
     if (!this.ends) return null
     const [[from, low], [to, high]] = this.ends
-    const points = Array.from({ length: SAMPLES + 1 }, (_, k) => {
+    return Array.from({ length: SAMPLES + 1 }, (_, k) => {
       const fraction = k / SAMPLES
       const at = from + fraction * (to - from)
       const level = low + fraction * (high - low)
       return [at, continuum ? level / continuum[nearest(this.spectrum.wavelength, at)] : level]
     })
-    return { points }
   }
 
   #point(wavelength) {
@@ -173,7 +172,8 @@ export class WidthTool {
   }
 
   #startCursor() {
-    const panel = this.panels.find(({ range }) => range) ?? this.panels[0]
+    const [step, full] = this.panels()
+    const panel = step.range ? step : full
     if (!panel.geometry) return
     const [lo, hi] = panel.geometry.range
     panel.layer.append(this.cursor)
