@@ -164,7 +164,7 @@ def _emission(name: str, unit: str, span: Window, sides: tuple[Window, Window]) 
         first = coarse.measure(spectrum)  # much faster, and enough to leave most templates out
         if isinstance(first, Undefined):
             return first
-        found = evidence(spectrum, 0.0).named(name)
+        found = evidence(spectrum).named(name)
         if found.found is None or found.state != "emission":
             return Undefined(found.reason or f"{name} is in {found.state}")
         return found.found.width if unit == "Å" else found.found.fwhm

@@ -55,8 +55,9 @@ class LineEvidence:
     @property
     def found(self) -> LineMeasurement | None:
         """The measurement, if the line is in emission or absorption beyond doubt."""
-        is_found = self.state in ("emission", "absorption") and isinstance(self.measurement, LineMeasurement)
-        return self.measurement if is_found else None  # type: ignore[return-value]
+        if isinstance(self.measurement, Undefined) or self.state not in ("emission", "absorption"):
+            return None
+        return self.measurement
 
 
 class Evidence:
@@ -125,8 +126,6 @@ class Evidence:
         measured = self.measured(line)
         if isinstance(measured, Undefined):
             return LineEvidence(line, "undefined", measured.reason, measured)
-        centre = line.at(self.spectrum.medium)
-        snr = signal_to_noise(self.spectrum, (centre * 0.99, centre * 1.01))
         if not measured.stands_out:
             limit = _limit(measured)
             if limit is not None and limit < LIMIT:
@@ -134,21 +133,19 @@ class Evidence:
             return LineEvidence(line, "undecided", "not above the scatter of its neighbourhood", measured)
         centre_doubt = "" if measured.at_limit else _off_centre(measured, self)
         doubt = centre_doubt or _doubt(measured, self)
-        if not doubt and (isinstance(snr, Undefined) or abs(snr) < LOW_SNR) and not measured.emission:
-            doubt = "S/N below 5 per pixel"
+        if not doubt and not measured.emission:
+            centre = line.at(self.spectrum.medium)
+            snr = signal_to_noise(self.spectrum, (centre * 0.99, centre * 1.01))
+            doubt = f"S/N below {LOW_SNR:g} per pixel" if isinstance(snr, Undefined) or abs(snr) < LOW_SNR else ""
         if doubt:
             return LineEvidence(line, "undecided", doubt, measured, off_centre=bool(centre_doubt))
         return LineEvidence(line, "emission" if measured.emission else "absorption", "", measured)
 
 
 @lru_cache(maxsize=64)
-def _evidence(key: tuple[str, float], at_rest: Spectrum) -> Evidence:
+def evidence(at_rest: Spectrum) -> Evidence:
+    """Return the evidence on a spectrum at rest, from a small cache."""
     return Evidence(at_rest)
-
-
-def evidence(at_rest: Spectrum, redshift: float) -> Evidence:
-    """Return the evidence on a spectrum at rest for a redshift, from a small cache."""
-    return _evidence((at_rest.sha256, redshift), at_rest)
 
 
 def _peak(spectrum: Spectrum, line: Line) -> float | None:
@@ -167,16 +164,18 @@ def _peak(spectrum: Spectrum, line: Line) -> float | None:
 
 
 def _limit(measured: LineMeasurement) -> float | None:
-    """Return the 3σ limit of the depth, of either sign, as a fraction of the continuum."""
+    """Return |depth| + 3σ, in emission or absorption, as a fraction of the continuum; None without a continuum."""
     if isinstance(measured.depth, Undefined) or measured.depth.value == 0:
         return None
-    per_flux = abs(measured.depth.value / measured.amplitude.value) if measured.amplitude.value else 0.0
+    per_flux = abs(measured.depth.value / measured.amplitude.value)
     noise = max(measured.amplitude.error, measured.structure) * per_flux
     return abs(measured.depth.value) + 3.0 * noise
 
 
 def _off_centre(measured: LineMeasurement, data: Evidence) -> str:
-    """Return that the centre is too far from the line, or from the velocity of other lines; empty if it is not."""
+    """Return how far the centre is from the line where that, or the distance to other lines' velocity, is too much;
+    "" where it is not.
+    """
     width, line = measured.fwhm.value, measured.line
     allowed = min(600.0, max(OFF_CENTRE, 0.15 * width))
     if width > TOO_BROAD or abs(measured.velocity.value - data.offset) - 2 * measured.velocity.error <= allowed:

@@ -44,7 +44,7 @@ by up to 0.06 of one (measured on shifted templates)."""
 UPSIDE_DOWN = 0.02
 """Part of the model's flux that may come from a negative P; above it the template fits only upside down."""
 STELLAR = 0.005
-"""Largest |z| that is taken for a star's (1 500 km/s)."""
+"""Largest |z| that is taken for a star's: 1 500 km/s, more than any star of the Galaxy has."""
 _SHIFTS = int(np.ceil(FARTHEST / grid.PIXEL_VELOCITY))
 
 
