@@ -153,7 +153,7 @@ class Spectrum:
         between its neighbours and ivar 0, so that nothing downstream meets a NaN and a drawn line looks as if
         the pixel were left out.
     :param ivar: 1 / ``flux_unit``², float64, finite, 0 or more; 0 = no data. If not given it is estimated
-        from the pixel-to-pixel scatter (``agent.spectrum.record``) and ``errors`` is "estimated".
+        from the pixel-to-pixel scatter (``agent.spectrum.noise``) and ``errors`` is "estimated".
     :param mask: bool, True = the survey flags the pixel; flux and ivar are kept. Not given: nothing flagged.
     :param redshift: as the catalogue or header gives it, None if unknown; a radial velocity is given as v/c
     :param snr: signal-to-noise by band or arm, as the catalogue gives it
