@@ -24,7 +24,7 @@ OFF_CENTRE = 300.0  # km/s from the line's rest wavelength; a broad line may be 
 SHALLOW_EMISSION = 0.05  # of the continuum: below it flux calibration makes such bumps
 SHALLOW_FORBIDDEN = 0.1  # wind lines of hot stars lie where forbidden lines do (C II 6578, 6583 on [N II] 6583)
 SHALLOW_ABSORPTION = 0.03
-BROAD = 2500.0  # km/s; the stretch between two absorption lines looks like broad, shallow emission
+BROAD = 2500.0  # km/s; the stretch between two absorption lines resembles broad, shallow emission
 SHALLOW_BROAD = (0.5, 0.1)  # least height in emission and depth in absorption of a line that broad
 TOO_BROAD = 8000.0
 IN_A_COOL_STAR = (0.3, 1.0)  # least height of emission, of hydrogen and Ca II, and of other lines
@@ -33,9 +33,9 @@ LIMIT = 0.1  # of the continuum: a line of 3σ below this depth is called absent
 
 State = Literal["emission", "absorption", "none", "undecided", "undefined"]
 
-_OF_DISCS = ("H I", "He I", "He II")
-_STRONG = ("Hα", "Hβ", "[O III] 5007", "[O III] 4959")
-_CHROMOSPHERIC = ("H I", "Ca II")
+_OF_DISCS = ("H I", "He I", "He II")  # species whose lines have two maxima in a disc
+_STRONG = ("Hα", "Hβ", "[O III] 5007", "[O III] 4959")  # lines whose common velocity tells that z is wrong
+_CHROMOSPHERIC = ("H I", "Ca II")  # species that cool stars have in emission
 HOT = ("He I", "He II", "Mg II", "N III", "C III", "C III / N III", "Si IV", "N IV", "N V")
 
 
@@ -77,7 +77,9 @@ class Evidence:
 
     @cached_property
     def between_absorption(self) -> bool:
-        """Whether Hβ or Hγ is a broad absorption line: the continuum between two such lines looks like emission."""
+        """Whether Hβ or Hγ is a broad absorption line: the continuum between two such lines resembles
+        emission.
+        """
         found = (self.measured(line) for line in lines() if line.name in ("Hβ", "Hγ"))
         return any(
             isinstance(m, LineMeasurement) and m.stands_out and not m.emission and m.fwhm.value > BROAD for m in found
@@ -96,11 +98,13 @@ class Evidence:
         return middle if agreeing > 1 and abs(middle) > OFF_CENTRE else 0.0
 
     def measured(self, line: Line) -> LineMeasurement | Undefined:
+        """Return the measurement of a line, without a verdict."""
         if line.name not in self._measured:
             self._measured[line.name] = measure_line(self.spectrum, line, self.offset)
         return self._measured[line.name]
 
     def line(self, line: Line) -> LineEvidence:
+        """Return the verdict on a line."""
         if line.name not in self._lines:
             self._lines[line.name] = self._judged(line)
         return self._lines[line.name]
@@ -110,6 +114,7 @@ class Evidence:
         return self.line(next(line for line in lines() if line.name == name))
 
     def molecule(self, species: str) -> MoleculeEvidence | None:
+        """Return what the indices say about a molecule; None for a molecule without a rule."""
         if species not in self._molecules:
             self._molecules[species] = molecule(self.spectrum, species)
         return self._molecules[species]
@@ -191,7 +196,7 @@ def _doubt(measured: LineMeasurement, data: Evidence) -> str:
     if measured.at_limit:
         return f"the nearest peak is farther than {abs(measured.velocity.value):.0f} km/s from {line.name}"
     if width > TOO_BROAD:
-        return f"broader than {TOO_BROAD:.0f} km/s, as the continuum between lines is"
+        return f"broader than {TOO_BROAD:.0f} km/s: more likely the continuum between two lines"
     return (
         _doubt_in_emission(measured, depth, data) if measured.emission else _doubt_in_absorption(measured, depth, data)
     )
@@ -205,9 +210,9 @@ def _doubt_in_emission(measured: LineMeasurement, depth: float | None, data: Evi
         return ""
     least = SHALLOW_FORBIDDEN if line.name.startswith("[") else SHALLOW_EMISSION
     if depth < least:
-        return f"a rise of {100 * depth:.0f} % of the continuum, as flux calibration leaves"
+        return f"a rise of {100 * depth:.0f} % of the continuum: flux calibration leaves such bumps"
     if width > BROAD and depth < SHALLOW_BROAD[0]:
-        return "broad and shallow, as the continuum between absorption lines is"
+        return "broad and shallow: more likely the continuum between two absorption lines"
     if width > BROAD and data.between_absorption:
         return "the hydrogen lines are broad absorption: it can be the continuum between them"
     if data.cool:
@@ -224,11 +229,11 @@ def _doubt_in_absorption(measured: LineMeasurement, depth: float | None, data: E
     if depth is None:
         return "there is no continuum"
     if depth < SHALLOW_ABSORPTION:
-        return f"a dip of {100 * depth:.0f} % of the continuum, as flux calibration leaves"
+        return f"a dip of {100 * depth:.0f} % of the continuum: flux calibration leaves such dips"
     if depth > 1.05:
         return "deeper than the continuum"
     if width > BROAD and depth < SHALLOW_BROAD[1]:
-        return "broad and shallow, as a wave of the continuum is"
+        return "broad and shallow: more likely a wave of the continuum"
     if data.cool and line.species in HOT:
         return f"in a cool star it is a blend of metal lines or a band, not {line.species}"
     return ""

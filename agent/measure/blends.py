@@ -96,9 +96,11 @@ class Region:
     width: FloatArray
 
     def within(self, velocity: float) -> Region:
+        """Return the pixels within ``velocity`` (km/s) of the rest wavelength."""
         return self.select(np.abs(self.velocity) <= velocity)
 
     def select(self, kept: BoolArray) -> Region:
+        """Return the pixels where a mask (n,) is True."""
         return Region(self.velocity[kept], self.flux[kept], self.weight[kept], self.width[kept])
 
 
