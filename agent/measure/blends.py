@@ -118,7 +118,7 @@ def measure_line(spectrum: Spectrum, line: Line, near: float = 0.0) -> LineMeasu
     if not _within_range(whole):
         return Undefined("flux or ivar is beyond the range of numbers")
     pixel = float(np.median(np.diff(whole.velocity))) if whole.velocity.size > 1 else np.inf
-    instrument = instrument_fwhm(spectrum, centre * _stretch(spectrum))
+    instrument = instrument_fwhm(spectrum, centre)
     narrowest = max(NARROWEST, 2.0 * pixel, 0.8 * (instrument or 0.0))
     if narrowest > BROADEST / 2:
         return Undefined(f"one pixel per {pixel:.0f} km/s is too coarse for a line")
@@ -155,10 +155,6 @@ def _velocities(fwhm: float) -> FloatArray:
     reach = min(400.0, max(300.0, 0.35 * fwhm))
     count = int(np.ceil(reach / max(75.0, fwhm / 3)))
     return np.linspace(-reach, reach, 2 * count + 1)
-
-
-def _stretch(spectrum: Spectrum) -> float:
-    return 1.0 + (spectrum.redshift or 0.0) if spectrum.frame == "rest" else 1.0
 
 
 def region_around(spectrum: Spectrum, centre: float, velocity: float) -> Region | None:
