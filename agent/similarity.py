@@ -30,8 +30,7 @@ def shape_vector(spectrum: Spectrum) -> Vector | None:
     """Return sign(y) ln(1 + |y|) with y = F/C − 1 on ``SIZE`` elements, NaN without data; None if less than
     ``LEAST_COMMON`` has data.
 
-    At the redshift of the file, 0 without one. The logarithm keeps one strong
-    emission line from deciding alone.
+    At the redshift of the file, 0 without one. The logarithm keeps one strong emission line from deciding alone.
     """
     first, flux, ivar = grid.rebin(rest(spectrum, None, "vacuum"))
     seen = np.flatnonzero(ivar > 0)

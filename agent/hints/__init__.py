@@ -7,14 +7,14 @@ kind was right on real spectra (``promises``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
 from agent.hints.claims import claims_of, compare, summary
 from agent.hints.evidence import HOT, LOW_SNR, Evidence, LineEvidence, evidence
 from agent.hints.promises import promises
-from agent.lines import Band, Line, SkyBand, bands, convert, lines, sky_bands
+from agent.lines import Band, Line, SkyBand, bands, convert, convert_window, lines, sky_bands
 from agent.lines.names import named, species_named
 from agent.measure import (
     Measured,
@@ -32,6 +32,7 @@ from agent.measure.peaks import TwoMaxima
 from agent.measure.values import number, plus_minus
 from agent.spectrum import Spectrum
 from agent.tasks import Feature, Task
+from agent.templates.rank import STELLAR
 from agent.trajectory import Think, Trajectory, Zoom
 
 Level = Literal["ok", "look", "plain"]
@@ -39,7 +40,6 @@ Level = Literal["ok", "look", "plain"]
 MOST = 9
 MOST_CLAIMS = 4
 WIDE_WINDOW = 600.0  # Å; a wider window always crosses some sky, so only what lies on its line is reported
-STELLAR = 0.005  # z; 1500 km/s, beyond the velocity of any star in the Galaxy
 HOT_ABSORPTION = "absorption, hot stars' line"
 ONE_VELOCITY = 100.0  # km/s added to the errors when two lines are compared: calibration, blends
 
@@ -60,12 +60,20 @@ class Hint:
     why: str = ""
 
 
-def _finding(kind: str, text: str, subject: str) -> Hint:
-    """Make a hint of a feature that was found: green if its kind keeps what green promises."""
+def _level(kind: str) -> Level:
+    """Return green if the kind keeps what green promises, otherwise grey."""
     promise = promises().get(kind)
-    if promise is None:
-        return Hint("plain", kind, text, subject)
-    return Hint("ok" if promise.kept else "plain", kind, text, subject, str(promise))
+    return "ok" if promise is not None and promise.kept else "plain"
+
+
+def _why(kind: str) -> str:
+    promise = promises().get(kind)
+    return "" if promise is None else str(promise)
+
+
+def _finding(kind: str, text: str, subject: str) -> Hint:
+    """Make a hint of a feature that was found."""
+    return Hint(_level(kind), kind, text, subject, _why(kind))
 
 
 @dataclass(frozen=True)
@@ -91,7 +99,7 @@ class _View:
 
     @property
     def data(self) -> Evidence:
-        return evidence(self.spectrum, (self.to_observed or 1.0) - 1.0)
+        return evidence(self.spectrum)
 
 
 def hints(spectrum: Spectrum, zoom: Zoom, task: Task | None = None, thought: str = "") -> tuple[Hint, ...]:
@@ -138,7 +146,7 @@ def thought_on(trajectory: Trajectory, zoom: Zoom) -> str:
 
 
 def _view(spectrum: Spectrum, zoom: Zoom, window: Window) -> _View:
-    lo, hi = (convert(w, zoom.medium, spectrum.medium) for w in window)
+    lo, hi = convert_window(window, zoom.medium, spectrum.medium)
     if spectrum.frame == "rest":
         observed = None if spectrum.redshift is None else 1.0 + spectrum.redshift
         return _View(spectrum, (lo, hi), 1.0, observed, zoom)
@@ -157,7 +165,7 @@ def _entries(view: _View, task: Task | None) -> tuple[Line | Band | None, list[L
     if not by_label:
         species = species_named(view.zoom.label)
         by_label = sorted((e for e in inside if e.species in species), key=lambda e: not e.major)
-    of_task = [e for f in _shown(task, view.zoom.label) for e in _entries_of(f) if e in inside]
+    of_task = [e for f in _shown(task, view.zoom.label) for e in entries_of(f) if e in inside]
     middle = sum(view.window) / 2
     # With a known task, a band that the task does not use is not informative.
     notable = (e for e in inside if e.major and (task is None or isinstance(e, Line)))
@@ -173,8 +181,8 @@ def _shown(task: Task | None, label: str) -> list[Feature]:
 
 
 @cache
-def _entries_of(feature: Feature) -> tuple[Line | Band, ...]:
-    """Return the lines, or bands, at the wavelengths of a feature; the principal wavelength first."""
+def entries_of(feature: Feature) -> tuple[Line | Band, ...]:
+    """Return the lines, or bands, within 1.5 Å of the wavelengths of a feature; the principal wavelength first."""
     known: tuple[Line | Band, ...] = lines() if feature.kind == "line" else bands()
     return tuple(entry for w in feature.wavelengths for entry in known if abs(w - entry.at(feature.medium)) < 1.5)
 
@@ -211,12 +219,11 @@ def _measurement(view: _View, entry: Line | Band) -> list[Hint]:
     found = view.data.line(entry)
     measured = found.found
     if measured is None:
-        size = _size(found)
         if found.state == "none":
             return [Hint("plain", "none", f"no {entry.name}: {found.reason}", entry.name)]
         if found.state == "undefined":
             return [Hint("look", "undefined", f"{entry.name} not measured: {found.reason}", entry.name)]
-        return [Hint("look", "undecided", f"{entry.name} not certain: {found.reason}{size}", entry.name)]
+        return [Hint("look", "undecided", f"{entry.name} not certain: {found.reason}{_size(found)}", entry.name)]
     blend = f", fitted with {', '.join(line.name for line in measured.companions)}" if measured.companions else ""
     text = f"{entry.name} {summary(found)} (absorption > 0), at {plus_minus(measured.velocity)}{blend}"
     return [
@@ -233,10 +240,6 @@ def _promise_of(found: LineEvidence) -> str:
     """
     hot = found.state == "absorption" and found.line.species in HOT
     return HOT_ABSORPTION if hot else found.state
-
-
-def _species(name: str) -> str:
-    return next((line.species for line in lines() if line.name == name), "")
 
 
 def _size(found: LineEvidence) -> str:
@@ -337,16 +340,13 @@ def _claims(view: _View, thought: str) -> list[Hint]:
     found = []
     for one in sorted(compared, key=lambda c: order[c.verdict])[:MOST_CLAIMS]:
         if one.verdict == "agrees":
-            hot = one.claim.property == "absorption" and _species(one.claim.subject) in HOT
-            kind = HOT_ABSORPTION if hot and one.claim.positive else "claim"
-            level = _finding(kind, "", "").level
-            found.append(replace(_finding("claim", f"“{one.claim}” agrees: {one.reason}", str(one.claim)), level=level))
+            absorbed = one.claim.property == "absorption" and one.claim.positive
+            hot = absorbed and _promise_of(view.data.named(one.claim.subject)) == HOT_ABSORPTION
+            text = f"“{one.claim}” agrees: {one.reason}"
+            found.append(Hint(_level(HOT_ABSORPTION if hot else "claim"), "claim", text, str(one.claim), _why("claim")))
         elif one.verdict == "contradicts":
-            promise = promises().get("contradiction")
-            why = "" if promise is None else str(promise)
-            found.append(
-                Hint("look", "contradiction", f"“{one.claim}” contradicts the data: {one.reason}", str(one.claim), why)
-            )
+            text = f"“{one.claim}” contradicts the data: {one.reason}"
+            found.append(Hint("look", "contradiction", text, str(one.claim), _why("contradiction")))
         else:
             text = f"“{one.claim}” cannot be told from these data: {one.reason}"
             found.append(Hint("plain", "claim", text, str(one.claim)))
@@ -359,11 +359,11 @@ def _redshift(view: _View, spectrum: Spectrum, principal: Line | Band | None, ta
         return []
     if spectrum.redshift is None:
         return [Hint("look", "redshift", "z is unknown, 0 taken")]
-    if task is None or abs(spectrum.redshift) < STELLAR or spectrum.frame == "rest":
+    if task is None or abs(spectrum.redshift) <= STELLAR or spectrum.frame == "rest":
         return []
     text = f"z {number(spectrum.redshift, 4)} is not a star's"
     if isinstance(principal, Line):
-        at_zero = evidence(rest(spectrum, 0.0), 0.0).line(principal)
+        at_zero = evidence(rest(spectrum, 0.0)).line(principal)
         text += f"; at z = 0 {principal.name}: {summary(at_zero)}"
     return [Hint("look", "redshift", text)]
 

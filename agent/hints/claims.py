@@ -68,7 +68,7 @@ _PROPERTIES: tuple[tuple[Property, re.Pattern[str]], ...] = (
     ("two maxima", re.compile(r"double[- ]?peak|two (\w+ )?(peaks|maxima)|twin peaks|two-peaked", re.IGNORECASE)),
     ("broad", re.compile(r"\b(broad(ened)?|wide)\b", re.IGNORECASE)),
     ("narrow", re.compile(r"\b(narrow|unresolved)\b", re.IGNORECASE)),
-    ("emission", re.compile(r"\bemission\b|\bemit\w*\b|\bin emission\b", re.IGNORECASE)),
+    ("emission", re.compile(r"\b(emission|emit\w*)\b", re.IGNORECASE)),
     ("absorption", re.compile(r"\babsor\w+\b|\btrough\b", re.IGNORECASE)),
 )
 _BAND = re.compile(

@@ -24,7 +24,7 @@ OFF_CENTRE = 300.0  # km/s from the line's rest wavelength; a broad line may be 
 SHALLOW_EMISSION = 0.05  # of the continuum: below it flux calibration makes such bumps
 SHALLOW_FORBIDDEN = 0.1  # wind lines of hot stars lie where forbidden lines do (C II 6578, 6583 on [N II] 6583)
 SHALLOW_ABSORPTION = 0.03
-BROAD = 2500.0  # km/s; the stretch between two absorption lines looks like broad, shallow emission
+BROAD = 2500.0  # km/s; the stretch between two absorption lines resembles broad, shallow emission
 SHALLOW_BROAD = (0.5, 0.1)  # least height in emission and depth in absorption of a line that broad
 TOO_BROAD = 8000.0
 IN_A_COOL_STAR = (0.3, 1.0)  # least height of emission, of hydrogen and Ca II, and of other lines
@@ -33,9 +33,9 @@ LIMIT = 0.1  # of the continuum: a line of 3σ below this depth is called absent
 
 State = Literal["emission", "absorption", "none", "undecided", "undefined"]
 
-_OF_DISCS = ("H I", "He I", "He II")
-_STRONG = ("Hα", "Hβ", "[O III] 5007", "[O III] 4959")
-_CHROMOSPHERIC = ("H I", "Ca II")
+_OF_DISCS = ("H I", "He I", "He II")  # species whose lines have two maxima in a disc
+_STRONG = ("Hα", "Hβ", "[O III] 5007", "[O III] 4959")  # lines whose common velocity tells that z is wrong
+_CHROMOSPHERIC = ("H I", "Ca II")  # species that cool stars have in emission
 HOT = ("He I", "He II", "Mg II", "N III", "C III", "C III / N III", "Si IV", "N IV", "N V")
 
 
@@ -55,8 +55,9 @@ class LineEvidence:
     @property
     def found(self) -> LineMeasurement | None:
         """The measurement, if the line is in emission or absorption beyond doubt."""
-        is_found = self.state in ("emission", "absorption") and isinstance(self.measurement, LineMeasurement)
-        return self.measurement if is_found else None  # type: ignore[return-value]
+        if isinstance(self.measurement, Undefined) or self.state not in ("emission", "absorption"):
+            return None
+        return self.measurement
 
 
 class Evidence:
@@ -76,7 +77,9 @@ class Evidence:
 
     @cached_property
     def between_absorption(self) -> bool:
-        """Whether Hβ or Hγ is a broad absorption line: the continuum between two such lines looks like emission."""
+        """Whether Hβ or Hγ is a broad absorption line: the continuum between two such lines resembles
+        emission.
+        """
         found = (self.measured(line) for line in lines() if line.name in ("Hβ", "Hγ"))
         return any(
             isinstance(m, LineMeasurement) and m.stands_out and not m.emission and m.fwhm.value > BROAD for m in found
@@ -95,11 +98,13 @@ class Evidence:
         return middle if agreeing > 1 and abs(middle) > OFF_CENTRE else 0.0
 
     def measured(self, line: Line) -> LineMeasurement | Undefined:
+        """Return the measurement of a line, without a verdict."""
         if line.name not in self._measured:
             self._measured[line.name] = measure_line(self.spectrum, line, self.offset)
         return self._measured[line.name]
 
     def line(self, line: Line) -> LineEvidence:
+        """Return the verdict on a line."""
         if line.name not in self._lines:
             self._lines[line.name] = self._judged(line)
         return self._lines[line.name]
@@ -109,6 +114,7 @@ class Evidence:
         return self.line(next(line for line in lines() if line.name == name))
 
     def molecule(self, species: str) -> MoleculeEvidence | None:
+        """Return what the indices say about a molecule; None for a molecule without a rule."""
         if species not in self._molecules:
             self._molecules[species] = molecule(self.spectrum, species)
         return self._molecules[species]
@@ -125,8 +131,6 @@ class Evidence:
         measured = self.measured(line)
         if isinstance(measured, Undefined):
             return LineEvidence(line, "undefined", measured.reason, measured)
-        centre = line.at(self.spectrum.medium)
-        snr = signal_to_noise(self.spectrum, (centre * 0.99, centre * 1.01))
         if not measured.stands_out:
             limit = _limit(measured)
             if limit is not None and limit < LIMIT:
@@ -134,21 +138,19 @@ class Evidence:
             return LineEvidence(line, "undecided", "not above the scatter of its neighbourhood", measured)
         centre_doubt = "" if measured.at_limit else _off_centre(measured, self)
         doubt = centre_doubt or _doubt(measured, self)
-        if not doubt and (isinstance(snr, Undefined) or abs(snr) < LOW_SNR) and not measured.emission:
-            doubt = "S/N below 5 per pixel"
+        if not doubt and not measured.emission:
+            centre = line.at(self.spectrum.medium)
+            snr = signal_to_noise(self.spectrum, (centre * 0.99, centre * 1.01))
+            doubt = f"S/N below {LOW_SNR:g} per pixel" if isinstance(snr, Undefined) or abs(snr) < LOW_SNR else ""
         if doubt:
             return LineEvidence(line, "undecided", doubt, measured, off_centre=bool(centre_doubt))
         return LineEvidence(line, "emission" if measured.emission else "absorption", "", measured)
 
 
 @lru_cache(maxsize=64)
-def _evidence(key: tuple[str, float], at_rest: Spectrum) -> Evidence:
+def evidence(at_rest: Spectrum) -> Evidence:
+    """Return the evidence on a spectrum at rest, from a small cache."""
     return Evidence(at_rest)
-
-
-def evidence(at_rest: Spectrum, redshift: float) -> Evidence:
-    """Return the evidence on a spectrum at rest for a redshift, from a small cache."""
-    return _evidence((at_rest.sha256, redshift), at_rest)
 
 
 def _peak(spectrum: Spectrum, line: Line) -> float | None:
@@ -167,16 +169,18 @@ def _peak(spectrum: Spectrum, line: Line) -> float | None:
 
 
 def _limit(measured: LineMeasurement) -> float | None:
-    """Return the 3σ limit of the depth, of either sign, as a fraction of the continuum."""
+    """Return |depth| + 3σ, in emission or absorption, as a fraction of the continuum; None without a continuum."""
     if isinstance(measured.depth, Undefined) or measured.depth.value == 0:
         return None
-    per_flux = abs(measured.depth.value / measured.amplitude.value) if measured.amplitude.value else 0.0
+    per_flux = abs(measured.depth.value / measured.amplitude.value)
     noise = max(measured.amplitude.error, measured.structure) * per_flux
     return abs(measured.depth.value) + 3.0 * noise
 
 
 def _off_centre(measured: LineMeasurement, data: Evidence) -> str:
-    """Return that the centre is too far from the line, or from the velocity of other lines; empty if it is not."""
+    """Return how far the centre is from the line where that, or the distance to other lines' velocity, is too much;
+    "" where it is not.
+    """
     width, line = measured.fwhm.value, measured.line
     allowed = min(600.0, max(OFF_CENTRE, 0.15 * width))
     if width > TOO_BROAD or abs(measured.velocity.value - data.offset) - 2 * measured.velocity.error <= allowed:
@@ -192,7 +196,7 @@ def _doubt(measured: LineMeasurement, data: Evidence) -> str:
     if measured.at_limit:
         return f"the nearest peak is farther than {abs(measured.velocity.value):.0f} km/s from {line.name}"
     if width > TOO_BROAD:
-        return f"broader than {TOO_BROAD:.0f} km/s, as the continuum between lines is"
+        return f"broader than {TOO_BROAD:.0f} km/s: more likely the continuum between two lines"
     return (
         _doubt_in_emission(measured, depth, data) if measured.emission else _doubt_in_absorption(measured, depth, data)
     )
@@ -206,9 +210,9 @@ def _doubt_in_emission(measured: LineMeasurement, depth: float | None, data: Evi
         return ""
     least = SHALLOW_FORBIDDEN if line.name.startswith("[") else SHALLOW_EMISSION
     if depth < least:
-        return f"a rise of {100 * depth:.0f} % of the continuum, as flux calibration leaves"
+        return f"a rise of {100 * depth:.0f} % of the continuum: flux calibration leaves such bumps"
     if width > BROAD and depth < SHALLOW_BROAD[0]:
-        return "broad and shallow, as the continuum between absorption lines is"
+        return "broad and shallow: more likely the continuum between two absorption lines"
     if width > BROAD and data.between_absorption:
         return "the hydrogen lines are broad absorption: it can be the continuum between them"
     if data.cool:
@@ -225,11 +229,11 @@ def _doubt_in_absorption(measured: LineMeasurement, depth: float | None, data: E
     if depth is None:
         return "there is no continuum"
     if depth < SHALLOW_ABSORPTION:
-        return f"a dip of {100 * depth:.0f} % of the continuum, as flux calibration leaves"
+        return f"a dip of {100 * depth:.0f} % of the continuum: flux calibration leaves such dips"
     if depth > 1.05:
         return "deeper than the continuum"
     if width > BROAD and depth < SHALLOW_BROAD[1]:
-        return "broad and shallow, as a wave of the continuum is"
+        return "broad and shallow: more likely a wave of the continuum"
     if data.cool and line.species in HOT:
         return f"in a cool star it is a blend of metal lines or a band, not {line.species}"
     return ""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agent.hints import entries_of
 from agent.hints.evidence import evidence
 from agent.lines import Line, convert, lines, sky_bands
 from agent.measure.pixels import coverage, rest, shown
@@ -25,8 +26,6 @@ CALIBRATION = 10.0
 wavelength scale and of line positions in blends."""
 CHANCE = 0.01
 """Velocities disagree where their χ² has a probability below this."""
-SAME_LINE = 1.5
-"""Å within which a task's wavelength and the line list's are one line (agent.hints uses the same)."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,7 @@ def line_table(spectrum: Spectrum, task: Task | None) -> LineTable:
 
 def _chosen(spectrum: Spectrum, task: Task | None, at_zero: Spectrum, at_z: Spectrum | None) -> list[tuple[Line, bool]]:
     """Return the lines of the task (also those outside the data) and the major lines inside, by wavelength."""
-    own = {line for line in lines() for feature in _features(task) if _is_of(line, feature)}
+    own = {line for feature in _features(task) for line in entries_of(feature)}
 
     def covered(line: Line) -> bool:
         at = line.at(spectrum.medium)
@@ -130,10 +129,6 @@ def _features(task: Task | None) -> list[Feature]:
     return [f for f in (task.features if task else ()) if f.kind == "line" and f.quantity != "slope"]
 
 
-def _is_of(line: Line, feature: Feature) -> bool:
-    return any(abs(w - line.at(feature.medium)) < SAME_LINE for w in feature.wavelengths)
-
-
 def _measure(spectrum: Spectrum, view: Spectrum, line: Line, others: Sequence[Line], z: float) -> LineAt:
     """Measure one line in ``view``, the spectrum brought to rest at ``z``; a peak nearer to one of ``others`` is not
     this line's.
@@ -143,7 +138,7 @@ def _measure(spectrum: Spectrum, view: Spectrum, line: Line, others: Sequence[Li
     if not view.wavelength[0] < centre < view.wavelength[-1]:
         covered = shown((view.wavelength[0], view.wavelength[-1]))
         return LineAt(sky=sky, reason=f"outside the data ({covered} at this redshift)")
-    found = evidence(view, z).line(line)
+    found = evidence(view).line(line)
     measured = found.measurement
     if isinstance(measured, Undefined):
         return LineAt(sky=sky, reason=measured.reason)
@@ -183,7 +178,7 @@ def _common(task: Task | None, measured: Sequence[tuple[LineRow, LineAt]]) -> Co
     """Return the weighted mean velocity of the fitted lines that are free of sky: those of the task's ions, or all if
     they are fewer than two.
     """
-    ions = {line.species for line in lines() for f in _features(task) if f.role != "confuser" and _is_of(line, f)}
+    ions = {line.species for f in _features(task) if f.role != "confuser" for line in entries_of(f)}
     fitted = [(row, m.velocity) for row, m in measured if m.velocity is not None and not m.sky]
     found = [velocity for row, velocity in fitted if row.species in ions]
     if len(found) < 2:

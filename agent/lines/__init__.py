@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +25,7 @@ __all__ = [
     "air_to_vacuum",
     "bands",
     "convert",
+    "convert_window",
     "indices",
     "lines",
     "refractive_index",
@@ -92,7 +93,7 @@ class Band:
 
     def window(self, medium: Medium) -> Window:
         """Return the stretch that the band covers, in Å in the wanted medium, at rest."""
-        return _convert_window(self.extent, self.medium, medium)
+        return convert_window(self.extent, self.medium, medium)
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,8 @@ class Index:
     def at(self, medium: Medium) -> tuple[Window, tuple[Window, ...]]:
         """Return ``band`` and ``continuum`` in Å in the wanted medium, at rest."""
         return (
-            _convert_window(self.band, self.medium, medium),
-            tuple(_convert_window(w, self.medium, medium) for w in self.continuum),
+            convert_window(self.band, self.medium, medium),
+            tuple(convert_window(w, self.medium, medium) for w in self.continuum),
         )
 
 
@@ -127,7 +128,7 @@ class SkyBand:
 
     def window(self, medium: Medium) -> Window:
         """Return the stretch in Å in the wanted medium, in the observed frame."""
-        return _convert_window((self.lo, self.hi), self.medium, medium)
+        return convert_window((self.lo, self.hi), self.medium, medium)
 
 
 @dataclass(frozen=True)
@@ -212,11 +213,12 @@ def _frozen(value: Any) -> Any:
     return tuple(_frozen(v) for v in value) if isinstance(value, list) else value
 
 
-def _convert_window(window: Window, given: Medium, wanted: Medium) -> Window:
+def convert_window(window: Window, given: Medium, wanted: Medium) -> Window:
+    """Convert both ends of a window (Å) from one medium to another."""
     return _at(window[0], given, wanted), _at(window[1], given, wanted)
 
 
 # Every hint and every redraw reads the lists, which never change.
-@cache
+@lru_cache(maxsize=4096)
 def _at(wavelength: float, given: Medium, wanted: Medium) -> float:
     return convert(wavelength, given, wanted)

@@ -19,12 +19,7 @@ from agent.measure.gaussian import LineFit, fit_line, fwhm, instrument_fwhm
 from agent.measure.molecules import MoleculeEvidence, break_4000, head_ratio, is_cool, molecule
 from agent.measure.peaks import TwoMaxima, two_maxima
 from agent.measure.pixels import COARSE, coverage, flagged, mean_flux, rest, signal_to_noise
-from agent.measure.profile import (
-    Profile,
-    equivalent_width,
-    line_profile,
-    width_below,
-)
+from agent.measure.profile import Profile, equivalent_width, line_profile, width_below
 from agent.measure.values import Measured, Undefined, Window
 
 __all__ = [

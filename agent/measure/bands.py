@@ -8,7 +8,7 @@ import numpy as np
 
 from agent.lines import Index
 from agent.measure.continuum import excess
-from agent.measure.gaussian import fit_line
+from agent.measure.gaussian import LineFit, fit_line
 from agent.measure.pixels import mean_flux, shown
 from agent.measure.profile import equivalent_width
 from agent.measure.roughness import roughness
@@ -92,7 +92,8 @@ def measure_feature(spectrum: Spectrum, feature: Feature) -> Measured | Undefine
         case "equivalent_width":
             return equivalent_width(spectrum, feature.span, feature.side_bands)
         case "fwhm":
-            return _fwhm(spectrum, feature)
+            fit = fit_feature(spectrum, feature)
+            return fit if isinstance(fit, Undefined) else fit.fwhm
         case "depth":
             return depth(spectrum, feature.span, feature.side_bands)
         case "ratio":
@@ -103,11 +104,13 @@ def measure_feature(spectrum: Spectrum, feature: Feature) -> Measured | Undefine
             return roughness(spectrum, feature.span)
 
 
-def _fwhm(spectrum: Spectrum, feature: Feature) -> Measured | Undefined:
+def fit_feature(spectrum: Spectrum, feature: Feature) -> LineFit | Undefined:
+    """Fit the line of a feature in a spectrum at rest, in any medium; undefined where it has not the feature's sign."""
+    feature = feature.in_medium(spectrum.medium)
     fit = fit_line(spectrum, feature.span, feature.side_bands)
     if isinstance(fit, Undefined):
         return fit
     found = "absorption" if fit.depth.value > 0 else "emission"
     if feature.sign not in (found, "either"):
         return Undefined(f"the line is in {found}")
-    return fit.fwhm
+    return fit

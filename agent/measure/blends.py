@@ -44,7 +44,6 @@ class LineMeasurement:
     :param instrument: FWHM of the spectrograph there in km/s; None if it is not known
     :param structure: scatter of the neighbourhood, averaged over the line's width, in units of flux
     :param companions: lines of the blend that were detected with it
-    :param reduced_chi2: of the fit; well above 1 where the line is no Gaussian
     :param at_limit: the velocity ended at the limit of the search, so the peak is somewhere else
     """
 
@@ -57,7 +56,6 @@ class LineMeasurement:
     instrument: float | None
     structure: float
     companions: tuple[Line, ...]
-    reduced_chi2: float
     at_limit: bool
     _blend: tuple[_Companion, ...] = ()
 
@@ -98,23 +96,21 @@ class Region:
     width: FloatArray
 
     def within(self, velocity: float) -> Region:
+        """Return the pixels within ``velocity`` (km/s) of the rest wavelength."""
         return self.select(np.abs(self.velocity) <= velocity)
 
     def select(self, kept: BoolArray) -> Region:
+        """Return the pixels where a mask (n,) is True."""
         return Region(self.velocity[kept], self.flux[kept], self.weight[kept], self.width[kept])
 
 
+@np.errstate(all="ignore")
 def measure_line(spectrum: Spectrum, line: Line, near: float = 0.0) -> LineMeasurement | Undefined:
     """Measure the strongest component at a line: the width, between 150 and 7000 km/s, that stands out most.
 
     :param spectrum: at rest (``agent.measure.rest``), so that a velocity is the object's own
     :param near: velocity in km/s about which the line is searched for
     """
-    with np.errstate(all="ignore"):
-        return _measure_line(spectrum, line, near)
-
-
-def _measure_line(spectrum: Spectrum, line: Line, near: float) -> LineMeasurement | Undefined:
     centre = line.at(spectrum.medium) * (1.0 + near / SPEED_OF_LIGHT)
     whole = region_around(spectrum, centre, BROADEST * REACH)
     if whole is None:
@@ -122,7 +118,7 @@ def _measure_line(spectrum: Spectrum, line: Line, near: float) -> LineMeasuremen
     if not _within_range(whole):
         return Undefined("flux or ivar is beyond the range of numbers")
     pixel = float(np.median(np.diff(whole.velocity))) if whole.velocity.size > 1 else np.inf
-    instrument = instrument_fwhm(spectrum, centre * _stretch(spectrum))
+    instrument = instrument_fwhm(spectrum, centre)
     narrowest = max(NARROWEST, 2.0 * pixel, 0.8 * (instrument or 0.0))
     if narrowest > BROADEST / 2:
         return Undefined(f"one pixel per {pixel:.0f} km/s is too coarse for a line")
@@ -140,7 +136,7 @@ def _measure_line(spectrum: Spectrum, line: Line, near: float) -> LineMeasuremen
                 starts[kind] = fitted.significance, float(velocity), float(fwhm)
     if not starts:
         return Undefined(f"too little data around {centre:.0f} Å")
-    refined = [_refined(line, whole, near, start[1:], instrument, pixel, spectrum.medium) for start in starts.values()]
+    refined = [_refined(line, companions, whole, near, start[1:], instrument, pixel) for start in starts.values()]
     found = [one for one in refined if isinstance(one, LineMeasurement)]
     return max(found, key=lambda one: min(one.contrast, one.amplitude.significance)) if found else refined[0]
 
@@ -159,10 +155,6 @@ def _velocities(fwhm: float) -> FloatArray:
     reach = min(400.0, max(300.0, 0.35 * fwhm))
     count = int(np.ceil(reach / max(75.0, fwhm / 3)))
     return np.linspace(-reach, reach, 2 * count + 1)
-
-
-def _stretch(spectrum: Spectrum) -> float:
-    return 1.0 + (spectrum.redshift or 0.0) if spectrum.frame == "rest" else 1.0
 
 
 def region_around(spectrum: Spectrum, centre: float, velocity: float) -> Region | None:
@@ -280,7 +272,12 @@ def bell(velocity: FloatArray, centre: float, fwhm: float) -> FloatArray:
 
 def _design(velocity: FloatArray, centre: float, fwhm: float, companions: Sequence[_Companion]) -> FloatArray:
     """Return the columns of the linear fit (n, 3 + companions): line, companions, level and tilt of the continuum."""
-    columns = [bell(velocity, centre, fwhm), *(c.shape(velocity, centre, min(fwhm, NARROW)) for c in companions)]
+    others = [c.shape(velocity, centre, min(fwhm, NARROW)) for c in companions]
+    return with_continuum(velocity, [bell(velocity, centre, fwhm), *others])
+
+
+def with_continuum(velocity: FloatArray, columns: Sequence[FloatArray]) -> FloatArray:
+    """Return the columns (n,) of a linear fit, with level and tilt of the continuum added, as one array (n, m + 2)."""
     return np.stack([*columns, np.ones_like(velocity), velocity / BROADEST], axis=1)
 
 
@@ -326,8 +323,8 @@ def _fit(region: Region, velocity: float, fwhm: float, companions: Sequence[_Com
 def _structure(velocity: FloatArray, residual: FloatArray, away: BoolArray, fwhm: float) -> float:
     """Return the scatter of the residual's means over stretches of one FWHM away from the line, in units of flux.
 
-    A Gaussian's amplitude comes from about one FWHM of pixels, so this is the amplitude that the neighbourhood itself
-    produces; divided by √(π / (2 · 2.355) · ...) ≈ 0.75 for a boxcar instead of the Gaussian.
+    A Gaussian's amplitude comes from about one FWHM of pixels, so this is about the amplitude that the neighbourhood
+    itself produces.
     """
     v, r = velocity[away], residual[away]
     bins = np.floor(v / fwhm).astype(int)
@@ -361,19 +358,22 @@ def _best_fit(
 
 def _refined(
     line: Line,
+    companions: Sequence[_Companion],
     whole: Region,
     near: float,
     start: tuple[float, float],
     instrument: float | None,
     pixel: float,
-    medium: Medium,
 ) -> LineMeasurement | Undefined:
-    """Refine velocity and width by least squares, the amplitudes being linear in each step."""
+    """Refine velocity and width by least squares, the amplitudes being linear in each step.
+
+    :param start: velocity and FWHM in km/s
+    """
     from scipy.optimize import least_squares
 
     velocity, fwhm = start
-    region = whole.within(_reach(fwhm, pixel, companions_of(line.name, medium)))
-    coarse, companions = _best_fit(region, velocity, fwhm, companions_of(line.name, medium))
+    region = whole.within(_reach(fwhm, pixel, companions))
+    coarse, companions = _best_fit(region, velocity, fwhm, companions)
     if coarse is None:
         return Undefined(f"no fit at {line.name}")
     x, y, weight = (a[coarse.kept] for a in (region.velocity, region.flux, region.weight))
@@ -412,7 +412,6 @@ def _refined(
         instrument=instrument,
         structure=final.structure,
         companions=tuple(known for c in companions for known in _lines_of(c)),
-        reduced_chi2=final.reduced,
         at_limit=abs(velocity) > bound,
         _blend=companions,
     )

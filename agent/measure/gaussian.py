@@ -52,14 +52,17 @@ class LineFit:
 
 
 def instrument_fwhm(spectrum: Spectrum, wavelength: float) -> float | None:
-    """Return the FWHM of the spectrograph in km/s at an observed wavelength (Å); None for an unknown survey.
+    """Return the FWHM of the spectrograph in km/s at a wavelength (Å) of the spectrum's frame; None for an unknown
+    survey.
 
-    The typical resolving power of the survey is taken as linear from 3700 to 9100 Å.
+    The typical resolving power of the survey is taken as linear from 3700 to 9100 Å, observed. Where the spectrum is at
+    rest, the file's redshift gives the observed wavelength.
     """
     known = survey(spectrum.survey)
     if known is None:
         return None
-    resolving_power = np.interp(wavelength, (3700.0, 9100.0), known.resolving_power)
+    stretch = 1.0 + (spectrum.redshift or 0.0) if spectrum.frame == "rest" else 1.0
+    resolving_power = np.interp(wavelength * stretch, (3700.0, 9100.0), known.resolving_power)
     return float(SPEED_OF_LIGHT / resolving_power)
 
 
@@ -97,12 +100,11 @@ def fit_line(spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | 
     if abs(best[0]) < 3.0 * error[0]:
         return Undefined(f"nothing above 3σ in {shown(window)}")
     to_fwhm = FWHM_PER_SIGMA * SPEED_OF_LIGHT / best[1]
-    stretch = 1.0 + (spectrum.redshift or 0.0) if spectrum.frame == "rest" else 1.0
     return LineFit(
         depth=Measured(float(best[0]), float(error[0])),
         centre=Measured(float(best[1]), float(error[1]), "Å"),
         fwhm=Measured(float(best[2] * to_fwhm), float(error[2] * to_fwhm), "km/s"),
-        instrument=instrument_fwhm(spectrum, float(best[1]) * stretch),
+        instrument=instrument_fwhm(spectrum, float(best[1])),
         reduced_chi2=reduced,
     )
 

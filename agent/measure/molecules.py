@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.lines import Band, bands, indices
-from agent.measure.bands import flux_ratio
+from agent.lines import Band, bands, convert_window, indices
+from agent.measure.bands import band_index, flux_ratio
 from agent.measure.profile import equivalent_width
 from agent.measure.values import Measured, Undefined
 from agent.spectrum import Spectrum
@@ -95,8 +95,7 @@ def _measured(spectrum: Spectrum, name: str) -> Measured | Undefined:
     if name.startswith("head "):
         band = next(b for b in bands() if b.species == "C2" and b.name.endswith(name.removeprefix("head ")))
         return head_ratio(spectrum, band)
-    band_window, continuum = indices()[name].at(spectrum.medium)
-    return flux_ratio(spectrum, band_window, continuum)
+    return band_index(spectrum, indices()[name])
 
 
 def head_ratio(spectrum: Spectrum, band: Band) -> Measured | Undefined:
@@ -113,15 +112,16 @@ def is_cool(spectrum: Spectrum) -> bool:
     In such a spectrum a feature at the wavelength of a helium line is a blend of metal lines or bands, and a bump is
     a stretch between bands.
     """
-    tio, magnesium = _measured(spectrum, "TiO5"), equivalent_width(spectrum, (5158.0, 5192.0), _MG_SIDES)
+    span, *sides = (convert_window(window, "air", spectrum.medium) for window in _MG_B)
     return (
-        _holds(tio, lambda value, error: value + error < 0.85)
-        or _holds(magnesium, lambda value, error: value - error > 1.5)
+        _holds(_measured(spectrum, "TiO5"), lambda value, error: value + error < 0.85)
+        or _holds(equivalent_width(spectrum, span, sides), lambda value, error: value - error > 1.5)
         or any((e := molecule(spectrum, s)) is not None and e.state == "present" for s in ("TiO", "C2", "CN"))
     )
 
 
-_MG_SIDES = ((5110.0, 5150.0), (5200.0, 5240.0))
+_MG_B = ((5158.0, 5192.0), (5110.0, 5150.0), (5200.0, 5240.0))
+"""The Mg b lines and their two side bands, Å in air."""
 
 
 def break_4000(spectrum: Spectrum) -> Measured | Undefined:
@@ -129,6 +129,7 @@ def break_4000(spectrum: Spectrum) -> Measured | Undefined:
 
     F_ν is proportional to λ² F_λ; the square of the ratio of the mid-wavelengths is used.
     """
-    ratio = flux_ratio(spectrum, (4000.0, 4100.0), [(3850.0, 3950.0)])
+    red, blue = (convert_window(window, "air", spectrum.medium) for window in ((4000.0, 4100.0), (3850.0, 3950.0)))
+    ratio = flux_ratio(spectrum, red, [blue])
     scale = (4050.0 / 3900.0) ** 2
     return ratio if isinstance(ratio, Undefined) else Measured(ratio.value * scale, ratio.error * scale)

@@ -8,7 +8,6 @@ import numpy as np
 
 from agent.lines import Line
 from agent.measure.blends import (
-    AT_LEAST,
     BROADEST,
     CLIP,
     NARROWEST,
@@ -19,6 +18,7 @@ from agent.measure.blends import (
     measure_line,
     region_around,
     solve,
+    with_continuum,
 )
 from agent.measure.pixels import FloatArray
 from agent.measure.values import Measured, Undefined
@@ -37,44 +37,35 @@ ON_LINE = 250.0  # km/s within which a maximum is the forbidden line itself
 class TwoMaxima:
     """Two maxima of an emission line with a dip between them.
 
-    :param blue: velocity of the maximum at shorter wavelength, relative to the line's rest wavelength, in km/s
-    :param red: of the other
     :param separation: in km/s
-    :param height: of the lower maximum above the continuum, as a fraction of the continuum; None without a continuum
     :param dip: depth of the dip below the lower maximum, as a fraction of that maximum
     :param significance: of the dip in the data, in σ
     """
 
-    blue: float
-    red: float
     separation: Measured
-    height: float | None
     dip: float
     significance: float
 
 
+@np.errstate(all="ignore")
 def two_maxima(spectrum: Spectrum, line: Line, one: LineMeasurement | None = None) -> TwoMaxima | Undefined | None:
     """Find two maxima of an emission line; None if the data show one.
 
     Two Gaussians of one width have to fit clearly better than one Gaussian with its blend; the mid-point has to be
     within 300 km/s of the line, the separation below 1800 km/s, the lower maximum at least a third of the higher one,
-    and the dip 4σ deep.
+    and the dip 3σ and a tenth of the lower maximum deep.
 
     :param spectrum: at rest
     :param one: the line as ``measure_line`` measured it; None: measured here
     """
-    with np.errstate(all="ignore"):
-        return _two_maxima(spectrum, line, measure_line(spectrum, line) if one is None else one)
-
-
-def _two_maxima(spectrum: Spectrum, line: Line, found: LineMeasurement | Undefined) -> TwoMaxima | Undefined | None:
+    found = measure_line(spectrum, line) if one is None else one
     if isinstance(found, Undefined):
         return found
     if not found.emission:
         return None
     reach = max(3.0 * found.fwhm.value, 2.0 * WIDEST)
     region = region_around(spectrum, line.at(spectrum.medium), reach)
-    if region is None or region.velocity.size < 2 * AT_LEAST:
+    if region is None:
         return Undefined(f"too little data around {line.name}")
     pixel = float(np.median(np.diff(region.velocity)))
     narrowest = max(NARROWEST, 2.0 * pixel, found.instrument or 0.0)
@@ -100,16 +91,7 @@ def _two_maxima(spectrum: Spectrum, line: Line, found: LineMeasurement | Undefin
     dip, significance = _dip(region, (blue, middle, red), fwhm, amplitudes, scale)
     if dip < DEEP or significance < DIP:
         return None
-    level = amplitudes[2] + amplitudes[3] * middle / BROADEST
-    has_continuum = not isinstance(found.depth, Undefined) and level > 0
-    return TwoMaxima(
-        blue=blue,
-        red=red,
-        separation=Measured(2 * half, 2 * half_error * float(np.sqrt(scale)), "km/s"),
-        height=float(lower / level) if has_continuum else None,
-        dip=dip,
-        significance=significance,
-    )
+    return TwoMaxima(Measured(2 * half, 2 * half_error * float(np.sqrt(scale)), "km/s"), dip, significance)
 
 
 def _on_companions(spectrum: Spectrum, line: Line, blue: float, red: float) -> bool:
@@ -136,9 +118,9 @@ def _cleaned(region: Region, one: LineMeasurement) -> Region:
 
 def _chi2_of_one(region: Region, one: LineMeasurement) -> float:
     """Return χ² of one Gaussian and of its detected companions, the amplitudes fitted again."""
-    centre, fwhm = one.velocity.value, one.fwhm.value
-    columns = [bell(region.velocity, centre, fwhm), *one.companion_shapes(region.velocity)]
-    return _solved(region, columns)[1]
+    line = bell(region.velocity, one.velocity.value, one.fwhm.value)
+    _, residual = _solved(region, [line, *one.companion_shapes(region.velocity)])
+    return float((residual**2).sum())
 
 
 def _two(
@@ -152,10 +134,7 @@ def _two(
         return [bell(region.velocity, middle - half, fwhm), bell(region.velocity, middle + half, fwhm)]
 
     def residual_of(values: FloatArray) -> FloatArray:
-        amplitudes, _ = _solved(region, columns_of(values))
-        design = _with_continuum(region, columns_of(values))
-        residual: FloatArray = (region.flux - design @ amplitudes) * region.weight
-        return residual
+        return _solved(region, columns_of(values))[1]
 
     low = (-2 * OFF_CENTRE, 0.3 * narrowest, np.log(0.8 * narrowest))
     high = (2 * OFF_CENTRE, WIDEST, np.log(max(2 * narrowest, 3000.0)))
@@ -167,23 +146,20 @@ def _two(
         tried.append(least_squares(residual_of, inside, bounds=(low, high), max_nfev=40, xtol=1e-5, ftol=1e-6))
     solved = min(tried, key=lambda s: float(s.cost))
     values = solved.x
-    amplitudes, chi2 = _solved(region, columns_of(values))
+    amplitudes, residual = _solved(region, columns_of(values))
     if not np.isfinite(amplitudes).all():
         return None
     covariance = np.linalg.pinv(solved.jac.T @ solved.jac)
     error = float(np.sqrt(max(0.0, covariance[1, 1])))
-    return (float(values[0]), float(values[1]), float(np.exp(values[2]))), chi2, amplitudes, error
+    middle_half_fwhm = float(values[0]), float(values[1]), float(np.exp(values[2]))
+    return middle_half_fwhm, float((residual**2).sum()), amplitudes, error
 
 
-def _with_continuum(region: Region, columns: list[FloatArray]) -> FloatArray:
-    return np.stack([*columns, np.ones_like(region.velocity), region.velocity / BROADEST], axis=1)
-
-
-def _solved(region: Region, columns: list[FloatArray]) -> tuple[FloatArray, float]:
-    """Return the amplitudes of the columns and of a straight continuum, and χ²."""
-    design = _with_continuum(region, columns)
+def _solved(region: Region, columns: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
+    """Return the amplitudes of the columns and of a straight continuum, and the residuals (n,) in units of σ."""
+    design = with_continuum(region.velocity, columns)
     amplitudes, _ = solve(design * region.weight[:, None], region.flux * region.weight)
-    return amplitudes, float((((region.flux - design @ amplitudes) * region.weight) ** 2).sum())
+    return amplitudes, (region.flux - design @ amplitudes) * region.weight
 
 
 def _dip(

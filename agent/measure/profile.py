@@ -58,7 +58,7 @@ def line_profile(spectrum: Spectrum, window: Window, side_bands: Sequence[Window
         wavelength=wavelength,
         depth=1.0 - pixels.flux[seen] / level_at,
         sigma=1.0 / (np.sqrt(pixels.ivar[seen]) * level_at),
-        width=_widths_with_gaps_shared(pixels.wavelength, pixels.width, seen),
+        width=widths_with_gaps_shared(pixels.wavelength, pixels.width, seen),
         continuum=continuum,
     )
 
@@ -133,7 +133,7 @@ def _crossing(profile: Profile, at: int, level: float) -> Measured | None:
     return Measured(middle + offset, float(error), "Å")
 
 
-def _widths_with_gaps_shared(wavelength: FloatArray, width: FloatArray, seen: BoolArray) -> FloatArray:
+def widths_with_gaps_shared(wavelength: FloatArray, width: FloatArray, seen: BoolArray) -> FloatArray:
     """Return the widths (n seen), with each pixel without data shared by its neighbours, as a straight line across the
     gap would weigh.
     """

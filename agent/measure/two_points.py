@@ -11,7 +11,7 @@ from agent.lines import Medium, convert
 from agent.measure.continuum import local_continuum
 from agent.measure.gaussian import LineFit, fit_line
 from agent.measure.pixels import cells, rest, shown, too_little_data
-from agent.measure.profile import equivalent_width
+from agent.measure.profile import equivalent_width, widths_with_gaps_shared
 from agent.measure.values import Measured, Undefined, Window, measured
 from agent.spectrum import Spectrum
 
@@ -71,9 +71,11 @@ def between_points(spectrum: Spectrum, window: Window) -> BetweenPoints:
         return BetweenPoints(None, None, None, points, lacking.reason)
     pixels = cells(spectrum, window)
     seen, wavelength = pixels.seen, pixels.wavelength[pixels.seen]
-    area = float((pixels.width[seen] * (pixels.flux[seen] - continuum.at(wavelength))).sum())
-    lever = np.array([pixels.width[seen].sum(), (pixels.width[seen] * (wavelength - continuum.pivot)).sum()])
-    variance = (pixels.width[seen] ** 2 / pixels.ivar[seen]).sum() + lever @ continuum.covariance @ lever
+    # As for the equivalent width, a short gap is bridged by a straight line.
+    share = widths_with_gaps_shared(pixels.wavelength, pixels.width, seen)
+    area = float((share * (pixels.flux[seen] - continuum.at(wavelength))).sum())
+    lever = np.array([share.sum(), (share * (wavelength - continuum.pivot)).sum()])
+    variance = (share**2 / pixels.ivar[seen]).sum() + lever @ continuum.covariance @ lever
     flux = measured(area, float(np.sqrt(variance)), f"{spectrum.flux_unit} × Å")
     width = equivalent_width(spectrum, window, bands)
     fit = fit_line(spectrum, (window[0] + half, window[1] - half), bands)

@@ -137,14 +137,15 @@ def interstellar_lines(flux: FloatArray, wavelength: FloatArray, e_bv: float) ->
     """Multiply in Ca II, Na I and the diffuse bands 4430, 5780 and 6284 of the interstellar gas; ``e_bv`` in mag.
 
     Equivalent widths against E(B-V): Na I after Munari & Zwitter (1997, A&A 318, 269), Ca II after Megier et al. (2009,
-    A&A 507, 833), the diffuse bands after Friedman et al. (2011, ApJ 727, 33), rounded.
+    A&A 507, 833), the bands 5780 and 6284 after Friedman et al. (2011, ApJ 727, 33), 4430 after Snow, Zukowski & Massey
+    (2002, ApJ 578, 877), rounded.
     """
     calcium, sodium = 0.6 * (1 - np.exp(-2.5 * e_bv)), 0.9 * (1 - np.exp(-3.5 * e_bv))
-    for air, ew, width in (
+    for air, ew, fwhm in (
         (3933.7, calcium, 60.0), (3968.5, 0.6 * calcium, 60.0), (5890.0, sodium, 60.0), (5895.9, 0.75 * sodium, 60.0),
         (4428.0, 2.0 * e_bv, 1300.0), (5780.5, 0.5 * e_bv, 120.0), (6283.8, 1.0 * e_bv, 200.0),
     ):  # fmt: skip
-        _line(flux, wavelength, air, float(ew), width)
+        _line(flux, wavelength, air, float(ew), fwhm)
 
 
 def hot_star_lines(

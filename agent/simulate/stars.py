@@ -36,7 +36,7 @@ def hot_star(wavelength: FloatArray, rng: Generator, temperature: float, supergi
     flux = planck(wavelength, temperature) * balmer_jump(wavelength, float(jump))
     share = rng.uniform(0.12, 0.3) if supergiant else 1.0
     if supergiant and temperature > 22000:
-        share += 0.25
+        share += 0.25  # hydrogen lines depend less on luminosity there
     # In A stars the cores are about half deep at R 2000: the line is mostly wing.
     core = float(np.interp(temperature, (8000, 10000, 13000, 17000), (0.46, 0.48, 0.50, 0.55)))
     balmer_absorption(

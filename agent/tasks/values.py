@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
-from agent.lines import Medium, convert
+from agent.lines import Medium, convert, convert_window
 
 Window = tuple[float, float]
 FeatureKind = Literal["line", "band", "slope", "index"]
@@ -68,16 +68,12 @@ class Feature:
 
     def in_medium(self, medium: Medium) -> Feature:
         """Return the feature with every wavelength in the wanted medium."""
-
-        def to(window: Window) -> Window:
-            return convert(window[0], self.medium, medium), convert(window[1], self.medium, medium)
-
         return replace(
             self,
             medium=medium,
-            window=to(self.window),
-            span=to(self.span),
-            side_bands=tuple(to(w) for w in self.side_bands),
+            window=convert_window(self.window, self.medium, medium),
+            span=convert_window(self.span, self.medium, medium),
+            side_bands=tuple(convert_window(w, self.medium, medium) for w in self.side_bands),
             wavelengths=tuple(convert(w, self.medium, medium) for w in self.wavelengths),
         )
 

@@ -22,8 +22,8 @@ COLUMNS = (
     *("medium", "frame", "velocity", "resolving_power", "lo", "hi"),
 )
 """Of the CSV; ``path`` and ``kind`` are needed. ``medium`` and ``frame`` replace what the reader finds, ``velocity``
-(km/s) is taken out where the frame is observed (default: the file's redshift), ``lo`` and ``hi`` are the usable range
-in Å in the file's medium and frame."""
+(km/s) is taken out (default: the file's redshift where the frame is observed, otherwise 0), ``lo`` and ``hi`` are the
+usable range in Å in the file's medium and frame."""
 NEEDED = ("path", "kind")
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.spectrum import Spectrum
+from agent.spectrum.noise import ivar_from_scatter
 from agent.templates import grid
 from agent.text import OneLine, one_line
 
@@ -95,11 +96,10 @@ class Template:
         """Return the template as a spectrum; pixels without data have ivar 0, the noise is estimated from scatter."""
         seen = np.isfinite(self.flux)
         flux = np.where(seen, self.flux, 0.0)
-        made = Spectrum(self.wavelength, flux, name=self.about.name, frame="rest", medium="vacuum")
         return Spectrum(
-            made.wavelength,
+            self.wavelength,
             flux,
-            np.where(seen, made.ivar, 0.0),
+            np.where(seen, ivar_from_scatter(flux), 0.0),
             name=self.about.name,
             frame="rest",
             medium="vacuum",

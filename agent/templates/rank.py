@@ -13,7 +13,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
-from agent.lines import convert, sky_bands
+from agent.lines import sky_bands
 from agent.measure.pixels import rest
 from agent.measure.profile import SPEED_OF_LIGHT
 from agent.spectrum import Spectrum
@@ -44,7 +44,7 @@ by up to 0.06 of one (measured on shifted templates)."""
 UPSIDE_DOWN = 0.02
 """Part of the model's flux that may come from a negative P; above it the template fits only upside down."""
 STELLAR = 0.005
-"""Largest |z| that is taken for a star's (1 500 km/s)."""
+"""Largest |z| that is taken for a star's: 1 500 km/s, more than any star of the Galaxy has."""
 _SHIFTS = int(np.ceil(FARTHEST / grid.PIXEL_VELOCITY))
 
 
@@ -215,7 +215,7 @@ def _prepared(spectrum: Spectrum, z: float) -> _Data | None:
         for band in sky_bands():
             if band.kind != "telluric" and band.hi - band.lo > _NARROW:
                 continue
-            lo, hi = (convert(w, band.medium, "vacuum") for w in (band.lo, band.hi))
+            lo, hi = band.window("vacuum")
             relative[(observed >= lo) & (observed <= hi) & (relative > 0)] = DISTURBED
     with np.errstate(divide="ignore"):
         variance = np.where(ivar > 0, 1.0 / ivar, np.inf) + (FLOOR * flux) ** 2

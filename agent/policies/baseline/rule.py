@@ -158,7 +158,7 @@ def _shape(feature: Feature, at_rest: Spectrum, measured: Measured) -> str:
     line = next((e for e in lines() if abs(e.at(feature.medium) - feature.wavelengths[0]) < 0.5), None)
     if line is None:
         return ""
-    data = evidence(at_rest, at_rest.redshift or 0.0)
+    data = evidence(at_rest)
     found = data.line(line).found
     if found is None or found.fwhm.significance <= 3:
         return ""

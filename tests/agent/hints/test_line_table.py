@@ -128,6 +128,14 @@ def test_between_two_points_the_area_is_that_of_the_line() -> None:
     assert found.reason == ""
 
 
+def test_a_gap_in_the_line_is_bridged_for_the_flux_as_for_the_equivalent_width() -> None:
+    """On a continuum of 1 the flux is minus the equivalent width."""
+    spectrum = emission({"Hα": 0.0}, 0.0)
+    gap = (spectrum.wavelength > 6562) & (spectrum.wavelength < 6568)
+    found = between_points(replace(spectrum, ivar=np.where(gap, 0.0, spectrum.ivar)), (6500.0, 6630.0))
+    assert found.flux.value == pytest.approx(-found.ew.value, rel=0.02)
+
+
 def test_observed_and_rest_windows_are_the_same_line() -> None:
     spectrum = emission({"Hα": 0.0}, 0.02)
     at_rest = between_points(in_frame(spectrum, "rest", "air", 0.02), (6500.0, 6630.0))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from agent.loci import Plane, place, planes, points
+from agent.measure import measure_feature
 from agent.spectrum import Spectrum
 from agent.tasks import load
 from agent.templates import bundled
@@ -63,6 +64,14 @@ def test_carbon_stars_have_deeper_c2_than_all_others() -> None:
 def test_o_stars_have_more_he_ii_than_b_stars() -> None:
     found = by_kind(plane_of("o", "4542"))
     assert np.median(found["O"][:, 1]) > np.percentile(found["B"][:, 1], 90)
+
+
+def test_a_plane_of_carbon_stars_has_the_tasks_own_ratios() -> None:
+    """Their windows are vacuum wavelengths."""
+    template = next(t for t in bundled().templates if t.about.kind == "carbon").spectrum()
+    c2, cn = (measure_feature(template, load()["cc"].feature(name)) for name in ("C2 5165", "CN 6926"))
+    here = place(planes("cc")[0], template)
+    assert (here.x, here.y) == (c2, cn)
 
 
 def test_a_template_as_a_spectrum_lies_on_its_own_point() -> None:

@@ -15,6 +15,7 @@ from agent import measure
 from agent.lines import Band, Line, air_to_vacuum, bands, indices, lines, sky_bands, survey, vacuum_to_air
 from agent.lines.names import named, species_named
 from agent.measure import Measured, Undefined
+from agent.measure.molecules import break_4000, is_cool
 from agent.measure.pixels import cells
 from agent.spectrum import Spectrum, read
 
@@ -533,6 +534,19 @@ def test_an_index_is_the_ratio_of_mean_fluxes_in_either_medium() -> None:
     pixels = (18, 8)
     expected = 0.4 * np.hypot(0.1 / 4 / np.sqrt(pixels[0]), 0.1 / 10 / np.sqrt(pixels[1]))
     assert found.error == pytest.approx(expected, rel=0.1)
+
+
+def test_the_break_and_mg_b_are_measured_in_one_stretch_in_either_medium() -> None:
+    """A rise and a trough at the red ends of windows that are defined in air."""
+    air = np.arange(3800.0, 5300.0, 0.2)
+    flux = np.where((air >= 4099.0) & (air <= 4100.0), 30.0, 1.0)
+    flux[(air >= 5190.0) & (air <= 5192.0)] = 0.0
+    ivar = np.full(flux.shape, 1e6)
+    here = Spectrum(air, flux, ivar, frame="rest", medium="air")
+    there = Spectrum(air_to_vacuum(air), flux, ivar, frame="rest", medium="vacuum")
+    assert value(break_4000(there)).value == pytest.approx(value(break_4000(here)).value, rel=1e-3)
+    assert is_cool(here)
+    assert is_cool(there)
 
 
 def test_rest_shifts_a_redshifted_line_back_in_either_medium() -> None:
