@@ -103,7 +103,7 @@ def add_table(report: Results, results: Sequence[Outcome], tasks: Mapping[str, T
     A value without a denominator is a dash.
     """
     counts = dict.fromkeys(("YES", "NO", "right YES", "wrong YES", "missed"), "{}")
-    answered = dict.fromkeys(("to a person", "YES to a person", "wrong YES ", "missed "), "{}")
+    answered = dict.fromkeys(("to a person", "YES to a person", "wrong YES answered", "missed answered"), "{}")
     columns = {"task": "", **counts, "F1": "{:.3f}", **answered, "F1 answered": "{:.3f}"}
     table = report.table(columns)
     forced_f1, answered_f1 = [], []
