@@ -1,4 +1,4 @@
-"""Precision, recall and F1 per task of the measuring baseline, forced to answer and with asking a person.
+"""Right and wrong answers and F1 per task of the measuring baseline, forced to answer and with asking a person.
 
     python -m tests.benchmarks.baseline                        simulated spectra
     python -m tests.benchmarks.baseline --real FOLDER          and the labelled ones of FOLDER (MANIFEST.csv), per half
