@@ -177,9 +177,9 @@ def count(found: RealSpectrum, truth: Truth, counts: Counts) -> None:
         if truth.line(name, "emission") is False and truth.line(name, "absorption") is False:
             counts.missed["none"] += ("none", name) not in given
     for species in MOLECULES:
-        looked = any(kind in ("head", "band", "no band") and subject == species for kind, subject in given)
-        counts.missed["band"] += looked and truth.band(species) is True and ("band", species) not in given
-        counts.missed["no band"] += looked and truth.band(species) is False and ("no band", species) not in given
+        judged = any(kind in ("head", "band", "no band") and subject == species for kind, subject in given)
+        counts.missed["band"] += judged and truth.band(species) is True and ("band", species) not in given
+        counts.missed["no band"] += judged and truth.band(species) is False and ("no band", species) not in given
     if truth.flag("two_maxima"):
         counts.missed["two maxima"] += not any(("two maxima", name) in given for name in BALMER)
 
