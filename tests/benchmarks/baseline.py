@@ -1,4 +1,4 @@
-"""Precision, recall and F1 per task of the measuring baseline, forced to answer and with asking a person.
+"""Right and wrong answers and F1 per task of the measuring baseline, forced to answer and with asking a person.
 
     python -m tests.benchmarks.baseline                        simulated spectra
     python -m tests.benchmarks.baseline --real FOLDER          and the labelled ones of FOLDER (MANIFEST.csv), per half
@@ -103,7 +103,7 @@ def add_table(report: Results, results: Sequence[Outcome], tasks: Mapping[str, T
     A value without a denominator is a dash.
     """
     counts = dict.fromkeys(("YES", "NO", "right YES", "wrong YES", "missed"), "{}")
-    answered = dict.fromkeys(("to a person", "YES to a person", "wrong YES ", "missed "), "{}")
+    answered = dict.fromkeys(("to a person", "YES to a person", "wrong YES answered", "missed answered"), "{}")
     columns = {"task": "", **counts, "F1": "{:.3f}", **answered, "F1 answered": "{:.3f}"}
     table = report.table(columns)
     forced_f1, answered_f1 = [], []

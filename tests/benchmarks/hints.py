@@ -177,9 +177,9 @@ def count(found: RealSpectrum, truth: Truth, counts: Counts) -> None:
         if truth.line(name, "emission") is False and truth.line(name, "absorption") is False:
             counts.missed["none"] += ("none", name) not in given
     for species in MOLECULES:
-        looked = any(kind in ("head", "band", "no band") and subject == species for kind, subject in given)
-        counts.missed["band"] += looked and truth.band(species) is True and ("band", species) not in given
-        counts.missed["no band"] += looked and truth.band(species) is False and ("no band", species) not in given
+        judged = any(kind in ("head", "band", "no band") and subject == species for kind, subject in given)
+        counts.missed["band"] += judged and truth.band(species) is True and ("band", species) not in given
+        counts.missed["no band"] += judged and truth.band(species) is False and ("no band", species) not in given
     if truth.flag("two_maxima"):
         counts.missed["two maxima"] += not any(("two maxima", name) in given for name in BALMER)
 
@@ -279,7 +279,7 @@ def overlaps(found: RealSpectrum, counts: Counts) -> None:
 def simulated(report: Results, seeds: int) -> None:
     """Lines with known truth on a flat continuum with SDSS sampling."""
     halpha = next(line for line in lines() if line.name == "Hα")
-    width_right = width_given = sign_right = two_found = two_there = two_false = one_there = 0
+    made = width_right = sign_right = two_found = two_false = 0
     for seed in range(seeds):
         rng = np.random.default_rng(seed)
         fwhm, snr = float(np.exp(rng.uniform(np.log(250), np.log(4000)))), float(rng.uniform(10, 60))
@@ -287,23 +287,21 @@ def simulated(report: Results, seeds: int) -> None:
         measured = measure_line(_with_lines([(0.0, height, fwhm)], snr, rng), halpha)
         if isinstance(measured, Undefined) or measured.amplitude.significance < 6:
             continue
-        width_given += 1
+        made += 1
         width_right += abs(measured.fwhm.value - fwhm) < 3 * measured.fwhm.error + 0.1 * fwhm
         sign_right += measured.emission is (height > 0)
         # One maximum, and two, at the same S/N.
         one = _with_lines([(0.0, abs(height) * 3, fwhm)], snr, rng)
-        one_there += 1
         two_false += isinstance(two_maxima(one, halpha), TwoMaxima)
         half = float(rng.uniform(300, 800))
         ratio = float(rng.uniform(0.6, 1.0))
         pair = [(-half, 2.0, 0.9 * half), (half, 2.0 * ratio, 0.9 * half)]
-        two_there += 1
         two_found += isinstance(two_maxima(_with_lines(pair, snr, rng), halpha), TwoMaxima)
     table = report.table({"simulated Hα, known truth": "", "right": "{}", "of": "{}"})
-    table.row("sign of a line of 6σ", sign_right, width_given)
-    table.row("FWHM within 10 % + 3σ", width_right, width_given)
-    table.row("two maxima 600 to 1600 km/s apart, found", two_found, two_there)
-    table.row("one maximum, not called two", one_there - two_false, one_there)
+    table.row("sign of a line of 6σ", sign_right, made)
+    table.row("FWHM within 10 % + 3σ", width_right, made)
+    table.row("two maxima 600 to 1600 km/s apart, found", two_found, made)
+    table.row("one maximum, not called two", made - two_false, made)
 
 
 def _with_lines(parts: list[tuple[float, float, float]], snr: float, rng: np.random.Generator) -> Spectrum:

@@ -1,6 +1,6 @@
 """Number of survey files of a folder that are read correctly, and the reading times.
 
-    python tests/benchmarks/readers.py FOLDER
+    python -m tests.benchmarks.readers FOLDER
 
 FOLDER has spectra and a MANIFEST.csv with the columns path, layout, wave_min, wave_max (Å; 0: no spectrum). A file
 counts as read if its wavelength range is that of the manifest (to 0.02 Å or 3e-5), otherwise as wrong; manifests

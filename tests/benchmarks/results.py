@@ -1,6 +1,5 @@
-"""Results of benchmarks and trials: shown as Markdown, kept as JSON in docs/measurements.
-
-``docs/measurements.md`` and its plots are made from the JSON files.
+"""Results of benchmarks and trials: shown as Markdown, and kept in ``docs/measurements.json``, from which
+``docs/measurements.md`` and its plots are made.
 """
 
 from __future__ import annotations

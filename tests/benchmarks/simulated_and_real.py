@@ -12,17 +12,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from agent.lines import Index, indices
+from agent.lines import indices
 from agent.measure import Measured, band_index, measure_feature, rest
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
-from agent.tasks import Feature, load
+from agent.tasks import load
 from tests.benchmarks.real_spectra import RealSpectrum, real_spectra
 from tests.benchmarks.results import Results
 
@@ -132,20 +131,14 @@ Value = Callable[[Spectrum], float]
 
 def value_of(name: str) -> Value:
     """The measurement of an index of the literature, or of a feature ("task: feature"); NaN where undefined."""
-    task, _, feature = name.partition(": ")
-    if feature:
-        return partial(_feature, load()[task].feature(feature))
-    return partial(_index, indices()[name])
+    task, _, feature_name = name.partition(": ")
+    feature = load()[task].feature(feature_name) if feature_name else None
 
+    def value(at_rest: Spectrum) -> float:
+        found = measure_feature(at_rest, feature) if feature else band_index(at_rest, indices()[name])
+        return found.value if isinstance(found, Measured) else float("nan")
 
-def _feature(feature: Feature, at_rest: Spectrum) -> float:
-    found = measure_feature(at_rest, feature)
-    return found.value if isinstance(found, Measured) else float("nan")
-
-
-def _index(index: Index, at_rest: Spectrum) -> float:
-    found = band_index(at_rest, index)
-    return found.value if isinstance(found, Measured) else float("nan")
+    return value
 
 
 def simulated_of(compared: Compared) -> list[Spectrum]:
@@ -173,9 +166,12 @@ def closest(compared: Compared, real: Spectrum) -> Spectrum:
     on SDSS's grid, nearly without noise.
     """
 
+    wanted = [
+        (value, value(real), tolerance) for value, tolerance in ((value_of(n), t) for n, t in compared.tolerances)
+    ]
+
     def distance(made: Spectrum) -> float:
-        parts = [((value_of(n)(made) - value_of(n)(real)) / tolerance) ** 2 for n, tolerance in compared.tolerances]
-        return float(np.nanmean(parts))
+        return float(np.nanmean([((value(made) - right) / tolerance) ** 2 for value, right, tolerance in wanted]))
 
     made = [rest(simulate(compared.kind, "SDSS", 300.0, seed)) for seed in SEEDS]
     return min((s for s in made if str(s.meta["state"]).startswith(compared.wanted)), key=distance)

@@ -62,8 +62,9 @@ NEXT = {
     ("K", "M dwarf"),
     ("K", "M giant"),
     ("S", "M giant"),
+    ("B", "hot subdwarf"),
+    ("O", "hot subdwarf"),
 }
-NEXT |= {("B", "hot subdwarf"), ("O", "hot subdwarf")}
 """Classes that share a border; the second figure counts these as agreement too."""
 
 
@@ -83,12 +84,10 @@ def kind_of(label: str) -> str | None:
 
 def of_same_object(real: RealSpectrum, library: Library) -> list[int]:
     """Return the places of the templates made from the object's own spectra."""
-    known = {"fg138_31": "fg138_31", "flds749b_005": "lds749b", "fhz21": "hz21"}
-    name = known.get(real.object, real.object)
     return [
         place
         for place, template in enumerate(library.templates)
-        if object_of(template.about.file) == name
+        if object_of(template.about.file) == real.object
         or (real.source == "pyhammer_templates" and template.about.subtype == "O5")
     ]
 
@@ -101,11 +100,9 @@ def usable(folder: Path, half: str) -> list[tuple[RealSpectrum, str]]:
         wide = spectrum.wavelength[-1] - spectrum.wavelength[0] > 1000.0
         # Files with estimated errors are library spectra, and good.
         clear = spectrum.errors == "estimated" or spectrum.snr_typical >= LEAST_SNR
-        if real.half != half or kind is None or not (wide and clear) or Path(real.path).stem in DOUBTFUL:
-            continue
-        if any(word in real.path for word in DOUBTFUL):
-            continue
-        chosen.append((real, kind))
+        doubtful = any(name in real.path for name in DOUBTFUL)
+        if real.half == half and kind is not None and wide and clear and not doubtful:
+            chosen.append((real, kind))
     return chosen
 
 
