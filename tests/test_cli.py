@@ -171,7 +171,7 @@ def test_the_web_app_gets_the_model_servers_of_the_command_line(monkeypatch, tmp
 def test_the_web_app_does_not_start_with_model_servers_that_cannot_be_used(tmp_path, capsys):
     database = tmp_path / "a.db"
     for option, value in (("--servers", str(tmp_path / "none.toml")), ("--server", "not an address")):
-        assert app.main(["app", "--db", str(database), option, value]) == 2
+        assert app.main(["app", "--db", str(database), "--port", "0", option, value]) == 2
         assert value in capsys.readouterr().err
     assert not database.exists()
 
