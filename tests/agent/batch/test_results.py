@@ -206,7 +206,8 @@ def test_a_table_that_cannot_be_written_is_refused(tmp_path, name, words):
 def test_results_are_counted_and_missing_or_changed_spectra_need_a_person(tmp_path):
     wavelength = np.linspace(3800.0, 9000.0, 800)
     for name in ("a", "b", "c"):
-        flux = 100.0 + sum(80.0 * np.exp(-0.5 * ((wavelength - line) / 12.0) ** 2) for line in (6564.6, 4862.7))
+        lines = sum(80.0 * np.exp(-0.5 * ((wavelength - line) / 12.0) ** 2) for line in (6564.6, 4862.7))
+        flux = 100.0 * (wavelength / 6000.0) ** -2 + lines
         Table({"wavelength": wavelength, "flux": flux, "ivar": np.full(800, 0.04)}).write(tmp_path / f"{name}.csv")
     found = list(sources_from([str(tmp_path / f"{name}.csv") for name in "abc"], tmp_path))
     with Journal(tmp_path / "r.jsonl", {}) as journal:
