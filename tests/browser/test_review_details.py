@@ -95,6 +95,21 @@ def test_reversed_edges_wait_for_the_other_edge(desk: Page) -> None:
     expect(zoom).to_be_focused()
 
 
+def test_an_edge_being_typed_stays_when_the_window_of_the_other_edge_is_drawn(desk: Page) -> None:
+    zoom = in_revision(desk)
+    picture = zoom.locator("img").get_attribute("src") or ""
+    zoom.locator("[name=lo]").fill("6480")
+    zoom.locator("[name=lo]").press("Tab")
+    desk.keyboard.type("68")
+    expect(zoom.locator("img")).not_to_have_attribute("src", picture)
+    desk.keyboard.type("10")
+    expect(zoom.locator("[name=hi]")).to_have_value("6810")
+    desk.keyboard.press("Enter")
+    edges = "window.specO3.review.drafting.steps.find((s) => s.kind === 'zoom').arguments.wavelength_range"
+    desk.wait_for_function(f"{edges}[1] === 6810")
+    assert desk.evaluate(edges) == [6480, 6810]
+
+
 def test_hints_follow_the_window_after_undo_and_reload(desk: Page) -> None:
     zoom = in_revision(desk)
     # An earlier test may have moved this window, and left text that is still being restored.

@@ -43,6 +43,27 @@ export function fill(element, ...children) {
   return element
 }
 
+/**
+ * Replace the children of an element by those of another one, but leave a descendant where it is: it keeps its focus,
+ * cursor and text. `twin` has the same place in the new content as `kept` in the old, and is dropped.
+ * @param {Element} element @param {Element} fresh @param {Element} kept @param {Element} twin
+ */
+export function fillAround(element, fresh, kept, twin) {
+  let [old, now] = [kept, twin]
+  while (old !== element) {
+    const [oldParent, newParent] = [/** @type {Element} */ (old.parentNode), /** @type {Element} */ (now.parentNode)]
+    const inPlace = old
+    const children = [...newParent.childNodes]
+    const at = children.indexOf(now)
+    for (const child of [...oldParent.childNodes]) if (child !== inPlace) child.remove()
+    old.before(...children.slice(0, at))
+    old.after(...children.slice(at + 1))
+    old = oldParent
+    now = newParent
+  }
+  if (now !== fresh) throw new Error('the two elements are not at the same depth')
+}
+
 /** A key cap, drawn as on the keyboard. */
 export const cap = (/** @type {string} */ key) => h('kbd.cap', {}, key)
 

@@ -1,28 +1,29 @@
 // The body of a zoom's card: the picture that the agent saw, its window and label (editable in the revision round), and
 // hints measured from the data.
 
-import { fill, h, part } from '../common/dom.js'
+import { fill, fillAround, h, part } from '../common/dom.js'
 import { parseNumber } from '../common/format.js'
 import { stepText, windowOf } from './steps.js'
 
 /** A wavelength in Å with at most two decimals. */
 const angstrom = (x) => String(Math.round(x * 100) / 100)
 
+/** A field's text as the step has it: while `value` differs from `defaultValue`, something is being typed. */
+const shown = (/** @type {string} */ text) => ({ value: text, defaultValue: text })
+
 /**
- * Draw a zoom into its card; a field being typed in keeps the focus.
+ * Draw a zoom into its card; a field that has the focus stays as it is, with what is typed in it.
  * @param {HTMLElement} card @param {any} step
  * @param {{state: any, on: any}} trace of the card: its state and callbacks
  */
 export function drawZoom(card, step, trace) {
   const { state, on } = trace
   const body = part(card, '.body')
-  const focused = document.activeElement
-  const typing = focused instanceof HTMLInputElement && body.contains(focused) ? focused.name : null
   const window = windowOf(step)
   const field = (name, at) =>
     h('input', {
       name,
-      value: window ? angstrom(window[at]) : '',
+      ...shown(window ? angstrom(window[at]) : ''),
       inputMode: 'decimal',
       autocomplete: 'off',
       'aria-label': at ? 'Upper edge of the window, Å' : 'Lower edge of the window, Å',
@@ -47,8 +48,9 @@ export function drawZoom(card, step, trace) {
         onClick: (e) => on.onPicture(e.target.src),
       })
     : h(step.pending ? 'p.pending' : 'p.refused', {}, step.pending ?? (step.observation || 'no picture'))
-  fill(
-    body,
+  const fresh = h(
+    'div.body',
+    {},
     h(
       'div.zoom-row',
       {},
@@ -79,7 +81,13 @@ export function drawZoom(card, step, trace) {
       ),
     ),
   )
-  if (typing) body.querySelector(`[name=${typing}]`)?.focus()
+  const focused = document.activeElement
+  const typing = focused instanceof HTMLInputElement && body.contains(focused) ? focused : null
+  const twin = typing && /** @type {HTMLInputElement | null} */ (fresh.querySelector(`[name=${typing.name}]`))
+  if (!twin) return fill(body, ...fresh.childNodes)
+  fillAround(body, fresh, typing, twin)
+  if (typing.value === typing.defaultValue) typing.value = twin.value
+  typing.defaultValue = twin.defaultValue
 }
 
 /** The hints of a zoom as list items; `hints` is undefined while they are being measured. */
@@ -96,7 +104,7 @@ export function showEdges(card, lo, hi) {
     ['hi', hi],
   ]) {
     const field = card.querySelector(`[name=${name}]`)
-    field.value = angstrom(value)
+    Object.assign(field, shown(angstrom(value)))
     field.removeAttribute('aria-invalid')
   }
 }
@@ -106,7 +114,7 @@ function labelOf(card, step, { state, on }) {
   if (!state.editable) return label ? h('p.label', {}, `“${label}”`) : null
   return h('input.label', {
     name: 'label',
-    value: label,
+    ...shown(label),
     placeholder: 'label',
     'aria-label': 'Label of the window',
     autocomplete: 'off',
