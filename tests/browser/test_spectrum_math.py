@@ -237,8 +237,8 @@ def holed(spectrum: Spectrum, missing: Callable[[np.ndarray], np.ndarray]) -> Sp
 def test_a_value_with_its_error_is_printed_as_the_agent_prints_it(javascript: Call, value: float, error: float) -> None:
     printed = javascript("common/format.js", "plusMinus", {"value": value, "error": error, "unit": "Å"})
     # Python rounds an exact half to the even digit, JavaScript away from zero: nudged off it.
-    nudged = value * (1 + 1e-12)
-    expected = {plus_minus(Measured(v, error, "Å")).replace(" Å", "\u202fÅ") for v in (value, nudged)}
+    values, errors = ((x, x * (1 + 1e-12)) for x in (value, error))
+    expected = {plus_minus(Measured(v, e, "Å")).replace(" Å", "\u202fÅ") for v in values for e in errors}
     assert printed in expected
 
 
