@@ -92,7 +92,9 @@ def view(loaded: Page) -> Iterator[Page]:
 
 
 def show(view: Page, name: str) -> None:
+    """Show an item, and wait until its panels are drawn in the size that they have on the page."""
     view.evaluate("(name) => showItem(name)", name)
+    view.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
 
 
 def command(view: Page, name: str, argument: Any = None) -> None:
