@@ -110,6 +110,17 @@ def test_an_edge_being_typed_stays_when_the_window_of_the_other_edge_is_drawn(de
     assert desk.evaluate(edges) == [6480, 6810]
 
 
+def test_a_label_typed_while_the_window_is_drawn_keeps_the_window(desk: Page) -> None:
+    zoom = in_revision(desk)
+    desk.route("**/api/look", lambda route: (desk.wait_for_timeout(600), route.continue_()))
+    type_window(zoom, "6470", "6820")
+    zoom.locator("[name=label]").fill("Hα region")
+    zoom.locator("[name=label]").press("Enter")
+    desk.wait_for_function("window.specO3.review.drafting.steps.some((s) => s.arguments?.label === 'Hα region')")
+    arguments = desk.evaluate("window.specO3.review.drafting.steps.find((s) => s.kind === 'zoom').arguments")
+    assert arguments == {**arguments, "wavelength_range": [6470, 6820], "label": "Hα region"}
+
+
 def test_hints_follow_the_window_after_undo_and_reload(desk: Page) -> None:
     zoom = in_revision(desk)
     # An earlier test may have moved this window, and left text that is still being restored.

@@ -52,10 +52,9 @@ export function fillAround(element, fresh, kept, twin) {
   let [old, now] = [kept, twin]
   while (old !== element) {
     const [oldParent, newParent] = [/** @type {Element} */ (old.parentNode), /** @type {Element} */ (now.parentNode)]
-    const inPlace = old
     const children = [...newParent.childNodes]
     const at = children.indexOf(now)
-    for (const child of [...oldParent.childNodes]) if (child !== inPlace) child.remove()
+    for (const child of [...oldParent.childNodes]) if (child !== old) child.remove()
     old.before(...children.slice(0, at))
     old.after(...children.slice(at + 1))
     old = oldParent

@@ -1,7 +1,7 @@
 // Editing the steps of the item shown: text, windows, order. The server's tool draws every new window.
 
 import { postJSON } from '../common/http.js'
-import { insertAfter, moveStep, newStepId, removeStep, replaceStep, windowOf } from '../trace/steps.js'
+import { insertAfter, moveStep, newStepId, removeStep, replaceStep } from '../trace/steps.js'
 
 /** Windows are rounded to 0.1 Å: finer than any pixel here, and readable. @param {number} x */
 const round = (x) => Math.round(x * 10) / 10
@@ -30,7 +30,7 @@ const hintKey = (/** @type {number} */ item, /** @type {Step} */ step) => `${ite
  */
 
 export class Editing {
-  /** @type {Map<string, number>} tool calls so far, by step: only the answer to the last one counts */
+  /** @type {Map<string, Record<string, any>>} arguments of the last tool call without an answer, by item and step */
   #calls = new Map()
   /** @type {Set<Promise<void>>} */
   #running = new Set()
@@ -118,37 +118,39 @@ export class Editing {
     while (this.#running.size) await Promise.all(this.#running)
   }
 
-  /**
-   * Have the tool draw a step's new window.
-   * @param {string} id @param {number} lo @param {number} hi @param {string} [label] a new label
-   */
-  setWindow(id, lo, hi, label) {
-    const running = this.#callTool(id, lo, hi, label).finally(() => this.#running.delete(running))
+  /** Have the tool draw a step's new window. @param {string} id @param {number} lo @param {number} hi */
+  setWindow(id, lo, hi) {
+    return this.#call(id, { wavelength_range: [round(lo), round(hi)] })
+  }
+
+  /** @param {string} id @param {string} label */
+  setLabel(id, label) {
+    return this.#call(id, { label })
+  }
+
+  /** Call the tool with changed arguments of a step. @param {string} id @param {Record<string, any>} change */
+  #call(id, change) {
+    const running = this.#callTool(id, change).finally(() => this.#running.delete(running))
     this.#running.add(running)
     return running
   }
 
-  /**
-   * @param {string} id
-   * @param {number} lo
-   * @param {number} hi
-   * @param {string | undefined} label
-   * @returns {Promise<void>}
-   */
-  async #callTool(id, lo, hi, label) {
+  /** @param {string} id @param {Record<string, any>} change @returns {Promise<void>} */
+  async #callTool(id, change) {
     const { state, view } = this
     const { item } = state
     if (!item) return
-    const args = { ...state.step(id)?.arguments, wavelength_range: [round(lo), round(hi)] }
-    if (label !== undefined) args.label = label
+    const call = `${item.id} ${id}`
+    // A call replaces the one before it, so it needs the changes of both.
+    const args = { ...(this.#calls.get(call) ?? state.step(id)?.arguments), ...change }
     if (!args.label) delete args.label
-    const call = (this.#calls.get(id) ?? 0) + 1
-    this.#calls.set(id, call)
+    if (!args.wavelength_range) return
+    this.#calls.set(call, args)
     try {
       const answer = postJSON('/api/look', { item: item.id, arguments: args })
       view.prepare(replaceStep(state.steps, id, { arguments: args }))
       const { step, hints, png } = await answer
-      if (!state.isShown(item.id) || this.#calls.get(id) !== call) return
+      if (!state.isShown(item.id) || this.#calls.get(call) !== args) return
       if (png) this.#keepPicture(step.picture, png)
       if (!step.ok) this.notices.toast(step.observation)
       this.#hints.set(hintKey(item.id, step), hints)
@@ -156,6 +158,8 @@ export class Editing {
     } catch (error) {
       this.notices.error(error)
       view.resetSteps()
+    } finally {
+      if (this.#calls.get(call) === args) this.#calls.delete(call)
     }
   }
 
@@ -164,13 +168,6 @@ export class Editing {
     this.#pictures.set(name, `data:image/png;base64,${png}`)
     const [oldest] = this.#pictures.keys()
     if (this.#pictures.size > MOST_PICTURES) this.#pictures.delete(oldest)
-  }
-
-  /** @param {string} id @param {string} label */
-  setLabel(id, label) {
-    const step = this.state.step(id)
-    const window = step && windowOf(step)
-    if (window) this.setWindow(id, window[0], window[1], label)
   }
 
   /**
