@@ -95,3 +95,59 @@ def test_gradios_styles_do_not_override_ours(address: str, opened: Page) -> None
     expect(comment).to_have_css("border-radius", "7px")
     opened.get_by_role("tab", name="Blind").click()
     expect(opened.locator(".so-blind input[type=checkbox]").first).to_have_css("appearance", "auto")
+
+
+STYLES = """(selector) => {
+  const names = ['appearance', 'background-color', 'background-image', 'border-top-width', 'border-top-style',
+    'border-radius', 'padding', 'font-size', 'font-weight', 'height', 'color', 'text-transform']
+  const computed = () => [...document.querySelectorAll(selector)].map((element) => {
+    const style = getComputedStyle(element)
+    const name = `${element.localName}.${element.className}`
+    // For a button "button" and "auto" are the same.
+    const value = (each) => style.getPropertyValue(each).replace(/^button$/, 'auto')
+    return names.map((each) => `${name} ${each}: ${value(each)}`)
+  }).flat()
+  const theirs = [...document.styleSheets].filter(({ href, ownerNode }) => !href?.includes('/ui/') && !ownerNode.id)
+  const withThem = computed()
+  for (const sheet of theirs) sheet.disabled = true
+  const without = computed()
+  for (const sheet of theirs) sheet.disabled = false
+  const pairs = without.map((each, at) => [each, withThem[at]])
+  return { count: pairs.length, differences: pairs.filter(([a, b]) => a !== b) }
+}"""
+GRADIOS_RULE = """() => [...document.styleSheets].some(({ href, cssRules }) => !href?.includes('/ui/')
+  && [...cssRules].some(({ selectorText }) => /^\\.gradio-container[^ ]* select$/.test(selectorText ?? '')))"""
+
+
+def test_the_controls_of_the_plot_are_the_same_with_and_without_gradios_stylesheet(address: str, opened: Page) -> None:
+    opened.goto(address)
+    opened.wait_for_function(PAINTED, timeout=60_000)
+    opened.wait_for_function(GRADIOS_RULE, timeout=60_000)
+    expect(opened.locator(".so-review .so-badge:not(.so-selected)").first).to_be_visible()
+    for selector in ("button", "input:not([type=checkbox])", "select"):
+        found = opened.evaluate(STYLES, f".so-review .so-view {selector}")
+        assert found["count"] > 0
+        assert found["differences"] == []
+    opened.keyboard.press("/")
+    for place in (".so-list", ".so-controls input[type=checkbox]", ".filter select"):
+        expect(opened.locator(f".so-review {place}").first).to_have_css("appearance", "auto")
+
+
+def test_the_box_that_names_a_line_is_inside_the_page(address: str, opened: Page) -> None:
+    opened.set_viewport_size({"width": 1366, "height": 768})
+    opened.goto(address)
+    opened.wait_for_function(PAINTED, timeout=60_000)
+    opened.wait_for_function(GRADIOS_RULE, timeout=60_000)
+    expect(opened.locator(".so-review .so-step .main-svg").first).to_be_visible()
+    box = opened.locator(".so-review .so-step").bounding_box()
+    assert box
+    opened.mouse.click(box["x"] + box["width"] - 25, box["y"] + box["height"] - 50, button="right")
+    menu = opened.locator(".so-review .so-naming")
+    expect(menu).to_be_visible()
+    placed, view = menu.bounding_box(), opened.locator(".so-review .so-view").bounding_box()
+    assert placed
+    assert view
+    assert placed["x"] >= view["x"]
+    assert placed["x"] + placed["width"] <= min(1366, view["x"] + view["width"])
+    assert placed["y"] + placed["height"] <= min(768, view["y"] + view["height"])
+    expect(menu.locator("select")).to_have_css("background-image", "none")

@@ -194,6 +194,31 @@ def test_pixels_without_data_break_the_line_and_are_hatched(view: Page) -> None:
     assert view.locator(".so-full .so-masked").count() == 1
 
 
+def test_hatching_is_drawn_while_another_view_on_the_page_is_hidden(view: Page) -> None:
+    show(view, "holed")
+    found = view.evaluate(
+        """async () => {
+          const root = document.createElement('div')
+          root.style.height = '600px'
+          document.body.append(root)
+          const { SpectrumView } = await import('/ui/spectrum/view.js')
+          const other = new SpectrumView(root)
+          other.show(window.item)
+          await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))
+          document.getElementById('root').hidden = true
+          const [, id] = /#([^)"]+)/.exec(root.querySelector('.so-gap').getAttribute('fill'))
+          const own = root.contains(document.getElementById(id))
+          const all = [...document.querySelectorAll('[id]')].map((element) => element.id)
+          other.destroy()
+          root.remove()
+          document.getElementById('root').hidden = false
+          return { own, ours: all.filter((each) => each.startsWith('so-')) }
+        }"""
+    )
+    assert found["own"]
+    assert len(found["ours"]) == len(set(found["ours"])) == 2
+
+
 def test_one_cosmic_ray_does_not_set_the_flux_range_but_is_marked_as_off_scale(view: Page) -> None:
     show(view, "struck")
     low, high = view.evaluate("view.full.gd.layout.yaxis.range")
@@ -682,6 +707,18 @@ def test_clicking_a_band_or_its_number_selects_the_step(view: Page) -> None:
     assert shown_range(view)[0] < 3800
 
 
+@pytest.mark.parametrize(
+    "selector", [".so-controls button:not([hidden])", ".so-controls :is(input[type=text], select, label)", ".so-badge"]
+)
+def test_every_control_is_at_least_24_pixels_high_and_wide(view: Page, selector: str) -> None:
+    show(view, "cv")
+    sizes = view.locator(selector).evaluate_all(
+        "(all) => all.map((one) => [one.outerHTML, one.offsetWidth, one.offsetHeight])"
+    )
+    assert sizes
+    assert [html for html, width, height in sizes if min(width, height) < 24] == []
+
+
 # Smoothing and state
 
 
@@ -689,7 +726,7 @@ def test_smoothing_is_shown_in_pixels_and_velocity_and_raw_data_stay_visible(vie
     show(view, "cv")
     for _ in range(3):
         command(view, "smooth+")
-    assert view.locator(".so-smoothing").inner_text() == "σ = 1.5 px (≈ 104\u202fkm/s)"
+    assert view.locator(".so-smoothing").inner_text() == "Gaussian σ = 1.5 px (≈ 104\u202fkm/s)"
     assert view.evaluate("view.full.gd.data[1].x.length") > 0
     command(view, "smooth0")
     assert view.evaluate("view.full.gd.data[1].x.length") == 0

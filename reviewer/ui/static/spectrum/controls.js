@@ -271,10 +271,10 @@ export class Controls {
   }
 }
 
-/** "σ = 1.5 px (≈ 90 km/s)", the velocity at the middle of the spectrum. */
+/** "Gaussian σ = 1.5 px (≈ 90 km/s)", the velocity at the middle of the spectrum. */
 export function smoothingText(pixels, { spectrum }) {
   if (!pixels) return 'no smoothing'
   const { wavelength } = spectrum
   const kms = pixels * kmsPerPixel(wavelength, wavelength[wavelength.length >> 1])
-  return `σ = ${number(pixels, Number.isInteger(pixels) ? 0 : 1)} px (≈ ${velocity(kms)})`
+  return `Gaussian σ = ${number(pixels, Number.isInteger(pixels) ? 0 : 1)} px (≈ ${velocity(kms)})`
 }

@@ -178,7 +178,6 @@ function narrowest(panel, wavelength) {
 }
 
 const REACH = 8 // screen pixels around the pointer in which the feature is searched
-const WIDTH = 230
 const HIGHEST = 8 // redshift
 
 export class Naming {
@@ -228,11 +227,16 @@ export class Naming {
     this.on.onMark(null)
   }
 
+  /** Place the menu next to the feature, all of it inside the view. */
   #place(panel, peak) {
     this.menu.hidden = false
-    const x = panel.geometry.x(peak) + 12
-    const left = x + WIDTH > panel.width ? x - WIDTH - 24 : x
-    this.menu.style.transform = `translate(${Math.max(4, left)}px, ${panel.host.offsetTop + panel.geometry.top + 8}px)`
+    const { clientWidth, clientHeight } = /** @type {HTMLElement} */ (this.menu.offsetParent)
+    const { offsetWidth: width, offsetHeight: height } = this.menu
+    const x = panel.host.offsetLeft + panel.geometry.x(peak) + 12
+    const left = x + width > clientWidth ? x - width - 24 : x
+    const top = panel.host.offsetTop + panel.geometry.top + 8
+    const [inX, inY] = [Math.min(left, clientWidth - width - 4), Math.min(top, clientHeight - height - 4)]
+    this.menu.style.transform = `translate(${Math.max(4, inX)}px, ${Math.max(4, inY)}px)`
   }
 
   #key(event) {

@@ -11,6 +11,7 @@ const LEFT = 66
 const RIGHT = 18 // half of a wavelength's label extends beyond the axis
 const FOOT = 42
 const LEAST_PIXELS = 4 // of the data, in the narrowest view
+let panels = 0 // on the page: elements that are referred to by id need ids of their own
 const CONFIG = { displayModeBar: false, doubleClick: false, responsive: false, showTips: false, scrollZoom: false }
 
 export class Panel {
@@ -37,6 +38,7 @@ export class Panel {
     /** @type {any} [low, high] as drawn; null: from most of the data */
     this.yRange = null
     this.revision = 0
+    this.hatch = `so-hatch-${(panels += 1)}`
     this.under = marks.svg('svg', { class: 'so-under', 'aria-hidden': 'true' })
     this.plot = h('div.so-plot')
     this.over = marks.svg('svg', { class: 'so-over' })
@@ -239,7 +241,7 @@ export class Panel {
       axisHeight,
       range,
       perPixel,
-      hatch: `so-hatch-${this.name}`,
+      hatch: this.hatch,
       yRange: this.yRange ?? this.#bulk(range),
       x: (wavelength) => LEFT + (wavelength - range[0]) / perPixel,
       wavelength: (x) => range[0] + (x - LEFT) * perPixel,
