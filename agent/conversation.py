@@ -100,8 +100,15 @@ class Score:
     log_odds: float
 
 
-Piece = str | Remark | Usage | Score
-"""A piece of a policy's turn: text, a remark about it, token counts, or the score of the answer."""
+@dataclass(frozen=True)
+class CannotTell:
+    """The policy answered because the format needs YES or NO, but the data allow no answer: why, as one clause."""
+
+    reason: str
+
+
+Piece = str | Remark | Usage | Score | CannotTell
+"""A piece of a policy's turn: text, a remark about it, token counts, the score of the answer, or why it is none."""
 
 
 @dataclass(frozen=True)

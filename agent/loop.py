@@ -15,7 +15,7 @@ from typing import Any, Literal
 from PIL import Image
 
 from agent import tool
-from agent.conversation import Conversation, Exchange, Policy, PolicyError, Remark, Score, Stop, Usage
+from agent.conversation import CannotTell, Conversation, Exchange, Policy, PolicyError, Remark, Score, Stop, Usage
 from agent.plot import RENDERER, pixels_sha256
 from agent.spectrum import Spectrum
 from agent.tasks import Task
@@ -168,6 +168,7 @@ class _Inspection:
         self.faults: list[str] = []
         self.usage = Usage()
         self.score: float | None = None
+        self.cannot_tell = ""
         self.ended: tuple[Reason, str] | None = None
 
     def turn(self) -> Iterator[Event]:
@@ -223,6 +224,8 @@ class _Inspection:
                     self._fault(piece.text)
                 elif isinstance(piece, Score):
                     self.score = piece.log_odds
+                elif isinstance(piece, CannotTell):
+                    self.cannot_tell = piece.reason
                 else:
                     self.usage += piece
         except PolicyError as failure:
@@ -290,5 +293,7 @@ class _Inspection:
             medium=spectrum.medium,
             overview=self.overview,
             simulated=bool(spectrum.meta.get("simulated", False)),
+            cannot_tell=self.cannot_tell,
+            medium_assumed=bool(spectrum.meta.get("medium_assumed", False)),
             faults=tuple(self.faults),
         )

@@ -158,6 +158,7 @@ class Limits:
     - no sample answered, or the most frequent answer has less than ``majority`` of all samples, those without an
       answer included;
     - the S/N over the whole spectrum is below ``snr`` or undefined;
+    - a sample that agrees with the majority is marked "cannot tell" by its policy, as the baseline does;
     - the spectrum is sampled more coarsely than ``agent.measure.COARSE``;
     - any primary feature of the task has data in less than ``coverage`` of its span, even if others are covered; for a
       feature that requires another one, the span of that one decides;
@@ -235,7 +236,12 @@ def consensus(
     blind = None if thin else _without_data(trajectories, verdicts, leaning, spectrum, limits)
     score = mean_score(trajectories)
     close = None if thin else _close(score, leaning, limits)
-    quality = (_noisy(snr, spectrum, limits), _coarse(spectrum), *_uncovered(spectrum, task, limits))
+    quality = (
+        _no_answer(trajectories, leaning),
+        _noisy(snr, spectrum, limits),
+        _coarse(spectrum),
+        *_uncovered(spectrum, task, limits),
+    )
     all_reasons = (thin, blind, close, *quality)
     reasons = tuple(reason for reason in all_reasons if reason)
     ways = paths(trajectories)
@@ -315,6 +321,12 @@ def _too_small(verdicts: Sequence[Verdict | None], leaning: Verdict | None, limi
             f"expected {100 * limits.majority:.0f} %."
         )
     return None
+
+
+def _no_answer(trajectories: Sequence[Trajectory], leaning: Verdict | None) -> str | None:
+    """Return a reason if a sample that agrees with the majority was marked: the data allow no answer."""
+    marked = [t.cannot_tell for t in trajectories if t.cannot_tell and _verdict(t) == leaning]
+    return f"The policy cannot tell: {marked[0]}." if marked else None
 
 
 def _noisy(snr: float | Undefined, spectrum: Spectrum, limits: Limits) -> str | None:

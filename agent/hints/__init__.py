@@ -119,6 +119,7 @@ def hints(spectrum: Spectrum, zoom: Zoom, task: Task | None = None, thought: str
     principal, others = _entries(view, task)
     outside = _outside(view)
     found = [
+        *_sampling(view),
         *outside,
         _in_window(view, principal, others),
         # If the label names something outside the window, measuring another line would only distract.
@@ -198,6 +199,10 @@ def _outside(view: _View) -> list[Hint]:
     ]
 
 
+def _sampling(view: _View) -> list[Hint]:
+    return [Hint("look", "sampling", view.data.coarse)] if view.data.coarse else []
+
+
 def _in_window(view: _View, principal: Line | Band | None, others: list[Line | Band]) -> Hint:
     snr = signal_to_noise(view.spectrum, view.window)
     if isinstance(snr, Undefined):
@@ -214,6 +219,8 @@ def _in_window(view: _View, principal: Line | Band | None, others: list[Line | B
 
 
 def _measurement(view: _View, entry: Line | Band) -> list[Hint]:
+    if view.data.coarse and isinstance(entry, Line):
+        return []  # the hint on the sampling says why
     if isinstance(entry, Band):
         return _band(view, entry)
     found = view.data.line(entry)

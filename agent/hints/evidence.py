@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from agent.lines import Line, lines
-from agent.measure import Undefined, signal_to_noise
+from agent.measure import COARSE, Undefined, signal_to_noise
 from agent.measure.blends import LineMeasurement, measure_line, region_around
 from agent.measure.molecules import MoleculeEvidence, is_cool, molecule
 from agent.measure.peaks import TwoMaxima, two_maxima
@@ -127,7 +127,15 @@ class Evidence:
             self._maxima[line.name] = two_maxima(self.spectrum, line, found) if in_a_disc else None
         return self._maxima[line.name]
 
+    @cached_property
+    def coarse(self) -> str:
+        """Why no line can be judged in a spectrum that is sampled too coarsely; "" if it is not."""
+        step = self.spectrum.sampling
+        return f"sampled every {step:.0f} Å: lines cannot be judged" if step > COARSE else ""
+
     def _judged(self, line: Line) -> LineEvidence:
+        if self.coarse:
+            return LineEvidence(line, "undefined", self.coarse, Undefined(self.coarse))
         measured = self.measured(line)
         if isinstance(measured, Undefined):
             return LineEvidence(line, "undefined", measured.reason, measured)

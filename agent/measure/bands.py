@@ -9,7 +9,7 @@ import numpy as np
 from agent.lines import Index
 from agent.measure.continuum import excess
 from agent.measure.gaussian import LineFit, fit_line
-from agent.measure.pixels import mean_flux, shown
+from agent.measure.pixels import COARSE, mean_flux, shown
 from agent.measure.profile import equivalent_width
 from agent.measure.roughness import roughness
 from agent.measure.values import Measured, Undefined, Window, measured
@@ -88,6 +88,8 @@ def slope(spectrum: Spectrum, windows: Sequence[Window]) -> Measured | Undefined
 def measure_feature(spectrum: Spectrum, feature: Feature) -> Measured | Undefined:
     """Measure the feature's own quantity (``Feature.quantity``) in a spectrum at rest (see ``rest``), in any medium."""
     feature = feature.in_medium(spectrum.medium)
+    if (coarse := _too_coarse(spectrum, feature)) is not None:
+        return coarse
     match feature.quantity:
         case "equivalent_width":
             return equivalent_width(spectrum, feature.span, feature.side_bands)
@@ -102,6 +104,15 @@ def measure_feature(spectrum: Spectrum, feature: Feature) -> Measured | Undefine
             return slope(spectrum, feature.side_bands)
         case "roughness":
             return roughness(spectrum, feature.span)
+
+
+def _too_coarse(spectrum: Spectrum, feature: Feature) -> Undefined | None:
+    """Return why the sampling does not show a feature: a line needs pixels of ``COARSE`` at most, a band one pixel."""
+    allowed = COARSE if feature.kind == "line" else feature.span[1] - feature.span[0]
+    step = spectrum.sampling
+    if step <= allowed or feature.quantity == "slope":
+        return None
+    return Undefined(f"sampled every {step:.0f} Å, coarser than {allowed:.0f} Å")
 
 
 def fit_feature(spectrum: Spectrum, feature: Feature) -> LineFit | Undefined:

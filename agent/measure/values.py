@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 Window = tuple[float, float]
@@ -52,6 +53,20 @@ def number(value: float, decimals: int = 0) -> str:
 def signed(value: float) -> str:
     """Format points or log odds: one decimal, always with a sign."""
     return f"{value:+.1f}".replace("-", MINUS)
+
+
+_SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def power_of(base: str, exponent: float) -> str:
+    """Format a power with one decimal in the exponent: λ⁻¹·³."""
+    return f"{base}{f'{round(exponent, 1) + 0.0:.1f}'.translate(_SUPERSCRIPTS)}"
+
+
+def redshift_text(z: float) -> str:
+    """Format a redshift as the page does: at least five decimals (1e-5 is 3 km/s), at most seven."""
+    text = number(z, 7)
+    return re.sub(r"0{1,2}$", "", text)
 
 
 def plus_minus(measured: Measured) -> str:

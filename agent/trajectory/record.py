@@ -74,7 +74,8 @@ class Trajectory:
     ``prompt`` is the user's text after the first picture (question line, blank line, guide); ``redshift`` is what the
     tool was given (None: none), which fixes the frame of every window; ``overview`` is the SHA-256 of the first
     picture's RGBA bytes; ``label`` is the known truth, if any, never the model's opinion; ``faults`` lists what the
-    parser accepted although it was wrong.
+    parser accepted although it was wrong. ``cannot_tell`` is why the data allow no answer, as the drafter states it
+    ("" = they do); the format still needs YES or NO. ``medium_assumed``: the file did not state ``medium``.
     """
 
     task: str
@@ -91,6 +92,8 @@ class Trajectory:
     label_source: str = ""
     simulated: bool = False
     faults: tuple[str, ...] = ()
+    cannot_tell: str = ""
+    medium_assumed: bool = False
 
     @property
     def answer(self) -> Answer | None:
@@ -147,7 +150,7 @@ class Trajectory:
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form; ``from_json`` gives back an equal value."""
-        return {
+        form = {
             "schema": SCHEMA,
             "task": self.task,
             "system": self.system,
@@ -167,6 +170,12 @@ class Trajectory:
             "steps": [step_to_json(s) for s in self.steps],
             "faults": list(self.faults),
         }
+        # Left out otherwise, so that the hash of the content, which is an item's key, stays as it was without them.
+        if self.cannot_tell:
+            form["cannot_tell"] = self.cannot_tell
+        if self.medium_assumed:
+            form["medium_assumed"] = True
+        return form
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Trajectory:
@@ -176,9 +185,6 @@ class Trajectory:
         if data.get("schema") != SCHEMA:
             raise TrajectoryError(f"schema: found {data.get('schema')!r:.60}, expected {SCHEMA!r}")
         spectrum, drafter = object_of(data, "spectrum"), object_of(data, "drafter")
-        simulated = data.get("simulated", False)
-        if not isinstance(simulated, bool):
-            raise TrajectoryError(f"simulated: found {simulated!r:.60}, expected true or false")
         redshift = number_of(data, "redshift")
         if redshift is not None and redshift <= -1:
             raise TrajectoryError(f"redshift: found {redshift!r}, expected one above -1, or null")
@@ -198,9 +204,11 @@ class Trajectory:
             ),
             label=verdict_of(data, "label"),
             label_source=text_or_none(data, "label_source") or "",
-            simulated=simulated,
+            simulated=_flag(data, "simulated"),
             steps=_steps(data.get("steps")),
             faults=_faults(data.get("faults") or []),
+            cannot_tell=text_or_none(data, "cannot_tell") or "",
+            medium_assumed=_flag(data, "medium_assumed"),
         )
 
     def content_hash(self) -> str:
@@ -281,6 +289,13 @@ def _steps(data: object) -> tuple[Step, ...]:
             raise TrajectoryError(f"steps: found two with the id {step.id!r:.60}, expected one")
         seen.add(step.id)
     return steps
+
+
+def _flag(data: Mapping[str, Any], key: str) -> bool:
+    value = data.get(key, False)
+    if not isinstance(value, bool):
+        raise TrajectoryError(f"{key}: found {value!r:.60}, expected true or false")
+    return value
 
 
 def _faults(data: object) -> tuple[str, ...]:

@@ -63,6 +63,8 @@ class Row:
     label_source: str
     simulated: bool
     faults: tuple[str, ...] = ()
+    cannot_tell: str = ""
+    medium_assumed: bool = False
 
 
 def write_row(row: Row, messages: Sequence[Message], image_paths: Sequence[str]) -> dict[str, Any]:
@@ -78,7 +80,7 @@ def write_row(row: Row, messages: Sequence[Message], image_paths: Sequence[str])
         raise TrajectoryError(f"frames: found {len(frames)} in one trajectory, expected one: a row holds one frame")
     frame, z = frames.pop() if frames else ("observed", 0.0)
     speakers = {"system": "system", "user": "human", "assistant": "gpt"}
-    return {
+    written = {
         "conversations": [
             {"from": speakers[message["role"]], "value": _flat(message["content"])} for message in messages
         ],
@@ -97,7 +99,9 @@ def write_row(row: Row, messages: Sequence[Message], image_paths: Sequence[str])
         "drafter_name": row.drafter_name,
         "label_source": row.label_source,
         "simulated": row.simulated,
+        "medium_assumed": row.medium_assumed,
     }
+    return written | {"cannot_tell": row.cannot_tell} if row.cannot_tell else written
 
 
 def read_row(row: Mapping[str, Any]) -> Row:
@@ -129,6 +133,8 @@ def read_row(row: Mapping[str, Any]) -> Row:
         label_source=text_or_none(row, "label_source") or "",
         simulated=row.get("simulated") is True,
         faults=tuple(reading.faults),
+        cannot_tell=text_or_none(row, "cannot_tell") or "",
+        medium_assumed=row.get("medium_assumed") is True,
     )
 
 

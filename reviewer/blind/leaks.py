@@ -94,11 +94,12 @@ _PATTERNS = (
     ),
     _case_insensitive(
         "baseline",
-        "scorecard points baseline",
+        "scorecard points baseline total",
         r"""
           \b by \s the \s scorecard \b
         | \b the \s points \s add \s up \s to \b
-        | \b baseline , \s no \s model \b
+        | \b total \s [-+−]? [\d.]+ (?: , [^;]{0,80} )? ; \s yes \s needs \s more \s than \b
+        | \b baseline , \s no \s model \b | \b rule-based \s baseline \b
         """,
     ),
     _case_insensitive(

@@ -87,6 +87,7 @@ def item_json(store: Store, item: Item, person: Person, task: Task | None, verdi
     body = trajectory.to_json()
     if waiting:
         body["steps"] = body["steps"][: _last_turn_starts(trajectory)]
+        body.pop("cannot_tell", None)
     if item.standing.round is not None:
         # The known label would influence the reviewer; it is shown once the item is decided.
         body["label"] = None
@@ -98,6 +99,8 @@ def item_json(store: Store, item: Item, person: Person, task: Task | None, verdi
         "row": row_json(item.row),
         "task": {"key": item.row.task, "title": task.title if task else item.row.task},
         "trajectory": body,
+        # Why the drafter's YES or NO is none, because the data allow no answer; null where they do.
+        "draft_cannot_tell": None if waiting else trajectory.cannot_tell or None,
         "hidden": waiting,
         "my_verdict": mine,
         "originals": [] if waiting else originals,

@@ -104,7 +104,7 @@ def test_a_bench_is_scored_and_leaves_a_folder(here: Path, sky: Path, capsys: py
     assert bench(sky) == 0
     out = capsys.readouterr().out
     assert out.startswith("32 questions of 16 spectra")
-    assert re.search(r"^baseline, no model +32 ", out, re.MULTILINE)
+    assert re.search(r"^rule-based baseline +32 ", out, re.MULTILINE)
     assert "now: 32 questions in " in out
     names = {"answers.jsonl", "answers.jsonl.run.json", "questions.jsonl", "sittings.jsonl", "scores.json"}
     names |= {"report.md", "gallery.html", "data_card.md", "data_card.json"}

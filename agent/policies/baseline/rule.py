@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from agent.conversation import Conversation, Piece, Score
+from agent.conversation import CannotTell, Conversation, Piece, Score
 from agent.hints.evidence import evidence
 from agent.lines import lines
 from agent.measure import (
@@ -25,8 +26,8 @@ from agent.measure import (
     signal_to_noise,
     slope,
 )
-from agent.measure.values import signed
-from agent.policies.baseline.scorecard import FILE, Assessment, Finding, assess
+from agent.measure.values import power_of, redshift_text, signed
+from agent.policies.baseline.scorecard import FILE, Assessment, Finding, assess, cannot_tell, unmeasured
 from agent.spectrum import Spectrum
 from agent.tasks import Feature, Task
 from agent.tool import TOOL_NAME
@@ -67,13 +68,15 @@ def opening(spectrum: Spectrum, at_rest: Spectrum) -> str:
     whole = (float(at_rest.wavelength[0]), float(at_rest.wavelength[-1]))
     frame = f"{spectrum.frame} frame"
     if spectrum.redshift:
-        frame = f"rest frame for z = {number(spectrum.redshift, 5)}"
+        frame = f"rest frame for z = {redshift_text(spectrum.redshift)}"
     snr = signal_to_noise(at_rest, whole)
     medium = f"{spectrum.medium} (assumed)" if spectrum.meta.get("medium_assumed") else spectrum.medium
     text = f"The spectrum runs from {whole[0]:.0f} to {whole[1]:.0f} Å ({medium}, {frame})"
     if isinstance(snr, Undefined):
         return f"{text}; its S/N is undefined: {snr.reason}."
-    text += f" with a median S/N of {number(snr, 1)} a pixel."
+    text += f" with a median S/N of {number(snr, 1)} per pixel."
+    if (unit := spectrum.meta.get("flux_unit_in_file")) is not None:
+        text += f" The file gives F_ν in {unit}; the fluxes were converted to F_λ."
     if spectrum.errors == "estimated":
         text += " The file has no errors; they were estimated from the scatter."
     if snr < LOW_SNR:
@@ -87,16 +90,16 @@ def opening(spectrum: Spectrum, at_rest: Spectrum) -> str:
 def _colour(at_rest: Spectrum, whole: tuple[float, float]) -> str:
     length = whole[1] - whole[0]
     if length < SHORT:
-        return ""
+        return f"A span of {length:.0f} Å is too short for a colour."
     ends = [(whole[0] + share * length, whole[0] + (share + 0.1) * length) for share in (0.1, 0.45, 0.8)]
     colour = slope(at_rest, ends)
     if isinstance(colour, Undefined):
         return f"Its colour is undefined: {colour.reason}."
     word = "blue" if colour.value < -1 else "red" if colour.value > 0.5 else "flat"
-    return f"From end to end F_λ goes as λ^{number(colour.value, 1)}: a {word} continuum."
+    return f"From end to end F_λ ∝ {power_of('λ', colour.value)}: a {word} continuum."
 
 
-def judged(finding: Finding, at_rest: Spectrum, shape: bool = True) -> str:
+def judged(finding: Finding, at_rest: Spectrum, task: Task, shape: bool = True) -> str:
     """Describe one feature: the measurement, its bound, and its meaning.
 
     :param shape: whether to add the width and the two peaks of a line that is certainly present
@@ -109,7 +112,9 @@ def judged(finding: Finding, at_rest: Spectrum, shape: bool = True) -> str:
     text = f"{feature.name}: {_QUANTITIES[feature.quantity]} {value}"
     if feature.quantity == "equivalent_width":
         text += f" ({_sense(measured)})"
-    text += f", {_bounds(feature)}: {_verdict(finding.presence)}, {_meaning(finding)}."
+    confuser = feature.role == "confuser"
+    text += f", {'would count against it' if confuser else 'expected'} {_bounds(feature)}"
+    text += f"{'; it' if confuser else ':'} {_verdict(finding.presence, confuser)} ({_meaning(finding, task)})."
     return f"{text} {_shape(feature, at_rest, measured)}".rstrip() if shape else text
 
 
@@ -124,31 +129,43 @@ def _bounds(feature: Feature) -> str:
     bounds = [
         (word, bound) for word, bound in (("above", feature.above), ("below", feature.below)) if bound is not None
     ]
-    bounds_text = " and ".join(
-        f"{word} {number(bound, 2).rstrip('0').rstrip('.')} {unit}".rstrip() for word, bound in bounds
-    )
-    return f"bound: {bounds_text}"
+    return " and ".join(f"{word} {number(bound, 2).rstrip('0').rstrip('.')} {unit}".rstrip() for word, bound in bounds)
 
 
-def _verdict(presence: float) -> str:
-    for limit, words in (
-        (0.9, "met"),
-        (0.6, "probably met"),
-        (0.4, "too close to tell"),
-        (0.1, "probably not met"),
-    ):
-        if presence > limit:
-            return words
-    return "not met"
+_VERDICTS = (
+    (0.9, "yes", "is"),
+    (0.6, "probably yes", "probably is"),
+    (0.4, "too close to decide", "is too close to decide"),
+    (0.1, "probably no", "probably is not"),
+    (-1.0, "no", "is not"),
+)
+"""By the probability that a value lies within its bounds: what is written of an expected feature, of a confuser."""
 
 
-def _meaning(finding: Finding) -> str:
+def _verdict(presence: float, confuser: bool) -> str:
+    return next(words[confuser] for limit, *words in _VERDICTS if presence > limit)
+
+
+def _meaning(finding: Finding, task: Task) -> str:
     if finding.counted < 0.5:
         return f"not counted without {finding.feature.requires}"
-    if abs(finding.points) < 0.25:
-        return "which decides little"
+    if abs(finding.points) < 0.05:
+        return "0"
     side = "for" if finding.points > 0 else "against"
-    return f"which speaks {side} the class ({signed(finding.points)})"
+    return f"{signed(finding.points)} {side} {short_name(task)}"
+
+
+def short_name(task: Task) -> str:
+    """Return a short name of a task's class: what its title has in brackets, e.g. CV, otherwise the title."""
+    inside = re.search(r"\((.+)\)$", task.title)
+    return inside[1] if inside else task.title
+
+
+def _with_article(noun: str) -> str:
+    """Return a noun with "a" or "an", as it is pronounced: an A-type star, an M-type giant, a B-type star."""
+    letter = re.match(r"[A-Z]\b", noun)
+    vowel = noun[0] in "AEFHILMNORSX" if letter else noun[0].lower() in "aeiou"
+    return f"{'an' if vowel else 'a'} {noun}"
 
 
 def _shape(feature: Feature, at_rest: Spectrum, measured: Measured) -> str:
@@ -180,12 +197,11 @@ def weighing(assessment: Assessment) -> str:
     )
     sentences = [f"{side}: {', '.join(_named(f) for f in found)}." for side, found in sides if found]
     if len(assessment.measured) < len(assessment.findings):
-        sentences.append(f"Not measurable: {_unmeasured(assessment)}.")
-    total = f"From the start of {signed(assessment.start)} the points add up to {signed(assessment.total)}"
+        sentences.append(f"Not measurable: {unmeasured(assessment.findings)}.")
+    total = f"Start {signed(assessment.start)}, total {signed(assessment.total)}"
     if assessment.total > 0 and not assessment.shown:
-        sentences.append(f"{total}; but no primary feature is present, so the sum counts as 0 and the answer is NO.")
-    else:
-        sentences.append(f"{total}; above 0 is YES, so {assessment.verdict}.")
+        total += ", but no primary feature is present, so the total counts as 0"
+    sentences.append(f"{total}; YES needs more than 0: {assessment.verdict}.")
     return " ".join(sentences)
 
 
@@ -194,26 +210,41 @@ def _named(finding: Finding) -> str:
 
 
 def _name_or_not(finding: Finding) -> str:
-    """Return the feature's name, with "not" if it does not lie within its bounds."""
-    return finding.feature.name if (finding.presence or 0) > 0.5 else f"not {finding.feature.name}"
+    """Return the feature's name, denied if the feature does not lie within its bounds."""
+    return _in_sentence(finding.feature.name) if _within(finding) else absent(finding.feature.name)
 
 
-def _unmeasured(assessment: Assessment) -> str:
-    blind = {f.feature.name: f.measured.reason for f in assessment.findings if isinstance(f.measured, Undefined)}
-    return "; ".join(f"{name} ({reason})" for name, reason in blind.items())
+def _within(finding: Finding) -> bool:
+    return (finding.presence or 0.0) > 0.5
 
 
-def explanation(assessment: Assessment) -> str:
-    """Explain the answer in a sentence or two: the measurements with most weight, on either side."""
-    if not assessment.measured:
-        return f"Nothing that was asked for can be measured in these data: {_unmeasured(assessment)}."
+def absent(name: str) -> str:
+    """Deny a feature by its name: "no Hβ emission", "CaH 6385 not weak (CaH1)"."""
+    denied = re.sub(r" (very )?(weak|strong|broad|filled in)\b", r" not \1\2", name, count=1)
+    return denied if denied != name else f"no {_in_sentence(name)}"
+
+
+def _in_sentence(name: str) -> str:
+    """Write a name that begins with an ordinary word with a small letter: "blue continuum", but "He I 4471"."""
+    return name[0].lower() + name[1:] if re.match(r"(Blue|Hot|Narrow|High|Red|Broad|Weak|Strong)\b", name) else name
+
+
+def explanation(assessment: Assessment, reason: str = "") -> str:
+    """Explain the answer in a sentence or two: the measurements with most weight, on either side.
+
+    :param reason: why these data do not allow an answer; "" if they do
+    """
+    if reason:
+        default = f"{assessment.verdict} is a default, because the format needs an answer; a person has to decide"
+        return f"These data do not allow an answer: {reason}. {default}."
     with_verdict = 1 if assessment.verdict == "YES" else -1
     ranked = sorted(assessment.measured, key=lambda f: -with_verdict * f.points)
     agreeing = [f for f in ranked[:3] if with_verdict * f.points >= 0.25]
     opposing = [f for f in ranked[-1:] if with_verdict * f.points <= -0.25]
     text = "; ".join(_figure(f) for f in agreeing) or "no single feature decides"
     if opposing:
-        text += f"; against that, {_figure(opposing[0])}"
+        either = " either" if agreeing and not any(map(_within, [*agreeing, *opposing])) else ""
+        text += f"; but {_figure(opposing[0])}{either}"
     size = abs(assessment.score)
     margin = "a narrow decision" if size < 1 else "a decision" if size < 3 else "a clear decision"
     return f"{text[0].upper()}{text[1:]}. By the scorecard this is {margin} ({signed(assessment.score)})."
@@ -227,8 +258,8 @@ def _figure(finding: Finding) -> str:
     return f"{_name_or_not(finding)} ({quantity} {value})"
 
 
-NAME = "baseline, no model"
-VERSION = "2"
+NAME = "rule-based baseline"
+VERSION = "3"
 MAX_WINDOWS = 4
 """Number of zooms, at most: about what the published cold-start trajectories have (3.9 in the mean)."""
 
@@ -258,18 +289,23 @@ class Baseline:
         found = assess(spectrum, task)
         zooms = plan_zooms(found)[: len(conversation.exchanges) + conversation.turns_left - 1]
         done = len(conversation.exchanges)
+        reason = cannot_tell(found, spectrum)
         yield "<think>"
         if done == 0:
             yield _opening(spectrum, task, zooms)
         else:
-            yield _analysis(zooms[done - 1], spectrum)
+            yield _analysis(zooms[done - 1], spectrum, task)
         if done < len(zooms):
             yield f" {_next(zooms[done], first=done == 0)}</think>\n"
             yield _call(zooms[done])
         else:
-            yield f"\n\n{_without_zoom(found, zooms, spectrum)}{weighing(found)}</think>"
-            yield rf"<answer>\boxed{{{found.verdict}}} {explanation(found)}</answer>"
+            yield f"\n\n{_without_zoom(found, zooms, spectrum, task)}{weighing(found)}"
+            if reason:
+                yield f" These data do not allow an answer; {found.verdict} is a default."
+            yield f"</think><answer>\\boxed{{{found.verdict}}} {explanation(found, reason)}</answer>"
             yield Score(round(found.score, 4))
+            if reason:
+                yield CannotTell(reason)
 
 
 def plan_zooms(found: Assessment, most: int = MAX_WINDOWS) -> list[PlannedZoom]:
@@ -301,38 +337,38 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> float:
 
 def _opening(spectrum: Spectrum, task: Task, zooms: list[PlannedZoom]) -> str:
     wanted = [f.name for f in task.features if f.role == "primary"]
-    text = f"{opening(spectrum, rest(spectrum))} The question is whether this is a {task.title}."
+    text = f"{opening(spectrum, rest(spectrum))} The question is whether this is {_with_article(task.title)}."
     if wanted:
-        text += f" What decides first: {', '.join(wanted)}."
+        text += f" The primary criteria are: {', '.join(map(_in_sentence, wanted))}."
     if not zooms:
         text += " None of what the guide names can be measured in these data."
     return text
 
 
-def _analysis(zoom: PlannedZoom, spectrum: Spectrum) -> str:
+def _analysis(zoom: PlannedZoom, spectrum: Spectrum, task: Task) -> str:
     at_rest = rest(spectrum)
     window = f"{zoom.window[0]} to {zoom.window[1]} Å"
     snr = signal_to_noise(at_rest, (float(zoom.window[0]), float(zoom.window[1])))
-    noise = f", S/N {number(snr, 1)} a pixel" if isinstance(snr, float) else ""
+    noise = f", S/N {number(snr, 1)} per pixel" if isinstance(snr, float) else ""
     # If the width of the line is itself a finding, it is not described twice.
     shape = all(f.feature.quantity != "fwhm" for f in zoom.findings)
-    text = " ".join(judged(f, at_rest, shape) for f in zoom.findings)
+    text = " ".join(judged(f, at_rest, task, shape) for f in zoom.findings)
     return f"In the window {window}{noise}: {text}"
 
 
 def _next(zoom: PlannedZoom, first: bool) -> str:
-    return f"{'First' if first else 'Next'} I look at {zoom.label}, {zoom.window[0]} to {zoom.window[1]} Å."
+    return f"{'First' if first else 'Next'} zoom: {zoom.label}, {zoom.window[0]} to {zoom.window[1]} Å."
 
 
-def _without_zoom(found: Assessment, zooms: list[PlannedZoom], spectrum: Spectrum) -> str:
+def _without_zoom(found: Assessment, zooms: list[PlannedZoom], spectrum: Spectrum, task: Task) -> str:
     """Describe what was measured without a zoom and still counts."""
     seen = {f.feature.name for zoom in zooms for f in zoom.findings}
     others = [f for f in found.measured if f.feature.name not in seen and abs(f.points) >= 0.25]
     if not others:
         return ""
     at_rest = rest(spectrum)
-    text = " ".join(judged(f, at_rest, shape=False) for f in others)
-    return f"Measured without a closer look: {text}\n\n"
+    text = " ".join(judged(f, at_rest, task, shape=False) for f in others)
+    return f"Measured without a zoom: {text}\n\n"
 
 
 def _call(zoom: PlannedZoom) -> str:

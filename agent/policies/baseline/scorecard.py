@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from agent.measure import Measured, Undefined, measure_feature, rest
+from agent.measure import COARSE, Measured, Undefined, measure_feature, rest, signal_to_noise
+from agent.measure.values import number
 from agent.spectrum import Spectrum
 from agent.tasks import Feature, Task
 from agent.trajectory.steps import Verdict
@@ -39,6 +40,9 @@ PLAIN: Mapping[str, Points] = MappingProxyType(
     {"primary": Points(2.0, -2.0), "secondary": Points(1.0, -0.5), "confuser": Points(-2.0, 0.0)}
 )
 """Points by role for a task that has no scorecard."""
+
+MIN_SNR = 3.0
+"""Median S/N per pixel below which the absence of a feature is no reason for NO."""
 
 _TOLERANCE = {"equivalent_width": 0.3, "fwhm": 60.0, "depth": 0.015, "ratio": 0.015, "slope": 0.2, "roughness": 0.003}
 _RELATIVE_TOLERANCE = 0.1
@@ -129,6 +133,37 @@ def assess(spectrum: Spectrum, task: Task) -> Assessment:
         shown = feature.in_medium(spectrum.medium)
         findings.append(Finding(shown, measured[feature.name], here, points, counted))
     return Assessment(tuple(findings), card.start)
+
+
+def cannot_tell(assessment: Assessment, spectrum: Spectrum) -> str:
+    """Return why the data allow no answer, as a clause; "" if they do.
+
+    A primary feature that is present is an answer. NO is none if no primary feature can be measured and no confuser is
+    present, if the sampling is too coarse for lines that decide, or if the S/N is below ``MIN_SNR``: then it would only
+    mean that nothing can be seen.
+    """
+    if assessment.verdict == "YES" or not assessment.findings:
+        return ""
+    primary = [f for f in assessment.findings if f.feature.role == "primary"] or list(assessment.findings)
+    missing = [f for f in primary if f.presence is None]
+    confused = any(f.certainty > 0.5 and f.feature.role == "confuser" for f in assessment.findings)
+    if len(missing) == len(primary) and not confused:
+        return f"no primary feature can be measured: {unmeasured(missing)}"
+    if missing and rest(spectrum).sampling > COARSE:
+        return f"the sampling hides what decides: {unmeasured(missing)}"
+    snr = signal_to_noise(spectrum, (float(spectrum.wavelength[0]), float(spectrum.wavelength[-1])))
+    if isinstance(snr, float) and snr < MIN_SNR:
+        return f"the S/N is {number(snr, 1)} per pixel; a NO needs {MIN_SNR:g} or more"
+    return ""
+
+
+def unmeasured(findings: Sequence[Finding]) -> str:
+    """List the features that could not be measured, those with one reason together: "Hα, Hβ (no data); ..."."""
+    names: dict[str, list[str]] = {}
+    for finding in findings:
+        if isinstance(finding.measured, Undefined):
+            names.setdefault(finding.measured.reason, []).append(finding.feature.name)
+    return "; ".join(f"{', '.join(some)} ({reason})" for reason, some in names.items())
 
 
 def _presence_or_none(feature: Feature, measured: Measured | Undefined) -> float | None:

@@ -350,6 +350,15 @@ def test_a_noisy_spectrum_needs_a_person_for_any_samples():
     assert vote("YYYYY", noisy, snr=0.5).verdict == "YES"
 
 
+def test_a_draft_marked_cannot_tell_needs_a_person_and_says_why():
+    marked = trace("NO", cannot_tell="no primary feature can be measured: Hα (no data)")
+    found = consensus([marked, trace("NO"), trace("NO")], STAR, CV)
+    assert found.verdict is None
+    assert "The policy cannot tell: no primary feature can be measured: Hα (no data)." in found.reasons
+    # A mark on a sample of the minority changes nothing.
+    assert consensus([replace(marked, steps=trace("YES").steps), *[trace("NO")] * 3], STAR, CV).verdict == "NO"
+
+
 def test_a_coarsely_sampled_spectrum_needs_a_person():
     wavelength = np.arange(3600.0, 9300.0, 80.0)
     found = vote("Y", Spectrum(wavelength, np.ones_like(wavelength), np.full_like(wavelength, 1e4)))

@@ -54,6 +54,15 @@ def test_an_assumed_medium_is_stated() -> None:
     assert found[0].text.startswith("Hα 6564.6 Å (vacuum assumed) in window")
 
 
+def test_a_coarse_sampling_is_stated_and_no_line_is_measured() -> None:
+    grid = np.arange(3800.0, 9000.0, 80.0)
+    coarse = Spectrum(grid, np.where(abs(grid - HALPHA) < 80, 3.0, 1.0), np.full(grid.size, 1e4))
+    found = hints(coarse, zoom(6000, 7000, "Hα"), TASKS["cv"], "Hα is in emission.")
+    assert (found[0].level, found[0].text) == ("look", "sampled every 80 Å: lines cannot be judged")
+    assert not {"emission", "absorption", "width", "none"} & set(kinds(found))
+    assert hint_of(found, "claim").text.startswith("“Hα emission” cannot be told from these data: sampled every 80 Å")
+
+
 def test_width_equivalent_width_and_velocity_are_the_simulated_ones() -> None:
     """σ 12 Å is an FWHM of 1 290 km/s; with a peak of 1.5 times the continuum the line has EW −45.1 Å."""
     found = hints(star(snr=200), zoom(6400, 6700, "Hα"), TASKS["cv"])

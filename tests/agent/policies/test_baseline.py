@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from agent.loop import run
 from agent.measure import Measured, Undefined, measure_feature, rest
+from agent.measure.values import power_of, redshift_text
 from agent.policies.baseline import rule
 from agent.policies.baseline.rule import MAX_WINDOWS, NAME, Baseline, plan_zooms
 from agent.policies.baseline.scorecard import PLAIN, assess, presence, scorecards
@@ -30,7 +31,7 @@ def draft():
 
 def test_the_drafter_is_named_baseline(draft):
     assert draft.drafter.kind == "baseline"
-    assert draft.drafter.name == NAME == "baseline, no model"
+    assert draft.drafter.name == NAME == "rule-based baseline"
     assert {"version", "scorecards_sha256", "renderer", "prompt_sha256"} <= set(draft.drafter.settings)
 
 
@@ -52,13 +53,18 @@ def test_the_numbers_in_the_text_are_the_measured_numbers(draft):
     feature = TASKS["cv"].feature("Hα emission")
     measured = measure_feature(rest(CV), feature)
     thoughts = " ".join(s.text for s in draft.steps if isinstance(s, Think))
-    assert f"Hα emission: equivalent width {rule.with_error(measured, 'Å')} (emission), bound: below −8 Å: " in thoughts
+    assert (
+        f"Hα emission: equivalent width {rule.with_error(measured, 'Å')} (emission), expected below −8 Å: yes (+"
+        in thoughts
+    )
 
 
 def test_the_points_in_the_text_add_up_to_the_sum_in_the_text(draft):
     last = [s.text for s in draft.steps if isinstance(s, Think)][-1]
     weighing = last[last.index("For:") :].replace("−", "-")
-    start, total = map(float, re.search(r"start of ([-+.\d]+) the points add up to ([-+.\d]+)", weighing).groups())
+    start, total = map(
+        float, re.search(r"Start ([-+.\d]+), total ([-+.\d]+); YES needs more than 0: YES", weighing).groups()
+    )
     points = [float(p) for p in re.findall(r"\(([-+][.\d]+)\)", weighing)]
     # Each number is rounded to a tenth.
     assert start + sum(points) == pytest.approx(total, abs=0.05 * (len(points) + 2))
@@ -75,7 +81,7 @@ def test_windows_are_in_the_frame_and_medium_of_the_tool():
     spectrum = simulate("hii", "SDSS", 30, 3, redshift=0.05)
     zoom = plan_zooms(assess(spectrum, TASKS["cv"]))[0]
     assert zoom.window[0] < 6564.6 < zoom.window[1]
-    assert "rest frame for z = 0.05000" in rule.opening(spectrum, rest(spectrum))
+    assert "rest frame for z = 0.05000)" in rule.opening(spectrum, rest(spectrum))
 
 
 def test_overlapping_features_share_a_zoom():
@@ -87,7 +93,8 @@ def test_overlapping_features_share_a_zoom():
 def test_without_measurable_features_the_answer_is_no_and_gives_the_reason():
     trajectory = run(simulate("sky", "SDSS", 1, 1), TASKS["cc"], Baseline())
     assert trajectory.answer.verdict == "NO"
-    assert "Nothing that was asked for can be measured" in trajectory.answer.explanation
+    assert "These data do not allow an answer: no primary feature can be measured" in trajectory.answer.explanation
+    assert trajectory.cannot_tell in trajectory.answer.explanation
     assert "only strong features can be judged" in trajectory.steps[0].text
 
 
@@ -160,7 +167,7 @@ def test_a_feature_counts_only_with_the_one_that_it_requires():
     assert breadth.counted < 0.1
     assert abs(breadth.points) < 0.3
     if breadth.presence is not None:
-        assert "not counted without Hα emission" in rule.judged(breadth, rest(giant))
+        assert "not counted without Hα emission" in rule.judged(breadth, rest(giant), TASKS["cv"])
 
 
 def test_without_a_primary_feature_the_sum_counts_as_0_at_most():
@@ -170,7 +177,8 @@ def test_without_a_primary_feature_the_sum_counts_as_0_at_most():
     without = replace(found, findings=absent)
     assert without.total > 0
     assert (without.score, without.verdict) == (0.0, "NO")
-    assert "no primary feature is present, so the sum counts as 0 and the answer is NO" in rule.weighing(without)
+    weighing = rule.weighing(without)
+    assert "but no primary feature is present, so the total counts as 0; YES needs more than 0: NO." in weighing
 
 
 def test_the_score_travels_with_the_answer(draft):
@@ -186,9 +194,108 @@ def test_the_opening_says_what_the_data_do_not_allow():
         return rule.opening(spectrum, rest(spectrum))
 
     assert "sampled every 80 Å, so lines cannot be judged" in opening(80.0, medium="vacuum")
-    assert "F_λ goes as λ" in opening(2.0, medium="vacuum")
-    assert "F_λ" not in opening(1.0, 6400.0, 6700.0, medium="vacuum")
+    assert "From end to end F_λ ∝ λ⁰·⁰: a flat continuum." in opening(2.0, medium="vacuum")
+    assert "A span of 299 Å is too short for a colour." in opening(1.0, 6400.0, 6700.0, medium="vacuum")
+    assert "The file gives F_ν in mJy" in opening(2.0, medium="vacuum", meta={"flux_unit_in_file": "mJy"})
     assert "(air (assumed), observed frame)" in opening(2.0, medium="air", meta={"medium_assumed": True})
+
+
+def confuser_of_a_cv():
+    """The sentence on a feature of the task file that would count against a CV and is not there."""
+    finding = next(f for f in assess(CV, TASKS["cv"]).measured if f.feature.name == "[O III] 5007 emission")
+    return rule.judged(finding, rest(CV), TASKS["cv"], shape=False)
+
+
+def test_a_confuser_is_said_to_count_against_the_class():
+    assert ", would count against it below −3 Å; it is not (" in confuser_of_a_cv()
+
+
+@pytest.mark.parametrize(
+    ("name", "denied"),
+    [
+        ("Hβ emission", "no Hβ emission"),
+        ("Blue continuum", "no blue continuum"),
+        ("He I 4471", "no He I 4471"),
+        ("CaH 6385 weak (CaH1)", "CaH 6385 not weak (CaH1)"),
+        ("He I 4471 very strong", "He I 4471 not very strong"),
+    ],
+)
+def test_an_absent_feature_is_denied_in_plain_english(name, denied):
+    assert rule.absent(name) == denied
+
+
+def test_a_class_is_named_with_the_right_article_and_a_short_name():
+    assert "whether this is an M-type Giant (gM)." in run(CV, TASKS["gm"], Baseline(), max_turns=1).steps[0].text
+    assert "whether this is a B-type Star." in run(CV, TASKS["b"], Baseline(), max_turns=1).steps[0].text
+    assert [rule.short_name(TASKS[key]) for key in ("cv", "gm", "a")] == ["CV", "gM", "A-type Star"]
+
+
+def test_two_denials_are_joined_with_either():
+    found = assess(CV, TASKS["cv"])
+    one, two = (replace(f, presence=0.1, points=p) for f, p in zip(found.measured, (-2.0, 1.0), strict=False))
+    text = rule.explanation(replace(found, findings=(one, two)))
+    assert re.search(r"^No Hα emission \(.*\); but no Hβ emission \(.*\) either\. By the scorecard", text)
+
+
+@pytest.mark.parametrize(("exponent", "text"), [(-1.34, "λ⁻¹·³"), (0.0, "λ⁰·⁰"), (-0.04, "λ⁰·⁰"), (12.0, "λ¹²·⁰")])
+def test_a_power_has_unicode_superscripts(exponent, text):
+    assert power_of("λ", exponent) == text
+
+
+@pytest.mark.parametrize(("z", "text"), [(-6.3e-6, "−0.0000063"), (0.05, "0.05000"), (0.3688123, "0.3688123")])
+def test_a_redshift_has_the_digits_of_the_page(z, text):
+    assert redshift_text(z) == text
+
+
+def without_data(spectrum, *windows):
+    """The spectrum with ivar 0 in these windows, as in a survey's dead arm."""
+    ivar = spectrum.ivar.copy()
+    for lo, hi in windows:
+        ivar[(spectrum.wavelength > lo) & (spectrum.wavelength < hi)] = 0.0
+    return replace(spectrum, ivar=ivar)
+
+
+def test_where_no_primary_feature_can_be_measured_the_draft_is_marked_cannot_tell():
+    star = simulate("gm", "SDSS", 60, 5)
+    assert run(star, TASKS["cv"], Baseline()).cannot_tell == ""
+    blind = run(without_data(star, (3000, 10000)), TASKS["cv"], Baseline())
+    assert blind.cannot_tell.startswith("no primary feature can be measured: Hα emission")
+    assert "These data do not allow an answer; NO is a default." in blind.steps[-2].text
+    assert blind.problems() == []
+
+
+def test_a_no_at_low_signal_to_noise_is_marked_cannot_tell_but_a_yes_is_not():
+    flat = featureless()
+    noise = np.random.default_rng(1).normal(0, 1.0, len(flat))
+    faint = replace(flat, flux=1.0 + noise, ivar=np.ones(len(flat)))
+    assert run(faint, TASKS["wd"], Baseline()).cannot_tell == "the S/N is 1.0 per pixel; a NO needs 3 or more"
+    assert run(flat, TASKS["wd"], Baseline()).cannot_tell == ""
+    bright = run(CV, TASKS["cv"], Baseline())
+    assert (bright.answer.verdict, bright.cannot_tell) == ("YES", "")
+
+
+def test_coarsely_sampled_lines_do_not_count():
+    step = 80.0
+    wavelength = np.arange(3200.0, 9000.0, step)
+    flux = np.where(abs(wavelength - 6563) < step, 3.0, 1.0)
+    coarse = Spectrum(wavelength, flux, np.full(wavelength.size, 1e4), medium="vacuum", name="oke")
+    found = {f.feature.name: f.measured for f in assess(coarse, TASKS["cv"]).findings}
+    assert found["Hα emission"] == Undefined("sampled every 80 Å, coarser than 15 Å")
+    marked = run(coarse, TASKS["cv"], Baseline())
+    assert "sampled every 80 Å" in marked.cannot_tell
+
+
+def test_the_mark_and_the_assumed_medium_travel_with_the_trajectory():
+    meta = {"medium_assumed": True}
+    blind = run(replace(without_data(CV, (3000, 10000)), medium="air", meta=meta), TASKS["cv"], Baseline())
+    assert blind.medium_assumed
+    assert Trajectory.from_json(blind.to_json()) == blind
+    row = blind.to_sharegpt(["0.png"] * len(blind.pictures))
+    back = Trajectory.from_sharegpt(row)
+    assert (back.cannot_tell, back.medium_assumed) == (blind.cannot_tell, True)
+    assert (row["medium"], row["medium_assumed"]) == ("air", True)
+    # The hash of a draft without them is that of releases before they existed.
+    assert not {"cannot_tell", "medium_assumed"} & set(run(CV, TASKS["cv"], Baseline(), max_turns=1).to_json())
 
 
 def test_a_task_without_a_scorecard_gets_plain_points():

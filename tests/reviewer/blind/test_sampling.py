@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from dataclasses import replace
 from functools import cache
@@ -427,6 +428,8 @@ TELLING = [
     ("machine", "I'm a vision language model", "I'm a vision language model."),
     ("machine", "I was trained", "I was trained on spectra."),
     ("baseline", "By the scorecard", "By the scorecard this is a clear decision (+4.9)."),
+    ("baseline", "rule-based baseline", "A draft of the rule-based baseline."),
+    ("baseline", "total +4.9; YES needs more than", "Start −3.1, total +4.9; YES needs more than 0: YES."),
     ("baseline", "the points add up to", "From the start of −3.1 the points add up to +4.9."),
     ("label", "The label", "The label says CV."),
     ("label", "ground truth", "which agrees with the ground truth"),
@@ -495,8 +498,10 @@ def test_the_guides_of_all_tasks_give_nothing_away() -> None:
 def test_in_the_demo_only_the_phrases_of_the_baseline_are_found() -> None:
     for _, trajectory in demo_items():
         found = {(leak.kind, leak.words) for _, leak in leaks_in_steps(trajectory.steps)}
-        assert {("baseline", "the points add up to")} <= found
-        assert found <= {("baseline", "the points add up to"), ("baseline", "By the scorecard")}
+        sums = {find for find in found if re.fullmatch(r"total \S+(, .*)?; YES needs more than", find[1])}
+        assert len(sums) == 1
+        assert {kind for kind, _ in sums} == {"baseline"}
+        assert found - sums <= {("baseline", "By the scorecard")}
 
 
 @cache

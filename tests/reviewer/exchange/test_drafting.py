@@ -367,7 +367,7 @@ def test_every_item_is_labelled_as_simulated_and_names_its_drafter(items):
         assert spectrum.meta["simulated"]
         assert trajectory.simulated
         assert trajectory.label_source == "simulation"
-        assert trajectory.drafter.name == "baseline, no model"
+        assert trajectory.drafter.name == "rule-based baseline"
 
 
 def test_every_draft_belongs_to_its_spectrum_and_has_the_true_label(items):

@@ -182,6 +182,15 @@ def test_verdict_first_withholds_the_last_turn_until_the_verdict_is_given(app: A
     assert shown["trajectory"]["steps"][-1]["explanation"] == "An accretion disc."
 
 
+def test_why_a_drafter_cannot_tell_is_sent_but_not_before_the_own_verdict(app: Any, store: Store) -> None:
+    trajectory, spectrum = drafted(3)
+    marked = store.items.add(replace(trajectory, cannot_tell="no primary feature"), store.spectra.add(spectrum))
+    client = client_of(app, "RV")
+    assert client.get(f"/api/item/{marked}").json()["draft_cannot_tell"] == "no primary feature"
+    assert "no primary feature" not in client.get(f"/api/item/{marked}", params={"verdict_first": True}).text
+    assert client.get("/api/item/1").json()["draft_cannot_tell"] is None
+
+
 def test_the_known_label_is_not_sent_with_an_item(app: Any) -> None:
     assert client_of(app, "RV").get("/api/item/1").json()["trajectory"]["label"] is None
 
