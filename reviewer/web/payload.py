@@ -335,7 +335,17 @@ def atlas_json(survey: str, task: Task | None) -> dict[str, Any]:
             {"name": band.name, "lo": band.lo, "hi": band.hi, "kind": band.kind, "medium": band.medium}
             for band in lines.sky_bands(survey)
         ],
+        "range": _range(task) if task else None,
     }
+
+
+def _range(task: Task) -> dict[str, Any] | None:
+    """Return the wavelengths of a task at rest: ``lo`` and ``hi`` (Å, vacuum) of all windows and continuum windows of
+    its features; None for a task without features.
+    """
+    features = [feature.in_medium("vacuum") for feature in task.features]
+    edges = [edge for feature in features for window in (feature.window, *feature.side_bands) for edge in window]
+    return {"lo": min(edges), "hi": max(edges), "medium": "vacuum"} if edges else None
 
 
 SAME_LINE = 2.0

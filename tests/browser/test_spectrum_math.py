@@ -98,27 +98,87 @@ def test_smoothing_keeps_gaps_and_ignores_the_values_in_them(javascript: Call) -
     np.testing.assert_allclose(smoothed[:8] + smoothed[10:], 10)
 
 
+def overview(javascript: Call, flux: np.ndarray, sigma: np.ndarray, mask: np.ndarray | None = None) -> list[float]:
+    flags = np.zeros(flux.size) if mask is None else mask.astype(float)
+    found: list[float] = javascript("spectrum/ranges.js", "overviewRange", {"flux": flux, "sigma": sigma}, flags)
+    return found
+
+
 def test_flux_range_ignores_a_cosmic_ray_and_a_noisy_end_but_keeps_an_emission_line(javascript: Call) -> None:
     rng = np.random.default_rng(2)
     sigma = np.where(np.arange(4000) < 300, 80.0, 2.0)
     flux = 100 + rng.normal(0, sigma)
     flux[2000] = 5e4
-    low, high = math(javascript, "robustRange", flux, sigma)
+    low, high = overview(javascript, flux, sigma)
     assert 80 < low < 95
     assert 105 < high < 120
-    window = math(javascript, "robustRange", flux[1970:2040], sigma[1970:2040])
-    assert window[1] < 120
     flux += 300 * np.exp(-0.5 * ((np.arange(4000) - 3000) / 1.02) ** 2)
-    assert math(javascript, "robustRange", flux, sigma)[1] > 395
+    assert overview(javascript, flux, sigma)[1] > 395
     photon_noise = np.where(flux > 150, 20.0, sigma)
-    assert math(javascript, "robustRange", flux, photon_noise)[1] > 395
+    assert overview(javascript, flux, photon_noise)[1] > 395
+
+
+def test_a_feature_of_many_times_the_continuum_does_not_flatten_the_rest(javascript: Call) -> None:
+    flux = 100 + np.sin(np.arange(4000.0))
+    flux[2000:2010] = 1e5
+    assert overview(javascript, flux, np.ones(4000))[1] < 600
+    flux[2000:2010] = 450
+    assert overview(javascript, flux, np.ones(4000))[1] > 450
+
+
+def test_flagged_pixels_do_not_set_the_flux_range_unless_nearly_all_are(javascript: Call) -> None:
+    flux = np.where(np.arange(1000) < 200, -500.0, 100.0 + np.arange(1000) % 7)
+    mask = np.arange(1000) < 200
+    assert overview(javascript, flux, np.ones(1000), mask)[0] > 80
+    assert overview(javascript, flux, np.ones(1000), np.ones(1000))[0] < -500
+
+
+def test_flux_that_begins_near_zero_is_shown_against_zero(javascript: Call) -> None:
+    ramp = np.linspace(10.0, 100.0, 2000)
+    assert overview(javascript, ramp, np.ones(2000))[0] == 0
+    assert overview(javascript, ramp + 100, np.ones(2000))[0] > 50
+    assert overview(javascript, ramp - 30, np.ones(2000))[0] < -10
+
+
+def test_a_window_shows_each_of_its_pixels(javascript: Call) -> None:
+    flux = np.array([1.0, 2.0, np.nan, 90.0, 2.0, 1.0, -40.0])
+    low, high = javascript("spectrum/ranges.js", "wholeRange", flux, 0, 6)
+    assert low < 1 < 90 < high < 100
+    assert javascript("spectrum/ranges.js", "wholeRange", flux, 0, 7)[0] < -40
 
 
 def test_flux_range_without_data_is_still_a_range(javascript: Call) -> None:
-    low, high = math(javascript, "robustRange", np.full(5, np.nan), np.full(5, np.nan))
-    assert low < high
-    low, high = math(javascript, "robustRange", np.zeros(5), np.ones(5))
-    assert low < 0 < high
+    for flux in (np.full(5, np.nan), np.zeros(5)):
+        low, high = overview(javascript, flux, np.ones(5))
+        assert low < high
+        low, high = javascript("spectrum/ranges.js", "wholeRange", flux)
+        assert low < high
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "expected"),
+    [
+        (1141.0, 300111.0, [3700, 9300]),
+        (900.0, 10239.0, [3700, 9300]),
+        (3573.0, 10359.0, None),
+        (3700.0, 9100.0, None),
+        (9000.0, 24800.0, None),
+        (4200.0, 24800.0, [4200, 9300]),
+    ],
+)
+def test_a_spectrum_that_far_exceeds_the_optical_begins_with_the_range_of_the_task(
+    javascript: Call, first: float, last: float, expected: list[float] | None
+) -> None:
+    item = {
+        "spectrum": {"wavelength": np.linspace(first, last, 500), "frame": "observed", "medium": "vacuum"},
+        "redshift": None,
+        "windows": [],
+        "range": {"lo": 3800, "hi": 9000, "medium": "vacuum"},
+    }
+    assert javascript("spectrum/ranges.js", "taskRange", item) == expected
+    if expected:
+        window = {"lo": 3000, "hi": 3400, "frame": "observed", "z": None}
+        assert javascript("spectrum/ranges.js", "taskRange", item | {"windows": [window]})[0] == max(3000, first)
 
 
 @settings(max_examples=40, deadline=None)
@@ -156,7 +216,7 @@ def test_names_never_overlap_stay_near_their_lines_and_important_ones_are_kept(
     javascript: Call, positions: list[float], seed: int
 ) -> None:
     weights = np.random.default_rng(seed).integers(0, 4, len(positions))
-    places = javascript("spectrum/marks.js", "placeNames", positions, weights.tolist(), 12, 20)
+    places = javascript("spectrum/labels.js", "placeNames", positions, weights.tolist(), 12, 20)
     kept = [place for place in places if place is not None]
     assert all(b - a >= 12 - 1e-9 for a, b in pairwise(kept))
     assert all(abs(p - x) <= 20 for p, x in zip(places, positions, strict=True) if p is not None)
@@ -173,7 +233,7 @@ def test_flags_of_one_row_never_overlap_and_no_pole_crosses_a_name(
 ) -> None:
     weights = np.random.default_rng(seed).integers(0, 4, len(flags))
     positions, widths = [x for x, _ in flags], [width for _, width in flags]
-    rows = javascript("spectrum/marks.js", "placeFlags", positions, widths, weights.tolist(), 2)
+    rows = javascript("spectrum/labels.js", "placeFlags", positions, widths, weights.tolist(), 2)
     flown = [(x, x + width, row) for (x, width), row in zip(flags, rows, strict=True) if row is not None]
     assert {row for _, _, row in flown} <= {0, 1}
     assert rows[int(np.argmax(weights))] is not None
@@ -196,7 +256,7 @@ def test_flags_of_one_row_never_overlap_and_no_pole_crosses_a_name(
 def test_a_name_that_ends_at_its_line_meets_no_other_name(
     javascript: Call, rows: list[int | None], spans: list[list[float]], expected: int | None
 ) -> None:
-    assert javascript("spectrum/marks.js", "freeRow", rows, spans, 1, 2) == expected
+    assert javascript("spectrum/labels.js", "freeRow", rows, spans, 1, 2) == expected
 
 
 @pytest.mark.parametrize(

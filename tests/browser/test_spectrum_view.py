@@ -58,12 +58,33 @@ def items() -> dict[str, Item]:
         "locked": spectrum_item(cv, "locked", windows=CV_WINDOWS, selected="s2", editable=False),
         "two": spectrum_item(cv, "two", windows=CV_WINDOWS, second=[StepWindow("t3", 3, 5800, 5950)]),
         "galaxy": spectrum_item(galaxy, "galaxy", windows=rest_window, selected="s2"),
-        "names": spectrum_item(cv, "names", task=load()["cv"]),
+        "names": spectrum_item(cv, "names", task=load()["cv"], windows=CV_WINDOWS, selected="s4"),
         "holed": spectrum_item(holed, "holed"),
         "struck": spectrum_item(struck, "struck"),
         "assumed": spectrum_item(flat(medium="air", meta={"medium_assumed": True}), "assumed"),
+        "wide": wide_item(),
+        "spiked": spectrum_item(
+            flat(flux=np.where(np.arange(3000) == 1280, 900.0, 100.0)),
+            "spiked",
+            windows=[StepWindow("s2", 2, 6500, 6630)],
+            selected="s2",
+        ),
+        "crowded": spectrum_item(
+            flat(),
+            "crowded",
+            windows=[StepWindow(f"s{k}", k, 6500 + k, 6630 + k) for k in range(2, 9)],
+            second=[StepWindow("t3", 3, 5800, 5950)],
+            selected="s2",
+        ),
         "air": spectrum_item(flat(medium="air"), "air", windows=[StepWindow("s2", 2, 6500, 6630)], selected="s2"),
     }
+
+
+def wide_item() -> Item:
+    """From the ultraviolet to 30 µm, as CALSPEC has it, with the wavelengths of a task."""
+    wavelength = np.geomspace(1141, 300111, 3000)
+    spectrum = flat(wavelength=wavelength, flux=(wavelength / 5000) ** -2.0, ivar=np.full(3000, 1e4))
+    return spectrum_item(spectrum, "wide") | {"range": {"lo": 3701, "hi": 9002, "medium": "vacuum"}}
 
 
 @pytest.fixture(scope="module")
@@ -290,7 +311,7 @@ def test_a_line_listed_in_air_is_drawn_at_its_vacuum_wavelength(view: Page) -> N
 def test_hovering_over_a_lines_name_shows_both_wavelengths(view: Page) -> None:
     show(view, "cv")
     view.locator(".so-full .so-task .so-name").hover()
-    assert view.locator(".so-tip").inner_text() == "Hα 6562.79 air · 6564.60 vac"
+    assert view.locator(".so-tip").inner_text() == "Hα 6562.79 air · 6564.60 vac · in the guide"
 
 
 def test_the_readout_shows_flux_error_and_bands_at_the_pixel(view: Page) -> None:
@@ -598,6 +619,136 @@ def test_selecting_a_step_out_of_view_brings_it_into_view(view: Page) -> None:
     low, high = shown_range(view)
     assert low < 4600 < 4800 < high
     assert shown_range(view, "step")[0] == pytest.approx(4600 - 0.08 * 200)
+
+
+def test_a_drag_zooms_the_wavelengths_alone_and_with_ctrl_the_flux_too(view: Page) -> None:
+    show(view, "spiked")
+    command(view, "reset")
+    (x0, y0), (x1, _) = screen(view, 5000), screen(view, 7000)
+    whole = view.evaluate("view.full.gd.layout.yaxis.range")
+    view.mouse.move(x0, y0)
+    view.mouse.down()
+    view.mouse.move(x1, y0 - 20, steps=4)
+    assert view.locator(".so-full .so-brush").is_visible()
+    view.mouse.up()
+    assert shown_range(view) == pytest.approx([5000, 7000], abs=10)
+    assert view.evaluate("view.full.gd.layout.yaxis.range")[0] < 99, "the data are still shown"
+    assert view.locator(".so-full .so-brush").is_hidden()
+    command(view, "reset")
+    view.keyboard.down("Control")
+    view.mouse.move(x0, y0 + 10)
+    view.mouse.down()
+    view.mouse.move(x1, y0 - 10, steps=4)
+    view.mouse.up()
+    view.keyboard.up("Control")
+    low, high = view.evaluate("view.full.gd.layout.yaxis.range")
+    per_pixel = (whole[1] - whole[0]) / view.evaluate("view.full.geometry.height")
+    assert high - low == pytest.approx(20 * per_pixel, rel=0.1)
+    view.mouse.dblclick(*screen(view, 6000))
+    assert shown_range(view)[0] == pytest.approx(4000, abs=5)
+
+
+def test_escape_ends_a_zoom_by_dragging(view: Page) -> None:
+    show(view, "cv")
+    before = shown_range(view)
+    view.mouse.move(*screen(view, 5000))
+    view.mouse.down()
+    view.mouse.move(*screen(view, 6000), steps=3)
+    view.keyboard.press("Escape")
+    view.mouse.up()
+    assert shown_range(view) == before
+    assert view.locator(".so-full .so-brush").is_hidden()
+
+
+def test_a_finger_can_scroll_the_page_over_a_plot_and_drag_across_it(view: Page) -> None:
+    show(view, "cv")
+    actions = """(panel) => [panel.host, ...panel.host.querySelectorAll('.so-plot *')].map(
+      (element) => getComputedStyle(element).touchAction)"""
+    assert set(view.evaluate(f"({actions})(view.full)")) == {"pan-y pinch-zoom"}
+    command(view, "brush")
+    assert set(view.evaluate(f"({actions})(view.full)")) == {"none"}
+
+
+def test_a_spectrum_beyond_the_optical_opens_on_the_wavelengths_of_the_task(view: Page) -> None:
+    show(view, "wide")
+    assert shown_range(view) == pytest.approx([3700, 9300])
+    assert view.locator(".so-readout").inner_text() == "above: 3700 – 9300\u202fÅ of 1141 – 300111\u202fÅ"
+    reset = view.locator(".so-controls button", has_text="show all")
+    assert "1141 – 300111" in (reset.get_attribute("title") or "")
+    reset.click()
+    assert shown_range(view) == pytest.approx([1141, 300111])
+    view.locator(".so-controls button", has_text="task range").click()
+    assert shown_range(view) == pytest.approx([3700, 9300])
+    drag(view, 5000, 6000)
+    command(view, "reset")
+    assert shown_range(view) == pytest.approx([3700, 9300])
+
+
+@pytest.mark.parametrize("width", [390, 1100])
+def test_the_last_wavelength_on_the_axis_is_not_cut(view: Page, width: int) -> None:
+    view.set_viewport_size({"width": width, "height": 900})
+    show(view, "wide")
+    command(view, "reset")
+    for panel_range in (None, [3000, 10000], [200000, 300000]):
+        view.evaluate("(range) => { view.full.setRange(range); view.command('smooth0') }", panel_range)
+        view.wait_for_function("view.stale.size === 0")
+        right = view.evaluate(
+            """Math.max(...[...document.querySelectorAll('.so-full .xtick text')].map(
+                 (label) => label.getBoundingClientRect().right))"""
+        )
+        box = view.locator(".so-full").bounding_box()
+        assert box
+        assert right <= box["x"] + box["width"]
+
+
+def test_a_window_shows_all_of_its_pixels_and_the_whole_spectrum_marks_those_beyond_its_range(view: Page) -> None:
+    show(view, "spiked")
+    assert view.evaluate("view.step.gd.layout.yaxis.range")[1] > 900
+    assert view.locator(".so-step .so-off-scale path").count() == 0
+    assert view.evaluate("view.full.gd.layout.yaxis.range")[1] < 200
+    view.locator(".so-full .so-off-scale path").hover()
+    assert view.locator(".so-tip").inner_text() == "6560.00\u202fÅ observed: flux 900, beyond the drawn range"
+    view.mouse.move(0, 0)
+    assert view.locator(".so-tip").is_hidden()
+
+
+def test_the_numbers_of_windows_are_in_a_lane_under_the_data_and_do_not_overlap(view: Page) -> None:
+    show(view, "crowded")
+    boxes = view.locator(".so-full .so-badge").evaluate_all(
+        "(all) => all.map((badge) => badge.getBoundingClientRect().toJSON())"
+    )
+    assert len(boxes) == 7
+    bottom = view.evaluate("view.full.host.getBoundingClientRect().top + view.full.geometry.bottom")
+    assert all(box["top"] >= bottom for box in boxes)
+    lefts = sorted(box["left"] for box in boxes)
+    assert all(b - a >= 24 for a, b in pairwise(lefts))
+    brackets = view.locator(".so-full .so-second path").bounding_box()
+    assert brackets
+    assert brackets["y"] >= max(box["bottom"] for box in boxes)
+
+
+@pytest.mark.parametrize("width", [390, 820, 1366])
+def test_names_of_lines_overlap_neither_each_other_nor_the_data(view: Page, width: int) -> None:
+    view.set_viewport_size({"width": width, "height": 900 if width > 700 else 480})
+    show(view, "names")
+    for lines in ("few", "all"):
+        command(view, "linelist", lines)
+        for panel in ("full", "step"):
+            boxes = view.locator(f".so-{panel} .so-name").evaluate_all(
+                "(all) => all.map((name) => name.getBoundingClientRect().toJSON())"
+            )
+            top = view.evaluate(f"view.{panel}.host.getBoundingClientRect().top + view.{panel}.geometry?.top")
+            assert all(box["bottom"] <= top for box in boxes)
+            upright = panel == "full" and view.evaluate("view.full.geometry.rows === 0")
+            for i, one in enumerate(boxes):
+                for other in boxes[i + 1 :]:
+                    apart = (
+                        one["right"] <= other["left"] + (3 if upright else 0)
+                        or other["right"] <= one["left"] + (3 if upright else 0)
+                        or one["bottom"] <= other["top"] + 3
+                        or other["bottom"] <= one["top"] + 3
+                    )
+                    assert apart, (lines, panel, one, other)
 
 
 # Setting windows

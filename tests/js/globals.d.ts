@@ -102,6 +102,8 @@ interface Spectrum {
 interface Atlas {
   lines: any[]
   bands: any[]
+  /** the wavelengths of the task at rest, Å */
+  range: {lo: number, hi: number, medium: Medium} | null
 }
 
 interface QueueRow {

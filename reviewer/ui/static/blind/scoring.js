@@ -217,6 +217,7 @@ export class ScoringPage {
         windows: this.#windows(),
         lines: atlas.lines,
         bands: atlas.bands,
+        range: atlas.range,
         editable: false,
       })
     this.#first()

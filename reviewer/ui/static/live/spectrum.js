@@ -46,7 +46,7 @@ export class LiveSpectrum {
   show(shown) {
     this.shown = shown
     const { row, spectrum, task, atlas } = shown
-    const { lines, bands } = atlas
+    const { lines, bands, range } = atlas
     this.root.classList.remove('absent')
     this.aids.show({ sha256: row.spectrum, task, spectrum })
     this.evidence.update()
@@ -57,6 +57,7 @@ export class LiveSpectrum {
       windows: [],
       lines,
       bands,
+      range,
       offers: Aids.offers(spectrum),
       editable: false,
     })

@@ -140,6 +140,7 @@ export class ItemView {
       windows: windowsOf(steps),
       lines: atlas.lines,
       bands: atlas.bands,
+      range: atlas.range,
       second: moved ? before : [],
       offers: Aids.offers(spectrum),
       editable,

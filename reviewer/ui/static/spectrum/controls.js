@@ -133,6 +133,7 @@ export class Controls {
       'EW',
     )
     this.brush = h('button.so-button.so-brush-button', { type: 'button', onclick: () => act('brush') }, 'set window')
+    this.reset = h('button.so-button', { type: 'button', onclick: () => act('reset') }, 'reset')
     const lines = this.toggles[1]
     host.classList.add('so-controls')
     host.setAttribute('role', 'toolbar')
@@ -154,11 +155,7 @@ export class Controls {
       this.measuring,
       ...this.overlays,
       this.brush,
-      h(
-        'button.so-button',
-        { type: 'button', title: 'Reset the zoom of both plots', onclick: () => act('reset') },
-        'reset',
-      ),
+      this.reset,
     )
     for (const toggle of [0, 2]) this.toggles[toggle].classList.add('so-chip')
   }
@@ -201,6 +198,12 @@ export class Controls {
         ? 'Drag across a plot (or hold Shift) to zoom into a range'
         : "Drag across a plot (or hold Shift) to set the selected step's window"
     this.state = state
+  }
+
+  /** @param {string} text of the button that resets the zoom @param {string} more for its tooltip */
+  showReset(text, more) {
+    this.reset.textContent = text
+    this.reset.title = ['Reset the zoom of both plots', more].filter(Boolean).join('; ')
   }
 
   focusRedshift() {

@@ -1,5 +1,6 @@
-// Pointer gestures on a panel: drag an edge, a number or (with Shift, or in brush mode) across the plot to set the
-// window; click a band to select its step; turn the wheel to zoom. A plain drag is left to plotly: it zooms.
+// Pointer gestures on a panel: drag across the plot to zoom the wavelengths (with Ctrl or Alt the flux too); drag an
+// edge, a number or (with Shift, or in brush mode) across the plot to set the window; click a band to select its step;
+// turn the wheel to zoom. Drags on the axes are plotly's.
 
 import { h } from '../common/dom.js'
 import { angstrom, redshift } from '../common/format.js'
@@ -15,6 +16,9 @@ const CLICK = 4 // px that a pointer may move within a click
  *   measuring()                    -> is an equivalent width measured by dragging?
  *   width(span, {final})           it is dragged; null: cancelled
  *   select(id)                     a band or number was clicked
+ *   zooming(span, heights)         a part is dragged, between two heights too if they are given; null: not any more
+ *   zoom(span, heights)            it is to be shown
+ *   reset()                        double click
  *   hover(wavelength | null)       the pointer is over this wavelength of the data
  *   name(wavelength)               right click: which line is this?
  *   window(span, {final})          the selected step's window is dragged; null: cancelled
@@ -23,6 +27,7 @@ const CLICK = 4 // px that a pointer may move within a click
  *   wheel(panel, wavelength, event)
  *   line(index | null, point)      the pointer is on a line's name
  *   zoomToLine(index)              a line's name was clicked
+ *   offScale(pixel | null, point)  the pointer is on the mark of a pixel beyond the drawn range
  * @param {AbortSignal} signal  takes the listeners away
  */
 export function attachGestures(panel, act, signal) {
@@ -36,7 +41,7 @@ export function attachGestures(panel, act, signal) {
   }
   const inPlot = ({ x, y }) => {
     const g = panel.geometry
-    return g && x >= g.left && x <= g.right && y >= g.top && y <= g.bottom
+    return g && x >= g.left && x <= g.right && y >= g.top && y <= g.foot
   }
   const wavelengthAt = (x) =>
     panel.geometry.wavelength(Math.max(panel.geometry.left, Math.min(panel.geometry.right, x)))
@@ -58,11 +63,12 @@ export function attachGestures(panel, act, signal) {
         movable: panel.scene.editable && window?.id === badge.dataset.step,
         start: window?.span,
       }
-    else if (inPlot(point)) drag = { kind: 'plain' }
+    else if (inPlot(point)) drag = { kind: 'zoom', both: event.ctrlKey || event.altKey || event.metaKey }
     else return
     drag.from = point
     drag.moved = false
-    if (drag.kind === 'plain') return
+    // A finger may still begin to scroll the page: the browser then cancels the drag.
+    if (drag.kind === 'zoom' && event.pointerType === 'touch') return
     event.preventDefault()
     host.setPointerCapture(event.pointerId)
   }
@@ -75,7 +81,20 @@ export function attachGestures(panel, act, signal) {
     if (drag.moved) follow(drag, point)
   }
 
-  function follow({ kind, end: edge, start, from, movable }, { x }) {
+  /** What a zoom shows: wavelengths, and two heights if the flux is zoomed too; null for a mere slip. */
+  function zoomed({ from, both }, { x, y }) {
+    if (Math.abs(x - from.x) <= CLICK) return null
+    const { top, bottom } = panel.geometry
+    const heights = [from.y, y].map((height) => Math.max(top, Math.min(bottom, height))).sort((a, b) => a - b)
+    const span = ordered(wavelengthAt(from.x), wavelengthAt(x))
+    return { span, heights: both && heights[1] - heights[0] > CLICK ? heights : null }
+  }
+
+  function follow({ kind, end: edge, start, from, movable, both }, { x, y }) {
+    if (kind === 'zoom') {
+      const part = zoomed({ from, both }, { x, y })
+      act.zooming(part?.span ?? null, part?.heights ?? null)
+    }
     if (kind === 'width') act.width(ordered(wavelengthAt(from.x), wavelengthAt(x)), { final: false })
     if (kind === 'brush') act.window(ordered(wavelengthAt(from.x), wavelengthAt(x)), { final: false })
     if (kind === 'edge') act.window(ordered(wavelengthAt(x), start[edge === 'lo' ? 1 : 0]), { final: false })
@@ -95,9 +114,13 @@ export function attachGestures(panel, act, signal) {
     if (done.moved) {
       follow(done, point)
       if (done.kind === 'width') act.width(undefined, { final: true })
-      else if (done.kind !== 'plain' && (done.kind !== 'badge' || done.movable)) act.window(undefined, { final: true })
+      else if (done.kind === 'zoom') {
+        act.zooming(null, null)
+        const part = zoomed(done, point)
+        if (part) act.zoom(part.span, part.heights)
+      } else if (done.kind !== 'badge' || done.movable) act.window(undefined, { final: true })
     } else if (done.kind === 'badge') act.select(done.id)
-    else if (done.kind === 'plain') {
+    else if (done.kind === 'zoom') {
       const band = narrowest(panel, wavelengthAt(done.from.x))
       if (band) act.select(band.id)
     }
@@ -105,33 +128,33 @@ export function attachGestures(panel, act, signal) {
 
   function cancel() {
     if (drag?.kind === 'width') act.width(null, { final: false })
-    else if (drag && drag.kind !== 'plain' && drag.moved) act.window(null, { final: false })
+    else if (drag?.kind === 'zoom') act.zooming(null, null)
+    else if (drag?.moved) act.window(null, { final: false })
     drag = null
   }
 
   host.addEventListener('pointerdown', begin, { capture: true })
-  // plotly listens for the mouse event that follows, which must not start a zoom too.
-  host.addEventListener(
-    'mousedown',
-    (event) => {
-      if (drag && drag.kind !== 'plain') event.stopPropagation()
-    },
-    { capture: true },
-  )
+  // plotly listens for the events that follow; it would keep a finger from scrolling the page.
+  for (const name of ['mousedown', 'touchstart'])
+    host.addEventListener(name, (event) => drag && event.stopPropagation(), { capture: true, passive: true })
   host.addEventListener('pointermove', move)
   host.addEventListener('pointerleave', () => act.hover(null))
-  // plotly covers the page with an element during a drag, so the end of a click is received on the window.
+  // A drag may end outside of the panel.
   window.addEventListener('pointerup', end, { signal })
   host.addEventListener('pointercancel', cancel)
   window.addEventListener(
     'keydown',
     (event) => {
-      if (event.key !== 'Escape' || !drag?.moved || drag.kind === 'plain') return
+      if (event.key !== 'Escape' || !drag?.moved) return
       event.stopPropagation()
       cancel()
     },
     { capture: true, signal },
   )
+  host.addEventListener('dblclick', (event) => {
+    const target = /** @type {Element} */ (event.target)
+    if (inPlot(at(event)) && !target.closest('.so-edge, .so-badge, [data-line]')) act.reset()
+  })
   host.addEventListener('contextmenu', (event) => {
     const point = at(event)
     if (!inPlot(point)) return
@@ -150,8 +173,10 @@ export function attachGestures(panel, act, signal) {
   )
   for (const edge of panel.edges) edge.addEventListener('keydown', (event) => nudge(event, edge, act))
   panel.over.addEventListener('pointerover', (event) => {
-    const mark = event.target.closest('[data-line]')
-    act.line(mark ? Number(mark.dataset.line) : null, at(event))
+    const line = event.target.closest('[data-line]')
+    const pixel = event.target.closest('[data-pixel]')
+    if (pixel) act.offScale(Number(pixel.dataset.pixel), at(event))
+    else act.line(line ? Number(line.dataset.line) : null, at(event))
   })
   panel.over.addEventListener('click', (event) => {
     const mark = event.target.closest('[data-line]')

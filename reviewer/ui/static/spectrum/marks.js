@@ -1,18 +1,12 @@
-// What lies over and under the data of one panel, as SVG: sky bands, gaps, windows, lines with their names, the
-// second axis, the titles. Drawn by ourselves because plotly spends a millisecond or two on each annotation and cannot
-// put a name outside the axes, clear of its neighbours.
+// What lies over and under the data of one panel, as SVG: the frame, sky bands, gaps, windows, the second axis, the
+// titles; labels.js has the names of lines. Drawn by ourselves because plotly spends a millisecond or two on each
+// annotation and cannot put one outside the axes, clear of its neighbours.
 
 import { number } from '../common/format.js'
 import { lowerBound, niceTicks } from './math.js'
 
 const SVG = 'http://www.w3.org/2000/svg'
-const NAME_GAP = 12.5
-const NAME_SHIFT = 22
-const LONGEST_NAME = 12 // characters; longer names are cut; the tooltip has the whole name
-const FLAG_ROWS = 2
-const FLAG_ROW = 14
 export const OTHER_AXIS_HEIGHT = 17
-export const FLAGS_HEIGHT = FLAG_ROWS * FLAG_ROW + 6
 
 /** An SVG element; text goes in as text. */
 export function svg(tag, attributes = {}, ...children) {
@@ -22,21 +16,7 @@ export function svg(tag, attributes = {}, ...children) {
   return element
 }
 
-/**
- * The height of the names above a panel: for all lines of the item that are drawn by default, so that a toggle never
- * the plot.
- */
-export function namesHeight(lines) {
-  const widths = lines.filter((line) => line.major || line.task).map((line) => textWidth(shortened(line.name)))
-  return Math.round(Math.max(34, ...widths)) + 7
-}
-
-const shortened = (name) => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name)
-
-/** An estimate of the width of a name in pixels: letters are wider than digits, brackets and spaces. */
-const textWidth = (name) => 5.2 * name.length + 1.8 * (name.match(/\p{L}/gu)?.length ?? 0)
-
-const round = (pixel) => Math.round(pixel * 10) / 10
+export const round = (pixel) => Math.round(pixel * 10) / 10
 
 /** A range of the axis in screen pixels, cut to the plot, at least `least` pixels wide; null if it is outside. */
 function span(geometry, [lo, hi], least = 1) {
@@ -113,6 +93,15 @@ function merged(geometry, stretches) {
 /** The class for the trace of a window if two traces are shown: "left" or "right". */
 export const sideOf = ({ side }) => (side ? ` so-${side}` : '')
 
+/** The frame: the data, and under them the lane of the windows' numbers. */
+export function frame({ left, right, top, bottom, foot }) {
+  const [x, y] = [left - 0.5, top - 0.5]
+  return svg('path', {
+    class: 'so-frame',
+    d: `M${x} ${y}H${right + 0.5}V${foot + 0.5}H${x}zM${x} ${bottom + 0.5}H${right + 0.5}`,
+  })
+}
+
 /** The windows as bands behind the data; the selected one stronger. */
 export function windowBands(geometry, windows) {
   const group = svg('g', { class: 'so-windows' })
@@ -126,7 +115,7 @@ export function windowBands(geometry, windows) {
         x: at.x,
         width: at.width,
         y: geometry.top,
-        height: geometry.height,
+        height: geometry.foot - geometry.top,
         'data-step': window.id,
       }),
     )
@@ -146,16 +135,16 @@ export function selectedOutline(geometry, windows) {
         x: Math.round(at.x),
         width: Math.round(at.width),
         y: geometry.top,
-        height: geometry.height,
+        height: geometry.foot - geometry.top,
       }),
     )
   return group
 }
 
-/** The other trajectory's windows: a row of brackets at the bottom. */
+/** The other trajectory's windows: a row of brackets under the numbers. */
 export function secondRow(geometry, windows) {
   const group = svg('g', { class: 'so-second' })
-  const y = geometry.bottom - 8
+  const y = geometry.foot - 7
   for (const window of windows) {
     const at = span(geometry, window.span, 4)
     if (!at) continue
@@ -203,162 +192,6 @@ export function widthMark(geometry, points, { scale, wavelength, drawn }) {
   return group
 }
 
-/**
- * Places for names without overlap: as close to `positions` (increasing) as possible, `gap` apart, none moved by
- * more than `farthest`. If that is impossible, the names with the smallest `weights` are left out. Returns a place or
- * null for each.
- */
-export function placeNames(positions, weights, gap, farthest) {
-  const order = positions.map((_, i) => i).sort((a, b) => weights[b] - weights[a] || a - b)
-  let kept = []
-  let places = []
-  for (const candidate of order) {
-    const trial = [...kept, candidate].sort((a, b) => a - b)
-    const spaced = spread(
-      trial.map((i) => positions[i]),
-      gap,
-    )
-    if (spaced.some((place, k) => Math.abs(place - positions[trial[k]]) > farthest)) continue
-    kept = trial
-    places = spaced
-  }
-  const result = positions.map(() => null)
-  kept.forEach((i, k) => {
-    result[i] = places[k]
-  })
-  return result
-}
-
-/** Least-squares places at least `gap` apart for increasing positions: isotonic regression by pooling neighbours. */
-function spread(positions, gap) {
-  const blocks = []
-  positions.forEach((position, i) => {
-    blocks.push({ sum: position - i * gap, count: 1 })
-    while (blocks.length > 1) {
-      const [before, last] = blocks.slice(-2)
-      if (before.sum / before.count <= last.sum / last.count) break
-      blocks.splice(-2, 2, { sum: before.sum + last.sum, count: before.count + last.count })
-    }
-  })
-  return blocks.flatMap((block) => Array(block.count).fill(block.sum / block.count)).map((value, i) => value + i * gap)
-}
-
-/** Dotted lines through the plot with vertical names above it, which overlap neither the data nor each other. */
-export function lineMarks(geometry, lines) {
-  const seen = inRange(geometry, lines)
-  const places = placeNames(
-    seen.map(({ x }) => x),
-    seen.map(({ weight }) => weight),
-    NAME_GAP,
-    NAME_SHIFT,
-  )
-  const foot = geometry.top - geometry.axisHeight - 4
-  return svg(
-    'g',
-    { class: 'so-lines' },
-    ...seen.map((mark, i) => {
-      const at = places[i] === null ? null : round(places[i])
-      return lineMark(
-        geometry,
-        mark,
-        at !== null && [
-          svg('path', {
-            class: 'so-leader',
-            d: `M${mark.x} ${geometry.top}V${geometry.top - 3}L${at} ${foot + 3}V${foot}`,
-          }),
-          svg(
-            'text',
-            { class: 'so-name', transform: `translate(${round(at + 4)} ${foot - 2})rotate(-90)` },
-            shortened(mark.line.name),
-          ),
-        ],
-      )
-    }),
-  )
-}
-
-/** The same for few lines: horizontal names in `FLAG_ROWS` rows. */
-export function flaggedLines(geometry, lines) {
-  const seen = inRange(geometry, lines)
-  const widths = seen.map(({ line }) => textWidth(line.name) + 8)
-  const rows = placeFlags(
-    seen.map(({ x }) => x),
-    widths,
-    seen.map(({ weight }) => weight),
-    FLAG_ROWS,
-  )
-  // A name that would leave the panel extends to the left of its line instead, where there is space for it.
-  const leaves = seen.map(({ x }, i) => x + widths[i] - 8 > geometry.right + 10)
-  const spans = seen.map(({ x }, i) => (leaves[i] ? [x - widths[i], x, x] : [x, x + widths[i], x]))
-  leaves.forEach((outside, i) => {
-    if (outside && rows[i] !== null) rows[i] = freeRow(rows, spans, i, FLAG_ROWS)
-  })
-  const foot = geometry.top - geometry.axisHeight - 4
-  return svg(
-    'g',
-    { class: 'so-lines' },
-    ...seen.map((mark, i) => {
-      const y = foot - (rows[i] ?? 0) * FLAG_ROW
-      const outside = leaves[i]
-      return lineMark(
-        geometry,
-        mark,
-        rows[i] !== null && [
-          svg('path', { class: 'so-leader', d: `M${mark.x} ${geometry.top}V${y - 8}` }),
-          svg(
-            'text',
-            { class: 'so-name', x: mark.x + (outside ? -3 : 3), y, 'text-anchor': outside ? 'end' : undefined },
-            mark.line.name,
-          ),
-        ],
-      )
-    }),
-  )
-}
-
-function inRange(geometry, lines) {
-  return lines
-    .filter(({ at }) => at >= geometry.range[0] && at <= geometry.range[1])
-    .map((line) => ({ line, x: round(geometry.x(line.at)), weight: (line.task ? 2 : 0) + (line.major ? 1 : 0) }))
-}
-
-function lineMark(geometry, { line, x }, name) {
-  const kind = `so-line so-${line.kind}${line.task ? ' so-task' : ''}${name ? '' : ' so-unnamed'}`
-  return svg(
-    'g',
-    { class: kind, 'data-line': line.index },
-    svg('path', { class: 'so-dots', d: `M${x} ${geometry.bottom}V${geometry.top}` }),
-    ...(name || []),
-  )
-}
-
-/**
- * A row (0 is the lowest) or null for each name, whose line is at one of `positions` (increasing). A name extends to
- * the right of its line, above the names of its right neighbours, so no line crosses a name. The names with the
- * smallest `weights` are left out if there are too few rows.
- */
-export function placeFlags(positions, widths, weights, rows) {
-  const order = positions.map((_, i) => i).sort((a, b) => weights[b] - weights[a] || a - b)
-  let kept = []
-  let placed = positions.map(() => null)
-  for (const candidate of order) {
-    const trial = [...kept, candidate].sort((a, b) => b - a)
-    const starts = []
-    const found = positions.map(() => null)
-    for (const i of trial) {
-      let row = 0
-      while (starts[row] !== undefined && starts[row] < positions[i] + widths[i]) row += 1
-      starts.length = Math.max(starts.length, row + 1)
-      for (let under = 0; under <= row; under += 1) starts[under] = positions[i]
-      found[i] = row
-    }
-    if (starts.length > rows) continue
-    kept = trial
-    placed = found
-  }
-  return placed
-}
-
 /** The axis of the other frame along the top. */
 export function otherAxis(geometry, { factor, label }) {
   const group = svg('g', { class: 'so-other-axis' })
@@ -386,11 +219,13 @@ export function titles(geometry, { wavelength, flux }) {
   return svg(
     'g',
     { class: 'so-titles' },
-    svg(
-      'text',
-      { x: (geometry.left + geometry.right) / 2, y: geometry.bottom + 34, 'text-anchor': 'middle' },
-      wavelength,
-    ),
+    geometry.titled
+      ? svg(
+          'text',
+          { x: (geometry.left + geometry.right) / 2, y: geometry.foot + 34, 'text-anchor': 'middle' },
+          wavelength,
+        )
+      : null,
     svg(
       'text',
       { transform: `translate(13 ${y})rotate(-90)`, 'text-anchor': 'middle' },
@@ -408,7 +243,7 @@ function fluxSpans(text) {
 
 /** Small marks where data are above or below the drawn range by more than 3σ. */
 export function offScale(geometry, { wavelength, flux, sigma, scale }, /** @type {number[]} */ [from, to]) {
-  let d = ''
+  const found = []
   let last = -Infinity
   for (let i = from; i < to; i += 1) {
     const above = (flux[i] - 3 * sigma[i]) * scale > geometry.yRange[1]
@@ -417,29 +252,8 @@ export function offScale(geometry, { wavelength, flux, sigma, scale }, /** @type
     const x = round(geometry.x(wavelength[i]))
     if (x < geometry.left || x > geometry.right || x - last < 9) continue
     last = x
-    d += above ? `M${x - 4} ${geometry.top + 7}l4 -6l4 6z` : `M${x - 4} ${geometry.bottom - 7}l4 6l4 -6z`
+    const d = above ? `M${x - 4} ${geometry.top + 7}l4 -6l4 6z` : `M${x - 4} ${geometry.bottom - 7}l4 6l4 -6z`
+    found.push(svg('path', { d, 'data-pixel': i }))
   }
-  return svg(
-    'g',
-    { class: 'so-off-scale' },
-    d ? svg('path', { d }, svg('title', {}, 'Data continue beyond the drawn range')) : null,
-  )
-}
-
-/**
- * The lowest row in which name `i`, which ends at its line, meets no other name and no other name's leader; else null.
- * @param {(number | null)[]} rows of all names @param {number[][]} spans of each name: its left end, its right end
- * and its line @param {number} i @param {number} count of rows
- */
-export function freeRow(rows, spans, i, count) {
-  const [lo, hi, line] = spans[i]
-  const meets = (row) =>
-    rows.some((other, j) => {
-      if (j === i || other === null) return false
-      const [from, to, leader] = spans[j]
-      if (other === row) return from < hi && lo < to
-      return other > row ? lo < leader && leader < hi : from < line && line < to
-    })
-  const free = Array.from({ length: count }, (_, row) => row).find((row) => !meets(row))
-  return free ?? null
+  return svg('g', { class: 'so-off-scale' }, ...found)
 }

@@ -98,45 +98,6 @@ export function quantile(values, fraction) {
   return sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(fraction * sorted.length))] : NaN
 }
 
-/**
- * The flux range [low, high] of most of `flux` between two indices, padded. Pixels much noisier than the rest are
- * ignored, unless they are significant. Any other pixel may differ from the median of the five
- * around it by a few times the usual scatter, or by 0.65 of the difference of that median from the overall one:
- * enough for the peak of an unresolved line (FWHM 2.4 pixels), but not for a cosmic ray, which would flatten everything
- * else.
- */
-export function robustRange(flux, sigma, from = 0, to = flux.length) {
-  const noise = quantile(sigma.subarray(from, to), 0.5)
-  const base = quantile(flux.subarray(from, to), 0.5)
-  const kept = flux.subarray(from, to).filter((value, i) => {
-    const error = sigma[from + i]
-    return Number.isFinite(value) && (!(error > 4 * noise) || Math.abs(value - base) > 8 * error)
-  })
-  if (kept.length === 0) return [0, 1]
-  const middles = kept.map((_, i) => median5(kept, i))
-  const scatter =
-    1.4826 *
-    quantile(
-      kept.map((value, i) => Math.abs(value - middles[i])),
-      0.5,
-    )
-  const believed = kept.map((value, i) => {
-    const reach = Math.max(5 * scatter, 0.65 * Math.abs(middles[i] - base))
-    return Math.max(middles[i] - reach, Math.min(middles[i] + reach, value))
-  })
-  const [low, high] = [minimum(believed), maximum(believed)]
-  const pad = 0.06 * (high - low) || Math.abs(high) * 0.1 || 1
-  return [low - pad, high + pad]
-}
-
-function median5(values, i) {
-  const near = values.slice(Math.max(0, i - 2), i + 3).sort()
-  return near[near.length >> 1]
-}
-
-const minimum = (values) => values.reduce((least, value) => Math.min(least, value), Infinity)
-const maximum = (values) => values.reduce((most, value) => Math.max(most, value), -Infinity)
-
 /** Ranges [from, to) of indices for which `holds(i)` is true. */
 export function stretches(length, holds) {
   const found = []

@@ -3,13 +3,21 @@
 
 import { h } from '../common/dom.js'
 import { extent, pixelsIn } from './frames.js'
+import * as labels from './labels.js'
 import * as marks from './marks.js'
-import { borders, nearest, robustRange } from './math.js'
+import { borders, nearest } from './math.js'
+import { centresIn, overviewRange, wholeRange } from './ranges.js'
 import { paths } from './scene.js'
 
 const LEFT = 66
-const RIGHT = 18 // half of a wavelength's label extends beyond the axis
+const RIGHT = 18 // at least: half of the last wavelength's label extends beyond the axis
+const DIGIT = 7.5 // the width of a digit of a wavelength's label
 const FOOT = 42
+const COMPACT = 230 // px: a panel lower than this has names in rows, and the upper one no title of its wavelengths
+const TICKS = 24 // of it, without the title
+const LANE = 28 // under the data, for the numbers of the windows
+const SECOND_LANE = 18 // for the windows of another trajectory
+const BADGE = 24
 const LEAST_PIXELS = 4 // of the data, in the narrowest view
 let panels = 0 // on the page: elements that are referred to by id need ids of their own
 const CONFIG = { displayModeBar: false, doubleClick: false, responsive: false, showTips: false, scrollZoom: false }
@@ -145,7 +153,8 @@ export class Panel {
     const pixels = pixelsIn(scene.wavelength, geometry.range)
     this.over.replaceChildren(
       scene.otherAxis ? marks.otherAxis(geometry, scene.otherAxis) : '',
-      this.name === 'step' ? marks.flaggedLines(geometry, scene.lines) : marks.lineMarks(geometry, scene.lines),
+      marks.frame(geometry),
+      geometry.rows ? labels.flaggedLines(geometry, scene.lines) : labels.lineMarks(geometry, scene.lines),
       marks.offScale(geometry, { ...scene.drawn, wavelength: scene.wavelength, scale: scene.scale }, pixels),
       marks.titles(geometry, scene.titles),
       scene.second.length ? marks.secondRow(geometry, scene.second) : '',
@@ -191,20 +200,30 @@ export class Panel {
     })
   }
 
-  /** Show a dragged range that belongs to no window; null hides it. */
-  showBrush(range) {
+  /**
+   * Show a dragged range that belongs to no window, between two heights (px from the top) if they are given; null
+   * hides it.
+   */
+  showBrush(range, heights = /** @type {number[] | null} */ (null)) {
     const { geometry, brush } = this
     brush.hidden = !range || !geometry
     if (brush.hidden) return
+    const [top, bottom] = heights ?? [geometry.top, geometry.bottom]
     const [from, to] = range.map((wavelength) =>
       Math.max(geometry.left, Math.min(geometry.right, geometry.x(wavelength))),
     )
     Object.assign(brush.style, {
       left: `${from}px`,
       width: `${to - from}px`,
-      top: `${geometry.top}px`,
-      height: `${geometry.height}px`,
+      top: `${top}px`,
+      height: `${bottom - top}px`,
     })
+  }
+
+  /** The flux, as drawn, at two heights (px from the top), the lower flux first. */
+  fluxesAt(/** @type {number[]} */ heights) {
+    const { bottom, height, yRange } = this.geometry
+    return heights.map((y) => yRange[0] + ((bottom - y) / height) * (yRange[1] - yRange[0])).toSorted((a, b) => a - b)
   }
 
   #placeEdge(edge, window, end) {
@@ -225,11 +244,16 @@ export class Panel {
   #measure() {
     const { scene } = this
     const axisHeight = scene.otherAxis ? marks.OTHER_AXIS_HEIGHT : 0
-    const names = this.name === 'step' ? marks.FLAGS_HEIGHT : scene.namesHeight
+    const isFull = this.name === 'full'
+    const compact = this.height < COMPACT
+    const rows = isFull || !compact ? 2 : 1
+    const names = isFull && !compact ? scene.namesHeight : labels.flagsHeight(rows)
     const top = names + axisHeight
-    const bottom = this.height - FOOT
+    const foot = this.height - (isFull && compact ? TICKS : FOOT)
+    const bottom = foot - LANE - (scene.second.length ? SECOND_LANE : 0)
     const range = this.range ?? extent(scene.wavelength)
-    const width = this.width - LEFT - RIGHT
+    const digits = (range[1] * scene.factor).toFixed(0).length
+    const width = this.width - LEFT - Math.max(RIGHT, Math.ceil((digits * DIGIT) / 2) + 3)
     const perPixel = (range[1] - range[0]) / width
     this.geometry = {
       left: LEFT,
@@ -237,8 +261,11 @@ export class Panel {
       width,
       top,
       bottom,
+      foot,
       height: bottom - top,
       axisHeight,
+      titled: !(isFull && compact),
+      rows: isFull && !compact ? 0 : rows, // of names; 0: they are vertical
       range,
       perPixel,
       hatch: this.hatch,
@@ -250,9 +277,11 @@ export class Panel {
   }
 
   #bulk(range) {
-    const { drawn, wavelength, scale } = this.scene
+    const { drawn, spectrum, wavelength, scale } = this.scene
     const whole = this.range === null && drawn.bulk
-    const [low, high] = whole || robustRange(drawn.flux, drawn.sigma, ...pixelsIn(wavelength, range))
+    const [from, to] = centresIn(wavelength, range)
+    const [low, high] =
+      whole || (this.name === 'step' ? wholeRange(drawn.flux, from, to) : overviewRange(drawn, spectrum.mask, from, to))
     return [low * scale, high * scale]
   }
 
@@ -290,7 +319,7 @@ export class Panel {
     ]
   }
 
-  #layout({ range, yRange, top }) {
+  #layout({ range, yRange, top, bottom, foot, right }) {
     const { scene } = this
     const { colours } = scene
     const axis = {
@@ -300,10 +329,7 @@ export class Panel {
       ticklabeloverflow: 'allow',
       gridcolor: colours.grid,
       zeroline: false,
-      showline: true,
-      mirror: true,
-      linecolor: colours.frame,
-      linewidth: 1,
+      showline: false, // the frame, with the lane of the numbers, is one of the marks
       ticks: 'outside',
       ticklen: 4,
       tickcolor: colours.frame,
@@ -313,12 +339,12 @@ export class Panel {
     return {
       width: this.width,
       height: this.height,
-      margin: { l: LEFT, r: RIGHT, t: top, b: FOOT },
+      margin: { l: LEFT, r: this.width - right, t: top, b: this.height - foot },
       paper_bgcolor: 'transparent',
       plot_bgcolor: 'transparent',
       showlegend: false,
       hovermode: false,
-      dragmode: 'zoom',
+      dragmode: false, // see gestures.js; plotly's own drags on the axes remain
       font: { family: colours.font },
       separators: '.\u202f',
       // plotly keeps the person's zoom until we set a range.
@@ -328,8 +354,16 @@ export class Panel {
         range: range.map((wavelength) => wavelength * scene.factor),
         nticks: Math.max(4, Math.round(this.width / 90)),
         separatethousands: false,
+        anchor: 'free',
+        position: 0,
       },
-      yaxis: { ...axis, range: yRange, nticks: Math.max(4, Math.round(this.height / 55)), separatethousands: true },
+      yaxis: {
+        ...axis,
+        domain: [(foot - bottom) / (foot - top), 1],
+        range: yRange,
+        nticks: Math.max(2, Math.round((bottom - top) / 40)),
+        separatethousands: true,
+      },
     }
   }
 
@@ -337,7 +371,6 @@ export class Panel {
     this.gd = this.plot
     this.gd.on('plotly_relayout', (event) => this.#follow(event, true))
     this.gd.on('plotly_relayouting', (event) => this.#follow(event, false))
-    this.gd.on('plotly_doubleclick', () => this.onZoom(this, { reset: true }))
   }
 
   /** Store the ranges that a drag on the plot or its axes has set. */
@@ -353,34 +386,31 @@ export class Panel {
   }
 }
 
-/** The numbers on the bands, at the bottom; of two that would overlap, one is a row higher. */
+/** The numbers of the windows in their lane under the data: each as near to its window's middle as possible. */
 function badges(geometry, scene) {
-  const foot = geometry.height + geometry.top - (scene.second.length ? 38 : 22)
-  const taken = []
-  return scene.windows
-    .map((window) => {
-      const middle = geometry.x((window.span[0] + window.span[1]) / 2)
-      if (middle < geometry.left || middle > geometry.right) return null
-      const at = Math.min(geometry.right - 13, Math.max(geometry.left + 13, middle))
-      let row = 0
-      while (taken.some((other) => other.row === row && Math.abs(other.at - at) < 24)) row += 1
-      taken.push({ at, row })
-      const badge = h(
-        `button.so-badge${window.selected ? '.so-selected' : ''}`,
-        {
-          type: 'button',
-          tabIndex: -1,
-          'data-step': window.id,
-          title: window.title,
-          'aria-label': `${window.noun} ${window.number}: ${window.title}`,
-        },
-        String(window.number),
-      )
-      if (window.side) badge.classList.add(`so-${window.side}`)
-      badge.style.transform = `translate(${Math.round(at - 11)}px, ${Math.round(foot - row * 21)}px)`
-      return badge
-    })
-    .filter(Boolean)
+  const seen = scene.windows
+    .map((window) => ({ window, middle: geometry.x((window.span[0] + window.span[1]) / 2) }))
+    .filter(({ middle }) => middle >= geometry.left && middle <= geometry.right)
+    .toSorted((a, b) => a.middle - b.middle)
+  const middles = seen.map(({ middle }) => middle)
+  const ends = [geometry.left + BADGE / 2 + 1, geometry.right - BADGE / 2 - 1]
+  const places = labels.spreadWithin(middles, BADGE + 2, ends)
+  return seen.map(({ window }, k) => {
+    const badge = h(
+      `button.so-badge${window.selected ? '.so-selected' : ''}`,
+      {
+        type: 'button',
+        tabIndex: -1,
+        'data-step': window.id,
+        title: window.title,
+        'aria-label': `${window.noun} ${window.number}: ${window.title}`,
+      },
+      String(window.number),
+    )
+    if (window.side) badge.classList.add(`so-${window.side}`)
+    badge.style.transform = `translate(${Math.round(places[k] - BADGE / 2)}px, ${geometry.bottom + 2}px)`
+    return badge
+  })
 }
 
 function hatching({ hatch }) {

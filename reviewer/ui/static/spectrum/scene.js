@@ -3,8 +3,9 @@
 
 import { angstrom, fluxTitle, mediumText, significant, windowText } from '../common/format.js'
 import { axisFrame, bandInData, chosenLines, otherFrame, shownFactor, windowInData } from './frames.js'
-import { namesHeight } from './marks.js'
-import { borders, measured, nearest, robustRange, stretches, unbroken } from './math.js'
+import { namesHeight } from './labels.js'
+import { borders, measured, nearest, stretches, unbroken } from './math.js'
+import { overviewRange } from './ranges.js'
 import { EXPOSURE_COLOURS, placedOverlays } from './overlays.js'
 
 /** Minimum width of a data pixel on the screen to be drawn as a step, in screen pixels. */
@@ -125,7 +126,7 @@ export function prepare(spectrum) {
 function calculate({ wavelength, flux, ivar, mask }) {
   const data = measured(flux, ivar)
   const asSpan = ([from, to]) => [borders(wavelength, from)[0], borders(wavelength, to - 1)[1]]
-  const [low, high] = robustRange(data.flux, data.sigma)
+  const [low, high] = overviewRange(data, mask)
   const size = Math.max(Math.abs(low), Math.abs(high))
   const exponent = size >= 1e5 || size < 0.01 ? Math.floor(Math.log10(size)) : 0
   return {
@@ -205,6 +206,12 @@ export function reading({ spectrum, frame, drawn, scale, smoothed, bands, contin
   ]
     .filter(Boolean)
     .join(' · ')
+}
+
+/** The tooltip of the mark of a pixel beyond the drawn range. */
+export function offScaleText({ spectrum, drawn, scale, factor, frame }, pixel) {
+  const at = angstrom(spectrum.wavelength[pixel] * factor)
+  return `${at} ${frame}: flux ${significant(drawn.flux[pixel] * scale, 3)}, beyond the drawn range`
 }
 
 /** The colours plotly needs as values, read from the style sheet's variables. */

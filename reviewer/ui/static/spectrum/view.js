@@ -10,7 +10,8 @@ import { C_KMS, inMedium, smooth } from './math.js'
 import { drawLegend } from './overlays.js'
 import { Panel } from './panel.js'
 import { continuumOf, divided } from './continuum.js'
-import { compose, prepare, readColours, reading } from './scene.js'
+import { taskRange } from './ranges.js'
+import { compose, offScaleText, prepare, readColours, reading } from './scene.js'
 import { WidthTool } from './width.js'
 
 const CONTEXT = 0.08 // of a window's width, shown on either side of it in the lower plot
@@ -62,6 +63,8 @@ export class SpectrumView {
   colours
   /** @type {number[] | null | undefined} the window that the lower plot shows */
   lowerRange
+  /** @type {number[] | null} with which the upper plot begins, see `taskRange`; null: everything */
+  home = null
 
   /**
    * @param {HTMLElement} root  filled by the view; its size decides the plots'
@@ -112,7 +115,8 @@ export class SpectrumView {
     this.selected = item.selected ?? null
     this.data = prepare(item.spectrum)
     this.width.show(item.spectrum, this.data)
-    this.full.setRange(null)
+    this.home = taskRange(this.item)
+    this.full.setRange(this.home)
     this.#smooth()
     this.#aim()
     this.#draw()
@@ -163,7 +167,7 @@ export class SpectrumView {
     const window = this.#window()
     if (zoomTo && window && this.full.range) {
       const [lo, hi] = windowInData(window, this.item.spectrum)
-      if (lo < this.full.range[0] || hi > this.full.range[1]) this.full.setRange(null)
+      if (lo < this.full.range[0] || hi > this.full.range[1]) this.full.setRange(this.#homeAround(lo, hi))
     }
     this.#aim()
     this.#draw()
@@ -245,7 +249,7 @@ export class SpectrumView {
     })
     this.root.replaceChildren(bar, this.readout, this.legend, this.width.root, full, step, this.tip)
     this.controls = new Controls(bar, (name, argument) => this.command(name, argument))
-    const onZoom = (panel, { reset }) => (reset ? this.#reset(panel) : this.#paint(panel))
+    const onZoom = (panel) => this.#paint(panel)
     this.full = new Panel(full, { name: 'full', plotly, onZoom })
     this.step = new Panel(step, { name: 'step', plotly, onZoom })
     step.append(this.empty)
@@ -290,6 +294,10 @@ export class SpectrumView {
       wheel: (target, wavelength, event) => this.#wheel(target, wavelength, event),
       line: (index, point) => this.#name(index, point, panel),
       zoomToLine: (index) => this.#zoomToLine(index),
+      zooming: (span, heights) => panel.showBrush(span, heights),
+      zoom: (span, heights) => this.#zoom(panel, span, heights),
+      reset: () => this.#reset(panel),
+      offScale: (pixel, point) => this.#showTip(offScaleText(this.scene, pixel), point, panel),
     }
   }
 
@@ -358,6 +366,7 @@ export class SpectrumView {
     // Plotly measures the page, which is fast if nothing has changed since the last time.
     for (const panel of shown) panel.paint(this.scene)
     for (const panel of shown) panel.paintMarks()
+    this.#drawRange()
   }
 
   #drawWindows() {
@@ -373,9 +382,16 @@ export class SpectrumView {
     this.scene = compose(this.item, this.state, this)
   }
 
+  /** The range with which the upper plot begins if it shows these wavelengths; else all of them. */
+  #homeAround(lo, hi) {
+    return this.home && lo >= this.home[0] && hi <= this.home[1] ? this.home : null
+  }
+
+  /** The upper plot goes to the range with which it began; from there to everything, and back. */
   #reset(...panels) {
-    if (panels.includes(this.full)) this.full.setRange(null)
+    if (panels.includes(this.full)) this.full.setRange(this.full.range === this.home ? null : this.home)
     if (panels.includes(this.step)) this.#aim()
+    this.#setReadout(this.#defaultReadout())
     for (const panel of panels) this.#paint(panel)
   }
 
@@ -390,7 +406,7 @@ export class SpectrumView {
   goTo(/** @type {number[]} */ range) {
     if (!this.item) return
     const [lo, hi] = this.full.range ?? range
-    if (range[0] < lo || range[1] > hi) this.full.setRange(null)
+    if (range[0] < lo || range[1] > hi) this.full.setRange(this.#homeAround(range[0], range[1]))
     this.freeRange = range
     this.#aim()
     this.#draw()
@@ -399,6 +415,13 @@ export class SpectrumView {
   #drawControls() {
     this.root.classList.toggle('so-brushing', this.state.brush || this.width.on)
     this.controls.render(this.state, this.item, this.width.on)
+  }
+
+  /** The button that changes between the range with which a long spectrum begins and all of it says which is next. */
+  #drawRange() {
+    const { home } = this
+    const next = home && this.full.range === home ? 'show all' : home ? 'task range' : 'reset'
+    this.controls.showReset(next, home ? `${plainRange(this.item.spectrum.wavelength)} in all` : '')
   }
 
   #drawWidth() {
@@ -413,6 +436,14 @@ export class SpectrumView {
   /** @param {Panel} panel @param {{by?: number, around?: number, pan?: number}} change */
   #move(panel, { by = 1, around, pan = 0 }) {
     panel.zoom(by, around, pan)
+    this.#paint(panel)
+  }
+
+  /** Show a dragged part: its wavelengths, and its flux if it was dragged between two heights. */
+  #zoom(panel, span, heights) {
+    const fluxes = heights ? panel.fluxesAt(heights) : panel.yRange
+    panel.zoomTo(span)
+    panel.yRange = fluxes
     this.#paint(panel)
   }
 
@@ -503,7 +534,9 @@ export class SpectrumView {
   /** The readout while the pointer is elsewhere. */
   #defaultReadout() {
     const window = this.scene.windows.find(({ selected }) => selected)
-    return window ? `${window.noun} ${window.number} · ${window.title}` : ''
+    const part = this.home && this.full.range === this.home
+    const shown = part && `above: ${plainRange(this.home)} of ${plainRange(this.item.spectrum.wavelength)}`
+    return [shown, window && `${window.noun} ${window.number} · ${window.title}`].filter(Boolean).join(' · ')
   }
 
   #setReadout(text) {
@@ -515,8 +548,19 @@ export class SpectrumView {
     if (index === null) return
     const line = this.item.lines[index]
     const [air, vacuum] = ['air', 'vacuum'].map((medium) => inMedium(line.wavelength, line.medium, medium).toFixed(2))
-    this.tip.textContent = `${line.name} ${air} air · ${vacuum} vac${line.kind === 'both' ? '' : ` · ${line.kind}`}`
-    const x = Math.min(point.x, panel.width - 230)
+    const kind = line.kind === 'both' ? '' : ` · ${line.kind}`
+    this.#showTip(`${line.name} ${air} air · ${vacuum} vac${kind}${line.task ? ' · in the guide' : ''}`, point, panel)
+  }
+
+  /** A tooltip at a point of a panel. */
+  #showTip(text, point, panel) {
+    this.tip.hidden = false
+    this.tip.textContent = text
+    const x = Math.min(point.x, panel.width - this.tip.offsetWidth - 4)
     this.tip.style.transform = `translate(${Math.max(4, x)}px, ${panel.host.offsetTop + Math.max(0, point.y - 30)}px)`
   }
 }
+
+/** "3700 – 9300 Å" of an increasing list of wavelengths. */
+const plainRange = (wavelengths) =>
+  windowText(Math.round(wavelengths[0]), Math.round(wavelengths[wavelengths.length - 1]))

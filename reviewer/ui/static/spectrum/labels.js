@@ -1,0 +1,226 @@
+// The names of lines above a panel, in a lane of their own: vertical above the whole spectrum, horizontal in rows above
+// the window. Leaders join each name to its line; names never overlap.
+
+import { round, svg } from './marks.js'
+
+const NAME_SIZE = 11.5 // px, as in view.css
+const NAME_GAP = 12.5
+const NAME_SHIFT = 22
+const LONGEST_NAME = 12 // characters; longer names are cut; the tooltip has the whole name
+const FLAG_ROW = 14
+
+/** The height of names in rows. */
+export const flagsHeight = (/** @type {number} */ rows) => rows * FLAG_ROW + 6
+
+/**
+ * The height of the names above a panel: for all lines of the item that are drawn by default, so that a toggle never
+ * the plot.
+ */
+export function namesHeight(lines) {
+  const widths = lines.filter((line) => line.major || line.task).map((line) => textWidth(shortened(line.name)))
+  return Math.round(Math.max(34, ...widths)) + 7
+}
+
+const shortened = (name) => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name)
+
+/** @type {Map<string, number>} */
+const measured = new Map()
+/** @type {CanvasRenderingContext2D | null} */
+let canvas = null
+
+/** The width of a name in pixels. */
+function textWidth(name) {
+  let width = measured.get(name)
+  if (width === undefined) {
+    canvas ??= document.createElement('canvas').getContext('2d')
+    if (!canvas) return 7 * name.length
+    canvas.font = `${NAME_SIZE}px ${getComputedStyle(document.documentElement).getPropertyValue('--so-font')}`
+    width = canvas.measureText(name).width
+    measured.set(name, width)
+  }
+  return width
+}
+
+/**
+ * Places for names without overlap: as close to `positions` (increasing) as possible, `gap` apart, none moved by
+ * more than `farthest`. If that is impossible, the names with the smallest `weights` are left out. Returns a place or
+ * null for each.
+ */
+export function placeNames(positions, weights, gap, farthest) {
+  const order = positions.map((_, i) => i).sort((a, b) => weights[b] - weights[a] || a - b)
+  let kept = []
+  let places = []
+  for (const candidate of order) {
+    const trial = [...kept, candidate].sort((a, b) => a - b)
+    const spaced = spread(
+      trial.map((i) => positions[i]),
+      gap,
+    )
+    if (spaced.some((place, k) => Math.abs(place - positions[trial[k]]) > farthest)) continue
+    kept = trial
+    places = spaced
+  }
+  const result = positions.map(() => null)
+  kept.forEach((i, k) => {
+    result[i] = places[k]
+  })
+  return result
+}
+
+/** Least-squares places at least `gap` apart for increasing positions: isotonic regression by pooling neighbours. */
+export function spread(positions, gap) {
+  const blocks = []
+  positions.forEach((position, i) => {
+    blocks.push({ sum: position - i * gap, count: 1 })
+    while (blocks.length > 1) {
+      const [before, last] = blocks.slice(-2)
+      if (before.sum / before.count <= last.sum / last.count) break
+      blocks.splice(-2, 2, { sum: before.sum + last.sum, count: before.count + last.count })
+    }
+  })
+  return blocks.flatMap((block) => Array(block.count).fill(block.sum / block.count)).map((value, i) => value + i * gap)
+}
+
+/** The same between two ends; closer together than `gap` where there is no other way. */
+export function spreadWithin(positions, gap, /** @type {number[]} */ [lo, hi]) {
+  const least = Math.min(gap, (hi - lo) / Math.max(1, positions.length - 1))
+  const places = spread(positions, least)
+  for (let i = 0; i < places.length; i += 1) places[i] = Math.max(places[i], i ? places[i - 1] + least : lo)
+  for (let i = places.length - 1; i >= 0; i -= 1)
+    places[i] = Math.min(places[i], i < places.length - 1 ? places[i + 1] - least : hi)
+  return places
+}
+
+/** Dotted lines through the plot with vertical names above it, which overlap neither the data nor each other. */
+export function lineMarks(geometry, lines) {
+  const seen = inRange(geometry, lines)
+  const places = placeNames(
+    seen.map(({ x }) => x),
+    seen.map(({ weight }) => weight),
+    NAME_GAP,
+    NAME_SHIFT,
+  )
+  const foot = geometry.top - geometry.axisHeight - 4
+  return svg(
+    'g',
+    { class: 'so-lines' },
+    ...seen.map((mark, i) => {
+      const at = places[i] === null ? null : round(places[i])
+      return lineMark(
+        geometry,
+        mark,
+        at !== null && [
+          svg('path', {
+            class: 'so-leader',
+            d: `M${mark.x} ${geometry.top}V${geometry.top - 3}L${at} ${foot + 3}V${foot}`,
+          }),
+          svg(
+            'text',
+            { class: 'so-name', transform: `translate(${round(at + 4)} ${foot - 2})rotate(-90)` },
+            shortened(mark.line.name),
+          ),
+        ],
+      )
+    }),
+  )
+}
+
+/** The same for few lines: horizontal names in `geometry.rows` rows. */
+export function flaggedLines(geometry, lines) {
+  const seen = inRange(geometry, lines)
+  const widths = seen.map(({ line }) => textWidth(line.name) + 8)
+  const rows = placeFlags(
+    seen.map(({ x }) => x),
+    widths,
+    seen.map(({ weight }) => weight),
+    geometry.rows,
+  )
+  // A name that would leave the panel extends to the left of its line instead, where there is space for it.
+  const leaves = seen.map(({ x }, i) => x + widths[i] - 8 > geometry.right + 10)
+  const spans = seen.map(({ x }, i) => (leaves[i] ? [x - widths[i], x, x] : [x, x + widths[i], x]))
+  leaves.forEach((outside, i) => {
+    if (outside && rows[i] !== null) rows[i] = freeRow(rows, spans, i, geometry.rows)
+  })
+  const foot = geometry.top - geometry.axisHeight - 4
+  return svg(
+    'g',
+    { class: 'so-lines' },
+    ...seen.map((mark, i) => {
+      const y = foot - (rows[i] ?? 0) * FLAG_ROW
+      const outside = leaves[i]
+      return lineMark(
+        geometry,
+        mark,
+        rows[i] !== null && [
+          svg('path', { class: 'so-leader', d: `M${mark.x} ${geometry.top}V${y - 8}` }),
+          svg(
+            'text',
+            { class: 'so-name', x: mark.x + (outside ? -3 : 3), y, 'text-anchor': outside ? 'end' : undefined },
+            mark.line.name,
+          ),
+        ],
+      )
+    }),
+  )
+}
+
+function inRange(geometry, lines) {
+  return lines
+    .filter(({ at }) => at >= geometry.range[0] && at <= geometry.range[1])
+    .map((line) => ({ line, x: round(geometry.x(line.at)), weight: (line.task ? 2 : 0) + (line.major ? 1 : 0) }))
+}
+
+function lineMark(geometry, { line, x }, name) {
+  const kind = `so-line so-${line.kind}${line.task ? ' so-task' : ''}${name ? '' : ' so-unnamed'}`
+  return svg(
+    'g',
+    { class: kind, 'data-line': line.index },
+    svg('path', { class: 'so-dots', d: `M${x} ${geometry.bottom}V${geometry.top}` }),
+    ...(name || []),
+  )
+}
+
+/**
+ * A row (0 is the lowest) or null for each name, whose line is at one of `positions` (increasing). A name extends to
+ * the right of its line, above the names of its right neighbours, so no line crosses a name. The names with the
+ * smallest `weights` are left out if there are too few rows.
+ */
+export function placeFlags(positions, widths, weights, rows) {
+  const order = positions.map((_, i) => i).sort((a, b) => weights[b] - weights[a] || a - b)
+  let kept = []
+  let placed = positions.map(() => null)
+  for (const candidate of order) {
+    const trial = [...kept, candidate].sort((a, b) => b - a)
+    const starts = []
+    const found = positions.map(() => null)
+    for (const i of trial) {
+      let row = 0
+      while (starts[row] !== undefined && starts[row] < positions[i] + widths[i]) row += 1
+      starts.length = Math.max(starts.length, row + 1)
+      for (let under = 0; under <= row; under += 1) starts[under] = positions[i]
+      found[i] = row
+    }
+    if (starts.length > rows) continue
+    kept = trial
+    placed = found
+  }
+  return placed
+}
+
+/**
+ * The lowest row in which name `i`, which ends at its line, meets no other name and no other name's leader; else null.
+ * @param {(number | null)[]} rows of all names @param {number[][]} spans of each name: its left end, its right end
+ * and its line @param {number} i @param {number} count of rows
+ */
+export function freeRow(rows, spans, i, count) {
+  const [lo, hi, line] = spans[i]
+  const meets = (row) =>
+    rows.some((other, j) => {
+      if (j === i || other === null) return false
+      const [from, to, leader] = spans[j]
+      if (other === row) return from < hi && lo < to
+      return other > row ? lo < leader && leader < hi : from < line && line < to
+    })
+  const free = Array.from({ length: count }, (_, row) => row).find((row) => !meets(row))
+  return free ?? null
+}
