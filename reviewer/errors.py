@@ -11,6 +11,7 @@ from reviewer.backup.backups import BackupError
 from reviewer.exchange.exports import ExportError
 from reviewer.exchange.imports import ImportFileError
 from reviewer.rules.campaign import RulesError
+from reviewer.rules.item_numbers import ItemNumbersError
 from reviewer.rules.people import PersonError
 from reviewer.store import StoreError
 
@@ -18,7 +19,7 @@ log = logging.getLogger("spec_o3")
 
 REFUSALS = (
     *(StoreError, PersonError, RulesError, SpectrumError, TrajectoryError),
-    *(ImportFileError, ExportError, BackupError),
+    *(ImportFileError, ExportError, BackupError, ItemNumbersError),
 )
 """Exceptions whose text is written for the person."""
 

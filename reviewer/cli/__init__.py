@@ -20,6 +20,7 @@ COMMANDS = (
         "add_export",
         "run_export",
     ),
+    lazy("withdraw", "Withdraw a batch that came in by mistake, or restore it.", "reviewer.cli.withdraw"),
     lazy("blind", "Plan, open, close and report blind scoring sessions.", "reviewer.cli.blind"),
     lazy("backup", "Copy the database while people work, or write it as plain files.", "reviewer.cli.backup"),
     lazy(

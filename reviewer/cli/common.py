@@ -26,6 +26,14 @@ def add_json(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
 
+def person_or_only_one(store: Store, initials: str | None) -> str:
+    """Return these initials, or those of the only active person. :raises CannotRun: there are several, or nobody"""
+    active = [person.initials for person in store.accounts.people() if person.active]
+    if initials is None and len(active) != 1:
+        raise CannotRun(f"found {len(active)} active people, expected --by INITIALS to name one of them")
+    return initials or active[0]
+
+
 @contextmanager
 def opened(path: Path | None, must_exist: bool = False) -> Iterator[Store]:
     """Open the store at ``path``, or at its usual place. :raises CannotRun: it cannot be opened, or refuses"""

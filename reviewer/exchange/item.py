@@ -14,6 +14,7 @@ from agent.plot import RENDERER, pixels_sha256, png_bytes
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
 from agent.trajectory.tags import read_response, turn_text
+from reviewer.rules.workflow import WITHDRAWALS
 from reviewer.store import Store, Version
 
 
@@ -94,7 +95,10 @@ def _picture(approved: ApprovedItem, arguments: Mapping[str, Any], sha256: str |
 def _provenance(store: Store, item_id: int, key: str, trajectory: Trajectory) -> dict[str, Any]:
     """Return who did what, by initials. Comments and times stay in annotations.db, for the people there."""
     versions = store.items.versions(item_id)
-    in_force = [r for r in store.items.history(item_id) if r.withdrawn_by is None and r.decision.verb != "undo"]
+    no_judgement = ("undo", *WITHDRAWALS)
+    in_force = [
+        r for r in store.items.history(item_id) if r.withdrawn_by is None and r.decision.verb not in no_judgement
+    ]
     people = {v.author for v in versions if v.author} | {r.decision.person for r in in_force}
     approved = versions[-1]
     rules = in_force[-1].decision.rules

@@ -12,12 +12,16 @@ from agent.text import OneLine
 from reviewer.rules.people import Role
 
 Round = Literal["screening", "revision", "audit", "vote", "adjudication"]
-State = Literal["screening", "revision", "returned", "audit", "vote", "adjudication", "approved", "rejected"]
-Verb = Literal["keep", "reject", "submit", "pass", "return", "approve", "abstain", "undo"]
-Action = Literal["keep", "reject", "submit", "pass", "return", "approve", "abstain", "undo", "edit"]
+State = Literal[
+    "screening", "revision", "returned", "audit", "vote", "adjudication", "approved", "rejected", "withdrawn"
+]
+Verb = Literal["keep", "reject", "submit", "pass", "return", "approve", "abstain", "undo", "withdraw", "restore"]
+Action = Verb | Literal["edit"]
 
 ROUNDS: tuple[Round, ...] = get_args(Round)
 STATES: tuple[State, ...] = get_args(State)
+CLOSED: tuple[State, ...] = ("approved", "rejected", "withdrawn")
+"""The states in which no round is open."""
 
 VERBS: dict[Round, tuple[Verb, ...]] = {
     "screening": ("keep", "reject"),
@@ -27,6 +31,10 @@ VERBS: dict[Round, tuple[Verb, ...]] = {
     "adjudication": ("approve", "reject", "return"),
 }
 """The decisions of each round. Editing is not a decision: it creates a version, in revision only."""
+
+WITHDRAWALS: tuple[Verb, ...] = ("withdraw", "restore")
+"""A coordinator takes an item back that nobody has worked on, and brings it back. They judge nothing: no figure of
+people's work counts them."""
 
 ROLES_OF: dict[Round, tuple[Role, ...]] = {
     "screening": ("reviewer", "coordinator"),
@@ -86,7 +94,7 @@ class Rules:
 
     def wanted(self, state: State) -> int:
         """Return how many decisions the round needs in all; 0 once decided."""
-        if state in ("approved", "rejected"):
+        if state in CLOSED:
             return 0
         return {"audit": self.auditors, "vote": self.votes}.get(state, 1)
 

@@ -1,7 +1,8 @@
 """The rounds as pure functions: ``standing`` of an item after its history, and ``refusal`` of an action.
 
 screening (keep) -> revision (submit) -> audit (all pass) -> vote -> approved or rejected. Audit and adjudication can
-return an item to revision; a split audit or vote goes to adjudication. The store and the page call these functions.
+return an item to revision; a split audit or vote goes to adjudication. A coordinator withdraws an item that nobody has
+worked on, and restores it. The store and the page call these functions.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from reviewer.rules.campaign import (
+    CLOSED,
     REASONS,
     ROLES_OF,
     ROUNDS,
     STATES,
     VERBS,
+    WITHDRAWALS,
     Action,
     Decision,
     Fact,
@@ -28,11 +31,13 @@ from reviewer.rules.campaign import (
 from reviewer.rules.people import Person
 
 __all__ = [
+    "CLOSED",
     "REASONS",
     "ROLES_OF",
     "ROUNDS",
     "STATES",
     "VERBS",
+    "WITHDRAWALS",
     "Action",
     "Decision",
     "Fact",
@@ -49,6 +54,7 @@ __all__ = [
     "round_of",
     "standing",
     "undo_refusal",
+    "untouched",
     "work_refusal",
 ]
 
@@ -83,7 +89,7 @@ class Standing:
 
     @property
     def round(self) -> Round | None:
-        """The round it is in; None once approved or rejected."""
+        """The round it is in; None once approved, rejected or withdrawn."""
         return round_of(self.state)
 
     @property
@@ -123,8 +129,8 @@ class Standing:
 
 
 def round_of(state: State) -> Round | None:
-    """Return the round of a state: ``returned`` is revision again; None once decided."""
-    if state == "approved" or state == "rejected":
+    """Return the round of a state: ``returned`` is revision again; None once decided or withdrawn."""
+    if state == "approved" or state == "rejected" or state == "withdrawn":
         return None
     return "revision" if state == "returned" else state
 
@@ -196,11 +202,27 @@ def _author(version: VersionMade) -> frozenset[str]:
 
 
 def _decided(now: Standing, decision: Decision, rules: Rules) -> Standing:
+    if decision.verb in WITHDRAWALS:
+        return _withdrawn_or_restored(now, decision, rules)
     now = _settle(now, rules)
     if not _counts(now, decision):
         return replace(now, surplus=(*now.surplus, decision))
     now = replace(now, cast=(*now.cast, decision), decisions=(*now.decisions, decision), last=decision)
     return _settle(now, rules)
+
+
+def untouched(now: Standing) -> bool:
+    """Return whether no person wrote a version or decided anything that is in force: such an item can be withdrawn."""
+    return now.state == "screening" and not (now.authors or now.decisions)
+
+
+def _withdrawn_or_restored(now: Standing, decision: Decision, rules: Rules) -> Standing:
+    """Withdraw or restore an item. Restoring is no decision to undo: others may have begun to work on it."""
+    if decision.verb == "withdraw" and untouched(now):
+        return replace(now, state="withdrawn", wanted=0, last=decision)
+    if decision.verb == "restore" and now.state == "withdrawn":
+        return replace(now, state="screening", wanted=rules.wanted("screening"), last=None)
+    return replace(now, surplus=(*now.surplus, decision))
 
 
 def _counts(now: Standing, decision: Decision) -> bool:
@@ -232,7 +254,7 @@ def _outcome(state: State, cast: Sequence[Verb], rules: Rules) -> State | None:
             return _audited(cast, rules)
         case "vote":
             return _voted(cast, rules)
-        case "approved" | "rejected":
+        case "approved" | "rejected" | "withdrawn":
             return None
         case _:
             leads_to: dict[Verb, State] = {
@@ -280,6 +302,8 @@ def work_refusal(now: Standing, rules: Rules, person: Person) -> str | None:
     """Return why ``person`` can do nothing with the item in its present round; None if they can act."""
     if not person.active:
         return f"{person.initials} is no longer active here."
+    if now.state == "withdrawn":
+        return "This item is withdrawn. A coordinator can restore it in the Library."
     if now.round is None:
         return f"This item is already {now.state}."
     roles = ROLES_OF[now.round]

@@ -55,6 +55,7 @@ from reviewer.store.values import (
     WorkTime,
     Yielded,
 )
+from reviewer.store.withdrawals import Batch, Selection, Untouched
 
 __all__ = [
     "MARKS",
@@ -64,6 +65,7 @@ __all__ = [
     "WITHHELD",
     "Added",
     "Autosave",
+    "Batch",
     "BlindProgress",
     "BlindSession",
     "BlindState",
@@ -95,6 +97,7 @@ __all__ = [
     "QueuePage",
     "QueueRow",
     "Recorded",
+    "Selection",
     "Session",
     "SheetSource",
     "SignInRefused",
@@ -102,6 +105,7 @@ __all__ = [
     "StoreError",
     "TimeSpent",
     "ToJudge",
+    "Untouched",
     "Version",
     "VersionMoved",
     "WorkTime",

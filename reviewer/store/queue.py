@@ -138,7 +138,8 @@ class Search:
 
 
 def _states(filter: QueueFilter, person: Person | None) -> tuple[State, ...]:
-    wanted = tuple(state for state in STATES if not filter.states or state in filter.states)
+    shown = filter.states or tuple(state for state in STATES if state != "withdrawn")
+    wanted = tuple(state for state in STATES if state in shown)
     if not filter.mine:
         return wanted
     if person is None or not person.active:
@@ -204,7 +205,8 @@ class Queue:
             return self._search(db, chosen, "", stamp(self._database.steady())).walk(None, None)
 
     def facets(self) -> Mapping[str, Sequence[str]]:
-        """Return the values of task, survey, drafter, batch and state that occur, sorted."""
+        """Return the values of task, survey, drafter, batch and state that occur, sorted. Withdrawn items count only
+        for the state."""
         with self._database.read() as db:
             return {name: _values_of(db, name) for name in _FACETS}
 
@@ -214,7 +216,8 @@ class Queue:
 
 
 def _values_of(db: Transaction, column: str) -> list[str]:
-    rows = db.execute(f"SELECT DISTINCT {column} FROM tallies WHERE items > 0 AND {column} <> '' ORDER BY 1")
+    shown = "items > 0" if column == "state" else "items > 0 AND state <> 'withdrawn'"
+    rows = db.execute(f"SELECT DISTINCT {column} FROM tallies WHERE {shown} AND {column} <> '' ORDER BY 1")
     return [row[0] for row in rows]
 
 

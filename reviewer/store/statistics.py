@@ -18,7 +18,8 @@ from reviewer.store.values import Progress, TimeSpent, Yielded
 
 _DECISIONS = """
 SELECT d.person, d.round, substr(d.at, 1, 10) AS day, count(*) AS decisions FROM decisions d
-WHERE d.verb <> 'undo' AND d.id NOT IN (SELECT withdraws FROM decisions WHERE withdraws IS NOT NULL) {}
+WHERE d.verb NOT IN ('undo', 'withdraw', 'restore')
+    AND d.id NOT IN (SELECT withdraws FROM decisions WHERE withdraws IS NOT NULL) {}
 GROUP BY 1, 2, 3 ORDER BY 3, 1
 """
 _DECIDED = """
@@ -27,7 +28,9 @@ WHERE decided_at IS NOT NULL {} GROUP BY 1, 2 ORDER BY 1
 """
 _JUDGED = "SELECT coalesce(sum(disagreement), 0), coalesce(sum(compared), 0) FROM standings WHERE true {}"
 _WRITTEN = "SELECT author, count(*) FROM versions WHERE author IS NOT NULL {} GROUP BY 1 ORDER BY 1"
-_STATES = "SELECT task, state, sum(items) AS items FROM tallies WHERE items > 0 {} GROUP BY 1, 2"
+_STATES = """
+SELECT task, state, sum(items) AS items FROM tallies WHERE items > 0 AND state <> 'withdrawn' {} GROUP BY 1, 2
+"""
 _WORKED = """
 SELECT d.person, d.round, w.active FROM work_times w JOIN decisions d ON d.id = w.decision
 WHERE d.id NOT IN (SELECT withdraws FROM decisions WHERE withdraws IS NOT NULL) {} ORDER BY d.person, d.round

@@ -26,6 +26,7 @@ from reviewer.store.sqlite.migrations import migrate
 from reviewer.store.sqlite.schema import MIGRATIONS, Migration
 from reviewer.store.statistics import Statistics
 from reviewer.store.upkeep import Upkeep
+from reviewer.store.withdrawals import Withdrawals
 
 _REASONS = {
     sqlite3.SQLITE_READONLY: "you have no write permission for the file, its folder or its disk",
@@ -55,6 +56,7 @@ class Store:
         self.queue = Queue(self.database, history)
         self.leases = Leases(self.database, history)
         self.reviews = Reviews(self.database, history, self.leases)
+        self.withdrawals = Withdrawals(self.database, history)
         self.marks = Marks(self.database)
         self.statistics = Statistics(self.database)
         self.blind = BlindSessions(self.database)

@@ -96,7 +96,7 @@ class CommittedVerdict:
 class QueueFilter:
     """Selection of items. An item must match every field that is given; the default is all items.
 
-    :param states: any of these; all if empty
+    :param states: any of these; if empty, all but withdrawn items
     :param snr_min: an item without a signal-to-noise ratio matches no range
     :param text: part of the spectrum's name or of a survey id, ignoring case; or ``#123``, an item's number
     :param mine: only items this person may act on now, without those they finished or others hold
@@ -251,8 +251,9 @@ class TimeSpent:
 class Progress:
     """Figures of the Progress tab.
 
-    :param by_task: items by task and state
-    :param by_person: decisions in force by person and round (without undone ones and undos, with stale ones)
+    :param by_task: items by task and state, without withdrawn items
+    :param by_person: decisions in force by person and round (without undone ones, undos and withdrawals,
+        with stale ones)
     :param versions_by: versions written, by person
     :param disagreed: items on whose current version two people decided differently
     :param compared: items on whose current version two or more people decided in one round of audit or vote

@@ -12,7 +12,7 @@ import gradio as gr
 from agent.tasks import Task
 from reviewer.exchange import exports as exporting
 from reviewer.store import Export, Store
-from reviewer.ui.widgets import Changes, line, markup, message_line, report_errors, require_manager, table
+from reviewer.ui.widgets import Changes, counted, line, markup, message_line, report_errors, require_manager, table
 
 _ABOUT = (
     "Writes a folder with ShareGPT rows (LLaMA-Factory), conversational rows (TRL), the pictures, our own "
@@ -100,8 +100,8 @@ def in_words(manifest: Mapping[str, Any]) -> str:
     """Describe an export: number of items, tasks, drafters, and what users of it must know."""
     counts = manifest["counts"]
     parts = [
-        _counted(counts["items"], "item"),
-        _counted(counts["pictures"], "picture"),
+        counted(counts["items"], "item"),
+        counted(counts["pictures"], "picture"),
         ", ".join(f"{task} {number}" for task, number in counts["tasks"].items()),
         "drafted by " + ", ".join(f"{kind} {number}" for kind, number in counts["drafters"].items()),
     ]
@@ -125,7 +125,7 @@ def _described(exported: exporting.Exported) -> str:
 def _ready(ready: int) -> str:
     if not ready:
         return line("note", "No item is approved yet. Items are approved in the vote, on the Review tab.")
-    return f"<p>{_counted(ready, 'approved item')} can be exported.</p>"
+    return f"<p>{counted(ready, 'approved item')} can be exported.</p>"
 
 
 def _exports_table(exports: list[Export]) -> str:
@@ -143,7 +143,3 @@ def _exports_table(exports: list[Export]) -> str:
         ],
         empty="None yet.",
     )
-
-
-def _counted(count: int, what: str) -> str:
-    return f"1 {what}" if count == 1 else f"{count:,} {what}s".replace(",", "\u202f")

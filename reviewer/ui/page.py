@@ -17,7 +17,7 @@ from agent.tasks import Task
 from reviewer.backup.backups import DailyBackups
 from reviewer.store import Store
 from reviewer.ui import backups as backups_form
-from reviewer.ui import drafts, exports, imports, people
+from reviewer.ui import drafts, exports, imports, people, withdrawals
 from reviewer.ui.widgets import Changes, line, markup, on_show, report_errors, require_person
 from reviewer.web.access import PERSON, may_manage
 from reviewer.web.routes.assets import PLOTLY_URL
@@ -129,6 +129,8 @@ def library(store: Store, local: bool, tasks: Mapping[str, Task], backups: Daily
         with gr.Column(scale=1, min_width=420):
             with gr.Column(elem_classes="so-sheet"):
                 exporting = exports.build(store, local, tasks)
+            with gr.Column(elem_classes="so-sheet"):
+                withdrawing = withdrawals.build(store, local)
             backing_up = backups_form.build(store, local, backups)
 
     @report_errors(notice)
@@ -138,11 +140,12 @@ def library(store: Store, local: bool, tasks: Mapping[str, Task], backups: Daily
             notice: "" if manages else line("note", _READ_ONLY),
             **drafting.show(manages),
             **importing.show(manages),
+            **withdrawing.show(store, manages),
             **exporting.show(store, manages),
             **backing_up.show(manages),
         }
 
-    outputs = [notice, drafting.button, importing.button, *exporting.outputs, *backing_up.outputs]
+    outputs = [notice, drafting.button, importing.button, *withdrawing.outputs, *exporting.outputs, *backing_up.outputs]
     on_show(show, outputs)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from html import escape
 from typing import Any, Literal
+from urllib.parse import quote
 
 import gradio as gr
 from gradio.context import Context
@@ -90,6 +91,21 @@ def table(headings: list[str], rows: list[list[str]], empty: str) -> str:
 
 def pill(text: str, colour: Literal["", "grey", "green", "amber", "red"] = "") -> str:
     return f'<span class="pill {colour}">{escape(text)}</span>'
+
+
+def counted(count: int, what: str) -> str:
+    """Return ``1 item``, ``2 items``, ``5 000 items`` with a narrow space."""
+    return f"1 {what}" if count == 1 else f"{count:,} {what}s".replace(",", "\u202f")
+
+
+def item_link(item_id: int) -> str:
+    """A link that opens the item in the Review tab (common/links.js)."""
+    return f'<a href="#item={item_id}">#{item_id}</a>'
+
+
+def batch_link(batch: str, text: str) -> str:
+    """A link that shows the items of a batch in the Review tab (common/links.js)."""
+    return f'<a href="#batch={quote(batch, safe="")}">{escape(text)}</a>'
 
 
 def markup(html: str = "", **props: Any) -> gr.HTML:

@@ -326,3 +326,68 @@ def test_progress_is_counted_again_whenever_its_tab_is_opened(
     campaign.items.add_all([Draft(a_trace(spectrum), spectrum)])
     open_tab(page, "Progress")
     expect(items).to_have_text("5")
+
+
+def test_a_batch_is_withdrawn_and_restored_in_the_library(campaign: Store, campaign_address: str, page: Page) -> None:
+    items = [
+        added.item_id
+        for added in campaign.items.add_all(
+            [Draft(a_trace(s), s, batch="mis<take>") for s in (a_spectrum(f"{name}.fits") for name in "xyz")]
+        )
+    ]
+    enter(page, campaign_address, "AA", PASSWORD)
+    open_tab(page, "Library")
+    page.get_by_label("Batch to withdraw").click()
+    page.get_by_role("option", name=f"mis<take> · 3 items, #{items[0]} to #{items[-1]}").click()
+    expect(page.get_by_text("3 items, none touched.")).to_be_visible()
+    campaign.leases.take("BB", items[0])
+    page.get_by_label("Only these items").fill("none")
+    expect(page.get_by_text("found 'none', expected one item number")).to_be_visible()
+    page.get_by_label("Only these items").fill("")
+    expect(page.get_by_text("3 items, 1 of them touched by people. These stay:")).to_contain_text(
+        f"#{items[0]} (open now)"
+    )
+    page.get_by_role("button", name="Withdraw 2 items").click()
+    expect(page.get_by_text("2 items withdrawn.")).to_be_visible()
+    assert [campaign.items.standing(item).state for item in items] == ["screening", "withdrawn", "withdrawn"]
+    page.get_by_role("button", name="Restore 2 items").click()
+    expect(page.get_by_text("2 items restored: in screening again.")).to_be_visible()
+    assert [campaign.items.standing(item).state for item in items] == ["screening"] * 3
+    page.get_by_role("link", name=f"#{items[0]}", exact=True).first.click()
+    expect(page.get_by_role("tab", name="Review", exact=True)).to_have_attribute("aria-selected", "true")
+    expect(page).to_have_url(f"{campaign_address}/#item={items[0]}")
+
+
+DROP_A_FILE = """(selector) => {
+    const files = new DataTransfer()
+    files.items.add(new File(['1 2'], 'star.txt'))
+    const target = selector ? document.querySelector(selector) : document.body
+    return ['dragover', 'drop'].map((type) =>
+        !target.dispatchEvent(new DragEvent(type, { dataTransfer: files, bubbles: true, cancelable: true })))
+}"""
+
+
+@pytest.mark.parametrize("tab", ["Review", "Live", "Blind", "Progress", "Library", "People"])
+def test_a_file_dropped_outside_a_box_never_replaces_the_page(
+    campaign: Store, campaign_address: str, page: Page, tab: str
+) -> None:
+    enter(page, campaign_address, "AA", PASSWORD)
+    expect(page.locator(".so-top")).to_be_visible()
+    page.get_by_role("tab", name=tab, exact=True).click()
+    assert page.evaluate(DROP_A_FILE, "#so-tabs") == [True, True]
+    assert page.evaluate(DROP_A_FILE, None) == [True, True]
+    expect(page.locator(".so-drop-hint")).to_contain_text("Drop files into a box of the Library tab")
+
+
+def test_text_dropped_into_a_field_is_not_prevented(campaign: Store, campaign_address: str, page: Page) -> None:
+    enter(page, campaign_address, "AA", PASSWORD)
+    expect(page.locator(".so-top")).to_be_visible()
+    prevented = page.evaluate(
+        """() => {
+            const text = new DataTransfer()
+            text.setData('text/plain', 'broad')
+            const drop = { dataTransfer: text, bubbles: true, cancelable: true }
+            return !document.body.dispatchEvent(new DragEvent('drop', drop))
+        }"""
+    )
+    assert prevented is False

@@ -25,7 +25,7 @@ from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 _CANDIDATES = """
 SELECT i.id, s.version, i.drafter_kind, i.drafter_name, i.task, i.spectrum
 FROM standings s JOIN items i ON i.id = s.item
-WHERE i.id IN (SELECT value FROM json_each(:gold)) OR (
+WHERE s.state <> 'withdrawn' AND (i.id IN (SELECT value FROM json_each(:gold)) OR (
     (:items = '[]' OR i.id IN (SELECT value FROM json_each(:items)))
     AND (:sources = '[]' OR s.drafter IN (SELECT value FROM json_each(:sources)))
     AND (:tasks = '[]' OR s.task IN (SELECT value FROM json_each(:tasks)))
@@ -36,14 +36,15 @@ WHERE i.id IN (SELECT value FROM json_each(:gold)) OR (
     AND (:snr_max IS NULL OR s.snr <= :snr_max)
     AND (:disagreement IS NULL OR s.disagreement = :disagreement)
     AND (:simulated IS NULL OR s.simulated = :simulated)
-)
+))
 ORDER BY i.id
 """
 
 # The people who worked on an item in review: who wrote a version, decided, marked a step or committed a verdict.
 INVOLVED = """
 SELECT item, author AS person FROM versions WHERE author IN (SELECT value FROM json_each(:people))
-UNION SELECT item, person FROM decisions WHERE person IN (SELECT value FROM json_each(:people))
+UNION SELECT item, person FROM decisions
+    WHERE person IN (SELECT value FROM json_each(:people)) AND verb NOT IN ('withdraw', 'restore')
 UNION SELECT item, person FROM marks WHERE person IN (SELECT value FROM json_each(:people))
 UNION SELECT item, person FROM verdicts WHERE person IN (SELECT value FROM json_each(:people))
 """

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from reviewer.blind.plan import Plan
 from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.rules.workflow import Rules
-from reviewer.store import Draft, Entry, Head, LeaseLost, SignInRefused, Store, StoreError
+from reviewer.store import Draft, Entry, Head, LeaseLost, Selection, SignInRefused, Store, StoreError
 from reviewer.store.accounts import MAX_PER_PERSON_AND_ORIGIN
 from reviewer.store.audit.chain import BEFORE_THE_FIRST, BOUND
 from reviewer.store.sqlite.database import Clocks, helpers
@@ -132,6 +132,11 @@ def alone(store: Store) -> None:
         assert len(empty.log.entries(what="person added")) == 1
 
 
+def restored(store: Store) -> None:
+    store.withdrawals.withdraw("CO", Selection(first=11))
+    store.withdrawals.restore("CO", Selection(first=11))
+
+
 # Each method that writes, and the kind of its log entry; None: it makes none by design.
 WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
     "accounts.add_person": (lambda s: s.accounts.add_person("NE", "New", ["reviewer"], by="CO"), "person added"),
@@ -147,6 +152,8 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
     "settings.record_export": (lambda s: s.settings.record_export("CO", "first", {"items": []}), "exported"),
     "items.add": (lambda s: s.items.add(a_trajectory(think="One."), by="CO"), "items added"),
     "items.add_all": (lambda s: s.items.add_all([Draft(a_trajectory(think=f"{n}")) for n in range(5)]), "items added"),
+    "withdrawals.withdraw": (lambda s: s.withdrawals.withdraw("CO", Selection(first=11)), "items withdrawn"),
+    "withdrawals.restore": (restored, "items restored"),
     "reviews.save_version": (save, "version saved"),
     "reviews.decide": (decide, "decided"),
     "reviews.undo": (lambda s: s.reviews.undo(person="RE", item_id=2, key="undo"), "undone"),
@@ -245,7 +252,7 @@ def test_a_write_makes_its_entry_and_changes_only_bound_tables(store: Store, nam
         assert (new, changed) == ([], set())
     else:
         assert new[-1].what == kind
-        assert len(new) == (2 if name == "accounts.sign_out" else 1)
+        assert len(new) == (2 if name in ("accounts.sign_out", "withdrawals.restore") else 1)
         bound = {*new[-1].details.get("facts", {}), *(["people"] if "people" in new[-1].details else [])}
         assert bound == changed
     assert store.upkeep.verify() == []

@@ -382,7 +382,7 @@ function differing({ total: count, items }) {
       [],
       null,
       items.map((item) => [
-        h('a', { href: `#item=${item.id}`, title: item.name, onClick: () => openTab('review') }, item.name),
+        h('a', { href: `#item=${item.id}`, title: item.name }, item.name),
         item.title,
         item.state,
         Object.entries(item.said)

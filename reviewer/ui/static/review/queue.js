@@ -6,7 +6,10 @@ import { nameInQueue } from '../common/item_header.js'
 import { getJSON } from '../common/http.js'
 
 const FILTER = 'so-filter'
-const STATES = ['screening', 'revision', 'returned', 'audit', 'vote', 'adjudication', 'approved', 'rejected']
+const STATES = [
+  ...['screening', 'revision', 'returned', 'audit', 'vote', 'adjudication', 'approved', 'rejected'],
+  'withdrawn',
+]
 const TONE = { returned: 'red', rejected: 'red', adjudication: 'amber', approved: 'green' }
 
 /** @param {number} count */

@@ -2,8 +2,10 @@
 
 import { lasting } from '../common/browser_storage.js'
 import { fill, h } from '../common/dom.js'
+import { keepPageOnDrop } from '../common/file_drops.js'
 import { Refused, Unreachable, getJSON, setPerson } from '../common/http.js'
 import { Keys } from '../common/keys.js'
+import { followLinks } from '../common/links.js'
 import { Notices } from '../common/notices.js'
 import { ConnectionStrip, TopBar, restoreItem } from '../common/page_status.js'
 import { panelIsOpen } from '../common/panels.js'
@@ -31,6 +33,7 @@ const NOTHING_LEFT =
 export async function mountReview(root) {
   if (!root || root.dataset.mounted) return
   root.dataset.mounted = 'yes'
+  keepPageOnDrop()
   comeBack()
   reloadForGradio()
   const [me, keymap] = await Promise.all([meOrSignIn(), getJSON('/ui/review/keymap.json'), plotlyReady()])
@@ -222,6 +225,7 @@ function buildReview(root, me, keymap) {
     showBar()
   })
   onTheme((theme) => view.spectrum.setTheme(theme))
+  followLinks((filter) => queue.use(filter))
   new ConnectionStrip(me.initials, reconnected)
   whenBack(root, () => queue.refresh().catch(() => {})) // the connection strip shows that the server does not answer
   addEventListener('hashchange', () => {

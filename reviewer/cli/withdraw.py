@@ -1,0 +1,73 @@
+"""``spec-o3 withdraw``: withdraw a batch that came in by mistake, or restore it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result
+from reviewer.cli.common import add_database, add_json, opened, person_or_only_one
+
+if TYPE_CHECKING:
+    from reviewer.store import Store, Untouched
+
+SHOWN = 20  # items that stay, printed for a person; --json has them all
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.add_argument("batch", nargs="?", help="name of the batch; left out: list the batches")
+    parser.add_argument("--items", default="", metavar="FIRST-LAST", help="only these items of the batch, e.g. 12-48")
+    parser.add_argument("--restore", action="store_true", help="restore withdrawn items instead")
+    parser.add_argument("--dry-run", action="store_true", help="show what would be done, and change nothing")
+    parser.add_argument("--by", type=str.upper, metavar="INITIALS", help="the coordinator (the only active person)")
+    add_database(parser)
+    add_json(parser)
+
+
+def run(arguments: Namespace) -> int:
+    with opened(arguments.db, must_exist=True) as store:
+        if arguments.batch is None:
+            return _list(arguments, store)
+        return _withdraw(arguments, store)
+
+
+def _list(arguments: Namespace, store: Store) -> int:
+    batches = store.withdrawals.batches()
+    lines = [f"{b.name or '(no name)'}: {b.items} items, {b.withdrawn} withdrawn" for b in batches]
+    print_result(arguments, {"batches": [asdict(b) for b in batches]}, "\n".join(lines) or "no items yet")
+    return DONE
+
+
+def _withdraw(arguments: Namespace, store: Store) -> int:
+    from reviewer.rules.item_numbers import ItemNumbersError, item_numbers
+    from reviewer.store import Selection
+
+    if arguments.batch not in {batch.name for batch in store.withdrawals.batches()}:
+        raise CannotRun(f"found no batch {arguments.batch!r}; `spec-o3 withdraw` without a name lists the batches")
+    try:
+        numbers = item_numbers(arguments.items)
+    except ItemNumbersError as error:
+        raise CannotRun(str(error)) from error
+    chosen = Selection(arguments.batch) if numbers is None else Selection(arguments.batch, *numbers)
+    if arguments.dry_run:
+        found = store.withdrawals.preview(chosen, arguments.by)
+        items = found.withdrawn if arguments.restore else found.items
+    elif arguments.restore:
+        found, items = None, store.withdrawals.restore(person_or_only_one(store, arguments.by), chosen)
+    else:
+        found = store.withdrawals.withdraw(person_or_only_one(store, arguments.by), chosen)
+        items = found.items
+    stay = {} if found is None or arguments.restore else found.worked_on
+    result = {"items": list(items), "worked_on": {str(item): what for item, what in stay.items()}}
+    print_result(arguments, result | {"dry_run": arguments.dry_run}, _in_words(arguments, len(items), found))
+    return CHECK_FAILED if stay else DONE
+
+
+def _in_words(arguments: Namespace, count: int, found: Untouched | None) -> str:
+    verb = "restored" if arguments.restore else "withdrawn"
+    lines = [f"{count} items would be {verb}" if arguments.dry_run else f"{count} items {verb}"]
+    stay = {} if found is None or arguments.restore else found.worked_on
+    lines += [f"stays: item {item} ({what})" for item, what in list(stay.items())[:SHOWN]]
+    lines += [f"and {len(stay) - SHOWN} more"] if len(stay) > SHOWN else []
+    return "\n".join(lines)

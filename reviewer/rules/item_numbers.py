@@ -1,0 +1,24 @@
+"""Ranges of item numbers as people write them."""
+
+from __future__ import annotations
+
+from agent.text import OneLine, whole_number
+
+
+class ItemNumbersError(OneLine, ValueError):
+    """A text that is no range of item numbers; the message says what was found and what was expected."""
+
+
+def item_numbers(text: str) -> tuple[int, int] | None:
+    """Read ``12-48``, ``#12 to #48`` or ``12``; None if the text is empty.
+
+    :raises ItemNumbersError: it is something else
+    """
+    if not text.strip():
+        return None
+    ends = text.replace("#", "").replace("–", "-").replace("to", "-").split("-")
+    found = [whole_number(end.strip()) for end in ends]
+    first, last = found[0], found[-1]
+    if len(found) > 2 or first is None or last is None or not 0 < first <= last:
+        raise ItemNumbersError(f"Items: found {text.strip()!r:.40}, expected one item number, or two as in 12-48")
+    return first, last

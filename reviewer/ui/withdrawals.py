@@ -1,0 +1,151 @@
+"""The form of the Library tab that withdraws a batch that came in by mistake, and restores it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import gradio as gr
+
+from reviewer.rules.item_numbers import ItemNumbersError, item_numbers
+from reviewer.store import Batch, Selection, Store, Untouched
+from reviewer.ui.widgets import (
+    Changes,
+    counted,
+    item_link,
+    line,
+    markup,
+    message_line,
+    report_errors,
+    require_manager,
+)
+
+_ABOUT = (
+    "For items that were drafted or imported by mistake. Withdrawn items are in no queue, no export and no figure; "
+    "nothing is deleted, and they can be restored. Items that people have worked on stay."
+)
+_SHOWN = 5  # items that stay, named in the preview
+
+
+@dataclass(frozen=True)
+class WithdrawForm:
+    """The components that other parts of the tab update."""
+
+    batch: gr.Dropdown
+    numbers: gr.Textbox
+    preview: gr.HTML
+    withdraw: gr.Button
+    restore: gr.Button
+
+    @property
+    def outputs(self) -> list[Any]:
+        return [self.batch, self.preview, self.withdraw, self.restore]
+
+    def show(self, store: Store, may_use: bool) -> Changes:
+        """Return the batches that there are now; nothing is chosen."""
+        return {
+            self.batch: gr.update(choices=_choices(store.withdrawals.batches()), value=None, interactive=may_use),
+            **self.offer(None),
+        }
+
+    def offer(self, found: Untouched | None) -> Changes:
+        """Return the preview of a selection and its buttons; None: nothing is chosen."""
+        free, withdrawn = (len(found.items), len(found.withdrawn)) if found else (0, 0)
+        return {
+            self.preview: _described(found) if found else "",
+            self.withdraw: gr.update(value=f"Withdraw {counted(free, 'item')}", visible=free > 0),
+            self.restore: gr.update(value=f"Restore {counted(withdrawn, 'item')}", visible=withdrawn > 0),
+        }
+
+
+def build(store: Store, local: bool) -> WithdrawForm:
+    """Build the form and its handlers."""
+    markup(f'<h3>Withdraw a batch</h3><p class="about">{escape(_ABOUT)}</p>')
+    with gr.Row(equal_height=True):
+        batch = gr.Dropdown([], label="Batch to withdraw", value=None, scale=2, min_width=180)
+        numbers = gr.Textbox(label="Only these items (empty: all)", placeholder="e.g. 12-48", scale=1, max_length=40)
+    preview = message_line()
+    with gr.Row(equal_height=True):
+        withdraw = gr.Button("Withdraw", size="sm", variant="stop", visible=False, scale=0, min_width=150)
+        restore = gr.Button("Restore", size="sm", visible=False, scale=0, min_width=150)
+    message = message_line()
+    form = WithdrawForm(batch, numbers, preview, withdraw, restore)
+
+    @report_errors(message)
+    def preview_items(request: gr.Request, name: str | None, only: str) -> Changes:
+        me = require_manager(request, store, local).initials
+        chosen = _selection(name, only)
+        return {**form.offer(store.withdrawals.preview(chosen, me) if chosen else None), message: ""}
+
+    @report_errors(message)
+    def withdraw_items(request: gr.Request, name: str | None, only: str) -> Changes:
+        me = require_manager(request, store, local).initials
+        chosen = _required(_selection(name, only))
+        done = store.withdrawals.withdraw(me, chosen)
+        text = line("good", f"{counted(len(done.items), 'item')} withdrawn.")
+        return {**_again(form, store, me, chosen), message: text}
+
+    @report_errors(message)
+    def restore_items(request: gr.Request, name: str | None, only: str) -> Changes:
+        me = require_manager(request, store, local).initials
+        chosen = _required(_selection(name, only))
+        done = store.withdrawals.restore(me, chosen)
+        text = line("good", f"{counted(len(done), 'item')} restored: in screening again.")
+        return {**_again(form, store, me, chosen), message: text}
+
+    given = [batch, numbers]
+    quiet: Mapping[str, Any] = {
+        "outputs": [*form.outputs, message],
+        "show_progress": "hidden",
+        "api_visibility": "private",
+    }
+    batch.input(preview_items, given, **quiet)
+    numbers.change(preview_items, given, **quiet)
+    withdraw.click(withdraw_items, given, **quiet)
+    restore.click(restore_items, given, **quiet)
+    return form
+
+
+def _again(form: WithdrawForm, store: Store, me: str, chosen: Selection) -> Changes:
+    return {
+        form.batch: gr.update(choices=_choices(store.withdrawals.batches()), value=chosen.batch),
+        **form.offer(store.withdrawals.preview(chosen, me)),
+    }
+
+
+def _selection(name: str | None, only: str) -> Selection | None:
+    numbers = item_numbers(only)
+    if name is None:
+        return None
+    return Selection(name) if numbers is None else Selection(name, *numbers)
+
+
+def _required(chosen: Selection | None) -> Selection:
+    if chosen is None:
+        raise ItemNumbersError("Choose a batch first.")
+    return chosen
+
+
+def _choices(batches: list[Batch]) -> list[tuple[str, str]]:
+    return [(_label(batch), batch.name) for batch in batches]
+
+
+def _label(batch: Batch) -> str:
+    numbers = f"#{batch.first}" if batch.first == batch.last else f"#{batch.first} to #{batch.last}"
+    withdrawn = f", {batch.withdrawn} withdrawn" if batch.withdrawn else ""
+    return f"{batch.name or '(no name)'} · {counted(batch.items, 'item')}, {numbers}{withdrawn}"
+
+
+def _described(found: Untouched) -> str:
+    all_items = len(found.items) + len(found.worked_on)
+    if not all_items:
+        withdrawn = f"{counted(len(found.withdrawn), 'item')}, all withdrawn."
+        return line("note", withdrawn if found.withdrawn else "No item of this batch has such a number.")
+    if not found.worked_on:
+        return line("note", f"{counted(all_items, 'item')}, none touched.")
+    stay = [f"{item_link(item)} ({escape(what)})" for item, what in list(found.worked_on.items())[:_SHOWN]]
+    more = len(found.worked_on) - len(stay)
+    text = f"{counted(all_items, 'item')}, {len(found.worked_on)} of them touched by people. These stay: "
+    return line("look", text, ", ".join(stay) + (f" and {more} more." if more > 0 else "."))
