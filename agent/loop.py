@@ -295,5 +295,6 @@ class _Inspection:
             simulated=bool(spectrum.meta.get("simulated", False)),
             cannot_tell=self.cannot_tell,
             medium_assumed=bool(spectrum.meta.get("medium_assumed", False)),
+            medium_set_by=str(spectrum.meta.get("medium_set_by", "")),
             faults=tuple(self.faults),
         )

@@ -20,6 +20,7 @@ from agent.batch.consensus import DEFINITION, Consensus, Limits, consensus, mean
 from agent.batch.journal import Inspected
 from agent.batch.sources import SpectrumFile
 from agent.spectrum import Spectrum
+from agent.spectrum.record import Medium, medium_text
 from agent.tasks import Task
 from agent.text import CsvTable, OneLine
 from agent.trajectory import Trajectory
@@ -42,6 +43,7 @@ class Candidate:
     ra: float | None
     dec: float | None
     redshift: float | None
+    medium: str
     snr: float | None
     task: str
     score: float | None
@@ -88,6 +90,7 @@ def candidate(
         ra=spectrum.ra if spectrum else None,
         dec=spectrum.dec if spectrum else None,
         redshift=first.redshift,
+        medium=medium_text(spectrum) if spectrum else first.medium,
         snr=_rounded(found.snr) if found else None,
         task=first.task,
         score=_rounded(mean_score(trajectories)),
@@ -105,17 +108,20 @@ def candidate(
     )
 
 
-def candidates_from(inspected: Iterable[Inspected], folder: Path, task: Task, limits: Limits) -> Iterator[Candidate]:
+def candidates_from(
+    inspected: Iterable[Inspected], folder: Path, task: Task, limits: Limits, medium: Medium | None = None
+) -> Iterator[Candidate]:
     """Yield a row for each spectrum of the results. The spectra are read again, each file once if its spectra are
     consecutive.
 
     :param folder: that of the results
+    :param medium: with which spectra were inspected whose file does not state it
     """
     file: SpectrumFile | None = None
     for one in inspected:
         path = folder / one.file
         if file is None or file.path != path:
-            file = SpectrumFile(path)
+            file = SpectrumFile(path, medium)
         spectrum = file.read(one.target)
         if not isinstance(spectrum, Spectrum):
             why = f"The spectrum can no longer be read: {spectrum}."
@@ -183,6 +189,12 @@ COLUMNS = (
     Column("ra", float, "Right ascension as the file gives it", "pos.eq.ra;meta.main", "deg"),
     Column("dec", float, "Declination as the file gives it", "pos.eq.dec;meta.main", "deg"),
     Column("redshift", float, "Redshift as the file gives it", "src.redshift"),
+    Column(
+        "medium",
+        str,
+        "Medium of the wavelengths: vacuum or air; (assumed) where the file does not state it",
+        "meta.note",
+    ),
     Column("snr", float, "Signal-to-noise ratio per pixel, the median over the spectrum", "stat.snr"),
     Column("task", str, "Class in question", "meta.code"),
     Column(

@@ -20,6 +20,7 @@ from agent.hints import Hint
 from agent.measure.values import signed
 from agent.plot import pixels_sha256
 from agent.spectrum import Spectrum
+from agent.spectrum.record import medium_text
 from agent.trajectory import Trajectory
 from agent.trajectory.messages import png_of
 from agent.trajectory.steps import Answer, Step, Think, Zoom
@@ -308,7 +309,7 @@ def _object(trajectory: Trajectory, spectrum: Spectrum) -> list[tuple[str, str]]
         *rows,
         ("S/N per pixel", f"{spectrum.snr_typical:.3g}{noise}"),
         ("Redshift", "not known" if at is None else f"{at:.6g}"),
-        ("Wavelengths", f"{lo:.1f}–{hi:.1f} Å, {spectrum.medium}, {spectrum.frame} frame"),
+        ("Wavelengths", f"{lo:.1f}–{hi:.1f} Å, {medium_text(spectrum)}, {spectrum.frame} frame"),
         ("Flux unit", escaped(spectrum.flux_unit)),
         ("Class in the catalogue", escaped(spectrum.catalogue_class) or "none"),
     ]

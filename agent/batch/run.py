@@ -27,6 +27,7 @@ from agent.loop import MAX_TURNS, Ended, Reason, Text, inspect
 from agent.processes import end_with_parent, spawn_pool
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.readers.pixels import NoDataError
+from agent.spectrum.record import Medium
 from agent.tasks import Task
 from agent.trajectory import Trajectory
 
@@ -98,6 +99,7 @@ class Plan:
     """What all jobs of a run have in common.
 
     :param min_snr: spectra of a lower ``Spectrum.snr_typical`` are skipped; None: none are
+    :param medium: of spectra whose file does not state it; None: as the reader assumes it
     """
 
     task: Task
@@ -106,6 +108,7 @@ class Plan:
     retries: int = RETRIES
     with_tool: bool = True
     min_snr: float | None = None
+    medium: Medium | None = None
 
 
 class Readable(Protocol):
@@ -130,6 +133,7 @@ def inspect_many(
     processes: bool = False,
     max_turns: int = MAX_TURNS,
     retries: int = RETRIES,
+    medium: Medium | None = None,
     stop: Stop | None = None,
 ) -> Generator[Outcome, None, None]:
     """Inspect every spectrum, yielding outcomes in the order in which they finish.
@@ -138,6 +142,7 @@ def inspect_many(
     of it; consecutive jobs of one file share one opening. Closing the iterator stops the running jobs.
 
     :param concurrency: threads, or processes
+    :param medium: of spectra whose file does not state it; None: as the reader assumes it
     :param processes: for policies that compute: each process reads, draws and measures by itself
     :param stop: set from another thread, it ends the run; running jobs end as "stopped"
     :raises PolicyUnavailable: the policy fails for every job; all outcomes until then have been yielded
@@ -146,7 +151,7 @@ def inspect_many(
     for name, value in (("concurrency", concurrency), ("max_turns", max_turns)):
         if value < 1:
             raise ValueError(f"{name}: found {value}, expected 1 or more")
-    plan = Plan(task, policy_for, max_turns, retries)
+    plan = Plan(task, policy_for, max_turns, retries, medium=medium)
     # Our own stop: closing the iterator must not set the caller's.
     inner = Stop()
     with (stop or Stop()).waking(inner.set):
@@ -228,16 +233,18 @@ def stop_when_unavailable(outcomes: Iterator[Outcome], most: int) -> Iterator[Ou
             raise PolicyUnavailable(f"{in_a_row} inspections in a row failed, the last one: {outcome.detail}")
 
 
-def readings(jobs: Iterable[Job]) -> Iterator[tuple[Job, Reading]]:
+def readings(jobs: Iterable[Job], medium: Medium | None = None) -> Iterator[tuple[Job, Reading]]:
     """Yield each job with the reading of its spectrum.
 
     Consecutive jobs of one spectrum share a reading; consecutive readings of one file share its opening.
+
+    :param medium: of spectra whose file does not state it; None: as the reader assumes it
     """
     file: SpectrumFile | None = None
     before: tuple[Job, Reading] | None = None
     for job in jobs:
         if file is None or file.path != job.path:
-            file = SpectrumFile(job.path)
+            file = SpectrumFile(job.path, medium)
             before = None
         same = before is not None and before[0].target == job.target
         reading = before[1] if before is not None and same else Reading(file, job.target)
@@ -252,7 +259,9 @@ def _in_threads(jobs: Iterable[Job], plan: Plan, threads: int, stop: Stop) -> Ge
     def one(job: Job, reading: Reading) -> list[Outcome]:
         return [inspect_one(job, reading, plan, policy_for(job.sample), stop)]
 
-    yield from as_completed_limited(pool, (pool.submit(one, *work) for work in readings(jobs)), 2 * threads, stop)
+    yield from as_completed_limited(
+        pool, (pool.submit(one, *work) for work in readings(jobs, plan.medium)), 2 * threads, stop
+    )
 
 
 def _inspect_once(job: Job, spectrum: Spectrum, plan: Plan, policy: Policy, stop: Stop, tries: int) -> Outcome:
@@ -341,7 +350,8 @@ class _Inspecting:
 
     def __call__(self, unit: list[Job], stop: Stop) -> list[Outcome]:
         return [
-            inspect_one(job, reading, self.plan, self._policy_for(job.sample), stop) for job, reading in readings(unit)
+            inspect_one(job, reading, self.plan, self._policy_for(job.sample), stop)
+            for job, reading in readings(unit, self.plan.medium)
         ]
 
 

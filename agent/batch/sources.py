@@ -17,11 +17,15 @@ from agent.spectrum.readers.files import COMPRESSED, in_same_folder
 from agent.spectrum.readers.pixels import NoDataError
 from agent.spectrum.readers.surveys import plate, redrock
 from agent.spectrum.readers.targets import Selection
+from agent.spectrum.record import Medium, with_medium
 from agent.text import OneLine
 
 SUFFIXES = (".fits", ".fit", ".fts", ".parquet", ".csv", ".ecsv", ".dat", ".ascii", ".asc", ".txt", ".spec")
 """Files taken from a folder unopened, also compressed. Any other file of a folder is opened, and taken if it holds a
 spectrum; a file given by name is always taken."""
+
+SET_BY_OPTION = "option"
+"""What ``meta["medium_set_by"]`` has for a medium that was given for a whole run."""
 
 _LISTS = (".csv", ".txt", ".tsv")
 _COLUMNS = ("file", "path")
@@ -237,8 +241,10 @@ def _relative(absolute: Path, base: Path) -> str:
 class SpectrumFile:
     """A survey file that stays open between spectra; threads read it in turn. It closes with its last reference."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, medium: Medium | None = None) -> None:
+        """:param medium: of spectra whose file does not state it; None: as the reader assumes it"""
         self.path = path
+        self._medium = medium
         self._lock = threading.Lock()
         self._session: Generator[Spectrum | SpectrumError | None, str, None] | None = None
 
@@ -254,6 +260,8 @@ class SpectrumFile:
                 self._session = None
                 return error
             assert found is not None
+            if self._medium is not None and isinstance(found, Spectrum):
+                return with_medium(found, self._medium, SET_BY_OPTION)
             return found
 
 

@@ -109,15 +109,17 @@ def run(arguments: Namespace) -> int:
         task = task_prompts_from(arguments, choice)(task)
         found, skipped = selected_sources(arguments, arguments.paths, arguments.out.parent)
         settings = {"task": task.key, "prompt_sha256": _sha256(task.prompt), "max_turns": arguments.max_turns}
+        # Left out otherwise, so that results of earlier releases resume.
         if task.prompt_source != "ours":
-            # Left out otherwise, so that results of earlier releases resume.
             settings["prompt"] = task.prompt_source
+        if arguments.medium is not None:
+            settings["medium"] = arguments.medium
         policy_for: PolicyFor = baseline if choice.key == "baseline" else choice
         with Journal(arguments.out, {**settings, "policy": policy}) as journal:
             with stop_on_signal(stop):
                 summary = _inspect(arguments, found, task, policy_for, journal, stop)
             inspected = progress(journal.inspected(), journal.spectra, "counting")
-            rows = ranked(candidates_from(inspected, arguments.out.parent, task, limits))
+            rows = ranked(candidates_from(inspected, arguments.out.parent, task, limits, arguments.medium))
             failed = journal.failed
         if arguments.table is not None:
             write_table(rows, arguments.table)
@@ -158,6 +160,7 @@ def _inspect(
         concurrency=processes or arguments.concurrency or (LOCAL_CONCURRENCY if local else THREADS),
         processes=processes > 0,
         max_turns=arguments.max_turns,
+        medium=arguments.medium,
         stop=stop,
     )
     with ProgressBar(work.expected, "inspecting") as bar:

@@ -35,7 +35,17 @@ def add_selection_options(parser: ArgumentParser) -> None:
         metavar="CLASS",
         help="only targets of this class in the survey's catalogue, e.g. STAR or 'STAR CV' (DESI: of redrock-*.fits)",
     )
+    add_medium_option(parser)
     parser.add_argument("--zwarn", type=int, metavar="N", help="only targets with this redshift warning, e.g. 0")
+
+
+def add_medium_option(parser: ArgumentParser) -> None:
+    """Add the option that states the medium of files that do not."""
+    parser.add_argument(
+        "--medium",
+        choices=("air", "vacuum"),
+        help="medium of the wavelengths of files that do not state it (default: air, marked as assumed)",
+    )
 
 
 def selected_sources(arguments: Namespace, given: Sequence[str], results: Path) -> tuple[list[Source], list[Skipped]]:

@@ -11,7 +11,7 @@ import hashlib
 import math
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
@@ -291,6 +291,30 @@ class Spectrum:
         name = _checked_name(data)
         arrays = {key: unpack(name, key, data.get(key)) for key in ARRAYS}
         return from_facts(data, arrays | unpack_curves(name, data))
+
+
+def with_medium(spectrum: Spectrum, medium: Medium, set_by: str) -> Spectrum:
+    """Return a spectrum whose file does not state the medium with the medium that a person states.
+
+    The wavelengths keep their values: they are read as Å in another medium, not converted. A spectrum whose file states
+    its medium is returned as it is.
+
+    :param set_by: who states it, kept in ``meta["medium_set_by"]``
+    """
+    if not medium_may_be_set(spectrum):
+        return spectrum
+    meta = {key: value for key, value in spectrum.meta.items() if key != "medium_assumed"}
+    return replace(spectrum, medium=medium, meta={**meta, "medium_set_by": set_by})
+
+
+def medium_may_be_set(spectrum: Spectrum) -> bool:
+    """Return whether the medium is an assumption, or was stated by a person, and not by the file."""
+    return bool(spectrum.meta.get("medium_assumed")) or "medium_set_by" in spectrum.meta
+
+
+def medium_text(spectrum: Spectrum) -> str:
+    """Return the medium as it is written for a reader: "air", or "air (assumed)" where the file does not state it."""
+    return f"{spectrum.medium} (assumed)" if spectrum.meta.get("medium_assumed") else spectrum.medium
 
 
 def facts(spectrum: Spectrum) -> dict[str, Any]:

@@ -74,8 +74,11 @@ class Trajectory:
     ``prompt`` is the user's text after the first picture (question line, blank line, guide); ``redshift`` is what the
     tool was given (None: none), which fixes the frame of every window; ``overview`` is the SHA-256 of the first
     picture's RGBA bytes; ``label`` is the known truth, if any, never the model's opinion; ``faults`` lists what the
-    parser accepted although it was wrong. ``cannot_tell`` is why the data allow no answer, as the drafter states it
-    ("" = they do); the format still needs YES or NO. ``medium_assumed``: the file did not state ``medium``.
+    parser accepted although it was wrong.
+
+    ``cannot_tell`` is why the data allow no answer, as the drafter states it ("" = they do); the format still needs YES
+    or NO. ``medium_assumed``: the file did not state ``medium``; ``medium_set_by``: who stated it instead, "" for the
+    file or nobody.
     """
 
     task: str
@@ -94,6 +97,7 @@ class Trajectory:
     faults: tuple[str, ...] = ()
     cannot_tell: str = ""
     medium_assumed: bool = False
+    medium_set_by: str = ""
 
     @property
     def answer(self) -> Answer | None:
@@ -175,6 +179,8 @@ class Trajectory:
             form["cannot_tell"] = self.cannot_tell
         if self.medium_assumed:
             form["medium_assumed"] = True
+        if self.medium_set_by:
+            form["medium_set_by"] = self.medium_set_by
         return form
 
     @classmethod
@@ -209,6 +215,7 @@ class Trajectory:
             faults=_faults(data.get("faults") or []),
             cannot_tell=text_or_none(data, "cannot_tell") or "",
             medium_assumed=_flag(data, "medium_assumed"),
+            medium_set_by=text_or_none(data, "medium_set_by") or "",
         )
 
     def content_hash(self) -> str:

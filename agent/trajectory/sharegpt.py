@@ -65,6 +65,7 @@ class Row:
     faults: tuple[str, ...] = ()
     cannot_tell: str = ""
     medium_assumed: bool = False
+    medium_set_by: str = ""
 
 
 def write_row(row: Row, messages: Sequence[Message], image_paths: Sequence[str]) -> dict[str, Any]:
@@ -101,7 +102,7 @@ def write_row(row: Row, messages: Sequence[Message], image_paths: Sequence[str])
         "simulated": row.simulated,
         "medium_assumed": row.medium_assumed,
     }
-    return written | {"cannot_tell": row.cannot_tell} if row.cannot_tell else written
+    return written | {name: text for name in ("cannot_tell", "medium_set_by") if (text := getattr(row, name))}
 
 
 def read_row(row: Mapping[str, Any]) -> Row:
@@ -135,6 +136,7 @@ def read_row(row: Mapping[str, Any]) -> Row:
         faults=tuple(reading.faults),
         cannot_tell=text_or_none(row, "cannot_tell") or "",
         medium_assumed=row.get("medium_assumed") is True,
+        medium_set_by=text_or_none(row, "medium_set_by") or "",
     )
 
 

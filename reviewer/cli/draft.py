@@ -16,7 +16,7 @@ from agent.batch.journal import PendingJobs
 from agent.batch.labels import Labels
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
 from agent.cli.policy_options import add_policy_options
-from agent.cli.selection import Skipped, skipped_text
+from agent.cli.selection import Skipped, add_medium_option, skipped_text
 from reviewer.cli.common import DATABASE, add_database, add_json, opened
 from reviewer.drafting.budget import Budget
 from reviewer.drafting.run import DraftCounts, contradicting_path
@@ -71,6 +71,7 @@ def add(parser: ArgumentParser) -> None:
         help="skip spectra of a lower S/N per pixel (the catalogue's r band where the file has it, else the median; "
         "the paper's drafts are of spectra above 10)",
     )
+    add_medium_option(parser)
     parser.add_argument("--samples", type=at_least_one, default=1, metavar="N", help="drafts per spectrum (1)")
     parser.add_argument(
         "--concurrency",
@@ -154,7 +155,17 @@ def _draft(
         # Closed before the results: inspections in progress are stopped first.
         outcomes = open_things.enter_context(
             closing(
-                draft_many(work, task, _policy_for(choice), known, spending, threads, stop, min_snr=arguments.snr_min)
+                draft_many(
+                    work,
+                    task,
+                    _policy_for(choice),
+                    known,
+                    spending,
+                    threads,
+                    stop,
+                    min_snr=arguments.snr_min,
+                    medium=arguments.medium,
+                )
             )
         )
         bar = open_things.enter_context(ProgressBar(work.expected, "drafting"))
@@ -204,6 +215,8 @@ def _results(
     if task.prompt_source != "ours":
         # Left out otherwise, so that drafts of earlier releases continue.
         settings["prompt_source"] = task.prompt_source
+    if arguments.medium is not None:
+        settings["medium"] = arguments.medium
     results = DraftWriter(batch=arguments.batch)
     if database is not None:
         results.store = open_things.enter_context(opened(database))

@@ -23,6 +23,7 @@ from agent.batch.sources import Reading
 from agent.conversation import Policy, Stop
 from agent.policies.native import mentions_label
 from agent.spectrum import Spectrum
+from agent.spectrum.record import Medium
 from agent.tasks import Task
 from agent.trajectory import Trajectory, Verdict
 from agent.trajectory.steps import Answer, Think
@@ -50,15 +51,17 @@ def draft_many(
     concurrency: int = THREADS,
     stop: Stop | None = None,
     min_snr: float | None = None,
+    medium: Medium | None = None,
 ) -> Generator[Outcome, None, None]:
     """Draft each job; yield outcomes as they finish, with the labels in their traces. When the budget does not allow
     another one, none is started, and ``spending.ended`` has the reason.
 
     :param min_snr: spectra of a lower ``Spectrum.snr_typical`` are skipped; None: none are
+    :param medium: of spectra whose file does not state it; None: as the reader assumes it
     :raises PolicyUnavailable: the policy fails for all jobs; every outcome until then has been yielded
     """
     known, spending, inner = known or KnownLabels(), spending or Budget(), Stop()
-    plan = Plan(task, lambda sample: policy_for(None, sample), min_snr=min_snr)
+    plan = Plan(task, lambda sample: policy_for(None, sample), min_snr=min_snr, medium=medium)
 
     def one(job: Job, reading: Reading) -> list[Outcome]:
         with spending.one_more(inner) as tab:
@@ -75,7 +78,7 @@ def draft_many(
         return [replace(outcome, trajectory=labelled)]
 
     with (stop or Stop()).waking(inner.set):
-        outcomes = _in_threads(one, jobs, concurrency, inner)
+        outcomes = _in_threads(one, readings(jobs, medium), concurrency, inner)
         try:
             yield from stop_when_unavailable(outcomes, concurrency + MAX_CONSECUTIVE_FAILURES)
         finally:
@@ -101,10 +104,10 @@ def reveals_label(trajectory: Trajectory) -> bool:
 
 
 def _in_threads(
-    one: Callable[[Job, Reading], list[Outcome]], jobs: Iterable[Job], threads: int, stop: Stop
+    one: Callable[[Job, Reading], list[Outcome]], work: Iterable[tuple[Job, Reading]], threads: int, stop: Stop
 ) -> Generator[Outcome, None, None]:
     pool = ThreadPoolExecutor(threads, thread_name_prefix="draft")
-    yield from as_completed_limited(pool, (pool.submit(one, *work) for work in readings(jobs)), 2 * threads, stop)
+    yield from as_completed_limited(pool, (pool.submit(one, *pair) for pair in work), 2 * threads, stop)
 
 
 def contradicting_path(out: Path) -> Path:

@@ -6,14 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
+from typing import Literal
 
 import gradio as gr
 
 from agent.batch.run import low_snr
+from agent.batch.sources import SET_BY_OPTION
 from agent.conversation import PolicyError
 from agent.loop import run
 from agent.policies.baseline.rule import Baseline
 from agent.spectrum import Spectrum, SpectrumError, read_all
+from agent.spectrum.record import Medium, with_medium
 from agent.tasks import Task
 from reviewer.store import Draft, Store
 from reviewer.ui.widgets import Changes, line, markup, message_line, pill, report_errors, require_manager, table
@@ -23,6 +26,9 @@ _ABOUT = (
     "with several targets gives one item per target. The baseline measures lines and follows a fixed rule. It is not a "
     "model, and its drafts are labelled as baseline everywhere."
 )
+
+
+_MEDIA = [("air (marked as assumed)", ""), ("air", "air"), ("vacuum", "vacuum")]
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,13 @@ class Outcome:
 
 
 def draft_file(
-    store: Store, path: Path, task: Task, batch: str, by: str | None = None, min_snr: float | None = None
+    store: Store,
+    path: Path,
+    task: Task,
+    batch: str,
+    by: str | None = None,
+    min_snr: float | None = None,
+    medium: Medium | None = None,
 ) -> Iterator[Outcome]:
     """Draft every spectrum of a file and yield the outcome after each; each item is stored at once.
 
@@ -57,10 +69,12 @@ def draft_file(
 
     :param by: initials of the person; None for the owner of the database file
     :param min_snr: spectra of a lower ``Spectrum.snr_typical`` are skipped; None: none are
+    :param medium: of spectra whose file does not state it; None: as the reader assumes it
     """
     outcome = Outcome(path.name)
     try:
-        for spectrum in read_all(path):
+        for found in read_all(path):
+            spectrum = found if medium is None else with_medium(found, medium, SET_BY_OPTION)
             low = "" if min_snr is None else low_snr(spectrum, min_snr)
             if low:
                 outcome = replace(outcome, skipped=(*outcome.skipped, f"{spectrum.name}: {low}"))
@@ -99,6 +113,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
         titles = [(task.title, key) for key, task in known.items()]
         task_key = gr.Dropdown(titles, label="Question: is it a …", value=None, scale=2)
         batch = gr.Textbox(label="Batch name (for filtering)", placeholder="e.g. plate 56414", max_length=100, scale=2)
+        medium = gr.Dropdown(_MEDIA, value="", label="Wavelengths, where the file does not say", scale=2)
         snr_floor = gr.Number(label="Skip below S/N per pixel (empty: none)", value=None, minimum=0, scale=1)
     with gr.Row(equal_height=True):
         button = gr.Button("Draft with the baseline", variant="primary", size="sm", scale=0, min_width=190)
@@ -111,6 +126,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
         paths: Sequence[str] | None,
         key: str | None,
         name: str,
+        stated: Medium | Literal[""],
         min_snr: float | None,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Iterator[Changes]:
@@ -122,13 +138,13 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
         for number, path in enumerate(map(Path, paths)):
             progress((number, len(paths)), desc=path.name, unit="files")
             outcomes.append(Outcome(path.name))
-            for outcomes[-1] in draft_file(store, path, known[key], name.strip(), me, min_snr):
+            for outcomes[-1] in draft_file(store, path, known[key], name.strip(), me, min_snr, stated or None):
                 yield {message: "", results: _table(outcomes)}
         yield {message: _summary(outcomes), results: _table(outcomes), files: None}
 
     started = button.click(
         draft,
-        [files, task_key, batch, snr_floor],
+        [files, task_key, batch, medium, snr_floor],
         [message, results, files],
         show_progress_on=results,
         concurrency_id="library",

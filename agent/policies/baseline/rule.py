@@ -29,6 +29,7 @@ from agent.measure import (
 from agent.measure.values import power_of, redshift_text, signed
 from agent.policies.baseline.scorecard import FILE, Assessment, Finding, assess, cannot_tell, unmeasured
 from agent.spectrum import Spectrum
+from agent.spectrum.record import medium_text
 from agent.tasks import Feature, Task
 from agent.tool import TOOL_NAME
 from agent.trajectory import Drafter
@@ -70,7 +71,7 @@ def opening(spectrum: Spectrum, at_rest: Spectrum) -> str:
     if spectrum.redshift:
         frame = f"rest frame for z = {redshift_text(spectrum.redshift)}"
     snr = signal_to_noise(at_rest, whole)
-    medium = f"{spectrum.medium} (assumed)" if spectrum.meta.get("medium_assumed") else spectrum.medium
+    medium = medium_text(spectrum)
     text = f"The spectrum runs from {whole[0]:.0f} to {whole[1]:.0f} Å ({medium}, {frame})"
     if isinstance(snr, Undefined):
         return f"{text}; its S/N is undefined: {snr.reason}."

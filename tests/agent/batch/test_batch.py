@@ -537,3 +537,17 @@ def test_ctrl_c_keeps_finished_work_and_still_writes_the_table(here, number, how
     assert 1 <= len(lines()) < 60
     assert len(table()) == len(lines())
     assert f"{len(lines())} spectra in r.jsonl" in out
+
+
+@pytest.mark.parametrize(("option", "expected"), [([], "air (assumed)"), (["--medium", "vacuum"], "vacuum")])
+def test_the_medium_of_files_that_do_not_state_it_can_be_stated(folder, tmp_path, monkeypatch, option, expected):
+    monkeypatch.chdir(tmp_path)
+    assert inspect("--table", "t.csv", *option, folder / "star-0.csv") == 0
+    row = Table.read("t.csv")[0]
+    assert row["medium"] == expected
+    # The table reads the file again: with another medium its hash would not be that of the trace.
+    assert "differs" not in str(row["reasons"])
+    trace = json.loads(Path("r.jsonl").read_text().splitlines()[0])
+    stated = bool(option)
+    assert (trace["medium"], trace.get("medium_assumed", False)) == (expected.split()[0], not stated)
+    assert trace.get("medium_set_by", "") == ("option" if stated else "")

@@ -204,6 +204,19 @@ def test_targets_below_the_snr_floor_are_skipped_and_named(empty_store: Store, t
     assert all("expected 1e+06 or more" in reason for reason in outcome.skipped)
 
 
+def test_the_medium_can_be_stated_for_files_that_do_not(empty_store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "star.csv"
+    path.write_text("wavelength,flux\n" + "\n".join(f"{w},{1 + w % 7}" for w in range(4000, 8000, 2)))
+    outcome = last(draft_file(empty_store, path, load()["cv"], "", medium="vacuum"))
+    item = empty_store.items.get(outcome.added[0])
+    spectrum = empty_store.spectra.get(item.row.spectrum_sha256)
+    assert (spectrum.medium, spectrum.meta["medium_set_by"]) == ("vacuum", "option")
+    assert "medium_assumed" not in spectrum.meta
+    assert (item.version.trajectory.medium, item.version.trajectory.medium_set_by) == ("vacuum", "option")
+    stated = last(draft_file(empty_store, desi_coadd(tmp_path / "coadd.fits"), load()["cv"], "", medium="air"))
+    assert empty_store.items.get(stated.added[0]).version.trajectory.medium == "vacuum"
+
+
 def test_drafts_made_before_a_stop_stay(empty_store: Store, tmp_path: Path) -> None:
     drafting = draft_file(empty_store, desi_coadd(tmp_path / "coadd.fits"), load()["cv"], "")
     made = next(drafting).added
