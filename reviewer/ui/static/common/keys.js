@@ -4,6 +4,13 @@ import { cap, h } from './dom.js'
 
 const DECIDES = /^(decide|verdict)-|^undo$/
 
+/**
+ * Whether a key press belongs to an input method, e.g. Enter that accepts a Chinese word. 229 is its code where the
+ * browser has ended the composition before it reports the key.
+ * @param {KeyboardEvent} event
+ */
+export const isComposing = (event) => event.isComposing || event.keyCode === 229
+
 /** Whether a key press in this element is text that the person is typing. @param {EventTarget | null} target */
 export function isTyping(target) {
   if (!(target instanceof HTMLElement)) return false
@@ -44,7 +51,7 @@ export class Keys {
 
   /** @param {KeyboardEvent} event */
   #press(event) {
-    if (!this.active() || event.isComposing) return
+    if (!this.active() || isComposing(event)) return
     const entry = this.table.get(nameOf(event))
     if (!entry) return
     if (isTyping(event.target) && !entry.typing) return

@@ -3,7 +3,7 @@
 import { cap, h } from './dom.js'
 
 /**
- * Open a dialog; Esc and a click outside close it, and the focus returns to where it was.
+ * Open a dialog; Esc and a click outside close it, and the focus returns to where it was. Its keys stay in it.
  * @template T
  * @param {string} title
  * @param {Node | ((close: (result?: T) => void, dialog: HTMLDialogElement) => Node)} content
@@ -39,6 +39,8 @@ export function openPanel(title, content, { wide = false } = {}) {
       resolve(result)
     })
     dialog.addEventListener('click', (event) => event.target === dialog && close())
+    // A key that closes the dialog is not a key of the page behind it.
+    dialog.addEventListener('keydown', (event) => event.stopPropagation())
     document.body.append(dialog)
     dialog.tabIndex = -1
     dialog.showModal()

@@ -2,6 +2,7 @@
 
 import { cap, fill, h } from '../common/dom.js'
 import { getJSON, postForm, postJSON, remove } from '../common/http.js'
+import { isComposing } from '../common/keys.js'
 import { openPanel } from '../common/panels.js'
 import { nameInQueue, surveyOf } from '../common/item_header.js'
 import { TONES } from './labels.js'
@@ -353,7 +354,7 @@ function pickFromLibrary(tasks) {
           timer = setTimeout(search, 150)
         },
         onKeydown: (event) => {
-          if (event.key === 'Enter') {
+          if (event.key === 'Enter' && !isComposing(event)) {
             event.preventDefault()
             found.querySelector('button')?.click()
           }

@@ -58,9 +58,12 @@ export function reviewActions(options) {
 
   /** @param {string} id */
   const note = async (id) => {
-    const mine = state.item?.marks.mine[id]
-    const text = await dialogs.askText(`Note on step ${state.numberOf(id)}`, mine?.note ?? '', 'Save note')
-    if (text !== null) await decisions.mark(id, mine?.mark ?? 'not supported', text)
+    const { item } = state
+    if (!item || item.hidden) return
+    const mine = item.marks.mine[id]
+    const unsent = new dialogs.UnsentAnswer(state.me.initials, item, `note ${id}`)
+    const text = await dialogs.askText(`Note on step ${state.numberOf(id)}`, mine?.note ?? '', 'Save note', unsent)
+    if (text !== null && (await decisions.mark(id, mine?.mark ?? 'not supported', text))) unsent.forget()
   }
 
   const escape = () => {

@@ -1,6 +1,7 @@
 // The decision bar: at the same place in every round; only its verbs change. Each button shows its key.
 
 import { cap, fill, h } from '../common/dom.js'
+import { isComposing } from '../common/keys.js'
 
 const ACTION = {
   keep: 'decide-yes',
@@ -33,7 +34,7 @@ export class DecisionBar {
       'aria-label': 'Comment',
       onInput: (e) => this.on.onComment(e.target.value),
       onKeydown: (e) => {
-        if (e.key === 'Escape' || e.key === 'Enter') {
+        if ((e.key === 'Escape' || e.key === 'Enter') && !isComposing(e)) {
           e.preventDefault()
           e.stopPropagation()
           e.target.blur()

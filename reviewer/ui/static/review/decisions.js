@@ -21,6 +21,15 @@ const DONE = {
 }
 
 /**
+ * What a decision has done, e.g. "Kept. Next: revision".
+ * @param {Item} item @param {string} verb @param {{state: string, progress: string}} answer
+ */
+function sentence({ version }, verb, { state, progress }) {
+  if (state === 'returned' && version.author) return `Returned to ${version.author}.`
+  return DONE[verb].toLowerCase() === state ? `${DONE[verb]}.` : `${DONE[verb]}. Next: ${progress}`
+}
+
+/**
  * @typedef {Object} DecisionsOptions
  * @property {import('./state.js').ReviewState} state
  * @property {import('./lease.js').Lease} lease
@@ -48,10 +57,14 @@ export class Decisions {
     this.topBar = options.topBar
   }
 
-  /** Mark a step. @param {string} id @param {string} mark @param {string} [note] */
+  /**
+   * Mark a step.
+   * @param {string} id @param {string} mark @param {string} [note]
+   * @returns {Promise<boolean>} whether the server has it
+   */
   async mark(id, mark, note) {
     const { item } = this.state
-    if (!item || item.hidden) return
+    if (!item || item.hidden) return false
     const { mine } = item.marks
     const before = mine[id]
     const text = note ?? (mark === 'cleared' ? '' : (before?.note ?? ''))
@@ -62,11 +75,13 @@ export class Decisions {
       const body = { version: item.version.id, step: id, mark, note: text, key: newKey() }
       const { at } = await postUntilAnswered(`/api/item/${item.id}/mark`, body, (e) => this.topBar.notSaved(e.message))
       this.topBar.saved(at)
+      return true
     } catch (error) {
       if (before) mine[id] = before
       else delete mine[id]
       this.on.showMarks(mine)
       this.notices.error(error)
+      return false
     }
   }
 
@@ -166,11 +181,12 @@ export class Decisions {
       this.notices.toast(offered?.refusal ?? `“${verb}” is not possible in this round.`)
       return
     }
-    const given = await this.#reasonFor(verb, draft)
+    const unsent = new dialogs.UnsentAnswer(this.state.me.initials, item, verb)
+    const given = await this.#reasonFor(verb, draft, unsent)
     if (!given) return
     this.#sending = true
     try {
-      await this.#send(item, verb, given, stay)
+      await this.#send(item, verb, given, { stay, onSent: () => unsent.forget() })
     } finally {
       this.#sending = false
     }
@@ -178,14 +194,14 @@ export class Decisions {
 
   /**
    * Request the reason or comment of a decision; null if the person cancels.
-   * @param {string} verb @param {import('./drafts.js').Draft} draft
+   * @param {string} verb @param {import('./drafts.js').Draft} draft @param {dialogs.UnsentAnswer} unsent
    * @returns {Promise<{reason: string, comment: string} | null>}
    */
-  async #reasonFor(verb, draft) {
+  async #reasonFor(verb, draft, unsent) {
     const comment = draft.comment.trim()
-    if (verb === 'reject') return dialogs.askReason(this.state.me.reasons, comment)
+    if (verb === 'reject') return dialogs.askReason(this.state.me.reasons, comment, unsent)
     if (verb === 'return' && !comment) {
-      const text = await dialogs.askText('Return to revision: what should be changed?', '', 'Return')
+      const text = await dialogs.askText('Return to revision: what should be changed?', '', 'Return', unsent)
       return text ? { reason: '', comment: text } : null
     }
     if (verb === 'submit') {
@@ -199,8 +215,11 @@ export class Decisions {
     return { reason: '', comment }
   }
 
-  /** @param {Item} item @param {string} verb @param {{reason: string, comment: string}} given @param {boolean} stay */
-  async #send(item, verb, { reason, comment }, stay) {
+  /**
+   * @param {Item} item @param {string} verb @param {{reason: string, comment: string}} given
+   * @param {{stay: boolean, onSent: () => void}} options
+   */
+  async #send(item, verb, { reason, comment }, { stay, onSent }) {
     const { current, draft } = this.state
     if (!draft) return
     const following = current?.place?.next[0] ?? null
@@ -215,13 +234,13 @@ export class Decisions {
       const body = { version, verb, reason, comment, key: this.state.decisionKey, worked }
       const answer = await this.#postLeased(`/api/item/${item.id}/decide`, body)
       if (answer === null) return
+      onSent()
       this.on.workTime.decided(item.id)
       draft.decided(steps, typed) // text typed meanwhile is kept as unsent text on the earlier version
       this.state.lastDecided = item.id
       this.topBar.saved(new Date().toISOString())
       this.on.onChanged(item.id, { state: answer.state, cast: answer.done, wanted: answer.needed })
-      const next = DONE[verb].toLowerCase() === answer.state ? '' : ` Next: ${answer.progress}`
-      this.notices.toast(`${DONE[verb]}.${next}`)
+      this.notices.toast(sentence(item, verb, answer))
       if (!this.state.isShown(item.id)) return // another item was opened meanwhile
       this.lease.finish()
       if (stay) await this.on.open(item.id)

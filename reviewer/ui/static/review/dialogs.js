@@ -1,111 +1,138 @@
 // Dialogs of the Review tab: the reason of a rejection, a comment, the history, two texts to choose between.
 
+import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h } from '../common/dom.js'
+import { isComposing } from '../common/keys.js'
 import { openPanel } from '../common/panels.js'
 import { diffSteps } from '../trace/steps.js'
 
 /**
+ * Text of a dialog that has not been sent, in the browser's storage: offered when the same dialog of the same item is
+ * opened again, and removed once the server has it.
+ */
+export class UnsentAnswer {
+  #name
+  #born
+
+  /**
+   * @param {string} initials several people may share a browser
+   * @param {Item} item @param {string} dialog e.g. "reject", or "note s3"
+   */
+  constructor(initials, item, dialog) {
+    this.#name = `so-dialog ${initials} ${item.id} ${dialog}`
+    this.#born = item.version.at
+  }
+
+  /** What was typed; null for nothing, or where it was typed in another database behind the same address. */
+  read() {
+    const stored = lasting.read(this.#name)
+    return stored && stored.born <= this.#born ? stored.answer : null
+  }
+
+  /** @param {{reason?: string | null, text: string}} answer */
+  keep(answer) {
+    lasting.set(this.#name, JSON.stringify({ born: this.#born, answer }))
+  }
+
+  forget() {
+    lasting.remove(this.#name)
+  }
+}
+
+/** Whether a key press sends the dialog: Enter, wherever it is pressed; Shift Enter makes a new line. */
+const sends = (/** @type {KeyboardEvent} */ event) =>
+  event.key === 'Enter' &&
+  !event.shiftKey &&
+  !isComposing(event) &&
+  !(event.target instanceof HTMLElement && event.target.closest('button'))
+
+/** @param {HTMLButtonElement} button */
+const footer = (button) =>
+  h('footer', {}, h('span.muted', {}, cap('Shift'), ' ', cap('Enter'), ' new line'), h('span.spring'), button)
+
+/**
  * Open a dialog for the reason of a rejection: digits choose, Enter rejects.
- * @param {Record<string, string>} reasons @param {string} comment
+ * @param {Record<string, string>} reasons @param {string} comment @param {UnsentAnswer} unsent
  * @returns {Promise<{reason: string, comment: string} | null>}
  */
-export function askReason(reasons, comment) {
-  const entries = Object.entries(reasons)
+export function askReason(reasons, comment, unsent) {
+  const typed = unsent.read()
   return openPanel('Reject: why?', (close, dialog) => {
     const text = h('textarea', {
-      value: comment,
+      value: typed?.text || comment,
       rows: 3,
       placeholder: 'in your own words (needed for “Other”)',
       'aria-label': 'Comment',
     })
-    const note = h('p.note.look', { hidden: true })
-    const form = h(
-      'form.reasons',
-      {},
-      entries.map(([code, label], at) =>
-        h(
-          'label',
-          {},
-          h('input', { type: 'radio', name: 'reason', value: code }),
-          ' ',
-          cap(String(at + 1)),
-          ' ',
-          label,
-        ),
-      ),
-      text,
-      note,
-      h('footer', {}, h('button.danger', { type: 'submit' }, 'Reject ', cap('Enter'))),
-    )
-    const submit = () => {
-      const reason = new FormData(form).get('reason')
-      const missing = !reason
-        ? 'Choose a reason.'
-        : reason === 'other' && !text.value.trim()
-          ? 'Give the reason in a few words.'
-          : null
-      if (missing) {
-        note.hidden = false
-        fill(note, missing)
-        return
-      }
-      close({ reason: String(reason), comment: text.value.trim() })
+    const note = h('p.note.look', { hidden: true, role: 'alert' })
+    const choices = Object.entries(reasons).map(([value, label]) => ({
+      label,
+      input: h('input', { type: 'radio', name: 'reason', value, checked: value === typed?.reason }),
+    }))
+    const chosen = () => choices.find(({ input }) => input.checked)?.input.value ?? null
+    const changed = () => {
+      note.hidden = true
+      unsent.keep({ reason: chosen(), text: text.value })
     }
-    form.addEventListener('submit', (event) => {
-      event.preventDefault()
-      submit()
-    })
+    const submit = () => {
+      const reason = chosen()
+      if (reason && (reason !== 'other' || text.value.trim())) return close({ reason, comment: text.value.trim() })
+      note.hidden = false
+      fill(note, reason ? 'Give the reason in a few words.' : 'Choose a reason.')
+      return undefined
+    }
     dialog.addEventListener('keydown', (event) => {
-      if (event.target === text) {
-        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
-          event.preventDefault()
-          submit()
-        }
-        return
-      }
-      const input = /** @type {HTMLInputElement} */ (form.querySelectorAll('input')[Number(event.key) - 1])
-      if (input) {
-        input.checked = true
-        event.preventDefault()
-        if (input.value === 'other') text.focus()
-      } else if (event.key === 'Enter') {
+      if (sends(event)) {
         event.preventDefault()
         submit()
+        return
       }
+      const choice = event.target === text ? undefined : choices[Number(event.key) - 1]
+      if (!choice) return
+      event.preventDefault()
+      choice.input.checked = true
+      choice.input.focus()
+      changed()
+      if (choice.input.value === 'other') text.focus()
     })
-    queueMicrotask(() => form.querySelector('input')?.focus())
-    return form
+    queueMicrotask(() => (choices.find(({ input }) => input.checked) ?? choices[0])?.input.focus())
+    return h(
+      'form.reasons',
+      {
+        onInput: changed,
+        onSubmit: (/** @type {SubmitEvent} */ event) => {
+          event.preventDefault()
+          submit()
+        },
+      },
+      choices.map(({ label, input }, at) => h('label', {}, input, ' ', cap(String(at + 1)), ' ', label)),
+      text,
+      note,
+      footer(h('button.danger', { type: 'submit' }, 'Reject ', cap('Enter'))),
+    )
   })
 }
 
 /**
- * Open a dialog for a short text.
+ * Open a dialog for a short text: Enter sends it.
  * @param {string} title @param {string} value @param {string} action the label of the button
+ * @param {UnsentAnswer} unsent
  * @returns {Promise<string | null>}
  */
-export function askText(title, value, action) {
-  return openPanel(title, (close) => {
-    const area = h('textarea', { value, rows: 3, 'aria-label': title })
-    const take = () => {
+export function askText(title, value, action, unsent) {
+  return openPanel(title, (close, dialog) => {
+    const area = h('textarea', { value: unsent.read()?.text ?? value, rows: 3, 'aria-label': title })
+    const submit = (/** @type {Event} */ event) => {
+      event.preventDefault()
       close(area.value.trim())
     }
-    area.addEventListener('keydown', (event) => {
-      if (event.key === 'Enter' && !event.shiftKey) {
-        event.preventDefault()
-        take()
-      }
-    })
+    dialog.addEventListener('keydown', (event) => sends(event) && submit(event))
     queueMicrotask(() => area.focus())
     return h(
       'form.reasons',
-      {
-        onSubmit: (e) => {
-          e.preventDefault()
-          take()
-        },
-      },
+      { onSubmit: submit, onInput: () => unsent.keep({ text: area.value }) },
       area,
-      h('footer', {}, h('button.primary', { type: 'submit' }, action, ' ', cap('Enter'))),
+      footer(h('button.primary', { type: 'submit' }, action, ' ', cap('Enter'))),
     )
   })
 }

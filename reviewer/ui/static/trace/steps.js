@@ -67,7 +67,8 @@ export function problems(steps) {
   steps.forEach((step, index) => {
     if (step.kind === 'think') thought ||= step.text.trim() !== ''
     else {
-      if (!thought) found.push(`step ${index + 1} has no thought before it`)
+      const empty = steps[index - 1]?.kind === 'think' // or it would count as a thought
+      if (!thought) found.push(empty ? `step ${index} (Think) is empty` : `step ${index + 1} has no thought before it`)
       thought = false
     }
     if (step.kind === 'zoom' && !step.ok) found.push(`the tool refused the window of step ${index + 1}`)

@@ -2,6 +2,7 @@
 // it the steps and receives what the person does.
 
 import { cap, fill, h, part } from '../common/dom.js'
+import { isComposing } from '../common/keys.js'
 import { diffWords } from './steps.js'
 import { drawZoom, hintList, showEdges } from './zoom_card.js'
 
@@ -317,6 +318,7 @@ export class TraceView {
         else this.on.onText(step.id, event.target.value)
       },
       onKeydown: (event) => {
+        if (isComposing(event)) return
         if (event.key === 'Escape' || (event.key === 'Enter' && (event.ctrlKey || event.metaKey))) {
           event.preventDefault()
           event.stopPropagation()

@@ -3,6 +3,7 @@
 
 import { fill, fillAround, h, part } from '../common/dom.js'
 import { parseNumber } from '../common/format.js'
+import { isComposing } from '../common/keys.js'
 import { stepText, windowOf } from './steps.js'
 
 /** A wavelength in Å with at most two decimals. */
@@ -145,7 +146,7 @@ function windowTyped(card, id, { state, on }) {
 
 /** Enter and Escape move the focus from a field to its card; the field's change event accepts what was typed. */
 function leaveOnKey(event, card) {
-  if (event.key !== 'Escape' && event.key !== 'Enter') return
+  if ((event.key !== 'Escape' && event.key !== 'Enter') || isComposing(event)) return
   event.preventDefault()
   event.stopPropagation()
   event.target.blur()

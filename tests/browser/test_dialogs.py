@@ -1,0 +1,150 @@
+"""Dialogs of the Review tab: one rule for Enter, input methods, and text that is not lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from reviewer.drafting import demo
+from reviewer.store import Draft, Store
+from tests.browser.support.review_app import serving, settled, show_item, working_alone
+
+pytestmark = pytest.mark.browser
+
+TYPED = "no emission at Hα, and the slope is that of a K star"
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The app with eight demo items in screening, and its database."""
+    db = tmp_path_factory.mktemp("dialogs") / "annotations.db"
+    with Store.open(db) as store:
+        store.items.add_all(Draft(trajectory, spectrum) for spectrum, trajectory in list(demo.demo_items())[:8])
+    with serving(db) as url:
+        yield url, db
+
+
+def verbs(db: Path, item: int) -> list[str]:
+    with Store.open(db) as store:
+        return [record.decision.verb for record in store.items.history(item)]
+
+
+def compose(page: Page, text: str) -> None:
+    """Begin a word with an input method, as Chinese and Japanese keyboards do, without accepting it."""
+    page.context.new_cdp_session(page).send(
+        "Input.imeSetComposition", {"text": text, "selectionStart": len(text), "selectionEnd": len(text)}
+    )
+
+
+def test_a_key_that_closes_a_dialog_is_no_key_of_the_page(chromium: Browser, app: tuple[str, Path]) -> None:
+    url, db = app
+    with working_alone(chromium, url, 1) as page:
+        page.keyboard.press("x")
+        page.keyboard.press("Enter")
+        expect(page.locator("dialog.panel .note")).to_have_text("Choose a reason.")
+        page.keyboard.press("5")
+        expect(page.locator("dialog.panel .note")).to_be_hidden()
+        page.keyboard.press("Enter")
+        expect(page.locator(".toasts")).to_contain_text("Rejected.")
+        assert page.locator(".toast").all_inner_texts() == ["Rejected."]
+    assert verbs(db, 1) == ["reject"]
+
+
+def test_enter_sends_a_dialog_from_its_text_too_and_shift_enter_makes_a_line(
+    chromium: Browser, app: tuple[str, Path]
+) -> None:
+    url, db = app
+    with working_alone(chromium, url, 2) as page:
+        page.keyboard.press("x")
+        page.keyboard.press("7")
+        page.keyboard.type("first")
+        page.keyboard.press("Shift+Enter")
+        page.keyboard.type("second")
+        expect(page.locator("dialog.panel footer")).to_contain_text("new line")
+        page.keyboard.press("Enter")
+        expect(page.locator(".toasts")).to_contain_text("Rejected.")
+    with Store.open(db) as store:
+        assert [r.decision.comment for r in store.items.history(2)] == ["first\nsecond"]
+
+
+@pytest.mark.parametrize(("key", "title"), [("m", "Note on step"), ("x", "Reject")])
+def test_enter_that_accepts_a_word_of_an_input_method_does_not_send_the_dialog(
+    chromium: Browser, app: tuple[str, Path], key: str, title: str
+) -> None:
+    url, db = app
+    with working_alone(chromium, url, 3) as page:
+        page.keyboard.press(key)
+        dialog = page.locator("dialog.panel")
+        expect(dialog).to_contain_text(title)
+        if key == "x":
+            page.keyboard.press("5")
+        dialog.locator("textarea").focus()
+        compose(page, "fashexian")
+        page.keyboard.press("Enter")
+        expect(dialog).to_be_visible()
+        page.keyboard.insert_text("发射线")
+        expect(dialog.locator("textarea")).to_have_value(re.compile("^发射线"))
+    assert verbs(db, 3) == []
+    with Store.open(db) as store:
+        assert store.marks.of_item(3) == []
+
+
+def test_enter_that_accepts_a_word_stays_in_the_comment(chromium: Browser, app: tuple[str, Path]) -> None:
+    with working_alone(chromium, app[0], 4) as page:
+        page.keyboard.press("c")
+        compose(page, "xi")
+        page.keyboard.press("Enter")
+        expect(page.locator(".decision-bar .comment")).to_be_focused()
+
+
+def test_text_of_a_closed_dialog_is_offered_again_until_it_is_sent(chromium: Browser, app: tuple[str, Path]) -> None:
+    url, db = app
+    with working_alone(chromium, url, 5) as page:
+        text = page.locator("dialog.panel textarea")
+        page.keyboard.press("x")
+        page.keyboard.press("3")
+        text.fill(TYPED)
+        page.keyboard.press("Escape")
+        expect(text).to_have_count(0)
+        page.keyboard.press("x")
+        expect(text).to_have_value(TYPED)
+        page.mouse.click(5, 300)  # on the backdrop
+        expect(text).to_have_count(0)
+
+        show_item(page, 6)
+        page.keyboard.press("x")
+        expect(text).to_have_value("")
+        page.keyboard.press("Escape")
+
+        page.reload()
+        expect(page.locator(".decision-bar button").first).to_be_visible(timeout=30_000)
+        show_item(page, 5)
+        page.keyboard.press("x")
+        expect(text).to_have_value(TYPED)
+        expect(page.locator("dialog.panel input:checked")).to_have_attribute("value", "hallucinated")
+        page.keyboard.press("Enter")
+        expect(page.locator(".toasts")).to_contain_text("Rejected.")
+        assert page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('so-dialog'))") == []
+    assert verbs(db, 5) == ["reject"]
+
+
+def test_a_note_that_was_not_saved_is_offered_for_its_own_step_only(chromium: Browser, app: tuple[str, Path]) -> None:
+    with working_alone(chromium, app[0], 7) as page:
+        text = page.locator("dialog.panel textarea")
+        page.keyboard.press("m")
+        text.fill(TYPED)
+        page.keyboard.press("Escape")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("m")
+        expect(text).to_have_value("")
+        page.keyboard.press("Escape")
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("m")
+        expect(text).to_have_value(TYPED)
+        page.keyboard.press("Enter")
+        expect(page.locator(".card.selected")).to_contain_text(TYPED)
+        settled(page)
