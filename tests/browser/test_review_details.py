@@ -19,12 +19,17 @@ CARBON_STAR = "spectra/miles/CARBON_STAR/MILES_res2.50_star_m0720V.fits"
 """In air, in the rest frame, without a redshift."""
 
 
+OLD_NOVA = "spectra/ctio_novae/CV_OLD_NOVA_GQ_MUS/GQMUSA_Williams_Optical_Spectra.csv"
+"""Two columns that do not say whether the wavelengths are in air."""
+
+
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[str]:
     """One app for this file: a galaxy and a carbon star, drafted by the baseline."""
     db = tmp_path_factory.mktemp("details") / "annotations.db"
     spec_o3("draft", shared / GALAXY, "--policy", "baseline", "--task", "cv", "--db", db)
     spec_o3("draft", shared / CARBON_STAR, "--policy", "baseline", "--task", "cc", "--db", db)
+    spec_o3("draft", shared / OLD_NOVA, "--policy", "baseline", "--task", "cv", "--db", db)
     with serving(db) as address:
         yield address
 
@@ -59,8 +64,39 @@ def type_window(zoom: Locator, lo: str, hi: str) -> None:
 def test_rest_frame_data_without_a_redshift_are_never_called_observed(desk: Page) -> None:
     show_item(desk, 2)
     expect(desk.locator(".card.zoom .chip").first).to_have_text("rest · air")
-    expect(desk.locator(".so-full .so-titles")).to_contain_text("Wavelength, rest, air (Å)")
+    expect(desk.locator(".so-full .so-titles")).to_contain_text("Wavelength (Å), rest, air")
     expect(desk.locator(".card.think").first).to_contain_text("(air, rest frame)")
+
+
+def test_an_assumed_medium_is_called_assumed_on_axis_card_and_header(desk: Page) -> None:
+    show_item(desk, 3)
+    expect(desk.locator(".card.zoom .chip").first).to_have_text("observed · air (assumed)")
+    expect(desk.locator(".so-full .so-titles")).to_contain_text("Wavelength (Å), observed, air (assumed)")
+    expect(desk.locator(".facts-line .look")).to_have_text("air (assumed)")
+    show_item(desk, 1)
+    expect(desk.locator(".card.zoom .chip").first).to_have_text("rest · vacuum")
+    expect(desk.locator(".facts-line .look")).to_have_count(0)
+
+
+def test_the_header_has_the_surveys_identifiers_and_the_rest_one_click_away(desk: Page) -> None:
+    desk.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    facts = desk.locator(".so-review .facts-line")
+    facts.get_by_role("button", name="266-51602-13").click()
+    expect(desk.locator(".toasts")).to_contain_text("plate-MJD-fibre copied")
+    assert desk.evaluate("navigator.clipboard.readText()") == "266-51602-13"
+    before = desk.locator(".so-review .so-full").bounding_box()
+    facts.locator(".more").click()
+    sheet = desk.locator(".so-review .facts-sheet")
+    expect(sheet).to_be_visible()
+    assert desk.locator(".so-review .so-full").bounding_box() == before, "the plot does not move"
+    for text in ("plate-MJD-fibre", "SNRG", "heliocentric (HELIO_RV in the file", "vacuum"):
+        expect(sheet).to_contain_text(text)
+    box = sheet.bounding_box()
+    assert box
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 1366
+    desk.keyboard.press("Escape")
+    expect(sheet).to_be_hidden()
 
 
 def test_a_rest_frame_window_is_drawn_at_observed_wavelengths(desk: Page) -> None:

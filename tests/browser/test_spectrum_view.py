@@ -62,6 +62,7 @@ def items() -> dict[str, Item]:
         "holed": spectrum_item(holed, "holed"),
         "struck": spectrum_item(struck, "struck"),
         "assumed": spectrum_item(flat(medium="air", meta={"medium_assumed": True}), "assumed"),
+        "heliocentric": spectrum_item(flat(redshift=0.1, meta={"velocity_frame": "heliocentric"}), "heliocentric"),
         "wide": wide_item(),
         "spiked": spectrum_item(
             flat(flux=np.where(np.arange(3000) == 1280, 900.0, 100.0)),
@@ -178,11 +179,18 @@ def events(view: Page, what: str) -> list[Any]:
 
 def test_axes_show_frame_medium_and_unit(view: Page) -> None:
     show(view, "galaxy")
-    assert titles(view) == ["Wavelength, observed, vacuum (Å)", "Fλ (10⁻¹⁷ erg s⁻¹ cm⁻² Å⁻¹)"]
+    assert titles(view) == ["Wavelength (Å), observed, vacuum", "Fλ (10⁻¹⁷ erg s⁻¹ cm⁻² Å⁻¹)"]
     show(view, "air")
-    assert titles(view)[0] == "Wavelength, observed, air (Å)"
+    assert titles(view)[0] == "Wavelength (Å), observed, air"
     show(view, "assumed")
-    assert titles(view)[0] == "Wavelength, observed, air, assumed (Å)"
+    assert titles(view)[0] == "Wavelength (Å), observed, air (assumed)"
+
+
+def test_the_axis_states_the_velocity_frame_of_observed_wavelengths(view: Page) -> None:
+    show(view, "heliocentric")
+    assert titles(view)[0] == "Wavelength (Å), observed, vacuum, heliocentric"
+    command(view, "frame")
+    assert titles(view)[0] == "Wavelength (Å), rest, vacuum"
 
 
 def test_relative_flux_never_gets_a_unit(view: Page) -> None:
@@ -495,7 +503,7 @@ def test_the_frame_switch_keeps_the_pixels_in_view_and_names_both_axes(view: Pag
     assert view.locator(".so-full .so-axis-name").text_content() == "rest (Å)"
     command(view, "frame")
     assert shown_range(view) == pytest.approx([edge / (1 + Z) for edge in observed])
-    assert titles(view)[0] == "Wavelength, rest, vacuum (Å)"
+    assert titles(view)[0] == "Wavelength (Å), rest, vacuum"
     assert view.locator(".so-full .so-axis-name").text_content() == "observed (Å)"
 
 

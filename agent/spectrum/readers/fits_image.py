@@ -18,7 +18,7 @@ from agent.spectrum.readers import positions
 from agent.spectrum.readers.fits import FitsFile, Hdu, Header
 from agent.spectrum.readers.pixels import Array, ivar_from_sigma, spectrum
 from agent.spectrum.readers.targets import Targets
-from agent.spectrum.readers.wavelengths import medium, wavelengths
+from agent.spectrum.readers.wavelengths import medium, velocity_frame, wavelengths
 from agent.spectrum.record import Scalar, Spectrum
 
 _LIBRARIES = ("RRTYPE", "EIGEN0")  # cards of redrock's and SDSS's basis vectors
@@ -100,6 +100,7 @@ def _fields(file_name: str, header: Header) -> dict[str, Any]:
         value = header[key]
         if value not in (None, ""):
             meta[key.lower()] = value
+    meta |= velocity_frame(header)
     fields: dict[str, Any] = {
         "medium": stated,
         "flux_unit": header.text("BUNIT") or "unknown",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from agent.spectrum.readers.fits import FitsFile, Header
 from agent.spectrum.readers.pixels import ivar_from_sigma
-from agent.spectrum.record import FloatArray, Medium, SpectrumError
+from agent.spectrum.record import FloatArray, Medium, Scalar, SpectrumError
 
 WAVELENGTH = ("wavelength", "wave", "lambda", "lam", "wl", "wavelengths", "angstrom", "wave_air", "wave_vac")
 LOG_WAVELENGTH = ("loglam", "loglambda", "log_lambda", "logwave", "log_wave")
@@ -176,6 +176,27 @@ def medium(header: Header, default: Medium = "air") -> tuple[Medium, bool]:
     if "VAC" in words or re.search(r"\bWAVE(-|$|\b)", words):
         return "vacuum", True
     return default, False
+
+
+_SPECSYS = {"TOPOCENT": "topocentric", "GEOCENTR": "geocentric", "BARYCENT": "barycentric", "HELIOCEN": "heliocentric"}
+
+
+def velocity_frame(header: Header) -> dict[str, Scalar]:
+    """Return what the header states about the correction for the Earth's motion, as entries of ``Spectrum.meta``.
+
+    ``velocity_frame``: "heliocentric", "barycentric", "geocentric" or "topocentric"; ``velocity_frame_from``: the card;
+    ``velocity_correction``: km/s, already applied to the wavelengths. From SPECSYS (Greisen et al. 2006, A&A 446, 747),
+    or HELIO and HELIO_RV of SDSS and LAMOST. {} if it states nothing.
+    """
+    stated = _SPECSYS.get(header.text("SPECSYS").upper()[:8])
+    if stated is not None:
+        return {"velocity_frame": stated, "velocity_frame_from": "SPECSYS"}
+    correction = header.number("HELIO_RV")
+    if header["HELIO"] is False:
+        return {"velocity_frame": "topocentric", "velocity_frame_from": "HELIO"}
+    if correction is None:
+        return {"velocity_frame": "heliocentric", "velocity_frame_from": "HELIO"} if header["HELIO"] is True else {}
+    return {"velocity_frame": "heliocentric", "velocity_frame_from": "HELIO_RV", "velocity_correction": correction}
 
 
 def _values(fits: FitsFile, start: float, step: float, log: bool, pixels: int, unit: str) -> FloatArray:

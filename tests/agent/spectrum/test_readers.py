@@ -451,6 +451,23 @@ def test_a_parquet_column_may_state_the_medium(tmp_path, column, medium, assumed
     assert (spectrum.medium, spectrum.meta.get("medium_assumed")) == (medium, assumed)
 
 
+@pytest.mark.parametrize(
+    ("cards", "frame", "applied"),
+    [
+        ({}, None, None),
+        ({"SPECSYS": "BARYCENT"}, "barycentric", None),
+        ({"SPECSYS": "TOPOCENT", "HELIO_RV": 12.5}, "topocentric", None),
+        ({"HELIO_RV": -12.5}, "heliocentric", -12.5),
+        ({"HELIO": True}, "heliocentric", None),
+        ({"HELIO": False, "HELIO_RV": 0.0}, "topocentric", None),
+    ],
+)
+def test_the_velocity_frame_is_kept_where_the_header_states_it(tmp_path, cards, frame, applied):
+    image = primary(FLUX.astype(np.float32), CRVAL1=4000.0, CDELT1=2.0, **cards)
+    meta = read(write(tmp_path / "a.fits", image)).meta
+    assert (meta.get("velocity_frame"), meta.get("velocity_correction")) == (frame, applied)
+
+
 def test_parquet_with_one_spectrum_per_row(tmp_path):
     rows = {"wave": [WAVELENGTH.tolist()] * 3, "flux": [(k * FLUX).tolist() for k in (1, 2, 3)]}
     pq.write_table(pa.table(rows), tmp_path / "a.parquet", row_group_size=2)

@@ -90,6 +90,8 @@ class _Loader:
             value = self.fibermap.cell(key, row)
             if value is not None:
                 meta[key.lower()] = value
+        # The pipeline corrects every exposure; the coadded file does not state it.
+        meta |= {"velocity_frame": "heliocentric", "velocity_frame_from": "DESI data model"}
         primary = self.fits[0].header
         for key in ("SURVEY", "PROGRAM", "HPXPIXEL"):
             if primary.text(key):

@@ -22,6 +22,7 @@ import numpy as np
 
 from agent.spectrum.readers.fits import FitsFile, Hdu, Header
 from agent.spectrum.readers.pixels import Array, exposure, spectrum
+from agent.spectrum.readers.wavelengths import velocity_frame
 from agent.spectrum.record import MAX_EXPOSURES, Exposure, Scalar, Spectrum
 
 UNKNOWN = -999.0  # at or below this, LAMOST means that it has no value
@@ -107,6 +108,7 @@ def _fields(header: Header) -> dict[str, Any]:
     for key in ("ZFLAG", "OBJTYPE", "FIBERTYP", "FIB_TYPE", "DATE-OBS", "MAGTYPE"):
         if header.text(key):
             meta[key.lower()] = header.text(key)
+    meta |= velocity_frame(header)
     return {
         "medium": "air" if header["VACUUM"] is False else "vacuum",
         "flux_unit": "relative",

@@ -21,6 +21,7 @@ from agent.spectrum.readers.flux_units import F_LAMBDA
 from agent.spectrum.readers.pixels import Array, finite_number, spectrum, usable_redshift
 from agent.spectrum.readers.surveys.sdss import DOUBTED, survey_of_version
 from agent.spectrum.readers.targets import CatalogueEntry, Targets
+from agent.spectrum.readers.wavelengths import velocity_frame
 from agent.spectrum.record import Scalar, Spectrum
 
 _FIT = {"CLASS", "ZWARNING", "FIBERID"}
@@ -126,6 +127,7 @@ def _read(fits: FitsFile, plug_map: Hdu, fit: _Fit, row: int, fibre: str) -> Spe
     meta: dict[str, Scalar] = {"objtype": plug_map.cell("OBJTYPE", row) or ""}
     if best is not None:
         meta["zwarn"] = best.zwarn
+    meta |= velocity_frame(header)
     wavelength = 10.0 ** np.asarray(start + step * np.arange(flux.size), np.float64)
     plate = "-".join((header.text("PLATEID"), header.text("MJD"), fibre))
     return spectrum(

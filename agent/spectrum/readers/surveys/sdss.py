@@ -25,6 +25,7 @@ import numpy as np
 from agent.spectrum.readers.fits import FitsFile, Hdu, Header
 from agent.spectrum.readers.flux_units import F_LAMBDA
 from agent.spectrum.readers.pixels import Array, exposure, ivar_from_sigma, spectrum, usable_redshift
+from agent.spectrum.readers.wavelengths import velocity_frame
 from agent.spectrum.record import MAX_EXPOSURES, Exposure, Scalar, Spectrum
 
 DOUBTED = sum(1 << bit for bit in (18, 22, 23, 24, 27, 28))
@@ -75,7 +76,7 @@ def _read_table(fits: FitsFile, coadd: Hdu) -> Spectrum:
         redshift=usable_redshift(catalogue.number("Z")),
         snr=catalogue.snr(),
         catalogue_class=" ".join(t for t in (catalogue.text("CLASS"), catalogue.text("SUBCLASS")) if t),
-        meta=_meta(catalogue),
+        meta=_meta(catalogue) | velocity_frame(header),
     )
 
 
@@ -117,7 +118,7 @@ def _read_image(fits: FitsFile) -> Spectrum:
         redshift=usable_redshift(header.number("Z")) if observed else None,
         snr={b: v for b in "gri" if (v := header.number(f"SN_{b.upper()}")) is not None and v > 0},
         catalogue_class=header.text("SPEC_TYPE"),
-        meta={"object": header.text("OBJECT") or header.text("NAME")},
+        meta={"object": header.text("OBJECT") or header.text("NAME"), **(velocity_frame(header) if observed else {})},
     )
 
 

@@ -52,9 +52,9 @@ export function angstrom(value, digits = 2) {
   return `${number(value, digits, { group: false })}${NARROW}Å`
 }
 
-/** The medium of a spectrum's wavelengths, with "assumed" where the file does not state it. */
+/** The medium of a spectrum's wavelengths: "air (assumed)" where the file does not state it. */
 export function mediumText({ medium, meta }) {
-  return meta?.medium_assumed ? `${medium}, assumed` : medium
+  return meta?.medium_assumed ? `${medium} (assumed)` : medium
 }
 
 /** A wavelength window, as on the step's card: 6500 – 6630 Å. */

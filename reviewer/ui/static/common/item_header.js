@@ -1,6 +1,8 @@
 // The header of an item: name, survey, S/N, coordinates to copy, external links, the question, and the state.
 
 import { cap, fill, h } from './dom.js'
+import { mediumText } from './format.js'
+import { factsButtons } from './spectrum_facts.js'
 
 /**
  * @param {HTMLElement} root
@@ -44,9 +46,14 @@ export function drawHeader(root, { item, spectrum, evidence = null, onGuide, toa
       'div.facts-line',
       {},
       facts.map((fact, at) => [at > 0 && ' · ', h('bdi', {}, fact)]),
+      spectrum && [' · ', factsButtons(spectrum, toast)],
       spectrum?.catalogue_class && [
         ' · ',
         h('span', { title: 'class in the catalogue or header' }, spectrum.catalogue_class),
+      ],
+      spectrum?.meta?.medium_assumed && [
+        ' · ',
+        h('span.look', { title: 'the file does not say whether air or vacuum' }, mediumText(spectrum)),
       ],
       place && [
         ' · ',

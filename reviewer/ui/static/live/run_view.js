@@ -136,14 +136,14 @@ export class RunView {
     if (!run || !this.current) return
     this.sample = sample
     this.vote = null
-    const { medium, redshift } = this.current.spectrum
+    const { spectrum } = this.current
     if (sample === 'vote') {
-      this.vote = new Vote(run, redshift, {
+      this.vote = new Vote(run, spectrum.redshift, {
         onWindow: (id) => this.choose(id),
         onStep: (of, turn) => this.#showTurn(of, turn),
       })
       this.trace.showVote(run, this.vote.element)
-    } else this.trace.show(run, sample, medium)
+    } else this.trace.show(run, sample, spectrum)
     this.#showWindows()
     const [first] = this.#windows()
     if (first && run.state !== 'running') this.choose(first.id)

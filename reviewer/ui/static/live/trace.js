@@ -73,9 +73,9 @@ export class LiveTrace {
   }
 
   /** Show a sample of a run from its first card; a run in progress is followed. */
-  show(run, sample, medium) {
+  show(run, sample, spectrum) {
     const trace = run.traces[sample]
-    this.shown = { run, sample, trace, medium, drawn: 0, end: null }
+    this.shown = { run, sample, trace, spectrum, drawn: 0, end: null }
     this.following = run.state === 'running'
     this.view.selected = null
     this.shown.withOverview = trace.overview !== null
@@ -89,6 +89,7 @@ export class LiveTrace {
       editable: false,
       markable: false,
       hidden: false,
+      meta: spectrum.meta,
       overviewURL: trace.overview && pictureURL(run, trace.overview),
       pictureURL: (step) => pictureURL(run, step.picture),
     })
@@ -100,10 +101,10 @@ export class LiveTrace {
   /** Add what is new. Cards that are complete stay as they are. */
   paint() {
     if (!this.shown) return
-    const { run, sample, trace, medium } = this.shown
-    if (!this.shown.withOverview && trace.overview) return this.show(run, sample, medium)
+    const { run, sample, trace, spectrum } = this.shown
+    if (!this.shown.withOverview && trace.overview) return this.show(run, sample, spectrum)
     for (; this.shown.drawn < trace.steps.length; this.shown.drawn += 1) this.view.append(trace.steps[this.shown.drawn])
-    this.view.grow(pendingSteps(trace, medium))
+    this.view.grow(pendingSteps(trace, spectrum.medium))
     this.#drawHead()
     this.#drawChips(run, this.shown.sample)
     this.#drawEnd()

@@ -94,6 +94,7 @@ export class ItemView {
       markable: !item.hidden && standing.round !== null,
       hidden: item.hidden,
       faults: trajectory.faults,
+      meta: current.spectrum?.meta,
     })
     if (marks.others.length) this.tracePane.prepend(this.#marksByOthers(marks.others))
   }

@@ -180,10 +180,16 @@ export function compose(item, state, { data, drawn, raw, continuum, colours, sel
     // Its space is kept if the file has a redshift, so that trying z = 0 moves nothing.
     otherAxis: state.z === 0 && !item.redshift ? null : otherAxis(spectrum, state),
     titles: {
-      wavelength: `Wavelength, ${frame}, ${mediumText(spectrum)} (Å)`,
+      wavelength: wavelengthTitle(spectrum, frame),
       flux: continuum ? NORMALISED : fluxTitle(spectrum.fluxUnit, data.exponent),
     },
   }
+}
+
+/** "Wavelength (Å), observed, vacuum, heliocentric": the last where the file states it. */
+function wavelengthTitle(spectrum, frame) {
+  const corrected = frame === 'observed' && spectrum.frame === 'observed' && spectrum.meta?.velocity_frame
+  return ['Wavelength (Å)', frame, mediumText(spectrum), corrected].filter(Boolean).join(', ')
 }
 
 const NORMALISED = { quantity: 'F / continuum', text: 'Flux / pseudo-continuum' }

@@ -45,6 +45,7 @@ export const MARKS = [
  * @property {string[]} [faults] repaired while reading
  * @property {string | null} [overviewURL]
  * @property {(step: Step) => string | null} [pictureURL]
+ * @property {any} [meta] of the spectrum: whether its medium is assumed
  */
 
 /** What the number on an answer is. */

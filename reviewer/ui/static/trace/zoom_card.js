@@ -2,7 +2,7 @@
 // hints measured from the data.
 
 import { fill, fillAround, h, part } from '../common/dom.js'
-import { parseNumber } from '../common/format.js'
+import { mediumText, parseNumber } from '../common/format.js'
 import { isComposing } from '../common/keys.js'
 import { stepText, windowOf } from './steps.js'
 
@@ -69,11 +69,12 @@ export function drawZoom(card, step, trace) {
               'span.chip',
               {
                 title:
-                  step.frame === 'rest'
+                  (step.frame === 'rest'
                     ? `rest frame: observed = rest × (1 + ${step.z})`
-                    : 'as observed; the tool was given no redshift',
+                    : 'as observed; the tool was given no redshift') +
+                  (state.meta?.medium_assumed ? `; the file does not say whether air or vacuum` : ''),
               },
-              `${step.frame} · ${step.medium}`,
+              `${step.frame} · ${mediumText({ medium: step.medium, meta: state.meta })}`,
             ),
         ),
         labelOf(card, step, trace),

@@ -1,0 +1,99 @@
+// What a file states about a spectrum, beyond the header's one line: the survey's identifiers to copy, S/N by band,
+// medium and velocity frame. The list is built when it is opened.
+
+import { fill, h } from './dom.js'
+import { mediumText, number, redshift } from './format.js'
+
+/** The printed name of an identifier. */
+const NAMES = {
+  'plate-mjd-fiber': 'plate-MJD-fibre',
+  'lmjd-planid-spid-fiberid': 'LMJD-planid-spid-fiberid',
+  obsid: 'obsid',
+  targetid: 'TARGETID',
+  designation: 'LAMOST designation',
+  specobjid: 'SPECOBJID',
+  gaia_dr3: 'Gaia DR3',
+}
+const FIRST = ['plate-mjd-fiber', 'obsid', 'targetid', 'gaia_dr3', 'sdss_id']
+const BANDS = 'ugriz'
+
+/** [name, value] of each identifier, the one by which the survey's archive finds the spectrum first. */
+export function identifiers({ ids }) {
+  // No archive knows the negative obsid of some early LAMOST files.
+  const isKnown = (/** @type {[string, any]} */ [key, value]) => FIRST.includes(key) && !String(value).startsWith('-')
+  const rank = (/** @type {[string, any]} */ one) => (isKnown(one) ? FIRST.indexOf(one[0]) : FIRST.length)
+  return Object.entries(ids ?? {})
+    .filter(([, value]) => value)
+    .sort((a, b) => rank(a) - rank(b))
+    .map(([key, value]) => [NAMES[key] ?? key, String(value)])
+}
+
+/** "heliocentric (HELIO_RV in the file, −10.42 km/s applied)", or that the file does not say. */
+export function velocityFrame({ meta }) {
+  const { velocity_frame: frame, velocity_frame_from: from, velocity_correction: applied } = meta ?? {}
+  if (!frame) return 'not stated in the file'
+  const source = / /.test(from) ? from : `${from} in the file`
+  return `${frame} (${source}${Number.isFinite(applied) ? `, ${number(applied, 2)} km/s applied` : ''})`
+}
+
+/** [name, value] of the S/N in each band that the file has: u to z first. */
+export function signalToNoise({ snr }) {
+  const place = (/** @type {[string, any]} */ [band]) => (BANDS.includes(band) ? BANDS.indexOf(band) : BANDS.length)
+  return Object.entries(snr ?? {})
+    .sort((a, b) => place(a) - place(b))
+    .map(([band, value]) => [BANDS.includes(band) ? `SNR${band.toUpperCase()}` : `S/N ${band}`, number(value, 2)])
+}
+
+/**
+ * The first identifier as a button that copies it, and one that opens all of it.
+ * @param {any} spectrum @param {(text: string) => void} toast
+ */
+export function factsButtons(spectrum, toast) {
+  const [first] = identifiers(spectrum)
+  const sheet = h('div.facts-sheet', { popover: 'auto', 'aria-label': 'About the spectrum' })
+  const more = h(
+    'button.link.more',
+    { type: 'button', title: 'Identifiers, S/N by band, medium, velocity frame', 'aria-haspopup': 'dialog' },
+    'ids, S/N ▾',
+  )
+  more.popoverTargetElement = sheet
+  sheet.addEventListener('beforetoggle', (event) => {
+    if (/** @type {ToggleEvent} */ (event).newState !== 'open') return
+    fill(sheet, ...content(spectrum, toast))
+    const { left, bottom } = more.getBoundingClientRect()
+    Object.assign(sheet.style, { left: `${Math.max(8, Math.min(left, innerWidth - 388))}px`, top: `${bottom + 4}px` })
+  })
+  // The keys of the desk take Escape before the browser does.
+  const close = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== 'Escape' || !sheet.matches(':popover-open')) return
+    event.stopPropagation()
+    sheet.hidePopover()
+    more.focus()
+  }
+  more.addEventListener('keydown', close)
+  sheet.addEventListener('keydown', close)
+  return [first && [copyButton(first[1], first[0], toast), ' '], more, sheet]
+}
+
+function content(spectrum, toast) {
+  const rows = [
+    ...identifiers(spectrum).map(([name, value]) => [name, copyButton(value, name, toast)]),
+    ...signalToNoise(spectrum),
+    ['medium', mediumText(spectrum)],
+    ['wavelengths', spectrum.frame],
+    ['velocity frame', velocityFrame(spectrum)],
+    ['redshift in the file', Number.isFinite(spectrum.redshift) ? redshift(spectrum.redshift) : 'none'],
+  ]
+  const text = rows.map(([name, value]) => `${name}\t${value instanceof HTMLElement ? value.textContent : value}`)
+  const all = h(
+    'button.copy-all',
+    { type: 'button', onClick: () => copy(text.join('\n'), 'All of it', toast) },
+    'copy all',
+  )
+  return [h('dl', {}, ...rows.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])), all]
+}
+
+const copyButton = (/** @type {string} */ value, /** @type {string} */ name, toast) =>
+  h('button.link.id', { type: 'button', title: `copy ${name}`, onClick: () => copy(value, name, toast) }, value)
+
+const copy = (text, name, toast) => navigator.clipboard?.writeText(text).then(() => toast(`${name} copied.`))
