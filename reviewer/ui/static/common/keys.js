@@ -18,14 +18,18 @@ export function isTyping(target) {
   return target instanceof HTMLInputElement && !['checkbox', 'radio', 'button', 'range'].includes(target.type)
 }
 
-/** The name of a key press in the keymap, e.g. "Ctrl+s", "Alt+ArrowUp", "K"; Shift shows in the letter itself.
+/**
+ * The name of a key press in the keymap, e.g. "Ctrl+s", "Ctrl+Z", "Alt+ArrowUp", "K"; Shift shows in the letter itself.
  * @param {KeyboardEvent} event */
 function nameOf(event) {
+  const { key } = event
   const parts = []
-  if (event.ctrlKey || event.metaKey) parts.push('Ctrl')
   if (event.altKey) parts.push('Alt')
-  parts.push(event.key)
-  return parts.join('+')
+  if (!event.ctrlKey && !event.metaKey) return [...parts, key].join('+')
+  parts.unshift('Ctrl')
+  // With Cmd some browsers give the small letter although Shift is held; with Caps Lock all give the capital one.
+  const letter = key.length === 1
+  return [...parts, letter ? (event.shiftKey ? key.toUpperCase() : key.toLowerCase()) : key].join('+')
 }
 
 export class Keys {

@@ -98,7 +98,10 @@ export function reviewActions(options) {
     'move-up': onSelected((id) => editing.move(id, -1)),
     'move-down': onSelected((id) => editing.move(id, 1)),
     'remove-step': onSelected((id) => editing.remove(id)),
-    'edit-undo': () => editing.undo(),
+    'edit-undo': () => {
+      if (editing.undo()) notices.toast('Taken back. Ctrl Shift Z makes the change again.')
+    },
+    'edit-redo': () => editing.redo(),
     'save-version': () => decisions.saveAndRefresh(),
     'mark-note': onSelected(note),
     comment: options.focusComment,

@@ -160,14 +160,7 @@ export function openHistory(history) {
           : `Version ${versions[index].number} against ${versions[index - 1].number}`,
       ),
       index > 0 && !rows.length && h('p.muted', {}, 'The same steps.'),
-      rows.map((r) =>
-        h(
-          'div.diff-row',
-          {},
-          h('span.pill.grey', {}, `${r.kind} ${r.id.slice(1)} ${r.change}`),
-          h('p', {}, runsOf(r.runs)),
-        ),
-      ),
+      rows.map((r) => h('div.diff-row', {}, h('span.pill.grey', {}, r.title), h('p', {}, runsOf(r.runs)))),
     )
   }
   const content = h(
@@ -228,14 +221,7 @@ function chooseBetween(title, lines, mine, theirs, choices) {
         h(
           'div.diff',
           {},
-          rows.map((r) =>
-            h(
-              'div.diff-row',
-              {},
-              h('span.pill.grey', {}, `${r.kind} ${r.id.slice(1)} ${r.change}`),
-              h('p', {}, runsOf(r.runs)),
-            ),
-          ),
+          rows.map((r) => h('div.diff-row', {}, h('span.pill.grey', {}, r.title), h('p', {}, runsOf(r.runs)))),
         ),
         h(
           'footer',

@@ -34,8 +34,10 @@ const PREFIX = 'so-kept'
 export class Draft {
   #callbacks
   #copies
-  /** @type {Step[][]} */
+  /** @type {Step[][]} earlier steps, the latest last */
   #undo = []
+  /** @type {Step[][]} steps that were undone, the latest last */
+  #redo = []
   /** @type {string | null} */
   #lastField = null
   #closed = false
@@ -78,18 +80,34 @@ export class Draft {
     return (this.pending || this.sent.length > 0) && !this.#copied
   }
 
-  /** Set new steps. All typing in one field is one undo step. @param {Step[]} steps @param {string | null} field */
+  /**
+   * Set new steps. All changes in one visit of a field are one undo step.
+   * @param {Step[]} steps @param {string | null} field
+   */
   change(steps, field) {
     if (field === null || field !== this.#lastField) this.#undo.push(this.steps)
+    this.#redo = []
     this.#lastField = field
     this.steps = steps
     this.#save()
   }
 
+  /** Take back the last change; false where there is none. */
   undo() {
-    const before = this.#undo.pop()
-    if (!before) return false
-    this.steps = before
+    return this.#exchange(this.#undo, this.#redo)
+  }
+
+  /** Make the change again that was taken back last; false where there is none. */
+  redo() {
+    return this.#exchange(this.#redo, this.#undo)
+  }
+
+  /** @param {Step[][]} from @param {Step[][]} to */
+  #exchange(from, to) {
+    const steps = from.pop()
+    if (!steps) return false
+    to.push(this.steps)
+    this.steps = steps
     this.#lastField = null
     this.#save()
     return true
@@ -107,6 +125,7 @@ export class Draft {
    */
   restore(steps, comment, entry = null) {
     this.#undo.push(this.steps)
+    this.#redo = []
     this.steps = steps
     this.comment = comment ?? ''
     if (!entry) return
@@ -120,9 +139,10 @@ export class Draft {
    */
   takeOver(former, editable) {
     this.comment = former.comment
-    if (editable && former.#undo.length) {
+    if (editable && (former.#undo.length || former.#redo.length)) {
       this.steps = former.steps
       this.#undo = former.#undo
+      this.#redo = former.#redo
     }
     const { after, sent, adopted } = former
     Object.assign(this, { after: after ?? this.after, sent, adopted })

@@ -76,6 +76,10 @@ export class Editing {
     return this.state.undoSteps()
   }
 
+  redo() {
+    return this.state.redoSteps()
+  }
+
   /** Take over the server's hints on the version shown. @param {Record<string, Hint[]>} hints by step */
   setHints(hints) {
     const { item } = this.state
@@ -118,9 +122,13 @@ export class Editing {
     while (this.#running.size) await Promise.all(this.#running)
   }
 
-  /** Have the tool draw a step's new window. @param {string} id @param {number} lo @param {number} hi */
-  setWindow(id, lo, hi) {
-    return this.#call(id, { wavelength_range: [round(lo), round(hi)] })
+  /**
+   * Have the tool draw a step's new window.
+   * @param {string} id @param {number} lo @param {number} hi
+   * @param {string | null} [visit] windows typed in one visit of the card's fields are undone together
+   */
+  setWindow(id, lo, hi, visit = null) {
+    return this.#call(id, { wavelength_range: [round(lo), round(hi)] }, visit)
   }
 
   /** @param {string} id @param {string} label */
@@ -128,15 +136,21 @@ export class Editing {
     return this.#call(id, { label })
   }
 
-  /** Call the tool with changed arguments of a step. @param {string} id @param {Record<string, any>} change */
-  #call(id, change) {
-    const running = this.#callTool(id, change).finally(() => this.#running.delete(running))
+  /**
+   * Call the tool with changed arguments of a step.
+   * @param {string} id @param {Record<string, any>} change @param {string | null} [group] of changes undone together
+   */
+  #call(id, change, group = null) {
+    const running = this.#callTool(id, change, group).finally(() => this.#running.delete(running))
     this.#running.add(running)
     return running
   }
 
-  /** @param {string} id @param {Record<string, any>} change @returns {Promise<void>} */
-  async #callTool(id, change) {
+  /**
+   * @param {string} id @param {Record<string, any>} change @param {string | null} group
+   * @returns {Promise<void>}
+   */
+  async #callTool(id, change, group) {
     const { state, view } = this
     const { item } = state
     if (!item) return
@@ -154,7 +168,7 @@ export class Editing {
       if (png) this.#keepPicture(step.picture, png)
       if (!step.ok) this.notices.toast(step.observation)
       this.#hints.set(hintKey(item.id, step), hints)
-      state.changeSteps(replaceStep(state.steps, id, step))
+      state.changeSteps(replaceStep(state.steps, id, step), { group })
     } catch (error) {
       this.notices.error(error)
       view.resetSteps()

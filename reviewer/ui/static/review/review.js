@@ -98,7 +98,7 @@ function buildReview(root, me, keymap) {
     cards: {
       onText: (id, text) => editing.setText(id, text),
       onAnswer: (id, change) => editing.setAnswer(id, change),
-      onWindow: (id, lo, hi) => editing.setWindow(id, lo, hi),
+      onWindow: (id, lo, hi, visit) => editing.setWindow(id, lo, hi, visit),
       onLabel: (id, label) => editing.setLabel(id, label),
       onMark: (id, mark) => decisions.mark(id, mark),
       onAdd: (id, kind) => editing.add(id, kind),

@@ -80,21 +80,35 @@ export class ReviewState extends EventTarget {
     if (this.current) Object.assign(this.current, { place: null, ahead: [] })
   }
 
-  /** @param {Step[]} steps @param {{field?: string | null}} options the step whose card shows the change already */
-  changeSteps(steps, { field = null } = {}) {
+  /**
+   * @param {Step[]} steps
+   * @param {{field?: string | null, group?: string | null}} options `field`: the step whose card shows the change
+   *   already; `group`: changes of one group, one after the other, are undone together
+   */
+  changeSteps(steps, { field = null, group = field } = {}) {
     const { draft } = this
     if (!draft || steps === draft.steps) return
     const before = draft.steps
-    draft.change(steps, field)
+    draft.change(steps, group)
     this.#stepsChanged(before, field !== null)
   }
 
   /** Undo the last change of the steps; false where there is none. */
   undoSteps() {
+    return this.#restoreSteps((draft) => draft.undo())
+  }
+
+  /** Make the change again that was undone last; false where there is none. */
+  redoSteps() {
+    return this.#restoreSteps((draft) => draft.redo())
+  }
+
+  /** @param {(draft: import('./drafts.js').Draft) => boolean} restore */
+  #restoreSteps(restore) {
     const { draft } = this
     if (!draft || !this.editable) return false
     const before = draft.steps
-    if (!draft.undo()) return false
+    if (!restore(draft)) return false
     this.#stepsChanged(before, false)
     return true
   }

@@ -128,32 +128,41 @@ export function stepText(step) {
   return `${window}${step.arguments?.label ? ` “${step.arguments.label}”` : ''} (${step.frame})`
 }
 
+/** A row of the differences; `number` is that of the step's card, `was` that in the earlier text. */
+function row(step, change, runs, number, was) {
+  const moved = change === 'moved' ? `: was ${was}, now ${number}` : ` (was ${was})`
+  const title = `${step.kind} ${number} ${change}${was === number ? '' : moved}`
+  return { id: step.id, kind: step.kind, change, runs, title }
+}
+
 /**
  * Differences by step, matched by id, in reading order:
- * [{id, kind, change: 'same' | 'changed' | 'added' | 'removed' | 'moved', runs}]
+ * [{id, kind, change: 'same' | 'changed' | 'added' | 'removed' | 'moved', runs, title}]
+ * `title` names the step as its card does: "zoom 4 added", "zoom 6 changed (was 4)".
  */
 export function diffSteps(before, after) {
   const old = new Map(before.map((s, at) => [s.id, { step: s, at }]))
   const kept = after.filter((s) => old.has(s.id)).map((s) => s.id)
   const order = before.map((s) => s.id).filter((id) => kept.includes(id))
-  const rows = after.map((step) => {
-    const was = old.get(step.id)?.step
-    if (!was) return { id: step.id, kind: step.kind, change: 'added', runs: [{ op: '+', text: stepText(step) }] }
+  const rows = after.map((step, at) => {
+    const { step: was, at: wasAt } = old.get(step.id) ?? {}
+    const number = at + 1
+    if (!was) return row(step, 'added', [{ op: '+', text: stepText(step) }], number, number)
     const runs = diffWords(stepText(was), stepText(step))
     const changed = runs.some((r) => r.op !== '=')
     const moved = kept.indexOf(step.id) !== order.indexOf(step.id)
-    return { id: step.id, kind: step.kind, change: changed ? 'changed' : moved ? 'moved' : 'same', runs }
+    return row(step, changed ? 'changed' : moved ? 'moved' : 'same', runs, number, wasAt + 1)
   })
   const ids = new Set(after.map((s) => s.id))
   before.forEach((step, at) => {
     if (ids.has(step.id)) return
-    const row = { id: step.id, kind: step.kind, change: 'removed', runs: [{ op: '-', text: stepText(step) }] }
+    const gone = row(step, 'removed', [{ op: '-', text: stepText(step) }], at + 1, at + 1)
     const previous = before
       .slice(0, at)
       .reverse()
       .find((s) => ids.has(s.id))
     const place = previous ? rows.findIndex((r) => r.id === previous.id) + 1 : 0
-    rows.splice(place, 0, row)
+    rows.splice(place, 0, gone)
   })
   return rows
 }

@@ -9,6 +9,9 @@ import { stepText, windowOf } from './steps.js'
 /** A wavelength in Å with at most two decimals. */
 const angstrom = (x) => String(Math.round(x * 100) / 100)
 
+/** Visits of the fields of windows: both edges typed, one after the other, are one visit. */
+let visits = 0
+
 /** A field's text as the step has it: while `value` differs from `defaultValue`, something is being typed. */
 const shown = (/** @type {string} */ text) => ({ value: text, defaultValue: text })
 
@@ -29,6 +32,10 @@ export function drawZoom(card, step, trace) {
       autocomplete: 'off',
       'aria-label': at ? 'Upper edge of the window, Å' : 'Lower edge of the window, Å',
       title: 'type an edge, or drag it on the spectrum',
+      onFocus: (event) => {
+        if (!(event.relatedTarget instanceof Node) || !event.target.parentElement.contains(event.relatedTarget))
+          visits += 1
+      },
       onChange: () => windowTyped(card, step.id, trace),
       onKeydown: (event) => leaveOnKey(event, card),
     })
@@ -139,7 +146,7 @@ function windowTyped(card, id, { state, on }) {
   // The edges are typed one after the other, so they may be in the wrong order meanwhile.
   if (reversed)
     return on.onMistyped(`The lower edge must be below the upper one: found ${angstrom(lo)} – ${angstrom(hi)} Å.`)
-  if (Number.isFinite(lo) && Number.isFinite(hi)) return on.onWindow(id, lo, hi)
+  if (Number.isFinite(lo) && Number.isFinite(hi)) return on.onWindow(id, lo, hi, `window ${id} ${visits}`)
   on.onMistyped('A window edge is a wavelength in Å, e.g. 6562.8.')
   const window = windowOf(state.steps.find((s) => s.id === id))
   if (window) showEdges(card, ...window)
