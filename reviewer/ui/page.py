@@ -34,6 +34,7 @@ STYLES = (
     "blind/blind",
     "progress/progress",
     "common/sheets",
+    "help/help",
 )
 _IMPORTED = re.compile(r"""^(?:import|export)\b[^;'"]*?['"](\.\.?/[\w./]+)['"]""", re.MULTILINE)
 _READ_ONLY = "Only coordinators can import and export. Past exports are listed here."

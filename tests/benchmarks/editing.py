@@ -21,7 +21,7 @@ from reviewer.store import Store
 from tests.benchmarks.next_item import filled, median_95_longest
 from tests.benchmarks.results import Results
 from tests.browser.support.review_app import serving, settled
-from tests.support.chromium import launch
+from tests.support.chromium import TOUR_SEEN, launch
 
 EDITS = 40
 WARMING = 5
@@ -145,6 +145,7 @@ def main() -> None:
         browser = launch(playwright)
         with serving(in_revision(filled(ITEMS, Path(folder)))) as url:
             page = browser.new_page(viewport={"width": 1366, "height": 768})
+            page.add_init_script(TOUR_SEEN)
             # The only person here is let in without a sign-in page.
             page.goto(f"{url}#item=1")
             expect(page.locator(".so-review .card").first).to_be_visible(timeout=60_000)

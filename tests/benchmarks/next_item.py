@@ -36,7 +36,7 @@ from agent.trajectory import Answer, Drafter, Step, Think, Trajectory, Zoom
 from reviewer.store import Draft, Store
 from tests.benchmarks.results import Results, Table
 from tests.browser.support.review_app import PASSWORD, serving, settled
-from tests.support.chromium import launch
+from tests.support.chromium import TOUR_SEEN, launch
 
 SPECTRA = 60
 """Number of different spectra, which the items share: more than any cache of the page keeps."""
@@ -248,6 +248,7 @@ def measure(page: Page, table: Table, items: int, how: str = "") -> None:
 def arriving(browser: Browser, url: str, initials: str, filters: dict[str, str], password: str = "") -> Page:
     """Open a page, with the queue's filter as an earlier visit would have left it, and sign in."""
     page = browser.new_page(viewport={"width": 1366, "height": 768})
+    page.add_init_script(TOUR_SEEN)
     page.add_init_script(f"localStorage.setItem('so-filter', {json.dumps(json.dumps(filters))})")
     page.goto(url)
     # A person who works alone does not have to sign in again.

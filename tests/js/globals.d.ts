@@ -21,6 +21,7 @@ interface Person {
   roles: string[]
   has_password: boolean
   rules: { solo: boolean; [rule: string]: any }
+  version: string
   reasons: Record<string, string>
   problems: string[]
   backups: string

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from playwright.sync_api import Error, sync_playwright
 
-from tests.support.chromium import launch
+from tests.support.chromium import TOUR_SEEN, launch
 
 LETTER_MS = 25
 """Milliseconds between two letters: a fast typist."""
@@ -53,6 +53,7 @@ class Typist:
             browser = launch(playwright)
             stack.callback(browser.close)
             self._context = browser.new_context(viewport={"width": 1366, "height": 768})
+            self._context.add_init_script(TOUR_SEEN)
             self._context.set_default_timeout(OF_PAGE)
             self._page = self._context.new_page()
             self._page.goto(self._url)

@@ -1,8 +1,9 @@
 // The status above all tabs: whether changes are saved, who is signed in, page-wide switches, and a strip
 // while the server cannot be used.
 
+import { HelpMenu } from '../help/menu.js'
 import { lasting, thisTab } from './browser_storage.js'
-import { cap, fill, h } from './dom.js'
+import { fill, h } from './dom.js'
 import { connection, getJSON } from './http.js'
 
 const RETRY_AFTER = 3000 // ms
@@ -16,7 +17,7 @@ export class TopBar {
 
   /**
    * @param {Person} me
-   * @param {{onKeys: () => void, onDark: () => void, onVerdictFirst: () => void}} callbacks
+   * @param {{onDark: () => void, onVerdictFirst: () => void, help: import('../help/menu.js').HelpCallbacks}} callbacks
    * @param {boolean} verdictFirst
    */
   constructor(me, callbacks, verdictFirst) {
@@ -35,7 +36,7 @@ export class TopBar {
         h('span.who', { title: me.name }, `${me.initials} · ${roles}`),
         me.has_password &&
           h('form', { method: 'post', action: '/sign-out' }, h('button', { type: 'submit' }, 'sign out')),
-        h('button', { type: 'button', title: 'all keys', onClick: callbacks.onKeys }, cap('?')),
+        new HelpMenu(me, callbacks.help).root,
       ),
     )
   }

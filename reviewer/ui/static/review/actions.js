@@ -16,7 +16,18 @@ const MARKS = {
 }
 /** @type {Record<string, string>} */
 const VERDICTS = { 'verdict-yes': 'YES', 'verdict-no': 'NO', 'verdict-cannot-tell': 'cannot tell' }
-const WITHOUT_ITEM = ['filter', 'queue', 'keys', 'dark', 'verdict-first', 'next', 'next-undone', 'undo', 'escape']
+const WITHOUT_ITEM = [
+  'filter',
+  'queue',
+  'keys',
+  'dark',
+  'verdict-first',
+  'next',
+  'next-undone',
+  'undo',
+  'tour',
+  'escape',
+]
 
 /**
  * @typedef {Object} ActionsOptions
@@ -33,6 +44,7 @@ const WITHOUT_ITEM = ['filter', 'queue', 'keys', 'dark', 'verdict-first', 'next'
  * @property {() => void} focusComment
  * @property {() => void} toggleQueue
  * @property {() => void} toggleVerdictFirst
+ * @property {() => void} tour
  */
 
 /**
@@ -111,6 +123,7 @@ export function reviewActions(options) {
     history: () => state.item && reported(items.history(state.item.id).then(dialogs.openHistory)),
     evidence: () => view.evidence.toggle(),
     dark: toggleTheme,
+    tour: options.tour,
     keys: () => panels.openPanel('Keys', options.keySheet(), { wide: true }),
     escape,
   }

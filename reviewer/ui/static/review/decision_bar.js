@@ -22,7 +22,7 @@ export class DecisionBar {
   /**
    * @param {import('../common/keys.js').Keys} keys
    * @param {{onVerb: (verb: string) => void, onVerdict: (verdict: string) => void, onComment: (text: string) => void,
-   *   onUndo: () => void, onNext: () => void, onHistory: () => void}} callbacks
+   *   onUndo: () => void, onNext: () => void, onHistory: () => void, onRounds: () => void}} callbacks
    */
   constructor(keys, callbacks) {
     this.root = h('div.decision-bar', { role: 'toolbar', 'aria-label': 'Decision' })
@@ -60,7 +60,7 @@ export class DecisionBar {
       this.comment,
       this.#info(item, message),
       this.#undo(),
-      h('button', { type: 'button', onClick: () => this.on.onNext() }, 'Next ', cap(this.keys.of('next'))),
+      h('button.next', { type: 'button', onClick: () => this.on.onNext() }, 'Next ', cap(this.keys.of('next'))),
     )
   }
 
@@ -92,7 +92,11 @@ export class DecisionBar {
 
   #verbs(item, dirty) {
     if (!item.standing.round) return h(`span.decided.${item.standing.state}`, {}, item.standing.state)
-    const round = h('span.round', {}, item.standing.progress)
+    const round = h(
+      'button.round',
+      { type: 'button', title: 'what each round is for', onClick: () => this.on.onRounds() },
+      item.standing.progress,
+    )
     return [
       round,
       item.may.verbs.map(({ verb, label, refusal }) => {

@@ -10,8 +10,10 @@ import { Notices } from '../common/notices.js'
 import { ConnectionStrip, TopBar, restoreItem } from '../common/page_status.js'
 import { panelIsOpen } from '../common/panels.js'
 import { plotlyReady } from '../common/plotly_ready.js'
-import { comeBack, reloadForGradio, whenBack } from '../common/tabs.js'
+import { comeBack, openTab, reloadForGradio, whenBack } from '../common/tabs.js'
 import { onTheme, toggleTheme } from '../common/theme.js'
+import { openRounds } from '../help/menu.js'
+import { Tour } from '../help/tour.js'
 import { reviewActions } from './actions.js'
 import { DecisionBar } from './decision_bar.js'
 import { Decisions } from './decisions.js'
@@ -76,10 +78,19 @@ function buildReview(root, me, keymap) {
 
   const isActive = () => root.getClientRects().length > 0 && !panelIsOpen()
   const keys = new Keys(keymap, (action) => act(action), isActive)
+  /** An action of the tab in front; of Review where that tab has no keys. @param {string} action */
+  const inFront = (action) => (Keys.inFront() ?? keys).act(action)
   const topBar = new TopBar(
     me,
     {
-      onKeys: () => (Keys.inFront() ?? keys).act('keys'),
+      help: {
+        onKeys: () => inFront('keys'),
+        onGuide: () => inFront('guide'),
+        onTour: () => {
+          openTab('review')
+          act('tour')
+        },
+      },
       onDark: toggleTheme,
       onVerdictFirst: () => act('verdict-first'),
     },
@@ -114,6 +125,7 @@ function buildReview(root, me, keymap) {
     onUndo: () => decisions.undo(),
     onNext: () => navigation.next(),
     onHistory: () => act('history'),
+    onRounds: () => openRounds(me.rules),
   })
   const refresh = () => navigation.refresh()
   const lease = new Lease({
@@ -142,6 +154,7 @@ function buildReview(root, me, keymap) {
     next: (id) => navigation.next(id),
     refresh,
   })
+  const tour = new Tour(me.initials)
   const act = reviewActions({
     root,
     state,
@@ -156,6 +169,7 @@ function buildReview(root, me, keymap) {
     focusComment: () => bar.focusComment(),
     toggleQueue,
     toggleVerdictFirst,
+    tour: () => tour.start(),
   })
 
   root.classList.add('so-review', 'so-desk')
@@ -208,6 +222,7 @@ function buildReview(root, me, keymap) {
       const leftOut = me.problems.length ? [`Task files left out: ${me.problems.join(' · ')}`] : []
       const warnings = [me.clock, me.backups, ...leftOut].filter(Boolean)
       if (warnings.length) notices.show(warnings.join(' · '))
+      if (isActive() && state.current) tour.startOnce()
     } catch (error) {
       notices.error(error)
     }

@@ -1,0 +1,125 @@
+"""The help menu, the tour, the documentation and the installed app."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import version
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from reviewer.rules.workflow import ROUNDS
+from reviewer.store import Store
+from tests.browser.support.review_app import PASSWORD, serving, signed_in
+from tests.support.campaign import an_item
+
+pytestmark = pytest.mark.browser
+
+NEW = "NEW"
+"""The only person here who has not seen the tour (``TOUR_SEEN``)."""
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One app for this file: two items, a coordinator and two reviewers."""
+    db = tmp_path_factory.mktemp("help") / "annotations.db"
+    with Store.open(db) as store:
+        store.accounts.add_person("CO", "Cora", ["coordinator"], PASSWORD)
+        store.accounts.add_person("RE", "Rosa", ["reviewer"], PASSWORD)
+        store.accounts.add_person(NEW, "Nora", ["reviewer"], PASSWORD)
+        for number in range(2):
+            an_item(store, number)
+    with serving(db) as address:
+        yield address
+
+
+@pytest.fixture
+def desk(chromium: Browser, url: str) -> Iterator[Page]:
+    with signed_in(chromium, url, "RE", PASSWORD) as page:
+        yield page
+
+
+def test_the_help_menu_is_used_by_keyboard_and_no_key_reaches_the_item_behind(desk: Page) -> None:
+    button, menu = desk.locator(".so-help .help"), desk.locator(".so-menu")
+    button.focus()
+    desk.keyboard.press("Enter")
+    expect(menu.get_by_role("menuitem", name="Keys")).to_be_focused()
+    expect(button).to_have_attribute("aria-expanded", "true")
+    round_before = desk.locator(".decision-bar .round").inner_text()
+    desk.keyboard.press("k")
+    desk.keyboard.press("ArrowUp")
+    expect(menu.get_by_role("menuitem", name="The five rounds")).to_be_focused()
+    desk.keyboard.press("Escape")
+    expect(menu).to_be_hidden()
+    expect(button).to_be_focused()
+    expect(desk.locator(".decision-bar .round")).to_have_text(round_before)
+
+
+def test_the_help_menu_opens_keys_guide_and_rounds_and_names_the_version(desk: Page) -> None:
+    button, menu, panel = desk.locator(".so-help .help"), desk.locator(".so-menu"), desk.locator("dialog.panel")
+    for entry, title in (("Keys", "Keys"), ("The five rounds", "The five rounds")):
+        button.click()
+        menu.get_by_role("menuitem", name=entry).click()
+        expect(panel.locator("h2")).to_have_text(title)
+        desk.keyboard.press("Escape")
+        expect(panel).to_have_count(0)
+    button.click()
+    expect(menu).to_contain_text(f"Spec-o3 {version('spec-o3')}")
+    menu.get_by_role("menuitem", name="Class guide").click()
+    expect(panel.locator(".guide")).to_be_visible()
+
+
+def test_the_round_in_the_decision_bar_explains_all_five_rounds(desk: Page) -> None:
+    desk.locator(".decision-bar .round").click()
+    panel = desk.locator("dialog.panel")
+    assert [name.lower() for name in panel.locator("li strong").all_inner_texts()] == list(ROUNDS)
+    expect(panel).to_contain_text("2 people check the submitted version")
+
+
+SIZES = [(1920, 1080), (1366, 768), (820, 1180), (390, 844)]
+
+OVERLAP = """() => {
+  const [ring, card] = ['.so-tour-ring', '.so-tour'].map((one) => document.querySelector(one).getBoundingClientRect())
+  const apart = ring.right <= card.left || card.right <= ring.left || ring.bottom <= card.top || card.bottom <= ring.top
+  const inside = card.left >= 0 && card.top >= 0 && card.right <= innerWidth && card.bottom <= innerHeight
+  return { apart, inside, seen: ring.width > 8 && ring.height > 8 }
+}"""
+
+
+def test_the_tour_has_six_steps_and_opens_once_for_each_person(chromium: Browser, url: str) -> None:
+    with signed_in(chromium, url, NEW, PASSWORD) as page:
+        card = page.locator(".so-tour")
+        expect(card).to_be_visible()
+        expect(card.locator(".primary")).to_be_focused()
+        titles = []
+        for number in range(1, 7):
+            expect(card.locator("h2")).to_contain_text(f"{number} of 6")
+            titles.append(card.locator("h2").evaluate("(title) => title.firstChild.textContent"))
+            page.keyboard.press("ArrowRight")
+        expect(card).to_have_count(0)
+        assert titles == ["Your queue", "The trace", "The spectrum", "Hints", "Your decision", "Help"]
+        page.reload()
+        expect(page.locator(".so-review .decision-bar .round")).to_be_visible(timeout=30_000)
+        page.wait_for_function("window.specO3?.review.current?.place")
+        expect(card).to_have_count(0)
+        page.keyboard.press("Shift+H")
+        expect(card).to_be_visible()
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowLeft")
+        expect(card.locator("h2")).to_contain_text("1 of 6")
+        page.keyboard.press("k")  # decides nothing while the card has the focus
+        page.keyboard.press("Escape")
+        expect(card).to_have_count(0)
+        expect(page.locator(".decision-bar .round")).to_have_text("screening")
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_no_card_of_the_tour_covers_what_it_speaks_of(desk: Page, width: int, height: int) -> None:
+    desk.set_viewport_size({"width": width, "height": height})
+    desk.locator(".so-help .help").click()
+    desk.get_by_role("menuitem", name="Tour").click()
+    for number in range(1, 7):
+        expect(desk.locator(".so-tour h2")).to_contain_text(f"{number} of 6")
+        desk.wait_for_function(f"() => Object.values(({OVERLAP})()).every(Boolean)")
+        desk.keyboard.press("ArrowRight")
+    expect(desk.locator(".so-tour")).to_have_count(0)
