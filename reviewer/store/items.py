@@ -7,7 +7,7 @@ import pickle
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -296,13 +296,17 @@ class Items:
                 raise NotFound(f"There is no item {item_id}.")
             current = self._history.standing(db, item_id)
             (line,) = read_rows(db, [item_id], self._history.current_rules(db)[1], now)
+            version = version_by_id(db, item_id, current.version_id)
+            if line.spectrum_sha256 is not None and version.trajectory.medium_set_by:
+                # A person stated the medium: the version refers to the spectrum with it.
+                line = replace(line, spectrum_sha256=version.trajectory.spectrum_sha256)
             return Item(
                 id=item_id,
                 key=row["key"],
                 row=line,
                 label=row["label"],
                 standing=current,
-                version=version_by_id(db, item_id, current.version_id),
+                version=version,
                 added_at=datetime.fromisoformat(row["added_at"]),
             )
 

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from agent.trajectory import Trajectory
+from agent.spectrum import Spectrum
+from agent.spectrum.record import Medium, medium_may_be_set, medium_text, with_medium
+from agent.trajectory import Trajectory, Zoom
 from reviewer.rules.workflow import Action, Decision, Standing, Verb, incomplete, refusal, standing, undo_refusal
 from reviewer.store.accounts import find_person
 from reviewer.store.blind.scoring import refuse_withheld
 from reviewer.store.errors import KeyReused, LeaseLost, NotAllowed, VersionMoved
 from reviewer.store.history import History, version_by_id, version_from
-from reviewer.store.items import body_of, insert_version
+from reviewer.store.items import Items, body_of, insert_version
 from reviewer.store.leases import Leases, drop_autosave, drop_sent_comment
+from reviewer.store.spectra import Spectra, encode, insert_spectrum
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 from reviewer.store.values import Version, WorkTime
 
@@ -43,8 +47,10 @@ _FIXED = (
 class Reviews:
     """Versions and decisions."""
 
-    def __init__(self, database: Database, history: History, leases: Leases) -> None:
+    def __init__(self, database: Database, history: History, leases: Leases, items: Items, spectra: Spectra) -> None:
         self._database = database
+        self._items = items
+        self._spectra = spectra
         self._history = history
         self._leases = leases
 
@@ -90,6 +96,52 @@ class Reviews:
             )
             details = {"number": base.number + 1}
             self._database.log(db, person, "version saved", f"item {item_id}", details, {"versions": version_id})
+            self._history.refresh(db, item_id)
+            return version_by_id(db, item_id, version_id)
+
+    def set_medium(
+        self,
+        *,
+        person: str,
+        item_id: int,
+        base_version_id: int,
+        medium: Medium,
+        key: str,
+        lease_token: str,
+    ) -> Version:
+        """State the medium of an item whose file does not, as a new version.
+
+        The same key again returns the first result.
+        A stored spectrum never changes, so the version refers to another one: the same numbers in the stated medium.
+        Wavelengths keep their values and pictures their pixels; the zooms of the version have the stated medium.
+
+        :raises VersionMoved: another person saved a version in between
+        :raises LeaseLost: the lease has ended
+        :raises NotAllowed: the rules do not allow this person to edit now, or the file states its medium
+        :raises NotFound: the item has no spectrum
+        :raises KeyReused: the key was used for another text
+        """
+        base = self._items.version(base_version_id).trajectory
+        spectrum = self._spectra.get(self._items.get(item_id).row.spectrum_sha256 or "")
+        if not medium_may_be_set(spectrum):
+            raise NotAllowed(f"The file states its medium ({spectrum.medium}), so it cannot be changed.")
+        stated = with_medium(spectrum, medium, person)
+        trajectory = in_medium(base, stated, person)
+        row = encode(stated)  # slow: before the write transaction
+        with self._database.write() as db:
+            first = _replayed_version(db, key, person, item_id, trajectory)
+            if first is not None:
+                return first
+            now = self._history.standing(db, item_id)
+            current = self._require_current(db, item_id, base_version_id, now, trajectory)
+            self._refuse(db, person, now, "edit", current)
+            self._leases.renew_row(db, self._leases.still_held(db, lease_token, person, item_id))
+            at = stamp(self._database.now())
+            insert_spectrum(db, {**row, "added_at": at})
+            reason = f"medium stated: {medium}; before: {medium_text(spectrum)}"
+            version_id = insert_version(db, _next_version(current, person, trajectory, reason, key, at))
+            details = {"number": current.number + 1, "medium": medium, "before": medium_text(spectrum)}
+            self._database.log(db, person, "medium stated", f"item {item_id}", details, {"versions": version_id})
             self._history.refresh(db, item_id)
             return version_by_id(db, item_id, version_id)
 
@@ -240,6 +292,19 @@ class Reviews:
         facts = [fact for fact, _ in self._history.facts(db, row["item"])]
         places = {fact.id: n for n, fact in enumerate(facts) if isinstance(fact, Decision)}
         return standing(facts[: places[row["id"]] + 1], self._history.rules_by_id(db, row["rules"]))
+
+
+def in_medium(trajectory: Trajectory, spectrum: Spectrum, person: str) -> Trajectory:
+    """Return a trajectory that refers to ``spectrum``, whose medium ``person`` stated; windows keep their values."""
+    steps = (replace(s, medium=spectrum.medium) if isinstance(s, Zoom) else s for s in trajectory.steps)
+    return replace(
+        trajectory,
+        spectrum_sha256=spectrum.sha256,
+        medium=spectrum.medium,
+        medium_assumed=False,
+        medium_set_by=person,
+        steps=tuple(steps),
+    )
 
 
 def _replayed_version(db: Transaction, key: str, person: str, item_id: int, trajectory: Trajectory) -> Version | None:

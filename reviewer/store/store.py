@@ -55,7 +55,7 @@ class Store:
         self.items = Items(self.database, history, self.spectra)
         self.queue = Queue(self.database, history)
         self.leases = Leases(self.database, history)
-        self.reviews = Reviews(self.database, history, self.leases)
+        self.reviews = Reviews(self.database, history, self.leases, self.items, self.spectra)
         self.withdrawals = Withdrawals(self.database, history)
         self.marks = Marks(self.database)
         self.statistics = Statistics(self.database)

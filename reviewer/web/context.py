@@ -60,7 +60,15 @@ class Context:
     def hints(self, spectrum: Spectrum, zoom: Zoom, task: Task | None, thought: str = "") -> list[dict[str, str]]:
         """Return the hints of a zoom and of the thought on it; measured once per spectrum, window, task and thought."""
         key = json.dumps(
-            [spectrum.sha256, task.key if task else None, zoom.frame, zoom.z, dict(zoom.arguments), thought],
+            [
+                spectrum.sha256,
+                spectrum.meta.get("medium_assumed"),
+                task.key if task else None,
+                zoom.frame,
+                zoom.z,
+                dict(zoom.arguments),
+                thought,
+            ],
             default=str,
         )
 

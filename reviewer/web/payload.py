@@ -238,10 +238,15 @@ def _provenance(store: Store, item: Item) -> tuple[list[dict[str, Any]], dict[st
     for version in versions[1:]:
         after = {s["id"]: s for s in version.trajectory.to_json()["steps"]}
         for step_id, step in after.items():
-            if before.get(step_id) != step:
+            if _but_medium(before.get(step_id)) != _but_medium(step):
                 edited[step_id] = version.author or "import"
         before = after
     return originals, edited
+
+
+def _but_medium(step: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return a step without its medium: stating the medium of the spectrum edits no step."""
+    return step and {key: value for key, value in step.items() if key != "medium"}
 
 
 def about_json(spectrum: Spectrum) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from cachetools import LRUCache
 
 from agent import plot, tool
 from agent.spectrum import Spectrum
+from agent.spectrum.record import with_medium
 from agent.trajectory import Trajectory, TrajectoryError, Zoom
 from agent.trajectory.messages import png_of
 from agent.trajectory.steps import Answer, Think, step_to_json
@@ -129,6 +130,13 @@ def _checked(sent: Zoom, old: Zoom | None, base: Trajectory, gallery: Gallery) -
     if base.spectrum_sha256 is None:
         raise TrajectoryError("This item came without its spectrum, so its windows cannot be changed.")
     return zoom_step(gallery, base.spectrum_sha256, base, sent.id, sent.arguments)
+
+
+def as_stated(spectrum: Spectrum, trajectory: Trajectory) -> Spectrum:
+    """Return the spectrum without the remark that its medium is assumed, if a person stated it for this item."""
+    if not trajectory.medium_set_by:
+        return spectrum
+    return with_medium(spectrum, trajectory.medium, trajectory.medium_set_by)
 
 
 def zoom_step(

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from agent.spectrum.record import Medium
 from reviewer.rules.workflow import State, Verb
 from reviewer.store import MarkKind, OwnVerdict, QueueFilter
 
@@ -53,6 +54,15 @@ class Saved(Sent):
     base: int
     steps: Annotated[list[Object], Field(max_length=200)]
     reason: Text = ""
+    key: Key
+    lease: str
+
+
+class MediumStated(Sent):
+    """The medium of the wavelengths, where the file does not state it."""
+
+    base: int
+    medium: Medium
     key: Key
     lease: str
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -277,3 +279,35 @@ def test_the_second_of_two_tabs_shows_both_texts_and_merges_nothing(desk: Page) 
     expect(panel.locator("ins")).to_contain_text("Theirs")
     panel.get_by_role("button", name="Replace its steps by mine").click()
     expect(other.locator(".card.think").first).to_contain_text("Theirs.")
+
+
+@pytest.fixture
+def at_assumed(chromium: Browser, tmp_path: Path) -> Iterator[Page]:
+    """The page at an item whose file does not state its medium, in revision."""
+    path = tmp_path / "star.csv"
+    rows = (f"{w},{1 + 2 * math.exp(-0.5 * ((w - 6563) / 10) ** 2)},0.02" for w in range(4000, 8000, 2))
+    path.write_text("wavelength,flux,error\n" + "\n".join(rows))
+    db = tmp_path / "annotations.db"
+    spec_o3("draft", path, "--policy", "baseline", "--task", "cv", "--db", db)
+    with serving(db) as address, working_alone(chromium, address, 1) as page:
+        yield page
+
+
+def test_an_assumed_medium_is_stated_in_revision_from_the_header(at_assumed: Page) -> None:
+    page = at_assumed
+    medium = page.locator("header.item .medium")
+    expect(page.locator("header.item .facts-line")).to_contain_text("air (assumed)")
+    expect(medium).to_have_count(0)  # in screening it is a statement only
+    zoom = in_revision(page)
+    picture = zoom.locator("img").get_attribute("src") or ""
+    medium.select_option("vacuum")
+    expect(page.locator(".toasts")).to_contain_text("in vacuum, stated by you")
+    expect(medium).to_have_value("")
+    expect(medium.locator("option").first).to_have_text("vacuum")
+    expect(page.locator(".so-full .so-titles")).to_contain_text("observed, vacuum")
+    expect(page.locator(".so-full .so-titles")).not_to_contain_text("assumed")
+    # The pixels are the same; only the address names the other spectrum.
+    name = re.search(r"/api/picture/[0-9a-f]+", picture)
+    assert name is not None
+    expect(page.locator(".card.zoom").first.locator("img")).to_have_attribute("src", re.compile(name[0]))
+    assert page.evaluate("window.specO3.review.current.spectrum.meta.medium_set_by")

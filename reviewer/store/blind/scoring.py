@@ -72,6 +72,9 @@ WITHHELD = "You score this in a blind session; it is shown here again once the s
 _HIDDEN_HASHES = """
 SELECT i.spectrum FROM items i WHERE i.id IN (SELECT value FROM json_each(:items))
 UNION
+SELECT json_extract(v.body, '$.spectrum.sha256') FROM versions v
+WHERE v.item IN (SELECT value FROM json_each(:items))
+UNION
 SELECT json_extract(step.value, '$.picture') FROM versions v, json_each(v.body, '$.steps') step
 WHERE v.item IN (SELECT value FROM json_each(:items))
 UNION

@@ -23,8 +23,11 @@ from reviewer.store.errors import KeyReused, NotAllowed, NotFound
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 
 _CANDIDATES = """
-SELECT i.id, s.version, i.drafter_kind, i.drafter_name, i.task, i.spectrum
-FROM standings s JOIN items i ON i.id = s.item
+SELECT i.id, s.version, i.drafter_kind, i.drafter_name, i.task,
+       -- The spectrum in the medium that a person stated, where the version says so.
+       CASE WHEN EXISTS (SELECT 1 FROM versions m WHERE m.item = i.id AND m.reason LIKE 'medium stated:%')
+            THEN json_extract(v.body, '$.spectrum.sha256') ELSE i.spectrum END AS spectrum
+FROM standings s JOIN items i ON i.id = s.item JOIN versions v ON v.id = s.version
 WHERE s.state <> 'withdrawn' AND (i.id IN (SELECT value FROM json_each(:gold)) OR (
     (:items = '[]' OR i.id IN (SELECT value FROM json_each(:items)))
     AND (:sources = '[]' OR s.drafter IN (SELECT value FROM json_each(:sources)))

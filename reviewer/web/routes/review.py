@@ -32,7 +32,7 @@ from reviewer.web.payload import (
     spectrum_bytes,
     stamp,
 )
-from reviewer.web.pictures import png_in_base64, revise, zoom_json, zoom_step
+from reviewer.web.pictures import as_stated, png_in_base64, revise, zoom_json, zoom_step
 from reviewer.web.visibility import VisibleDep, require_visible
 
 Filter = Annotated[QueueFilter, Depends(requests.queue_filter)]
@@ -167,8 +167,8 @@ def item_hints(person: PersonDep, context: ContextDep, item_id: int, version: in
     sha256, task = found.row.spectrum_sha256, context.tasks.get(found.row.task)
     if sha256 is None:
         return {"hints": {}}
-    spectrum = context.gallery.spectrum(sha256)
     trajectory = found.version.trajectory
+    spectrum = as_stated(context.gallery.spectrum(sha256), trajectory)
     return {"hints": {z.id: context.hints(spectrum, z, task, thought_on(trajectory, z)) for z in trajectory.zooms}}
 
 
@@ -193,7 +193,7 @@ def tool_call(context: ContextDep, visible: VisibleDep, sent: requests.ToolCall)
         raise TrajectoryError("This item has no spectrum, so no new picture can be drawn.")
     trajectory = found.version.trajectory
     step = zoom_step(context.gallery, sha256, trajectory, "new", sent.arguments)
-    spectrum = context.gallery.spectrum(sha256)
+    spectrum = as_stated(context.gallery.spectrum(sha256), trajectory)
     return {
         "step": zoom_json(step),
         "png": png_in_base64(context.gallery, sha256, trajectory, step),
@@ -250,6 +250,19 @@ def version(person: PersonDep, context: ContextDep, item_id: int, sent: requests
         base_version_id=sent.base,
         trajectory=revised,
         reason=sent.reason,
+        key=sent.key,
+        lease_token=sent.lease,
+    )
+    return {"version": made.id, "number": made.number, "at": made.at.isoformat()}
+
+
+@router.post("/item/{item_id}/medium")
+def medium(person: PersonDep, context: ContextDep, item_id: int, sent: requests.MediumStated) -> dict[str, Any]:
+    made = context.store.reviews.set_medium(
+        person=person.initials,
+        item_id=item_id,
+        base_version_id=sent.base,
+        medium=sent.medium,
         key=sent.key,
         lease_token=sent.lease,
     )

@@ -49,6 +49,9 @@ def make(path: Path) -> Store:
     desk.decide("RE", 2, "keep")
     opened(store, items=(3, 4, 5, 6, 7, 8), each=2, mode="both", scorers=("RE", "AU"))
     drawn(store, items=(9, 10), each=1, scorers=("VO", "AU"))
+    assumed = a_spectrum("assumed.csv", medium="air", meta={"medium_assumed": True})
+    store.items.add(a_trajectory(assumed, medium="air"), store.spectra.add(assumed), key="assumed")
+    desk.decide("RE", ASSUMED, "keep")
     return store
 
 
@@ -72,6 +75,20 @@ def store(path: Path) -> Iterator[Store]:
 
 
 # ---- every write path
+
+ASSUMED = 13
+"""The item whose file does not state its medium, in revision."""
+
+
+def state_medium(store: Store) -> None:
+    store.reviews.set_medium(
+        person="RE",
+        item_id=ASSUMED,
+        base_version_id=version_of(store, ASSUMED),
+        medium="vacuum",
+        key="medium",
+        lease_token=store.leases.take("RE", ASSUMED).token,
+    )
 
 
 def version_of(store: Store, item: int) -> int:
@@ -155,6 +172,7 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
     "withdrawals.withdraw": (lambda s: s.withdrawals.withdraw("CO", Selection(first=11)), "items withdrawn"),
     "withdrawals.restore": (restored, "items restored"),
     "reviews.save_version": (save, "version saved"),
+    "reviews.set_medium": (state_medium, "medium stated"),
     "reviews.decide": (decide, "decided"),
     "reviews.undo": (lambda s: s.reviews.undo(person="RE", item_id=2, key="undo"), "undone"),
     "marks.add": (

@@ -61,6 +61,7 @@ WITH_PARAMETERS: dict[str, tuple[str, ...]] = {
             "POST /api/item/{item_id}/autosave",
             "POST /api/item/{item_id}/discard",
             "POST /api/item/{item_id}/version",
+            "POST /api/item/{item_id}/medium",
             "POST /api/item/{item_id}/decide",
             "POST /api/item/{item_id}/undo",
             "POST /api/item/{item_id}/mark",

@@ -191,6 +191,71 @@ def test_why_a_drafter_cannot_tell_is_sent_but_not_before_the_own_verdict(app: A
     assert client.get("/api/item/1").json()["draft_cannot_tell"] is None
 
 
+def an_item_of_assumed_medium(store: Store) -> tuple[int, Trajectory, Spectrum]:
+    """An item whose file does not state its medium, read as air, in revision."""
+    trajectory, spectrum = drafted(4)
+    assumed = replace(spectrum, medium="air", meta={"medium_assumed": True})
+    steps = tuple(replace(s, medium="air") if isinstance(s, Zoom) else s for s in trajectory.steps)
+    text = replace(trajectory, spectrum_sha256=assumed.sha256, medium="air", medium_assumed=True, steps=steps)
+    return store.items.add(text, store.spectra.add(assumed)), text, assumed
+
+
+def state_medium(client: TestClient, item: int, medium: str, key: str = "key-of-medium") -> Any:
+    lease = client.post(f"/api/item/{item}/lease", json={}).json()["lease"]
+    base = client.get(f"/api/item/{item}").json()["version"]["id"]
+    return client.post(f"/api/item/{item}/medium", json={"base": base, "medium": medium, "key": key, "lease": lease})
+
+
+def test_a_reviewer_states_the_medium_and_everything_follows_but_the_pictures(app: Any, store: Store) -> None:
+    item, before, _ = an_item_of_assumed_medium(store)
+    client = client_of(app, "RV")
+    assert "assumed" in client.get(f"/api/item/{item}/hints").text
+    assert state_medium(client, item, "vacuum").status_code == 403  # in screening
+    decide(client, item, "keep")
+    assert state_medium(client, item, "vacuum").status_code == 200
+
+    shown = client.get(f"/api/item/{item}").json()
+    after = shown["trajectory"]
+    assert (after["medium"], after["medium_set_by"], "medium_assumed" in after) == ("vacuum", "RV", False)
+    zooms = [step for step in after["steps"] if step["kind"] == "zoom"]
+    assert [z["medium"] for z in zooms] == ["vacuum", "vacuum"]
+    assert [(z["picture"], z["arguments"]) for z in zooms] == [(z.picture, dict(z.arguments)) for z in before.zooms]
+    assert shown["edited_by"] == {}
+    assert shown["row"]["spectrum"] == after["spectrum"]["sha256"] != before.spectrum_sha256
+    stated = store.spectra.get(shown["row"]["spectrum"])
+    assert (stated.medium, stated.meta["medium_set_by"]) == ("vacuum", "RV")
+    assert "assumed" not in client.get(f"/api/item/{item}/hints").text
+    query = {"spectrum": shown["row"]["spectrum"], "arguments": json.dumps(zooms[0]["arguments"])}
+    assert client.get(f"/api/picture/{zooms[0]['picture']}", params=query).headers["content-type"] == "image/png"
+
+    (entry,) = [one for one in store.log.entries() if one.what == "medium stated"]
+    assert (entry.person, entry.subject) == ("RV", f"item {item}")
+    assert (entry.details["medium"], entry.details["before"]) == ("vacuum", "air (assumed)")
+    assert store.upkeep.verify() == []
+    back = state_medium(client, item, "air", "another-key")
+    assert back.status_code == 200
+    assert client.get(f"/api/item/{item}").json()["row"]["spectrum"] == before.spectrum_sha256
+
+
+def test_an_assumed_medium_can_be_confirmed(app: Any, store: Store) -> None:
+    item, before, _ = an_item_of_assumed_medium(store)
+    client = client_of(app, "RV")
+    decide(client, item, "keep")
+    assert state_medium(client, item, "air").status_code == 200
+    body = client.get(f"/api/item/{item}").json()["trajectory"]
+    assert (body["medium"], body["medium_set_by"]) == ("air", "RV")
+    assert body["spectrum"]["sha256"] == before.spectrum_sha256
+    assert "assumed" not in client.get(f"/api/item/{item}/hints").text
+
+
+def test_a_medium_that_the_file_states_cannot_be_changed(app: Any) -> None:
+    client = client_of(app, "RV")
+    decide(client, 1, "keep")
+    answer = state_medium(client, 1, "air")
+    assert answer.status_code == 403
+    assert "The file states its medium (vacuum)" in answer.json()["error"]
+
+
 def test_the_known_label_is_not_sent_with_an_item(app: Any) -> None:
     assert client_of(app, "RV").get("/api/item/1").json()["trajectory"]["label"] is None
 

@@ -7,9 +7,10 @@ import { factsButtons } from './spectrum_facts.js'
 /**
  * @param {HTMLElement} root
  * @param {{item: any, spectrum: any, evidence?: HTMLElement | null, onGuide: () => void,
- *   toast: (text: string) => void}} shown `evidence`: the button that opens the evidence
+ *   onMedium?: ((medium: string) => void) | null, toast: (text: string) => void}} shown
+ *   `evidence`: the button that opens the evidence; `onMedium`: the person states the medium of the wavelengths
  */
-export function drawHeader(root, { item, spectrum, evidence = null, onGuide, toast }) {
+export function drawHeader(root, { item, spectrum, evidence = null, onGuide, onMedium = null, toast }) {
   const facts = [
     spectrum?.survey || item.row.survey || 'no survey',
     dateOf(spectrum),
@@ -51,10 +52,7 @@ export function drawHeader(root, { item, spectrum, evidence = null, onGuide, toa
         ' · ',
         h('span', { title: 'class in the catalogue or header' }, spectrum.catalogue_class),
       ],
-      spectrum?.meta?.medium_assumed && [
-        ' · ',
-        h('span.look', { title: 'the file does not say whether air or vacuum' }, mediumText(spectrum)),
-      ],
+      spectrum && mediumMayBeSet(spectrum) && [' · ', mediumOf(spectrum, item.may.edit === null ? onMedium : null)],
       place && [
         ' · ',
         h(
@@ -82,6 +80,41 @@ export function drawHeader(root, { item, spectrum, evidence = null, onGuide, toa
             'it along)',
         ),
     ),
+  )
+}
+
+/** Whether the file does not state the medium. */
+const mediumMayBeSet = ({ meta }) => Boolean(meta.medium_assumed || meta.medium_set_by)
+
+/**
+ * The medium of the wavelengths where the file does not state it: the person who may edit the item can.
+ * @param {any} spectrum @param {((medium: string) => void) | null} onMedium null where the person may not state it
+ */
+function mediumOf(spectrum, onMedium) {
+  const { medium_assumed: assumed, medium_set_by: person } = spectrum.meta
+  const text = mediumText(spectrum)
+  const by = person === 'option' ? 'when it was drafted' : `by ${person}`
+  const origin = assumed ? 'the file does not say whether air or vacuum' : `stated ${by}`
+  const title = `medium of the wavelengths: ${origin}. Air and vacuum differ by 83 km/s, 1.8 Å at Hα`
+  if (!onMedium) return h(assumed ? 'span.look' : 'span', { title }, text)
+  const other = spectrum.medium === 'air' ? 'vacuum' : 'air'
+  const choices = assumed
+    ? [['', text], ...['air', 'vacuum'].map((m) => [m, m])]
+    : [
+        ['', text],
+        [other, other],
+      ]
+  return h(
+    'select.medium',
+    {
+      title,
+      'aria-label': 'Medium of the wavelengths',
+      onChange: (/** @type {Event} */ event) => {
+        const { value } = /** @type {HTMLSelectElement} */ (event.target)
+        if (value) onMedium(value)
+      },
+    },
+    choices.map(([value, label]) => h('option', { value }, label)),
   )
 }
 

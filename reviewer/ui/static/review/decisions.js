@@ -143,6 +143,27 @@ export class Decisions {
   }
 
   /**
+   * State the medium of a spectrum whose file does not, as a version of its own after the edits so far.
+   * @param {string} medium "air" or "vacuum"
+   */
+  async setMedium(medium) {
+    const base = await this.saveVersion()
+    const { item } = this.state
+    if (base === null || !item) return
+    try {
+      const body = { base, medium, key: newKey() }
+      const made = await this.#postLeased(`/api/item/${item.id}/medium`, body)
+      if (made === null) return
+      this.topBar.saved(made.at)
+      await this.on.refresh()
+      this.notices.toast(`The wavelengths are in ${medium}, stated by you. Saved as version ${made.number}.`)
+    } catch (error) {
+      if (error instanceof Refused && ITEM_CHANGED.includes(error.kind)) await this.#showPresentItem(item, error)
+      else this.notices.error(error)
+    }
+  }
+
+  /**
    * Send what needs the lease, with the same key until the server answers. A lease that has run out is requested again
    * once. Resolves with null where another person has the item; the page shows that already.
    * @param {string} path @param {Object} body @returns {Promise<any>}

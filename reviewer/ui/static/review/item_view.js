@@ -19,16 +19,21 @@ import { pictureURL } from './items.js'
  * @property {(name: string) => string | undefined} pictureOf a picture that the server has just drawn
  * @property {(lo: number, hi: number, final: boolean) => void} onDrag a window is dragged on the spectrum
  * @property {() => void} onGuide
+ * @property {(medium: string) => void} onMedium the person states the medium of the wavelengths
  * @property {Object<string, Function>} cards what the cards of the trace report, see `TraceView`
  */
 
 export class ItemView {
+  /** The spectrum that is drawn: its hash, and whether its medium is assumed. */
+  #drawn = ''
+
   /** @param {ItemViewOptions} options */
-  constructor({ state, notices, pictureOf, onDrag, onGuide, cards }) {
+  constructor({ state, notices, pictureOf, onDrag, onGuide, onMedium, cards }) {
     this.state = state
     this.notices = notices
     this.pictureOf = pictureOf
     this.onGuide = onGuide
+    this.onMedium = onMedium
     this.header = h('header.item')
     this.tracePane = h('section', { 'aria-label': 'Trace' })
     this.spectrumPane = h('section.spectrum', { 'aria-label': 'Spectrum' })
@@ -63,7 +68,7 @@ export class ItemView {
     const { item, spectrum } = current
     const toast = (/** @type {string} */ message) => this.notices.toast(message)
     const evidence = spectrum && this.evidence.button
-    drawHeader(this.header, { item, spectrum, evidence, onGuide: this.onGuide, toast })
+    drawHeader(this.header, { item, spectrum, evidence, onGuide: this.onGuide, onMedium: this.onMedium, toast })
     this.#showTrace()
     this.#showSpectrum(sameItem)
   }
@@ -115,20 +120,23 @@ export class ItemView {
     )
   }
 
-  /** @param {boolean} sameItem */
   #showSpectrum(sameItem) {
     const { current, editable, steps } = this.state
     if (!current) return
     const { item, spectrum, atlas } = current
+    // A person may have stated the medium: then it is another spectrum of the same item.
+    const drawn = `${item.row.spectrum} ${spectrum?.meta.medium_assumed}`
+    const sameSpectrum = sameItem && drawn === this.#drawn
+    this.#drawn = drawn
     const { originals, trajectory } = item
     this.spectrumPane.classList.toggle('absent', spectrum === null)
-    if (!sameItem) {
+    if (!sameSpectrum) {
       const { spectrum: sha256, task } = item.row
       this.aids.show(spectrum && sha256 ? { sha256, task, spectrum, item: item.id } : null)
       this.evidence.update()
     }
     if (spectrum === null) return
-    if (sameItem) {
+    if (sameSpectrum) {
       this.#showWindows()
       return
     }

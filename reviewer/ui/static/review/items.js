@@ -11,6 +11,12 @@ import { prepare } from '../spectrum/scene.js'
  */
 const BETWEEN_PICTURES = 60
 
+/** A spectrum whose medium is no longer an assumption where a person has stated it for the item. */
+function asStated(spectrum, person) {
+  if (!person) return spectrum
+  return { ...spectrum, meta: { ...spectrum.meta, medium_assumed: false, medium_set_by: person } }
+}
+
 export class Items {
   #items = new Cache(40)
   #spectra = new Cache(24)
@@ -33,7 +39,7 @@ export class Items {
       const { spectrum: sha256, survey, task } = item.row
       const spectrum = sha256 ? this.#spectra.get(sha256, () => getSpectrum(`/api/spectrum/${sha256}`)) : null
       const [data, atlas] = await Promise.all([spectrum, getAtlas(survey, task)])
-      return { item, spectrum: data, atlas }
+      return { item, spectrum: data && asStated(data, item.trajectory.medium_set_by), atlas }
     })
   }
 

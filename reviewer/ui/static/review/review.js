@@ -106,6 +106,7 @@ function buildReview(root, me, keymap) {
     pictureOf: (name) => editing.picture(name),
     onDrag: (lo, hi, final) => editing.dragWindow(lo, hi, final),
     onGuide: () => act('guide'),
+    onMedium: (medium) => decisions.setMedium(medium),
     cards: {
       onText: (id, text) => editing.setText(id, text),
       onAnswer: (id, change) => editing.setAnswer(id, change),
