@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from reviewer.cli.common import add_database, add_json, opened
 
 if TYPE_CHECKING:
     from reviewer.exchange.exports import Exported
+    from reviewer.rules.campaign import State
     from reviewer.store import Store
 
 
@@ -85,6 +87,12 @@ def _export_summary(made: Exported) -> str:
 if TYPE_CHECKING:
     from reviewer.exchange.imports import Imported
 
+
+def _numbers(items: list[int]) -> str:
+    more = f" and {len(items) - SHOWN} more" if len(items) > SHOWN else ""
+    return ", ".join(map(str, items[:SHOWN])) + more
+
+
 SHOWN = 20  # problems printed for a person; --json has them all
 
 
@@ -101,12 +109,19 @@ def add_import(parser: ArgumentParser) -> None:
         action="store_true",
         help="import the good rows even if others are bad; by default none is imported then",
     )
+    parser.add_argument(
+        "--same-spectrum",
+        choices=("import", "leave-out"),
+        default="import",
+        help="rows whose spectrum is in the database for the same task with another text (import)",
+    )
     add_database(parser)
     add_json(parser)
 
 
 def run_import(arguments: Namespace) -> int:
     from reviewer.exchange.imports import ImportFileError, import_file
+    from reviewer.exchange.recognition import by_state
 
     with opened(arguments.db) as store, ProgressBar(None, "rows checked and written") as bar:
         try:
@@ -117,24 +132,32 @@ def run_import(arguments: Namespace) -> int:
                 batch=arguments.batch,
                 skip_bad=arguments.skip_bad,
                 progress=bar.at,
+                same_spectrum="leave out" if arguments.same_spectrum == "leave-out" else "import",
             )
         except ImportFileError as error:
             raise CannotRun(str(error)) from error
+        states = by_state(store, imported.known)
     result = {
         "added": list(imported.added),
-        "known": imported.known,
+        "known": len(imported.known),
+        "known_items": list(imported.known),
+        "other_texts": [asdict(row) for row in imported.other_texts],
         "problems": [asdict(problem) for problem in imported.problems],
     }
-    print_result(arguments, result, _import_summary(imported, arguments.skip_bad))
+    print_result(arguments, result, _import_summary(imported, arguments, states))
     return CHECK_FAILED if imported.problems else DONE
 
 
-def _import_summary(imported: Imported, skip_bad: bool) -> str:
+def _import_summary(imported: Imported, arguments: Namespace, states: Mapping[State, list[int]]) -> str:
     problems = imported.problems
-    if problems and not skip_bad:
+    if problems and not arguments.skip_bad:
         lines = [f"nothing imported: {len(problems)} rows are bad (--skip-bad imports the others)"]
     else:
-        lines = [f"{len(imported.added)} imported, {imported.known} were there already"]
+        lines = [f"{len(imported.added)} imported"]
+        lines += [f"{len(items)} already {state} here: items {_numbers(items)}" for state, items in states.items()]
+        others = len(imported.other_texts)
+        done = "left out" if arguments.same_spectrum == "leave-out" else "imported all the same (--same-spectrum)"
+        lines += [f"{others} rows of spectra that are here for the same task with another text: {done}"] * (others > 0)
         lines += [f"{len(problems)} rows left out"] if problems else []
     lines += [str(problem) for problem in problems[:SHOWN]]
     lines += [f"and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else []

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from agent import tasks
 from agent.spectrum import Spectrum, SpectrumError
@@ -20,6 +20,7 @@ from agent.text import OneLine, one_line
 from agent.trajectory import Medium, Trajectory, TrajectoryError, Zoom
 from agent.trajectory.json_rows import elements
 from reviewer.exchange.pictures import PictureError, PictureFiles, Pictures
+from reviewer.exchange.recognition import Recognition
 from reviewer.rules.campaign import known_tasks
 from reviewer.store import Draft, Store
 
@@ -45,13 +46,32 @@ class ImportProblem:
         return one_line(f"row {self.line}: {self.field}: {self.reason}")
 
 
+SameSpectrum = Literal["import", "leave out", "ask"]
+"""What to do with rows whose spectrum is in the database for the same task with another text; "ask": import nothing."""
+
+
+@dataclass(frozen=True)
+class OtherText:
+    """A row whose spectrum is in the database for the same task with another text: in these items."""
+
+    line: int
+    name: str
+    items: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class Imported:
-    """The result of an import. ``added`` are item ids; ``known`` counts rows that already existed."""
+    """The result of an import.
+
+    :param added: the new items
+    :param known: the items that have the text of a row already, one per row
+    :param other_texts: rows of spectra that were in the database for the same task, with another text
+    """
 
     added: tuple[int, ...] = ()
-    known: int = 0
+    known: tuple[int, ...] = ()
     problems: tuple[ImportProblem, ...] = ()
+    other_texts: tuple[OtherText, ...] = ()
 
 
 def import_file(
@@ -62,8 +82,9 @@ def import_file(
     skip_bad: bool = False,
     progress: Progress | None = None,
     by: str | None = None,
+    same_spectrum: SameSpectrum = "import",
 ) -> Imported:
-    """Import a file of drafts; a row that already exists, by its content, is not added again.
+    """Import a file of drafts; a row whose text an item already has, in any version, is not added again.
 
     :param path: the file, or a folder that holds one of ``NAMES``
     :param spectra: a folder with spectra that the rows only name
@@ -71,30 +92,45 @@ def import_file(
     :param skip_bad: import the good rows if others are bad; else one bad row refuses the whole file
     :param progress: called with the number of rows done, of twice as many: checked, then written
     :param by: initials of the person; None for the owner of the database file
+    :param same_spectrum: what to do with rows whose spectrum is here for the same task with another text
     :raises ImportFileError: there is no such file or folder, no row in it, or a picture changed meanwhile
     """
     known, _ = known_tasks(store.path)
     drafts = DraftFile(path, spectra, batch or path.resolve().name, known, store.spectra.exists)
-    problems = []
+    recognition = Recognition(store)
+    problems, same, other_texts = [], [], []
+    left_out: set[int] = set()
     rows = 0
     for rows, found in enumerate(drafts.rows(), start=1):
         if isinstance(found, ImportProblem):
             problems.append(found)
+        else:
+            recognised = recognition.find(found)
+            if recognised.same is not None:
+                same.append(recognised.same)
+                left_out.add(rows)
+            elif recognised.others:
+                other_texts.append(OtherText(rows, found.trajectory.spectrum_name, recognised.others))
         if progress is not None:
             progress(rows)
     if not rows:
         raise ImportFileError(f"{drafts.path}: found no rows, expected trajectories")
-    if problems and not skip_bad:
-        return Imported(problems=tuple(problems))
-    good = (found for found in drafts.rows() if isinstance(found, Draft))
+    others = tuple(other_texts)
+    if (problems and not skip_bad) or (others and same_spectrum == "ask"):
+        return Imported(known=tuple(same), problems=tuple(problems), other_texts=others)
+    if same_spectrum == "leave out":
+        left_out |= {row.line for row in others}
+    numbered = enumerate(drafts.rows(), start=1)
+    good = (found for row, found in numbered if row not in left_out and isinstance(found, Draft))
     try:
         added = store.items.add_all(good, None if progress is None else lambda done: progress(rows + done), by)
     except PictureError as error:
         raise ImportFileError(f"{drafts.path}: nothing was imported: {error}") from error
     return Imported(
         added=tuple(a.item_id for a in added if a.new),
-        known=sum(not a.new for a in added),
+        known=(*same, *(a.item_id for a in added if not a.new)),
         problems=tuple(problems),
+        other_texts=others,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -152,6 +153,15 @@ def _state_in(states: tuple[State, ...]) -> str:
     return f"s.state IN ({', '.join(repr(state) for state in states)})"
 
 
+_OF_SPECTRUM = """
+SELECT id FROM items WHERE spectrum = :spectrum AND task = :task
+UNION
+SELECT id FROM items
+WHERE id IN (SELECT rowid FROM items_text WHERE items_text MATCH :text)
+    AND name = :name AND task = :task AND (spectrum IS NULL OR :spectrum IS NULL)
+ORDER BY 1
+"""
+
 _FACETS = ("task", "survey", "drafter", "batch", "state")
 
 _ROWS = """
@@ -203,6 +213,26 @@ class Queue:
         chosen = QueueFilter(task=task, batch=batch, states=("approved",))
         with self._database.read() as db:
             return self._search(db, chosen, "", stamp(self._database.steady())).walk(None, None)
+
+    def of_spectrum(self, spectrum: str | None, name: str, task: str) -> list[int]:
+        """Return the items of a spectrum under one task, in order.
+
+        :param spectrum: SHA-256; items without a spectrum, and all items if it is None, are compared by ``name``
+        """
+        quoted = name.replace('"', '""')
+        values = {"spectrum": spectrum, "name": name, "task": task, "text": f'"{quoted}"'}
+        with self._database.read() as db:
+            return [item for (item,) in db.execute(_OF_SPECTRUM, values)]
+
+    def states(self, items: Sequence[int]) -> dict[int, State]:
+        """Return the state of each of these items, in their order."""
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT item, state FROM standings WHERE item IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(items)),),
+            )
+            found = {row["item"]: row["state"] for row in rows}
+        return {item: found[item] for item in items if item in found}
 
     def facets(self) -> Mapping[str, Sequence[str]]:
         """Return the values of task, survey, drafter, batch and state that occur, sorted. Withdrawn items count only

@@ -9,7 +9,7 @@ import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
@@ -17,9 +17,22 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import gradio as gr
 
-from reviewer.exchange.imports import NAMES, Imported, ImportFileError, import_file
+from reviewer.exchange.imports import NAMES, Imported, ImportFileError, SameSpectrum, import_file
+from reviewer.exchange.recognition import by_state
+from reviewer.rules.campaign import CLOSED, State
 from reviewer.store import Store
-from reviewer.ui.widgets import Changes, line, markup, message_line, report_errors, require_manager, table
+from reviewer.ui.widgets import (
+    Changes,
+    batch_link,
+    counted,
+    item_link,
+    line,
+    markup,
+    message_line,
+    report_errors,
+    require_manager,
+    table,
+)
 
 ROWS = (".jsonl", ".json")
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")
@@ -138,6 +151,7 @@ _ABOUT = (
 )
 # A page of problems is enough to see the pattern.
 MOST_SHOWN = 200
+MOST_LINKS = 8
 
 
 @dataclass(frozen=True)
@@ -156,7 +170,16 @@ def build(store: Store, local: bool) -> ImportForm:
     files = gr.File(label="Rows, pictures, spectra, or a zip", file_count="multiple", height=84)
     with gr.Row(equal_height=True):
         batch = gr.Textbox(label="Batch name (for filtering)", placeholder="the file's name", max_length=100)
-        skip_bad = gr.Checkbox(label="Import the valid rows if others are not", container=False)
+        skip_bad = gr.Checkbox(label="Skip bad rows, import the rest", container=False)
+    same_spectrum = gr.Radio(
+        [
+            ("ask me", "ask"),
+            ("import them all the same", "import"),
+            ("leave them out", "leave out"),
+        ],
+        value="ask",
+        label="Spectra that are here already for the same task with another text",
+    )
     button = gr.Button("Import", size="sm", elem_classes="so-small")
     message, results = message_line(), markup(elem_classes="so-results")
 
@@ -166,19 +189,23 @@ def build(store: Store, local: bool) -> ImportForm:
         paths: Sequence[str] | None,
         name: str,
         good_only: bool,
+        others: SameSpectrum,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Changes:
         me = require_manager(request, store, local).initials
         if not paths:
             return {message: line("look", "Add a file first.")}
         with unpacked([Path(path) for path in paths]) as found:
-            outcomes = [(rows.name, _import_rows(store, rows, name.strip(), good_only, progress, me)) for rows in found]
-        clean = not any(outcome.problems for _, outcome in outcomes)
-        return {message: _summary(outcomes), results: _problems(outcomes), **({files: None} if clean else {})}
+            outcomes = [
+                (rows.name, _import_rows(store, rows, name.strip(), good_only, others, progress, me)) for rows in found
+            ]
+        waits = any(outcome.problems or (outcome.other_texts and others == "ask") for _, outcome in outcomes)
+        text = _summary(store, outcomes, others)
+        return {message: text, results: _details(outcomes), **({} if waits else {files: None})}
 
     button.click(
         import_files,
-        [files, batch, skip_bad],
+        [files, batch, skip_bad, same_spectrum],
         [message, results, files],
         show_progress_on=results,
         concurrency_id="library",
@@ -188,35 +215,78 @@ def build(store: Store, local: bool) -> ImportForm:
     return ImportForm(button)
 
 
-def _import_rows(store: Store, rows: Path, batch: str, skip_bad: bool, progress: gr.Progress, by: str) -> Imported:
+def _import_rows(
+    store: Store, rows: Path, batch: str, skip_bad: bool, others: SameSpectrum, progress: gr.Progress, by: str
+) -> Imported:
     def on_rows(done: int) -> None:
         progress((done, None), desc=rows.name, unit="rows checked and written")
 
-    return import_file(store, rows, rows.parent, batch or rows.name, skip_bad, on_rows, by)
+    return import_file(store, rows, rows.parent, batch or rows.name, skip_bad, on_rows, by, others)
 
 
-def _summary(outcomes: Sequence[tuple[str, Imported]]) -> str:
-    added = sum(len(o.added) for _, o in outcomes)
-    known = sum(o.known for _, o in outcomes)
+def _summary(store: Store, outcomes: Sequence[tuple[str, Imported]], same_spectrum: SameSpectrum) -> str:
+    added = [item for _, o in outcomes for item in o.added]
+    known = [item for _, o in outcomes for item in o.known]
+    others = sum(len(o.other_texts) for _, o in outcomes)
     bad = sum(len(o.problems) for _, o in outcomes)
-    text = f"{added} trajectories new in the queue."
-    if known:
-        text += f" {known} were there already."
-    if not bad:
-        return line("good", text)
-    if added or known:
-        return line("look", f"{text} {bad} bad rows were left out.")
-    return line("bad", f"Nothing was imported: {bad} bad rows. Correct them, or import the valid rows only.")
+    here = _already_here(by_state(store, known))
+    if others and same_spectrum == "ask":
+        question = (
+            f"{_rows(others)} of spectra that are here already for the same task, with another text. Nothing was "
+            "imported from their files: choose above what to do with such rows, then import again."
+        )
+        return line("look", question, here)
+    if bad and not (added or known):
+        return line("bad", f'Nothing was imported: {_rows(bad)} cannot be used. Fix them, or tick "Skip bad rows".')
+    text = f"{counted(len(added), 'new item')} in the queue." if added else "Nothing new."
+    if others:
+        done = "left out" if same_spectrum == "leave out" else "imported all the same"
+        text += f" {_rows(others)} of spectra that were here already with another text: {done}."
+    if bad:
+        text += f" {_rows(bad)} skipped."
+    link = f" {_open(store, added)}" if added else ""
+    return line("look" if bad or others else "good", text, here + link)
 
 
-def _problems(outcomes: Sequence[tuple[str, Imported]]) -> str:
+def _already_here(states: Mapping[State, list[int]]) -> str:
+    """Say which rows are in the database already, with links to their items."""
+    parts = []
+    for state, items in states.items():
+        links = ", ".join(item_link(item) for item in items[:MOST_LINKS])
+        more = f" and {len(items) - MOST_LINKS} more" if len(items) > MOST_LINKS else ""
+        is_ = "is" if len(items) == 1 else "are"
+        restore = ". Restore them under “Withdraw a batch”" if state == "withdrawn" else ""
+        here = f"already {state} here" if state in CLOSED else f"already here, in {state}"
+        parts.append(f" {len(items)} {is_} {here} ({links}{more}){restore}.")
+    return "".join(parts)
+
+
+def _open(store: Store, added: Sequence[int]) -> str:
+    return batch_link(store.items.get(added[0]).row.batch, "Open this batch in Review")
+
+
+def _rows(count: int) -> str:
+    return counted(count, "row")
+
+
+def _details(outcomes: Sequence[tuple[str, Imported]]) -> str:
+    """List the rows that cannot be used, and those whose spectrum is here already with another text."""
     rows = [
         [escape(name), str(problem.line), escape(problem.field), escape(problem.reason)]
         for name, outcome in outcomes
         for problem in outcome.problems
     ]
+    rows += [
+        [escape(name), str(other.line), escape(other.name), f"here with another text: {_links(other.items)}"]
+        for name, outcome in outcomes
+        for other in outcome.other_texts
+    ]
     if not rows:
         return ""
     more = len(rows) - MOST_SHOWN
-    shown = table(["File", "Row", "Field", "What was found"], rows[:MOST_SHOWN], empty="")
+    shown = table(["File", "Row", "Field or spectrum", "What was found"], rows[:MOST_SHOWN], empty="")
     return shown + (f'<p class="so-none">and {more} more</p>' if more > 0 else "")
+
+
+def _links(items: Sequence[int]) -> str:
+    return ", ".join(item_link(item) for item in items[:MOST_LINKS])

@@ -19,8 +19,9 @@ from playwright.sync_api import Page, TimeoutError, expect
 
 from agent.simulate import simulate
 from reviewer.exchange import exports as exporting
+from reviewer.exchange.imports import own_row
 from reviewer.rules.workflow import Rules
-from reviewer.store import Draft, Store
+from reviewer.store import Draft, QueueFilter, Store
 from reviewer.web import app as server
 from tests.support.cli import free_port
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved, decide
@@ -275,9 +276,41 @@ def test_an_export_is_imported_as_a_zip(
     page.locator("[data-testid=file-upload]").nth(1).set_input_files(packed)
     expect(page.get_by_text("again.zip").first).to_be_visible()
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.get_by_text("2 trajectories new in the queue.")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("2 new items in the queue.")).to_be_visible(timeout=30_000)
     before = {campaign.items.get(i).version.content_hash for i in campaign.queue.approved()}
     assert {store.items.get(i).version.content_hash for i in (1, 2)} == before
+
+
+def test_importing_what_is_here_already_adds_nothing_and_links_to_it(
+    campaign: Store, campaign_address: str, page: Page, tmp_path: Path
+) -> None:
+    made = exporting.export(campaign, "again", folder=tmp_path / "out").folder
+    enter(page, campaign_address, "AA", PASSWORD)
+    open_tab(page, "Library")
+    upload = page.locator("[data-testid=file-upload]").nth(1)
+    upload.set_input_files(made / "trajectories.jsonl")
+    expect(page.get_by_text("trajectories.jsonl").first).to_be_visible()
+    page.get_by_role("button", name="Import", exact=True).click()
+    first, second = campaign.queue.approved()
+    expect(page.get_by_text("Nothing new. 2 are already approved here")).to_contain_text(
+        f"(#{first}, #{second})", timeout=30_000
+    )
+    spectrum = a_spectrum("a.fits")
+    other = json.dumps(own_row(a_trace(spectrum, "NO"), spectrum))
+    (tmp_path / "other.jsonl").write_text(other, encoding="utf-8")
+    page.locator("[data-testid=file-upload]").nth(1).set_input_files(tmp_path / "other.jsonl")
+    expect(page.get_by_text("other.jsonl").first).to_be_visible()
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_text("1 row of spectra that are here already for the same task")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("row", name="other.jsonl 1 a.fits")).to_contain_text(f"here with another text: #{first}")
+    assert campaign.queue.page(QueueFilter(), "AA").total == 4
+    page.get_by_label("import them all the same").check()
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_text("1 new item in the queue. 1 row of spectra")).to_be_visible(timeout=30_000)
+    page.get_by_role("link", name="Open this batch in Review").click()
+    expect(page.get_by_role("tab", name="Review", exact=True)).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".so-review .queue .rows").get_by_role("option")).to_have_count(1)
+    expect(page).to_have_url(f"{campaign_address}/#item=5")
 
 
 def test_progress_draws_charts_and_defines_every_number(campaign: Store, campaign_address: str, page: Page) -> None:

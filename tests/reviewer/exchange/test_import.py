@@ -23,13 +23,15 @@ from agent.spectrum import read
 from agent.trajectory import json_rows
 from agent.trajectory.json_rows import elements
 from agent.trajectory.steps import Zoom
-from reviewer.exchange.imports import ImportFileError, ImportProblem, import_file, own_row
+from reviewer.exchange.exports import export
+from reviewer.exchange.imports import ImportFileError, ImportProblem, OtherText, import_file, own_row
 from reviewer.exchange.pictures import PictureFiles
+from reviewer.exchange.recognition import by_state
 from reviewer.store import QueueFilter, Store, items
 from reviewer.ui.imports import unpacked
 from tests.agent.trajectory.test_trajectory import published_row
 from tests.soak.trying import check_sentence
-from tests.support.drawn_traces import a_spectrum, a_store, a_trace
+from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved
 from tests.support.inputs.rows import DAMAGED_ZIPS, NOT_NAMES, with_picture_names, with_pictures, zip_of
 
 EVERYTHING = QueueFilter()
@@ -75,8 +77,8 @@ def test_our_rows_are_imported_with_their_spectra(store, tmp_path):
 def test_the_same_file_is_imported_once(store, tmp_path):
     path = write_rows(tmp_path / "drafts.jsonl", own_row(a_trace(a_spectrum()), a_spectrum()))
     first, second = import_file(store, path), import_file(store, path)
-    assert (len(first.added), first.known) == (1, 0)
-    assert (len(second.added), second.known) == (0, 1)
+    assert (len(first.added), len(first.known)) == (1, 0)
+    assert (len(second.added), len(second.known)) == (0, 1)
     assert count(store) == 1
 
 
@@ -411,3 +413,42 @@ def test_a_device_in_a_zip_is_unpacked_as_a_plain_file(tmp_path: Path) -> None:
     with unpacked([tmp_path / "dropped.zip"]) as (rows,):
         assert stat.S_ISREG(rows.lstat().st_mode)
         assert rows.read_bytes() == b"{}"
+
+
+def an_export(store: Store, tmp_path: Path) -> Path:
+    """Two approved items whose texts people rewrote, exported."""
+    traces = [(a_trace(s), s) for s in (a_spectrum(f"{name}.fits") for name in "ab")]
+    add_approved(store, *traces)
+    return export(store, "mine", folder=tmp_path / "out").folder
+
+
+@pytest.mark.parametrize("name", ["trajectories.jsonl", "train_sharegpt.json"])
+def test_an_export_imported_into_the_same_database_adds_nothing(store: Store, tmp_path: Path, name: str) -> None:
+    folder = an_export(store, tmp_path)
+    approved = tuple(store.queue.approved())
+    imported = import_file(store, folder / name)
+    assert (imported.added, imported.known, imported.other_texts) == ((), approved, ())
+    assert by_state(store, imported.known) == {"approved": list(approved)}
+    assert count(store) == 2
+
+
+def test_another_text_on_the_same_spectrum_and_task_waits_for_a_choice(store: Store, tmp_path: Path) -> None:
+    spectrum = a_spectrum("a.fits")
+    store.items.add(a_trace(spectrum), store.spectra.add(spectrum))
+    row = own_row(a_trace(spectrum, "NO"), spectrum)
+    other = own_row(a_trace(a_spectrum("b.fits")), a_spectrum("b.fits"))
+    path = write_rows(tmp_path / "new.jsonl", row, other)
+    asked = import_file(store, path, same_spectrum="ask")
+    assert (asked.added, asked.other_texts) == ((), (OtherText(1, "a.fits", (1,)),))
+    assert count(store) == 1
+    without = import_file(store, path, same_spectrum="leave out")
+    assert [store.items.get(item).row.name for item in without.added] == ["b.fits"]
+    assert len(import_file(store, path, same_spectrum="import").added) == 1
+    assert count(store) == 3
+
+
+def test_texts_of_one_file_on_one_spectrum_are_no_reason_to_wait(store: Store, tmp_path: Path) -> None:
+    spectrum = a_spectrum("a.fits")
+    rows = [own_row(a_trace(spectrum, verdict), spectrum) for verdict in ("YES", "NO")]
+    imported = import_file(store, write_rows(tmp_path / "samples.jsonl", *rows), same_spectrum="ask")
+    assert (len(imported.added), imported.other_texts) == (2, ())
