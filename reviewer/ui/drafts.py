@@ -18,13 +18,27 @@ from agent.policies.baseline.rule import Baseline
 from agent.spectrum import Spectrum, SpectrumError, read_all
 from agent.spectrum.record import Medium, with_medium
 from agent.tasks import Task
+from reviewer.exchange.imports import SameSpectrum
+from reviewer.exchange.recognition import Recognition
 from reviewer.store import Draft, Store
-from reviewer.ui.widgets import Changes, line, markup, message_line, pill, report_errors, require_manager, table
+from reviewer.ui.widgets import (
+    Changes,
+    batch_link,
+    counted,
+    item_link,
+    line,
+    markup,
+    message_line,
+    pill,
+    report_errors,
+    require_manager,
+    table,
+)
 
 _ABOUT = (
-    "LAMOST, SDSS and DESI files, FITS images and tables, CSV, ECSV, text and Parquet, with or without gzip. A file "
-    "with several targets gives one item per target. The baseline measures lines and follows a fixed rule. It is not a "
-    "model, and its drafts are labelled as baseline everywhere."
+    "LAMOST, SDSS and DESI files, FITS images and tables, CSV, ECSV, text, JSON and Parquet, with or without gzip. A "
+    "file with several targets gives one item per target. The baseline measures lines and follows a fixed rule. It is "
+    "not a model, and its drafts are labelled as baseline everywhere."
 )
 
 
@@ -33,13 +47,14 @@ _MEDIA = [("air (marked as assumed)", ""), ("air", "air"), ("vacuum", "vacuum")]
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of one file: its new items, those that were already there, spectra below the S/N floor, and
-    messages about problems.
+    """The result of one file: its new items, those that were already there, those of the same spectra and task with
+    another text, spectra below the S/N floor, and messages about problems.
     """
 
     file: str
     added: tuple[int, ...] = ()
     known: tuple[int, ...] = ()
+    others: tuple[int, ...] = ()
     skipped: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     done: bool = False
@@ -62,6 +77,7 @@ def draft_file(
     by: str | None = None,
     min_snr: float | None = None,
     medium: Medium | None = None,
+    leave_out_others: bool = False,
 ) -> Iterator[Outcome]:
     """Draft every spectrum of a file and yield the outcome after each; each item is stored at once.
 
@@ -70,29 +86,47 @@ def draft_file(
     :param by: initials of the person; None for the owner of the database file
     :param min_snr: spectra of a lower ``Spectrum.snr_typical`` are skipped; None: none are
     :param medium: of spectra whose file does not state it; None: as the reader assumes it
+    :param leave_out_others: add no draft of a spectrum that is here for the same task with another text
     """
     outcome = Outcome(path.name)
+    recognition = Recognition(store)
     try:
         for found in read_all(path):
             spectrum = found if medium is None else with_medium(found, medium, SET_BY_OPTION)
             low = "" if min_snr is None else low_snr(spectrum, min_snr)
             if low:
-                outcome = replace(outcome, skipped=(*outcome.skipped, f"{spectrum.name}: {low}"))
+                outcome = replace(outcome, skipped=(*outcome.skipped, _of_target(path, spectrum, low)))
+                yield outcome
+                continue
+            try:
+                draft = Draft(run(spectrum, task, Baseline()), spectrum, batch)
+            except PolicyError as error:
+                outcome = outcome.with_problem(_of_target(path, spectrum, str(error)))
             else:
-                outcome = _with(outcome, store, spectrum, task, batch, by)
+                outcome = _added(outcome, store, recognition, draft, by, leave_out_others)
             yield outcome
     except SpectrumError as error:
-        outcome = outcome.with_problem(str(error))
+        outcome = outcome.with_problem(f"found {error.found}; expected {error.expected}")
     yield replace(outcome, done=True)
 
 
-def _with(outcome: Outcome, store: Store, spectrum: Spectrum, task: Task, batch: str, by: str | None) -> Outcome:
-    try:
-        trajectory = run(spectrum, task, Baseline())
-    except PolicyError as error:
-        return outcome.with_problem(f"{spectrum.name}: {error}")
-    (added,) = store.items.add_all([Draft(trajectory, spectrum, batch)], by=by)
+def _added(
+    outcome: Outcome, store: Store, recognition: Recognition, draft: Draft, by: str | None, leave_out_others: bool
+) -> Outcome:
+    here = recognition.find(draft)
+    if here.same is not None:
+        return outcome.with_item(here.same, new=False)
+    if here.others:
+        outcome = replace(outcome, others=(*outcome.others, *here.others))
+        if leave_out_others:
+            return outcome
+    (added,) = store.items.add_all([draft], by=by)
     return outcome.with_item(added.item_id, added.new)
+
+
+def _of_target(path: Path, spectrum: Spectrum, text: str) -> str:
+    """Name the target, if its name is another one than the file's, which the table shows already."""
+    return text if spectrum.name == path.name else f"{spectrum.name}: {text}"
 
 
 @dataclass(frozen=True)
@@ -108,7 +142,7 @@ class DraftForm:
 def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
     """Build the form and its handlers."""
     markup(f'<h3>Draft from survey files</h3><p class="about">{escape(_ABOUT)}</p>')
-    files = gr.File(label="Survey files", file_count="multiple", height=84)
+    files = gr.File(label="Survey files", file_count="multiple", elem_classes="so-files")
     with gr.Row(equal_height=True):
         titles = [(task.title, key) for key, task in known.items()]
         task_key = gr.Dropdown(titles, label="Question: is it a …", value=None, scale=2)
@@ -117,7 +151,12 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
         snr_floor = gr.Number(label="Skip below S/N per pixel (empty: none)", value=None, minimum=0, scale=1)
     with gr.Row(equal_height=True):
         button = gr.Button("Draft with the baseline", variant="primary", size="sm", scale=0, min_width=190)
-        stop = gr.Button("Stop", size="sm", scale=0, min_width=90)
+        stop = gr.Button("Stop", size="sm", scale=0, min_width=90, visible=False)
+    same_spectrum = gr.Radio(
+        [("leave them out", "leave out"), ("draft them all the same", "import")],
+        value="leave out",
+        label="Spectra that are here already for the same question with another text",
+    )
     message, results = message_line(), markup(elem_classes="so-results")
 
     @report_errors(message)
@@ -128,32 +167,47 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
         name: str,
         stated: Medium | Literal[""],
         min_snr: float | None,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008
+        others: SameSpectrum,
     ) -> Iterator[Changes]:
         me = require_manager(request, store, local).initials
         if not paths or key is None or key not in known:
             yield {message: line("look", "Add at least one file and choose a question.")}
             return
+        running = {button: gr.update(interactive=False), stop: gr.update(visible=True)}
+        ready = {button: gr.update(interactive=True), stop: gr.update(visible=False)}
         outcomes: list[Outcome] = []
-        for number, path in enumerate(map(Path, paths)):
-            progress((number, len(paths)), desc=path.name, unit="files")
-            outcomes.append(Outcome(path.name))
-            for outcomes[-1] in draft_file(store, path, known[key], name.strip(), me, min_snr, stated or None):
-                yield {message: "", results: _table(outcomes)}
-        yield {message: _summary(outcomes), results: _table(outcomes), files: None}
+        leave_out = others == "leave out"
+        try:
+            for number, path in enumerate(map(Path, paths), start=1):
+                outcomes.append(Outcome(path.name))
+                text = line("note", f"Drafting file {number} of {len(paths)}: {path.name}")
+                yield {message: text, results: _table(outcomes), **running}
+                for outcomes[-1] in draft_file(
+                    store, path, known[key], name.strip(), me, min_snr, stated or None, leave_out
+                ):
+                    yield {message: text, results: _table(outcomes), **running}
+        except Exception:
+            yield ready
+            raise
+        yield {message: _summary(store, outcomes), results: _table(outcomes), files: None, **ready}
 
     started = button.click(
         draft,
-        [files, task_key, batch, medium, snr_floor],
-        [message, results, files],
-        show_progress_on=results,
+        [files, task_key, batch, medium, snr_floor, same_spectrum],
+        [message, results, files, button, stop],
+        # The table is what shows the progress; Gradio would cover it.
+        show_progress="hidden",
         concurrency_id="library",
         concurrency_limit=1,
         api_visibility="private",
     )
     stop.click(
-        lambda: line("note", "Stopped. Items drafted so far are in the queue."),
-        outputs=message,
+        lambda: {
+            message: line("note", "Stopped. Items drafted so far are in the queue."),
+            button: gr.update(interactive=True),
+            stop: gr.update(visible=False),
+        },
+        outputs=[message, button, stop],
         cancels=[started],
         queue=False,
         api_visibility="private",
@@ -161,13 +215,17 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
     return DraftForm(button)
 
 
-def _summary(outcomes: Sequence[Outcome]) -> str:
-    added = sum(len(o.added) for o in outcomes)
+def _summary(store: Store, outcomes: Sequence[Outcome]) -> str:
+    added = [item for o in outcomes for item in o.added]
     refused = [o for o in outcomes if o.problems]
-    if not refused:
-        return line("good", f"Done. {_items(added)} new in the queue; open the Review tab to screen them.")
-    text = f"{_items(added)} new in the queue. {len(refused)} of {len(outcomes)} files had a problem."
-    return line("look" if added else "bad", text)
+    others = len({item for o in outcomes for item in o.others})
+    text = f"{counted(len(added), 'new item')} in the queue." if added else "Nothing new."
+    if others:
+        text += f" {counted(others, 'item')} of the same spectra were here already with another text."
+    if refused:
+        text += f" {len(refused)} of {counted(len(outcomes), 'file')} had a problem."
+    link = f" {batch_link(store.items.get(added[0]).row.batch, 'Open this batch in Review')}" if added else ""
+    return line("good" if added and not refused else "look" if added or not refused else "bad", text, link)
 
 
 def _table(outcomes: Sequence[Outcome]) -> str:
@@ -177,9 +235,11 @@ def _table(outcomes: Sequence[Outcome]) -> str:
 def _in_words(outcome: Outcome) -> str:
     parts = []
     if outcome.added:
-        parts.append(f"{pill('drafted', 'green')} {_items(len(outcome.added))} {_numbers(outcome.added)}")
+        parts.append(f"{pill('drafted', 'green')} {counted(len(outcome.added), 'item')} {_numbers(outcome.added)}")
     if outcome.known:
         parts.append(f"{pill('known', 'grey')} drafted before, nothing was added {_numbers(outcome.known)}")
+    if outcome.others:
+        parts.append(f"{pill('same spectrum', 'amber')} here already with another text {_numbers(outcome.others)}")
     parts += [f"{pill('skipped', 'grey')} {escape(reason)}" for reason in outcome.skipped]
     parts += [f"{pill('refused', 'red')} {escape(problem)}" for problem in outcome.problems]
     if not outcome.done:
@@ -187,11 +247,7 @@ def _in_words(outcome: Outcome) -> str:
     return "<br>".join(parts)
 
 
-def _items(count: int) -> str:
-    return "1 item" if count == 1 else f"{count} items"
-
-
 def _numbers(ids: Sequence[int]) -> str:
-    """Return ``#12`` or ``#12 to #48``: numbers to search for in the queue."""
+    """Return ``#12`` or ``#12 to #48``, as links that open the items."""
     first, last = min(ids), max(ids)
-    return f"#{first}" if first == last else f"#{first} to #{last}"
+    return item_link(first) if first == last else f"{item_link(first)} to {item_link(last)}"

@@ -22,6 +22,7 @@ from reviewer.exchange import exports as exporting
 from reviewer.exchange.imports import own_row
 from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, QueueFilter, Store
+from reviewer.ui import drafts
 from reviewer.web import app as server
 from tests.support.cli import free_port
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved, decide
@@ -212,11 +213,60 @@ def test_survey_files_dropped_on_the_page_become_drafted_items(
     expect(page.get_by_text("1 of 2 files had a problem")).to_be_visible(timeout=30_000)
     expect(results.filter(has_text=good.name)).to_contain_text("drafted 1 item #1")
     expect(results.filter(has_text="notes")).to_contain_text("refused")
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_be_hidden()
+    expect(page.get_by_role("button", name="Draft with the baseline")).to_be_enabled()
     drop(page, good)
     page.get_by_role("button", name="Draft with the baseline").click()
     expect(results.filter(has_text=good.name)).to_contain_text("nothing was added #1", timeout=30_000)
     row = store.items.get(1).row
     assert (row.survey, row.task, row.batch, row.drafter_kind) == ("LAMOST", "cv", "plate 56414", "baseline")
+
+
+def test_while_drafting_runs_the_table_is_readable_and_the_files_are_counted(
+    store: Store, address: str, page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits, baseline = threading.Event(), drafts.run
+
+    def slow_run(*given: object) -> object:
+        if len(store.queue.page(QueueFilter(), "AB").rows) == 1:
+            assert waits.wait(60)
+        return baseline(*given)
+
+    monkeypatch.setattr(drafts, "run", slow_run)
+    files = [tmp_path / f"star{number}.csv" for number in range(12)]
+    for number, path in enumerate(files):
+        rows = "\n".join(f"{w},{1 + (w * (number + 3)) % 11}" for w in range(4000, 8000, 2))
+        path.write_text(f"wavelength,flux\n{rows}\n")
+    enter(page, address, "ab")
+    open_tab(page, "Library")
+    page.locator("[data-testid=file-upload]").first.set_input_files(files)
+    names = page.locator(".so-files .file-preview tr")
+    expect(names).to_have_count(12)
+    names.nth(11).scroll_into_view_if_needed()
+    expect(names.nth(11)).to_be_in_viewport()
+    page.get_by_label("Question: is it a …").click()
+    page.get_by_role("option", name="Cataclysmic").click()
+    button = page.get_by_role("button", name="Draft with the baseline")
+    button.click()
+    try:
+        expect(page.get_by_text("Drafting file 2 of 12: star1.csv")).to_be_visible(timeout=30_000)
+        expect(button).to_be_disabled()
+        first = page.locator(".so-results tbody tr").first
+        expect(first.get_by_role("link", name="#1")).to_be_visible()
+        assert first.evaluate(SEEN_OPACITY) == 1
+        page.get_by_role("button", name="Stop", exact=True).click()
+        expect(page.get_by_text("Stopped. Items drafted so far are in the queue.")).to_be_visible()
+    finally:
+        waits.set()
+    expect(button).to_be_enabled()
+
+
+# The product of the opacities of an element and everything around it.
+SEEN_OPACITY = """element => {
+    let seen = 1
+    for (let one = element; one; one = one.parentElement) seen *= Number(getComputedStyle(one).opacity)
+    return seen
+}"""
 
 
 def drop(page: Page, *paths: Path) -> None:
@@ -295,6 +345,7 @@ def test_importing_what_is_here_already_adds_nothing_and_links_to_it(
     expect(page.get_by_text("Nothing new. 2 are already approved here")).to_contain_text(
         f"(#{first}, #{second})", timeout=30_000
     )
+    expect(page.get_by_text("trajectories.jsonl")).to_have_count(0)
     spectrum = a_spectrum("a.fits")
     other = json.dumps(own_row(a_trace(spectrum, "NO"), spectrum))
     (tmp_path / "other.jsonl").write_text(other, encoding="utf-8")

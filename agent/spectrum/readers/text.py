@@ -13,6 +13,7 @@ the header states it.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,16 +75,17 @@ def _decoded(name: str, raw: bytes) -> str:
 
 
 def _taken_apart(name: str, text: str) -> _Text:
-    lines = [line for line in text.splitlines() if line.strip()]
-    comments = [line for line in lines if _COMMENT.match(line)]
-    rows = [line for line in lines if not _COMMENT.match(line)] if comments else lines
+    numbered = {number: line for number, line in enumerate(text.splitlines(), start=1) if line.strip()}
+    comments = [line for line in numbered.values() if _COMMENT.match(line)]
+    numbered = {number: line for number, line in numbered.items() if not _COMMENT.match(line)}
+    rows = list(numbered.values())
     if not rows:
         raise SpectrumError(name, "no line of data", _WANTED)
     delimiter = next((d for d in (",", ";", "|") if d in rows[0]), None)
     names = [c.strip().strip('"') for c in rows[0].split(delimiter)] if _is_header(rows[0], delimiter) else []
     rows = rows[1:] if names else rows
     found = _Text(comments, names)
-    found.table = _numbers(name, rows, delimiter, first_line=lines.index(rows[0]) + 1 if rows else 0)
+    found.table = _numbers(name, rows, delimiter, list(numbered)[-len(rows) :])
     if names and len(names) != found.table.shape[1]:
         raise SpectrumError(name, f"{len(names)} column names over {found.table.shape[1]} columns", _WANTED)
     for line in comments:
@@ -98,33 +100,59 @@ def _is_header(line: str, delimiter: str | None) -> bool:
     return any(cell[:1].isalpha() and cell not in ("nan", "inf", "infinity") for cell in cells)
 
 
-def _numbers(name: str, rows: list[str], delimiter: str | None, first_line: int) -> Array:
+def _numbers(name: str, rows: list[str], delimiter: str | None, line_numbers: Sequence[int]) -> Array:
     if not rows:
         raise SpectrumError(name, "column names without a line of data", _WANTED)
-    table, error = _loaded(rows, delimiter)
+    table = _loaded(rows, delimiter)
     if table is None and delimiter is None:
-        table, _ = _loaded([row.replace("D", "E") for row in rows], None)
+        table = _loaded([row.replace("D", "E") for row in rows], None)
         if table is None:
-            table, _ = _loaded(_cut_at_column_ends(rows), None)
+            table = _loaded(_cut_at_column_ends(rows), None)
     elif table is None:
-        table, _ = _loaded([_with_nan_for_nothing(row, delimiter or "") for row in rows], delimiter)
+        table = _loaded([_with_nan_for_nothing(row, delimiter or "") for row in rows], delimiter)
     if table is None:
-        raise SpectrumError(name, f"text from line {first_line} on: {error.split(';')[0]}", _WANTED)
+        raise SpectrumError(name, _first_fault(rows, delimiter, line_numbers), _WANTED)
     if table.shape[1] < 2:
         raise SpectrumError(name, "one column of numbers", _WANTED)
     return table
 
 
-def _loaded(rows: list[str], delimiter: str | None) -> tuple[Array | None, str]:
+def _loaded(rows: list[str], delimiter: str | None) -> Array | None:
     try:
-        return np.loadtxt(rows, delimiter=delimiter, comments=None, ndmin=2, dtype=np.float64), ""
-    except ValueError as error:
-        return None, str(error)
+        return np.loadtxt(rows, delimiter=delimiter, comments=None, ndmin=2, dtype=np.float64)
+    except ValueError:
+        return None
+
+
+def _first_fault(rows: list[str], delimiter: str | None, line_numbers: Sequence[int]) -> str:
+    """Describe the first cell that is no number, or else the first line with another number of columns."""
+    cells = [row.split(delimiter) for row in rows]
+    for number, row in zip(line_numbers, cells, strict=True):
+        for column, cell in enumerate(row, start=1):
+            if not _is_number(cell.strip()):
+                return f"{cell.strip()!r:.40} in line {number}, column {column}, which is no number"
+    for number, row in zip(line_numbers, cells, strict=True):
+        if len(row) != len(cells[0]):
+            return f"{len(row)} columns in line {number} after {len(cells[0])} in line {line_numbers[0]}"
+    return f"numbers from line {line_numbers[0]} on that cannot be read"
+
+
+def _is_number(cell: str) -> bool:
+    if cell in _NOTHING:
+        return True
+    try:
+        float(cell.replace("D", "E"))
+    except ValueError:
+        return False
+    return True
+
+
+_NOTHING = ("", '""', "--", "null")
 
 
 def _with_nan_for_nothing(row: str, delimiter: str) -> str:
     cells = (cell.strip() for cell in row.split(delimiter))
-    return delimiter.join("nan" if cell in ("", '""', "--", "null") else cell for cell in cells)
+    return delimiter.join("nan" if cell in _NOTHING else cell for cell in cells)
 
 
 def _cut_at_column_ends(rows: list[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import shutil
 import zipfile
@@ -20,9 +21,12 @@ from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.loop import run
+from agent.policies.baseline.rule import Baseline
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from agent.tasks import load
+from agent.trajectory import Think
 from reviewer.agreement.reliability import gold_agreement, round_agreement
 from reviewer.exchange.imports import ImportFileError
 from reviewer.rules.campaign import Rules, RulesError
@@ -217,6 +221,27 @@ def test_the_medium_can_be_stated_for_files_that_do_not(empty_store: Store, tmp_
     assert empty_store.items.get(stated.added[0]).version.trajectory.medium == "vacuum"
 
 
+def test_a_draft_of_a_spectrum_that_is_here_with_another_text_is_left_out(empty_store: Store, tmp_path: Path) -> None:
+    spectrum = simulate("cv", "LAMOST", 20.0, 1)
+    first = run(spectrum, load()["cv"], Baseline())
+    other = first.with_steps((Think("t1", "Another text."), *first.steps[1:]))
+    here = empty_store.items.add(other, empty_store.spectra.add(spectrum))
+    path = tmp_path / "again.json"
+    path.write_text(json.dumps(spectrum.to_json()))
+    left = last(draft_file(empty_store, path, load()["cv"], "", leave_out_others=True))
+    assert (left.added, left.known, left.others) == ((), (), (here,))
+    made = last(draft_file(empty_store, path, load()["cv"], ""))
+    assert (len(made.added), made.others) == (1, (here,))
+
+
+def test_a_problem_does_not_repeat_the_name_of_the_file_and_gives_the_line(empty_store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "mail.csv"
+    path.write_text("wavelength,flux\n4000,1\n\n4001,please find attached\n")
+    (problem,) = last(draft_file(empty_store, path, load()["cv"], "")).problems
+    assert problem.startswith("found 'please find attached' in line 4, column 2, which is no number; expected lines")
+    assert "mail.csv" not in problem
+
+
 def test_drafts_made_before_a_stop_stay(empty_store: Store, tmp_path: Path) -> None:
     drafting = draft_file(empty_store, desi_coadd(tmp_path / "coadd.fits"), load()["cv"], "")
     made = next(drafting).added
@@ -233,7 +258,7 @@ def test_a_file_that_is_no_spectrum_is_reported_with_the_message_of_the_reader(
     outcome = last(draft_file(empty_store, path, load()["cv"], ""))
     assert outcome.done
     assert len(outcome.problems) == 1
-    assert "notes.txt" in outcome.problems[0]
+    assert outcome.problems[0].startswith("found column names without a line of data; expected")
     assert outcome.added == ()
 
 

@@ -398,7 +398,7 @@ DAMAGED_GZIP: dict[str, tuple[bytes, str]] = {
     "two sizes": (base64.b64decode(TWO_BITPIX), "in a layout known here"),
 }
 DAMAGED_TEXT: dict[str, tuple[bytes, str]] = {
-    "prose": (b"It was a dark night.\nThe seeing was poor.\n", "text from line 2"),
+    "prose": (b"It was a dark night.\nThe seeing was poor.\n", "'The' in line 2, column 1, which is no number"),
     "prose with numbers": (b"In 1994 we observed 12 stars.\n", "column names without a line of data"),
     "comments alone": (b"# only\n# comments\n", "no line of data"),
     "one column": ("\n".join(map(str, range(4000, 4100))).encode(), "one column of numbers"),
@@ -410,7 +410,7 @@ DAMAGED_TEXT: dict[str, tuple[bytes, str]] = {
     "zeros alone": (_pairs((w, 0.0) for w in _RANGE), "no pixel with data"),
     "a catalogue": (b"ra,dec,mag\n" + b"1,2,3\n" * 50, "columns ra, dec, mag"),
     "parsecs": (b"wave [parsec],flux\n" + _pairs((w, 1) for w in _RANGE).replace(b" ", b","), "in 'parsec'"),
-    "an end in words": (_pairs([(4000, 1.0)] * 5 + [(4010, "x")] * 5), "text from line 1"),
+    "an end in words": (_pairs([(4000, 1.0)] * 5 + [(4010, "x")] * 5), "'x' in line 6, column 2"),
     "a wavelength of NaN": (
         b"wave,flux\n" + _pairs((w, 1) for w in [*_RANGE, "nan"]).replace(b" ", b","),
         "NaN or infinity",

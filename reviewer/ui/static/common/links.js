@@ -5,17 +5,16 @@ import { openTab } from './tabs.js'
 const BATCH = '#batch='
 
 /**
- * Open the Review tab when such a link is clicked. The change of the address opens an item; a batch is shown by
- * `onFilter`, which replaces the filter of the queue.
- * @param {(filter: Record<string, string>) => void} onFilter
+ * Open the Review tab when such a link is clicked. The change of the address opens an item; `onBatch` shows a batch.
+ * @param {(batch: string) => void} onBatch
  */
-export function followLinks(onFilter) {
+export function followLinks(onBatch) {
   document.addEventListener('click', (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || !(event.target instanceof Element)) return
     const href = event.target.closest('a')?.getAttribute('href') ?? ''
     if (href.startsWith(BATCH)) {
       event.preventDefault()
-      onFilter({ batch: decodeURIComponent(href.slice(BATCH.length)) })
+      onBatch(decodeURIComponent(href.slice(BATCH.length)))
     } else if (!href.startsWith('#item=')) return
     openTab('review')
   })

@@ -153,6 +153,15 @@ export class Navigation {
     this.queue.setCurrent(current.item.id, place.before)
   }
 
+  /** Show only the items of a batch, and open the first one. @param {string} batch */
+  async showBatch(batch) {
+    this.queue.use({ batch })
+    await this.queue.load()
+    const id = this.queue.rows.find((row) => !row.blind)?.id
+    if (id) await this.open(id)
+    else this.#nothing()
+  }
+
   #nothing() {
     this.lease.release(this.leave())
     this.state.clear()

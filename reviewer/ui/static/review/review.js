@@ -241,7 +241,7 @@ function buildReview(root, me, keymap) {
     showBar()
   })
   onTheme((theme) => view.spectrum.setTheme(theme))
-  followLinks((filter) => queue.use(filter))
+  followLinks((batch) => navigation.showBatch(batch).catch((error) => notices.error(error)))
   new ConnectionStrip(me.initials, reconnected)
   whenBack(root, () => queue.refresh().catch(() => {})) // the connection strip shows that the server does not answer
   addEventListener('hashchange', () => {
