@@ -14,6 +14,7 @@ from reviewer.store.audit.log import AuditLog
 from reviewer.store.blind import BlindSessions
 from reviewer.store.errors import CannotWrite, Damaged, NotAnnotations, restore_instead
 from reviewer.store.history import History
+from reviewer.store.inspections import Inspections
 from reviewer.store.items import Items
 from reviewer.store.leases import Leases
 from reviewer.store.marks import Marks
@@ -58,6 +59,7 @@ class Store:
         self.reviews = Reviews(self.database, history, self.leases, self.items, self.spectra)
         self.withdrawals = Withdrawals(self.database, history)
         self.marks = Marks(self.database)
+        self.inspections = Inspections(self.database)
         self.statistics = Statistics(self.database)
         self.blind = BlindSessions(self.database)
         self.upkeep = Upkeep(self.database, history, self.log)

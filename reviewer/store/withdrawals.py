@@ -29,6 +29,7 @@ _WORK: Mapping[str, str] = {
     """,
     "a mark": "SELECT item FROM marks",
     "a verdict": "SELECT item FROM verdicts",
+    "an inspection": "SELECT item FROM inspections",
     "unsent text": "SELECT item FROM autosaves",
     "open now": "SELECT item FROM leases WHERE ended IS NULL AND expires_at > :now AND person IS NOT :by",
     "in a blind session": """

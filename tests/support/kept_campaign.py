@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from agent.spectrum import Spectrum
+from reviewer.rules.inspection import Inspection
 from reviewer.store import Draft, Store, WorkTime
 from tests.support.campaign import TO_VOTE, Desk, a_spectrum, a_trajectory, an_item, people
 
@@ -42,6 +43,8 @@ def fill(store: Store) -> None:
         note="well seen",
     )
     store.marks.commit_verdict(person="RE", item_id=3, version_id=version.id, verdict="YES")
+    found = Inspection("RE", z=0.1 + 0.2, quality=4, issues="RC", spectype="QSO", comment="[O III], Hβ\u2028")
+    store.inspections.add(item_id=3, inspection=found, key="an inspection's key")
     store.leases.autosave(
         person="RE", item_id=3, base_version_id=version.id, body={"steps": [], "comment": "half a thou"}
     )

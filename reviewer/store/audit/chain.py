@@ -118,6 +118,7 @@ BOUND: Mapping[str, Bound] = {
     "work_times": Bound("id", _columns("id decision opened_at elapsed active")),
     "marks": Bound("id", _columns("id key item version step person mark note at")),
     "verdicts": Bound("id", _columns("id item version person verdict at")),
+    "inspections": Bound("id", _columns("id key item person z quality issues spectype comment at")),
     "exports": Bound("id", _columns("id name person manifest at"), long=frozenset({"manifest"})),
     "blind_sessions": Bound("id", _columns("id key name plan questions notes person at")),
     "blind_assignments": Bound(

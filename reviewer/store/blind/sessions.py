@@ -43,13 +43,15 @@ WHERE s.state <> 'withdrawn' AND (i.id IN (SELECT value FROM json_each(:gold)) O
 ORDER BY i.id
 """
 
-# The people who worked on an item in review: who wrote a version, decided, marked a step or committed a verdict.
+# The people who worked on an item in review: who wrote a version, decided, marked a step, committed a
+# verdict or inspected the spectrum.
 INVOLVED = """
 SELECT item, author AS person FROM versions WHERE author IN (SELECT value FROM json_each(:people))
 UNION SELECT item, person FROM decisions
     WHERE person IN (SELECT value FROM json_each(:people)) AND verb NOT IN ('withdraw', 'restore')
 UNION SELECT item, person FROM marks WHERE person IN (SELECT value FROM json_each(:people))
 UNION SELECT item, person FROM verdicts WHERE person IN (SELECT value FROM json_each(:people))
+UNION SELECT item, person FROM inspections WHERE person IN (SELECT value FROM json_each(:people))
 """
 
 

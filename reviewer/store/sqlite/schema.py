@@ -423,9 +423,34 @@ def work_times(db: Transaction) -> None:
     db.executescript(_refuse_changes("work_times"))
 
 
+_INSPECTIONS = """
+CREATE TABLE inspections (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    item INTEGER NOT NULL REFERENCES items (id),
+    person TEXT NOT NULL REFERENCES people (initials),
+    -- Redshift in the medium of the spectrum; NULL: none given.
+    z REAL CHECK (z > -1),
+    quality INTEGER CHECK (quality BETWEEN 0 AND 4),
+    issues TEXT NOT NULL,
+    spectype TEXT NOT NULL CHECK (spectype IN ('', 'STAR', 'GALAXY', 'QSO')),
+    comment TEXT NOT NULL,
+    at TEXT NOT NULL
+);
+CREATE INDEX inspections_by_item ON inspections (item, person, id);
+"""
+
+
+def inspections(db: Transaction) -> None:
+    """Add the reviewers' own redshifts, qualities, issues and classes."""
+    db.executescript(_INSPECTIONS)
+    db.executescript(_refuse_changes("inspections"))
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, "first schema", first_schema),
     Migration(2, "blind sessions", blind_sessions),
     Migration(3, "audit log", audit_log),
     Migration(4, "work times", work_times),
+    Migration(5, "inspections", inspections),
 )

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from reviewer.blind.plan import Plan
 from reviewer.blind.results import Judgement, JudgeScore
+from reviewer.rules.inspection import Inspection
 from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, Entry, Head, LeaseLost, Selection, SignInRefused, Store, StoreError
 from reviewer.store.accounts import MAX_PER_PERSON_AND_ORIGIN
@@ -180,6 +181,10 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
             person="VO", item_id=1, version_id=version_of(s, 1), step_id="s1", mark="supported", key="mark"
         ),
         "marked",
+    ),
+    "inspections.add": (
+        lambda s: s.inspections.add(item_id=1, inspection=Inspection("VO", z=0.1, quality=4), key="an inspection"),
+        "inspected",
     ),
     "marks.commit_verdict": (
         lambda s: s.marks.commit_verdict(person="VO", item_id=1, version_id=version_of(s, 1), verdict="NO"),

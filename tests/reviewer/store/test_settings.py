@@ -21,7 +21,7 @@ from agent.spectrum import Exposure, Spectrum, SpectrumError, read, read_all
 from reviewer.blind.plan import Plan
 from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.rules.workflow import Rules
-from reviewer.store import WITHHELD, Draft, NotAllowed, NotFound, SignInRefused, Store
+from reviewer.store import WITHHELD, Draft, NotAllowed, NotFound, Selection, SignInRefused, Store
 from reviewer.store.blind.scoring import refuse_withheld
 from reviewer.store.spectra import pack, pack_mask, unpack, unpack_mask
 from tests.support.blind_campaign import SCORERS, a_store, drawn, key, opened
@@ -153,10 +153,12 @@ COORDINATORS: dict[str, Callable[[Store, str], Any]] = {
     "blind.judging.settings": lambda s, by: s.blind.judging.settings(by, 1, "judge"),
     "blind.results.of_session": lambda s, by: s.blind.results.of_session(by, 1),
     "blind.results.report_material": lambda s, by: s.blind.results.report_material(by, 1),
+    "withdrawals.withdraw": lambda s, by: s.withdrawals.withdraw(by, Selection(first=11)),
+    "withdrawals.restore": lambda s, by: s.withdrawals.restore(by, Selection(first=11)),
 }
 
-# They take ``by`` and are open to every active person: the page restricts who adds drafts.
-FOR_ALL = {"items.add", "items.add_all"}
+# They take ``by`` and are open to every active person: the page restricts who adds drafts; a preview changes nothing.
+FOR_ALL = {"items.add", "items.add_all", "withdrawals.preview"}
 
 
 def test_every_method_that_takes_by_is_listed_here(store: Store) -> None:
