@@ -20,7 +20,13 @@ from packaging.version import Version
 ROOT = Path(__file__).resolve().parents[1]
 OURS = ("agent", "reviewer", "training")
 LARGEST_FOLDER = 25
-NAMES = {"pillow": "PIL", "pyyaml": "yaml", "scikit-learn": "sklearn", "sqlite-utils": "sqlite_utils"}
+NAMES = {
+    "markdown-it-py": "markdown_it",
+    "pillow": "PIL",
+    "pyyaml": "yaml",
+    "scikit-learn": "sklearn",
+    "sqlite-utils": "sqlite_utils",
+}
 """Packages that are imported under another name than they are installed by."""
 LAZY = {"torch", "torchvision", "transformers", "trl", "peft", "datasets", "accelerate", "vllm", "deepspeed"}
 """Only imported inside the functions that need them: the app starts without them."""

@@ -61,6 +61,9 @@ is answered, and then reloads itself, whatever the person is typing. common/tabs
 
 GRADIO_FOLDERS = ("/gradio_api/heartbeat/",)
 
+DOCUMENTS = "/docs/"
+"""Our documents, open to people who are signed in; a browser without a session is sent to sign in."""
+
 OURS = "/api/"
 """Each route under it checks itself who sends the request (``context.signed_in``)."""
 
@@ -106,10 +109,11 @@ class Access:
 
     def _refuse(self, request: Request, scope: Scope) -> Response | None:
         path = request.url.path
-        if request.method not in GRADIO.get(path, ()) and not path.startswith(GRADIO_FOLDERS):
+        document = request.method == "GET" and path.startswith(DOCUMENTS)
+        if request.method not in GRADIO.get(path, ()) and not path.startswith(GRADIO_FOLDERS) and not document:
             return plain(404, "closed", "There is no such page here.")
         person = person_of(request, self._store, self._local)
-        if person is None and path == "/":
+        if person is None and (path == "/" or document):
             return RedirectResponse("/sign-in", status_code=303)
         if person is None:
             return plain(401, "signed_out", SIGNED_OUT)

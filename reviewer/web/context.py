@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed_version
 from typing import Annotated, Any
 from urllib.parse import unquote
 
@@ -21,6 +24,7 @@ from reviewer.backup.backups import DailyBackups
 from reviewer.rules.people import Person
 from reviewer.store import Store
 from reviewer.web.auth import SIGNED_OUT, person_of
+from reviewer.web.documents import Documents
 from reviewer.web.pictures import Cache, Gallery
 from reviewer.web.similar import SimilarSpectra
 
@@ -52,6 +56,7 @@ class Context:
     similar: SimilarSpectra
     problems: tuple[str, ...] = ()
     backups: DailyBackups | None = None
+    documents: Documents = field(default_factory=Documents)
     password_checks: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(PASSWORD_CHECKS))
     measured: Cache[str, list[dict[str, str]]] = field(default_factory=lambda: Cache(4096))
     aids: Cache[tuple[str, ...], Any] = field(default_factory=lambda: Cache(2048))
@@ -101,6 +106,15 @@ def signed_in(request: Request) -> Person:
             f"is sent from it; text of {opened_by:.10} is kept for {opened_by:.10}."
         )
     return person
+
+
+@cache
+def program_version() -> str:
+    """The version of the installed package; words where the program runs from its folder."""
+    try:
+        return installed_version("spec-o3")
+    except PackageNotFoundError:
+        return "(run from its folder, not installed)"
 
 
 PersonDep = Annotated[Person, Depends(signed_in)]

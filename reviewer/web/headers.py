@@ -145,6 +145,13 @@ def _set(headers: MutableHeaders, policy: str) -> None:
     headers.setdefault("Content-Security-Policy", policy)
 
 
+def document_policy(scope: Scope) -> str:
+    """Return the policy of a page that only shows text: our styles, our script for the theme, and pictures."""
+    scripts = _directive("script-src", f"{_host(scope)}/ui/")
+    rest = "style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    return f"default-src 'none'; {scripts}; {rest}"
+
+
 def _directive(name: str, *sources: str) -> str:
     return " ".join((name, *sources))
 

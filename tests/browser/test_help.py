@@ -48,7 +48,7 @@ def test_the_help_menu_is_used_by_keyboard_and_no_key_reaches_the_item_behind(de
     round_before = desk.locator(".decision-bar .round").inner_text()
     desk.keyboard.press("k")
     desk.keyboard.press("ArrowUp")
-    expect(menu.get_by_role("menuitem", name="The five rounds")).to_be_focused()
+    expect(menu.get_by_role("menuitem", name="Documentation")).to_be_focused()
     desk.keyboard.press("Escape")
     expect(menu).to_be_hidden()
     expect(button).to_be_focused()
@@ -123,3 +123,19 @@ def test_no_card_of_the_tour_covers_what_it_speaks_of(desk: Page, width: int, he
         desk.wait_for_function(f"() => Object.values(({OVERLAP})()).every(Boolean)")
         desk.keyboard.press("ArrowRight")
     expect(desk.locator(".so-tour")).to_have_count(0)
+
+
+def test_the_documentation_opens_in_the_theme_of_the_page_without_a_violation_of_its_policy(desk: Page) -> None:
+    desk.evaluate("localStorage.setItem('so-theme', 'dark')")
+    desk.locator(".so-help .help").click()
+    with desk.context.expect_page() as opened:
+        desk.get_by_role("menuitem", name="Documentation").click()
+    page, problems = opened.value, []
+    page.on("console", lambda message: problems.append(message.text))
+    page.get_by_role("link", name="How to review").first.click()
+    expect(page.locator("h1")).to_have_text("How to review")
+    expect(page.locator("nav a[aria-current=page]")).to_have_text("How to review")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.locator("main a[href$='hints.md']").first.click()
+    expect(page).to_have_title("Hints: what the data say beside a zoom · Spec-o3")
+    assert problems == []

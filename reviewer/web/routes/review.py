@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from datetime import timedelta
-from functools import cache
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed_version
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Response
@@ -19,7 +16,7 @@ from reviewer.rules.workflow import REASONS
 from reviewer.store import Lease, QueueFilter, WorkTime
 from reviewer.web import requests
 from reviewer.web.access import may_manage
-from reviewer.web.context import FOREVER, ContextDep, PersonDep
+from reviewer.web.context import FOREVER, ContextDep, PersonDep, program_version
 from reviewer.web.live import SpectrumDep
 from reviewer.web.payload import (
     atlas_json,
@@ -48,7 +45,7 @@ def me(person: PersonDep, context: ContextDep) -> dict[str, Any]:
         "roles": sorted(person.roles),
         "has_password": person.has_password,
         "rules": asdict(context.store.settings.rules()),
-        "version": _program_version(),
+        "version": program_version(),
         "reasons": REASONS,
         "problems": list(context.problems),
         "backups": context.backups.problem if context.backups is not None and may_manage(person, context.store) else "",
@@ -58,14 +55,6 @@ def me(person: PersonDep, context: ContextDep) -> dict[str, Any]:
             for key, task in context.tasks.items()
         },
     }
-
-
-@cache
-def _program_version() -> str:
-    try:
-        return installed_version("spec-o3")
-    except PackageNotFoundError:
-        return "(run from its folder, not installed)"
 
 
 def _clock_warning(behind: timedelta | None) -> str:

@@ -23,7 +23,7 @@ from app import main
 from reviewer.store import QueueFilter, Store
 from reviewer.web import app as server
 from reviewer.web import settings
-from reviewer.web.access import GRADIO, GRADIO_FOLDERS, PUBLIC, PUBLIC_FOLDERS
+from reviewer.web.access import DOCUMENTS, GRADIO, GRADIO_FOLDERS, PUBLIC, PUBLIC_FOLDERS
 from reviewer.web.auth import COOKIE
 from reviewer.web.settings import ServerSettings
 from tests.support.campaign import Desk, an_item, people
@@ -188,6 +188,8 @@ def access_of(method: str, path: str) -> str:
         return "checked by the route"
     if method in GRADIO.get(path, ()) or path.startswith(GRADIO_FOLDERS):
         return "signed in"
+    if path.startswith(DOCUMENTS):
+        return "a page for people signed in"
     return "closed"
 
 
@@ -201,9 +203,10 @@ def test_without_a_session_only_public_routes_answer(app: FastAPI, browsers: dic
             if kind == "public":
                 continue
             status = browsers[who].request(method, path).status_code
-            expected = {"closed": 404, "signed in": 303 if path == "/" else 401, "checked by the route": 401}[kind]
+            page = path == "/" or path.startswith(DOCUMENTS)
+            expected = {"closed": 404, "checked by the route": 401}.get(kind, 303 if page else 401)
             assert status == expected, f"{who}: {method} {path}: {status}"
-    assert seen == {"public", "checked by the route", "signed in", "closed"}
+    assert seen == {"public", "checked by the route", "signed in", "a page for people signed in", "closed"}
 
 
 GRADIO_ROUTES = """

@@ -1,8 +1,10 @@
-// The help menu at the right end of the top bar: keys, guide, tour, rounds, version.
+// The help menu at the right end of the top bar: keys, guide, tour, rounds, documentation, version.
 
 import { cap, fill, h } from '../common/dom.js'
 import { openPanel } from '../common/panels.js'
 import { roundsElements } from './rounds.js'
+
+const DOCUMENTS = '/docs/'
 
 /**
  * @typedef {Object} HelpCallbacks
@@ -19,7 +21,7 @@ export class HelpMenu {
       'button.help',
       {
         type: 'button',
-        title: 'keys, class guide, tour, version',
+        title: 'keys, class guide, tour, documentation, version',
         'aria-haspopup': 'menu',
         'aria-expanded': 'false',
         'aria-controls': 'so-help-menu',
@@ -34,6 +36,12 @@ export class HelpMenu {
       this.#entry('Class guide', 'g', onGuide),
       this.#entry('Tour of the page', 'H', onTour),
       this.#entry('The five rounds', '', () => openRounds(me.rules)),
+      h(
+        'a.entry',
+        { role: 'menuitem', tabIndex: -1, href: DOCUMENTS, target: '_blank', onClick: () => this.#close() },
+        h('span', {}, 'Documentation'),
+        h('span.muted', { 'aria-hidden': 'true' }, '↗'),
+      ),
       h('p.version', { role: 'none' }, `Spec-o3 ${me.version}`),
     )
     this.root = h('div.so-help', {}, this.button, this.menu)

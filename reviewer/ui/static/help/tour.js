@@ -73,7 +73,15 @@ const STOPS = [
   },
   {
     title: 'Help',
-    text: ['All keys (', cap('?'), '), the guide of the class (', cap('g'), ') and this tour (', cap('H'), ').'],
+    text: [
+      'All keys (',
+      cap('?'),
+      '), the guide of the class (',
+      cap('g'),
+      '), the documentation and this tour (',
+      cap('H'),
+      ').',
+    ],
     targets: ['.so-help .help'],
   },
 ]

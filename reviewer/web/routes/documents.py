@@ -1,0 +1,79 @@
+"""The documents under ``/docs/``, for people who are signed in (``access.PAGES``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from string import Template
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import FileResponse, HTMLResponse
+from starlette.status import HTTP_404_NOT_FOUND
+
+from reviewer.web.context import ContextDep, program_version
+from reviewer.web.documents import ADDRESS, Document, Documents
+from reviewer.web.headers import document_policy
+
+_PAGE = Template((Path(__file__).parent / "documents.html").read_text(encoding="utf-8"))
+_FEWEST_HEADINGS = 3  # a shorter page needs no list of its headings
+
+router = APIRouter()
+
+
+@router.get(ADDRESS)
+def index(request: Request, context: ContextDep) -> Response:
+    return _page(request, context.documents, "", _contents(context.documents))
+
+
+@router.get(ADDRESS + "{name:path}")
+def document(request: Request, context: ContextDep, name: str) -> Response:
+    """One document, or a picture in one."""
+    picture = context.documents.picture(name)
+    if picture is not None:
+        return FileResponse(picture.path, media_type=picture.media_type)
+    if name not in context.documents:
+        missing = "<h1>No such document</h1><p>There is no document of this name. The list has all of them.</p>"
+        return _page(request, context.documents, "", Document("No such document", missing, ()), HTTP_404_NOT_FOUND)
+    return _page(request, context.documents, name, context.documents.document(name))
+
+
+def _contents(documents: Documents) -> Document:
+    if not documents.groups:
+        text = (
+            f"<p>No documents are installed: expected the folder <code>{escape(str(documents.folder))}</code>. "
+            "They are in the repository of the program, in the folder <code>docs</code>.</p>"
+        )
+    else:
+        text = "".join(f"<h2>{escape(group)}</h2><ul>{_links(own)}</ul>" for group, own in documents.groups.items())
+    return Document("Documentation", f"<h1>Documentation</h1>{text}", ())
+
+
+def _links(titles: Mapping[str, str], chosen: str = "") -> str:
+    current = ' aria-current="page"'
+    return "".join(
+        f'<li><a href="{ADDRESS}{quote(name)}"{current if name == chosen else ""}>{escape(title)}</a></li>'
+        for name, title in titles.items()
+    )
+
+
+def _headings(shown: Document) -> str:
+    second = [one for one in shown.headings if one.level == 2]
+    if len(second) < _FEWEST_HEADINGS:
+        return ""
+    entries = "".join(f'<li><a href="#{escape(one.id)}">{escape(one.text)}</a></li>' for one in second)
+    return f"<p>On this page</p><ul>{entries}</ul>"
+
+
+def _page(request: Request, documents: Documents, name: str, shown: Document, status: int = 200) -> HTMLResponse:
+    text = _PAGE.substitute(
+        title=escape(shown.title),
+        version=escape(program_version()),
+        list="".join(f"<p>{escape(group)}</p><ul>{_links(own, name)}</ul>" for group, own in documents.groups.items()),
+        text=shown.html,
+        headings=_headings(shown),
+    )
+    policy = document_policy(request.scope)
+    headers = {"Content-Security-Policy": policy, "Cache-Control": "no-cache"}
+    return HTMLResponse(text, status_code=status, headers=headers)
