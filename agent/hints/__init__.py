@@ -7,6 +7,7 @@ kind was right on real spectra (``promises``).
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -14,6 +15,7 @@ from typing import Literal
 from agent.hints.claims import claims_of, compare, summary
 from agent.hints.evidence import HOT, LOW_SNR, Evidence, LineEvidence, evidence
 from agent.hints.promises import promises
+from agent.hints.unexplained import unexplained
 from agent.lines import Band, Line, SkyBand, bands, convert, convert_window, lines, sky_bands
 from agent.lines.names import named, species_named
 from agent.measure import (
@@ -29,7 +31,7 @@ from agent.measure import (
 from agent.measure.blends import LineMeasurement
 from agent.measure.molecules import head_ratio
 from agent.measure.peaks import TwoMaxima
-from agent.measure.values import number, plus_minus
+from agent.measure.values import number, plus_minus, redshift_text
 from agent.spectrum import Spectrum
 from agent.tasks import Feature, Task
 from agent.templates.rank import STELLAR
@@ -102,11 +104,14 @@ class _View:
         return evidence(self.spectrum)
 
 
-def hints(spectrum: Spectrum, zoom: Zoom, task: Task | None = None, thought: str = "") -> tuple[Hint, ...]:
+def hints(
+    spectrum: Spectrum, zoom: Zoom, task: Task | None = None, thought: str = "", whole: bool = False
+) -> tuple[Hint, ...]:
     """Return at most ``MOST`` hints about one zoom, the most useful first.
 
     :param task: whose features are preferred, and whose indices are shown where they lie in the window
     :param thought: the text that describes the zoom; its claims, and the label's, are compared with the data
+    :param whole: whether unexplained emission outside the window is reported too, as for the first zoom of a trace
     """
     window = zoom.window
     if window is None or window[0] >= window[1]:
@@ -122,6 +127,7 @@ def hints(spectrum: Spectrum, zoom: Zoom, task: Task | None = None, thought: str
         *_sampling(view),
         *outside,
         _in_window(view, principal, others),
+        *_unexplained(view, spectrum, thought, whole),
         # If the label names something outside the window, measuring another line would only distract.
         *(_measurement(view, principal) if principal and not outside else ()),
         *_claims(view, thought),
@@ -171,8 +177,20 @@ def _entries(view: _View, task: Task | None) -> tuple[Line | Band | None, list[L
     # With a known task, a band that the task does not use is not informative.
     notable = (e for e in inside if e.major and (task is None or isinstance(e, Line)))
     major = sorted(notable, key=lambda e: abs(e.at(view.spectrum.medium) - middle))
-    ordered = list(dict.fromkeys([*by_label, *of_task, *major]))
+    of_guide = [e for e in (_named_in(task.guide) if task else ()) if e in inside]
+    ordered = list(dict.fromkeys([*by_label, *of_task, *of_guide, *major]))
     return (ordered[0], ordered[1:]) if ordered else (None, [])
+
+
+@cache
+def _named_in(guide: str) -> tuple[Line | Band, ...]:
+    """Return the lines and bands that a guide names, also in a list ("TiO bands at 4955, 5167, 5448 Å"); they need not
+    be among the task's measured features.
+    """
+    numbers, species = set(re.findall(r"\b\d{4,5}\b", guide)), species_named(guide)
+    known: tuple[Line | Band, ...] = (*lines(), *bands())
+    listed = (e for e in known if e.species in species and e.name.rpartition(" ")[2] in numbers)
+    return tuple(dict.fromkeys([*named(guide), *listed]))
 
 
 def _shown(task: Task | None, label: str) -> list[Feature]:
@@ -216,6 +234,32 @@ def _in_window(view: _View, principal: Line | Band | None, others: list[Line | B
     more = f" with {', '.join(e.name for e in others[:3])}" if others else ""
     assumed = f" ({view.zoom.medium} assumed)" if view.spectrum.meta.get("medium_assumed") else ""
     return Hint(level, "line", f"{principal.name} {where:.1f} Å{assumed} in window{more}, {text}", principal.name)
+
+
+def _unexplained(view: _View, spectrum: Spectrum, thought: str, whole: bool) -> list[Hint]:
+    """Return a hint on the strongest emission that no line explains and the text does not mention; never green: it is
+    something to check.
+    """
+    found = None if view.data.cool else unexplained(spectrum)
+    if found is None:
+        return []
+    at_rest = convert(
+        convert(found.observed, spectrum.medium, "vacuum") / (view.to_observed or 1.0), "vacuum", spectrum.medium
+    )
+    inside = view.window[0] <= at_rest <= view.window[1]
+    among_balmer = view.data.between_absorption or 3600.0 < at_rest < 4000.0
+    if not (inside or whole) or (found.suggestion is None and among_balmer):
+        return []
+    mentioned = (float(n) for n in re.findall(r"\b\d{4,5}(?:\.\d+)?\b", f"{view.zoom.label} {thought}"))
+    if any(abs(n - found.observed) < 5.0 or abs(n - at_rest) < 5.0 for n in mentioned):
+        return []
+    z = "z = 0" if not spectrum.redshift else f"z = {redshift_text(spectrum.redshift)}"
+    text = f"{found.peak.significance:.0f}σ emission at {found.observed:.0f} Å (observed) is no known line at {z}"
+    if found.suggestion is not None:
+        suggestion = found.suggestion
+        others = ", ".join(f"{w:.0f}" for w in suggestion.others)
+        text += f"; {suggestion.line} at z = {suggestion.z:.4f} would also explain {others} Å"
+    return [Hint("look", "unexplained", text)]
 
 
 def _measurement(view: _View, entry: Line | Band) -> list[Hint]:

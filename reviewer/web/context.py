@@ -62,7 +62,9 @@ class Context:
     aids: Cache[tuple[str, ...], Any] = field(default_factory=lambda: Cache(2048))
     """What routes/aids.py has computed: line tables, ranked templates, loci; keys begin with the kind."""
 
-    def hints(self, spectrum: Spectrum, zoom: Zoom, task: Task | None, thought: str = "") -> list[dict[str, str]]:
+    def hints(
+        self, spectrum: Spectrum, zoom: Zoom, task: Task | None, thought: str = "", whole: bool = False
+    ) -> list[dict[str, str]]:
         """Return the hints of a zoom and of the thought on it; measured once per spectrum, window, task and thought."""
         key = json.dumps(
             [
@@ -72,13 +74,14 @@ class Context:
                 zoom.frame,
                 zoom.z,
                 dict(zoom.arguments),
+                whole,
                 thought,
             ],
             default=str,
         )
 
         def measure() -> list[dict[str, str]]:
-            found = measured.hints(spectrum, zoom, task, thought)
+            found = measured.hints(spectrum, zoom, task, thought, whole)
             return [{"level": h.level, "kind": h.kind, "text": h.text, "why": h.why} for h in found]
 
         return self.measured.get(key, measure)

@@ -158,7 +158,9 @@ def item_hints(person: PersonDep, context: ContextDep, item_id: int, version: in
         return {"hints": {}}
     trajectory = found.version.trajectory
     spectrum = as_stated(context.gallery.spectrum(sha256), trajectory)
-    return {"hints": {z.id: context.hints(spectrum, z, task, thought_on(trajectory, z)) for z in trajectory.zooms}}
+    zooms = trajectory.zooms
+    # What no zoom shows is reported once, on the first.
+    return {"hints": {z.id: context.hints(spectrum, z, task, thought_on(trajectory, z), z is zooms[0]) for z in zooms}}
 
 
 @router.get("/picture/{name}")

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from agent import tasks
 from agent.hints import MOST, Hint, hints, thought_on
-from agent.lines import air_to_vacuum
+from agent.hints.unexplained import unexplained
+from agent.lines import air_to_vacuum, bands, lines
 from agent.spectrum import Spectrum, read
 from agent.trajectory import Drafter, Think, Trajectory, Zoom
 
@@ -272,3 +273,59 @@ def test_any_window_gets_few_short_hints_and_no_verdict(lo: float, width: float,
         assert "nan" not in hint.text
         assert not re.search(r"(?<![A-Za-z0-9])-\d", hint.text)
         assert not any(word in hint.text for word in ("YES", "NO ", "correct", "wrong"))
+
+
+def galaxy(z: float | None, told: float | None, *names: str) -> Spectrum:
+    """Narrow emission lines at redshift z in a file that gives the redshift ``told``."""
+    flux = np.full(GRID.shape, 10.0)
+    for line in lines():
+        if line.name in names:
+            flux += 20 * np.exp(-0.5 * ((GRID - line.at("vacuum") * (1 + (z or 0.0))) / 3.0) ** 2)
+    flux += 0.3 * np.random.default_rng(4).standard_normal(GRID.size)
+    return Spectrum(GRID, flux, np.full(GRID.shape, 1 / 0.09), redshift=told, name="galaxy")
+
+
+GALAXY_LINES = ("[O II] 3729", "Hγ", "Hβ", "[O III] 4959", "[O III] 5007")
+
+
+def test_unexplained_emission_names_the_redshift_that_explains_it_and_other_peaks() -> None:
+    found = hints(galaxy(0.3688, 0.0, *GALAXY_LINES), zoom(6400, 7000, "Hα"), TASKS["cv"], "Nothing at Hα.")
+    hint = hint_of(found, "unexplained")
+    assert hint.level == "look"
+    assert re.fullmatch(
+        r"\d+σ emission at \d{4} Å \(observed\) is no known line at z = 0; \S+( III\] \d+| II\] \d+)? at z = 0\.368\d "
+        r"would also explain (\d{4}, ){2,}\d{4} Å",
+        hint.text,
+    )
+
+
+def test_emission_that_a_line_explains_or_the_thought_mentions_is_not_reported() -> None:
+    right = galaxy(0.3688, 0.3688, *GALAXY_LINES)
+    assert "unexplained" not in kinds(hints(right, zoom(4700, 5100, "Hβ", "rest", 0.3688), TASKS["cv"], whole=True))
+    wrong = galaxy(0.3688, 0.0, *GALAXY_LINES)
+    strongest = unexplained(wrong)
+    assert strongest is not None
+    thought = f"A narrow peak at {strongest.observed:.0f} Å is not Hα."
+    assert "unexplained" not in kinds(hints(wrong, zoom(6400, 7000, "Hα"), TASKS["cv"], thought))
+
+
+def test_unexplained_emission_outside_the_window_is_reported_on_the_first_zoom_only() -> None:
+    wrong = galaxy(0.3688, 0.0, *GALAXY_LINES)
+    away = zoom(4200, 4300, "Hγ")
+    assert "unexplained" not in kinds(hints(wrong, away, TASKS["cv"]))
+    assert "unexplained" in kinds(hints(wrong, away, TASKS["cv"], whole=True))
+
+
+def test_one_unexplained_peak_is_reported_without_a_redshift() -> None:
+    one = galaxy(0.05, 0.0, "Hβ")
+    text = hint_of(hints(one, zoom(5000, 5200), TASKS["cv"]), "unexplained").text
+    assert text.endswith("Å (observed) is no known line at z = 0")
+
+
+def test_a_band_that_the_guide_names_is_not_called_no_major_line() -> None:
+    band = next(b for b in bands() if b.name == "TiO 5448")
+    assert "5448" in TASKS["gm"].guide
+    head = band.at("vacuum")
+    found = hints(star(), zoom(head - 60, head + 60), TASKS["gm"])
+    assert "no major line" not in hint_of(found, "line").text
+    assert band.name in hint_of(found, "line").text
