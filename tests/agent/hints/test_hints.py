@@ -275,14 +275,14 @@ def test_any_window_gets_few_short_hints_and_no_verdict(lo: float, width: float,
         assert not any(word in hint.text for word in ("YES", "NO ", "correct", "wrong"))
 
 
-def galaxy(z: float | None, told: float | None, *names: str) -> Spectrum:
-    """Narrow emission lines at redshift z in a file that gives the redshift ``told``."""
+def galaxy(z: float | None, stated: float | None, *names: str) -> Spectrum:
+    """Narrow emission lines at redshift z in a file that gives the redshift ``stated``."""
     flux = np.full(GRID.shape, 10.0)
     for line in lines():
         if line.name in names:
             flux += 20 * np.exp(-0.5 * ((GRID - line.at("vacuum") * (1 + (z or 0.0))) / 3.0) ** 2)
     flux += 0.3 * np.random.default_rng(4).standard_normal(GRID.size)
-    return Spectrum(GRID, flux, np.full(GRID.shape, 1 / 0.09), redshift=told, name="galaxy")
+    return Spectrum(GRID, flux, np.full(GRID.shape, 1 / 0.09), redshift=stated, name="galaxy")
 
 
 GALAXY_LINES = ("[O II] 3729", "Hγ", "Hβ", "[O III] 4959", "[O III] 5007")

@@ -206,7 +206,7 @@ def confuser_of_a_cv():
     return rule.judged(finding, rest(CV), TASKS["cv"], shape=False)
 
 
-def test_a_confuser_is_said_to_count_against_the_class():
+def test_an_absent_confuser_is_described_as_what_would_count_against_the_class():
     assert ", would count against it below −3 Å; it is not (" in confuser_of_a_cv()
 
 
