@@ -1,7 +1,8 @@
 """Recognises drafts that are in the database already, in the present text or in an earlier one of an item.
 
 The content hash of a row is not enough: an export holds the approved version, not the draft, and a ShareGPT row has
-lost the step ids. Two texts are the same if every turn of the conversation is, for the same spectrum and task.
+lost the step ids. Two texts are the same if every turn of the conversation is, for the same spectrum under the same
+name and the same task.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Recognition:
 
 
 def _digest(trajectory: Trajectory) -> bytes:
-    turns = "\0".join(turn_text(turn) for turn in trajectory.turns())
+    turns = "\0".join((trajectory.spectrum_name, *(turn_text(turn) for turn in trajectory.turns())))
     return hashlib.sha256(turns.encode("utf-8", "surrogatepass")).digest()
 
 

@@ -82,10 +82,9 @@ class Rules:
         for number in ("auditors", "votes", "approve_at", "reject_at"):
             if getattr(self, number) < 1:
                 raise RulesError(f"{number}: found {getattr(self, number)}, expected 1 or more")
-        if max(self.approve_at, self.reject_at) > self.votes:
-            raise RulesError(
-                f"approve_at {self.approve_at}, reject_at {self.reject_at}: expected {self.votes} votes at most"
-            )
+        for name in ("approve_at", "reject_at"):
+            if getattr(self, name) > self.votes:
+                raise RulesError(f"{name} cannot exceed the number of votes ({self.votes}).")
         if self.approve_at + self.reject_at <= self.votes:
             raise RulesError(
                 f"approve_at {self.approve_at} + reject_at {self.reject_at}: expected more than {self.votes}, "

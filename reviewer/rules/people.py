@@ -61,7 +61,7 @@ def clean_initials(text: str) -> str:
     """Return initials in stored form: two to four letters, upper case. :raises PersonError: they are invalid"""
     initials = text.strip().upper()
     if not 2 <= len(initials) <= 4 or not initials.isalpha():
-        raise PersonError(f"initials: found {text!r:.40}, expected two to four letters")
+        raise PersonError(f"Initials need two to four letters; found {text!r:.40}.")
     return initials
 
 
@@ -93,9 +93,20 @@ def checked_password(password: str, initials: str, name: str) -> str:
     plain = "".join(password.casefold().split())
     own = {"".join(word.casefold().split()) for word in (name, initials)} - {""}
     personal = any(plain.strip("0123456789!.-_") in (word, word * 2, word[::-1]) for word in own)
-    if len(set(plain)) < 3 or plain in _COMMON or plain.rstrip("0123456789!.") in _COMMON or personal:
-        raise PersonError("password: found a common password or your name, expected one that is hard to guess")
+    if personal:
+        raise PersonError("This password is the person's name or initials. Choose another.")
+    if len(set(plain)) < 3 or plain in _COMMON or plain.rstrip("0123456789!.") in _COMMON:
+        raise PersonError("This password is too common. Choose another.")
     return password
+
+
+# Without letters and digits that are read as others: l, 1, I, o, 0, O.
+_EASY_TO_COPY = "abcdefghijkmnpqrstuvwxyz23456789"
+
+
+def generated_password() -> str:
+    """Return a new random password of four groups of four: 80 random bits, easy to read aloud and to type."""
+    return "-".join("".join(secrets.choice(_EASY_TO_COPY) for _ in range(4)) for _ in range(4))
 
 
 def hash_password(password: str) -> str:

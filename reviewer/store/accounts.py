@@ -211,6 +211,20 @@ class Accounts:
             self._database.log(db, by, "roles changed", initials, roles_were, people=(initials,))
             return find_person(db, initials)
 
+    def set_name(self, by: str | None, initials: str, name: str) -> Person:
+        """Change the name that is shown for a person. The initials, which identify them, stay.
+
+        :raises NotAllowed: ``by`` is no coordinator
+        :raises PersonError: the name is empty or too long
+        """
+        name = clean_name(name)
+        with self._database.write() as db:
+            require_coordinator(db, by)
+            if find_person(db, initials).name != name:
+                db.execute("UPDATE people SET name = ? WHERE initials = ?", (name, initials))
+                self._database.log(db, by, "name changed", initials, people=(initials,))
+            return find_person(db, initials)
+
     def set_password(self, by: str | None, initials: str, password: str) -> None:
         """Set a password, as the person or as a coordinator; every session of the person ends.
 

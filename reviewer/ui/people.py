@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from reviewer.rules.campaign import ROLES_OF, ROUNDS, Rules
-from reviewer.rules.people import ROLES, SHORTEST_PASSWORD, Person, PersonError, Role
+from reviewer.rules.people import ROLES, SHORTEST_PASSWORD, Person, PersonError, Role, generated_password
 from reviewer.store import NotAllowed, Store
 from reviewer.ui import rules as rules_form
 from reviewer.ui.widgets import (
@@ -34,6 +34,11 @@ _STILL_SOLO = (
     "The rules still let one person do every round of an item. Untick that under Rules to have items judged "
     "by people other than their authors."
 )
+_BEFORE_THE_SECOND = (
+    "You can add the others now. The rules still let one person do every round of an item; adding the second person "
+    "sets the rules of a team, unless you untick that."
+)
+_TEAM_RULES = f"Set the rules of a team: {Rules().auditors} audits, {Rules().votes} votes, nobody judges their own work"
 _SIGN_IN = ' <a href="/sign-in">Sign in</a>'
 
 
@@ -71,6 +76,7 @@ class _PeopleTab:
             *(self.notice, self.everybody, self.changing, self.who, self.roles, self.leave, self.adding),
             *(self.message, self.own_message, self.adding_message, *self.rules.outputs),
             *(self.password, self.own, self.again, self.initials, self.name, self.first_password),
+            *(self.new_name, self.team, self.shown, self.generated),
         ]
         self._listen()
 
@@ -84,6 +90,12 @@ class _PeopleTab:
             with gr.Row(equal_height=True):
                 self.save_roles = gr.Button("Save roles", size="sm", min_width=90)
                 self.leave = gr.Button("Deactivate", size="sm", min_width=90)
+            with gr.Row(equal_height=True):
+                self.new_name = gr.Textbox(
+                    label="Name shown", show_label=False, placeholder="Name shown", container=False, max_length=100
+                )
+                self.save_name = gr.Button("Change name", size="sm", min_width=110, scale=0)
+            with gr.Row(equal_height=True):
                 self.password = _password("New password")
                 self.save_password = gr.Button("Set password", size="sm", min_width=110)
         self.message = message_line()
@@ -107,26 +119,55 @@ class _PeopleTab:
             info=f"{SHORTEST_PASSWORD} characters or more; they can change it here",
             type="password",
         )
+        with gr.Row(equal_height=True):
+            self.shown = gr.Checkbox(label="Show the password", container=False, min_width=140)
+            self.generate = gr.Button("Generate a password", size="sm", min_width=160, scale=0)
+        # In a field of its own: a copy button inside a field takes the place of the field under its label.
+        self.generated = gr.Textbox(label="Generated password", buttons=["copy"], interactive=False, visible=False)
+        self.team = gr.Checkbox(
+            True,
+            label=_TEAM_RULES,
+            container=False,
+            visible=False,
+        )
         self.add = gr.Button("Add", size="sm", variant="primary", elem_classes="so-small")
         self.adding_message = message_line()
 
     def _listen(self) -> None:
         quiet = {"outputs": self.outputs, "show_progress": "hidden", "api_visibility": "private"}
+        still = {"show_progress": "hidden", "api_visibility": "private"}
         on_show(report_errors(self.notice)(self.show), self.outputs)
         self.who.input(report_errors(self.message)(self.choose), self.who, **quiet)
         self.save_roles.click(report_errors(self.message)(self.set_roles), [self.who, self.roles], **quiet)
         self.leave.click(report_errors(self.message)(self.leave_or_return), self.who, **quiet)
+        self.save_name.click(report_errors(self.message)(self.set_name), [self.who, self.new_name], **quiet)
+        self.shown.input(_as_text, self.shown, self.first_password, **still)
+        self.generate.click(
+            report_errors(self.adding_message)(self.generate_password),
+            outputs=[self.first_password, self.shown, self.generated, self.adding_message],
+            **still,
+        )
+        # After the rules were saved: the notice may apply no longer.
+        self.rules.saved.then(report_errors(self.notice)(self.show_notice), outputs=[self.notice, self.team], **still)
         self.save_password.click(report_errors(self.message)(self.set_password), [self.who, self.password], **quiet)
         self.save_own.click(report_errors(self.own_message)(self.set_own), [self.own, self.again], **quiet)
         self.add.click(
             report_errors(self.adding_message)(self.add_person),
-            [self.initials, self.name, self.first_roles, self.first_password],
+            [self.initials, self.name, self.first_roles, self.first_password, self.team],
             **quiet,
         )
 
     def show(self, request: gr.Request) -> Changes:
         """Return the tab for the person who opened it."""
         return self._show(require_person(request, self.store, self.local))
+
+    def show_notice(self, request: gr.Request) -> Changes:
+        me = require_person(request, self.store, self.local)
+        rules = self.store.settings.rules()
+        return {
+            self.notice: _notice(me, self.store.accounts.people(), rules),
+            self.team: gr.update(visible=rules.solo),
+        }
 
     def choose(self, request: gr.Request, initials: str) -> Changes:
         return self._show(require_person(request, self.store, self.local, "coordinator"), initials)
@@ -148,6 +189,24 @@ class _PeopleTab:
             text = f"{initials} is active again."
         return {**self._show(self.store.accounts.person(me.initials), initials), self.message: line("good", text)}
 
+    def set_name(self, request: gr.Request, initials: str, name: str) -> Changes:
+        me = require_person(request, self.store, self.local, "coordinator")
+        changed = self.store.accounts.set_name(me.initials, _chosen(initials), name)
+        text = line("good", f"{changed.initials} is shown as {changed.name} now.")
+        return {**self._show(self.store.accounts.person(me.initials), initials), self.message: text}
+
+    def generate_password(self, request: gr.Request) -> Changes:
+        require_person(request, self.store, self.local, "coordinator")
+        password = generated_password()
+        return {
+            self.first_password: gr.update(value=password, type="text"),
+            self.generated: gr.update(value=password, visible=True),
+            self.shown: True,
+            self.adding_message: line(
+                "note", "Copy this password now and give it to the person: it is not shown again."
+            ),
+        }
+
     def set_password(self, request: gr.Request, initials: str, password: str) -> Changes:
         me = require_person(request, self.store, self.local, "coordinator")
         if not me.has_password:
@@ -168,14 +227,21 @@ class _PeopleTab:
             text = "Your password is set. This is a team now, you are its coordinator, and everybody signs in."
         return {self.own_message: line("good", text, _SIGN_IN), self.own: "", self.again: "", self.notice: ""}
 
-    def add_person(self, request: gr.Request, initials: str, name: str, roles: list[str], password: str) -> Changes:
+    def add_person(
+        self, request: gr.Request, initials: str, name: str, roles: list[str], password: str, team: bool
+    ) -> Changes:
         me = require_person(request, self.store, self.local, "coordinator")
         if not me.has_password:
             raise NotAllowed(_OWN_FIRST)
         added = self.store.accounts.add_person(initials, name, roles, password, by=me.initials)
-        text = line("good", f"{added.initials} can sign in now as {and_list(sorted(added.roles))}.")
-        emptied = dict.fromkeys((self.initials, self.name, self.first_password), "")
-        return {**self._show(me, added.initials), **emptied, self.adding_message: text}
+        text = f"{added.initials} can sign in now as {and_list(sorted(added.roles))}."
+        if team and self.store.settings.rules().solo:
+            self.store.settings.set_rules(me.initials, Rules())
+            text += f" The rules of a team apply: {rules_form.in_words(Rules())}"
+        emptied = dict.fromkeys((self.initials, self.name), "")
+        hidden = {self.first_password: gr.update(value="", type="password"), self.shown: False}
+        hidden[self.generated] = gr.update(value="", visible=False)
+        return {**self._show(me, added.initials), **emptied, **hidden, self.adding_message: line("good", text)}
 
     def _show(self, me: Person, chosen: str | None = None) -> Changes:
         """Return the whole tab as ``me`` may see it. Text that somebody is typing is not changed."""
@@ -191,9 +257,16 @@ class _PeopleTab:
             self.who: gr.update(choices=[p.initials for p in people], value=person.initials),
             self.roles: gr.update(value=[role for role in ROLES if role in person.roles]),
             self.leave: gr.update(value="Deactivate" if person.active else "Reactivate"),
+            self.new_name: person.name,
+            self.team: gr.update(visible=rules.solo),
             **dict.fromkeys((self.message, self.own_message, self.adding_message), ""),
             **self.rules.show(rules, may_change=leads),
         }
+
+
+def _as_text(shown: bool) -> Any:
+    """Show what is typed as the first password, or hide it."""
+    return gr.update(type="text" if shown else "password")
 
 
 def _password(hint: str) -> gr.Textbox:
@@ -214,8 +287,9 @@ def _chosen(initials: str | None) -> str:
 def _notice(me: Person, people: list[Person], rules: Rules) -> str:
     if not needs_passwords(people):
         return line("note", _START_TEAM)
-    if rules.solo and sum(person.active for person in people) > 1:
-        return line("look", _STILL_SOLO)
+    if rules.solo and me.is_any("coordinator"):
+        team = sum(person.active for person in people) > 1
+        return line("look", _STILL_SOLO) if team else line("note", _BEFORE_THE_SECOND)
     if not me.is_any("coordinator"):
         return line("note", "Only coordinators change people and rules. You can change your own password.")
     return ""

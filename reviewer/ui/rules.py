@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -47,6 +47,7 @@ class RulesForm:
     words: gr.HTML
     save: gr.Button
     message: gr.HTML
+    saved: Any = None
 
     @property
     def outputs(self) -> list[Any]:
@@ -96,7 +97,7 @@ def build(store: Store, local: bool) -> RulesForm:
         try:
             rules = _rules(alone, numbers)
         except RulesError as error:
-            return {message: line("bad", _in_labels(error))}
+            return {words: line("bad", _in_labels(error)), message: ""}
         store.settings.set_rules(person.initials, rules)
         text = line("good", "Saved. The new rules apply to open rounds; rounds closed by their decisions stay closed.")
         return {**form.show(store.settings.rules(), may_change=True), message: text}
@@ -104,8 +105,8 @@ def build(store: Store, local: bool) -> RulesForm:
     quiet = {"show_progress": "hidden", "api_visibility": "private"}
     solo.input(change_mode, solo, form.outputs, **quiet)
     gr.on([field.input for field in counts], preview, counts, words, **quiet)
-    save.click(save_rules, [solo, *counts], form.outputs, **quiet)
-    return form
+    saved = save.click(save_rules, [solo, *counts], form.outputs, **quiet)
+    return replace(form, saved=saved)
 
 
 def _rules(alone: bool, numbers: tuple[int | None, ...]) -> Rules:
@@ -121,7 +122,7 @@ def _in_labels(error: RulesError) -> str:
     """What is wrong, with the numbers called as they are on the page."""
     text = str(error)
     for name, label in _COUNTS.items():
-        text = text.replace(name, label)
+        text = text.replace(name, f"“{label}”")
     return text
 
 

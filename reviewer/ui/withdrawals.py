@@ -101,8 +101,7 @@ def build(store: Store, local: bool) -> WithdrawForm:
         "show_progress": "hidden",
         "api_visibility": "private",
     }
-    batch.input(preview_items, given, **quiet)
-    numbers.change(preview_items, given, **quiet)
+    gr.on([batch.input, numbers.change], preview_items, given, trigger_mode="always_last", **quiet)
     withdraw.click(withdraw_items, given, **quiet)
     restore.click(restore_items, given, **quiet)
     return form

@@ -311,7 +311,7 @@ class Coordinator:
         letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
         self.done += 1
         initials = "Z" + "".join(letters[self.done // 26**place % 26] for place in (2, 1, 0))
-        fields = [initials, f"Newcomer {self.done}", ["reviewer"], PASSWORD]
+        fields = [initials, f"Newcomer {self.done}", ["reviewer"], PASSWORD, False]
         await self._send_until_answered("person", "add_person", fields, {"initials": initials})
 
     async def _import(self) -> None:
@@ -331,7 +331,7 @@ class Coordinator:
             self.client.journal.sent(number)
             begun = time.perf_counter()
             try:
-                data = [await self._uploaded(fields), "imported", False] if kind == "import" else fields
+                data = [await self._uploaded(fields), "imported", False, "import"] if kind == "import" else fields
                 output = await self._event(event, data)
             except (httpx.TransportError, NotCompleted):
                 await self.client.get("me", "/api/me")

@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from reviewer.rules.people import PersonError, checked_password
+from reviewer.rules.people import PersonError, checked_password, generated_password
 from reviewer.rules.workflow import Rules
 from reviewer.store import NotAllowed, NotFound, SignInRefused, Store
 from reviewer.store.accounts import count_attempt, origin_of
@@ -133,7 +133,9 @@ def test_a_machine_with_a_network_of_addresses_is_one_origin(tried):
     ["Password1!", "12345678", "aaaaaaaa", "ababababab", "annie jump cannon", "Annie Jump Cannon1", "AJCAJC12"],
 )
 def test_a_common_or_personal_password_is_refused(password):
-    with pytest.raises(PersonError, match="found a common password or your name"):
+    with pytest.raises(
+        PersonError, match=r"^This password is (too common|the person's name or initials)\. Choose another\.$"
+    ):
         checked_password(password, "AJC", "Annie Jump Cannon")
 
 
@@ -273,3 +275,18 @@ def test_exports_are_recorded_with_their_manifest(store):
     made = store.settings.record_export("CO", "november", {"items": [1, 2], "rules": {"solo": False}})
     assert store.settings.exports() == [made]
     assert made.manifest["items"] == [1, 2]
+
+
+def test_a_coordinator_changes_the_name_of_a_person(store):
+    assert store.accounts.set_name("CO", "RE", "  Rosa   Eder ").name == "Rosa Eder"
+    assert store.log.entries()[-1].what == "name changed"
+    with pytest.raises(NotAllowed):
+        store.accounts.set_name("RE", "AU", "Another")
+    assert store.upkeep.verify() == []
+
+
+def test_a_generated_password_is_strong_and_can_be_used():
+    made = {generated_password() for _ in range(50)}
+    assert len(made) == 50
+    assert all(checked_password(password, "RE", "Rosa Eder") == password for password in made)
+    assert all(len(password) == 19 for password in made)

@@ -154,7 +154,7 @@ def test_rules_set_before_the_first_person_are_unchanged(store: Store) -> None:
 def test_invalid_initials_are_refused_with_a_message(store: Store, initials: str) -> None:
     response = enter(client(store), initials)
     assert response.status_code == 422
-    assert "expected two to four letters" in response.text
+    assert "Initials need two to four letters" in response.text
     assert "<b>" not in response.text
     assert auth.COOKIE not in response.cookies
     assert store.accounts.people() == []
@@ -568,10 +568,13 @@ class Event:
 _SHOW = "people.show"
 
 EVENTS = {
-    "drafts.draft": Event((None, "cv", "batch", None), leads=True),
+    "drafts.draft": Event((None, "cv", "batch", "", None, "leave out"), leads=True),
     "drafts.<lambda>": Event(),
     "stops drafts.draft": Event(),
-    "imports.import_files": Event((None, "batch", ""), leads=True),
+    "imports.import_files": Event((None, "batch", "", "ask"), leads=True),
+    "withdrawals.preview_items": Event((None, ""), leads=True),
+    "withdrawals.withdraw_items": Event((None, ""), leads=True),
+    "withdrawals.restore_items": Event((None, ""), leads=True),
     "exports.export_approved": Event(("first", None, None, None), leads=True),
     "backups.create_backup": Event(leads=True, changes=True),
     "page.show": Event(),
@@ -582,9 +585,13 @@ EVENTS = {
     "people.choose": Event(("RE",), leads=True, after=_SHOW),
     "people.set_roles": Event(("TA", ["auditor"]), leads=True, changes=True, after=_SHOW),
     "people.leave_or_return": Event(("TA",), leads=True, changes=True, after=_SHOW),
+    "people.set_name": Event(("TA", "Another Name"), leads=True, changes=True, after=_SHOW),
+    "people.generate_password": Event(leads=True),
+    "people._as_text": Event((True,)),
+    "people.show_notice": Event(),
     "people.set_password": Event(("TA", "Paschen decrement"), leads=True, changes=True, after=_SHOW),
     "people.set_own": Event(("Paschen decrement", "Brackett decrement")),
-    "people.add_person": Event(("NN", "N. N.", ["reviewer"], PASSWORD), leads=True, changes=True),
+    "people.add_person": Event(("NN", "N. N.", ["reviewer"], PASSWORD, False), leads=True, changes=True),
 }
 """Every event by the name of its handler; ``test_every_event_is_in_the_table`` checks that none is missing."""
 
@@ -680,7 +687,11 @@ def test_gradio_reads_no_file_that_was_not_uploaded(served: Served, tmp_path: Pa
     secret = tmp_path / "secret.csv"
     secret.write_text("wavelength,flux\n4000,1\n")
     file = {"path": str(secret), "meta": {"_type": "gradio.FileData"}}
-    event = {"data": [[file], "cv", "batch", None], "fn_index": served.events["drafts.draft"], "session_hash": "secret"}
+    event = {
+        "data": [[file], "cv", "batch", "", None, "leave out"],
+        "fn_index": served.events["drafts.draft"],
+        "session_hash": "secret",
+    }
     before = served.store.log.head()
     with httpx.Client(base_url=served.address, cookies={COOKIE: served.tokens["CO"]}, timeout=60) as client:
         assert client.post("/gradio_api/queue/join", json=event).status_code == 200

@@ -24,7 +24,7 @@ export class TopBar {
     this.state = h('span.saved', { role: 'status' })
     this.first = h('button', { type: 'button', onClick: callbacks.onVerdictFirst })
     this.setVerdictFirst(verdictFirst)
-    const roles = me.rules.solo ? 'alone' : me.roles.join(', ')
+    const roles = me.rules.solo && !me.has_password ? 'alone' : me.roles.join(', ')
     document.querySelector('.so-top')?.remove()
     document.body.append(
       h(
