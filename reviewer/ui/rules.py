@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
@@ -122,7 +123,8 @@ def _in_labels(error: RulesError) -> str:
     """What is wrong, with the numbers called as they are on the page."""
     text = str(error)
     for name, label in _COUNTS.items():
-        text = text.replace(name, f"“{label}”")
+        # "votes" and "auditors" are also plain words of the sentence: only the field at its beginning is meant.
+        text = text.replace(name, f"“{label}”") if "_" in name else re.sub(f"^{name}:", f"“{label}”:", text)
     return text
 
 
