@@ -45,6 +45,10 @@ PUBLISHED_TASKS = {
 }
 
 
+REVIEWED = "review"
+"""The ``label_source`` of a ``ground_truth`` that the reviewers of the text decided: no independent label."""
+
+
 @dataclass(frozen=True)
 class Row:
     """The content of a row; the fields are those of ``Trajectory``."""
@@ -119,6 +123,7 @@ def read_row(row: Mapping[str, Any]) -> Row:
     found = len(images) if isinstance(images, list) else type(images).__name__
     if found != reading.images:
         raise TrajectoryError(f"images: found {found}, expected {reading.images}: one for each {IMAGE}")
+    reviewed = row.get("label_source") == REVIEWED
     return Row(
         task=text_or_none(row, "task") or _task(prompt),
         system=system,
@@ -130,8 +135,8 @@ def read_row(row: Mapping[str, Any]) -> Row:
         steps=tuple(reading.steps),
         drafter_kind="unknown" if row.get("drafter_kind") is None else one_of(row, "drafter_kind", DRAFTER_KINDS),
         drafter_name=text_or_none(row, "drafter_name") or "",
-        label=verdict_of(row, "ground_truth"),
-        label_source=text_or_none(row, "label_source") or "",
+        label=None if reviewed else verdict_of(row, "ground_truth"),
+        label_source="" if reviewed else text_or_none(row, "label_source") or "",
         simulated=row.get("simulated") is True,
         faults=tuple(reading.faults),
         cannot_tell=text_or_none(row, "cannot_tell") or "",

@@ -24,6 +24,8 @@ from agent.processes import ProcessLost, cores, ordered_map
 from agent.text import OneLine
 from agent.tool import TOOL_SCHEMA
 from agent.trajectory import SCHEMA as TRAJECTORY_SCHEMA
+from agent.trajectory import Trajectory
+from agent.trajectory.sharegpt import REVIEWED
 from reviewer.exchange.imports import own_row
 from reviewer.exchange.item import ApprovedItem, NotTrainable, pictures, read_approved
 from reviewer.exchange.manifest import ManifestParts
@@ -67,7 +69,7 @@ def write_item(part: Path, one: ApprovedItem) -> ItemRows | LeftOut:
     stored = {p.sha256: path for p, path in zip(shown, paths, strict=True) if not p.drawn}
     return ItemRows(
         item_id=one.item_id,
-        sharegpt=one.trajectory.to_sharegpt(paths),
+        sharegpt=_sharegpt_row(one.trajectory, paths),
         trl=json.dumps(_trl_row(one, paths), ensure_ascii=False),
         own=json.dumps(own_row(one.trajectory, one.spectrum, stored), ensure_ascii=False),
         files={path: _digest(picture.png) for path, picture in zip(paths, shown, strict=True)},
@@ -85,6 +87,14 @@ def _write_file(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _sharegpt_row(trajectory: Trajectory, paths: Sequence[str]) -> dict[str, Any]:
+    """Return the row; where no label is known, ``ground_truth`` is the answer that the reviewers approved."""
+    row = trajectory.to_sharegpt(paths)
+    if row["ground_truth"] is None and trajectory.answer is not None:
+        row |= {"ground_truth": trajectory.answer.verdict, "label_source": REVIEWED}
+    return row
 
 
 def _trl_row(one: ApprovedItem, paths: Sequence[str]) -> dict[str, Any]:

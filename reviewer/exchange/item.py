@@ -34,13 +34,15 @@ class Picture:
 @dataclass(frozen=True)
 class ApprovedItem:
     """One approved item as the database has it. ``stored`` are PNG bytes by the SHA-256 of the RGBA bytes, of
-    the pictures that are kept; ``provenance`` is JSON."""
+    the pictures that are kept; ``provenance`` is JSON. ``confirmed`` is False if the drafter could not tell
+    and no person changed or confirmed its answer."""
 
     item_id: int
     trajectory: Trajectory
     spectrum: Spectrum | None
     stored: Mapping[str, bytes]
     provenance: Mapping[str, Any]
+    confirmed: bool = True
 
 
 def read_approved(store: Store, item_id: int) -> ApprovedItem | None:
@@ -54,7 +56,8 @@ def read_approved(store: Store, item_id: int) -> ApprovedItem | None:
     kept = {sha256: store.spectra.picture(sha256) for sha256 in seen if sha256 is not None}
     stored = {sha256: png for sha256, png in kept.items() if png is not None}
     provenance = _provenance(store, item_id, item.key, trajectory) | {"pictures": list(seen)}
-    return ApprovedItem(item_id, trajectory, spectrum, stored, provenance)
+    confirmed = not trajectory.cannot_tell or store.marks.answer_confirmed(item_id)
+    return ApprovedItem(item_id, trajectory, spectrum, stored, provenance, confirmed)
 
 
 def pictures(approved: ApprovedItem) -> tuple[Picture, ...]:
@@ -64,12 +67,19 @@ def pictures(approved: ApprovedItem) -> tuple[Picture, ...]:
     :raises NotTrainable: the item cannot be training data
     """
     trajectory = approved.trajectory
-    reason_unfit = trajectory.problems() or _form_problems(trajectory)
+    reason_unfit = [*_unconfirmed(approved), *trajectory.problems()] or _form_problems(trajectory)
     if reason_unfit:
         raise NotTrainable("; ".join(reason_unfit))
     calls = [{}, *(zoom.arguments for zoom in trajectory.zooms if zoom.ok)]
     wanted = zip(calls, trajectory.pictures, strict=True)
     return tuple(_picture(approved, arguments, sha256) for arguments, sha256 in wanted)
+
+
+def _unconfirmed(approved: ApprovedItem) -> list[str]:
+    if approved.confirmed:
+        return []
+    why = approved.trajectory.cannot_tell
+    return [f"the drafter cannot tell ({why}), and no person has changed or confirmed its answer"]
 
 
 def _form_problems(trajectory: Trajectory) -> list[str]:

@@ -13,14 +13,23 @@ from reviewer.rules.people import Role
 
 Round = Literal["screening", "revision", "audit", "vote", "adjudication"]
 State = Literal[
-    "screening", "revision", "returned", "audit", "vote", "adjudication", "approved", "rejected", "withdrawn"
+    "screening",
+    "revision",
+    "returned",
+    "audit",
+    "vote",
+    "adjudication",
+    "approved",
+    "rejected",
+    "cannot tell",
+    "withdrawn",
 ]
 Verb = Literal["keep", "reject", "submit", "pass", "return", "approve", "abstain", "undo", "withdraw", "restore"]
 Action = Verb | Literal["edit"]
 
 ROUNDS: tuple[Round, ...] = get_args(Round)
 STATES: tuple[State, ...] = get_args(State)
-CLOSED: tuple[State, ...] = ("approved", "rejected", "withdrawn")
+CLOSED: tuple[State, ...] = ("approved", "rejected", "cannot tell", "withdrawn")
 """The states in which no round is open."""
 
 VERBS: dict[Round, tuple[Verb, ...]] = {
@@ -52,8 +61,12 @@ REASONS: dict[str, str] = {
     "not_enough_evidence": "Not enough evidence",
     "duplicate": "Duplicate",
     "other": "Other",
+    "cannot_tell": "Cannot tell from these data",
 }
 """Reasons of a rejection: the stored code and the label. "other" needs a comment."""
+
+CANNOT_TELL = "cannot_tell"
+"""The reason that is a verdict of its own: the data allow neither YES nor NO."""
 
 
 class RulesError(OneLine, ValueError):

@@ -1,8 +1,8 @@
 """The rounds as pure functions: ``standing`` of an item after its history, and ``refusal`` of an action.
 
-screening (keep) -> revision (submit) -> audit (all pass) -> vote -> approved or rejected. Audit and adjudication can
-return an item to revision; a split audit or vote goes to adjudication. A coordinator withdraws an item that nobody has
-worked on, and restores it. The store and the page call these functions.
+screening (keep) -> revision (submit) -> audit (all pass) -> vote -> approved, rejected or "cannot tell". Audit and
+adjudication can return an item to revision; a split audit or vote goes to adjudication. A coordinator withdraws an
+item that nobody has worked on, and restores it. The store and the page call these functions.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from reviewer.rules.campaign import (
+    CANNOT_TELL,
     CLOSED,
     REASONS,
     ROLES_OF,
@@ -31,6 +32,7 @@ from reviewer.rules.campaign import (
 from reviewer.rules.people import Person
 
 __all__ = [
+    "CANNOT_TELL",
     "CLOSED",
     "REASONS",
     "ROLES_OF",
@@ -89,7 +91,7 @@ class Standing:
 
     @property
     def round(self) -> Round | None:
-        """The round it is in; None once approved, rejected or withdrawn."""
+        """The round it is in; None once it is decided or withdrawn."""
         return round_of(self.state)
 
     @property
@@ -119,8 +121,8 @@ class Standing:
 
     @property
     def decided_by(self) -> tuple[str, ...]:
-        """Initials of those whose decisions approved or rejected it; empty while it is open."""
-        verb = {"approved": "approve", "rejected": "reject"}.get(self.state)
+        """Initials of those whose decisions decided it; empty while it is open."""
+        verb = {"approved": "approve", "rejected": "reject", "cannot tell": "reject"}.get(self.state)
         last_round = self.decisions[-1].round if self.decisions else None
         return tuple(d.person for d in self.decisions if d.verb == verb and d.round == last_round)
 
@@ -130,7 +132,7 @@ class Standing:
 
 def round_of(state: State) -> Round | None:
     """Return the round of a state: ``returned`` is revision again; None once decided or withdrawn."""
-    if state == "approved" or state == "rejected" or state == "withdrawn":
+    if state == "approved" or state == "rejected" or state == "cannot tell" or state == "withdrawn":
         return None
     return "revision" if state == "returned" else state
 
@@ -240,10 +242,15 @@ def _unchanged_since_returned(now: Standing) -> bool:
 
 
 def _settle(now: Standing, rules: Rules) -> Standing:
-    """Close the round if its decisions decide it under ``rules``."""
+    """Close the round if its decisions decide it under ``rules``.
+
+    An item is "cannot tell" if everybody who rejected it in that round gave this as the reason.
+    """
     state = _outcome(now.state, [d.verb for d in now.cast], rules)
     if state is None:
         return replace(now, wanted=rules.wanted(now.state))
+    if state == "rejected" and all(d.reason == CANNOT_TELL for d in now.cast if d.verb == "reject"):
+        state = "cannot tell"
     return replace(now, state=state, wanted=rules.wanted(state), cast=())
 
 
@@ -254,7 +261,7 @@ def _outcome(state: State, cast: Sequence[Verb], rules: Rules) -> State | None:
             return _audited(cast, rules)
         case "vote":
             return _voted(cast, rules)
-        case "approved" | "rejected" | "withdrawn":
+        case "approved" | "rejected" | "cannot tell" | "withdrawn":
             return None
         case _:
             leads_to: dict[Verb, State] = {
@@ -304,6 +311,8 @@ def work_refusal(now: Standing, rules: Rules, person: Person) -> str | None:
         return f"{person.initials} is no longer active here."
     if now.state == "withdrawn":
         return "This item is withdrawn. A coordinator can restore it in the Library."
+    if now.state == "cannot tell":
+        return "This item is already decided: nobody can tell from these data."
     if now.round is None:
         return f"This item is already {now.state}."
     roles = ROLES_OF[now.round]

@@ -9,7 +9,7 @@ from typing import Any
 from reviewer.store.accounts import require_active
 from reviewer.store.blind.scoring import refuse_withheld
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
-from reviewer.store.history import version_by_id
+from reviewer.store.history import version_by_id, version_from
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 from reviewer.store.values import MARKS, OWN_VERDICTS, CommittedVerdict, Mark, MarkKind, OwnVerdict
 
@@ -96,6 +96,27 @@ class Marks:
             if row["verdict"] != verdict:
                 raise NotAllowed(f"{person} has already committed {row['verdict']} for this version.")
             return _verdict_from(row)
+
+    def answer_confirmed(self, item_id: int) -> bool:
+        """Return whether a person stands behind the present answer of an item whose drafter could not tell.
+
+        True if a person changed the step of the answer, marked it as supported by the data, or committed the same
+        verdict as their own.
+        """
+        with self._database.read() as db:
+            found = db.execute("SELECT * FROM versions WHERE item = ? ORDER BY id", (item_id,)).fetchall()
+            answers = {row["id"]: version_from(row).trajectory.answer for row in found}
+            present = answers[found[-1]["id"]] if found else None
+            if present is None:
+                return False
+            if present != answers[found[0]["id"]]:
+                return True
+            supported = any(
+                row["mark"] == "supported" and row["step"] == present.id and answers[row["version"]] == present
+                for row in db.execute(_IN_FORCE, (item_id,))
+            )
+            verdicts = db.execute("SELECT verdict FROM verdicts WHERE item = ?", (item_id,))
+            return supported or any(verdict == present.verdict for (verdict,) in verdicts)
 
     def verdicts(self, item_id: int) -> list[CommittedVerdict]:
         """Return every verdict committed on any version of an item, oldest first."""

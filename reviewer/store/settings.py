@@ -108,7 +108,8 @@ def _may_change(db: Transaction) -> list[int]:
             SELECT s.item, s.state, max(d.id) AS last, sum(d.round = 'vote') AS votes, sum(d.round = 'audit') AS audits,
                    max(d.round NOT IN ('audit', 'vote')) AS by_one_person
             FROM standings s JOIN decisions d ON d.item = s.item AND d.version = s.version
-            WHERE (s.state, d.verb) IN (VALUES ('approved', 'approve'), ('rejected', 'reject'))
+            WHERE ((s.state = 'approved' AND d.verb = 'approve')
+                   OR (s.state IN ('rejected', 'cannot tell') AND d.verb = 'reject'))
                 AND NOT EXISTS (SELECT 1 FROM decisions u WHERE u.withdraws = d.id)
             GROUP BY s.item
         )

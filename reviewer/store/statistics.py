@@ -132,7 +132,7 @@ class Statistics:
         )
 
     def gold_verdicts(self, task: str | None = None, batch: str | None = None) -> tuple[GoldVerdict, ...]:
-        """Return committed verdicts on items with a known label, once the item is approved or rejected."""
+        """Return committed verdicts on items with a known label, once the item is decided."""
         with self._database.read() as db:
             rows = db.execute(_GOLD_VERDICTS.format(_chosen(task, batch)), {"task": task, "batch": batch})
             return tuple(GoldVerdict(row["person"], str(row["item"]), row["verdict"], row["label"]) for row in rows)
@@ -166,6 +166,7 @@ def _yielded(states: Iterable[Mapping[State, int]]) -> Yielded:
     return Yielded(
         approved=sum(table.get("approved", 0) for table in tables),
         rejected=sum(table.get("rejected", 0) for table in tables),
+        cannot_tell=sum(table.get("cannot tell", 0) for table in tables),
     )
 
 
@@ -201,7 +202,7 @@ GROUP BY s.item, d.round, d.verb ORDER BY s.item DESC, d.round, d.verb
 _GOLD_VERDICTS = """
 SELECT v.person, v.item, v.verdict, i.label
 FROM verdicts v JOIN items i ON i.id = v.item JOIN standings s ON s.item = v.item
-WHERE i.label IS NOT NULL AND s.state IN ('approved', 'rejected')
+WHERE i.label IS NOT NULL AND s.state IN ('approved', 'rejected', 'cannot tell')
       AND v.id IN (SELECT min(id) FROM verdicts GROUP BY item, person) {}
 ORDER BY v.person, v.item
 """

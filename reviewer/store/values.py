@@ -209,10 +209,14 @@ class Export:
 
 @dataclass(frozen=True)
 class Yielded:
-    """Decided items by outcome. ``fraction`` is approved / (approved + rejected), None if there are none."""
+    """Decided items by outcome. ``fraction`` is approved / (approved + rejected), None if there are none.
+
+    Items of which people cannot tell are neither: no text could make them training data.
+    """
 
     approved: int
     rejected: int
+    cannot_tell: int = 0
 
     @property
     def fraction(self) -> float | None:
@@ -260,7 +264,7 @@ class Progress:
     :param per_day: decisions in force by UTC date (ISO) and round
     :param time_by_person: active time before a decision in force, by person and round; without decisions that
         have no known time
-    :param decided_per_day: approved and rejected items by the UTC date on which they were decided
+    :param decided_per_day: approved, rejected and "cannot tell" items by the UTC date on which they were decided
     """
 
     by_task: Mapping[str, Mapping[State, int]]

@@ -101,6 +101,7 @@ def item_json(store: Store, item: Item, person: Person, task: Task | None, verdi
         "trajectory": body,
         # Why the drafter's YES or NO is none, because the data allow no answer; null where they do.
         "draft_cannot_tell": None if waiting else trajectory.cannot_tell or None,
+        "answer_confirmed": not waiting and bool(trajectory.cannot_tell) and store.marks.answer_confirmed(item.id),
         "hidden": waiting,
         "my_verdict": mine,
         "originals": [] if waiting else originals,

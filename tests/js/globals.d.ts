@@ -159,6 +159,10 @@ interface Item {
   trajectory: Trajectory
   hidden: boolean
   my_verdict: string | null
+  /** why the drafter's answer is a default; null where the data allow an answer */
+  draft_cannot_tell: string | null
+  /** whether a person changed or confirmed such an answer */
+  answer_confirmed: boolean
   originals: Step[]
   edited_by: Record<string, string>
   version: { id: number; number: number; author: string | null; reason: string; at: string }

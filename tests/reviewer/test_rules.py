@@ -59,11 +59,10 @@ class Story:
         self.facts.append(VersionMade(number, number, author))
         return self
 
-    def decides(self, who: str, verb: str, comment: str = "") -> "Story":
+    def decides(self, who: str, verb: str, comment: str = "", reason: str = "") -> "Story":
         now = self.now
-        self.facts.append(
-            Decision(next(self.ids), now.version_id, who, now.round or "vote", verb, comment=comment, rules=self.rules)
-        )
+        said = {"reason": reason, "comment": comment, "rules": self.rules}
+        self.facts.append(Decision(next(self.ids), now.version_id, who, now.round or "vote", verb, **said))
         return self
 
     def undoes(self, who: str) -> "Story":
@@ -97,6 +96,32 @@ def test_an_item_is_kept_revised_audited_voted_on_and_approved():
 def test_one_rejection_before_the_audit_is_enough(story):
     now = story.decides("RE", "reject").now
     assert (now.state, now.decided_by) == ("rejected", ("RE",))
+
+
+@pytest.mark.parametrize(
+    ("start", "people", "reasons", "state"),
+    [
+        (Story, ["RE"], ["cannot_tell"], "cannot tell"),
+        (at_audit, ["AU"], ["cannot_tell"], "audit"),
+        (at_audit, ["AU", "AX"], ["cannot_tell", "cannot_tell"], "cannot tell"),
+        (at_audit, ["AU", "AX"], ["cannot_tell", "bad_data"], "rejected"),
+        (at_vote, ["VO", "CO"], ["cannot_tell", "cannot_tell"], "cannot tell"),
+        (at_vote, ["VO", "CO"], ["wrong_class", "cannot_tell"], "rejected"),
+    ],
+)
+def test_an_item_is_cannot_tell_if_all_who_rejected_it_gave_this_reason(start, people, reasons, state):
+    story = start()
+    for who, reason in zip(people, reasons, strict=True):
+        story.decides(who, "reject", reason=reason)
+    assert story.now.state == state
+    if state != "audit":
+        assert (story.now.round, story.now.wanted, set(story.now.decided_by)) == (None, 0, set(people))
+        assert story.undoes(people[-1]).now.state != state
+
+
+def test_nothing_can_be_done_with_an_item_of_which_nobody_can_tell():
+    now = Story().decides("RE", "reject", reason="cannot_tell").now
+    assert work_refusal(now, RULES, person("CO")) == "This item is already decided: nobody can tell from these data."
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def progress_json(progress: Progress) -> dict[str, Any]:
 
 
 def _yield_json(yielded: Yielded) -> dict[str, float | None]:
-    return {"approved": yielded.approved, "rejected": yielded.rejected, "fraction": yielded.fraction}
+    return {**asdict(yielded), "fraction": yielded.fraction}
 
 
 def _title(tasks: Mapping[str, Any], key: str) -> str:
@@ -66,7 +66,7 @@ def _title(tasks: Mapping[str, Any], key: str) -> str:
 
 
 GOLD = (
-    "An item counts as gold when it came with a known label and is approved or rejected by now. A reviewer's "
+    "An item counts as gold when it came with a known label and is decided by now. A reviewer's "
     "first verdict on it, committed before they saw the answer (“my verdict first”), is compared with the "
     "label; “cannot tell” is counted separately."
 )

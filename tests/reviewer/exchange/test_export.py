@@ -106,6 +106,69 @@ def merged(trajectory):
     return trajectory.with_steps(tuple(replace(s, id=f"s{n}") for n, s in enumerate(steps, start=1)))
 
 
+def test_without_a_label_the_ground_truth_of_a_row_is_the_approved_answer(store, tmp_path):
+    known, unknown = a_spectrum("a.fits"), a_spectrum("b.fits")
+    add_approved(store, (a_trace(known, label="NO", label_source="catalogue"), known), (a_trace(unknown), unknown))
+    made = export(store, "one", folder=tmp_path)
+    rows = json.loads((made.folder / "train_sharegpt.json").read_text(encoding="utf-8"))
+    assert [(row["ground_truth"], row["label_source"]) for row in rows] == [("NO", "catalogue"), ("YES", "review")]
+    with a_store(tmp_path / "again.db") as again:
+        ids = import_file(again, made.folder / "train_sharegpt.json").added
+        assert [again.items.get(item_id).label for item_id in ids] == ["NO", None], "a review is no independent label"
+
+
+def confirm(store: Store, how: str) -> None:
+    """Let a person stand behind the answer of item 1, in one of three ways."""
+    version = store.items.get(1).version
+    if how == "mark":
+        store.marks.add(person="BB", item_id=1, version_id=version.id, step_id="s6", mark="supported", key="key-mark")
+    elif how == "verdict":
+        store.marks.commit_verdict(person="BB", item_id=1, version_id=version.id, verdict="NO")
+    elif how == "edit":
+        *steps, answer = version.trajectory.steps
+        store.reviews.save_version(
+            person="BB",
+            item_id=1,
+            base_version_id=version.id,
+            trajectory=version.trajectory.with_steps((*steps, replace(answer, explanation="No emission at Hα."))),
+            reason="",
+            key="key-edit",
+            lease_token=store.leases.take("BB", 1).token,
+        )
+
+
+@pytest.mark.parametrize("how", ["", "mark", "verdict", "edit"])
+def test_a_draft_that_cannot_tell_is_exported_only_with_a_persons_answer(store, tmp_path, how):
+    sure, unsure = a_spectrum("a.fits"), a_spectrum("b.fits")
+    store.items.add_all([Draft(a_trace(unsure, "NO", cannot_tell="no data at Hα"), unsure), Draft(a_trace(sure), sure)])
+    decide(store, "BB", 1, "keep")
+    assert not store.marks.answer_confirmed(1)
+    confirm(store, how)
+    assert store.marks.answer_confirmed(1) is bool(how)
+    approve(store, 2)
+    decide(store, "BB", 1, "submit")
+    for verb in ("pass", "approve"):
+        for person in ("AA", "CC"):
+            decide(store, person, 1, verb)
+    made = export(store, "one", folder=tmp_path)
+    items = [row["item"] for row in rows_of(made.folder / "train.jsonl")]
+    assert items == ([1, 2] if how else [2])
+    why = "the drafter cannot tell (no data at Hα), and no person has changed or confirmed its answer"
+    assert [(one.item_id, one.reason) for one in made.left_out] == ([] if how else [(1, why)])
+
+
+def test_an_item_of_which_nobody_can_tell_is_never_exported(store, tmp_path):
+    one, other = a_spectrum("a.fits"), a_spectrum("b.fits")
+    add_approved(store, (a_trace(one), one))
+    store.items.add_all([Draft(a_trace(other), other)])
+    decide(store, "AA", 2, "reject", reason="cannot_tell")
+    assert store.items.get(2).standing.state == "cannot tell"
+    figures = store.statistics.counts()
+    assert (figures.yielded.rejected, figures.yielded.cannot_tell, figures.yielded.fraction) == (0, 1, 1.0)
+    assert figures.by_task == {"cv": {"approved": 1, "cannot tell": 1}}
+    assert [row["item"] for row in rows_of(export(store, "one", folder=tmp_path).folder / "train.jsonl")] == [1]
+
+
 def test_only_what_is_approved_is_exported(approved, tmp_path):
     made = export(approved, "one", folder=tmp_path)
     assert [row["item"] for row in rows_of(made.folder / "train.jsonl")] == approved.queue.approved() == [1, 2]

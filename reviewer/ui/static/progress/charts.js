@@ -3,7 +3,17 @@
 
 import { number } from '../common/format.js'
 
-const STATES = ['screening', 'revision', 'returned', 'audit', 'vote', 'adjudication', 'approved', 'rejected']
+export const STATES = [
+  'screening',
+  'revision',
+  'returned',
+  'audit',
+  'vote',
+  'adjudication',
+  'approved',
+  'rejected',
+  'cannot tell',
+]
 const ROUNDS = ['screening', 'revision', 'audit', 'vote', 'adjudication']
 const DAY = 86_400_000
 // With fewer days one bar would be as wide as the page.
@@ -55,7 +65,7 @@ export function perDay(figures, colours) {
   }
 }
 
-/** Approved and rejected items per UTC day, and the yield so far as a line. */
+/** Decided items per UTC day by outcome, and the yield so far as a line. */
 export function decidedPerDay(figures, colours) {
   const days = Object.keys(figures.decided_per_day).sort()
   if (!days.length) return { none: 'No item is approved or rejected yet. The yield is undefined until one is.' }
@@ -66,6 +76,7 @@ export function decidedPerDay(figures, colours) {
     traces: [
       dayBars(days, count('approved'), 'approved', colours),
       dayBars(days, count('rejected'), 'rejected', colours),
+      dayBars(days, count('cannot_tell'), 'cannot tell', colours),
       {
         type: 'scatter',
         mode: 'lines+markers',
@@ -213,9 +224,9 @@ const axis = (colours) => ({
   tickfont: { color: colours.muted },
 })
 
-/** The fill of a bar. Rejected and adjudication are hatched, to be distinct without colour vision too. */
+/** The fill of a bar. Some kinds are hatched, to be distinct without colour vision too. */
 function paint(kind, colours) {
-  const hatched = kind === 'rejected' || kind === 'adjudication'
+  const hatched = ['rejected', 'adjudication', 'cannot tell'].includes(kind)
   return {
     color: colours[kind],
     line: { width: 1, color: colours.card },

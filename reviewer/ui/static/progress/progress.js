@@ -5,18 +5,18 @@ import { number } from '../common/format.js'
 import { getJSON } from '../common/http.js'
 import { plotlyReady } from '../common/plotly_ready.js'
 import { openTab } from '../common/tabs.js'
-import { byPerson, byTask, decidedPerDay, perDay } from './charts.js'
+import { STATES, byPerson, byTask, decidedPerDay, perDay } from './charts.js'
 import { card, defined, table } from './tables.js'
 
 const TASKS_MEANING =
-  'Every item is in exactly one state. Open states are rounds still to be done; approved and rejected are final.'
+  'Every item is in exactly one state. Open states are rounds still to be done; the others are final.'
 const PEOPLE_MEANING =
   'Decisions in force by who made them and in which round. A decision that was undone is left out; one on an ' +
   'earlier version is counted. Versions are texts this person wrote.'
 const DAYS_MEANING = 'Decisions in force by the UTC day on which they were made.'
 const DECIDED_MEANING =
-  'Items by the UTC day on which they were approved or rejected. The line is the yield of everything decided ' +
-  'until then.'
+  'Items by the UTC day on which they were decided. The line is the yield until then: approved / (approved + ' +
+  'rejected).'
 
 /** Put the tab's content into `root`. */
 export function mountProgress(root) {
@@ -191,16 +191,22 @@ class Chart {
 
 function tiles(figures, items) {
   const { yielded, disagreement } = figures
-  const decided = yielded.approved + yielded.rejected
+  const judged = yielded.approved + yielded.rejected
+  const decided = judged + yielded.cannot_tell
   return [
     tile('Items', 'Everything in the filter: one spectrum with one drafted trajectory is one item.', number(items)),
-    tile('Open', 'Items that are neither approved nor rejected.', number(items - decided)),
+    tile('Open', 'Items that are not decided yet.', number(items - decided)),
     tile('Approved', 'Items approved by vote or adjudication. An export contains these.', number(yielded.approved)),
     tile('Rejected', 'Items rejected in any round.', number(yielded.rejected)),
     tile(
+      'Cannot tell',
+      'Items of which people decided that nobody can tell from these data. No export for training contains them.',
+      number(yielded.cannot_tell),
+    ),
+    tile(
       'Yield',
-      'Approved / (approved + rejected). Open items are not counted.',
-      ...share(yielded.fraction, yielded.approved, decided, 'no item is decided yet'),
+      'Approved / (approved + rejected). Open items and “cannot tell” are not counted.',
+      ...share(yielded.fraction, yielded.approved, judged, 'no item is approved or rejected yet'),
     ),
     tile(
       'Disagreement',
@@ -296,8 +302,7 @@ function colours(element) {
     card: read('--so-card'),
     font: style.fontFamily,
   }
-  for (const state of ['screening', 'revision', 'returned', 'audit', 'vote', 'adjudication', 'approved', 'rejected'])
-    found[state] = read(`--so-state-${state}`)
+  for (const state of STATES) found[state] = read(`--so-state-${state.replace(' ', '-')}`)
   probe.remove()
   return found
 }

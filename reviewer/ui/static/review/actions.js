@@ -117,6 +117,7 @@ export function reviewActions(options) {
     'save-version': () => decisions.saveAndRefresh(),
     'mark-note': onSelected(note),
     comment: options.focusComment,
+    'decide-cannot-tell': () => decisions.cannotTell(),
     undo: () => decisions.undo(),
     'verdict-first': options.toggleVerdictFirst,
     guide: () => panels.openGuide(state.me.tasks[state.item?.task.key ?? ''], state.item?.trajectory.prompt),
@@ -140,7 +141,7 @@ export function reviewActions(options) {
     if (!state.current && !WITHOUT_ITEM.includes(action)) return undefined
     if (action in MARKS) return onSelected((id) => decisions.mark(id, MARKS[action]))()
     if (action in VERDICTS) return void decisions.commitVerdict(VERDICTS[action])
-    if (action.startsWith('decide-')) return decide(action)
+    if (action.startsWith('decide-') && !(action in table)) return decide(action)
     if (action === 'brush' && !state.editable) return notices.toast('Windows are changed in the revision round.')
     const act = table[action]
     if (act) return act() === false ? false : undefined

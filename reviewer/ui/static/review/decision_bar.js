@@ -21,7 +21,8 @@ export class DecisionBar {
 
   /**
    * @param {import('../common/keys.js').Keys} keys
-   * @param {{onVerb: (verb: string) => void, onVerdict: (verdict: string) => void, onComment: (text: string) => void,
+   * @param {{onVerb: (verb: string) => void, onCannotTell: () => void, onVerdict: (verdict: string) => void,
+   *   onComment: (text: string) => void,
    *   onUndo: () => void, onNext: () => void, onHistory: () => void, onRounds: () => void}} callbacks
    */
   constructor(keys, callbacks) {
@@ -91,12 +92,13 @@ export class DecisionBar {
   }
 
   #verbs(item, dirty) {
-    if (!item.standing.round) return h(`span.decided.${item.standing.state}`, {}, item.standing.state)
+    if (!item.standing.round) return this.#decided(item.standing.state)
     const round = h(
       'button.round',
       { type: 'button', title: 'what each round is for', onClick: () => this.on.onRounds() },
       item.standing.progress,
     )
+    const reject = item.may.verbs.find(({ verb }) => verb === 'reject')
     return [
       round,
       item.may.verbs.map(({ verb, label, refusal }) => {
@@ -115,7 +117,29 @@ export class DecisionBar {
           cap(this.keys.of(action)),
         )
       }),
+      reject && this.#cannotTell(reject.refusal, item.my_verdict === 'cannot tell'),
     ]
+  }
+
+  /** @param {string} state of a decided item */
+  #decided(state) {
+    return h(`span.decided.${state.replace(' ', '-')}`, {}, state)
+  }
+
+  /** @param {string | null} refusal @param {boolean} suggested whether it is this person's own verdict */
+  #cannotTell(refusal, suggested) {
+    const title = 'the data allow neither YES nor NO: the item is decided as “cannot tell” and never training data'
+    return h(
+      `button.cannot-tell${suggested ? '.primary' : ''}`,
+      {
+        type: 'button',
+        disabled: refusal !== null,
+        title: refusal ?? title,
+        onClick: (event) => this.#once(event, () => this.on.onCannotTell()),
+      },
+      'Cannot tell ',
+      cap(this.keys.of('decide-cannot-tell')),
+    )
   }
 
   /** Ignore the second half of a double click if the first half has changed the item. */

@@ -7,6 +7,9 @@ import { problems } from '../trace/steps.js'
 /** Refusals after which the item is loaded again, because it has changed. */
 const ITEM_CHANGED = ['version_moved', 'lease_lost', 'not_allowed']
 
+/** The reason of a reject that is a verdict of its own. */
+const CANNOT_TELL = 'cannot_tell'
+
 const SLOW = 700 // ms after which the page shows that something is being sent
 
 /** @type {Record<string, string>} */
@@ -25,6 +28,7 @@ const DONE = {
  * @param {Item} item @param {string} verb @param {{state: string, progress: string}} answer
  */
 function sentence({ version }, verb, { state, progress }) {
+  if (state === 'cannot tell') return 'Decided: nobody can tell from these data.'
   if (state === 'returned' && version.author) return `Returned to ${version.author}.`
   return DONE[verb].toLowerCase() === state ? `${DONE[verb]}.` : `${DONE[verb]}. Next: ${progress}`
 }
@@ -85,6 +89,15 @@ export class Decisions {
     }
   }
 
+  /** Confirm an answer of which the drafter cannot tell: the step of the answer is marked as supported. */
+  async confirmAnswer(/** @type {string} */ id) {
+    const { item } = this.state
+    if (!item || !(await this.mark(id, 'supported'))) return
+    this.on.onChanged(item.id)
+    if (this.state.isShown(item.id)) await this.on.refresh()
+    this.notices.toast('Confirmed: the answer is marked as supported by the data.')
+  }
+
   /** Give one's own verdict, after which the hidden answer is shown. @param {string} verdict */
   async commitVerdict(verdict) {
     const { item } = this.state
@@ -94,6 +107,7 @@ export class Decisions {
       await postUntilAnswered(`/api/item/${item.id}/verdict`, body, (e) => this.topBar.notSent(e.message))
       this.on.onChanged(item.id)
       await this.on.open(item.id)
+      if (verdict === 'cannot tell') this.notices.toast('Your verdict: cannot tell. “U” decides the item so.')
     } catch (error) {
       this.notices.error(error)
     }
@@ -193,8 +207,17 @@ export class Decisions {
     }
   }
 
-  /** @param {string} verb @param {{stay?: boolean}} options `stay`: show the same item afterwards */
-  async decide(verb, { stay = false } = {}) {
+  /** Decide that the data allow neither YES nor NO. No dialog: the comment of the bar is the comment. */
+  cannotTell() {
+    return this.decide('reject', { reason: CANNOT_TELL })
+  }
+
+  /**
+   * @param {string} verb
+   * @param {{stay?: boolean, reason?: string}} options `stay`: show the same item afterwards; `reason`: of a reject,
+   *   which no dialog requests then
+   */
+  async decide(verb, { stay = false, reason = '' } = {}) {
     const { draft, item } = this.state
     if (this.#sending || !draft || !item || item.hidden) return
     const offered = item.may.verbs.find((one) => one.verb === verb)
@@ -203,7 +226,7 @@ export class Decisions {
       return
     }
     const unsent = new dialogs.UnsentAnswer(this.state.me.initials, item, verb)
-    const given = await this.#reasonFor(verb, draft, unsent)
+    const given = reason ? { reason, comment: draft.comment.trim() } : await this.#reasonFor(verb, draft, unsent)
     if (!given) return
     this.#sending = true
     try {

@@ -20,6 +20,7 @@ import { pictureURL } from './items.js'
  * @property {(lo: number, hi: number, final: boolean) => void} onDrag a window is dragged on the spectrum
  * @property {() => void} onGuide
  * @property {(medium: string) => void} onMedium the person states the medium of the wavelengths
+ * @property {(id: string) => void} onConfirm the person confirms an answer of which the drafter cannot tell
  * @property {Object<string, Function>} cards what the cards of the trace report, see `TraceView`
  */
 
@@ -28,12 +29,13 @@ export class ItemView {
   #drawn = ''
 
   /** @param {ItemViewOptions} options */
-  constructor({ state, notices, pictureOf, onDrag, onGuide, onMedium, cards }) {
+  constructor({ state, notices, pictureOf, onDrag, onGuide, onMedium, onConfirm, cards }) {
     this.state = state
     this.notices = notices
     this.pictureOf = pictureOf
     this.onGuide = onGuide
     this.onMedium = onMedium
+    this.onConfirm = onConfirm
     this.header = h('header.item')
     this.tracePane = h('section', { 'aria-label': 'Trace' })
     this.spectrumPane = h('section.spectrum', { 'aria-label': 'Spectrum' })
@@ -102,6 +104,30 @@ export class ItemView {
       meta: current.spectrum?.meta,
     })
     if (marks.others.length) this.tracePane.prepend(this.#marksByOthers(marks.others))
+    if (item.draft_cannot_tell) this.tracePane.prepend(this.#cannotTellBanner(item, steps))
+  }
+
+  /**
+   * The drafter's answer is a default: what a person does so that it counts.
+   * @param {Item} item @param {Step[]} steps
+   */
+  #cannotTellBanner({ draft_cannot_tell: reason, answer_confirmed: confirmed, marks, standing }, steps) {
+    const answer = steps.find((step) => step.kind === 'answer')
+    const open = answer && standing.round !== null && !confirmed && marks.mine[answer.id]?.mark !== 'supported'
+    const explained = h('p', {}, h('strong', {}, 'The drafter cannot tell'), `: ${reason}.`)
+    if (confirmed) {
+      return h('div.note.cannot-tell', {}, explained, h('p', {}, 'A person has changed or confirmed the answer since.'))
+    }
+    const consequence =
+      'Its answer is a default. It becomes training data only if a person changes the answer or confirms it.'
+    const confirm =
+      open &&
+      h(
+        'button',
+        { type: 'button', onClick: () => this.onConfirm(answer.id) },
+        `Confirm ${answer.verdict}: I can tell from the data`,
+      )
+    return h('div.note.look.cannot-tell', { role: 'note' }, explained, h('p', {}, consequence), confirm)
   }
 
   /** @param {Item['marks']['others']} marks */

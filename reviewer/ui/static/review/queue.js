@@ -8,9 +8,9 @@ import { getJSON } from '../common/http.js'
 const FILTER = 'so-filter'
 const STATES = [
   ...['screening', 'revision', 'returned', 'audit', 'vote', 'adjudication', 'approved', 'rejected'],
-  'withdrawn',
+  ...['cannot tell', 'withdrawn'],
 ]
-const TONE = { returned: 'red', rejected: 'red', adjudication: 'amber', approved: 'green' }
+const TONE = { returned: 'red', rejected: 'red', adjudication: 'amber', approved: 'green', 'cannot tell': 'amber' }
 
 /** @param {number} count */
 const grouped = (count) => count.toLocaleString('en').replaceAll(',', '\u202f')

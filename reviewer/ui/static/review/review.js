@@ -107,6 +107,7 @@ function buildReview(root, me, keymap) {
     onDrag: (lo, hi, final) => editing.dragWindow(lo, hi, final),
     onGuide: () => act('guide'),
     onMedium: (medium) => decisions.setMedium(medium),
+    onConfirm: (id) => decisions.confirmAnswer(id),
     cards: {
       onText: (id, text) => editing.setText(id, text),
       onAnswer: (id, change) => editing.setAnswer(id, change),
@@ -121,6 +122,7 @@ function buildReview(root, me, keymap) {
   const editing = new Editing({ state, view, notices })
   const bar = new DecisionBar(keys, {
     onVerb: (verb) => decisions.decide(verb),
+    onCannotTell: () => decisions.cannotTell(),
     onVerdict: (verdict) => decisions.commitVerdict(verdict),
     onComment: (text) => state.draft?.setComment(text),
     onUndo: () => decisions.undo(),
