@@ -151,3 +151,18 @@ def test_the_box_that_names_a_line_is_inside_the_page(address: str, opened: Page
     assert placed["x"] + placed["width"] <= min(1366, view["x"] + view["width"])
     assert placed["y"] + placed["height"] <= min(768, view["y"] + view["height"])
     expect(menu.locator("select")).to_have_css("background-image", "none")
+
+
+def test_each_sign_of_the_legend_is_drawn(address: str, opened: Page) -> None:
+    opened.goto(address)
+    opened.wait_for_function(PAINTED, timeout=60_000)
+    opened.locator(".so-review .so-legend-button").click()
+    legend = opened.locator(".so-review .so-key")
+    expect(legend).to_be_visible()
+    assert legend.locator("li").count() > 5
+    drawn = legend.locator("li svg :is(path, rect)").evaluate_all(
+        "(all) => all.map((sign) => Math.max(sign.getBoundingClientRect().width, sign.getBoundingClientRect().height))"
+    )
+    assert min(drawn) > 4
+    opened.keyboard.press("Escape")
+    expect(legend).to_be_hidden()

@@ -122,7 +122,7 @@ def test_a_feature_of_many_times_the_continuum_does_not_flatten_the_rest(javascr
     flux = 100 + np.sin(np.arange(4000.0))
     flux[2000:2010] = 1e5
     assert overview(javascript, flux, np.ones(4000))[1] < 600
-    flux[2000:2010] = 450
+    flux[2000:2010] = 450  # below five times the median
     assert overview(javascript, flux, np.ones(4000))[1] > 450
 
 

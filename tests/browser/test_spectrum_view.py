@@ -63,6 +63,19 @@ def items() -> dict[str, Item]:
         "struck": spectrum_item(struck, "struck"),
         "assumed": spectrum_item(flat(medium="air", meta={"medium_assumed": True}), "assumed"),
         "heliocentric": spectrum_item(flat(redshift=0.1, meta={"velocity_frame": "heliocentric"}), "heliocentric"),
+        "dead": spectrum_item(
+            flat(
+                flux=np.where(np.arange(3000) < 1500, 100.0 + np.arange(3000) % 3, 5000.0),
+                ivar=np.where(np.arange(3000) < 1500, 1.0, 0.0),
+            ),
+            "dead",
+        ),
+        "emission": spectrum_item(
+            flat(flux=100 + 80 * np.exp(-0.5 * ((4000 + 2.0 * np.arange(3000) - 6564.6) / 6) ** 2)),
+            "emission",
+            windows=[StepWindow("s2", 2, 6500, 6630, label="Hα")],
+            selected="s2",
+        ),
         "wide": wide_item(),
         "spiked": spectrum_item(
             flat(flux=np.where(np.arange(3000) == 1280, 900.0, 100.0)),
@@ -241,7 +254,7 @@ def test_hatching_is_drawn_while_another_view_on_the_page_is_hidden(view: Page) 
           other.destroy()
           root.remove()
           document.getElementById('root').hidden = false
-          return { own, ours: all.filter((each) => each.startsWith('so-')) }
+          return { own, ours: all.filter((each) => each.startsWith('so-hatch')) }
         }"""
     )
     assert found["own"]
@@ -465,6 +478,77 @@ def test_what_cannot_be_measured_says_why(view: Page) -> None:
     command(view, "width-mode")
     drag(view, 6540, 6600, panel="step")
     assert "undefined: 9 pixels in 6540–6541 Å" in view.locator(".so-width-text").inner_text()
+
+
+def test_pixels_without_a_variance_are_drawn_faintly_on_request_and_change_no_range(view: Page) -> None:
+    show(view, "dead")
+    before = view.evaluate("view.full.gd.layout.yaxis.range")
+    assert view.evaluate("view.full.gd.data.length") == 3
+    button = view.locator(".so-controls button", has_text="ivar 0")
+    button.click()
+    assert button.get_attribute("aria-pressed") == "true"
+    assert min(curve(view, 3, "x")) > 6990
+    assert set(curve(view, 3, "y")) == {5000}
+    assert view.evaluate("view.full.gd.layout.yaxis.range") == before
+    assert view.locator(".so-legend").inner_text() == "1\u202f500 pixels with ivar = 0: not measured"
+    assert view.locator(".so-full .so-off-scale path").count() == 0
+    view.mouse.move(*screen(view, 8000))
+    assert "no data" in view.locator(".so-readout").inner_text()
+    command(view, "unmeasured")
+    assert view.evaluate("view.full.gd.data.length") == 3
+    assert view.locator(".so-legend").is_hidden()
+    show(view, "air")
+    assert button.is_hidden()
+    command(view, "unmeasured", True)
+    assert view.evaluate("view.state.unmeasured") is False
+
+
+def test_a_legend_says_what_orange_names_are_and_moves_nothing(view: Page) -> None:
+    show(view, "cv")
+    before = view.locator(".so-full").bounding_box()
+    view.locator(".so-legend-button").click()
+    sheet = view.locator(".so-key")
+    assert "Orange: a line or band head of the guide of this class" in sheet.inner_text()
+    assert view.locator(".so-full").bounding_box() == before
+    box = sheet.bounding_box()
+    assert box
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 1100
+    view.keyboard.press("Escape")
+    assert sheet.is_hidden()
+
+
+# Plots in words
+
+
+def described(view: Page, panel: str, text: str) -> str:
+    """Wait until a plot is described with ``text``; return the description that its figure refers to."""
+    figure = view.locator(f".so-{panel}")
+    view.wait_for_function(
+        "([id, text]) => document.getElementById(id).textContent.includes(text)",
+        arg=[figure.get_attribute("aria-describedby"), text],
+    )
+    return view.locator(f"[id={figure.get_attribute('aria-describedby')}]").text_content() or ""
+
+
+def test_both_plots_have_a_name_and_say_what_they_show(view: Page) -> None:
+    show(view, "emission")
+    assert view.get_by_role("figure", name="Whole spectrum", exact=True).count() == 1
+    assert view.get_by_role("figure", name="Window of the selected step").count() == 1
+    assert described(view, "full", "emission at") == (
+        "Flux against wavelength, 4000\u202fÅ to 9998\u202fÅ, observed, vacuum. "
+        "Window: step 2: Hα · 6500 – 6630\u202fÅ observed. Strongest features: emission at 6564\u202fÅ (Hα)."
+    )
+    assert "Window of step 2: Hα · 6500 – 6630\u202fÅ observed." in described(view, "step", "step 2")
+
+
+def test_the_description_follows_the_step_and_the_item(view: Page) -> None:
+    show(view, "cv")
+    described(view, "step", "Window of step 2")
+    view.evaluate("view.select('s4')")
+    described(view, "step", "Window of step 4")
+    show(view, "air")
+    described(view, "full", "observed, air")
 
 
 # Redshift and frames

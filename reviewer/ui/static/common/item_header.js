@@ -17,6 +17,7 @@ export function drawHeader(root, { item, spectrum, evidence = null, onGuide, onM
     item.row.snr === null ? null : `S/N ${item.row.snr.toPrecision(3)}`,
   ].filter(Boolean)
   const place = spectrum?.position
+  const { id, more } = spectrum ? factsButtons(spectrum, toast) : { id: null, more: [] }
   fill(
     root,
     h(
@@ -46,39 +47,44 @@ export function drawHeader(root, { item, spectrum, evidence = null, onGuide, onM
     h(
       'div.facts-line',
       {},
-      facts.map((fact, at) => [at > 0 && ' · ', h('bdi', {}, fact)]),
-      spectrum && [' · ', factsButtons(spectrum, toast)],
-      spectrum?.catalogue_class && [
-        ' · ',
-        h('span', { title: 'class in the catalogue or header' }, spectrum.catalogue_class),
-      ],
-      spectrum && mediumMayBeSet(spectrum) && [' · ', mediumOf(spectrum, item.may.edit === null ? onMedium : null)],
-      place && [
-        ' · ',
-        h(
-          'button.link',
-          {
-            type: 'button',
-            title: 'copy',
-            onClick: () =>
-              navigator.clipboard
-                ?.writeText(`${place.ra} ${place.dec}`)
-                .then(() => toast('Coordinates copied (degrees, ICRS).')),
-          },
-          place.text.replace('-', '−'),
-        ),
-      ],
-      (spectrum?.links ?? []).map((link) => [
-        ' · ',
-        h('a', { href: link.url, target: '_blank', rel: 'noopener noreferrer' }, link.name),
-      ]),
-      spectrum === null &&
-        h(
-          'span.look',
-          {},
-          ' · imported without its spectrum, with the pictures only (spec-o3 import --spectra FOLDER adds ' +
-            'it along)',
-        ),
+      h(
+        'span.facts',
+        {},
+        facts.map((fact, at) => [at > 0 && ' · ', h('bdi', {}, fact)]),
+        id && [' · ', id],
+        spectrum?.catalogue_class && [
+          ' · ',
+          h('span', { title: 'class in the catalogue or header' }, spectrum.catalogue_class),
+        ],
+        spectrum && mediumMayBeSet(spectrum) && [' · ', mediumOf(spectrum, item.may.edit === null ? onMedium : null)],
+        place && [
+          ' · ',
+          h(
+            'button.link',
+            {
+              type: 'button',
+              title: 'copy',
+              onClick: () =>
+                navigator.clipboard
+                  ?.writeText(`${place.ra} ${place.dec}`)
+                  .then(() => toast('Coordinates copied (degrees, ICRS).')),
+            },
+            place.text.replace('-', '−'),
+          ),
+        ],
+        (spectrum?.links ?? []).map((link) => [
+          ' · ',
+          h('a', { href: link.url, target: '_blank', rel: 'noopener noreferrer' }, link.name),
+        ]),
+        spectrum === null &&
+          h(
+            'span.look',
+            {},
+            ' · imported without its spectrum, with the pictures only (spec-o3 import --spectra FOLDER adds ' +
+              'it along)',
+          ),
+      ),
+      more,
     ),
   )
 }

@@ -1,8 +1,9 @@
 // What a file states about a spectrum, beyond the header's one line: the survey's identifiers to copy, S/N by band,
 // medium and velocity frame. The list is built when it is opened.
 
-import { fill, h } from './dom.js'
+import { h } from './dom.js'
 import { mediumText, number, redshift } from './format.js'
+import { sheetOf } from './popover.js'
 
 /** The printed name of an identifier. */
 const NAMES = {
@@ -45,34 +46,18 @@ export function signalToNoise({ snr }) {
 }
 
 /**
- * The first identifier as a button that copies it, and one that opens all of it.
+ * The first identifier as a button that copies it, and a button with the sheet that it opens.
  * @param {any} spectrum @param {(text: string) => void} toast
  */
 export function factsButtons(spectrum, toast) {
   const [first] = identifiers(spectrum)
-  const sheet = h('div.facts-sheet', { popover: 'auto', 'aria-label': 'About the spectrum' })
   const more = h(
     'button.link.more',
-    { type: 'button', title: 'Identifiers, S/N by band, medium, velocity frame', 'aria-haspopup': 'dialog' },
+    { type: 'button', title: 'Identifiers, S/N by band, medium, velocity frame' },
     'ids, S/N ▾',
   )
-  more.popoverTargetElement = sheet
-  sheet.addEventListener('beforetoggle', (event) => {
-    if (/** @type {ToggleEvent} */ (event).newState !== 'open') return
-    fill(sheet, ...content(spectrum, toast))
-    const { left, bottom } = more.getBoundingClientRect()
-    Object.assign(sheet.style, { left: `${Math.max(8, Math.min(left, innerWidth - 388))}px`, top: `${bottom + 4}px` })
-  })
-  // The keys of the desk take Escape before the browser does.
-  const close = (/** @type {KeyboardEvent} */ event) => {
-    if (event.key !== 'Escape' || !sheet.matches(':popover-open')) return
-    event.stopPropagation()
-    sheet.hidePopover()
-    more.focus()
-  }
-  more.addEventListener('keydown', close)
-  sheet.addEventListener('keydown', close)
-  return [first && [copyButton(first[1], first[0], toast), ' '], more, sheet]
+  const sheet = sheetOf(more, 'div.facts-sheet', 'About the spectrum', () => content(spectrum, toast))
+  return { id: first && copyButton(first[1], first[0], toast), more: [more, sheet] }
 }
 
 function content(spectrum, toast) {

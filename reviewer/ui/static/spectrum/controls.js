@@ -19,6 +19,7 @@ export const FIRST = {
   sky: true,
   frame: 'observed',
   normalised: false,
+  unmeasured: false,
   brush: false,
 }
 
@@ -123,6 +124,16 @@ export class Controls {
       },
       'F/cont.',
     )
+    this.unmeasured = h(
+      'button.so-button',
+      {
+        type: 'button',
+        title: 'I: draw pixels with ivar = 0 faintly. They stay out of ranges and measurements',
+        hidden: true,
+        onclick: () => act('unmeasured'),
+      },
+      'ivar 0',
+    )
     this.measuring = h(
       'button.so-button',
       {
@@ -153,6 +164,7 @@ export class Controls {
       this.toggles[2],
       this.frame,
       this.measuring,
+      this.unmeasured,
       ...this.overlays,
       this.brush,
       this.reset,
@@ -162,9 +174,11 @@ export class Controls {
 
   /**
    * Show a state; a field in which the person is typing is not changed.
-   * @param {any} state @param {any} item @param {boolean} measuring whether a drag measures an equivalent width
+   * @param {any} state @param {any} item
+   * @param {{measuring: boolean, hasUnmeasured: boolean}} now whether a drag measures an equivalent width, and
+   *   whether the file has fluxes without a variance
    */
-  render(state, item, measuring) {
+  render(state, item, { measuring, hasUnmeasured }) {
     const inVelocity = state.unit === 'km/s'
     this.unit.textContent = inVelocity ? 'cz' : 'z'
     if (!this.typed) this.field.value = this.#shown(state)
@@ -186,6 +200,8 @@ export class Controls {
       button.setAttribute('aria-pressed', String(item.overlays.some((overlay) => overlay.kind === kind)))
     })
     this.normalised.setAttribute('aria-pressed', String(state.normalised))
+    this.unmeasured.hidden = !hasUnmeasured
+    this.unmeasured.setAttribute('aria-pressed', String(state.unmeasured))
     this.measuring.hidden = !item.offers.width
     this.measuring.setAttribute('aria-pressed', String(measuring))
     this.list.value = state.lineList

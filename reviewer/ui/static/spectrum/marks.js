@@ -216,22 +216,26 @@ export function otherAxis(geometry, { factor, label }) {
 export function titles(geometry, { wavelength, flux }) {
   const long = flux.text.length * 6.4 < geometry.height + 30
   const y = Math.round((geometry.top + geometry.bottom) / 2)
+  const { text, x } = placedTitle(geometry, wavelength)
   return svg(
     'g',
     { class: 'so-titles' },
-    geometry.titled
-      ? svg(
-          'text',
-          { x: (geometry.left + geometry.right) / 2, y: geometry.foot + 34, 'text-anchor': 'middle' },
-          wavelength,
-        )
-      : null,
+    geometry.titled ? svg('text', { x, y: geometry.foot + 34, 'text-anchor': 'middle' }, text) : null,
     svg(
       'text',
       { transform: `translate(13 ${y})rotate(-90)`, 'text-anchor': 'middle' },
       ...fluxSpans(long ? flux.text : flux.quantity),
     ),
   )
+}
+
+const TITLE_LETTER = 6.8 // px
+
+/** The title of the wavelengths under the middle of the axis; where there is no space, without its last part. */
+function placedTitle({ left, right, panelWidth }, /** @type {string[]} */ parts) {
+  const width = (/** @type {string[]} */ some) => TITLE_LETTER * some.join(', ').length
+  const shown = width(parts) <= panelWidth ? parts : parts.slice(0, 3)
+  return { text: shown.join(', '), x: Math.min((left + right) / 2, panelWidth - width(shown) / 2) }
 }
 
 /** "Fλ" with λ as a subscript. */

@@ -2,6 +2,7 @@
 // own wavelengths, and divided by the data's pseudo-continuum in the normalised view.
 
 import { h } from '../common/dom.js'
+import { number } from '../common/format.js'
 import { dividedBy } from './continuum.js'
 import { inMedium, interpolate } from './math.js'
 
@@ -58,10 +59,21 @@ const KINDS = { template: 'template', model: 'pipeline model', exposure: '' }
 /**
  * Name the curves that are drawn, each next to its colour.
  * @param {HTMLElement} legend @param {Overlay[]} overlays @param {any[]} placed by `placedOverlays`
+ * @param {Float64Array | null} unmeasured the flux of pixels without a variance, if it is drawn
  */
-export function drawLegend(legend, overlays, placed) {
-  legend.hidden = overlays.length === 0
+export function drawLegend(legend, overlays, placed, unmeasured) {
+  legend.hidden = overlays.length === 0 && !unmeasured
   legend.replaceChildren(
+    ...(unmeasured
+      ? [
+          h(
+            'li.so-unmeasured',
+            { title: 'They set no range and enter no measurement' },
+            h('span.so-swatch', { style: 'background: var(--so-faint)' }),
+            `${number(unmeasured.filter(Number.isFinite).length)} pixels with ivar = 0: not measured`,
+          ),
+        ]
+      : []),
     ...placed.map(({ kind, name, colour }, at) => {
       const text = [KINDS[kind], name, overlays[at].note].filter(Boolean).join(' · ')
       const swatch = h('span.so-swatch', { style: `background: var(--so-${colour})` })

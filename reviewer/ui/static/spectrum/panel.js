@@ -48,8 +48,9 @@ export class Panel {
     this.revision = 0
     this.hatch = `so-hatch-${(panels += 1)}`
     this.under = marks.svg('svg', { class: 'so-under', 'aria-hidden': 'true' })
-    this.plot = h('div.so-plot')
-    this.over = marks.svg('svg', { class: 'so-over' })
+    this.plot = h('div.so-plot', { 'aria-hidden': 'true' })
+    this.over = marks.svg('svg', { class: 'so-over', 'aria-hidden': 'true' })
+    this.summary = h('p.so-summary', { id: `so-summary-${panels}` })
     this.layer = h('div.so-layer')
     this.brush = h('div.so-brush', { hidden: true })
     this.cursor = h('div.so-cursor', { hidden: true })
@@ -66,7 +67,10 @@ export class Panel {
     )
     this.layer.append(this.cursor, this.brush, ...this.edges)
     host.classList.add('so-panel')
-    host.append(this.under, this.plot, this.over, this.layer)
+    host.setAttribute('role', 'figure')
+    host.setAttribute('aria-label', name === 'full' ? 'Whole spectrum' : 'Window of the selected step')
+    host.setAttribute('aria-describedby', this.summary.id)
+    host.append(this.under, this.plot, this.over, this.layer, this.summary)
   }
 
   /** Show a range of the data's wavelengths (null: everything), and fit the flux range to it. */
@@ -125,6 +129,7 @@ export class Panel {
       scene.wavelength,
       scene.drawn,
       scene.raw,
+      scene.unmeasured,
       scene.error,
       scene.scale,
       scene.factor,
@@ -258,6 +263,7 @@ export class Panel {
     this.geometry = {
       left: LEFT,
       right: LEFT + width,
+      panelWidth: this.width,
       width,
       top,
       bottom,
@@ -295,6 +301,9 @@ export class Panel {
       ...options,
       withBand: scene.error,
     })
+    const faint =
+      scene.unmeasured &&
+      paths(scene.wavelength, scene.unmeasured, scene.unmeasured, { ...options, withBand: false }).line
     const raw = scene.raw && paths(scene.wavelength, scene.raw, scene.drawn.sigma, { ...options, withBand: false }).line
     const { colours } = scene
     const shared = { type: 'scatter', mode: 'lines', hoverinfo: 'skip' }
@@ -316,6 +325,7 @@ export class Panel {
       ...scene.overlays.filter(({ kind }) => kind === 'exposure').map(curve),
       stroke(line, colours.data, this.name === 'step' ? 1.3 : 1),
       ...scene.overlays.filter(({ kind }) => kind !== 'exposure').map(curve),
+      ...(faint ? [stroke(faint, colours.faint, 1)] : []),
     ]
   }
 

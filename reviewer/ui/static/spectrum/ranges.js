@@ -10,8 +10,8 @@ const LEAST_UNMASKED = 0.1 // of the pixels: with fewer, flagged ones count too
 
 /**
  * The flux range [low, high] of the whole spectrum between two indices: percentiles 1 to 99.5 of the pixels that the
- * survey does not flag, with lines that are wider than a cosmic ray, but never so much that they flatten everything
- * else: at most the range of the percentiles again, or five times the median. What is left out gets a mark.
+ * survey does not flag, with lines that are wider than a cosmic ray unless they would flatten everything else: up to
+ * five times the median, and down by the range of the percentiles. What is left out gets a mark.
  * @param {{flux: Float64Array, sigma: Float64Array}} drawn @param {ArrayLike<number>} mask
  */
 export function overviewRange({ flux, sigma }, mask, from = 0, to = flux.length) {
@@ -26,10 +26,7 @@ export function overviewRange({ flux, sigma }, mask, from = 0, to = flux.length)
   const [least, middle, most] = [0.01, 0.5, 0.995].map((fraction) => quantile(kept, fraction))
   const [low, high] = features(kept)
   const span = most - least
-  return padded(
-    Math.min(least, Math.max(low, least - span)),
-    Math.max(most, Math.min(high, Math.max(most + span, 5 * middle))),
-  )
+  return padded(Math.min(least, Math.max(low, least - span)), Math.max(most, Math.min(high, 5 * middle)))
 }
 
 /** The flux range [low, high] of every pixel with data between two indices, padded. */

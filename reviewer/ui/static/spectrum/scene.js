@@ -134,19 +134,27 @@ function calculate({ wavelength, flux, ivar, mask }) {
     exponent,
     scale: 10 ** -exponent,
     bulk: [low, high],
+    unmeasured: unmeasured(flux, ivar),
     gaps: stretches(flux.length, (i) => Number.isNaN(data.flux[i])).map(asSpan),
     masked: stretches(flux.length, (i) => mask[i] && !Number.isNaN(data.flux[i])).map(asSpan),
   }
+}
+
+/** The flux of pixels without a variance (ivar 0), NaN elsewhere; null where the file has none for them. */
+function unmeasured(flux, ivar) {
+  const found = Float64Array.from(flux, (value, i) => (ivar[i] > 0 || value === 0 ? NaN : value))
+  return found.some(Number.isFinite) ? found : null
 }
 
 /**
  * @param {Object} item
  * @param {Object} state
  * @param {Object} made  data: `prepare(item.spectrum)`; drawn: {flux, sigma} as smoothed and normalised; raw: the flux
- *   under a smoothed one, or null; continuum: what the fluxes are divided by, or null; colours; selected: a step's id
- *   or null; dragged: {id, lo, hi} of a window being dragged, or null; width: the tool, see width.js
+ *   under a smoothed one, or null; faint: that of pixels without a variance, or null; continuum: what fluxes are
+ *   divided by, or null; colours; selected: a step's id or null; dragged: {id, lo, hi} of a window being dragged, or
+ *   null; width: the tool, see width.js
  */
-export function compose(item, state, { data, drawn, raw, continuum, colours, selected, dragged, width }) {
+export function compose(item, state, { data, drawn, raw, faint, continuum, colours, selected, dragged, width }) {
   const { spectrum } = item
   const frame = axisFrame(item, state)
   const factor = shownFactor(spectrum, state.z, frame)
@@ -164,6 +172,8 @@ export function compose(item, state, { data, drawn, raw, continuum, colours, sel
     smoothed: state.smoothing > 0,
     raw,
     continuum,
+    measured: data,
+    unmeasured: state.unmeasured ? faint : null,
     overlays: placedOverlays(item.overlays, spectrum, continuum),
     width: width.drawn(continuum),
     lines: state.lines ? chosenLines(item, state.lineList, state.z) : [],
@@ -186,10 +196,10 @@ export function compose(item, state, { data, drawn, raw, continuum, colours, sel
   }
 }
 
-/** "Wavelength (Å), observed, vacuum, heliocentric": the last where the file states it. */
+/** The parts of "Wavelength (Å), observed, vacuum, heliocentric": the last where the file states it. */
 function wavelengthTitle(spectrum, frame) {
   const corrected = frame === 'observed' && spectrum.frame === 'observed' && spectrum.meta?.velocity_frame
-  return ['Wavelength (Å)', frame, mediumText(spectrum), corrected].filter(Boolean).join(', ')
+  return ['Wavelength (Å)', frame, mediumText(spectrum), corrected].filter(Boolean)
 }
 
 const NORMALISED = { quantity: 'F / continuum', text: 'Flux / pseudo-continuum' }
@@ -224,7 +234,7 @@ export function offScaleText({ spectrum, drawn, scale, factor, frame }, pixel) {
 export function readColours(root) {
   const style = getComputedStyle(root)
   const exposures = Array.from({ length: EXPOSURE_COLOURS }, (_, at) => `exposure-${at}`)
-  const names = ['data', 'raw', 'error', 'template', 'model', ...exposures, 'grid', 'frame', 'text', 'font']
+  const names = ['data', 'raw', 'faint', 'error', 'template', 'model', ...exposures, 'grid', 'frame', 'text', 'font']
   return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--so-${name}`).trim()]))
 }
 

@@ -2,6 +2,7 @@
 // loaded first (plotly.min.js, a classic script).
 
 import { h } from '../common/dom.js'
+import { idle, painted, pause } from '../common/idle.js'
 import { windowText } from '../common/format.js'
 import { Controls, FIRST, nextLines, nextList, nextSmoothing, remembered, steppedRedshift } from './controls.js'
 import { draggedTo, nudged, otherFrame, screenGrain, windowInData } from './frames.js'
@@ -9,11 +10,14 @@ import { Naming, attachGestures } from './gestures.js'
 import { C_KMS, inMedium, smooth } from './math.js'
 import { drawLegend } from './overlays.js'
 import { Panel } from './panel.js'
-import { continuumOf, divided } from './continuum.js'
+import { continuumOf, divided, dividedBy } from './continuum.js'
 import { taskRange } from './ranges.js'
 import { compose, offScaleText, prepare, readColours, reading } from './scene.js'
+import { legendButton } from './legend.js'
+import { describeWhole, describeWindow } from './summary.js'
 import { WidthTool } from './width.js'
 
+const SETTLE = 200 // ms that a plot has to stay before it is described
 const CONTEXT = 0.08 // of a window's width, shown on either side of it in the lower plot
 
 /** @type {(...report: any[]) => void} */
@@ -53,6 +57,8 @@ export class SpectrumView {
   drawn
   /** @type {Float64Array | null} the flux under a smoothed one */
   raw = null
+  /** @type {Float64Array | null} the flux of pixels without a variance */
+  faint = null
   /** @type {Float64Array | null} what the fluxes are divided by */
   continuum = null
   /** @type {WidthTool} */
@@ -193,6 +199,7 @@ export class SpectrumView {
       model: () => this.on.overlay('model'),
       exposures: () => this.on.overlay('exposures'),
       normalised: () => this.#set({ normalised: argument ?? !this.state.normalised }),
+      unmeasured: () => this.#setUnmeasured(argument ?? !this.state.unmeasured),
       width: () => this.width.press(this.pointed),
       'width-mode': () => this.width.set(!this.width.on),
       'width-off': () => this.width.on && this.width.close(),
@@ -247,7 +254,13 @@ export class SpectrumView {
       changed: () => this.#drawControls(),
       redraw: () => this.#drawWidth(),
     })
-    this.root.replaceChildren(bar, this.readout, this.legend, this.width.root, full, step, this.tip)
+    const line = h(
+      'div.so-line-above',
+      {},
+      this.readout,
+      legendButton(() => this.full.hatch),
+    )
+    this.root.replaceChildren(bar, line, this.legend, this.width.root, full, step, this.tip)
     this.controls = new Controls(bar, (name, argument) => this.command(name, argument))
     const onZoom = (panel) => this.#paint(panel)
     this.full = new Panel(full, { name: 'full', plotly, onZoom })
@@ -316,6 +329,11 @@ export class SpectrumView {
     if (state) this.on.state(state)
   }
 
+  #setUnmeasured(on) {
+    if (this.data.unmeasured) this.#set({ unmeasured: on })
+    else this.#setReadout('Every pixel with a flux in this file has ivar above 0.')
+  }
+
   #smooth() {
     const { spectrum } = this.item
     const { smoothing, normalised } = this.state
@@ -323,6 +341,8 @@ export class SpectrumView {
     const shown = (/** @type {any} */ data) => (this.continuum ? divided(data, this.continuum) : data)
     this.drawn = shown(smoothing > 0 ? smooth(spectrum.flux, spectrum.ivar, smoothing) : this.data)
     this.raw = smoothing > 0 ? shown(this.data).flux : null
+    const { unmeasured } = this.data
+    this.faint = unmeasured && this.continuum ? dividedBy(unmeasured, this.continuum) : unmeasured
   }
 
   #window() {
@@ -347,7 +367,7 @@ export class SpectrumView {
   #draw() {
     this.#compose()
     this.#drawControls()
-    drawLegend(this.legend, this.item.overlays, this.scene.overlays)
+    drawLegend(this.legend, this.item.overlays, this.scene.overlays, this.scene.unmeasured)
     this.#setReadout(this.#defaultReadout())
     for (const panel of this.panels) this.#paint(panel)
   }
@@ -367,6 +387,20 @@ export class SpectrumView {
     for (const panel of shown) panel.paint(this.scene)
     for (const panel of shown) panel.paintMarks()
     this.#drawRange()
+    this.#describe()
+  }
+
+  /** Describe the plots in words, once they stay as they are. */
+  async #describe() {
+    const { scene } = this
+    this.described = scene
+    await painted()
+    await pause(SETTLE)
+    await idle()
+    if (this.described !== scene || this.ending.signal.aborted) return
+    const { full, step } = this
+    if (full.geometry) full.summary.textContent = describeWhole(scene, full.geometry.range)
+    step.summary.textContent = step.range && step.geometry ? describeWindow(scene, step.geometry.range) : ''
   }
 
   #drawWindows() {
@@ -414,7 +448,10 @@ export class SpectrumView {
 
   #drawControls() {
     this.root.classList.toggle('so-brushing', this.state.brush || this.width.on)
-    this.controls.render(this.state, this.item, this.width.on)
+    this.controls.render(this.state, this.item, {
+      measuring: this.width.on,
+      hasUnmeasured: this.data.unmeasured !== null,
+    })
   }
 
   /** The button that changes between the range with which a long spectrum begins and all of it says which is next. */

@@ -1,0 +1,36 @@
+// A small sheet that a button opens next to itself, above everything and without moving the page. Its content is built
+// when it opens.
+
+import { fill, h } from './dom.js'
+
+/**
+ * Give a button its sheet; put the sheet next to it in the page.
+ * @param {HTMLButtonElement} button @param {string} selector of the sheet, e.g. "div.facts-sheet" @param {string} label
+ * @param {() => import('./dom.js').Child[]} content
+ */
+export function sheetOf(button, selector, label, content) {
+  const sheet = h(selector, { popover: 'auto', role: 'dialog', 'aria-label': label })
+  sheet.classList.add('so-popover')
+  button.popoverTargetElement = sheet
+  button.setAttribute('aria-haspopup', 'dialog')
+  sheet.addEventListener('beforetoggle', (event) => {
+    if (/** @type {ToggleEvent} */ (event).newState === 'open') fill(sheet, content())
+  })
+  sheet.addEventListener('toggle', (event) => {
+    if (/** @type {ToggleEvent} */ (event).newState !== 'open') return
+    const { left, bottom } = button.getBoundingClientRect()
+    const inX = Math.min(left, innerWidth - sheet.offsetWidth - 8)
+    const inY = Math.min(bottom + 4, innerHeight - sheet.offsetHeight - 8)
+    Object.assign(sheet.style, { left: `${Math.max(8, inX)}px`, top: `${Math.max(8, inY)}px` })
+  })
+  // The keys of the desk take Escape before the browser does.
+  const close = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== 'Escape' || !sheet.matches(':popover-open')) return
+    event.stopPropagation()
+    sheet.hidePopover()
+    button.focus()
+  }
+  button.addEventListener('keydown', close)
+  sheet.addEventListener('keydown', close)
+  return sheet
+}

@@ -1,0 +1,47 @@
+// What colours and signs of the plots mean: a sheet that the button of the controls opens.
+
+import { h } from '../common/dom.js'
+import { sheetOf } from '../common/popover.js'
+import { svg } from './marks.js'
+
+const WIDTH = 30
+const HEIGHT = 16
+
+const box = (name, more = {}) => svg('rect', { class: name, x: 3, y: 1, width: 24, height: 14, ...more })
+const line = (kind) => [svg('g', { class: `so-line ${kind}` }, svg('path', { class: 'so-dots', d: 'M15 16V0' }))]
+
+/** @type {[(hatch: string) => SVGElement[], string][]} what is drawn, what it means */
+const ENTRIES = [
+  [() => line('so-task'), 'Orange: a line or band head of the guide of this class'],
+  [() => line('so-emission'), 'Grey, dotted: another line, in emission or both'],
+  [() => line('so-absorption'), 'Grey, dashed: another line, in absorption'],
+  [() => [box('so-window so-selected')], 'Blue: the window of a step, with its number in the lane under the data'],
+  [() => [box('so-band so-sky-region')], 'Grey band: sky line or telluric band; it does not move with z'],
+  [() => [box('so-band so-join')], 'Dashed edges: where the arms of the spectrograph join'],
+  [() => [box('so-swatch-error')], 'Pale: ±1σ'],
+  [
+    (hatch) => [box('so-gap', { fill: `url(#${hatch})` })],
+    'Hatched: no data (ivar = 0); I draws what the file has there',
+  ],
+  [() => [svg('path', { class: 'so-masked', d: 'M3 11h24v5h-24z' })], 'Orange foot: flagged by the survey'],
+  [
+    () => [svg('g', { class: 'so-off-scale' }, svg('path', { d: 'M11 12l4 -7l4 7z' }))],
+    'Triangle: data beyond the drawn range; point at it for the value',
+  ],
+]
+
+/** The button and its sheet. @param {() => string} hatch the id of the pattern of hatching */
+export function legendButton(hatch) {
+  const button = h('button.so-legend-button', { type: 'button', title: 'What colours and signs mean' }, 'legend ▾')
+  const sheet = sheetOf(button, 'div.so-key', 'Legend of the plots', () => [
+    h(
+      'ul',
+      {},
+      ENTRIES.map(([draw, text]) => {
+        const swatch = svg('svg', { width: WIDTH, height: HEIGHT, 'aria-hidden': 'true' }, ...draw(hatch()))
+        return h('li', {}, swatch, text)
+      }),
+    ),
+  ])
+  return [button, sheet]
+}

@@ -1,0 +1,76 @@
+// What the plots show, in sentences, for people who do not see them: ranges, frame, windows and the strongest features.
+
+import { angstrom } from '../common/format.js'
+import { continuumOf } from './continuum.js'
+import { centresIn } from './ranges.js'
+
+const MOST = 4 // features named
+const LEAST_SIGMA = 5
+const REACH = 0.006 // of the wavelength: two features are not closer than that
+const NAMED = 0.003 // of the wavelength: how far from a feature its line may be
+
+/** The description of the whole spectrum. @param {any} scene @param {number[]} range in the data's wavelengths */
+export function describeWhole(scene, range) {
+  const windows = scene.windows.map(({ noun, number, title }) => `${noun} ${number}: ${title}`)
+  return [
+    `${scene.titles.flux.quantity} against wavelength, ${shown(scene, range)}, ${about(scene)}.`,
+    windows.length > 0 && `${windows.length === 1 ? 'Window' : 'Windows'}: ${windows.join('; ')}.`,
+    featuresText(scene, range),
+  ]
+    .filter(Boolean)
+    .join(' ')
+}
+
+/** The description of the lower plot. @param {any} scene @param {number[]} range in the data's wavelengths */
+export function describeWindow(scene, range) {
+  const selected = scene.windows.find((window) => window.selected)
+  return [
+    selected ? `Window of ${selected.noun} ${selected.number}: ${selected.title}.` : `Part of the spectrum.`,
+    `Shown: ${shown(scene, range)}, ${about(scene)}.`,
+    featuresText(scene, range),
+  ].join(' ')
+}
+
+const shown = ({ factor }, /** @type {number[]} */ [lo, hi]) =>
+  `${angstrom(lo * factor, 0)} to ${angstrom(hi * factor, 0)}`
+
+const about = ({ titles }) => titles.wavelength.slice(1).join(', ')
+
+function featuresText(scene, range) {
+  const found = strongest(scene, range)
+  if (!found.length) return 'No feature stands out.'
+  return `Strongest features: ${found
+    .map(({ at, sign, name }) => `${sign} at ${angstrom(at * scene.factor, 0)}${name ? ` (${name})` : ''}`)
+    .join(', ')}.`
+}
+
+/**
+ * The pixels, with their two neighbours, farthest from the pseudo-continuum in units of their error, in order of
+ * wavelength; each with the nearest line that is drawn.
+ */
+function strongest({ spectrum, wavelength, measured: { flux, sigma }, lines }, range) {
+  const continuum = continuumOf(spectrum)
+  const [from, to] = centresIn(wavelength, range)
+  const candidates = []
+  for (let i = from + 1; i < to - 1; i += 1) {
+    let sum = 0
+    let variance = 0
+    for (let k = i - 1; k <= i + 1; k += 1) {
+      sum += flux[k] - continuum[k]
+      variance += sigma[k] * sigma[k]
+    }
+    const significance = sum / Math.sqrt(variance)
+    if (Math.abs(significance) > LEAST_SIGMA) candidates.push({ at: wavelength[i], significance })
+  }
+  candidates.sort((a, b) => Math.abs(b.significance) - Math.abs(a.significance))
+  const found = []
+  for (const { at, significance } of candidates) {
+    if (found.length === MOST) break
+    if (found.some((other) => Math.abs(other.at - at) < REACH * at)) continue
+    const near = lines
+      .filter((line) => Math.abs(line.at - at) < NAMED * at)
+      .toSorted((a, b) => Math.abs(a.at - at) - Math.abs(b.at - at))
+    found.push({ at, sign: significance > 0 ? 'emission' : 'absorption', name: near[0]?.name ?? '' })
+  }
+  return found.toSorted((a, b) => a.at - b.at)
+}
