@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -117,6 +117,18 @@ class Marks:
             )
             verdicts = db.execute("SELECT verdict FROM verdicts WHERE item = ?", (item_id,))
             return supported or any(verdict == present.verdict for (verdict,) in verdicts)
+
+    def judged(self, person: str, items: Sequence[int]) -> set[int]:
+        """Return those of the items on which this person has committed a verdict or of which they wrote a version."""
+        if not items:
+            return set()
+        marks = ", ".join("?" * len(items))
+        sql = (
+            f"SELECT item FROM verdicts WHERE person = ? AND item IN ({marks}) "
+            f"UNION SELECT item FROM versions WHERE author = ? AND item IN ({marks})"
+        )
+        with self._database.read() as db:
+            return {item_id for (item_id,) in db.execute(sql, (person, *items, person, *items))}
 
     def verdicts(self, item_id: int) -> list[CommittedVerdict]:
         """Return every verdict committed on any version of an item, oldest first."""

@@ -30,6 +30,12 @@ HAVING count(*) >= max(
 """
 _NOT_MINE = f"(SELECT item FROM barred WHERE person = :person UNION {_HELD})"
 
+# Written by the person, or submitted without a change.
+_OWN = """(
+    EXISTS (SELECT 1 FROM versions w WHERE w.author = :person AND w.item = s.item)
+    OR EXISTS (SELECT 1 FROM decisions d WHERE d.item = s.item AND d.person = :person AND d.verb = 'submit')
+)"""
+
 _CONDITIONS = {
     "task": "s.task = :task",
     "survey": "s.survey = :survey",
@@ -47,16 +53,24 @@ class Search:
 
     :param person: needed for ``filter.mine`` only
     :param now: the stored form of the present time, by which leases have expired or not
+    :param own: only items of which the person wrote or submitted a version
     """
 
-    def __init__(self, db: Transaction, filter: QueueFilter, person: Person | None, rules: Rules, now: str) -> None:
+    def __init__(
+        self, db: Transaction, filter: QueueFilter, person: Person | None, rules: Rules, now: str, own: bool = False
+    ) -> None:
         self._db = db
         self._mine = filter.mine
         fields = [name for name in _CONDITIONS if getattr(filter, name) is not None]
         self._fields = {name.split("_")[0] for name in fields}
         self._conditions = [_CONDITIONS[name] for name in fields]
+        if own:
+            self._conditions.append(_OWN)
+        if filter.without_batches:
+            self._conditions.append("s.batch NOT IN (SELECT value FROM json_each(:without_batches))")
         self._values: dict[str, object] = {
             **{name: getattr(filter, name) for name in _CONDITIONS},
+            "without_batches": json.dumps(filter.without_batches),
             "now": now,
             "person": person.initials if person else "",
             "auditors": rules.auditors,
@@ -191,10 +205,16 @@ class Queue:
             return QueuePage(tuple(read_rows(db, ids, self._history.current_rules(db)[1], now)), search.count())
 
     def first_undone(self, filter: QueueFilter, person: str) -> int | None:
-        """Return the first item of the filter on which this person may act now; None if there is none."""
+        """Return the first item of the filter on which this person may act now; None if there is none. An item of
+        this person's own that was returned comes before all others."""
+        mine, now = replace(filter, mine=True), stamp(self._database.steady())
         with self._database.read() as db:
-            mine = self._search(db, replace(filter, mine=True), person, stamp(self._database.steady()))
-            return next(iter(mine.walk(None, 1)), None)
+            rules, who = self._history.current_rules(db)[1], find_person(db, person)
+            if not filter.states or "returned" in filter.states:
+                returned = Search(db, replace(mine, states=("returned",)), who, rules, now, own=True).walk(None, 1)
+                if returned:
+                    return returned[0]
+            return next(iter(Search(db, mine, who, rules, now).walk(None, 1)), None)
 
     def neighbours(
         self, item_id: int, filter: QueueFilter, person: str, n: int = 3, backwards: bool = False
@@ -233,6 +253,12 @@ class Queue:
             )
             found = {row["item"]: row["state"] for row in rows}
         return {item: found[item] for item in items if item in found}
+
+    def rows_of_spectrum(self, sha256: str) -> list[QueueRow]:
+        """Return the rows of all items of a spectrum."""
+        with self._database.read() as db:
+            ids = [item_id for (item_id,) in db.execute("SELECT id FROM items WHERE spectrum = ?", (sha256,))]
+            return read_rows(db, ids, self._history.current_rules(db)[1], stamp(self._database.steady()))
 
     def facets(self) -> Mapping[str, Sequence[str]]:
         """Return the values of task, survey, drafter, batch and state that occur, sorted. Withdrawn items count only

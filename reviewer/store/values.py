@@ -100,6 +100,7 @@ class QueueFilter:
     :param snr_min: an item without a signal-to-noise ratio matches no range
     :param text: part of the spectrum's name or of a survey id, ignoring case; or ``#123``, an item's number
     :param mine: only items this person may act on now, without those they finished or others hold
+    :param without_batches: items of these batches do not match
     """
 
     task: str | None = None
@@ -113,6 +114,7 @@ class QueueFilter:
     simulated: bool | None = None
     text: str = ""
     mine: bool = False
+    without_batches: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

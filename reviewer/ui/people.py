@@ -11,6 +11,7 @@ from reviewer.rules.campaign import ROLES_OF, ROUNDS, Rules
 from reviewer.rules.people import ROLES, SHORTEST_PASSWORD, Person, PersonError, Role, generated_password
 from reviewer.store import NotAllowed, Store
 from reviewer.ui import rules as rules_form
+from reviewer.ui import verdict_first as verdict_first_form
 from reviewer.ui.widgets import (
     Changes,
     and_list,
@@ -72,9 +73,12 @@ class _PeopleTab:
                     self._build_adding()
                 with gr.Column(elem_classes="so-sheet"):
                     self.rules = rules_form.build(store, local)
+                with gr.Column(elem_classes="so-sheet"):
+                    self.verdict_first = verdict_first_form.build(store, local)
         self.outputs: list[Any] = [
             *(self.notice, self.everybody, self.changing, self.who, self.roles, self.leave, self.adding),
             *(self.message, self.own_message, self.adding_message, *self.rules.outputs),
+            *self.verdict_first.outputs,
             *(self.password, self.own, self.again, self.initials, self.name, self.first_password),
             *(self.new_name, self.team, self.shown, self.generated),
         ]
@@ -261,6 +265,7 @@ class _PeopleTab:
             self.team: gr.update(visible=rules.solo),
             **dict.fromkeys((self.message, self.own_message, self.adding_message), ""),
             **self.rules.show(rules, may_change=leads),
+            **self.verdict_first.show(self.store, may_change=leads),
         }
 
 

@@ -31,6 +31,7 @@ from reviewer.web.similar import SimilarSpectra
 PASSWORD_CHECKS = 4
 """Passwords that are checked at the same time."""
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
+NOT_STORED = {"Cache-Control": "no-store"}
 
 
 PAGE_OF = "X-Spec-O3-Person"

@@ -25,6 +25,7 @@ from reviewer.rules.people import Person
 from reviewer.store import NotFound
 from reviewer.web.context import Context, PersonDep
 from reviewer.web.requests import Sent
+from reviewer.web.verdict_first import hash_of, item_of_alias, neutral_spectrum
 from reviewer.web.visibility import VisibleItems
 
 MOST_SAMPLES = 32
@@ -154,7 +155,13 @@ def _sample(run: Annotated[Run, Depends(_run)], sample: int = 0) -> Sample:
 
 
 def _spectrum(person: PersonDep, live: LiveDep, sha256: str) -> Spectrum:
-    """Return a stored spectrum, or one of the person's bench and runs. :raises NotFound: there is none"""
+    """Return a stored spectrum, or one of the person's bench and runs; by its alias, without what tells the class.
+
+    :raises NotFound: there is none
+    """
+    item_id = item_of_alias(sha256)
+    if item_id is not None:
+        return neutral_spectrum(live.context.gallery.spectrum(hash_of(live.context.store, sha256)), item_id)
     try:
         return live.context.gallery.spectrum(sha256)
     except NotFound:

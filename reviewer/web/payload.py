@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 from agent import lines
 from agent.spectrum import Spectrum
 from agent.tasks import Task
-from agent.trajectory import Answer, Trajectory
 from reviewer.rules.people import Person
 from reviewer.rules.workflow import REASONS, VERBS, Decision, Rules, Standing, refusal
 from reviewer.store import Autosave, Item, Mark, NotFound, QueueRow, Store
+from reviewer.web.verdict_first import neutral_row, neutral_trajectory
 
 
 def links(spectrum: Spectrum) -> list[dict[str, str]]:
@@ -70,33 +70,30 @@ LABELS = {
 }
 
 
-def item_json(store: Store, item: Item, person: Person, task: Task | None, verdict_first: bool) -> dict[str, Any]:
-    """Return the whole item for one person. With ``verdict_first``, the last turn, the answer and the decisions of
-    others are left out until this person has given a verdict on this version."""
+def item_json(store: Store, item: Item, person: Person, task: Task | None, waiting: bool) -> dict[str, Any]:
+    """Return the whole item for one person. ``waiting``: for their own verdict, and until then everything that tells
+    the answer is left out."""
     rules = store.settings.rules()
     mine = next(
-        (
-            v.verdict
-            for v in store.marks.verdicts(item.id)
-            if v.person == person.initials and v.version_id == item.version.id
-        ),
+        (v.verdict for v in reversed(store.marks.verdicts(item.id)) if v.person == person.initials),
         None,
     )
-    waiting = verdict_first and mine is None and item.standing.round is not None
     trajectory = item.version.trajectory
     body = trajectory.to_json()
     if waiting:
-        body["steps"] = body["steps"][: _last_turn_starts(trajectory)]
+        body = neutral_trajectory(body, item.id)
         body.pop("cannot_tell", None)
     if item.standing.round is not None:
         # The known label would influence the reviewer; it is shown once the item is decided.
         body["label"] = None
     originals, edited_by = _provenance(store, item)
-    autosave = store.leases.autosaved(person.initials, item.id)
+    # One's own unsent text holds the drafter's steps too.
+    autosave = None if waiting else store.leases.autosaved(person.initials, item.id)
+    row = row_json(item.row)
     return {
         "id": item.id,
         "stamp": stamp(item),
-        "row": row_json(item.row),
+        "row": neutral_row(row) if waiting else row,
         "task": {"key": item.row.task, "title": task.title if task else item.row.task},
         "trajectory": body,
         # Why the drafter's YES or NO is none, because the data allow no answer; null where they do.
@@ -105,17 +102,18 @@ def item_json(store: Store, item: Item, person: Person, task: Task | None, verdi
         "hidden": waiting,
         "my_verdict": mine,
         "originals": [] if waiting else originals,
-        "edited_by": edited_by,
+        "edited_by": {} if waiting else edited_by,
         "version": {
             "id": item.version.id,
             "number": item.version.number,
-            "author": item.version.author,
-            "reason": item.version.reason,
+            "author": None if waiting else item.version.author,
+            "reason": "" if waiting else item.version.reason,
             "at": item.version.at.isoformat(),
         },
         "standing": standing_json(item.standing, rules, person, waiting),
         "may": _may(item, rules, person, waiting),
-        "marks": _marks(store.marks.of_item(item.id), item, person),
+        "marks": {"mine": {}, "others": []} if waiting else _marks(store.marks.of_item(item.id), item, person),
+        "request": None if waiting else _request(store, item),
         "autosave": None
         if autosave is None
         else {
@@ -124,6 +122,17 @@ def item_json(store: Store, item: Item, person: Person, task: Task | None, verdi
             "at": autosave_stamp(autosave),
         },
     }
+
+
+def _request(store: Store, item: Item) -> dict[str, Any] | None:
+    """Return who returned an item, when, and what they want to be changed; None unless it waits for that."""
+    if item.standing.state != "returned":
+        return None
+    returns = (r for r in reversed(store.items.history(item.id)) if r.decision.verb == "return")
+    last = next((r for r in returns if r.withdrawn_by is None), None)
+    if last is None:
+        return None
+    return {"person": last.decision.person, "comment": last.decision.comment, "at": last.at.isoformat()}
 
 
 def autosave_stamp(autosave: Autosave) -> str:
@@ -219,13 +228,6 @@ def _marks(marks: list[Mark], item: Item, person: Person) -> dict[str, Any]:
         if open_book and m.person != person.initials
     ]
     return {"mine": mine, "others": others}
-
-
-def _last_turn_starts(trajectory: Trajectory) -> int:
-    turns = list(trajectory.turns())
-    if not turns or not any(isinstance(s, Answer) for s in turns[-1]):
-        return len(trajectory.steps)
-    return len(trajectory.steps) - len(turns[-1])
 
 
 def _provenance(store: Store, item: Item) -> tuple[list[dict[str, Any]], dict[str, str]]:

@@ -10,9 +10,10 @@ from fastapi import Depends, Request
 
 from agent.text import whole_number
 from reviewer.rules.people import Person
-from reviewer.store import WITHHELD, Item, NotAllowed, QueueFilter, Store
+from reviewer.store import WITHHELD, Item, NotAllowed, QueueFilter, QueueRow, Store
 from reviewer.web.context import ContextDep, PersonDep
 from reviewer.web.payload import row_json
+from reviewer.web.verdict_first import VerdictFirst, item_of_alias, neutral_row
 
 _PAGE = 200
 _REVEALING = ("survey", "snr_min", "snr_max", "drafter", "batch", "disagreement", "simulated", "text")
@@ -36,10 +37,11 @@ _WITHHELD_ROW: dict[str, Any] = {
 class VisibleItems:
     """The queue and the items that one person may see."""
 
-    def __init__(self, store: Store, person: Person) -> None:
+    def __init__(self, store: Store, person: Person, verdict_first: bool = False) -> None:
         self._store = store
         self._person = person.initials
         self.items = store.blind.scoring.hidden_items(person.initials)
+        self.verdict_first = VerdictFirst(store, person, verdict_first)
 
     def require(self, item_id: int) -> None:
         """Check that the item is visible. :raises NotAllowed: the item is withheld"""
@@ -47,21 +49,25 @@ class VisibleItems:
             raise NotAllowed(WITHHELD)
 
     def item(self, item_id: int) -> Item:
-        """Return an item. :raises NotAllowed: the item is withheld"""
+        """Return an item. :raises NotAllowed: the item is withheld, or its answer is hidden by the rule of its batch"""
         self.require(item_id)
-        return self._store.items.get(item_id)
+        found = self._store.items.get(item_id)
+        if found.row.batch in self.verdict_first.batches:
+            self.verdict_first.require_verdict(found.row)
+        return found
 
     def rows(self, wanted: QueueFilter, after: int | None, limit: int) -> tuple[list[dict[str, Any]], int]:
         """Return the queue's rows and their total number. The row of a withheld item has only its number, task and
         state. It is left out if anything else is filtered by, because the filter would reveal it.
         """
+        wanted = self.verdict_first.searched(wanted)
         page = self._store.queue.page(wanted, self._person, after, limit)
         if not self.items or not _reveals(wanted):
-            return [self._row(row_json(row)) for row in page.rows], page.total
+            return self._rows(page.rows), page.total
         rows: list[dict[str, Any]] = []
         total = page.total
         while page.rows:
-            rows += [row_json(row) for row in page.rows if row.item_id not in self.items]
+            rows += self._rows(row for row in page.rows if row.item_id not in self.items)
             if len(rows) >= limit:
                 break
             page = self._store.queue.page(wanted, self._person, page.rows[-1].item_id, _PAGE)
@@ -69,17 +75,32 @@ class VisibleItems:
 
     def neighbours(self, item_id: int, wanted: QueueFilter, n: int, backwards: bool = False) -> list[int]:
         """Return the next (or previous) items that the person can open."""
+        wanted = self.verdict_first.searched(wanted)
         found = self._store.queue.neighbours(item_id, wanted, self._person, n + len(self.items), backwards)
         return list(self._shown(found))[:n]
 
     def first_undone(self, wanted: QueueFilter) -> int | None:
         """Return the first item that waits for this person and that they can open."""
         if not self.items:
-            return self._store.queue.first_undone(wanted, self._person)
-        return next(iter(self.neighbours(0, replace(wanted, mine=True), 1)), None)
+            return self._store.queue.first_undone(self.verdict_first.searched(wanted), self._person)
+        return self.next_undone(0, wanted)
+
+    def next_undone(self, after: int, wanted: QueueFilter) -> int | None:
+        """Return the first item after this one that waits for this person and that they can open."""
+        return next(iter(self.neighbours(after, replace(wanted, mine=True), 1)), None)
 
     def _shown(self, items: Iterable[int]) -> Iterator[int]:
         return (item for item in items if item not in self.items)
+
+    def position(self, item_id: int, wanted: QueueFilter) -> int:
+        """Return how many items of the filter come before this one."""
+        return self._store.queue.position(item_id, self.verdict_first.searched(wanted), self._person)
+
+    def _rows(self, rows: Iterable[QueueRow]) -> list[dict[str, Any]]:
+        rows = tuple(rows)
+        hidden = self.verdict_first.hidden(rows)
+        sent = ((row, row_json(row)) for row in rows)
+        return [self._row(neutral_row(body) if row.item_id in hidden else body) for row, body in sent]
 
     def _row(self, row: dict[str, Any]) -> dict[str, Any]:
         if row["id"] not in self.items:
@@ -91,8 +112,8 @@ def _reveals(wanted: QueueFilter) -> bool:
     return any(getattr(wanted, name) not in (None, "") for name in _REVEALING)
 
 
-def visible_items(person: PersonDep, context: ContextDep) -> VisibleItems:
-    return VisibleItems(context.store, person)
+def visible_items(person: PersonDep, context: ContextDep, verdict_first: bool = False) -> VisibleItems:
+    return VisibleItems(context.store, person, verdict_first)
 
 
 VisibleDep = Annotated[VisibleItems, Depends(visible_items)]
@@ -103,13 +124,16 @@ def require_visible(request: Request, person: PersonDep, context: ContextDep, vi
 
     :raises NotAllowed: it does
     """
+    hashes = (request.path_params.get("sha256"), request.path_params.get("name"), request.query_params.get("spectrum"))
+    for sha256 in filter(None, hashes[::2]):
+        visible.verdict_first.require_spectrum(sha256)
     if not visible.items:
         return
     named = whole_number(request.path_params.get("item_id", ""))
     if named is not None:
         visible.require(named)
-    hashes = (request.path_params.get("sha256"), request.path_params.get("name"))
-    if context.store.blind.scoring.hidden_hashes(person.initials).intersection(
-        (*hashes, request.query_params.get("spectrum"))
-    ):
+    for name in filter(None, hashes):
+        if (item_id := item_of_alias(name)) is not None:
+            visible.require(item_id)
+    if context.store.blind.scoring.hidden_hashes(person.initials).intersection(hashes):
         raise NotAllowed(WITHHELD)

@@ -134,15 +134,28 @@ def test_no_key_acts_while_typing_and_plain_arrows_decide_nothing(alone: tuple[P
         store.close()
 
 
-def test_my_verdict_first_hides_the_answer_until_it_is_given(alone: tuple[Page, Path]) -> None:
+def test_my_verdict_first_hides_what_tells_the_answer_until_it_is_given(alone: tuple[Page, Path]) -> None:
     page, _ = alone
+    header, rows = page.locator(".so-review header.item"), page.locator(".so-review .queue .rows")
+    expect(header).to_contain_text("simulated")
     press(page, "p")
     expect(page.locator(".decision-bar .ask")).to_be_visible()
-    expect(page.locator(".card.answer")).to_have_count(0)
+    expect(header.locator(".name")).to_have_text("item 1")
+    expect(rows.locator("[data-item='1'] .name")).to_contain_text("item 1")
+    expect(page.locator(".card.zoom").first).to_be_visible()
+    expect(page.locator(".card:not(.zoom)")).to_have_count(0)
+    page.wait_for_function("window.specO3.review.spectrum.scene")
+    shown = page.evaluate("document.body.innerHTML.replaceAll(/<style[^]*?<.style>/g, '')")
+    desk = page.evaluate("document.querySelector('.so-review').outerHTML")
+    assert "simulated" not in desk, desk[desk.index("simulated") - 200 :][:400]
+    assert "baseline" not in desk
+    assert "simulated-" not in shown
     press(page, "k")
     expect(page.locator(".decision-bar .ask")).to_be_visible()
     press(page, "Shift+C")
     expect(page.locator(".card.answer")).to_have_count(1)
+    expect(header).to_contain_text("simulated")
+    expect(rows.locator("[data-item='1'] .name")).to_contain_text("simulated")
 
 
 def test_unsent_text_is_restored_after_a_reload(alone: tuple[Page, Path]) -> None:

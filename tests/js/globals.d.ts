@@ -124,6 +124,8 @@ interface QueueRow {
   disagreement: boolean
   held_by: string[]
   blind?: boolean
+  /** whether name, batch and drafter are hidden until the person has given a verdict */
+  hidden?: boolean
 }
 
 interface Trajectory {
@@ -178,6 +180,8 @@ interface Item {
   }
   may: { edit: string | null; verbs: { verb: string; label: string; refusal: string | null }[]; undo: boolean }
   marks: { mine: Record<string, Mark>; others: { person: string; step: string; mark: string; note: string }[] }
+  /** what is to be changed, of an item that was returned */
+  request: { person: string; comment: string; at: string } | null
   autosave: Autosave | null
 }
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from numpy.typing import NDArray
 
 from agent.hints.line_table import CommonVelocity, LineAt, LineTable, line_table
@@ -21,9 +21,10 @@ from agent.templates import Library, Match, TemplateError, rank
 from agent.templates.rank import STELLAR
 from reviewer.rules.campaign import known_templates
 from reviewer.store import Item, NotFound
-from reviewer.web.context import Context, ContextDep, PersonDep
+from reviewer.web.context import NOT_STORED, Context, ContextDep, PersonDep
 from reviewer.web.live import QueriedSpectrumDep, SpectrumDep
 from reviewer.web.payload import digits
+from reviewer.web.verdict_first import HIDDEN, VerdictFirstDep, item_of_alias
 from reviewer.web.visibility import VisibleDep, require_visible
 
 BEST = 10
@@ -36,9 +37,13 @@ FloatArray = NDArray[np.float64]
 router = APIRouter(prefix="/api", dependencies=[Depends(require_visible)])
 
 
-def for_an_hour(response: Response) -> None:
-    """Let the browser cache an answer that only a new version of the program, or of a template file, can change."""
-    response.headers["Cache-Control"] = "private, max-age=3600"
+def for_an_hour(request: Request, response: Response) -> None:
+    """Let the browser cache an answer that only a new version of the program, or of a template file, can change.
+
+    An alias names another spectrum in another database behind the same address.
+    """
+    named_by_hash = item_of_alias(request.path_params["sha256"]) is None
+    response.headers["Cache-Control"] = "private, max-age=3600" if named_by_hash else NOT_STORED["Cache-Control"]
 
 
 @router.get("/spectrum/{sha256}/lines", dependencies=[Depends(for_an_hour)])
@@ -139,8 +144,11 @@ def _pair(value: Measured) -> dict[str, float]:
 
 
 @router.get("/spectrum/{sha256}/templates", dependencies=[Depends(for_an_hour)])
-def templates(context: ContextDep, spectrum: SpectrumDep, task: str = "") -> dict[str, Any]:
-    """The ten best templates of all, and the best of each class."""
+def templates(context: ContextDep, spectrum: SpectrumDep, sha256: str, task: str = "") -> dict[str, Any]:
+    """The ten best templates of all, and the best of each class. None of a hidden item: the library names real
+    objects, and this spectrum may be one of them."""
+    if item_of_alias(sha256) is not None:
+        return {"matches": [], "best_of_class": [], "z": spectrum.redshift, "note": HIDDEN}
     library, problems = _library(context)
     matches = _matches(context, spectrum)
     rows = [_match_json(number, match, library) for number, match in enumerate(matches, start=1)]
@@ -289,11 +297,15 @@ def _plot_json(context: Context, spectrum: Spectrum, plane: Plane) -> dict[str, 
 
 
 @router.get("/item/{item_id}/similar")
-def similar(person: PersonDep, context: ContextDep, visible: VisibleDep, item_id: int) -> dict[str, Any]:
+def similar(
+    person: PersonDep, context: ContextDep, visible: VisibleDep, first: VerdictFirstDep, item_id: int
+) -> dict[str, Any]:
     """The approved items whose spectra are most like this one's. Their verdicts are final; nothing about this item's
     own votes or answer is in it, and items that this person still scores blind are left out.
     """
-    found = visible.item(item_id)
+    found = context.store.items.get(item_id)
+    if first.hides(found.row):
+        return {"items": [], "compared": 0, "note": HIDDEN}
     if found.row.spectrum_sha256 is None:
         return {"items": [], "compared": 0, "note": "This item has no spectrum to compare."}
     spectrum = context.gallery.spectrum(found.row.spectrum_sha256)

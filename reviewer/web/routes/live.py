@@ -109,7 +109,9 @@ def library(
     q: Annotated[str, Query(max_length=200)] = "",
     limit: int = 50,
 ) -> list[dict[str, Any]]:
-    page = context.store.queue.page(QueueFilter(text=q), person.initials, limit=max(1, min(limit, 200)))
+    wanted = visible.verdict_first.searched(QueueFilter(text=q))
+    page = context.store.queue.page(wanted, person.initials, limit=max(1, min(limit, 200)))
+    hidden = visible.verdict_first.hidden(page.rows)
     return [
         {
             "item": row.item_id,
@@ -121,7 +123,7 @@ def library(
             "simulated": row.simulated,
         }
         for row in page.rows
-        if row.spectrum_sha256 is not None and row.item_id not in visible.items
+        if row.spectrum_sha256 is not None and row.item_id not in visible.items and row.item_id not in hidden
     ]
 
 
@@ -207,10 +209,12 @@ def report(run: RunDep, sample: SampleDep) -> Response:
 
 
 @router.post("/runs/{run}/review")
-def review(person: PersonDep, context: ContextDep, run: RunDep, sent: ForReview) -> dict[str, Any]:
+def review(person: PersonDep, context: ContextDep, visible: VisibleDep, run: RunDep, sent: ForReview) -> dict[str, Any]:
+    """Add traces to the queue. The number of an item whose answer is hidden is not sent: it would name its spectrum."""
     drafts = [_draft(sample_of(run, number), run) for number in dict.fromkeys(sent.samples)]
     added = context.store.items.add_all(drafts, by=person.initials)
-    return {"items": [{"item": one.item_id, "new": one.new} for one in added]}
+    hidden = visible.verdict_first.hidden([context.store.items.get(one.item_id).row for one in added if not one.new])
+    return {"items": [{"item": None if one.item_id in hidden else one.item_id, "new": one.new} for one in added]}
 
 
 def _refuse_if_too_long(request: Request) -> None:

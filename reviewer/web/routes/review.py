@@ -16,7 +16,7 @@ from reviewer.rules.workflow import REASONS
 from reviewer.store import Lease, QueueFilter, WorkTime
 from reviewer.web import requests
 from reviewer.web.access import may_manage
-from reviewer.web.context import FOREVER, ContextDep, PersonDep, program_version
+from reviewer.web.context import FOREVER, NOT_STORED, ContextDep, PersonDep, program_version
 from reviewer.web.live import SpectrumDep
 from reviewer.web.payload import (
     atlas_json,
@@ -30,9 +30,11 @@ from reviewer.web.payload import (
     stamp,
 )
 from reviewer.web.pictures import as_stated, png_in_base64, revise, zoom_json, zoom_step
+from reviewer.web.verdict_first import VerdictFirstDep, hash_of, item_of_alias, neutral_spectrum, require_verdict
 from reviewer.web.visibility import VisibleDep, require_visible
 
 Filter = Annotated[QueueFilter, Depends(requests.queue_filter)]
+_JUDGED = [Depends(require_verdict)]
 
 router = APIRouter(prefix="/api", dependencies=[Depends(require_visible)])
 
@@ -67,9 +69,18 @@ def _clock_warning(behind: timedelta | None) -> str:
 
 
 @router.get("/queue")
-def queue(visible: VisibleDep, wanted: Filter, after: int | None = None, limit: int = 60) -> dict[str, Any]:
+def queue(
+    context: ContextDep, visible: VisibleDep, wanted: Filter, after: int | None = None, limit: int = 60
+) -> dict[str, Any]:
+    stamp = context.store.log.head().number  # before the rows, so that a change meanwhile is noticed
     rows, total = visible.rows(wanted, after, max(1, min(limit, 200)))
-    return {"rows": rows, "total": total}
+    return {"rows": rows, "total": total, "stamp": stamp}
+
+
+@router.get("/queue/stamp")
+def queue_stamp(person: PersonDep, context: ContextDep) -> dict[str, int]:
+    """A number that grows with every change of an item, so that pages load their list only then."""
+    return {"stamp": context.store.log.head().number}
 
 
 @router.get("/facets")
@@ -78,29 +89,33 @@ def facets(person: PersonDep, context: ContextDep) -> dict[str, list[str]]:
 
 
 @router.get("/first")
-def first(visible: VisibleDep, wanted: Filter) -> dict[str, int | None]:
-    return {"id": visible.first_undone(wanted)}
+def first(visible: VisibleDep, wanted: Filter, after: int | None = None) -> dict[str, Any]:
+    """The next item after this one that waits for the person; ``from_start``: the search began again at the first."""
+    found = None if after is None else visible.next_undone(after, wanted)
+    if found is not None:
+        return {"id": found, "from_start": False}
+    return {"id": visible.first_undone(wanted), "from_start": after is not None}
 
 
 @router.get("/place/{item_id}")
-def place(person: PersonDep, context: ContextDep, visible: VisibleDep, item_id: int, wanted: Filter) -> dict[str, Any]:
+def place(visible: VisibleDep, item_id: int, wanted: Filter) -> dict[str, Any]:
     return {
         "next": visible.neighbours(item_id, wanted, 3),
         "back": visible.neighbours(item_id, wanted, 1, backwards=True),
-        "before": context.store.queue.position(item_id, wanted, person.initials),
+        "before": visible.position(item_id, wanted),
     }
 
 
 @router.get("/item/{item_id}")
-def item(person: PersonDep, context: ContextDep, item_id: int, verdict_first: bool = False) -> dict[str, Any]:
+def item(person: PersonDep, context: ContextDep, item_id: int, first: VerdictFirstDep) -> dict[str, Any]:
     found = context.store.items.get(item_id)
-    return item_json(context.store, found, person, context.tasks.get(found.row.task), verdict_first)
+    return item_json(context.store, found, person, context.tasks.get(found.row.task), first.hides(found.row))
 
 
 @router.get("/item/{item_id}/history")
-def history(person: PersonDep, context: ContextDep, item_id: int, verdict_first: bool = False) -> dict[str, Any]:
+def history(person: PersonDep, context: ContextDep, item_id: int, first: VerdictFirstDep) -> dict[str, Any]:
     found = context.store.items.get(item_id)
-    shown = item_json(context.store, found, person, context.tasks.get(found.row.task), verdict_first)
+    shown = item_json(context.store, found, person, context.tasks.get(found.row.task), first.hides(found.row))
     if shown["hidden"] or shown["standing"]["withheld"]:
         # People who may still judge independently see only what is open to them.
         return {"versions": [], "decisions": shown["standing"]["decisions"], "withheld": True}
@@ -130,9 +145,12 @@ def history(person: PersonDep, context: ContextDep, item_id: int, verdict_first:
 
 @router.get("/spectrum/{sha256}")
 def spectrum(person: PersonDep, context: ContextDep, sha256: str) -> Response:
-    return Response(
-        spectrum_bytes(context.gallery.spectrum(sha256)), media_type="application/octet-stream", headers=FOREVER
-    )
+    """A spectrum by its hash; by the alias of a hidden item, without what tells the class."""
+    found, headers = context.gallery.spectrum(hash_of(context.store, sha256)), FOREVER
+    item_id = item_of_alias(sha256)
+    if item_id is not None:
+        found, headers = neutral_spectrum(found, item_id), NOT_STORED
+    return Response(spectrum_bytes(found), media_type="application/octet-stream", headers=headers)
 
 
 @router.get("/spectrum/{sha256}/model")
@@ -151,10 +169,10 @@ def atlas(person: PersonDep, context: ContextDep, survey: str = "", task: str = 
 
 
 @router.get("/item/{item_id}/hints")
-def item_hints(person: PersonDep, context: ContextDep, item_id: int, version: int | None = None) -> dict[str, Any]:
+def item_hints(context: ContextDep, item_id: int, first: VerdictFirstDep, version: int | None = None) -> dict[str, Any]:
     found = context.store.items.get(item_id)
     sha256, task = found.row.spectrum_sha256, context.tasks.get(found.row.task)
-    if sha256 is None:
+    if sha256 is None or first.hides(found.row):
         return {"hints": {}}
     trajectory = found.version.trajectory
     spectrum = as_stated(context.gallery.spectrum(sha256), trajectory)
@@ -172,7 +190,8 @@ def picture(
     redshift: float | None = None,
     arguments: str = "{}",
 ) -> Response:
-    png = context.gallery.picture(name, spectrum, redshift, _json_object(arguments))
+    sha256 = None if spectrum is None else hash_of(context.store, spectrum)
+    png = context.gallery.picture(name, sha256, redshift, _json_object(arguments))
     return Response(png, media_type="image/png", headers=FOREVER)
 
 
@@ -231,7 +250,7 @@ def discard(person: PersonDep, context: ContextDep, item_id: int, sent: requests
     return {}
 
 
-@router.post("/item/{item_id}/version")
+@router.post("/item/{item_id}/version", dependencies=_JUDGED)
 def version(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Saved) -> dict[str, Any]:
     base = context.store.items.version(sent.base).trajectory
     revised = revise(base, sent.steps, context.gallery)
@@ -247,7 +266,7 @@ def version(person: PersonDep, context: ContextDep, item_id: int, sent: requests
     return {"version": made.id, "number": made.number, "at": made.at.isoformat()}
 
 
-@router.post("/item/{item_id}/medium")
+@router.post("/item/{item_id}/medium", dependencies=_JUDGED)
 def medium(person: PersonDep, context: ContextDep, item_id: int, sent: requests.MediumStated) -> dict[str, Any]:
     made = context.store.reviews.set_medium(
         person=person.initials,
@@ -260,7 +279,7 @@ def medium(person: PersonDep, context: ContextDep, item_id: int, sent: requests.
     return {"version": made.id, "number": made.number, "at": made.at.isoformat()}
 
 
-@router.post("/item/{item_id}/decide")
+@router.post("/item/{item_id}/decide", dependencies=_JUDGED)
 def decide(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Decided) -> dict[str, Any]:
     standing = context.store.reviews.decide(
         person=person.initials,
@@ -284,7 +303,7 @@ def undo(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Un
     }
 
 
-@router.post("/item/{item_id}/mark")
+@router.post("/item/{item_id}/mark", dependencies=_JUDGED)
 def mark(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Marked) -> dict[str, Any]:
     made = context.store.marks.add(
         person=person.initials,

@@ -39,6 +39,7 @@ WITHOUT_PARAMETERS: dict[str, tuple[str, ...]] = {
     "GET /api/queue": ALL_ROLES,
     "GET /api/facets": ALL_ROLES,
     "GET /api/first": ALL_ROLES,
+    "GET /api/queue/stamp": ALL_ROLES,
     "GET /api/progress": ALL_ROLES,
     "GET /api/progress/agreement": ALL_ROLES,
     "GET /api/live/policies": ALL_ROLES,

@@ -365,3 +365,32 @@ def test_a_band_head_is_not_marked_as_the_line_at_its_wavelength() -> None:
     assert {"Bowen blend", "He II 4686", "Hα"} <= marked["cv"]
     assert not any(name.startswith("ZrO") for name in marked["cv"])
     assert any(name.startswith("ZrO") for name in marked["ss"])
+
+
+def test_the_next_waiting_item_is_the_one_after_the_one_shown(app: Any) -> None:
+    client = client_of(app, "RV")
+    query = {"mine": True}
+    assert client.get("/api/first", params=query).json() == {"id": 1, "from_start": False}
+    assert client.get("/api/first", params={**query, "after": 1}).json() == {"id": 2, "from_start": False}
+    assert client.get("/api/first", params={**query, "after": 2}).json() == {"id": 1, "from_start": True}
+
+
+def test_an_item_that_was_returned_comes_first_for_its_author_with_what_is_to_be_changed(app: Any) -> None:
+    author, auditor, coordinator = (client_of(app, initials) for initials in ("RV", "AA", "CO"))
+    assert decide(author, 2, "keep").status_code == 200
+    assert decide(author, 2, "submit").status_code == 200
+    assert author.get("/api/first").json()["id"] == 1
+    assert decide(auditor, 2, "return", comment="Quote the Balmer decrement too.").status_code == 200
+    assert author.get("/api/first").json()["id"] == 2
+    assert coordinator.get("/api/first").json()["id"] == 1
+    request = author.get("/api/item/2").json()["request"]
+    assert (request["person"], request["comment"]) == ("AA", "Quote the Balmer decrement too.")
+    assert author.get("/api/item/1").json()["request"] is None
+
+
+def test_the_stamp_of_the_queue_changes_with_every_decision(app: Any) -> None:
+    client = client_of(app, "RV")
+    before = client.get("/api/queue").json()["stamp"]
+    assert client.get("/api/queue/stamp").json() == {"stamp": before}
+    assert decide(client, 1, "keep").status_code == 200
+    assert client.get("/api/queue/stamp").json()["stamp"] > before

@@ -12,6 +12,7 @@ import { axisFrame, shownFactor } from '../spectrum/frames.js'
  * @property {string} task
  * @property {Spectrum} spectrum
  * @property {number} [item] of the queue
+ * @property {boolean} [hidden] whether its answer is hidden until the person has given a verdict
  */
 
 const answers = new Cache(60)
@@ -93,7 +94,8 @@ export class Aids extends EventTarget {
   lines = () => this.#of('lines')
   loci = () => this.#of('loci')
   templates = () => this.#of('templates')
-  similar = () => getJSON(`/api/item/${this.subject?.item}/similar`) // not kept: items are approved meanwhile
+  // Not kept: items are approved meanwhile.
+  similar = () => getJSON(`/api/item/${this.subject?.item}/similar${this.subject?.hidden ? '?verdict_first=true' : ''}`)
 
   /** @param {string} what */
   #of(what) {

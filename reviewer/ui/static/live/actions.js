@@ -120,7 +120,8 @@ export class RunControls {
       samples.forEach((sample, at) => run.sent.set(sample, items[at].item))
       this.showBar()
       const onClick = () => openInReview(items[0].item)
-      this.notices.show(sentMessage(items), { label: 'Open it', onClick, tone: 'good' })
+      const label = items[0].item === null ? null : 'Open it'
+      this.notices.show(sentMessage(items), { label, onClick, tone: 'good' })
     } catch (error) {
       this.notices.error(error, 'It was not sent. ')
     }
@@ -140,8 +141,10 @@ export class RunControls {
   }
 }
 
-/** @param {{item: number, new: boolean}[]} items */
+/** @param {{item: number | null, new: boolean}[]} items `item`: null while its answer is hidden from this person */
 function sentMessage(items) {
+  if (items.some(({ item }) => item === null))
+    return 'It is in the queue already; its number is shown once you have given your verdict on it there.'
   const ids = items.map(({ item }) => `#${item}`).join(', ')
   if (items.length > 1) return `Items ${ids} are in the queue.`
   return items[0].new ? `Item ${ids} is in the queue.` : `Item ${ids} was in the queue already.`

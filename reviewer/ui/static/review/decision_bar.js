@@ -155,7 +155,7 @@ export class DecisionBar {
     const last = decision && `${decision.person}: ${decision.comment ? `“${decision.comment}”` : decision.verb}`
     const { number, author, reason } = item.version
     const version = `v${number} by ${author ?? '?'}${reason ? ` · “${reason}”` : ''}`
-    const by = number > 1 ? version : `draft by ${item.row.drafter.name}`
+    const by = item.hidden ? '' : number > 1 ? version : `draft by ${item.row.drafter.name}`
     const refused =
       !item.hidden && item.may.verbs.length && item.may.verbs.every((v) => v.refusal) ? item.may.verbs[0].refusal : ''
     return [

@@ -94,7 +94,7 @@ export class ItemView {
       originals: new Map((originals.length ? originals : trajectory.steps).map((step) => [step.id, step])),
       editedBy: this.#editedBy(),
       marks: marks.mine,
-      hints: row.spectrum ? hints : Object.fromEntries(steps.map((step) => [step.id, []])),
+      hints: row.spectrum && !item.hidden ? hints : Object.fromEntries(steps.map((step) => [step.id, []])),
       pictureURL: (step) => this.pictureOf(step.picture) ?? pictureURL(trajectory, step.picture, step.arguments),
       overviewURL: pictureURL(trajectory, trajectory.overview, {}),
       editable,
@@ -104,6 +104,7 @@ export class ItemView {
       meta: current.spectrum?.meta,
     })
     if (marks.others.length) this.tracePane.prepend(this.#marksByOthers(marks.others))
+    if (item.request) this.tracePane.prepend(requestBanner(item.request))
     if (item.draft_cannot_tell) this.tracePane.prepend(this.#cannotTellBanner(item, steps))
   }
 
@@ -158,7 +159,7 @@ export class ItemView {
     this.spectrumPane.classList.toggle('absent', spectrum === null)
     if (!sameSpectrum) {
       const { spectrum: sha256, task } = item.row
-      this.aids.show(spectrum && sha256 ? { sha256, task, spectrum, item: item.id } : null)
+      this.aids.show(spectrum && sha256 ? { sha256, task, spectrum, item: item.id, hidden: item.hidden } : null)
       this.evidence.update()
     }
     if (spectrum === null) return
@@ -262,3 +263,16 @@ export class ItemView {
     return this.spectrum.visibleRange()
   }
 }
+
+/**
+ * What is to be changed in an item that was returned.
+ * @param {{person: string, comment: string, at: string}} request
+ */
+const requestBanner = ({ person, comment, at }) =>
+  h(
+    'p.note.request',
+    { role: 'note' },
+    h('strong', {}, `${person} returned this on ${new Date(at).toLocaleString('sv').slice(0, 16)}:`),
+    ' ',
+    h('span', {}, comment),
+  )

@@ -80,7 +80,7 @@ export class Items {
       }
       for (const item of items) {
         await whenIdle(signal)
-        await this.hintsOf(item.id, item.stamp)
+        if (!item.hidden) await this.hintsOf(item.id, item.stamp)
         for (const url of pictures(item)) if (url) await this.#prefetchPicture(url, signal)
       }
     } catch {

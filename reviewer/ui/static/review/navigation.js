@@ -76,7 +76,7 @@ export class Navigation {
     const place = this.#placeOf(id)
     place.catch(() => {}) // reported where it is awaited
     this.queue.setCurrent(id, null)
-    if (item.row.spectrum) this.#loadHints(item, isShown).catch((error) => this.notices.error(error))
+    if (item.row.spectrum && !item.hidden) this.#loadHints(item, isShown).catch((error) => this.notices.error(error))
     await released // it may be the lease of the same item
     await this.lease.take(item, isShown)
     const found = await place
@@ -84,6 +84,7 @@ export class Navigation {
     this.state.current.place = found
     const { before, next, back } = found
     this.queue.setCurrent(id, before)
+    this.queue.check().catch(() => {}) // the connection strip shows a server that is away
     const likely = [...next.slice(0, 2), ...back, ...next.slice(2)]
     await this.items.prefetch(likely, (other) => picturesOf(other.trajectory), signal)
   }
@@ -102,7 +103,7 @@ export class Navigation {
     const loaded = await this.items.load(item.id)
     if (!this.state.isShown(item.id)) return
     this.draw(loaded, true)
-    if (loaded.item.row.spectrum) {
+    if (loaded.item.row.spectrum && !loaded.item.hidden) {
       this.#loadHints(loaded.item, () => this.state.isShown(item.id)).catch((error) => this.notices.error(error))
     }
   }
@@ -129,10 +130,17 @@ export class Navigation {
     if (this.state.item) await this.open(this.state.item.id)
   }
 
-  /** Open the first item that this person has not decided. */
+  /** Open the next item that waits for this person; after the last one the first. */
   async nextUndone() {
-    const id = await this.#first()
-    if (id) await this.open(id)
+    const shown = this.state.item?.id
+    const after = shown === undefined ? '' : `&after=${shown}`
+    const found = await getJSON(`/api/first?${this.queue.query()}${after}`)
+    if (!found.id || found.id === shown) {
+      this.notices.toast(shown === undefined ? 'Nothing waits for you.' : 'No other item waits for you.')
+      return
+    }
+    if (found.from_start) this.notices.toast('From the start of the queue.')
+    await this.open(found.id)
   }
 
   async back() {

@@ -1,11 +1,16 @@
-// The queue: the items under a filter, one row per item; more are fetched while scrolling.
+// The queue: the items under a filter, one row per item; more are fetched while scrolling. It follows the server: a
+// number that grows with every change is requested often, the list only when that number has changed.
 
 import { lasting } from '../common/browser_storage.js'
 import { fill, h } from '../common/dom.js'
-import { nameInQueue } from '../common/item_header.js'
 import { getJSON } from '../common/http.js'
+import { nameInQueue } from '../common/item_header.js'
+import { FilterChips } from './filter_chips.js'
 
 const FILTER = 'so-filter'
+const CHECK_EVERY = 10_000 // ms
+const PAGE = 60
+const LARGEST_PAGE = 200 // rows of one answer
 const STATES = [
   ...['screening', 'revision', 'returned', 'audit', 'vote', 'adjudication', 'approved', 'rejected'],
   ...['cannot tell', 'withdrawn'],
@@ -20,15 +25,17 @@ export class Queue {
 
   /**
    * @param {Person} me
+   * @param {() => boolean} verdictFirst whether rows whose answer is hidden have neutral names
    * @param {{onOpen: (id: number) => void, onFilter: () => void}} callbacks
    */
-  constructor({ tasks, initials }, callbacks) {
+  constructor({ tasks, initials }, verdictFirst, callbacks) {
     this.root = h('aside.queue')
     this.on = callbacks
+    this.verdictFirst = verdictFirst
     this.tasks = tasks
     this.initials = initials
     /** @type {Record<string, string>} */
-    this.filter = { mine: 'true', ...lasting.read(FILTER) }
+    this.filter = lasting.read(FILTER) ?? { mine: 'true' }
     /** @type {QueueRow[]} */
     this.rows = []
     this.total = 0
@@ -36,7 +43,13 @@ export class Queue {
     this.current = null
     /** @type {number | null} how many items come before it */
     this.place = null
+    /** @type {QueueRow | null} the row of the item shown */
+    this.shown = null
+    /** @type {number | null} grows with every change on the server */
+    this.stamp = null
     this.title = h('div.queue-title')
+    this.chips = new FilterChips(tasks, (filter) => this.use(filter))
+    this.pinned = h('div.pinned', { hidden: true })
     this.form = h('form.filter', {
       hidden: true,
       onSubmit: (e) => e.preventDefault(),
@@ -44,11 +57,12 @@ export class Queue {
       onInput: (e) => e.target.name === 'text' && this.#changedSoon(),
     })
     this.list = h('div.rows', {
-      role: 'listbox',
       'aria-label': 'Queue',
+      onKeydown: (event) => this.#key(event),
       onScroll: () => this.#loadMore().catch(() => {}),
     })
-    fill(this.root, this.title, this.form, this.list)
+    fill(this.root, this.title, this.chips.root, this.form, this.pinned, this.list)
+    setInterval(() => this.check().catch(() => {}), CHECK_EVERY) // the connection strip shows a server that is away
   }
 
   get onlyMine() {
@@ -67,23 +81,41 @@ export class Queue {
     const page = await this.#fetch('')
     this.rows = page.rows
     this.total = page.total
+    this.stamp = page.stamp
     this.#draw()
   }
 
   async #fetch(after) {
     this.#loading = true
     try {
-      return await getJSON(`/api/queue?${this.query()}${after}`)
+      const hidden = this.verdictFirst() ? '&verdict_first=true' : ''
+      return await getJSON(`/api/queue?${this.query()}${hidden}${after}`)
     } finally {
       this.#loading = false
     }
   }
 
-  /** Load again, for what another tab or person has added; not if rows were fetched by scrolling. */
+  /** Load the list again if anything has changed on the server since. */
+  async check() {
+    if (document.hidden || this.#loading || this.stamp === null || !this.root.getClientRects().length) return
+    const { stamp } = await getJSON('/api/queue/stamp')
+    if (stamp !== this.stamp) await this.refresh()
+  }
+
+  /** Load the rows again; those further down, which were fetched by scrolling, stay, and so does the scroll. */
   async refresh() {
-    if (this.#loading || this.list.scrollTop > 0) return
-    await this.load()
-    this.setCurrent(this.current, this.place)
+    if (this.#loading) return
+    const query = this.query()
+    const page = await this.#fetch(`&limit=${Math.min(LARGEST_PAGE, Math.max(PAGE, this.rows.length))}`)
+    if (query !== this.query()) return // another filter was chosen meanwhile
+    const last = page.rows.at(-1)?.id ?? Infinity
+    const further = page.rows.length < page.total ? this.rows.filter((row) => row.id > last) : []
+    const { scrollTop } = this.list
+    this.rows = [...page.rows, ...further]
+    this.total = page.total
+    this.stamp = page.stamp
+    this.#draw()
+    this.list.scrollTop = scrollTop
   }
 
   async #loadMore() {
@@ -102,6 +134,7 @@ export class Queue {
     const row = this.rows.find((r) => r.id === id)
     if (!row) return
     Object.assign(row, change)
+    if (id === this.shown?.id) Object.assign(this.shown, change)
     this.list.querySelector(`[data-item="${id}"]`)?.replaceWith(this.#row(row))
   }
 
@@ -109,10 +142,67 @@ export class Queue {
   setCurrent(id, place) {
     this.current = id
     this.place = place
-    for (const row of this.list.querySelectorAll('[data-item]'))
-      row.classList.toggle('current', Number(row.dataset.item) === id)
+    for (const row of this.list.querySelectorAll('[data-item]')) {
+      const current = Number(row.dataset.item) === id
+      row.classList.toggle('current', current)
+      row.setAttribute('aria-selected', String(current))
+      if (current) this.#setActive(row)
+    }
     this.list.querySelector('.current')?.scrollIntoView({ block: 'nearest' })
+    this.#drawPinned()
     this.#drawTitle()
+  }
+
+  /** The item shown has this row now; null: no item is shown. @param {QueueRow | null} row */
+  setShown(row) {
+    this.shown = row && { ...row }
+    if (row) this.update(row.id, row)
+    else this.setCurrent(null, null)
+  }
+
+  /** Whether the item shown is in the list, or may be further down than the rows that are loaded. */
+  get #shownFits() {
+    const last = this.rows.at(-1)?.id ?? 0
+    const further = this.rows.length < this.total && (this.current ?? 0) > last
+    return further || this.rows.some((row) => row.id === this.current)
+  }
+
+  /** Keep the item shown above the list while it is not in it. */
+  #drawPinned() {
+    const { shown } = this
+    const pinned = shown && shown.id === this.current && !this.rows.some((row) => row.id === shown.id)
+    this.pinned.hidden = !pinned
+    if (!pinned) return
+    const row = this.#row(shown)
+    row.removeAttribute('role')
+    row.removeAttribute('id')
+    row.removeAttribute('aria-selected')
+    fill(this.pinned, row, h('p.muted', {}, this.#shownFits ? 'further down' : 'not in this filter'))
+  }
+
+  /** @param {HTMLElement} row */
+  #setActive(row) {
+    this.list.querySelector('.active')?.classList.remove('active')
+    row.classList.add('active')
+    this.list.setAttribute('aria-activedescendant', row.id)
+  }
+
+  /** ↑, ↓, Home and End choose a row of the focused list, Enter opens it. @param {KeyboardEvent} event */
+  #key(event) {
+    const rows = /** @type {HTMLElement[]} */ ([...this.list.querySelectorAll('.row')])
+    const at = rows.findIndex((row) => row.classList.contains('active'))
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key]
+    if (event.ctrlKey || event.altKey || event.metaKey || (to === undefined && event.key !== 'Enter')) return
+    event.preventDefault()
+    event.stopPropagation()
+    if (to === undefined) {
+      rows[at]?.click()
+      return
+    }
+    const row = rows[Math.max(0, Math.min(rows.length - 1, to))]
+    if (!row) return
+    this.#setActive(row)
+    row.scrollIntoView({ block: 'nearest' })
   }
 
   async toggleFilter() {
@@ -217,6 +307,10 @@ export class Queue {
   }
 
   #draw() {
+    // An empty list has no options, so it is none for a screen reader.
+    if (this.rows.length) Object.assign(this.list, { role: 'listbox', tabIndex: 0 })
+    else this.list.removeAttribute('role')
+    this.list.removeAttribute('aria-activedescendant')
     fill(
       this.list,
       this.rows.map((row) => this.#row(row)),
@@ -229,26 +323,25 @@ export class Queue {
             : 'No item fits this filter. Press / to change it.',
         ),
     )
-    this.#drawTitle()
+    this.chips.show(this.filter)
+    this.setCurrent(this.current, this.place)
   }
 
   #drawTitle() {
-    const word = this.onlyMine ? 'in your queue' : 'in the filter'
+    const word = this.onlyMine ? 'waiting' : this.total === 1 ? 'item' : 'items'
     const count = grouped(this.total)
-    const number = this.place === null ? 0 : this.place + 1 // of the item shown; 0 where it is not known
-    const at = number > 0 && number <= this.total ? `item ${grouped(number)} of ` : ''
+    // Of the item shown: its place among the rows, which begin with the first; 0 where it is not known.
+    const row = this.rows.findIndex(({ id }) => id === this.current)
+    const further = this.place !== null && this.#shownFits ? this.place + 1 : 0
+    const number = row < 0 ? further : row + 1
+    const at = number > 0 && number <= this.total ? ` · this is no. ${grouped(number)}` : ''
     const share = this.total ? Math.min(1, number / this.total) : 0
     fill(
       this.title,
       h(
         'div.top',
         {},
-        h(
-          'span',
-          {},
-          h('strong', {}, this.filter.task ? (this.tasks[this.filter.task]?.title ?? this.filter.task) : 'All classes'),
-          this.filter.state ? ` · ${this.filter.state}` : '',
-        ),
+        h('span', {}, h('strong', {}, `${count} ${word}`), h('span.muted', {}, at)),
         h(
           'button.link',
           {
@@ -262,7 +355,6 @@ export class Queue {
         ),
       ),
       h('div.bar', {}, h('span', { style: `width:${100 * share}%` })),
-      h('div.muted', {}, `${at}${count} ${word}`),
     )
   }
 
@@ -270,16 +362,24 @@ export class Queue {
     if (row.blind) return blindRow(row)
     const others = row.held_by.filter((who) => who !== this.initials)
     const state = row.wanted > 1 ? `${row.state} ${row.cast} of ${row.wanted}` : row.state
-    const drafter = row.drafter.kind === 'baseline' ? 'baseline' : row.drafter.name
-    const tone = row.disagreement ? 'amber' : (TONE[row.state] ?? 'blue')
+    const drafter = row.drafter.kind === 'baseline' ? 'baseline' : row.drafter.name // empty while it is hidden
+    const disagree = row.disagreement && row.state !== 'returned' // a returned item says what to do next
+    const tone = disagree ? 'amber' : (TONE[row.state] ?? 'blue')
     return h(
       `div.row${row.id === this.current ? '.current' : ''}`,
-      { 'data-item': row.id, role: 'option', title: row.name, onClick: () => this.on.onOpen(row.id) },
+      {
+        id: `so-row-${row.id}`,
+        'data-item': row.id,
+        role: 'option',
+        'aria-selected': String(row.id === this.current),
+        title: row.name,
+        onClick: () => this.on.onOpen(row.id),
+      },
       h('div.name', {}, nameInQueue(row.name), row.snr !== null && h('span.snr', {}, `S/N ${Math.round(row.snr)}`)),
       h(
         'div.sub',
         {},
-        h(`span.pill.${tone}`, {}, row.disagreement ? 'disagreement' : state),
+        h(`span.pill.${tone}`, {}, disagree ? 'disagreement' : state),
         h('span.muted', {}, [row.task, drafter, row.version > 1 && `v${row.version}`].filter(Boolean).join(' · ')),
         row.simulated && h('span.pill.grey', {}, 'simulated'),
         others.length > 0 && h('span.muted', { title: 'working on it now' }, ` ✎ ${others.join(', ')}`),
@@ -293,6 +393,7 @@ const blindRow = (row) =>
   h(
     'div.row.blind',
     {
+      id: `so-row-${row.id}`,
       'data-item': row.id,
       role: 'option',
       'aria-disabled': 'true',

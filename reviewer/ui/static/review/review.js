@@ -96,7 +96,7 @@ function buildReview(root, me, keymap) {
     },
     state.verdictFirst,
   )
-  const queue = new Queue(me, {
+  const queue = new Queue(me, () => state.verdictFirst, {
     onOpen: (id) => navigation.open(id),
     onFilter: () => navigation.refilter().catch((error) => notices.error(error)),
   })
@@ -189,12 +189,14 @@ function buildReview(root, me, keymap) {
     workTime.show(loaded.item.id)
     recovery.begin(loaded.item, refreshed)
     bar.comment.value = state.draft?.comment ?? ''
+    queue.setShown(loaded.item.row)
     view.show(sameItem)
     showBar()
   }
 
   function drawNothing() {
     workTime.show(null)
+    queue.setShown(null)
     view.showNothing(queue.onlyMine ? 'Nothing waits for you' : 'No item fits this filter', NOTHING_LEFT)
     showBar()
   }
@@ -214,7 +216,8 @@ function buildReview(root, me, keymap) {
     lasting.set('so-verdict-first', on ? 'yes' : 'no')
     topBar.setVerdictFirst(on)
     items.dropAll()
-    const hidden = 'Your verdict first: answers and earlier votes stay hidden until you have given yours.'
+    queue.load().catch((error) => notices.error(error))
+    const hidden = 'Your verdict first: names, thoughts, answers and votes stay hidden until you have given yours.'
     notices.toast(on ? hidden : '“Verdict first” is off: answers are visible.')
     if (state.item) await navigation.open(state.item.id)
   }

@@ -41,7 +41,7 @@ export const MARKS = [
  * @property {boolean} editable
  * @property {boolean} markable
  * @property {any[]} [offered] the marks to choose from
- * @property {boolean} [hidden] whether the last turn is hidden
+ * @property {boolean} [hidden] whether only the windows are shown
  * @property {string[]} [faults] repaired while reading
  * @property {string | null} [overviewURL]
  * @property {(step: Step) => string | null} [pictureURL]
@@ -91,7 +91,9 @@ export class TraceView {
       state.overviewURL && this.#overview(state.overviewURL),
       state.faults?.length ? h('p.note.look', {}, `Repaired while reading: ${state.faults.join('; ')}`) : null,
       state.steps.map((step, index) => this.#card(step, index + 1)),
-      state.hidden ? h('p.note', {}, 'The last turn, with its verdict, is hidden until you have given yours.') : null,
+      state.hidden
+        ? h('p.note', {}, 'Names, thoughts, labels and the answer are hidden until you have given your verdict.')
+        : null,
       state.editable && !state.steps.length ? this.#addRow(null) : null,
     )
     this.root.scrollTop = 0

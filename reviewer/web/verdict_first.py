@@ -1,0 +1,178 @@
+"""Verdict first: what the server sends of an item before its person has given a verdict of their own.
+
+Nothing is sent that tells the answer: neither the drafter's thoughts, labels and verdict nor what the file and the
+catalogue say about the object. A person hides it with a switch; coordinators make it the rule for a batch.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+
+from agent.spectrum import Spectrum
+from agent.text import whole_number
+from reviewer.rules.people import Person
+from reviewer.rules.workflow import round_of
+from reviewer.store import NotAllowed, NotFound, QueueFilter, QueueRow, Store
+from reviewer.web.context import ContextDep, PersonDep
+
+RULE = "verdict_first"
+"""Setting with the names of the batches in which everyone gives a verdict first."""
+HIDDEN = "Hidden until you have given your verdict."
+FIRST = "Give your own verdict first: in this batch you judge before you see the answer."
+
+_SIMULATED = "simulated "
+_ALIAS = re.compile(r"item-([1-9][0-9]{0,17})")
+_NEUTRAL_META = ("medium_assumed",)
+_SENT_OF_TRAJECTORY = ("version", "task", "prompt", "redshift", "medium", "overview")
+
+
+class VerdictFirst:
+    """Which items are hidden from one person.
+
+    :param wanted: hide every open item, not only those of the batches with the rule
+    """
+
+    def __init__(self, store: Store, person: Person, wanted: bool = False) -> None:
+        self._store = store
+        self._person = person.initials
+        self._wanted = wanted
+        self.batches = frozenset(store.settings.get(RULE, ()))
+
+    def hides(self, row: QueueRow) -> bool:
+        """Return whether the item of this row is hidden."""
+        return bool(self.hidden((row,)))
+
+    def hidden(self, rows: Iterable[QueueRow]) -> frozenset[int]:
+        """Return the items that are hidden: open, and without a verdict or a version by this person."""
+        if not self._wanted and not self.batches:
+            return frozenset()
+        candidates = [
+            row.item_id
+            for row in rows
+            if (self._wanted or row.batch in self.batches) and round_of(row.state) is not None
+        ]
+        return frozenset(candidates) - self._store.marks.judged(self._person, candidates)
+
+    def require_verdict(self, row: QueueRow) -> None:
+        """Check that the item is not hidden. :raises NotAllowed: it is"""
+        if self.hides(row):
+            raise NotAllowed(FIRST)
+
+    def require_spectrum(self, sha256: str) -> None:
+        """Check that a spectrum belongs to an item that is not hidden, or to none. :raises NotAllowed: it does not"""
+        if not self.batches:
+            return
+        rows = self._store.queue.rows_of_spectrum(sha256)
+        if rows and len(self.hidden(rows)) == len(rows):
+            raise NotAllowed(FIRST)
+
+    def searched(self, wanted: QueueFilter) -> QueueFilter:
+        """Return a filter without the batches with the rule if it could find an item by what is hidden."""
+        named = bool(wanted.text.strip()) and not wanted.text.strip().startswith("#")
+        simulated = wanted.simulated is not None or (wanted.survey or "").startswith(_SIMULATED)
+        if not self.batches or not (named or simulated or wanted.disagreement is not None):
+            return wanted
+        return replace(wanted, without_batches=tuple(sorted(self.batches)))
+
+
+def neutral_name(item_id: int) -> str:
+    return f"item {item_id}"
+
+
+def alias(item_id: int) -> str:
+    """Return the name under which the spectrum of a hidden item is served, in place of its hash."""
+    return f"item-{item_id}"
+
+
+def item_of_alias(name: str) -> int | None:
+    """Return the item whose spectrum has this alias; None if the name is no alias."""
+    found = _ALIAS.fullmatch(name)
+    return int(found[1]) if found else None
+
+
+def hash_of(store: Store, name: str) -> str:
+    """Return the hash of a spectrum that is named by its hash or its alias.
+
+    :raises NotFound: there is no such item, or it has no spectrum
+    """
+    item_id = item_of_alias(name)
+    if item_id is None:
+        return name
+    sha256 = store.items.get(item_id).row.spectrum_sha256
+    if sha256 is None:
+        raise NotFound(f"Item {item_id} has no spectrum.")
+    return sha256
+
+
+def neutral_survey(survey: str) -> str:
+    return survey.removeprefix(_SIMULATED)
+
+
+def neutral_spectrum(spectrum: Spectrum, item_id: int) -> Spectrum:
+    """Return the spectrum without what tells the class: name, catalogue class, position, ids, header values and the
+    pipeline's model. Arrays, frame, medium, redshift, S/N and survey stay: they are the data.
+    """
+    return replace(
+        spectrum,
+        name=neutral_name(item_id),
+        survey=neutral_survey(spectrum.survey),
+        catalogue_class="",
+        ra=None,
+        dec=None,
+        ids={},
+        meta={key: value for key, value in spectrum.meta.items() if key in _NEUTRAL_META},
+        model=None,
+    )
+
+
+def neutral_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of the queue without name, batch, drafter and outcome."""
+    return {
+        **row,
+        "name": neutral_name(row["id"]),
+        "survey": neutral_survey(row["survey"]),
+        "drafter": {"kind": "withheld", "name": ""},
+        "batch": "",
+        "simulated": False,
+        "spectrum": None if row["spectrum"] is None else alias(row["id"]),
+        "disagreement": False,
+        "hidden": True,
+    }
+
+
+def neutral_trajectory(body: Mapping[str, Any], item_id: int) -> dict[str, Any]:
+    """Return a trajectory with its tool calls only, without their labels."""
+    sha256 = body["spectrum"]["sha256"]
+    return {
+        **{key: body[key] for key in _SENT_OF_TRAJECTORY if key in body},
+        "spectrum": {"name": neutral_name(item_id), "sha256": None if sha256 is None else alias(item_id)},
+        "drafter": {"kind": "withheld", "name": "", "settings": {}},
+        "label": None,
+        "simulated": False,
+        "faults": [],
+        "steps": [_neutral_zoom(step) for step in body["steps"] if step["kind"] == "zoom"],
+    }
+
+
+def _neutral_zoom(step: Mapping[str, Any]) -> dict[str, Any]:
+    arguments = {key: value for key, value in step["arguments"].items() if key == "wavelength_range"}
+    return {**step, "arguments": arguments, "observation": ""}
+
+
+def _verdict_first(person: PersonDep, context: ContextDep, verdict_first: bool = False) -> VerdictFirst:
+    return VerdictFirst(context.store, person, verdict_first)
+
+
+VerdictFirstDep = Annotated[VerdictFirst, Depends(_verdict_first)]
+
+
+def require_verdict(request: Request, context: ContextDep, first: VerdictFirstDep) -> None:
+    """Refuse a change to an item whose answer is hidden from this person. :raises NotAllowed: it is"""
+    item_id = whole_number(request.path_params.get("item_id", ""))
+    if first.batches and item_id is not None:
+        first.require_verdict(context.store.items.get(item_id).row)

@@ -1,0 +1,203 @@
+"""Verdict first: nothing that the server sends of an item tells its answer before the person's own verdict."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from agent import plot, tool
+from agent.simulate import simulate
+from agent.tasks import load
+from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
+from reviewer.rules.campaign import Rules
+from reviewer.store import NotAllowed, Store
+from reviewer.web import app as server
+
+PASSWORD = "correct horse"
+WINDOW = [6500, 6630]
+TELLING = (
+    "simulated LAMOST",
+    "quiescent",
+    "CV J0001",
+    "POLAR 7",
+    "disc emission",
+    "Hα of a CV",
+    "SECRET DRAFTER",
+    "all CVs",
+    "1.2345",
+)
+"""Parts of the spectrum's header, the trace, the drafter and the batch that tell the answer."""
+ALL_CVS = "all CVs"
+HIDDEN = {"verdict_first": True}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Two items in the batch ``all CVs``, one in another."""
+    with Store.open(tmp_path / "annotations.db") as store:
+        for initials, roles in (("RV", ["reviewer"]), ("AA", ["auditor"]), ("CO", ["coordinator"])):
+            store.accounts.add_person(initials, f"Person {initials}", roles, password=PASSWORD)
+        store.settings.set_rules(None, Rules())
+        for seed, batch in ((1, ALL_CVS), (2, ALL_CVS), (3, "others")):
+            _add(store, seed, batch)
+        yield store
+
+
+def _add(store: Store, seed: int, batch: str) -> None:
+    made = simulate("cv", "LAMOST", 20.0, seed)
+    spectrum = replace(made, name=f"CV J000{seed}", catalogue_class="POLAR 7", ra=1.2345, dec=-5.0)
+    arguments = {"wavelength_range": WINDOW, "label": "Hα of a CV"}
+    seen = tool.call(spectrum, arguments)
+    assert seen.image is not None
+    name = plot.pixels_sha256(seen.image)
+    steps = (
+        Think("s1", "First the disc emission."),
+        Zoom("s2", arguments, seen.frame, seen.z, spectrum.medium, seen.text, True, name),
+        Think("s3", "Double-peaked disc emission."),
+        Answer("s4", "YES", "disc emission", score=2.8),
+    )
+    trajectory = Trajectory(
+        task="cv",
+        prompt=load()["cv"].prompt,
+        spectrum_name=spectrum.name,
+        spectrum_sha256=spectrum.sha256,
+        steps=steps,
+        drafter=Drafter("model", "SECRET DRAFTER"),
+        redshift=spectrum.redshift,
+        medium=spectrum.medium,
+        label="YES",
+        simulated=True,
+    )
+    store.items.add(trajectory, store.spectra.add(spectrum), batch=batch)
+
+
+@pytest.fixture
+def client(store: Store) -> TestClient:
+    return sign_in(store, "RV")
+
+
+def sign_in(store: Store, initials: str) -> TestClient:
+    client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1", follow_redirects=False)
+    assert client.post("/sign-in", data={"initials": initials, "password": PASSWORD}).status_code == 303
+    return client
+
+
+def tells(text: str) -> list[str]:
+    """Return what of ``TELLING`` is in an answer of the server."""
+    return [word for word in TELLING if word.lower() in text.lower()]
+
+
+def header(packed: bytes) -> dict[str, Any]:
+    (length,) = struct.unpack("<I", packed[:4])
+    found: dict[str, Any] = json.loads(packed[4 : 4 + length])
+    return found
+
+
+@pytest.fixture(params=["the person's switch", "the batch's rule"])
+def query(request: pytest.FixtureRequest, store: Store) -> dict[str, bool]:
+    """The two ways to hide an answer; the query that the page sends."""
+    if request.param == "the person's switch":
+        return HIDDEN
+    store.settings.set("CO", "verdict_first", [ALL_CVS])
+    return {}
+
+
+def test_nothing_that_is_sent_of_an_item_tells_the_answer(client: TestClient, query: dict[str, bool]) -> None:
+    answer = client.get("/api/item/1", params=query)
+    item = answer.json()
+    assert item["hidden"]
+    assert tells(answer.text) == []
+    assert item["row"]["name"] == "item 1"
+    assert [step["kind"] for step in item["trajectory"]["steps"]] == ["zoom"]
+    assert item["trajectory"]["steps"][0]["arguments"] == {"wavelength_range": WINDOW}
+    assert client.get("/api/item/1/hints", params=query).json() == {"hints": {}}
+    for path in ("/api/item/1/history", "/api/item/1/similar", "/api/queue"):
+        rows = client.get(path, params={**query, "batch": ALL_CVS}).text
+        assert tells(rows) == [], path
+
+
+def test_the_spectrum_is_served_with_a_header_that_names_nothing(client: TestClient, query: dict[str, bool]) -> None:
+    item = client.get("/api/item/1", params=query).json()
+    name = item["row"]["spectrum"]
+    assert name == item["trajectory"]["spectrum"]["sha256"] == "item-1"
+    answer = client.get(f"/api/spectrum/{name}")
+    about = header(answer.content)
+    assert answer.headers["cache-control"] == "no-store"
+    assert tells(json.dumps(about, ensure_ascii=False)) == []
+    assert (about["name"], about["catalogue_class"], about["position"], about["links"]) == ("item 1", "", None, [])
+    assert about["n"] > 1000
+    assert client.get(f"/api/spectrum/{name}/templates").json()["matches"] == []
+    assert client.get(f"/api/spectrum/{name}/model").status_code == 404
+    assert "value" in client.get("/api/measure", params={"spectrum": name, "lo": 6500, "hi": 6630}).json()["ew"]
+
+
+def test_the_windows_of_the_trace_are_still_drawn(client: TestClient, query: dict[str, bool]) -> None:
+    trajectory = client.get("/api/item/1", params=query).json()["trajectory"]
+    (zoom,) = trajectory["steps"]
+    sent = {"spectrum": trajectory["spectrum"]["sha256"], "arguments": json.dumps(zoom["arguments"])}
+    sent["redshift"] = str(trajectory["redshift"])
+    answer = client.get(f"/api/picture/{zoom['picture']}", params=sent)
+    assert answer.headers["content-type"] == "image/png"
+
+
+def test_everything_is_sent_after_the_verdict_and_stays_so_on_later_versions(
+    client: TestClient, query: dict[str, bool]
+) -> None:
+    version = client.get("/api/item/1", params=query).json()["version"]["id"]
+    assert client.post("/api/item/1/verdict", json={"version": version, "verdict": "NO"}).status_code == 200
+    shown = client.get("/api/item/1", params=query).json()
+    assert (shown["hidden"], shown["my_verdict"], shown["row"]["name"]) == (False, "NO", "CV J0001")
+    assert shown["trajectory"]["steps"][-1]["explanation"] == "disc emission"
+    rows = client.get("/api/queue", params={**query, "batch": ALL_CVS}).json()["rows"]
+    assert [row["name"] for row in rows] == ["CV J0001", "item 2"]
+
+
+def test_a_decision_needs_the_verdict_where_a_batch_has_the_rule(client: TestClient, store: Store) -> None:
+    store.settings.set("CO", "verdict_first", [ALL_CVS])
+    token = client.post("/api/item/1/lease").json()["lease"]
+    version = store.items.get(1).version.id
+    body = {"version": version, "verb": "keep", "key": "k" * 12, "lease": token}
+    refused = client.post("/api/item/1/decide", json=body)
+    assert refused.status_code == 403
+    assert "your own verdict first" in refused.json()["error"]
+    marked = {"version": version, "step": "s2", "mark": "supported", "key": "m" * 12}
+    assert client.post("/api/item/1/mark", json=marked).status_code == 403
+    client.post("/api/item/1/verdict", json={"version": version, "verdict": "YES"})
+    assert client.post("/api/item/1/decide", json=body).status_code == 200
+
+
+def test_the_rule_of_a_batch_hides_the_spectrum_under_its_hash_too(client: TestClient, store: Store) -> None:
+    sha256 = {number: store.items.get(number).row.spectrum_sha256 for number in (1, 3)}
+    store.settings.set("CO", "verdict_first", [ALL_CVS])
+    assert client.get(f"/api/spectrum/{sha256[1]}").status_code == 403
+    assert client.get("/api/measure", params={"spectrum": sha256[1], "lo": 6500, "hi": 6630}).status_code == 403
+    assert client.get(f"/api/spectrum/{sha256[3]}").status_code == 200
+    store.marks.commit_verdict(person="RV", item_id=1, version_id=store.items.get(1).version.id, verdict="cannot tell")
+    assert client.get(f"/api/spectrum/{sha256[1]}").status_code == 200
+
+
+def test_a_search_by_name_finds_no_item_of_a_batch_with_the_rule(client: TestClient, store: Store) -> None:
+    assert client.get("/api/queue", params={"text": "CV J000"}).json()["total"] == 3
+    store.settings.set("CO", "verdict_first", [ALL_CVS])
+    found = client.get("/api/queue", params={"text": "CV J000"}).json()
+    assert (found["total"], [row["id"] for row in found["rows"]]) == (1, [3])
+    assert client.get("/api/queue", params={"simulated": True}).json()["total"] == 1
+    assert client.get("/api/queue", params={"text": "#1"}).json()["total"] == 1
+    assert client.get("/api/queue", params={"batch": ALL_CVS}).json()["total"] == 2
+    assert client.get("/api/live/library", params={"q": ""}).text.count("CV J000") == 1
+    assert client.post("/api/live/bench", json={"item": 1}).status_code == 403
+
+
+def test_only_a_coordinator_makes_it_the_rule_and_the_log_has_it(store: Store) -> None:
+    with pytest.raises(NotAllowed):
+        store.settings.set("RV", "verdict_first", [ALL_CVS])
+    store.settings.set("CO", "verdict_first", [ALL_CVS])
+    entry = store.log.last(1)[0]
+    assert (entry.what, entry.subject, entry.person) == ("setting set", "verdict_first", "CO")
