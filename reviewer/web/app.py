@@ -33,7 +33,7 @@ from reviewer.web.access import UPLOAD_FOLDER, Access, UploadLimit
 from reviewer.web.context import Context
 from reviewer.web.headers import Headers
 from reviewer.web.pictures import Gallery
-from reviewer.web.routes import aids, assets, blind, blind_setup, documents, live, progress, review, sign_in
+from reviewer.web.routes import aids, assets, audit, blind, blind_setup, documents, live, progress, review, sign_in
 from reviewer.web.settings import ServerSettings
 from reviewer.web.similar import SimilarSpectra
 
@@ -44,7 +44,7 @@ PROXIES = ["127.0.0.1", "::1"]
 _SHUTDOWN_SECONDS = 3  # for open connections, e.g. a page that follows a run, when the server is stopped
 ROUTERS = (
     *(review.router, aids.router, live.router, blind.router, blind_setup.router),
-    *(sign_in.router, progress.router, documents.router, assets.router),
+    *(sign_in.router, progress.router, documents.router, audit.router, assets.router),
 )
 
 
@@ -83,6 +83,7 @@ def build(
     roster = roster or Roster.load(database_folder=store.path.resolve().parent)
     app.state.live = live_desk.Live(app.state.context, roster)
     app.state.agreement = progress.AgreementCache()
+    app.state.audit_check = audit.Check()
     errors.install(app)
     for router in ROUTERS:
         app.include_router(router)

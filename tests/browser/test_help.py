@@ -139,3 +139,23 @@ def test_the_documentation_opens_in_the_theme_of_the_page_without_a_violation_of
     page.locator("main a[href$='hints.md']").first.click()
     expect(page).to_have_title("Hints: what the data say beside a zoom · Spec-o3")
     assert problems == []
+
+
+def test_a_coordinator_reads_and_verifies_the_audit_log_and_a_reviewer_has_no_entry_to_it(
+    chromium: Browser, url: str, desk: Page
+) -> None:
+    desk.locator(".so-help .help").click()
+    expect(desk.get_by_role("menuitem", name="Audit log")).to_have_count(0)
+    with signed_in(chromium, url, "CO", PASSWORD) as page:
+        page.get_by_role("tab", name="Progress").click()
+        page.get_by_role("button", name="Audit log").click()
+        log = page.locator("dialog.panel .audit-log")
+        expect(log.locator("tbody tr").first).to_contain_text("signed in")
+        expect(log.get_by_role("button", name="← Newer")).to_be_disabled()
+        log.get_by_label("What").select_option("items added")
+        expect(log.locator("tbody tr")).to_have_count(2)
+        log.get_by_label("Item number").fill("2")
+        log.get_by_label("Item number").press("Enter")
+        expect(log.locator("tbody tr")).to_have_count(1)
+        log.get_by_role("button", name="Verify").click()
+        expect(log.locator(".note.good")).to_contain_text("all facts they cover are unchanged", timeout=30_000)

@@ -25,6 +25,10 @@ from reviewer.store.audit.chain import (
 )
 from reviewer.store.sqlite.database import ALLOWANCE, Database, Transaction
 
+_ABOUT_ITEM = """(subject = 'item ' || :item OR subject GLOB 'items [0-9]* to [0-9]*'
+AND CAST(substr(subject, 7) AS INTEGER) <= :item
+AND CAST(substr(subject, instr(subject, ' to ') + 4) AS INTEGER) >= :item)"""
+"""Subjects are ``item 3`` and ``items 1 to 100``."""
 _PLAIN = ("number", "at", "person", "what", "subject")
 
 
@@ -155,13 +159,35 @@ class AuditLog:
         with self._database.read() as db:
             return [_entry_from(row) for row in db.execute(sql, values)]
 
-    def last(self, limit: int = 100, person: str | None = None, what: str | None = None) -> list[Entry]:
-        """Return the last ``limit`` entries, oldest first; only of one person or kind, if given."""
-        values = {"limit": limit, "person": person, "what": what}
-        chosen = " AND ".join(f"{name} = :{name}" for name in ("person", "what") if values[name] is not None)
+    def last(
+        self,
+        limit: int = 100,
+        person: str | None = None,
+        what: str | None = None,
+        item: int | None = None,
+        before: int | None = None,
+    ) -> list[Entry]:
+        """Return the last ``limit`` entries, oldest first; only of one person or kind, if given.
+
+        :param item: only entries about this item, or about a range of items that contains it
+        :param before: only entries below this number
+        """
+        values = {"limit": limit, "person": person, "what": what, "item": item, "before": before}
+        conditions = {
+            "person": "person = :person",
+            "what": "what = :what",
+            "item": _ABOUT_ITEM,
+            "before": "number < :before",
+        }
+        chosen = " AND ".join(text for name, text in conditions.items() if values[name] is not None)
         sql = f"SELECT * FROM log WHERE {chosen or 'true'} ORDER BY number DESC LIMIT :limit"
         with self._database.read() as db:
             return [_entry_from(row) for row in db.execute(sql, values)][::-1]
+
+    def kinds(self) -> list[str]:
+        """Return what the entries are about (``decided``, ``exported``, ...), in alphabetical order."""
+        with self._database.read() as db:
+            return [row[0] for row in db.execute("SELECT DISTINCT what FROM log ORDER BY what")]
 
     def head(self) -> Head:
         """Return the present end of the log."""

@@ -48,6 +48,8 @@ WITHOUT_PARAMETERS: dict[str, tuple[str, ...]] = {
     "GET /api/blind/work": ALL_ROLES,
     "GET /api/blind/setup": COORDINATORS,
     "GET /api/blind/sessions": COORDINATORS,
+    "GET /api/log": COORDINATORS,
+    "POST /api/log/check": COORDINATORS,
 }
 """Our routes without parameters, and the people who get an answer."""
 

@@ -2,6 +2,7 @@
 
 import { cap, fill, h } from '../common/dom.js'
 import { openPanel } from '../common/panels.js'
+import { mayReadLog, openAuditLog } from '../progress/audit_log.js'
 import { roundsElements } from './rounds.js'
 
 const DOCUMENTS = '/docs/'
@@ -42,6 +43,7 @@ export class HelpMenu {
         h('span', {}, 'Documentation'),
         h('span.muted', { 'aria-hidden': 'true' }, '↗'),
       ),
+      mayReadLog(me) && this.#entry('Audit log', '', openAuditLog),
       h('p.version', { role: 'none' }, `Spec-o3 ${me.version}`),
     )
     this.root = h('div.so-help', {}, this.button, this.menu)

@@ -5,6 +5,7 @@ import { number } from '../common/format.js'
 import { getJSON } from '../common/http.js'
 import { plotlyReady } from '../common/plotly_ready.js'
 import { openTab } from '../common/tabs.js'
+import { mayReadLog, openAuditLog } from './audit_log.js'
 import { STATES, byPerson, byTask, decidedPerDay, perDay } from './charts.js'
 import { card, defined, table } from './tables.js'
 
@@ -36,6 +37,11 @@ class ProgressPage {
     this.lastRequest = 0
     this.task = h('select', { 'aria-label': 'Task', onchange: () => this.refresh() })
     this.batch = h('select', { 'aria-label': 'Batch', onchange: () => this.refresh() })
+    this.log = h('button', { type: 'button', hidden: true, onclick: openAuditLog }, 'Audit log …')
+    getJSON('/api/me').then(
+      (me) => (this.log.hidden = !mayReadLog(me)),
+      () => {},
+    )
     this.asof = h('span.asof', { role: 'status' })
     this.tiles = h('dl.tiles')
     this.empty = h('div.empty', { hidden: true })
@@ -63,6 +69,7 @@ class ProgressPage {
         h('label', {}, 'Task', this.task),
         h('label', {}, 'Batch', this.batch),
         h('button', { type: 'button', onclick: () => this.refresh() }, 'Refresh'),
+        this.log,
         this.asof,
       ),
       this.tiles,

@@ -1,0 +1,99 @@
+"""Routes of the audit log, for coordinators and for a person who works alone."""
+
+from __future__ import annotations
+
+from threading import Lock
+from time import perf_counter
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from reviewer.rules.people import Person
+from reviewer.store import Entry, NotAllowed, Store
+from reviewer.web.access import may_manage
+from reviewer.web.context import ContextDep, PersonDep, plain
+
+PAGE = 50
+LARGEST = 2**63 - 1
+"""The largest integer of SQLite."""
+SHOWN_FAULTS = 20
+_DETAILS = (
+    *("number", "round", "step", "count", "batch", "medium", "roles", "before", "from", "to", "copy", "seconds"),
+    *("auditors", "votes", "approve_at", "reject_at", "solo", "assignments"),
+)
+"""Details that are shown. Not among them: verbs, reasons, marks and verdicts, which a coordinator who votes on the
+same item must not know before; addresses of people; digests."""
+
+
+def in_charge(person: PersonDep, context: ContextDep) -> Person:
+    """Return the person if they may read the log. :raises NotAllowed: they may not"""
+    if not may_manage(person, context.store):
+        raise NotAllowed(f"Only a coordinator reads the audit log; {person.initials} is not one.")
+    return person
+
+
+InCharge = Annotated[Person, Depends(in_charge)]
+Number = Annotated[int | None, Query(ge=1, le=LARGEST)]
+
+router = APIRouter(prefix="/api/log")
+
+
+class Check:
+    """Verifies the log, once at a time: it reads every entry and every fact."""
+
+    def __init__(self) -> None:
+        self._running = Lock()
+
+    def run(self, store: Store) -> dict[str, Any] | None:
+        """Return the result; None if a check is running already."""
+        if not self._running.acquire(blocking=False):
+            return None
+        try:
+            begun = perf_counter()
+            wrong, head = store.log.check(), store.log.head()
+            return {
+                "faults": wrong[:SHOWN_FAULTS],
+                "more_faults": max(0, len(wrong) - SHOWN_FAULTS),
+                "entries": head.number,
+                "head": str(head),
+                "seconds": round(perf_counter() - begun, 1),
+            }
+        finally:
+            self._running.release()
+
+
+@router.get("")
+def entries(
+    person: InCharge, context: ContextDep, who: str = "", what: str = "", item: Number = None, before: Number = None
+) -> dict[str, Any]:
+    """Return up to ``PAGE`` entries, newest first, and the number below which the next page begins."""
+    found = context.store.log.last(PAGE + 1, who or None, what or None, item, before)[::-1]
+    return {
+        "entries": [_entry_json(entry) for entry in found[:PAGE]],
+        "next": found[PAGE - 1].number if len(found) > PAGE else None,
+        "kinds": context.store.log.kinds(),
+        "people": [one.initials for one in context.store.accounts.people()],
+        "head": str(context.store.log.head()),
+    }
+
+
+@router.post("/check")
+def check(request: Request, person: InCharge, context: ContextDep) -> Any:
+    """Verify the chain and every fact that it covers. Runs in a thread, as every route here that is not async."""
+    running: Check = request.app.state.audit_check
+    result = running.run(context.store)
+    if result is None:
+        answer: Response = plain(409, "busy", "The log is being verified already. Wait for the result, then try again.")
+        return answer
+    return result
+
+
+def _entry_json(entry: Entry) -> dict[str, Any]:
+    return {
+        "number": entry.number,
+        "at": entry.at.isoformat(),
+        "person": entry.person,
+        "what": entry.what,
+        "subject": entry.subject,
+        "details": {name: entry.details[name] for name in _DETAILS if name in entry.details},
+    }
