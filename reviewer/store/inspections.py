@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from reviewer.rules.inspection import ISSUES, Inspection
+from reviewer.rules.inspection import ISSUES, Inspection, Merged, merge
 from reviewer.store.accounts import require_active
 from reviewer.store.blind.scoring import refuse_withheld
 from reviewer.store.errors import KeyReused, NotFound
@@ -17,6 +19,42 @@ SELECT * FROM inspections i
 WHERE {where} AND id = (SELECT max(id) FROM inspections WHERE item = i.item AND person = i.person)
 ORDER BY item, person
 """
+
+_SPECTRA = """
+SELECT i.id, i.name, i.task, i.survey, s.redshift, s.catalogue_class, s.medium, s.ra, s.dec, s.details
+FROM items i LEFT JOIN spectra s ON s.sha256 = i.spectrum
+WHERE {where} AND EXISTS (SELECT 1 FROM inspections WHERE item = i.id)
+ORDER BY i.id
+"""
+
+
+@dataclass(frozen=True)
+class InspectedItem:
+    """An item with the latest inspection of each person, in order of initials.
+
+    :param ids: the survey's identifiers, e.g. ``targetid``
+    :param ra: degrees, ICRS, as ``dec``; None if unknown
+    :param medium: air or vacuum, of the wavelengths by which redshifts were read; "" without a spectrum
+    :param pipeline_z: redshift of the file; None if it has none
+    :param pipeline_class: class of the file
+    """
+
+    item_id: int
+    name: str
+    task: str
+    survey: str
+    ids: Mapping[str, str]
+    ra: float | None
+    dec: float | None
+    medium: str
+    medium_assumed: bool
+    pipeline_z: float | None
+    pipeline_class: str
+    inspections: tuple[Inspection, ...]
+
+    @property
+    def merged(self) -> Merged:
+        return merge(self.inspections, self.pipeline_z, self.pipeline_class)
 
 
 class Inspections:
@@ -57,21 +95,42 @@ class Inspections:
             )
             return inspection
 
-    def of_item(self, item_id: int) -> list[Inspection]:
-        """Return the latest inspection of each person, in order of initials; without those that were emptied."""
-        with self._database.read() as db:
-            rows = db.query(_LATEST.format(where="item = ?"), [item_id])
-            return [found for row in rows if not (found := _from_row(row)).empty]
+    def of_item(self, item_id: int) -> InspectedItem | None:
+        """Return the inspections of an item; None if there are none."""
+        return next(iter(self._found("i.id = :item", item_id)), None)
 
-    def all(self) -> Iterator[tuple[int, list[Inspection]]]:
-        """Yield the items with inspections, in order, and the latest inspection of each person."""
+    def all(self) -> list[InspectedItem]:
+        """Return every item with inspections, in order."""
+        return self._found("1", None)
+
+    def _found(self, where: str, item_id: int | None) -> list[InspectedItem]:
+        """Inspections that their author has emptied are left out."""
         with self._database.read() as db:
-            rows = list(db.query(_LATEST.format(where="1")))
+            rows = list(db.query(_LATEST.format(where=where.replace("i.id", "i.item")), {"item": item_id}))
+            spectra = list(db.query(_SPECTRA.format(where=where), {"item": item_id})) if rows else []
         by_item: dict[int, list[Inspection]] = {}
         for row in rows:
             if not (found := _from_row(row)).empty:
                 by_item.setdefault(row["item"], []).append(found)
-        yield from by_item.items()
+        return [_inspected(about, by_item[about["id"]]) for about in spectra if about["id"] in by_item]
+
+
+def _inspected(about: Mapping[str, Any], inspections: list[Inspection]) -> InspectedItem:
+    details = json.loads(about["details"] or "{}")
+    return InspectedItem(
+        item_id=about["id"],
+        name=about["name"],
+        task=about["task"],
+        survey=about["survey"],
+        ids=details.get("ids", {}),
+        ra=about["ra"],
+        dec=about["dec"],
+        medium=about["medium"] or "",
+        medium_assumed=bool(details.get("meta", {}).get("medium_assumed")),
+        pipeline_z=about["redshift"],
+        pipeline_class=about["catalogue_class"] or "",
+        inspections=tuple(inspections),
+    )
 
 
 def _from_row(row: Mapping[str, Any]) -> Inspection:

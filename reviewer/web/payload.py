@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from agent import lines
 from agent.spectrum import Spectrum
 from agent.tasks import Task
+from reviewer.rules.inspection import Inspection
 from reviewer.rules.people import Person
 from reviewer.rules.workflow import REASONS, VERBS, Decision, Rules, Standing, refusal
 from reviewer.store import Autosave, Item, Mark, NotFound, QueueRow, Store
@@ -114,6 +115,7 @@ def item_json(store: Store, item: Item, person: Person, task: Task | None, waiti
         "may": _may(item, rules, person, waiting),
         "marks": {"mine": {}, "others": []} if waiting else _marks(store.marks.of_item(item.id), item, person),
         "request": None if waiting else _request(store, item),
+        "inspection": _inspection(store, item, person, waiting),
         "autosave": None
         if autosave is None
         else {
@@ -228,6 +230,42 @@ def _marks(marks: list[Mark], item: Item, person: Person) -> dict[str, Any]:
         if open_book and m.person != person.initials
     ]
     return {"mine": mine, "others": others}
+
+
+def _inspection(store: Store, item: Item, person: Person, waiting: bool) -> dict[str, Any]:
+    """Return the person's own inspection of the spectrum; others' and the merged one only during adjudication, in
+    revision or once decided."""
+    found = store.inspections.of_item(item.id)
+    inspections = found.inspections if found else ()
+    shown: dict[str, Any] = {
+        "mine": next((inspection_json(one) for one in inspections if one.person == person.initials), None),
+        "others": [],
+        "merged": None,
+    }
+    if found and not waiting and item.standing.round in ("adjudication", "revision", None):
+        shown["others"] = [inspection_json(one) for one in inspections if one.person != person.initials]
+        merged = found.merged
+        shown["merged"] = {
+            "people": list(merged.people),
+            "z": merged.z,
+            "quality": merged.quality,
+            "spectype": merged.spectype,
+            "issues": merged.issues,
+            "secure": merged.secure,
+            "conflict": list(merged.conflict),
+        }
+    return shown
+
+
+def inspection_json(one: Inspection) -> dict[str, Any]:
+    return {
+        "person": one.person,
+        "z": one.z,
+        "quality": one.quality,
+        "issues": one.issues,
+        "spectype": one.spectype,
+        "comment": one.comment,
+    }
 
 
 def _provenance(store: Store, item: Item) -> tuple[list[dict[str, Any]], dict[str, str]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from agent.spectrum.record import Medium
+from reviewer.rules.inspection import LONGEST_COMMENT
 from reviewer.rules.workflow import State, Verb
 from reviewer.store import MarkKind, OwnVerdict, QueueFilter
 
@@ -102,6 +103,17 @@ class Marked(Sent):
 class OwnVerdictGiven(Sent):
     version: int
     verdict: OwnVerdict
+
+
+class Inspected(Sent):
+    """A person's inspection of a spectrum; ``reviewer.rules.inspection`` checks the values."""
+
+    key: Key
+    z: Annotated[float | None, Field(allow_inf_nan=False)] = None
+    quality: int | None = None
+    issues: Annotated[str, Field(max_length=10)] = ""
+    spectype: Literal["", "STAR", "GALAXY", "QSO"] = ""
+    comment: Annotated[str, Field(max_length=LONGEST_COMMENT)] = ""
 
 
 class LeaseToken(Sent):

@@ -214,6 +214,43 @@ def test_missing_parts_are_shown_until_something_changes(desk: Page) -> None:
     expect(desk.locator(".notice")).to_be_hidden()
 
 
+def test_an_inspection_is_made_with_the_keyboard_and_kept(desk: Page) -> None:
+    desk.get_by_label("Redshift", exact=True).fill("0.3688")
+    desk.keyboard.press("Enter")
+    show_item(desk, 2)
+    show_item(desk, 1)
+    expect(desk.get_by_label("Redshift", exact=True)).to_have_value("0.36880")
+    desk.keyboard.press("Shift+V")
+    panel = desk.get_by_role("dialog", name="Your inspection")
+    for key in "p4rc":
+        panel.press(key)
+    panel.get_by_label("Class", exact=True).select_option("QSO")
+    panel.get_by_label("Comment").fill("[O III] and Hβ")
+    panel.get_by_label("Comment").press("Enter")
+    expect(panel).to_be_hidden()
+    expect(desk.locator(".item .inspection")).to_contain_text("z 0.36880 · quality 4 · issues RC · QSO")
+    settled(desk)
+    # On another machine: nothing is taken from this browser's storage.
+    desk.evaluate("() => localStorage.clear()")
+    desk.reload()
+    expect(desk.locator(".item .inspection")).to_contain_text("quality 4", timeout=20_000)
+    expect(desk.get_by_label("Redshift", exact=True)).to_have_value("0.36880")
+    desk.get_by_label("Back to the file's redshift").click()
+    expect(desk.get_by_label("Redshift", exact=True)).to_have_value(re.compile(r"0\.121\d+"))
+
+
+def test_an_inspection_with_a_bad_redshift_is_not_sent(desk: Page) -> None:
+    desk.keyboard.press("Shift+V")
+    panel = desk.get_by_role("dialog", name="Your inspection")
+    panel.get_by_label("Redshift", exact=True).fill("-1.5")
+    panel.get_by_label("Redshift", exact=True).press("Enter")
+    expect(panel.get_by_role("alert")).to_have_text(
+        "z: found “-1.5”, expected a number above −1, 20 at most, or nothing"
+    )
+    panel.press("Escape")
+    expect(panel).to_be_hidden()
+
+
 def test_enter_after_a_redshift_leaves_its_field(desk: Page) -> None:
     desk.keyboard.press("z")
     desk.keyboard.type("0.13")

@@ -23,6 +23,7 @@ interface Person {
   rules: { solo: boolean; [rule: string]: any }
   version: string
   reasons: Record<string, string>
+  scales: { qualities: Record<string, string>; issues: Record<string, string>; spectypes: string[] }
   problems: string[]
   backups: string
   clock: string
@@ -152,6 +153,16 @@ interface Autosave {
   body: { steps: Step[]; comment: string }
 }
 
+/** What a person found in a spectrum; `z` in the medium of the spectrum. */
+interface Inspection {
+  person: string
+  z: number | null
+  quality: number | null
+  issues: string
+  spectype: string
+  comment: string
+}
+
 /** An item as `GET /api/item/<id>` sends it. */
 interface Item {
   id: number
@@ -182,6 +193,19 @@ interface Item {
   marks: { mine: Record<string, Mark>; others: { person: string; step: string; mark: string; note: string }[] }
   /** what is to be changed, of an item that was returned */
   request: { person: string; comment: string; at: string } | null
+  inspection: {
+    mine: Inspection | null
+    others: Inspection[]
+    merged: {
+      people: string[]
+      z: number | null
+      quality: number | null
+      spectype: string
+      issues: string
+      secure: boolean
+      conflict: string[]
+    } | null
+  }
   autosave: Autosave | null
 }
 

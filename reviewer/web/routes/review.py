@@ -12,8 +12,9 @@ from fastapi import APIRouter, Depends, Response
 from agent.hints import thought_on
 from agent.trajectory import TrajectoryError
 from agent.trajectory.steps import object_of
+from reviewer.rules.inspection import ISSUES, QUALITIES, SPECTRAL_TYPES, Inspection, InspectionError
 from reviewer.rules.workflow import REASONS
-from reviewer.store import Lease, QueueFilter, WorkTime
+from reviewer.store import Lease, NotAllowed, QueueFilter, WorkTime
 from reviewer.web import requests
 from reviewer.web.access import may_manage
 from reviewer.web.context import FOREVER, NOT_STORED, ContextDep, PersonDep, program_version
@@ -23,6 +24,7 @@ from reviewer.web.payload import (
     autosave_stamp,
     decision_json,
     exposures_json,
+    inspection_json,
     item_json,
     model_json,
     progress_json,
@@ -49,6 +51,7 @@ def me(person: PersonDep, context: ContextDep) -> dict[str, Any]:
         "rules": asdict(context.store.settings.rules()),
         "version": program_version(),
         "reasons": REASONS,
+        "scales": {"qualities": QUALITIES, "issues": ISSUES, "spectypes": SPECTRAL_TYPES},
         "problems": list(context.problems),
         "backups": context.backups.problem if context.backups is not None and may_manage(person, context.store) else "",
         "clock": _clock_warning(context.store.log.clock_behind()),
@@ -315,6 +318,16 @@ def mark(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Ma
         note=sent.note,
     )
     return {"at": made.at.isoformat()}
+
+
+@router.post("/item/{item_id}/inspection")
+def inspection(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Inspected) -> dict[str, Any]:
+    values = sent.model_dump(exclude={"key"})
+    try:
+        found = Inspection(person.initials, **values)
+    except InspectionError as error:
+        raise NotAllowed(str(error)) from error
+    return inspection_json(context.store.inspections.add(item_id=item_id, inspection=found, key=sent.key))
 
 
 @router.post("/item/{item_id}/verdict")

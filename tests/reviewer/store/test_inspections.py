@@ -22,8 +22,11 @@ def test_the_latest_inspection_of_each_person_counts(store: Store, item: int) ->
     other = Inspection("AU", quality=3)
     for number, one in enumerate((first, other, second)):
         assert store.inspections.add(item_id=item, inspection=one, key=f"key {number}") == one
-    assert store.inspections.of_item(item) == [other, second]
-    assert list(store.inspections.all()) == [(item, [other, second])]
+    found = store.inspections.of_item(item)
+    assert found is not None
+    assert found.inspections == (other, second)
+    assert (found.pipeline_z, found.merged.z, found.merged.quality) == (None, 0.3688, 3.5)
+    assert store.inspections.all() == [found]
     assert [entry.subject for entry in store.log.entries() if entry.what == "inspected"] == [f"item {item}"] * 3
     assert store.log.check() == []
 
@@ -31,8 +34,8 @@ def test_the_latest_inspection_of_each_person_counts(store: Store, item: int) ->
 def test_an_emptied_inspection_is_none(store: Store, item: int) -> None:
     store.inspections.add(item_id=item, inspection=Inspection("RE", z=0.1), key="1")
     store.inspections.add(item_id=item, inspection=Inspection("RE"), key="2")
-    assert store.inspections.of_item(item) == []
-    assert list(store.inspections.all()) == []
+    assert store.inspections.of_item(item) is None
+    assert store.inspections.all() == []
 
 
 def test_the_same_key_counts_once(store: Store, item: int) -> None:
@@ -41,7 +44,8 @@ def test_the_same_key_counts_once(store: Store, item: int) -> None:
         store.inspections.add(item_id=item, inspection=found, key="1")
     with pytest.raises(KeyReused):
         store.inspections.add(item_id=item, inspection=Inspection("RE", z=0.2), key="1")
-    assert store.inspections.of_item(item) == [found]
+    (kept,) = store.inspections.all()
+    assert kept.inspections == (found,)
 
 
 def test_who_cannot_inspect(store: Store, item: int) -> None:

@@ -69,6 +69,7 @@ WITH_PARAMETERS: dict[str, tuple[str, ...]] = {
             "POST /api/item/{item_id}/undo",
             "POST /api/item/{item_id}/mark",
             "POST /api/item/{item_id}/verdict",
+            "POST /api/item/{item_id}/inspection",
             "GET /api/item/{item_id}/similar",
             "GET /api/spectrum/{sha256}",
             "GET /api/spectrum/{sha256}/lines",

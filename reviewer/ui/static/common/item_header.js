@@ -6,11 +6,12 @@ import { factsButtons } from './spectrum_facts.js'
 
 /**
  * @param {HTMLElement} root
- * @param {{item: any, spectrum: any, evidence?: HTMLElement | null, onGuide: () => void,
+ * @param {{item: any, spectrum: any, buttons?: (HTMLElement | null)[], onGuide: () => void,
  *   onMedium?: ((medium: string) => void) | null, toast: (text: string) => void}} shown
- *   `evidence`: the button that opens the evidence; `onMedium`: the person states the medium of the wavelengths
+ *   `buttons`: further ones, e.g. the one that opens the evidence; `onMedium`: the person states the medium of the
+ *   wavelengths
  */
-export function drawHeader(root, { item, spectrum, evidence = null, onGuide, onMedium = null, toast }) {
+export function drawHeader(root, { item, spectrum, buttons = [], onGuide, onMedium = null, toast }) {
   const facts = [
     spectrum?.survey || item.row.survey || 'no survey',
     dateOf(spectrum),
@@ -34,7 +35,7 @@ export function drawHeader(root, { item, spectrum, evidence = null, onGuide, onM
           'prompt as trained',
         ),
       h('span.spring'),
-      evidence,
+      buttons,
       h(
         'button.guide',
         { type: 'button', onClick: onGuide, title: item.task.title },

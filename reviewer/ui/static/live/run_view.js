@@ -118,7 +118,7 @@ export class RunView {
     drawHeader(this.header, {
       item: { row: { ...row, drafter }, task: { title } },
       spectrum,
-      evidence: this.spectrum.evidence.button,
+      buttons: [this.spectrum.evidence.button],
       onGuide: this.on.onGuide,
       toast: (text) => this.on.notices.toast(text),
     })

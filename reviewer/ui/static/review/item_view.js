@@ -10,6 +10,7 @@ import { keepForNextVisit, lastVisit } from '../spectrum/controls.js'
 import { SpectrumView } from '../spectrum/view.js'
 import { windowOf, windowsOf } from '../trace/steps.js'
 import { TraceView } from '../trace/view.js'
+import { keepTried, ownRedshift } from './inspection.js'
 import { pictureURL } from './items.js'
 
 /**
@@ -21,6 +22,7 @@ import { pictureURL } from './items.js'
  * @property {() => void} onGuide
  * @property {(medium: string) => void} onMedium the person states the medium of the wavelengths
  * @property {(id: string) => void} onConfirm the person confirms an answer of which the drafter cannot tell
+ * @property {() => HTMLElement | null} inspectionButton the button that opens the person's inspection
  * @property {Object<string, Function>} cards what the cards of the trace report, see `TraceView`
  */
 
@@ -29,13 +31,14 @@ export class ItemView {
   #drawn = ''
 
   /** @param {ItemViewOptions} options */
-  constructor({ state, notices, pictureOf, onDrag, onGuide, onMedium, onConfirm, cards }) {
+  constructor({ state, notices, pictureOf, onDrag, onGuide, onMedium, onConfirm, inspectionButton, cards }) {
     this.state = state
     this.notices = notices
     this.pictureOf = pictureOf
     this.onGuide = onGuide
     this.onMedium = onMedium
     this.onConfirm = onConfirm
+    this.inspectionButton = inspectionButton
     this.header = h('header.item')
     this.tracePane = h('section', { 'aria-label': 'Trace' })
     this.spectrumPane = h('section.spectrum', { 'aria-label': 'Spectrum' })
@@ -48,7 +51,11 @@ export class ItemView {
     this.spectrum = new SpectrumView(this.spectrumPane, {
       onWindow: (lo, hi, { final }) => onDrag(lo, hi, final),
       onSelect: (id) => this.select(id, { zoomTo: false }),
-      onState: keepForNextVisit,
+      onState: (/** @type {any} */ spectrum) => {
+        keepForNextVisit(spectrum)
+        const { item, me } = this.state
+        if (item) keepTried(me.initials, item, spectrum.z, this.spectrum.item?.redshift ?? 0)
+      },
       onOverlay: (kind) => this.aids.overlay(kind),
       measure: (lo, hi) => this.aids.measure(lo, hi),
       state: lastVisit(),
@@ -67,12 +74,20 @@ export class ItemView {
   show(sameItem) {
     const { current } = this.state
     if (!current) return
+    this.drawHeader()
+    this.#showTrace()
+    this.#showSpectrum(sameItem)
+  }
+
+  /** Draw the header of the item again. */
+  drawHeader() {
+    const { current } = this.state
+    if (!current) return
     const { item, spectrum } = current
     const toast = (/** @type {string} */ message) => this.notices.toast(message)
     const evidence = spectrum && this.evidence.button
-    drawHeader(this.header, { item, spectrum, evidence, onGuide: this.onGuide, onMedium: this.onMedium, toast })
-    this.#showTrace()
-    this.#showSpectrum(sameItem)
+    const buttons = [spectrum && this.inspectionButton(), evidence]
+    drawHeader(this.header, { item, spectrum, buttons, onGuide: this.onGuide, onMedium: this.onMedium, toast })
   }
 
   /** @param {string} title @param {string} text */
@@ -150,6 +165,7 @@ export class ItemView {
   #showSpectrum(sameItem) {
     const { current, editable, steps } = this.state
     if (!current) return
+    const { me } = this.state
     const { item, spectrum, atlas } = current
     // A person may have stated the medium: then it is another spectrum of the same item.
     const drawn = `${item.row.spectrum} ${spectrum?.meta.medium_assumed}`
@@ -173,6 +189,7 @@ export class ItemView {
       id: item.id,
       spectrum,
       redshift: trajectory.redshift ?? spectrum.redshift,
+      z: ownRedshift(me.initials, item),
       windows: windowsOf(steps),
       lines: atlas.lines,
       bands: atlas.bands,

@@ -18,6 +18,7 @@ import { reviewActions } from './actions.js'
 import { DecisionBar } from './decision_bar.js'
 import { Decisions } from './decisions.js'
 import { Editing } from './editing.js'
+import { Inspecting } from './inspection.js'
 import { ItemView } from './item_view.js'
 import { Items } from './items.js'
 import { Lease } from './lease.js'
@@ -108,6 +109,7 @@ function buildReview(root, me, keymap) {
     onGuide: () => act('guide'),
     onMedium: (medium) => decisions.setMedium(medium),
     onConfirm: (id) => decisions.confirmAnswer(id),
+    inspectionButton: () => inspecting.button(),
     cards: {
       onText: (id, text) => editing.setText(id, text),
       onAnswer: (id, change) => editing.setAnswer(id, change),
@@ -119,6 +121,7 @@ function buildReview(root, me, keymap) {
       onRemove: (id) => editing.remove(id),
     },
   })
+  const inspecting = new Inspecting({ state, view, notices, dropItem: (id) => items.drop(id) })
   const editing = new Editing({ state, view, notices })
   const bar = new DecisionBar(keys, {
     onVerb: (verb) => decisions.decide(verb),
@@ -172,6 +175,7 @@ function buildReview(root, me, keymap) {
     focusComment: () => bar.focusComment(),
     toggleQueue,
     toggleVerdictFirst,
+    inspect: () => inspecting.open(),
     tour: () => tour.start(),
   })
 

@@ -234,6 +234,7 @@ export class Controls {
       ? `Back to the file's z = ${redshift(item.redshift)}`
       : 'The file has no redshift; lines are drawn at z = 0 until you try another one'
     this.field.placeholder = known ? '' : 'unknown'
+    this.field.classList.toggle('own', !this.back.disabled)
   }
 
   #shown(state) {

@@ -111,10 +111,13 @@ export class SpectrumView {
     this.#build(plotly)
   }
 
-  /** Show another item. The zoom is reset; smoothing and toggles stay; the redshift is the file's. @param {any} item */
+  /**
+   * Show another item. The zoom is reset; smoothing and toggles stay; the redshift is the item's `z`, otherwise the
+   * file's. @param {any} item
+   */
   show(item) {
     this.item = { windows: [], lines: [], bands: [], second: [], overlays: [], offers: {}, ...item }
-    this.state.z = item.redshift ?? 0
+    this.state.z = item.z ?? item.redshift ?? 0
     this.state.brush = false
     this.freeRange = null
     this.dragged = null

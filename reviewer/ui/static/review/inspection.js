@@ -1,0 +1,230 @@
+// The person's own inspection of the spectrum: redshift, quality, issues, class and comment, as in DESI's visual
+// inspection. The redshift tried in the plot is kept in this browser until it is saved as part of an inspection.
+
+import { lasting } from '../common/browser_storage.js'
+import { cap, fill, h } from '../common/dom.js'
+import { parseNumber, redshift } from '../common/format.js'
+import { newKey, postUntilAnswered } from '../common/http.js'
+import { isComposing } from '../common/keys.js'
+import { openPanel } from '../common/panels.js'
+
+/** An inspection in one line, e.g. "z 0.3688000 · quality 4 · issues RC · QSO". @param {Inspection} one */
+function inLine({ z, quality, issues, spectype, comment }) {
+  return [
+    z !== null && `z ${redshift(z)}`,
+    quality !== null && `quality ${quality}`,
+    issues && `issues ${issues}`,
+    spectype,
+    comment && `“${comment}”`,
+  ]
+    .filter(Boolean)
+    .join(' · ')
+}
+
+export class Inspecting {
+  #key = newKey()
+
+  /**
+   * @param {{state: import('./state.js').ReviewState, view: import('./item_view.js').ItemView,
+   *   notices: import('../common/notices.js').Notices, dropItem: (id: number) => void}} options
+   */
+  constructor({ state, view, notices, dropItem }) {
+    this.state = state
+    this.view = view
+    this.notices = notices
+    this.dropItem = dropItem
+  }
+
+  /** The button in the item's header: what this person found, and whether people differ. */
+  button() {
+    const { item } = this.state
+    if (!item) return null
+    const { mine, merged } = item.inspection
+    const conflict = merged?.conflict.length ? `, people differ: ${merged.conflict.join(', ')}` : ''
+    const text = mine ? inLine({ ...mine, comment: '' }) || 'comment' : 'inspect'
+    return h(
+      `button.guide.inspection${conflict ? '.amber' : ''}`,
+      {
+        type: 'button',
+        title: `Your redshift, quality, issues and class of this spectrum${conflict}`,
+        onClick: () => this.open(),
+      },
+      text,
+      ' ',
+      cap('V'),
+    )
+  }
+
+  async open() {
+    const { item, me } = this.state
+    if (!item) return
+    const found = await openInspection(item, me.scales, this.view.spectrum.item && this.view.spectrum.state.z)
+    if (!found) return
+    const body = { key: this.#key, ...found }
+    try {
+      const unreachable = () => this.notices.toast('Not saved yet: the server does not answer. Trying again.')
+      const mine = await postUntilAnswered(`/api/item/${item.id}/inspection`, body, unreachable)
+      this.#key = newKey()
+      this.dropItem(item.id)
+      forgetTried(me.initials, item.id)
+      this.notices.toast('Inspection saved.')
+      if (!this.state.isShown(item.id)) return
+      item.inspection = { ...item.inspection, mine: inLine(mine) ? mine : null }
+      this.view.drawHeader()
+      if (mine.z !== null && this.view.spectrum.item) this.view.spectrum.command('z', mine.z)
+    } catch (error) {
+      this.#key = newKey()
+      this.notices.error(error)
+    }
+  }
+}
+
+/**
+ * The form. Keys outside text fields: 0 to 4 the quality, r c s the issues, p the plot's redshift.
+ * @param {Item} item @param {Person['scales']} scales @param {number | null} plotted the redshift of the plot
+ * @returns {Promise<Omit<Inspection, 'person'> | null>}
+ */
+function openInspection({ inspection }, { qualities, issues, spectypes }, plotted) {
+  const { mine, others, merged } = inspection
+  return openPanel('Your inspection of this spectrum', (close, dialog) => {
+    const note = h('p.note.look', { hidden: true, role: 'alert' })
+    const z = h('input.z', {
+      type: 'text',
+      inputMode: 'decimal',
+      autocomplete: 'off',
+      'aria-label': 'Redshift',
+      placeholder: 'none',
+      value: mine && mine.z !== null ? redshift(mine.z) : '',
+    })
+    const take = h(
+      'button',
+      {
+        type: 'button',
+        hidden: plotted === null,
+        onClick: () => {
+          z.value = redshift(plotted ?? 0)
+        },
+      },
+      `take z = ${redshift(plotted ?? 0)} of the plot `,
+      cap('p'),
+    )
+    /** @param {string} name @param {string} value @param {boolean} checked @param {string} type */
+    const choice = (name, value, checked, type = 'radio') => h('input', { type, name, value, checked })
+    const rated = Object.entries(qualities).sort(([one], [other]) => Number(other) - Number(one))
+    const qualityInputs = rated.map(([value]) => choice('quality', value, mine?.quality === Number(value)))
+    const issueInputs = Object.keys(issues).map((letter) =>
+      choice('issue', letter, Boolean(mine?.issues.includes(letter)), 'checkbox'),
+    )
+    const noQuality = choice('quality', '', !mine || mine.quality === null)
+    const spectype = h(
+      'select',
+      { 'aria-label': 'Class' },
+      ['', ...spectypes].map((name) => h('option', { value: name }, name || 'none')),
+    )
+    spectype.value = mine?.spectype ?? ''
+    const comment = h('textarea', { rows: 2, 'aria-label': 'Comment', value: mine?.comment ?? '', maxLength: 2000 })
+    const submit = () => {
+      const typed = z.value.trim()
+      const value = typed ? parseNumber(typed) : null
+      if (value !== null && !(value > -1 && value <= 20)) {
+        fill(note, `z: found “${typed}”, expected a number above −1, 20 at most, or nothing`)
+        note.hidden = false
+        z.focus()
+        return
+      }
+      const quality = [...qualityInputs].find((input) => input.checked)?.value
+      close({
+        z: value,
+        quality: quality === undefined ? null : Number(quality),
+        issues: issueInputs.map((input) => (input.checked ? input.value : '')).join(''),
+        spectype: spectype.value,
+        comment: comment.value.trim(),
+      })
+    }
+    dialog.addEventListener('keydown', (event) => {
+      if (isComposing(event)) return
+      const { key, target } = event
+      if (key === 'Enter' && !event.shiftKey && !(target instanceof HTMLButtonElement)) {
+        event.preventDefault()
+        submit()
+        return
+      }
+      if (target === z || target === comment || event.ctrlKey || event.metaKey || event.altKey) return
+      const input = [...qualityInputs, ...issueInputs].find((one) => one.value === key.toUpperCase())
+      if (input) {
+        input.checked = input.type === 'checkbox' ? !input.checked : true
+        input.focus()
+      } else if (key === 'p' && plotted !== null) take.click()
+      else return
+      event.preventDefault()
+    })
+    queueMicrotask(() => (qualityInputs.find((input) => input.checked) ?? noQuality).focus())
+    const group = (/** @type {string} */ title, /** @type {any[]} */ ...content) =>
+      h('fieldset', {}, h('legend', {}, title), content)
+    return h(
+      'form.reasons.inspection-form',
+      {
+        onSubmit: (/** @type {SubmitEvent} */ event) => {
+          event.preventDefault()
+          submit()
+        },
+      },
+      group('Redshift, in the medium of the spectrum', h('div.line', {}, z, take)),
+      group(
+        'Quality',
+        rated.map(([value, text], at) => h('label', {}, qualityInputs[at], ' ', cap(value), ' ', text)),
+        h('label', {}, noQuality, ' not given'),
+      ),
+      group(
+        'Issues',
+        Object.entries(issues).map(([letter, text], at) =>
+          h('label', {}, issueInputs[at], ' ', cap(letter.toLowerCase()), ' ', text),
+        ),
+      ),
+      group('Class', spectype),
+      group('Comment', comment),
+      others.length > 0 &&
+        group(
+          'Others',
+          others.map((one) => h('p', {}, h('strong', {}, one.person), ` ${inLine(one)}`)),
+        ),
+      merged && merged.people.length > 1 && h(`p.note${merged.conflict.length ? '.look' : ''}`, {}, mergedText(merged)),
+      note,
+      h('footer', {}, h('button.primary', { type: 'submit' }, 'Save inspection ', cap('Enter'))),
+    )
+  })
+}
+
+/** @param {NonNullable<Item['inspection']['merged']>} merged */
+function mergedText({ people, z, quality, spectype, secure, conflict }) {
+  if (conflict.length) return `${people.join(', ')} differ in ${conflict.join(', ')}: a third person decides.`
+  const parts = [z !== null && `z ${redshift(z)}`, quality !== null && `quality ${quality}`, spectype].filter(Boolean)
+  return `Together: ${parts.join(' · ')}${secure ? ' · secure' : ''}`
+}
+
+const triedName = (/** @type {string} */ initials, /** @type {number} */ item) => `so-z ${initials} ${item}`
+
+/**
+ * The redshift at which the plot of an item starts: the last one tried in this browser, otherwise that of the person's
+ * inspection; null for the file's.
+ * @param {string} initials @param {Item} item
+ * @returns {number | null}
+ */
+export function ownRedshift(initials, item) {
+  const tried = lasting.read(triedName(initials, item.id))
+  if (tried && tried.born === item.version.at) return tried.z
+  return item.inspection.mine?.z ?? null
+}
+
+/**
+ * Keep a redshift that was tried.
+ * @param {string} initials @param {Item} item @param {number} z @param {number} known the file's
+ */
+export function keepTried(initials, item, z, known) {
+  const starts = item.inspection.mine?.z ?? known
+  if (z === starts) forgetTried(initials, item.id)
+  else lasting.set(triedName(initials, item.id), JSON.stringify({ z, born: item.version.at }))
+}
+
+/** @param {string} initials @param {number} item */
+const forgetTried = (initials, item) => lasting.remove(triedName(initials, item))
