@@ -63,6 +63,7 @@ def mount(
         show_error=True,
         # The largest files that people drop here are DESI coadds.
         max_file_size="2gb",
+        pwa=True,
         theme=theme(),
         head=head(),
     )
@@ -177,6 +178,8 @@ def head() -> str:
     return "\n".join(
         (
             '<script src="/ui/common/first_theme.js"></script>',
+            '<link rel="icon" type="image/png" href="/favicon.ico">',
+            '<link rel="apple-touch-icon" href="/pwa_icon/192">',
             f'<link rel="preload" as="script" href="{PLOTLY_URL}" id="so-plotly">',
             '<script type="module" src="/ui/common/plotly_ready.js"></script>',
             *(f'<link rel="modulepreload" href="/ui/{name}">' for name in [FIRST_DESK, *modules(FIRST_DESK)]),

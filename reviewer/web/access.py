@@ -31,6 +31,8 @@ PUBLIC: Mapping[str, tuple[str, ...]] = {
     "/sign-out": ("POST",),
     "/favicon.ico": READING,
     "/manifest.json": READING,
+    "/pwa_icon/192": ("GET",),
+    "/pwa_icon/512": ("GET",),
     "/theme.css": READING,
 }
 """Open without a session: signing in, and files of the released program."""

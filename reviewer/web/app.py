@@ -33,7 +33,19 @@ from reviewer.web.access import UPLOAD_FOLDER, Access, UploadLimit
 from reviewer.web.context import Context
 from reviewer.web.headers import Headers
 from reviewer.web.pictures import Gallery
-from reviewer.web.routes import aids, assets, audit, blind, blind_setup, documents, live, progress, review, sign_in
+from reviewer.web.routes import (
+    aids,
+    assets,
+    audit,
+    blind,
+    blind_setup,
+    documents,
+    installing,
+    live,
+    progress,
+    review,
+    sign_in,
+)
 from reviewer.web.settings import ServerSettings
 from reviewer.web.similar import SimilarSpectra
 
@@ -44,7 +56,7 @@ PROXIES = ["127.0.0.1", "::1"]
 _SHUTDOWN_SECONDS = 3  # for open connections, e.g. a page that follows a run, when the server is stopped
 ROUTERS = (
     *(review.router, aids.router, live.router, blind.router, blind_setup.router),
-    *(sign_in.router, progress.router, documents.router, audit.router, assets.router),
+    *(sign_in.router, progress.router, documents.router, audit.router, installing.router, assets.router),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from importlib.metadata import version
 
@@ -159,3 +160,25 @@ def test_a_coordinator_reads_and_verifies_the_audit_log_and_a_reviewer_has_no_en
         expect(log.locator("tbody tr")).to_have_count(1)
         log.get_by_role("button", name="Verify").click()
         expect(log.locator(".note.good")).to_contain_text("all facts they cover are unchanged", timeout=30_000)
+
+
+def test_the_page_can_be_installed_as_an_app(desk: Page) -> None:
+    # The name and the icons of Gradio would be valid as well.
+    session = desk.context.new_cdp_session(desk)
+    answer = session.send("Page.getAppManifest")
+    assert answer["errors"] == []
+    manifest = json.loads(answer["data"])
+    assert manifest["name"] == "Spec-o3"
+    assert session.send("Page.getInstallabilityErrors")["installabilityErrors"] == []
+    for icon in manifest["icons"]:
+        size = desk.evaluate(
+            """async (src) => {
+              const image = new Image()
+              image.src = src
+              await image.decode()
+              return `${image.naturalWidth}x${image.naturalHeight}`
+            }""",
+            icon["src"],
+        )
+        assert size == icon["sizes"]
+    assert {icon["purpose"] for icon in manifest["icons"]} == {"any", "maskable"}

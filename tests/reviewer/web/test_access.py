@@ -552,3 +552,13 @@ def findings(report: object) -> Iterator[dict[str, str]]:
     elif isinstance(report, list):
         for value in report:
             yield from findings(value)
+
+
+def test_the_manifest_and_its_icons_are_ours_and_open_without_a_session(browsers: dict[str, TestClient]) -> None:
+    manifest = browsers["no session"].get("/manifest.json")
+    assert manifest.headers["content-type"] == "application/manifest+json"
+    assert manifest.json()["name"] == "Spec-o3"
+    for address in ("/favicon.ico", *{icon["src"] for icon in manifest.json()["icons"]}):
+        answer = browsers["no session"].get(address)
+        assert (answer.status_code, answer.content[:4]) == (200, b"\x89PNG"), address
+    assert browsers["no session"].get("/pwa_icon/100000").status_code == 404
