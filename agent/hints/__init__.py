@@ -13,7 +13,7 @@ from functools import cache
 from typing import Literal
 
 from agent.hints.claims import claims_of, compare, summary
-from agent.hints.evidence import HOT, LOW_SNR, Evidence, LineEvidence, evidence
+from agent.hints.evidence import HOT, LOW_SNR, Evidence, LineEvidence, at_rest, evidence
 from agent.hints.promises import promises
 from agent.hints.unexplained import unexplained
 from agent.lines import Band, Line, SkyBand, bands, convert, convert_window, lines, sky_bands
@@ -159,7 +159,7 @@ def _view(spectrum: Spectrum, zoom: Zoom, window: Window) -> _View:
         return _View(spectrum, (lo, hi), 1.0, observed, zoom)
     z = zoom.z if zoom.frame == "rest" else (spectrum.redshift or 0.0)
     to_axis = 1.0 if zoom.frame == "rest" else 1.0 + z
-    return _View(rest(spectrum, z), (lo / to_axis, hi / to_axis), to_axis, 1.0 + z, zoom)
+    return _View(at_rest(spectrum, z), (lo / to_axis, hi / to_axis), to_axis, 1.0 + z, zoom)
 
 
 def _entries(view: _View, task: Task | None) -> tuple[Line | Band | None, list[Line | Band]]:

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from agent.lines import Line, lines
-from agent.measure import COARSE, Undefined, signal_to_noise
+from agent.measure import COARSE, Undefined, rest, signal_to_noise
 from agent.measure.blends import LineMeasurement, measure_line, region_around
 from agent.measure.molecules import MoleculeEvidence, is_cool, molecule
 from agent.measure.peaks import TwoMaxima, two_maxima
@@ -159,6 +159,12 @@ class Evidence:
 def evidence(at_rest: Spectrum) -> Evidence:
     """Return the evidence on a spectrum at rest, from a small cache."""
     return Evidence(at_rest)
+
+
+@lru_cache(maxsize=64)
+def at_rest(spectrum: Spectrum, z: float) -> Spectrum:
+    """Return the spectrum at rest, the same object each time, so that its evidence is measured once."""
+    return rest(spectrum, z)
 
 
 def _peak(spectrum: Spectrum, line: Line) -> float | None:

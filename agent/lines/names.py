@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from agent.lines import Band, Line, bands, lines
@@ -34,6 +35,37 @@ def named(text: str) -> tuple[Line | Band, ...]:
     return tuple(
         entry for entry, pattern in _patterns() if pattern.search(for_lines if isinstance(entry, Line) else plain)
     )
+
+
+def mentions(text: str) -> Iterator[tuple[int, int, Line | Band]]:
+    """Yield the places ``text[start:end]`` where lines and bands are named individually, in reading order, the longest
+    name where several would fit.
+    """
+    plain, places = _with_places(text)
+    masked = _molecules().sub(lambda match: " " * len(match[0]), text)
+    for_lines, _ = _with_places(masked)
+    found = [
+        (places[match.start()], places[match.end()], entry)
+        for entry, pattern in _patterns()
+        for match in pattern.finditer(for_lines if isinstance(entry, Line) and len(for_lines) == len(plain) else plain)
+    ]
+    end = 0
+    for first, last, entry in sorted(found, key=lambda one: (one[0], -one[1])):
+        if first >= end:
+            yield first, last, entry
+            end = last
+
+
+def _with_places(text: str) -> tuple[str, list[int]]:
+    """Return the text in the form that the patterns are for, and the place in ``text`` of each of its letters."""
+    letters = [_plain_letter(letter) for letter in text]
+    places = [number for number, letter in enumerate(letters) for _ in letter]
+    return "".join(letters), [*places, len(text)]
+
+
+@cache
+def _plain_letter(letter: str) -> str:
+    return _plain(letter)
 
 
 def species_named(text: str) -> frozenset[str]:

@@ -13,6 +13,7 @@ from agent import tool
 from agent.plot import RENDERER, pixels_sha256, png_bytes
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
+from agent.trajectory.statements import disagreements
 from agent.trajectory.tags import read_response, turn_text
 from reviewer.rules.workflow import WITHDRAWALS
 from reviewer.store import Store, Version
@@ -138,6 +139,7 @@ def _provenance(store: Store, item_id: int, key: str, trajectory: Trajectory) ->
             for m in store.marks.of_item(item_id)
         ],
         "rules": None if rules is None else asdict(rules),
+        "disagreements": len(disagreements(trajectory, versions[0].trajectory)),
         "one_person": len(people) <= 1,
     }
 

@@ -14,6 +14,7 @@ from reviewer.store.blind.values import (
 from reviewer.store.errors import (
     CannotWrite,
     Damaged,
+    Disagreement,
     FileGone,
     HeldByAnother,
     InUse,
@@ -73,6 +74,7 @@ __all__ = [
     "CannotWrite",
     "CommittedVerdict",
     "Damaged",
+    "Disagreement",
     "Draft",
     "Entry",
     "Export",

@@ -94,6 +94,22 @@ class VersionMoved(StoreError):
         self.yours = yours
 
 
+class Disagreement(StoreError):
+    """The texts disagree with their tool calls or with the answer, and the decision does not confirm that.
+
+    :param statements: the id of the step that has the text, and a sentence, of each
+    """
+
+    def __init__(self, statements: tuple[tuple[str, str], ...]) -> None:
+        count = f"{len(statements)} statements disagree" if len(statements) != 1 else "1 statement disagrees"
+        first = "; ".join(text for _, text in statements[:3])
+        super().__init__(
+            f"Not decided: {count} with the tool calls or the answer ({first}). "
+            "Correct the text, return it, or confirm each of them with the decision."
+        )
+        self.statements = statements
+
+
 class KeyReused(StoreError):
     """An idempotency key was used again for another request: an error of the page, not of the person."""
 

@@ -148,6 +148,12 @@ def version_from(row: sqlite3.Row) -> Version:
     )
 
 
+def draft_of(db: Transaction, item_id: int) -> Trajectory:
+    """Return the text of an item's first version."""
+    (body,) = db.execute("SELECT body FROM versions WHERE item = ? AND number = 1", (item_id,)).fetchone()
+    return Trajectory.from_json(json.loads(body))
+
+
 def version_by_id(db: Transaction, item_id: int, version_id: int) -> Version:
     """Return a version of this item. :raises NotFound: the item has no such version"""
     row = db.execute("SELECT * FROM versions WHERE id = ? AND item = ?", (version_id, item_id)).fetchone()

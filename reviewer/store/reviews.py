@@ -15,11 +15,12 @@ from typing import Any
 from agent.spectrum import Spectrum
 from agent.spectrum.record import Medium, medium_may_be_set, medium_text, with_medium
 from agent.trajectory import Trajectory, Zoom
+from agent.trajectory.statements import disagreements, sentence
 from reviewer.rules.workflow import Action, Decision, Standing, Verb, incomplete, refusal, standing, undo_refusal
 from reviewer.store.accounts import find_person
 from reviewer.store.blind.scoring import refuse_withheld
-from reviewer.store.errors import KeyReused, LeaseLost, NotAllowed, VersionMoved
-from reviewer.store.history import History, version_by_id, version_from
+from reviewer.store.errors import Disagreement, KeyReused, LeaseLost, NotAllowed, VersionMoved
+from reviewer.store.history import History, draft_of, version_by_id, version_from
 from reviewer.store.items import Items, body_of, insert_version
 from reviewer.store.leases import Leases, drop_autosave, drop_sent_comment
 from reviewer.store.spectra import Spectra, encode, insert_spectrum
@@ -30,6 +31,11 @@ _INSERT_DECISION = """
 INSERT INTO decisions (key, item, version, person, round, verb, reason, comment, withdraws, rules, at)
 VALUES (:key, :item, :version, :person, :round, :verb, :reason, :comment, :withdraws, :rules, :at)
 """
+
+SENDS_ON: tuple[Verb, ...] = ("submit", "pass", "approve")
+"""Decisions after which a text can become training data."""
+CONFIRMED = "confirmed_disagreements"
+"""In the log entry of a decision: how many disagreements between texts and tool calls the person confirmed."""
 
 # What a version cannot change: the question, the spectrum, the drafter, the known truth.
 _FIXED = (
@@ -157,6 +163,7 @@ class Reviews:
         reason: str = "",
         comment: str = "",
         worked: WorkTime | None = None,
+        confirmed: int = 0,
     ) -> Standing:
         """Append a decision on a version and return the item's standing. The same key returns the first result.
 
@@ -165,6 +172,9 @@ class Reviews:
         :param reason: a code of ``REASONS``, for reject only
         :param comment: free text; required for return
         :param worked: the time that the person worked on the item; None: not known
+        :param confirmed: number of disagreements between texts and tool calls that the person was shown and decides
+            in spite of; it is in the log
+        :raises Disagreement: the version has another number of them, and the verb sends it on (``SENDS_ON``)
         :raises VersionMoved: ``version_id`` is no longer the current version
         :raises NotAllowed: the rules forbid it, or the decision is incomplete; the message gives the reason
         :raises LeaseLost: the lease has ended
@@ -188,8 +198,13 @@ class Reviews:
             sentence = incomplete(verb, reason, comment) or _submit_problem(verb, version.trajectory)
             if sentence is not None:
                 raise NotAllowed(sentence)
+            open_ones = _disagreements(db, verb, version)
+            if open_ones and len(open_ones) != confirmed:
+                raise Disagreement(open_ones)
+            confirmed = len(open_ones)
             lease = self._leases.still_held(db, lease_token, person, item_id)
-            self.append_decision(db, {**decision, "key": key, "round": now.round, "withdraws": None}, worked)
+            row = {**decision, "key": key, "round": now.round, "withdraws": None}
+            self.append_decision(db, row, worked, confirmed)
             drop_sent_comment(db, person, version)
             db.execute("UPDATE leases SET ended = 'decided' WHERE id = ?", (lease["id"],))
             return self._history.refresh(db, item_id)
@@ -266,7 +281,9 @@ class Reviews:
         if sentence is not None:
             raise NotAllowed(sentence)
 
-    def append_decision(self, db: Transaction, decision: Mapping[str, object], worked: WorkTime | None = None) -> None:
+    def append_decision(
+        self, db: Transaction, decision: Mapping[str, object], worked: WorkTime | None = None, confirmed: int = 0
+    ) -> None:
         rules = self._history.current_rules(db)[0]
         at = self._database.now()
         row = {**decision, "rules": rules, "at": stamp(at)}
@@ -277,6 +294,8 @@ class Reviews:
             facts["work_times"] = _insert_work_time(db, number, worked, at)
         what = "undone" if row["verb"] == "undo" else "decided"
         details = {name: row[name] for name in ("version", "round", "verb", "reason", "withdraws") if row[name]}
+        if confirmed:
+            details[CONFIRMED] = confirmed
         self._database.log(db, str(row["person"]), what, f"item {row['item']}", details, facts)
 
     def _replayed(self, db: Transaction, key: str, submitted: Mapping[str, object]) -> Standing | None:
@@ -340,6 +359,15 @@ def _insert_work_time(db: Transaction, decision: int, worked: WorkTime, at: date
     times = {"elapsed": round(worked.elapsed, 3), "active": round(min(worked.active, worked.elapsed), 3)}
     opened_at = stamp(at - timedelta(seconds=worked.elapsed))
     return insert(db, "work_times", {"decision": decision, "opened_at": opened_at, **times})
+
+
+def _disagreements(db: Transaction, verb: Verb, version: Version) -> tuple[tuple[str, str], ...]:
+    """Return the disagreements of a version that a decision sends on: the id of the step and a sentence."""
+    if verb not in SENDS_ON:
+        return ()
+    draft = draft_of(db, version.item_id) if version.number > 1 else None
+    found = disagreements(version.trajectory, draft)
+    return tuple((one.step, sentence(one, version.trajectory)) for one in found)
 
 
 def _submit_problem(verb: Verb, trajectory: Trajectory) -> str | None:

@@ -17,6 +17,7 @@ from reviewer.errors import internal_error
 from reviewer.live.bench import BenchFull
 from reviewer.live.runs import TooManyRunning
 from reviewer.store import (
+    Disagreement,
     HeldByAnother,
     KeyReused,
     LeaseLost,
@@ -53,6 +54,7 @@ def install(app: FastAPI) -> None:
     for exception, status, kind in _KINDS:
         app.add_exception_handler(exception, _answer(status, kind))
     app.add_exception_handler(VersionMoved, _moved)
+    app.add_exception_handler(Disagreement, _disagreement)
     app.add_exception_handler(RequestValidationError, _bad_request)
     app.add_exception_handler(OverflowError, _too_large)
     app.add_exception_handler(Exception, _bug)
@@ -75,6 +77,13 @@ def _moved(request: Request, error: Exception) -> JSONResponse:
         number=theirs.number,
         author=theirs.author,
         steps=theirs.trajectory.to_json()["steps"],
+    )
+
+
+def _disagreement(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, Disagreement)
+    return plain(
+        409, "disagreement", str(error), statements=[{"step": step, "text": text} for step, text in error.statements]
     )
 
 

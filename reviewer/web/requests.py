@@ -49,6 +49,12 @@ class Autosaved(Sent):
     """When the server last saved this page's text; None: never."""
 
 
+class Texts(Sent):
+    """The steps whose texts are compared with the tool calls and the data."""
+
+    steps: Annotated[list[Object], Field(max_length=200)]
+
+
 class Saved(Sent):
     """The steps of a new version; the server adds the rest."""
 
@@ -86,6 +92,8 @@ class Decided(Sent):
     reason: str = ""
     comment: Text = ""
     worked: Worked | None = None
+    confirmed: Annotated[int, Field(ge=0, le=10_000)] = 0
+    """Number of disagreements between texts and tool calls that the person has confirmed."""
 
 
 class Undone(Sent):

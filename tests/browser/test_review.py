@@ -78,6 +78,9 @@ def screen_and_revise(page: Page) -> None:
     lo, hi = (float(zoom.locator(f"[name={name}]").input_value()) for name in ("lo", "hi"))
     assert abs(lo - 6400) < 8
     assert abs(hi - 6700) < 8
+    zoom.locator(".number").click()
+    page.keyboard.press("Shift+R")
+    expect(page.locator(".card.think ins", has_text=f"{hi:g}").first).to_be_visible()
     expect(page.locator(".so-top .saved")).to_contain_text("saved")
     page.locator(".decision-bar .comment").fill("wider window, and what the wings mean")
     picture(page, "review")

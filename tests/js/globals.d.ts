@@ -216,6 +216,21 @@ interface LoadedItem {
   atlas: Atlas
 }
 
+/** A part of a text that is tied to pixels, or to a step. Offsets are those of JavaScript strings. */
+interface Span {
+  start: number
+  end: number
+  kind: 'window' | 'wavelength' | 'line' | 'number' | 'verdict'
+  status: 'ok' | 'stale' | 'unknown'
+  /** Å on the axis of the spectrum's data */
+  range: [number, number] | null
+  /** the step it is about */
+  about: string | null
+  note: string
+  /** the text that agrees with the data */
+  new: string | null
+}
+
 interface Hint {
   level: string
   text: string

@@ -32,6 +32,7 @@ from reviewer.web.payload import (
     stamp,
 )
 from reviewer.web.pictures import as_stated, png_in_base64, revise, zoom_json, zoom_step
+from reviewer.web.statements import statements_json
 from reviewer.web.verdict_first import VerdictFirstDep, hash_of, item_of_alias, neutral_spectrum, require_verdict
 from reviewer.web.visibility import VisibleDep, require_visible
 
@@ -184,6 +185,12 @@ def item_hints(context: ContextDep, item_id: int, first: VerdictFirstDep, versio
     return {"hints": {z.id: context.hints(spectrum, z, task, thought_on(trajectory, z), z is zooms[0]) for z in zooms}}
 
 
+@router.post("/item/{item_id}/statements", dependencies=_JUDGED)
+def statements(context: ContextDep, visible: VisibleDep, item_id: int, sent: requests.Texts) -> dict[str, Any]:
+    """Compare the texts of these steps with their tool calls and the data; nothing is stored."""
+    return statements_json(context, visible.item(item_id), sent.steps)
+
+
 @router.get("/picture/{name}")
 def picture(
     person: PersonDep,
@@ -294,6 +301,7 @@ def decide(person: PersonDep, context: ContextDep, item_id: int, sent: requests.
         reason=sent.reason,
         comment=sent.comment,
         worked=None if sent.worked is None else WorkTime(sent.worked.elapsed, sent.worked.active),
+        confirmed=sent.confirmed,
     )
     return {"state": standing.state, **progress_json(standing), "stamp": stamp(context.store.items.get(item_id))}
 

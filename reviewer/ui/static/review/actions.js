@@ -115,6 +115,10 @@ export function reviewActions(options) {
       if (editing.undo()) notices.toast('Taken back. Ctrl Shift Z makes the change again.')
     },
     'edit-redo': () => editing.redo(),
+    'update-numbers': onSelected((id) => {
+      if (state.editable) editing.updateNumbers(id)
+      else notices.toast(state.item?.may.edit)
+    }),
     'save-version': () => decisions.saveAndRefresh(),
     'mark-note': onSelected(note),
     comment: options.focusComment,

@@ -23,7 +23,8 @@ export class DecisionBar {
    * @param {import('../common/keys.js').Keys} keys
    * @param {{onVerb: (verb: string) => void, onCannotTell: () => void, onVerdict: (verdict: string) => void,
    *   onComment: (text: string) => void,
-   *   onUndo: () => void, onNext: () => void, onHistory: () => void, onRounds: () => void}} callbacks
+   *   onUndo: () => void, onNext: () => void, onHistory: () => void, onDisagreement: () => void,
+   *   onRounds: () => void}} callbacks
    */
   constructor(keys, callbacks) {
     this.root = h('div.decision-bar', { role: 'toolbar', 'aria-label': 'Decision' })
@@ -45,9 +46,10 @@ export class DecisionBar {
   }
 
   /**
-   * @param {{item: Item | null, dirty: boolean, message: string}} state `message`: shown instead of the item's history
+   * @param {{item: Item | null, dirty: boolean, disagreements: number, message: string}} state
+   *   `disagreements`: between texts and tool calls; `message`: shown instead of the item's history
    */
-  show({ item, dirty, message }) {
+  show({ item, dirty, disagreements, message }) {
     this.itemId = item?.id
     if (!item) {
       fill(this.root, h('span.muted', {}, message), h('span.spring'), this.#undo())
@@ -58,10 +60,20 @@ export class DecisionBar {
     fill(
       this.root,
       item.hidden ? this.#verdicts() : this.#verbs(item, dirty),
+      disagreements > 0 && this.#disagreements(disagreements),
       this.comment,
       this.#info(item, message),
       this.#undo(),
       h('button.next', { type: 'button', onClick: () => this.on.onNext() }, 'Next ', cap(this.keys.of('next'))),
+    )
+  }
+
+  #disagreements(count) {
+    const text = count === 1 ? '1 statement disagrees' : `${count} statements disagree`
+    return h(
+      'button.link.disagreements',
+      { type: 'button', title: 'go to the first of them', onClick: () => this.on.onDisagreement() },
+      `${text} with the tool calls or the answer`,
     )
   }
 

@@ -12,6 +12,10 @@ const CANNOT_TELL = 'cannot_tell'
 
 const SLOW = 700 // ms after which the page shows that something is being sent
 
+/** @type {Record<string, string>} decisions after which a text can become training data */
+const ALL_THE_SAME = { submit: 'Submit all the same', pass: 'Pass all the same', approve: 'Approve all the same' }
+const SENDS_ON = Object.keys(ALL_THE_SAME)
+
 /** @type {Record<string, string>} */
 const DONE = {
   keep: 'Kept',
@@ -42,6 +46,9 @@ function sentence({ version }, verb, { state, progress }) {
  * @property {import('../common/notices.js').Notices} notices
  * @property {import('../common/page_status.js').TopBar} topBar
  * @property {() => Promise<void>} windowsDrawn resolves when the tool has drawn every requested window
+ * @property {() => import('./statements.js').Disagreement[]} disagreements between the texts and their tool calls, as
+ *   far as they are known
+ * @property {(id: string) => void} select a step
  * @property {(marks: Record<string, Mark>) => void} showMarks
  * @property {(id: number, change?: Partial<QueueRow>) => void} onChanged an item changed on the server
  * @property {(id: number) => Promise<void>} open
@@ -276,8 +283,12 @@ export class Decisions {
       if (version === null) return
       const worked = this.on.workTime.spent(item.id)
       const body = { version, verb, reason, comment, key: this.state.decisionKey, worked }
-      const answer = await this.#postLeased(`/api/item/${item.id}/decide`, body)
+      const answer = await this.#postConfirmed(item, verb, body)
       if (answer === null) return
+      if (answer === 'not confirmed') {
+        if (version !== item.version.id) await this.on.refresh()
+        return
+      }
       onSent()
       this.on.workTime.decided(item.id)
       draft.decided(steps, typed) // text typed meanwhile is kept as unsent text on the earlier version
@@ -298,6 +309,31 @@ export class Decisions {
     } finally {
       draft.resume()
     }
+  }
+
+  /**
+   * Send a decision. Where the texts disagree with their tool calls, the person is shown how and confirms it first:
+   * what is known here before the request, the rest after the server has refused it.
+   * @param {Item} item @param {string} verb @param {Object} body
+   */
+  async #postConfirmed(item, verb, body) {
+    let open = SENDS_ON.includes(verb) ? this.on.disagreements() : []
+    for (;;) {
+      if (open.length && !(await this.#confirmed(verb, open))) return 'not confirmed'
+      try {
+        return await this.#postLeased(`/api/item/${item.id}/decide`, { ...body, confirmed: open.length })
+      } catch (error) {
+        if (!(error instanceof Refused) || error.kind !== 'disagreement') throw error
+        open = error.detail.statements
+      }
+    }
+  }
+
+  /** @param {string} verb @param {import('./statements.js').Disagreement[]} open */
+  async #confirmed(verb, open) {
+    const choice = await dialogs.confirmDisagreements(open, ALL_THE_SAME[verb])
+    if (choice === 'first') this.on.select(open[0].step)
+    return choice === 'confirm'
   }
 
   /** Load an item that has changed, and show the reason of the refusal. @param {Item} item @param {Error} error */

@@ -137,6 +137,30 @@ export function askText(title, value, action, unsent) {
   })
 }
 
+/**
+ * Show where texts disagree with their tool calls or with the answer, and let the person decide in spite of it.
+ * @param {import('./statements.js').Disagreement[]} open @param {string} action the label of the button
+ * @returns {Promise<'confirm' | 'first' | null>}
+ */
+export function confirmDisagreements(open, action) {
+  const count = open.length === 1 ? '1 statement disagrees' : `${open.length} statements disagree`
+  return openPanel(`${count} with the tool calls or the answer`, (close) => {
+    const first = h('button.primary', { type: 'button', onClick: () => close('first') }, 'Go to the first')
+    queueMicrotask(() => first.focus())
+    return h(
+      'div.confirm',
+      {},
+      h(
+        'ul',
+        {},
+        open.map(({ text }) => h('li', {}, text)),
+      ),
+      h('p.note', {}, 'What you confirm is counted in the log and in every export.'),
+      h('footer', {}, first, h('button', { type: 'button', onClick: () => close('confirm') }, action)),
+    )
+  })
+}
+
 const when = (iso) => new Date(iso).toLocaleString('sv').slice(0, 16)
 
 const runsOf = (runs) => runs.map((r) => (r.op === '=' ? r.text : h(r.op === '-' ? 'del' : 'ins', {}, r.text)))

@@ -1,6 +1,7 @@
 // Editing the steps of the item shown: text, windows, order. The server's tool draws every new window.
 
 import { postJSON } from '../common/http.js'
+import { rewritten, spansOf, textOf, textsAround } from '../trace/statements.js'
 import { insertAfter, moveStep, newStepId, removeStep, replaceStep } from '../trace/steps.js'
 
 /** Windows are rounded to 0.1 Å: finer than any pixel here, and readable. @param {number} x */
@@ -26,6 +27,7 @@ const hintKey = (/** @type {number} */ item, /** @type {Step} */ step) => `${ite
  * @typedef {Object} EditingOptions
  * @property {import('./state.js').ReviewState} state
  * @property {import('./item_view.js').ItemView} view
+ * @property {import('./statements.js').Statements} statements
  * @property {import('../common/notices.js').Notices} notices
  */
 
@@ -40,8 +42,9 @@ export class Editing {
   #pictures = new Map()
 
   /** @param {EditingOptions} options */
-  constructor({ state, view, notices }) {
+  constructor({ state, view, statements, notices }) {
     this.state = state
+    this.statements = statements
     this.view = view
     this.notices = notices
     state.addEventListener('steps', (event) => {
@@ -78,6 +81,28 @@ export class Editing {
 
   redo() {
     return this.state.redoSteps()
+  }
+
+  /**
+   * Write the windows and numbers in the texts of a step as the tool calls and the data are now; of a zoom in the
+   * thoughts around it.
+   * @param {string} id
+   */
+  async updateNumbers(id) {
+    const { state, statements } = this
+    const { item } = state
+    if (!state.editable || !item) return
+    await this.settled()
+    await statements.compareNow()
+    if (!state.isShown(item.id)) return
+    let { steps } = state
+    for (const step of textsAround(steps, id)) {
+      const text = rewritten(textOf(step), spansOf(statements.spans, step))
+      const change = step.kind === 'answer' ? { explanation: text } : { text }
+      if (text !== textOf(step)) steps = replaceStep(steps, step.id, change)
+    }
+    if (steps === state.steps) this.notices.toast('The windows and numbers in these texts need no update.')
+    else state.changeSteps(steps)
   }
 
   /** Take over the server's hints on the version shown. @param {Record<string, Hint[]>} hints by step */

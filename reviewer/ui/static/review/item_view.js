@@ -13,10 +13,13 @@ import { TraceView } from '../trace/view.js'
 import { keepTried, ownRedshift } from './inspection.js'
 import { pictureURL } from './items.js'
 
+const LEAST_SHOWN = 120 // Å in the window plot around a line that a text names
+
 /**
  * @typedef {Object} ItemViewOptions
  * @property {import('./state.js').ReviewState} state
  * @property {import('../common/notices.js').Notices} notices
+ * @property {() => Record<string, import('../trace/statements.js').SpansOfText>} spans what is known of the texts
  * @property {(name: string) => string | undefined} pictureOf a picture that the server has just drawn
  * @property {(lo: number, hi: number, final: boolean) => void} onDrag a window is dragged on the spectrum
  * @property {() => void} onGuide
@@ -31,10 +34,11 @@ export class ItemView {
   #drawn = ''
 
   /** @param {ItemViewOptions} options */
-  constructor({ state, notices, pictureOf, onDrag, onGuide, onMedium, onConfirm, inspectionButton, cards }) {
+  constructor({ state, notices, spans, pictureOf, onDrag, onGuide, onMedium, onConfirm, inspectionButton, cards }) {
     this.state = state
     this.notices = notices
     this.pictureOf = pictureOf
+    this.spans = spans
     this.onGuide = onGuide
     this.onMedium = onMedium
     this.onConfirm = onConfirm
@@ -47,6 +51,8 @@ export class ItemView {
       onSelect: (id) => this.select(id, { scroll: false }),
       onPicture: openPicture,
       onMistyped: (message) => notices.toast(message),
+      onPoint: (span) => this.#light(span),
+      onSpan: (span) => this.#goTo(span),
     })
     this.spectrum = new SpectrumView(this.spectrumPane, {
       onWindow: (lo, hi, { final }) => onDrag(lo, hi, final),
@@ -112,6 +118,7 @@ export class ItemView {
       hints: row.spectrum && !item.hidden ? hints : Object.fromEntries(steps.map((step) => [step.id, []])),
       pictureURL: (step) => this.pictureOf(step.picture) ?? pictureURL(trajectory, step.picture, step.arguments),
       overviewURL: pictureURL(trajectory, trajectory.overview, {}),
+      spans: this.spans(),
       editable,
       markable: !item.hidden && standing.round !== null,
       hidden: item.hidden,
@@ -252,6 +259,24 @@ export class ItemView {
   /** @param {Record<string, Hint[] | undefined>} hints */
   showHints(hints) {
     this.trace.refresh({ hints })
+  }
+
+  /** @param {Record<string, import('../trace/statements.js').SpansOfText>} spans by step */
+  showSpans(spans) {
+    this.trace.refresh({ spans })
+  }
+
+  /** Light up the wavelengths of a part of a text. @param {Span | null} span */
+  #light(span) {
+    if (this.state.current?.spectrum) this.spectrum.highlight(span?.range ?? null)
+  }
+
+  /** Show the wavelengths of a part of a text in the window plot. @param {Span} span */
+  #goTo({ range }) {
+    if (!this.state.current?.spectrum || !range) return
+    const room = Math.max(0, LEAST_SHOWN - (range[1] - range[0])) / 2
+    this.spectrum.goTo([range[0] - room, range[1] + room])
+    this.spectrum.highlight(range)
   }
 
   /** Select a step on its card and on the spectrum. @param {string} id */

@@ -26,6 +26,7 @@ import { Navigation, itemInAddress } from './navigation.js'
 import { Queue } from './queue.js'
 import { Recovery } from './recovery.js'
 import { ReviewState } from './state.js'
+import { Statements } from './statements.js'
 import { WorkTime } from './work_time.js'
 
 const NOTHING_LEFT =
@@ -104,6 +105,7 @@ function buildReview(root, me, keymap) {
   const view = new ItemView({
     state,
     notices,
+    spans: () => statements.spans,
     pictureOf: (name) => editing.picture(name),
     onDrag: (lo, hi, final) => editing.dragWindow(lo, hi, final),
     onGuide: () => act('guide'),
@@ -119,10 +121,12 @@ function buildReview(root, me, keymap) {
       onAdd: (id, kind) => editing.add(id, kind),
       onMove: (id, by) => editing.move(id, by),
       onRemove: (id) => editing.remove(id),
+      onUpdate: (id) => editing.updateNumbers(id),
     },
   })
   const inspecting = new Inspecting({ state, view, notices, dropItem: (id) => items.drop(id) })
-  const editing = new Editing({ state, view, notices })
+  const statements = new Statements(state)
+  const editing = new Editing({ state, view, statements, notices })
   const bar = new DecisionBar(keys, {
     onVerb: (verb) => decisions.decide(verb),
     onCannotTell: () => decisions.cannotTell(),
@@ -131,6 +135,7 @@ function buildReview(root, me, keymap) {
     onUndo: () => decisions.undo(),
     onNext: () => navigation.next(),
     onHistory: () => act('history'),
+    onDisagreement: () => view.select(statements.disagreements[0].step),
     onRounds: () => openRounds(me.rules),
   })
   const refresh = () => navigation.refresh()
@@ -151,6 +156,8 @@ function buildReview(root, me, keymap) {
     notices,
     topBar,
     windowsDrawn: () => editing.settled(),
+    disagreements: () => statements.known ?? [],
+    select: (id) => view.select(id),
     showMarks: (marks) => view.showMarks(marks),
     onChanged: (id, change = {}) => {
       items.drop(id)
@@ -194,6 +201,7 @@ function buildReview(root, me, keymap) {
     recovery.begin(loaded.item, refreshed)
     bar.comment.value = state.draft?.comment ?? ''
     queue.setShown(loaded.item.row)
+    statements.begin(sameItem)
     view.show(sameItem)
     showBar()
   }
@@ -206,7 +214,8 @@ function buildReview(root, me, keymap) {
   }
 
   function showBar(message = '') {
-    bar.show({ item: state.item, dirty: state.dirty, message })
+    const disagreements = state.item ? statements.disagreements.length : 0
+    bar.show({ item: state.item, dirty: state.dirty, disagreements, message })
   }
 
   function toggleQueue() {
@@ -249,6 +258,10 @@ function buildReview(root, me, keymap) {
     notices.happened('edit')
     showBar()
   })
+  statements.addEventListener('change', () => {
+    view.showSpans(statements.spans)
+    showBar()
+  })
   onTheme((theme) => view.spectrum.setTheme(theme))
   followLinks((batch) => navigation.showBatch(batch).catch((error) => notices.error(error)))
   new ConnectionStrip(me.initials, reconnected)
@@ -263,18 +276,22 @@ function buildReview(root, me, keymap) {
   })
   document.addEventListener('visibilitychange', () => (document.hidden ? state.draft?.flush() : lease.renew()))
 
-  return { start, handle: new ReviewHandle({ state, view, lease, queue, navigation }) }
+  return { start, handle: new ReviewHandle({ state, view, lease, queue, navigation, statements }) }
 }
 
 /** What other tabs, tests and benchmarks may use of the Review tab. */
 class ReviewHandle {
   #parts
 
-  /** @param {{state: ReviewState, view: ItemView, lease: Lease, queue: Queue, navigation: Navigation}} parts */
+  /**
+   * @param {{state: ReviewState, view: ItemView, lease: Lease, queue: Queue, navigation: Navigation,
+   *   statements: Statements}} parts
+   */
   constructor(parts) {
     this.#parts = parts
     this.spectrum = parts.view.spectrum
     this.queue = parts.queue
+    this.statements = parts.statements
   }
 
   get current() {

@@ -65,7 +65,10 @@ export class Panel {
         title: 'Drag to change the window (or arrow keys: one pixel; with Shift, ten)',
       }),
     )
-    this.layer.append(this.cursor, this.brush, ...this.edges)
+    this.lit = h('div.so-lit', { hidden: true })
+    /** @type {number[] | null} a range of the data's wavelengths that is lit up */
+    this.litRange = null
+    this.layer.append(this.cursor, this.lit, this.brush, ...this.edges)
     host.classList.add('so-panel')
     host.setAttribute('role', 'figure')
     host.setAttribute('aria-label', name === 'full' ? 'Whole spectrum' : 'Window of the selected step')
@@ -187,6 +190,15 @@ export class Panel {
     this.layer.prepend(...badges(geometry, scene))
     const selected = scene.windows.find((window) => window.selected)
     this.edges.forEach((edge, end) => this.#placeEdge(edge, selected, end))
+    this.highlight(this.litRange)
+  }
+
+  /** Light up a range of the data's wavelengths (Å), e.g. of a line that a text names; null: none. */
+  highlight(/** @type {number[] | null} */ range) {
+    const { geometry, lit } = this
+    this.litRange = range
+    lit.hidden = !range || !geometry || range[1] < geometry.range[0] || range[0] > geometry.range[1]
+    if (!lit.hidden) this.#cover(lit, range, [geometry.top, geometry.bottom])
   }
 
   showCursor(wavelength) {
@@ -212,14 +224,21 @@ export class Panel {
   showBrush(range, heights = /** @type {number[] | null} */ (null)) {
     const { geometry, brush } = this
     brush.hidden = !range || !geometry
-    if (brush.hidden) return
-    const [top, bottom] = heights ?? [geometry.top, geometry.bottom]
+    if (!brush.hidden) this.#cover(brush, range, heights ?? [geometry.top, geometry.bottom])
+  }
+
+  /**
+   * Lay an element over wavelengths of the data, between two heights (px from the top).
+   * @param {HTMLElement} element @param {any} range @param {number[]} heights
+   */
+  #cover(element, range, [top, bottom]) {
+    const { geometry } = this
     const [from, to] = range.map((wavelength) =>
       Math.max(geometry.left, Math.min(geometry.right, geometry.x(wavelength))),
     )
-    Object.assign(brush.style, {
+    Object.assign(element.style, {
       left: `${from}px`,
-      width: `${to - from}px`,
+      width: `${Math.max(2, to - from)}px`,
       top: `${top}px`,
       height: `${bottom - top}px`,
     })

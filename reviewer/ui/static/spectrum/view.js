@@ -121,6 +121,7 @@ export class SpectrumView {
     this.state.brush = false
     this.freeRange = null
     this.dragged = null
+    this.highlight(null)
     this.selected = item.selected ?? null
     this.data = prepare(item.spectrum)
     this.width.show(item.spectrum, this.data)
@@ -447,6 +448,11 @@ export class SpectrumView {
     this.freeRange = range
     this.#aim()
     this.#draw()
+  }
+
+  /** Light up a range of the data's wavelengths (Å) in both plots; null: none. */
+  highlight(/** @type {number[] | null} */ range) {
+    for (const panel of this.panels) panel.highlight(range)
   }
 
   #drawControls() {

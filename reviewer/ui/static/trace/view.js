@@ -4,6 +4,7 @@
 import { cap, fill, h, part } from '../common/dom.js'
 import { isComposing } from '../common/keys.js'
 import { diffWords } from './steps.js'
+import { marked, spanList, spansOf, staleIn, textOf } from './statements.js'
 import { drawZoom, hintList, showEdges } from './zoom_card.js'
 
 export const MARKS = [
@@ -27,6 +28,9 @@ export const MARKS = [
  * @property {(after: string | null, kind: 'zoom' | 'think') => void} [onAdd]
  * @property {(id: string, by: number) => void} [onMove]
  * @property {(id: string) => void} [onRemove]
+ * @property {(span: Span | null) => void} [onPoint] a part of a text is pointed at; null: no longer
+ * @property {(span: Span) => void} [onSpan] a part of a text is chosen
+ * @property {(id: string) => void} [onUpdate] the numbers in the texts of a step are to be written anew
  * @property {(message: string) => void} [onMistyped] an edge of a window cannot be read
  */
 
@@ -38,6 +42,7 @@ export const MARKS = [
  * @property {Record<string, string>} editedBy initials
  * @property {Record<string, Mark>} marks
  * @property {Record<string, Hint[] | undefined>} hints undefined while they are being measured
+ * @property {Record<string, import('./statements.js').SpansOfText>} [spans] parts of the texts that are tied to pixels
  * @property {boolean} editable
  * @property {boolean} markable
  * @property {any[]} [offered] the marks to choose from
@@ -79,6 +84,40 @@ export class TraceView {
     }
     /** @type {string | null} */
     this.selected = null
+    if (callbacks.onPoint) this.#listenForSpans()
+  }
+
+  #listenForSpans() {
+    const point = (event, span) => {
+      if (this.#spanAt(event.target)) this.on.onPoint(span ?? null)
+    }
+    for (const name of ['mouseover', 'focusin'])
+      this.root.addEventListener(name, (event) => point(event, this.#spanAt(event.target)))
+    for (const name of ['mouseout', 'focusout']) this.root.addEventListener(name, (event) => point(event, null))
+    this.root.addEventListener('click', (event) => this.#choose(event))
+    this.root.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter' || event.key === ' ') this.#choose(event)
+    })
+  }
+
+  /** The span that an element of a text or of a list shows. @returns {Span | null} */
+  #spanAt(target) {
+    const shown = target instanceof Element && /** @type {HTMLElement | null} */ (target.closest('.tied'))
+    if (!shown) return null
+    const id = /** @type {HTMLElement | null} */ (shown.closest('.card'))?.dataset.step
+    return (id && this.state.spans?.[id]?.list[Number(shown.dataset.span)]) || null
+  }
+
+  /** Go to a span's wavelengths, and show what is measured there under the text. */
+  #choose(event) {
+    const span = this.#spanAt(event.target)
+    if (!span) return
+    event.preventDefault()
+    event.stopPropagation()
+    const card = /** @type {HTMLElement} */ (event.target.closest('.card'))
+    card.querySelector('.measured')?.remove()
+    if (span.note) part(card, '.body').append(h(`p.measured.${span.status}`, { role: 'status' }, span.note))
+    this.on.onSpan(span)
   }
 
   /** Draw a trace. @param {TraceState} state */
@@ -142,10 +181,13 @@ export class TraceView {
   }
 
   /**
-   * Show other marks or hints; cards, focus and scroll stay.
-   * @param {{marks?: Record<string, Mark>, hints?: Record<string, Hint[] | undefined>}} change
+   * Show other marks, hints or spans; cards, focus and scroll stay.
+   * @param {{marks?: Record<string, Mark>, hints?: Record<string, Hint[] | undefined>,
+   *   spans?: Record<string, import('./statements.js').SpansOfText>}} change
    */
-  refresh({ marks, hints }) {
+  refresh({ marks, hints, spans }) {
+    if (spans) this.#refreshSpans(spans)
+    if (!marks && !hints) return
     if (marks) this.state.marks = marks
     if (hints) this.state.hints = hints
     for (const step of this.state.steps) {
@@ -153,8 +195,65 @@ export class TraceView {
       if (!card) continue
       fill(part(card, '.marks'), this.#marks(step))
       this.#noteInto(card, step)
-      if (step.kind === 'zoom') fill(part(card, '.hints'), hintList(step, this.state.hints[step.id]))
+      if (step.kind === 'zoom') fill(part(card, '.hints'), hintList(step, this.state))
     }
+  }
+
+  #refreshSpans(spans) {
+    this.state.spans = spans
+    for (const step of this.state.steps) {
+      const card = this.cards.get(step.id)
+      if (!card) continue
+      if (step.kind === 'zoom') fill(part(card, '.hints'), hintList(step, this.state))
+      else if (card.querySelector('textarea')) this.#listSpans(card, step)
+      else if (!card.querySelector('.text')?.contains(document.activeElement)) this.#fillText(card, step)
+      this.#disagreements(card, step)
+    }
+  }
+
+  /** A text with its spans and its changes since the draft. */
+  #fillText(card, step) {
+    const text = card.querySelector('.text')
+    if (!text) return
+    const original = this.state.originals.get(step.id)
+    const before = original && textOf(original)
+    const after = textOf(step)
+    const runs = before === undefined ? [{ op: '=', text: after }] : diffWords(before, after)
+    const empty = !after && this.state.editable && step.kind === 'think'
+    fill(
+      text,
+      marked(runs, spansOf(this.state.spans, step), this.selected === step.id),
+      empty && h('span.muted', {}, 'Empty: press Enter to write.'),
+    )
+  }
+
+  /** The spans of a text being edited, under its field. */
+  #listSpans(card, step) {
+    const list = card.querySelector('.tied-list')
+    if (list) fill(list, spanList(textOf(step), spansOf(this.state.spans, step)))
+  }
+
+  /** In the header: how many parts of the text disagree, and the button that writes them anew. */
+  #disagreements(card, step) {
+    const stale = staleIn(spansOf(this.state.spans, step))
+    card.classList.toggle('disagrees', stale.length > 0)
+    const count = stale.length === 1 ? '1 disagrees' : `${stale.length} disagree`
+    const can = this.state.editable && stale.some((span) => span.new !== null)
+    fill(
+      part(card, '.disagreements'),
+      stale.length > 0 && h('span.stale', { title: stale.map((span) => span.note).join('\n') }, count),
+      can &&
+        h(
+          'button.update',
+          {
+            type: 'button',
+            title: 'write the windows and numbers as they are now',
+            onClick: () => this.on.onUpdate(step.id),
+          },
+          'update numbers ',
+          cap('R'),
+        ),
+    )
   }
 
   /**
@@ -192,6 +291,7 @@ export class TraceView {
       fill(other, this.#marks(this.state.steps.find((s) => s.id === owner)))
     }
     card.classList.add('selected')
+    for (const tied of this.root.querySelectorAll('.text .tied')) tied.tabIndex = card.contains(tied) ? 0 : -1
     fill(part(card, '.marks'), this.#marks(step))
     if (scroll) card.scrollIntoView({ block: 'nearest' })
   }
@@ -238,6 +338,7 @@ export class TraceView {
         h('span.number', {}, String(number)),
         h('span.kind', {}, kind),
         edited && h('span.edited', { title: `edited by ${edited}` }, `edited by ${edited}`),
+        h('span.disagreements', {}),
         h('span.marks', {}),
       ),
       h('div.body', {}),
@@ -247,6 +348,7 @@ export class TraceView {
     if (step.kind === 'think') this.#textInto(body, step)
     if (step.kind === 'zoom') drawZoom(card, step, this)
     if (step.kind === 'answer') this.#answerInto(body, step)
+    this.#disagreements(card, step)
     fill(part(card, '.marks'), this.#marks(step))
     this.#noteInto(card, step)
     if (this.state.editable) card.append(this.#tools(step))
@@ -282,28 +384,15 @@ export class TraceView {
       )
   }
 
-  /** A text with its changes since the draft: struck out and inserted. */
-  #withChanges(text, original) {
-    if (original === undefined || original === text) return [text]
-    return diffWords(original, text).map((run) =>
-      run.op === '=' ? run.text : h(run.op === '-' ? 'del' : 'ins', {}, run.text),
-    )
-  }
-
   #textInto(body, step) {
-    const original = this.state.originals.get(step.id)
     fill(
       body,
-      h(
-        'p.text',
-        {
-          title: this.state.editable ? 'double-click or press Enter to edit' : '',
-          onDblclick: () => this.edit(step.id),
-        },
-        this.#withChanges(step.text, original?.text),
-        !step.text && this.state.editable && h('span.muted', {}, 'Empty: press Enter to write.'),
-      ),
+      h('p.text', {
+        title: this.state.editable ? 'double-click or press Enter to edit' : '',
+        onDblclick: () => this.edit(step.id),
+      }),
     )
+    this.#fillText(body, step)
   }
 
   #openText(card, step) {
@@ -331,7 +420,8 @@ export class TraceView {
       },
       onBlur: () => this.#closeText(card, step.id),
     })
-    body.querySelector('.text')?.replaceWith(area)
+    body.querySelector('.text')?.replaceWith(area, h('ul.tied-list', { 'aria-label': 'In this text' }))
+    this.#listSpans(card, step)
     fitHeight(area)
     area.focus()
     area.setSelectionRange(area.value.length, area.value.length)
@@ -369,8 +459,9 @@ export class TraceView {
       verdict,
       ' ',
       typeof step.score === 'number' && h('span.chip.score', { title: SCORE }, `log odds ${signed(step.score)}`),
-      h('p.text', { onDblclick: () => this.edit(step.id) }, this.#withChanges(step.explanation, original?.explanation)),
+      h('p.text', { onDblclick: () => this.edit(step.id) }),
     )
+    this.#fillText(body, step)
   }
 
   #tools(step) {

@@ -4,6 +4,7 @@
 import { fill, fillAround, h, part } from '../common/dom.js'
 import { mediumText, parseNumber } from '../common/format.js'
 import { isComposing } from '../common/keys.js'
+import { spansOf, staleIn, textOf } from './statements.js'
 import { stepText, windowOf } from './steps.js'
 
 /** A wavelength in Å with at most two decimals. */
@@ -86,7 +87,7 @@ export function drawZoom(card, step, trace) {
         ),
         labelOf(card, step, trace),
         before(step, state.originals.get(step.id)),
-        h('ul.hints', {}, hintList(step, state.hints[step.id])),
+        h('ul.hints', {}, hintList(step, state)),
       ),
     ),
   )
@@ -99,11 +100,20 @@ export function drawZoom(card, step, trace) {
   typing.defaultValue = twin.defaultValue
 }
 
-/** The hints of a zoom as list items; `hints` is undefined while they are being measured. */
-export function hintList(step, hints) {
+/**
+ * The texts that quote another window than this zoom's, and its hints, as list items; hints may still be measured.
+ * @param {any} step @param {import('./view.js').TraceState} state
+ */
+export function hintList(step, { steps, spans, hints: measured }) {
   if (step.pending) return []
-  if (hints === undefined) return [h('li.waiting', {}, 'measuring …')]
-  return hints.map((hint) => h(`li.${hint.level}`, { title: hint.why }, hint.text))
+  const quoted = steps.flatMap((other, at) =>
+    staleIn(spansOf(spans, other))
+      .filter((span) => span.about === step.id)
+      .map((span) => h('li.look.disagrees', {}, `Step ${at + 1} says ${textOf(other).slice(span.start, span.end)}`)),
+  )
+  const hints = measured[step.id]
+  if (hints === undefined) return [...quoted, h('li.waiting', {}, 'measuring …')]
+  return [...quoted, ...hints.map((hint) => h(`li.${hint.level}`, { title: hint.why }, hint.text))]
 }
 
 /** Show these edges (Å) in the fields of a card. */

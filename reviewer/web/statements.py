@@ -1,0 +1,63 @@
+"""What the Review page gets about the texts of a trace: parts tied to pixels, and disagreements with the tool calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agent.hints.spans import Span, SpanReader
+from agent.trajectory import Trajectory
+from agent.trajectory.statements import disagreements, sentence, text_of_step
+from reviewer.store import Item
+from reviewer.web.context import Context
+
+
+def statements_json(context: Context, item: Item, steps: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the spans of each text, with offsets in UTF-16 units as JavaScript counts them, and the disagreements.
+
+    :param steps: of the page, which may have been edited. A page that hides the answer sends what it shows, so nothing
+        else is in the result
+    :raises TrajectoryError: a step cannot be read
+    """
+    first = context.store.items.versions(item.id)[0].trajectory if item.version.number > 1 else item.version.trajectory
+    trajectory = Trajectory.from_json({**item.version.trajectory.to_json(), "steps": steps})
+    spans = _reader(context, item).spans(trajectory, first)
+    return {
+        "spans": {
+            step.id: [_span_json(span, text_of_step(step)) for span in spans[step.id]]
+            for step in trajectory.steps
+            if step.id in spans
+        },
+        "disagreements": [
+            {"step": one.step, "text": sentence(one, trajectory)} for one in disagreements(trajectory, first)
+        ],
+    }
+
+
+def _reader(context: Context, item: Item) -> SpanReader:
+    """Return the reader of an item's spectrum; it keeps what it has measured."""
+    sha256, redshift = item.row.spectrum_sha256, item.version.trajectory.redshift
+    task = context.tasks.get(item.row.task)
+    if sha256 is None:
+        return SpanReader(None, redshift, task)
+    spectrum = context.gallery.spectrum(sha256)
+    made: SpanReader = context.aids.get(
+        ("spans", sha256, str(redshift), item.row.task), lambda: SpanReader(spectrum, redshift, task)
+    )
+    return made
+
+
+def _span_json(span: Span, text: str) -> dict[str, Any]:
+    return {
+        "start": _utf16(text[: span.start]),
+        "end": _utf16(text[: span.end]),
+        "kind": span.kind,
+        "status": span.status,
+        "range": None if span.range is None else [round(edge, 2) for edge in span.range],
+        "about": span.about,
+        "note": span.note,
+        "new": span.new,
+    }
+
+
+def _utf16(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -1,0 +1,180 @@
+"""Texts tied to pixels: disagreements on the card, at the decision and in the export; numbers written anew."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from reviewer.rules.campaign import Rules
+from reviewer.store import Store
+from tests.browser.support.review_app import (
+    PASSWORD,
+    drag_window,
+    places,
+    serving,
+    settled,
+    signed_in,
+    spec_o3,
+    working_alone,
+)
+
+pytestmark = pytest.mark.browser
+
+GALAXY = "spectra/sdss/GALAXY/spec-0266-51602-0013.fits"
+KNOWN = "window.specO3.review.statements.known !== null"
+NOTE = re.compile(r"the text says 6402 to 6702 Å, the window of step 2 is 6[0-9.]+ – 6[0-9.]+ Å")
+STEPS = "window.specO3.review.drafting.steps"
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[str]:
+    db = tmp_path_factory.mktemp("statements") / "annotations.db"
+    spec_o3("draft", shared / GALAXY, "--policy", "baseline", "--task", "cv", "--db", db)
+    with serving(db) as address:
+        yield address
+
+
+@pytest.fixture
+def desk(chromium: Browser, url: str) -> Iterator[Page]:
+    """The galaxy in revision, as drafted, with its texts compared."""
+    with working_alone(chromium, url, 1) as page:
+        if page.locator(".decision-bar .round").inner_text() == "screening":
+            page.keyboard.press("Shift+K")
+        expect(page.locator(".decision-bar .round")).to_have_text("revision")
+        settled(page)
+        if page.evaluate("window.specO3.review.drafting.dirty"):
+            page.locator(".notice button", has_text="Discard it").click()
+            expect(page.locator(".notice")).to_be_hidden()
+            settled(page)
+        page.wait_for_function(KNOWN)
+        yield page
+
+
+def moved(page: Page) -> None:
+    """Drag the window of the first zoom; its texts quote the one before."""
+    page.locator(".card.zoom .number").first.click()
+    drag_window(page, 7100, 7400)
+    page.wait_for_function(f"{STEPS}.find((s) => s.kind === 'zoom').arguments.wavelength_range[0] < 6400")
+    expect(page.locator(".decision-bar .disagreements")).to_be_visible()
+
+
+def test_a_draft_of_the_baseline_agrees_with_its_tool_calls_and_names_what_can_be_seen(desk: Page) -> None:
+    expect(desk.locator(".trace .tied-window.ok").first).to_be_visible()
+    assert desk.locator(".trace .tied-number.ok").count() > 3
+    expect(desk.locator(".trace .tied.stale")).to_have_count(0)
+    expect(desk.locator(".decision-bar .disagreements")).to_have_count(0)
+    for text in desk.evaluate(f"{STEPS}.filter((s) => s.kind === 'think').map((s) => s.text)"):
+        expect(desk.locator(".card.think .text", has_text=text[:60]).first).to_have_text(text, use_inner_text=True)
+
+
+def test_a_moved_window_is_amber_until_r_writes_the_texts_anew(desk: Page) -> None:
+    moved(desk)
+    first = desk.locator(".card.think").first
+    expect(first.locator(".tied.stale")).to_have_count(1)
+    expect(first.locator(".tied.stale")).to_have_attribute("title", NOTE)
+    expect(desk.locator(".card.zoom").first.locator("li.disagrees")).to_have_count(2)
+    expect(desk.locator(".decision-bar .disagreements")).to_contain_text("2 statements disagree")
+    before = desk.evaluate(f"{STEPS}.map((s) => s.text)")
+    desk.locator(".card.zoom .number").first.click()
+    desk.keyboard.press("Shift+R")
+    expect(desk.locator(".trace .tied.stale")).to_have_count(0)
+    expect(desk.locator(".decision-bar .disagreements")).to_have_count(0)
+    expect(first.locator("ins").first).to_be_visible()
+    lo, hi = desk.evaluate(f"{STEPS}.find((s) => s.kind === 'zoom').arguments.wavelength_range")
+    texts = desk.evaluate(f"{STEPS}.filter((s) => s.kind === 'think').map((s) => s.text)")
+    assert f"{lo:g} to {hi:g} Å" in texts[0]
+    assert f"In the window {lo:g} to {hi:g} Å, S/N " in texts[1]
+    desk.keyboard.press("Control+z")
+    assert desk.evaluate(f"{STEPS}.map((s) => s.text)") == before
+    expect(desk.locator(".decision-bar .disagreements")).to_be_visible()
+
+
+def test_pointing_at_a_part_of_a_text_lights_it_up_and_choosing_it_shows_it(desk: Page) -> None:
+    line = desk.locator(".card.think .tied-line", has_text="Hβ").first
+    line.hover()
+    lit = desk.locator(".so-full .so-lit")
+    expect(lit).to_be_visible()
+    ((at, _),) = places(desk, "full", 4862.7 * 1.1213164)
+    box = lit.bounding_box()
+    assert box is not None
+    assert box["x"] <= at + 1
+    assert at - 1 <= box["x"] + box["width"]
+    desk.mouse.move(5, 5)
+    expect(lit).to_be_hidden()
+    line.focus()
+    expect(lit).to_be_visible()
+    desk.keyboard.press("Enter")
+    expect(desk.locator(".so-step .so-lit")).to_be_visible()
+    desk.locator(".card.think .tied-number.ok", has_text="±").first.click()
+    expect(desk.locator(".card .measured", has_text="measured").first).to_contain_text("±")
+
+
+def test_a_text_being_edited_lists_its_parts_and_marks_what_disagrees(desk: Page) -> None:
+    desk.locator(".card .number").first.click()
+    desk.keyboard.press("Enter")
+    listed = desk.locator(".card .tied-list .tied-window", has_text="6402 to 6702 Å")
+    expect(listed).to_be_visible()
+    desk.keyboard.type(" So the next zoom: 6410 to 6710 Å.")
+    stale = desk.locator(".card .tied-list .tied.stale")
+    expect(stale).to_contain_text("6410 to 6710 Å")
+    desk.keyboard.press("Escape")
+    expect(desk.locator(".card.think").first.locator(".text .tied.stale")).to_have_text("6410 to 6710 Å")
+
+
+def test_a_flipped_verdict_is_amber_and_has_to_be_confirmed(desk: Page) -> None:
+    answer = desk.evaluate(f"{STEPS}.at(-1).verdict")
+    other = "NO" if answer == "YES" else "YES"
+    desk.locator(".card.answer select.verdict").select_option(other)
+    expect(desk.locator(".card.think .tied-verdict.stale")).to_have_text(answer)
+    expect(desk.locator(".decision-bar .disagreements")).to_contain_text("1 statement disagrees")
+    desk.keyboard.press("Escape")
+    desk.keyboard.press("k")
+    dialog = desk.locator("dialog.panel")
+    expect(dialog).to_contain_text(f"says {answer}; the answer is {other}")
+    dialog.locator("button", has_text="Go to the first").click()
+    expect(desk.locator(".card.selected .tied-verdict.stale")).to_be_visible()
+    expect(desk.locator(".decision-bar .round")).to_have_text("revision")
+
+
+def test_disagreements_are_confirmed_by_all_who_send_the_text_on_and_counted_in_the_export(
+    chromium: Browser, tmp_path: Path, shared: Path
+) -> None:
+    db = tmp_path / "annotations.db"
+    spec_o3("draft", shared / GALAXY, "--policy", "baseline", "--task", "cv", "--db", db)
+    store = Store.open(db)
+    for initials, role in (("RV", "reviewer"), ("AA", "auditor"), ("VO", "auditor"), ("CO", "coordinator")):
+        store.accounts.add_person(initials, f"Person {initials}", [role], password=PASSWORD)
+    store.settings.set_rules(None, Rules(auditors=1, votes=1, approve_at=1, reject_at=1))
+    store.close()
+    with serving(db) as address:
+        with signed_in(chromium, address, "RV", PASSWORD) as page:
+            settled(page)
+            page.keyboard.press("k")
+            expect(page.locator(".decision-bar .round")).to_contain_text("revision")
+            settled(page)
+            page.wait_for_function(KNOWN)
+            moved(page)
+            confirmed(page, "Submit all the same", "Submitted")
+        for initials, action, done in (("AA", "Pass", "Passed"), ("VO", "Approve", "Approved")):
+            with signed_in(chromium, address, initials, PASSWORD) as page:
+                settled(page)
+                expect(page.locator(".card.think .tied.stale").first).to_be_visible()
+                confirmed(page, f"{action} all the same", done)
+    spec_o3("export", "first", "--to", tmp_path / "exports", "--db", db, "--by", "CO")
+    manifest = json.loads((tmp_path / "exports" / "first" / "manifest.json").read_text())
+    assert [row["disagreements"] for row in manifest["items"]] == [2]
+    store = Store.open(db)
+    counts = [entry.details.get("confirmed_disagreements") for entry in store.log.entries(what="decided")]
+    store.close()
+    assert counts == [None, 2, 2, 2]
+
+
+def confirmed(page: Page, action: str, done: str) -> None:
+    page.keyboard.press("k")
+    page.locator("dialog.panel button", has_text=action).click()
+    expect(page.locator(".toasts")).to_contain_text(done)
