@@ -72,8 +72,12 @@ export class DecisionBar {
     const text = count === 1 ? '1 statement disagrees' : `${count} statements disagree`
     return h(
       'button.link.disagreements',
-      { type: 'button', title: 'go to the first of them', onClick: () => this.on.onDisagreement() },
-      `${text} with the tool calls or the answer`,
+      {
+        type: 'button',
+        title: 'with the tool calls or the answer: go to the first',
+        onClick: () => this.on.onDisagreement(),
+      },
+      text,
     )
   }
 

@@ -78,7 +78,7 @@ export function spanList(text, spans) {
     .filter(({ span, words }) => span.status === 'stale' || (!seen.has(words) && seen.add(words)))
     .sort((a, b) => rank(a.span) - rank(b.span))
     .map(({ span, number, words }) =>
-      h('li', {}, tied(span, number, words, true), span.status === 'stale' && h('span.note', {}, ` ${span.note}`)),
+      h('li', {}, tied(span, number, words, true), span.status === 'stale' && h('span.why', {}, ` ${span.note}`)),
     )
 }
 
