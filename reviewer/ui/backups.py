@@ -45,7 +45,7 @@ class BackupsForm:
 
 def build(store: Store, local: bool, backups: DailyBackups | None) -> BackupsForm:
     """Build the form and its handler."""
-    with gr.Column(elem_classes="so-sheet") as sheet:
+    with gr.Column(elem_classes=["so-sheet", "so-for-managers"]) as sheet:
         markup(f'<h3>Backups</h3><p class="about">{escape(_ABOUT)}</p>')
         now = markup()
         button = gr.Button("Back up now", size="sm", elem_classes="so-small")

@@ -29,18 +29,21 @@ class ExportForm:
     button: gr.Button
     waiting: gr.HTML
     made: gr.HTML
+    others: tuple[gr.HTML | gr.Dropdown | gr.Checkbox, ...]
+    """The other parts that only a person who may export sees."""
 
     @property
     def outputs(self) -> list[Any]:
-        return [self.name, self.button, self.waiting, self.made]
+        return [self.name, self.button, self.waiting, self.made, *self.others]
 
     def show(self, store: Store, may_use: bool) -> Changes:
-        """Return what can be exported now, and past exports."""
+        """Return what can be exported now, and past exports; only the latter for a person who may not export."""
         ready = len(store.queue.approved())
         return {
-            self.name: gr.update(placeholder=f"e.g. approved-{store.database.now():%Y-%m-%d}"),
-            self.button: gr.update(interactive=may_use and ready > 0),
-            self.waiting: _ready(ready),
+            self.name: gr.update(placeholder=f"e.g. approved-{store.database.now():%Y-%m-%d}", visible=may_use),
+            **dict.fromkeys(self.others, gr.update(visible=may_use)),
+            self.button: gr.update(interactive=may_use and ready > 0, visible=may_use),
+            self.waiting: _ready(ready) if may_use else "",
             self.made: _exports_table(store.settings.exports()),
         }
 
@@ -48,7 +51,7 @@ class ExportForm:
 def build(store: Store, local: bool, known: Mapping[str, Task]) -> ExportForm:
     """Build the form and its handlers."""
     folder = exporting.FOLDER
-    markup(f'<h3>Export approved</h3><p class="about">{escape(_ABOUT)}</p>')
+    about = markup(f'<h3>Export approved</h3><p class="about">{escape(_ABOUT)}</p>')
     waiting = markup()
     with gr.Row(equal_height=True):
         name = gr.Textbox(label="Name of the folder", max_length=80, scale=3, min_width=160)
@@ -60,7 +63,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> ExportForm:
     button = gr.Button("Export", variant="primary", size="sm", elem_classes="so-small")
     message, drawing = message_line(), markup(elem_classes="so-results")
     markup("<h3>Past exports</h3>")
-    form = ExportForm(name, button, waiting, markup())
+    form = ExportForm(name, button, waiting, markup(), (about, task, simulated, replace))
 
     @report_errors(message)
     def export_approved(

@@ -123,7 +123,7 @@ def library(store: Store, local: bool, tasks: Mapping[str, Task], backups: Daily
     """The Library tab: what comes in (survey files, trajectories), what goes out (exports), and backups."""
     notice = markup(elem_classes="so-notice")
     with gr.Row(elem_classes="so-columns"):
-        with gr.Column(scale=1, min_width=420):
+        with gr.Column(scale=1, min_width=420, elem_classes="so-for-managers") as coming_in:
             with gr.Column(elem_classes="so-sheet"):
                 drafting = drafts.build(store, local, tasks)
             with gr.Column(elem_classes="so-sheet"):
@@ -131,15 +131,18 @@ def library(store: Store, local: bool, tasks: Mapping[str, Task], backups: Daily
         with gr.Column(scale=1, min_width=420):
             with gr.Column(elem_classes="so-sheet"):
                 exporting = exports.build(store, local, tasks)
-            with gr.Column(elem_classes="so-sheet"):
+            with gr.Column(elem_classes=["so-sheet", "so-for-managers"]) as withdrawing_sheet:
                 withdrawing = withdrawals.build(store, local)
             backing_up = backups_form.build(store, local, backups)
+    # A person who may not use a form does not see it; what was exported is for everybody to read.
+    for_managers = [coming_in, withdrawing_sheet]
 
     @report_errors(notice)
     def show(request: gr.Request) -> Changes:
         manages = may_manage(require_person(request, store, local), store)
         return {
             notice: "" if manages else line("note", _READ_ONLY),
+            **dict.fromkeys(for_managers, gr.update(visible=manages)),
             **drafting.show(manages),
             **importing.show(manages),
             **withdrawing.show(store, manages),
@@ -147,8 +150,8 @@ def library(store: Store, local: bool, tasks: Mapping[str, Task], backups: Daily
             **backing_up.show(manages),
         }
 
-    outputs = [notice, drafting.button, importing.button, *withdrawing.outputs, *exporting.outputs, *backing_up.outputs]
-    on_show(show, outputs)
+    forms = [drafting.button, importing.button, *withdrawing.outputs, *exporting.outputs, *backing_up.outputs]
+    on_show(show, [notice, *for_managers, *forms])
 
 
 def theme() -> gr.themes.Base:

@@ -42,6 +42,7 @@ export async function mountReview(root) {
   reloadForGradio()
   const [me, keymap] = await Promise.all([meOrSignIn(), getJSON('/ui/review/keymap.json'), plotlyReady()])
   setPerson(me.initials)
+  document.documentElement.classList.toggle('so-manages', me.rules.solo || me.roles.includes('coordinator'))
   restoreItem(me.initials)
   const page = buildReview(root, me, keymap)
   window.specO3 = { ...window.specO3, review: page.handle }
