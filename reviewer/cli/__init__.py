@@ -20,6 +20,13 @@ COMMANDS = (
         "add_export",
         "run_export",
     ),
+    lazy(
+        "tables",
+        "Write every decision and inspection as tables (CSV, FITS, VOTable).",
+        "reviewer.cli.exchange",
+        "add_tables",
+        "run_tables",
+    ),
     lazy("withdraw", "Withdraw a batch that came in by mistake, or restore it.", "reviewer.cli.withdraw"),
     lazy("blind", "Plan, open, close and report blind scoring sessions.", "reviewer.cli.blind"),
     lazy("backup", "Copy the database while people work, or write it as plain files.", "reviewer.cli.backup"),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def add_export(parser: ArgumentParser) -> None:
     parser.add_argument("name", help="name of the export's folder")
-    parser.add_argument("--to", type=Path, metavar="DIR", help="parent folder (training/approved)")
+    parser.add_argument("--to", type=Path, metavar="DIR", help="parent folder (NAME-exports next to NAME.db)")
     parser.add_argument("--task", help="only trajectories of this task")
     parser.add_argument("--batch", help="only trajectories of this batch")
     parser.add_argument("--no-simulated", action="store_true", help="leave simulated spectra out")
@@ -32,10 +32,10 @@ def add_export(parser: ArgumentParser) -> None:
 
 
 def run_export(arguments: Namespace) -> int:
-    from reviewer.exchange.exports import FOLDER, ExportError, NothingToExport, export
+    from reviewer.exchange.exports import ExportError, NothingToExport, export, folder_of
 
-    folder = arguments.to or FOLDER
     with opened(arguments.db, must_exist=True) as store, ProgressBar(None, "items exported") as bar:
+        folder = arguments.to or folder_of(store)
         try:
             made = export(
                 store,
@@ -66,6 +66,27 @@ def run_export(arguments: Namespace) -> int:
     }
     print_result(arguments, result, _export_summary(made))
     return CHECK_FAILED if made.left_out else DONE
+
+
+def add_tables(parser: ArgumentParser) -> None:
+    parser.add_argument("--to", type=Path, metavar="DIR", help="folder for the tables (NAME-tables next to NAME.db)")
+    add_database(parser)
+    add_json(parser)
+
+
+def run_tables(arguments: Namespace) -> int:
+    from reviewer.exchange.tables import write_all
+
+    with opened(arguments.db, must_exist=True) as store:
+        path = store.path.resolve()
+        folder = arguments.to or path.with_name(f"{path.stem}-tables")
+        try:
+            made = write_all(store, folder)
+        except OSError as error:
+            raise CannotRun(f"{folder}: {error.strerror}; not every table was written") from error
+    result = {"folder": str(folder), "tables": {file.name: rows for file, rows in made}}
+    print_result(arguments, result, "\n".join(f"{rows} rows in {file}" for file, rows in made))
+    return DONE
 
 
 def _alone(store: Store) -> str | None:

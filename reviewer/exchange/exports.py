@@ -111,7 +111,6 @@ def _trl_row(one: ApprovedItem, paths: Sequence[str]) -> dict[str, Any]:
 
 
 SCHEMA = "spec-o3/export/1"
-FOLDER = Path(__file__).parents[2] / "training" / "approved"
 MANIFEST = "manifest.json"
 LOG_HEAD = "log_head.txt"
 WORTH_PROCESSES = 60
@@ -158,11 +157,17 @@ class Exported:
         return found
 
 
+def folder_of(store: Store) -> Path:
+    """Return the folder of this campaign's exports: ``annotations-exports`` next to ``annotations.db``."""
+    path = store.path.resolve()
+    return path.with_name(f"{path.stem}-exports")
+
+
 def export(
     store: Store,
     name: str,
     person: str | None = None,
-    folder: Path = FOLDER,
+    folder: Path | None = None,
     task: str | None = None,
     batch: str | None = None,
     include_simulated: bool = True,
@@ -172,6 +177,7 @@ def export(
 ) -> Exported:
     """Write the approved items to ``folder/name``.
 
+    :param folder: by default ``folder_of(store)``, next to the database
     :param person: initials, for the list of exports in annotations.db; None: not listed. Items that this person
         scores in a blind session that is not closed are left out
     :param task: only this task's; ``batch`` only this import's
@@ -183,6 +189,7 @@ def export(
         drew was killed
     :raises OSError: the disk is full, or nothing can be written there; what was there is as it was
     """
+    folder = folder or folder_of(store)
     target = _target(folder, name, replace)
     if person is not None:
         store.accounts.person(person)

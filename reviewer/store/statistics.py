@@ -137,6 +137,17 @@ class Statistics:
             rows = db.execute(_GOLD_VERDICTS.format(_chosen(task, batch)), {"task": task, "batch": batch})
             return tuple(GoldVerdict(row["person"], str(row["item"]), row["verdict"], row["label"]) for row in rows)
 
+    def decisions(self, person: str | None = None) -> list[dict[str, Any]]:
+        """Return every decision but undos, oldest first, as rows of a table.
+
+        Columns: item, name, class (the task's key), round, person, verb, reason, verdict (the answer that a submit,
+        pass or approve stands for, or "cannot tell"), comment, version, at, seconds (active; None: not known), undone.
+
+        :param person: leave out the decisions of other people in a round of audit or vote that is still open
+        """
+        with self._database.read() as db:
+            return list(db.query(_EVERY_DECISION, {"person": person}))
+
     def last_facts(self) -> tuple[int | None, ...]:
         """Return the latest ids of the facts behind these figures; equal ids mean equal figures."""
         with self._database.read() as db:
@@ -205,6 +216,29 @@ FROM verdicts v JOIN items i ON i.id = v.item JOIN standings s ON s.item = v.ite
 WHERE i.label IS NOT NULL AND s.state IN ('approved', 'rejected', 'cannot tell')
       AND v.id IN (SELECT min(id) FROM verdicts GROUP BY item, person) {}
 ORDER BY v.person, v.item
+"""
+
+_EVERY_DECISION = """
+SELECT d.item, i.name, i.task AS class, d.round, d.person, d.verb, d.reason,
+       CASE
+           WHEN d.reason = 'cannot_tell' THEN 'cannot tell'
+           WHEN d.verb IN ('submit', 'pass', 'approve') THEN coalesce((
+               SELECT json_extract(step.value, '$.verdict') FROM json_each(v.body, '$.steps') step
+               WHERE json_extract(step.value, '$.kind') = 'answer' ORDER BY step.id DESC LIMIT 1
+           ), '')
+           ELSE ''
+       END AS verdict,
+       d.comment, v.number AS version, d.at, w.active AS seconds,
+       iif(EXISTS (SELECT 1 FROM decisions u WHERE u.withdraws = d.id), 'yes', 'no') AS undone
+FROM decisions d
+JOIN items i ON i.id = d.item
+JOIN versions v ON v.id = d.version
+JOIN standings s ON s.item = d.item
+LEFT JOIN work_times w ON w.decision = d.id
+WHERE d.verb <> 'undo'
+      AND NOT (:person IS NOT NULL AND d.person <> :person AND s.state IN ('audit', 'vote')
+               AND d.round = s.state AND d.version = s.version)
+ORDER BY d.id
 """
 
 _LAST_FACTS = """

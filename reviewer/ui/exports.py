@@ -11,7 +11,7 @@ import gradio as gr
 
 from agent.tasks import Task
 from reviewer.exchange import exports as exporting
-from reviewer.store import Export, Store
+from reviewer.store import Store
 from reviewer.ui.widgets import Changes, counted, line, markup, message_line, report_errors, require_manager, table
 
 _ABOUT = (
@@ -44,13 +44,12 @@ class ExportForm:
             **dict.fromkeys(self.others, gr.update(visible=may_use)),
             self.button: gr.update(interactive=may_use and ready > 0, visible=may_use),
             self.waiting: _ready(ready) if may_use else "",
-            self.made: _exports_table(store.settings.exports()),
+            self.made: _exports_table(store, may_use),
         }
 
 
 def build(store: Store, local: bool, known: Mapping[str, Task]) -> ExportForm:
     """Build the form and its handlers."""
-    folder = exporting.FOLDER
     about = markup(f'<h3>Export approved</h3><p class="about">{escape(_ABOUT)}</p>')
     waiting = markup()
     with gr.Row(equal_height=True):
@@ -62,8 +61,9 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> ExportForm:
         replace = gr.Checkbox(False, label="Replace an export of this name", container=False, min_width=150)
     button = gr.Button("Export", variant="primary", size="sm", elem_classes="so-small")
     message, drawing = message_line(), markup(elem_classes="so-results")
+    tables = markup(_tables())
     markup("<h3>Past exports</h3>")
-    form = ExportForm(name, button, waiting, markup(), (about, task, simulated, replace))
+    form = ExportForm(name, button, waiting, markup(), (about, task, simulated, replace, tables))
 
     @report_errors(message)
     def export_approved(
@@ -79,7 +79,6 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> ExportForm:
             store,
             called.strip(),
             person=person.initials,
-            folder=folder,
             task=key or None,
             include_simulated=with_simulated,
             replace=again,
@@ -131,7 +130,23 @@ def _ready(ready: int) -> str:
     return f"<p>{counted(ready, 'approved item')} can be exported.</p>"
 
 
-def _exports_table(exports: list[Export]) -> str:
+def _tables() -> str:
+    """The tables that can be downloaded, as links."""
+    links = ['<a href="/api/tables/decisions.csv" download>decisions (CSV)</a>']
+    for name, title in (("inspections", "inspections"), ("inspections-merged", "inspections, merged")):
+        kinds = (("csv", "CSV"), ("fits", "FITS"), ("vot", "VOTable"))
+        links += [f'<a href="/api/tables/{name}.{kind}" download>{title} ({label})</a>' for kind, label in kinds]
+    about = (
+        "Every decision, and the inspections of each person and merged by DESI's rules. What others decided or found "
+    )
+    about += "in a round that is still open is left out."
+    return f"<h3>Tables</h3><p class='about'>{escape(about)}</p><p>{' · '.join(links)}</p>"
+
+
+def _exports_table(store: Store, may_use: bool) -> str:
+    exports = store.settings.exports()
+    folder = exporting.folder_of(store)
+    here = {one.id for one in exports if may_use and (folder / one.name / exporting.MANIFEST).is_file()}
     return table(
         ["Name", "When (UTC)", "Who", "What is in it", ""],
         [
@@ -140,7 +155,8 @@ def _exports_table(exports: list[Export]) -> str:
                 f"{one.at:%Y-%m-%d %H:%M}",
                 escape(one.person),
                 escape(in_words(one.manifest)),
-                f'<a href="/api/exports/{one.id}/manifest" download>manifest</a>',
+                (f'<a href="/api/exports/{one.id}/zip" download>zip</a> ' if one.id in here else "")
+                + f'<a href="/api/exports/{one.id}/manifest" download>manifest</a>',
             ]
             for one in reversed(exports)
         ],

@@ -40,6 +40,7 @@ from reviewer.web.routes import (
     blind,
     blind_setup,
     documents,
+    exports,
     installing,
     live,
     progress,
@@ -56,7 +57,8 @@ PROXIES = ["127.0.0.1", "::1"]
 _SHUTDOWN_SECONDS = 3  # for open connections, e.g. a page that follows a run, when the server is stopped
 ROUTERS = (
     *(review.router, aids.router, live.router, blind.router, blind_setup.router),
-    *(sign_in.router, progress.router, documents.router, audit.router, installing.router, assets.router),
+    *(sign_in.router, progress.router, exports.router, documents.router, audit.router, installing.router),
+    assets.router,
 )
 
 

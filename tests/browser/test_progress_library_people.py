@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 import time
 import zipfile
@@ -34,18 +35,16 @@ PASSWORD = "Hα in emission"
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+def store(tmp_path: Path) -> Iterator[Store]:
     """An empty database; exports are written next to it."""
-    monkeypatch.setattr(exporting, "FOLDER", tmp_path / "approved")
     store = Store.open(tmp_path / "annotations.db")
     yield store
     store.close()
 
 
 @pytest.fixture
-def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+def campaign(tmp_path: Path) -> Iterator[Store]:
     """Four items: two approved, one rejected, one without decisions. AA signs in with a password."""
-    monkeypatch.setattr(exporting, "FOLDER", tmp_path / "approved")
     store = a_store(tmp_path / "campaign.db")
     store.accounts.set_password("AA", "AA", PASSWORD)
     traces = [(a_trace(s), s) for s in (a_spectrum(f"{name}.fits") for name in "abcd")]
@@ -335,14 +334,43 @@ def test_the_export_button_writes_a_folder_and_shows_its_path(
     expect(page.get_by_text("expected letters, digits")).to_be_visible()
     page.get_by_label("Name of the folder").fill("first")
     page.get_by_role("button", name="Export", exact=True).click()
-    expect(page.get_by_text("Written to")).to_contain_text(str(tmp_path / "approved" / "first"), timeout=30_000)
+    expect(page.get_by_text("Written to")).to_contain_text(str(tmp_path / "campaign-exports" / "first"), timeout=30_000)
     row = page.get_by_role("row", name="first")
     expect(row).to_contain_text("2 items · 4 pictures · cv 2 · drafted by baseline 2")
     with page.expect_download() as download:
         row.get_by_role("link", name="manifest").click()
     manifest = json.loads(download.value.path().read_text())
-    assert manifest == json.loads((tmp_path / "approved" / "first" / "manifest.json").read_text())
+    assert manifest == json.loads((tmp_path / "campaign-exports" / "first" / "manifest.json").read_text())
     assert [export.person for export in campaign.settings.exports()] == ["AA"]
+    with page.expect_download() as download:
+        row.get_by_role("link", name="zip").click()
+    assert download.value.suggested_filename == "first.zip"
+    inside = zipfile.ZipFile(download.value.path())
+    assert json.loads(inside.read("first/manifest.json")) == manifest
+    assert len([name for name in inside.namelist() if name.endswith(".png")]) == 4
+    with page.expect_download() as download:
+        page.get_by_role("link", name="decisions (CSV)").click()
+    assert download.value.suggested_filename == "decisions.csv"
+    assert "2,b.fits,cv,vote,BB,approve,,YES," in download.value.path().read_text(encoding="utf-8")
+
+
+def test_downloads_are_for_coordinators_and_of_the_export_that_is_there(
+    campaign: Store, campaign_address: str, page: Page
+) -> None:
+    campaign.accounts.add_person("RE", "Rosa", ["reviewer"], PASSWORD)
+    exporting.export(campaign, "first", "AA", task="cv")
+    enter(page, campaign_address, "RE", PASSWORD)
+    for path in ("/api/exports/1/zip", "/api/tables/decisions.csv", "/api/tables/inspections.fits"):
+        answer = page.request.get(campaign_address.rstrip("/") + path)
+        assert (answer.status, answer.json()["kind"]) == (403, "not_allowed"), path
+    page.context.clear_cookies()
+    enter(page, campaign_address, "AA", PASSWORD)
+    assert page.request.get(campaign_address.rstrip("/") + "/api/exports/1/zip").status == 200
+    assert page.request.get(campaign_address.rstrip("/") + "/api/tables/inspections-merged.vot").status == 200
+    shutil.rmtree(exporting.folder_of(campaign) / "first")
+    answer = page.request.get(campaign_address.rstrip("/") + "/api/exports/1/zip")
+    assert answer.status == 404
+    assert "The folder was moved, deleted, or replaced by a later export" in answer.json()["error"]
 
 
 def test_an_export_is_imported_as_a_zip(

@@ -1,24 +1,22 @@
-"""Routes of the Progress tab's charts, and the manifests of exports."""
+"""Routes of the Progress tab's charts."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from threading import Lock
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Request
 
 from agent.statistics import DEFAULT, Resampling
 from agent.tasks import Task
 from reviewer.agreement.reliability import gold_agreement, round_agreement
 from reviewer.agreement.values import Estimate
 from reviewer.rules.workflow import Round
-from reviewer.store import TIME_DEFINITION, NotFound, Progress, Store, Yielded
+from reviewer.store import TIME_DEFINITION, Progress, Store, Yielded
 from reviewer.store.statistics import Disagreement, GoldVerdict, SharedDecision
 from reviewer.web.context import ContextDep, PersonDep
-from reviewer.web.visibility import VisibleDep
 
 router = APIRouter(prefix="/api")
 
@@ -173,17 +171,3 @@ def _apart_json(one: Disagreement, tasks: Mapping[str, Task]) -> dict[str, Any]:
 def _resampling(items: int) -> Resampling:
     resamples = min(DEFAULT.resamples, max(_FEWEST_RESAMPLES, _ENOUGH // max(1, items)))
     return Resampling(resamples=resamples)
-
-
-@router.get("/exports/{export_id}/manifest")
-def manifest(context: ContextDep, visible: VisibleDep, export_id: int) -> Response:
-    """The manifest of an export, as it was recorded when it was made."""
-    made = next((one for one in context.store.settings.exports() if one.id == export_id), None)
-    if made is None:
-        raise NotFound(f"There is no export {export_id}.")
-    for one in made.manifest.get("items", ()):
-        visible.require(one["item"])
-    text = json.dumps(made.manifest, ensure_ascii=False, indent=1) + "\n"
-    # An export's name consists of letters, digits, dots and dashes: nothing in it can end the header.
-    headers = {"Content-Disposition": f'attachment; filename="{made.name}-manifest.json"'}
-    return Response(text, media_type="application/json", headers=headers)

@@ -37,7 +37,6 @@ from agent.policies.openai.endpoint import Endpoint
 from agent.policies.openai.stream import REDACTED, Delta, Redactor
 from agent.policies.roster import Roster
 from reviewer.backup.backups import DailyBackups
-from reviewer.exchange import exports as exporting
 from reviewer.rules.workflow import Rules
 from reviewer.store import Store
 from reviewer.web import app as server
@@ -662,8 +661,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     tokens = {who: store.accounts.sign_in(who, PASSWORD).token for who in ("CO", "RE", "AU", "EX")}
     store.accounts.deactivate("CO", "EX")
     app = server.build(store, local=True, backups=DailyBackups(store, folder / "backups"))
-    with socket.socket() as free, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exporting, "FOLDER", folder / "approved")
+    with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
         free.close()

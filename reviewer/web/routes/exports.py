@@ -1,0 +1,133 @@
+"""Routes of the Library tab's downloads: exports as a zip with their manifest, and the tables of the campaign."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Response
+from fastapi.responses import StreamingResponse
+
+from reviewer.exchange import tables
+from reviewer.exchange.exports import MANIFEST, folder_of
+from reviewer.rules.people import Person
+from reviewer.store import Export, NotAllowed, NotFound, Store
+from reviewer.web.access import may_manage
+from reviewer.web.context import ContextDep, PersonDep
+from reviewer.web.visibility import VisibleDep, VisibleItems
+
+router = APIRouter(prefix="/api")
+
+_TYPES = {"csv": "text/csv; charset=utf-8", "fits": "application/fits", "vot": "application/x-votable+xml"}
+_PIECE = 1 << 16
+
+
+def manager(person: PersonDep, context: ContextDep) -> Person:
+    """Return the person who sent the request. :raises NotAllowed: they may not export"""
+    if not may_manage(person, context.store):
+        raise NotAllowed(f"Only coordinators download exports and tables; {person.initials} is not one.")
+    return person
+
+
+ManagerDep = Annotated[Person, Depends(manager)]
+
+
+@router.get("/exports/{export_id}/manifest")
+def manifest(context: ContextDep, visible: VisibleDep, export_id: int) -> Response:
+    """The manifest of an export, as it was recorded when it was made."""
+    made = _export(context.store, visible, export_id)
+    text = json.dumps(made.manifest, ensure_ascii=False, indent=1) + "\n"
+    return Response(text, media_type="application/json", headers=_named(f"{made.name}-manifest.json"))
+
+
+@router.get("/exports/{export_id}/zip")
+def zipped(person: ManagerDep, context: ContextDep, visible: VisibleDep, export_id: int) -> Response:
+    """The files of an export as a zip, sent while it is packed.
+
+    :raises NotFound: the folder is gone, is elsewhere, or was replaced by another export of that name
+    """
+    made = _export(context.store, visible, export_id)
+    folder = folder_of(context.store) / made.name
+    if not _is_of(folder, made):
+        raise NotFound(
+            f"{folder}: found no files of the export {made.name!r} of {made.at:%Y-%m-%d %H:%M}, expected those with "
+            "its manifest. The folder was moved, deleted, or replaced by a later export; export again."
+        )
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return StreamingResponse(_packed(folder, files), media_type="application/zip", headers=_named(f"{made.name}.zip"))
+
+
+@router.get("/tables/{name}.{kind}")
+def table(
+    person: ManagerDep,
+    context: ContextDep,
+    name: Literal["decisions", "inspections", "inspections-merged"],
+    kind: tables.Format,
+) -> Response:
+    """A table of the campaign, as far as this person may see it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{name}.{kind}"
+        tables.table(context.store, name, person.initials).write(path, kind)
+        return Response(path.read_bytes(), media_type=_TYPES[kind], headers=_named(path.name))
+
+
+def _export(store: Store, visible: VisibleItems, export_id: int) -> Export:
+    made = next((one for one in store.settings.exports() if one.id == export_id), None)
+    if made is None:
+        raise NotFound(f"There is no export {export_id}.")
+    for one in made.manifest.get("items", ()):
+        visible.require(one["item"])
+    return made
+
+
+def _is_of(folder: Path, made: Export) -> bool:
+    try:
+        return bool(json.loads((folder / MANIFEST).read_text(encoding="utf-8")) == made.manifest)
+    except (OSError, ValueError):
+        return False
+
+
+def _named(name: str) -> dict[str, str]:
+    # An export's name consists of letters, digits, dots and dashes: nothing in it can end the header.
+    return {"Content-Disposition": f'attachment; filename="{name}"'}
+
+
+class _Pieces:
+    """A file that only collects what is written, for ``zipfile``; it cannot be read or searched."""
+
+    def __init__(self) -> None:
+        self._held = bytearray()
+
+    def write(self, data: bytes) -> int:
+        self._held += data
+        return len(data)
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def taken(self) -> bytes:
+        held = bytes(self._held)
+        self._held.clear()
+        return held
+
+
+def _packed(folder: Path, files: list[Path]) -> Iterator[bytes]:
+    """Yield the bytes of a zip with these files in a folder of the export's name; one piece is in memory at a time."""
+    pieces = _Pieces()
+    with zipfile.ZipFile(pieces, "w", zipfile.ZIP_DEFLATED) as packed:
+        for path in files:
+            inside = zipfile.ZipInfo(f"{folder.name}/{path.relative_to(folder).as_posix()}")
+            # Pictures are compressed already.
+            inside.compress_type = zipfile.ZIP_STORED if path.suffix == ".png" else zipfile.ZIP_DEFLATED
+            with path.open("rb") as source, packed.open(inside, "w") as entry:
+                while piece := source.read(_PIECE):
+                    entry.write(piece)
+                    yield pieces.taken()
+    yield pieces.taken()
