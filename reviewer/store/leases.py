@@ -61,6 +61,22 @@ class Leases:
                 raise _held(running)
             return self._take(db, person, item_id, now)
 
+    def held_by_others(self, person: str, item_id: int) -> HeldByAnother | None:
+        """Return who holds the item so that this person cannot take it now; None if they can. Changes nothing.
+
+        :raises NotFound: there is no such item
+        """
+        with self._database.read() as db:
+            missing = self._history.standing(db, item_id).missing
+            at = self._database.steady()
+            running = db.execute(
+                "SELECT * FROM leases WHERE item = ? AND ended IS NULL AND expires_at > ? AND renewed_at <= ?",
+                (item_id, stamp(at), stamp(at + ALLOWANCE)),
+            ).fetchall()
+        if any(row["person"] == person for row in running) or len(running) < max(1, missing):
+            return None
+        return _held(running)
+
     def renew(self, token: str) -> Lease:
         """Extend a lease to 15 minutes from now. After the holder's own decision this changes nothing.
 
@@ -223,5 +239,4 @@ def _held(running: list[sqlite3.Row]) -> HeldByAnother:
     holders = tuple(row["person"] for row in running)
     until = max(datetime.fromisoformat(row["expires_at"]) for row in running)
     verb = "is" if len(holders) == 1 else "are"
-    sentence = f"{' and '.join(holders)} {verb} working on this item, until {until:%H:%M} UTC at the latest."
-    return HeldByAnother(sentence, holders, until)
+    return HeldByAnother(f"{' and '.join(holders)} {verb} working on this item.", holders, until)

@@ -30,7 +30,6 @@ from reviewer.web.context import NobodySignedIn, SomebodyElse, plain
 from reviewer.web.pictures import PictureDiffers
 
 _KINDS: tuple[tuple[type[Exception], int, str], ...] = (
-    (HeldByAnother, 409, "held"),
     (NotAllowed, 403, "not_allowed"),
     (LeaseLost, 409, "lease_lost"),
     (KeyReused, 409, "key_reused"),
@@ -53,6 +52,7 @@ def install(app: FastAPI) -> None:
     """Give ``app`` an answer for every exception; tracebacks go to the log only."""
     for exception, status, kind in _KINDS:
         app.add_exception_handler(exception, _answer(status, kind))
+    app.add_exception_handler(HeldByAnother, _held)
     app.add_exception_handler(VersionMoved, _moved)
     app.add_exception_handler(Disagreement, _disagreement)
     app.add_exception_handler(RequestValidationError, _bad_request)
@@ -65,6 +65,11 @@ def _answer(status: int, kind: str) -> Any:
         return plain(status, kind, str(error) or kind)
 
     return answer
+
+
+def _held(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HeldByAnother)
+    return plain(409, "held", str(error), until=error.until.isoformat())
 
 
 def _moved(request: Request, error: Exception) -> JSONResponse:

@@ -11,6 +11,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
@@ -310,6 +311,33 @@ def test_two_tabs_of_one_person_show_a_notice_and_keep_both_texts(page: Page, ap
     expect(other.locator(".so-review .card.think").first).to_contain_text("In the first tab.")
     saved(other)
     assert unsent_here(other) == []
+
+
+def test_viewing_an_item_locks_nobody_out_and_the_first_change_does(chromium: Browser, page: Page, app: App) -> None:
+    def holders() -> list[str]:
+        with sqlite3.connect(app.db) as db:
+            rows = db.execute("SELECT person FROM leases WHERE item = 11 AND ended IS NULL").fetchall()
+        db.close()
+        return [person for (person,) in rows]
+
+    at_item(page, app, 11, "RB")
+    page.wait_for_load_state("networkidle")
+    assert holders() == []
+    with visitor(chromium, private=True) as context:
+        other = context.new_page()
+        at_item(other, app, 11, "RV")
+        write(other, " By RV.")
+        other.wait_for_function("window.specO3.review.lease")
+        assert holders() == ["RV"]
+        with Store.open(app.db) as store:
+            held = store.leases.held_by_others("RB", 11)
+            assert store.leases.held_by_others("RV", 11) is None
+        assert held is not None
+        page.context.new_cdp_session(page).send("Emulation.setTimezoneOverride", {"timezoneId": "Asia/Shanghai"})
+        at_item(page, app, 11, "RB")
+        ends = held.until.astimezone(ZoneInfo("Asia/Shanghai"))
+        expect(notice(page)).to_contain_text("RV is working on this item.")
+        expect(notice(page)).to_contain_text(f"Their lease ends at {ends:%H:%M} at the latest.")
 
 
 def test_text_is_kept_if_the_lease_expires_and_another_person_takes_the_item(page: Page, app: App) -> None:

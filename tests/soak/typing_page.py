@@ -20,10 +20,10 @@ OF_PAGE = 60_000
 TIMES = 3
 """How many times a page is opened until typing can begin."""
 
-# The current item is painted and leased, and its place in the queue is known.
+# The current item is painted, and its place in the queue is known.
 _READY = """(item) => {
-  const { current, lease } = window.specO3?.review ?? {}
-  return current?.item.id === item && current.place && lease
+  const { current } = window.specO3?.review ?? {}
+  return current?.item.id === item && current.place
 }"""
 _TEXT = "window.specO3.review.drafting.steps.find((step) => step.kind === 'think').text"
 _SENT = "() => { const d = window.specO3.review.drafting; return !d.pending && !d.sent.length }"

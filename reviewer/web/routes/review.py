@@ -221,6 +221,16 @@ def tool_call(context: ContextDep, visible: VisibleDep, sent: requests.ToolCall)
     }
 
 
+@router.get("/item/{item_id}/present")
+def present(person: PersonDep, context: ContextDep, item_id: int) -> dict[str, Any]:
+    """Whether the page shows the present state, and who works on the item so that this person cannot."""
+    held = context.store.leases.held_by_others(person.initials, item_id)
+    return {
+        "stamp": stamp(context.store.items.get(item_id)),
+        "held": None if held is None else {"message": str(held), "until": held.until.isoformat()},
+    }
+
+
 @router.post("/item/{item_id}/lease")
 def lease(person: PersonDep, context: ContextDep, item_id: int) -> dict[str, Any]:
     return {

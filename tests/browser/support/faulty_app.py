@@ -165,7 +165,7 @@ def enter(page: Page, app: App, initials: str) -> None:
 
 
 def at_item(page: Page, app: App, item: int, initials: str) -> None:
-    """Open an item and wait for its lease; sign in first if necessary."""
+    """Open an item and wait until it is settled; sign in first if necessary."""
     opened(page, app, item, initials)
     settled(page)
 

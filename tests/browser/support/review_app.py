@@ -97,8 +97,8 @@ def show_item(page: Page, item: int) -> None:
 
 
 def settled(page: Page) -> None:
-    """Wait until the current item is painted, leased and measured."""
-    page.wait_for_function("window.specO3?.review.current?.place && window.specO3.review.lease")
+    """Wait until the current item is painted, its place in the queue is known, and it is measured."""
+    page.wait_for_function("window.specO3?.review.current?.place")
     expect(page.locator(".trace .hints .waiting")).to_have_count(0, timeout=30_000)
 
 

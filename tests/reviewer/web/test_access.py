@@ -60,6 +60,7 @@ WITH_PARAMETERS: dict[str, tuple[str, ...]] = {
             "GET /api/item/{item_id}",
             "GET /api/item/{item_id}/history",
             "GET /api/item/{item_id}/hints",
+            "GET /api/item/{item_id}/present",
             "POST /api/item/{item_id}/lease",
             "POST /api/item/{item_id}/autosave",
             "POST /api/item/{item_id}/discard",

@@ -70,6 +70,9 @@ export function redshift(z) {
   return text.replace(/0{1,2}$/, '')
 }
 
+/** A time of the day in the reader's time zone, e.g. 14:05. @param {string} iso */
+export const timeOfDay = (iso) => new Date(iso).toLocaleTimeString('sv').slice(0, 5)
+
 /** A velocity in km/s, by default without decimals. */
 export function velocity(kms, digits = 0) {
   return `${number(kms, digits)}${NARROW}km/s`

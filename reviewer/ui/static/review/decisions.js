@@ -343,7 +343,7 @@ export class Decisions {
     const kept = state.dirty ? ' What you wrote is kept as unsent text.' : ''
     try {
       await this.on.refresh()
-      if (state.item) await this.lease.take(state.item)
+      if (state.item && state.dirty) await this.lease.take(state.item)
       if (this.notices.shown) this.notices.toast(error.message)
       else this.notices.show(error.message + kept)
     } catch (failed) {

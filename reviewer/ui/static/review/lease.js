@@ -1,7 +1,8 @@
-// The lease on the item shown: taken when it is opened, renewed while it is visible, requested again when it has run
-// out. Editing needs no lease; saving a version and deciding do.
+// The lease on the item shown: taken with the first change or the decision, so that viewing locks nobody out; renewed
+// while the item is visible, requested again when it has run out. Saving a version and deciding need it.
 
-import { Refused, Unreachable, postJSON } from '../common/http.js'
+import { timeOfDay } from '../common/format.js'
+import { Refused, Unreachable, getJSON, postJSON } from '../common/http.js'
 
 const RENEW_EVERY = 60_000 // ms; a lease runs for 15 minutes
 
@@ -15,6 +16,15 @@ const RENEW_EVERY = 60_000 // ms; a lease runs for 15 minutes
  * @property {(message: string) => void} onRefused the item cannot be leased
  */
 
+/** Whether the rules leave this person nothing to do on an item. @param {Item} item */
+const nothingToDo = (item) => Boolean(item.may.edit) && item.may.verbs.every((verb) => verb.refusal) && !item.hidden
+
+/**
+ * Who works on an item, and until when, in the local time of the reader.
+ * @param {string} message @param {string} until
+ */
+const heldText = (message, until) => `${message} Their lease ends at ${timeOfDay(until)} at the latest.`
+
 export class Lease {
   /** @param {LeaseOptions} options */
   constructor({ state, notices, onOutdated, onRefused }) {
@@ -25,19 +35,39 @@ export class Lease {
     /** @type {HeldLease | null} */
     this.held = null
     this.heldByOther = false
+    /** @type {Promise<void> | null} the request for a lease that is under way */
+    this.taking = null
     setInterval(() => this.renew(), RENEW_EVERY)
   }
 
   /**
-   * Lease the item, unless this person has nothing to do on it.
-   * @param {Item} item
-   * @param {() => boolean} isWanted whether the lease is still wanted when the server answers
+   * An item is shown: load it again if it has changed since it was fetched, and say who is working on it.
+   * @param {Item} item @param {() => boolean} isShown
    */
-  async take(item, isWanted = () => this.state.isShown(item.id)) {
+  async check(item, isShown) {
+    if (!item.standing.round) return
+    const { stamp, held } = await getJSON(`/api/item/${item.id}/present`)
+    if (!isShown()) return
+    if (held && !nothingToDo(item)) this.notices.show(heldText(held.message, held.until), { until: 'lease' })
+    if (stamp !== item.stamp) await this.onOutdated('The item has changed since it was fetched.')
+    else if (this.state.dirty) this.want()
+  }
+
+  /** The person has begun to change the item: lease it, unless that was requested already. */
+  want() {
+    const { item } = this.state
+    if (!item || this.held || this.heldByOther || this.taking) return
+    this.taking = this.#retake(item).finally(() => {
+      this.taking = null
+    })
+  }
+
+  /** Lease the item, unless this person has nothing to do on it. @param {Item} item */
+  async take(item) {
+    const isWanted = () => this.state.isShown(item.id)
     this.held = null
     this.heldByOther = false
-    const nothingToDo = item.may.edit && item.may.verbs.every((verb) => verb.refusal) && !item.hidden
-    if (!item.standing.round || nothingToDo) return
+    if (!item.standing.round || nothingToDo(item)) return
     try {
       const lease = await postJSON(`/api/item/${item.id}/lease`, {})
       if (!isWanted()) {
@@ -58,12 +88,13 @@ export class Lease {
   #refused(error, item) {
     this.heldByOther = error.kind === 'held'
     const unsent = this.state.dirty ? ' Your text is kept, unsent.' : ''
-    this.notices.show(error.message + unsent, {
+    const message = this.heldByOther ? heldText(error.message, error.detail.until) : error.message
+    this.notices.show(message + unsent, {
       label: this.heldByOther ? 'Try again' : null,
       onClick: () => this.#retake(item),
       until: 'lease',
     })
-    this.onRefused(error.message)
+    this.onRefused(message)
   }
 
   /** @param {Item} item */
@@ -73,6 +104,7 @@ export class Lease {
 
   /** The name of the lease, requested again if it has ended; null where another person has the item. */
   async ensure() {
+    await this.taking
     const { item } = this.state
     if (item && (!this.held || this.held.finished)) {
       await this.take(item)

@@ -78,7 +78,7 @@ export class Navigation {
     this.queue.setCurrent(id, null)
     if (item.row.spectrum && !item.hidden) this.#loadHints(item, isShown).catch((error) => this.notices.error(error))
     await released // it may be the lease of the same item
-    await this.lease.take(item, isShown)
+    await this.lease.check(item, isShown)
     const found = await place
     if (!isShown() || !this.state.current) return
     this.state.current.place = found

@@ -132,7 +132,10 @@ function buildReview(root, me, keymap) {
     onVerb: (verb) => decisions.decide(verb),
     onCannotTell: () => decisions.cannotTell(),
     onVerdict: (verdict) => decisions.commitVerdict(verdict),
-    onComment: (text) => state.draft?.setComment(text),
+    onComment: (text) => {
+      state.draft?.setComment(text)
+      lease.want()
+    },
     onUndo: () => decisions.undo(),
     onNext: () => navigation.next(),
     onHistory: () => act('history'),
@@ -256,6 +259,7 @@ function buildReview(root, me, keymap) {
   }
 
   state.addEventListener('steps', () => {
+    lease.want()
     notices.happened('edit')
     showBar()
   })
