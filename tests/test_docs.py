@@ -104,7 +104,7 @@ def test_every_file_and_folder_that_a_document_names_exists(document: Path) -> N
     text = document.read_text(encoding="utf-8")
     named = set(re.findall(rf"`({_OURS}/[\w./-]*\w/?)`", text))
     # Written by the app; not in the repository.
-    named -= {name for name in named if name.startswith(("training/approved", "training/runs"))}
+    named -= {name for name in named if name.startswith("training/runs")}
     assert not sorted(name for name in named if not (ROOT / name).exists())
 
 

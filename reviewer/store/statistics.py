@@ -131,6 +131,12 @@ class Statistics:
             Disagreement(item, row["name"], row["task"], row["state"], decisions[item]) for item, row in first.items()
         )
 
+    def inspected_items(self, task: str | None = None, batch: str | None = None) -> frozenset[int]:
+        """Return the items with inspections that are open to everybody: not in screening, audit or vote."""
+        with self._database.read() as db:
+            rows = db.execute(_INSPECTED.format(_chosen(task, batch)), {"task": task, "batch": batch})
+            return frozenset(item for (item,) in rows)
+
     def gold_verdicts(self, task: str | None = None, batch: str | None = None) -> tuple[GoldVerdict, ...]:
         """Return committed verdicts on items with a known label, once the item is decided."""
         with self._database.read() as db:
@@ -239,6 +245,11 @@ WHERE d.verb <> 'undo'
       AND NOT (:person IS NOT NULL AND d.person <> :person AND s.state IN ('audit', 'vote')
                AND d.round = s.state AND d.version = s.version)
 ORDER BY d.id
+"""
+
+_INSPECTED = """
+SELECT s.item FROM standings s
+WHERE s.item IN (SELECT item FROM inspections) AND s.state NOT IN ('screening', 'audit', 'vote', 'withdrawn') {}
 """
 
 _LAST_FACTS = """

@@ -21,6 +21,7 @@ from playwright.sync_api import Page, TimeoutError, expect
 from agent.simulate import simulate
 from reviewer.exchange import exports as exporting
 from reviewer.exchange.imports import own_row
+from reviewer.rules.inspection import Inspection
 from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, QueueFilter, Store
 from reviewer.ui import drafts
@@ -352,6 +353,25 @@ def test_the_export_button_writes_a_folder_and_shows_its_path(
         page.get_by_role("link", name="decisions (CSV)").click()
     assert download.value.suggested_filename == "decisions.csv"
     assert "2,b.fits,cv,vote,BB,approve,,YES," in download.value.path().read_text(encoding="utf-8")
+
+
+def test_inspections_that_differ_are_listed_in_progress_once_the_round_is_over(
+    campaign: Store, campaign_address: str, page: Page
+) -> None:
+    for item in (1, 4):
+        for person, z, spectype in (("AA", 0.3688123, "QSO"), ("BB", 0.0, "STAR")):
+            found = Inspection(person, z=z, quality=4, spectype=spectype)
+            campaign.inspections.add(item_id=item, inspection=found, key=f"{person} on {item}")
+    enter(page, campaign_address, "AA", PASSWORD)
+    open_tab(page, "Progress")
+    row = page.locator(".so-progress tr", has=page.get_by_role("link", name="a.fits")).last
+    expect(row).to_contain_text("z, class")
+    expect(row).to_contain_text("AA z 0.3688123 quality 4 QSO; BB z 0.00000 quality 4 STAR")
+    conflicts = page.request.get(campaign_address.rstrip("/") + "/api/progress/agreement").json()["conflicts"]
+    assert conflicts["total"] == 1, "item 4 is in its first round"
+    assert [one["id"] for one in conflicts["items"]] == [1]
+    other = page.request.get(campaign_address.rstrip("/") + "/api/progress/agreement?batch=second").json()
+    assert other["conflicts"]["total"] == 0
 
 
 def test_downloads_are_for_coordinators_and_of_the_export_that_is_there(

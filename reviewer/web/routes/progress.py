@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from threading import Lock
 from typing import Any
@@ -77,6 +77,9 @@ _ENOUGH = 10_000_000  # resampled items in all; with more, the interval no longe
 _FEWEST_RESAMPLES = 200
 
 
+_MOST_CONFLICTS = 50
+
+
 class AgreementCache:
     """The figures of each task and batch, until the next decision; calculated by one thread at a time."""
 
@@ -104,6 +107,32 @@ def agreement(
     return {
         **figures,
         "disagreements": {"total": total, "items": [_apart_json(one, context.tasks) for one in items]},
+        "conflicts": _conflicts(context.store, context.tasks, task or None, batch, hidden),
+    }
+
+
+def _conflicts(
+    store: Store, tasks: Mapping[str, Task], task: str | None, batch: str | None, hidden: Collection[int]
+) -> dict[str, Any]:
+    """Return how many items people inspected with different results, and the latest of them."""
+    shown = store.statistics.inspected_items(task, batch) - frozenset(hidden)
+    if not shown:
+        return {"total": 0, "items": []}
+    apart = [one for one in store.inspections.all() if one.item_id in shown and one.merged.conflict]
+    return {
+        "total": len(apart),
+        "items": [
+            {
+                "id": one.item_id,
+                "name": one.name,
+                "title": _title(tasks, one.task),
+                "conflict": list(one.merged.conflict),
+                "found": [
+                    {"person": i.person, "z": i.z, "quality": i.quality, "type": i.spectype} for i in one.inspections
+                ],
+            }
+            for one in apart[: -_MOST_CONFLICTS - 1 : -1]
+        ],
     }
 
 

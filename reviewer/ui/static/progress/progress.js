@@ -1,7 +1,7 @@
 // The Progress tab: its numbers are fetched whenever the tab becomes visible, and drawn with plotly.js.
 
 import { fill, h } from '../common/dom.js'
-import { number } from '../common/format.js'
+import { number, redshift } from '../common/format.js'
 import { getJSON } from '../common/http.js'
 import { plotlyReady } from '../common/plotly_ready.js'
 import { openTab } from '../common/tabs.js'
@@ -321,16 +321,22 @@ const APART_MEANING =
   'Items on whose current version two people disagreed in one closed round of audit or vote ' +
   '(pass or approve against return or reject).'
 
-/** The three cards about agreement. `show` draws the server's numbers, `fail` shows an error. */
+const CONFLICTS_MEANING =
+  'Items of which two or more people gave inspections that differ by the rules of DESI: quality by 2 or more, ' +
+  '(z_max − z_min) / (1 + z_min) of 0.0033 or more, or the class. Inspections of open rounds are not counted.'
+
+/** The four cards about agreement. `show` draws the server's numbers, `fail` shows an error. */
 export class AgreementCards {
   constructor() {
     this.rounds = h('div.words')
     this.apart = h('div.words')
+    this.conflicts = h('div.words')
     this.gold = h('div.words')
     this.goldTitle = h('span')
     this.cards = [
       card(defined('Agreement of reviewers', ROUNDS_MEANING), this.rounds),
       card(defined('Disagreements', APART_MEANING), this.apart),
+      card(defined('Inspections that differ', CONFLICTS_MEANING), this.conflicts),
       card(this.goldTitle, this.gold),
     ]
     fill(this.goldTitle, 'Reviewers on gold')
@@ -338,12 +344,12 @@ export class AgreementCards {
   }
 
   wait() {
-    for (const part of [this.rounds, this.apart, this.gold])
+    for (const part of [this.rounds, this.apart, this.conflicts, this.gold])
       if (!part.childElementCount) fill(part, h('p.none', {}, 'Calculating …'))
   }
 
   fail(message) {
-    for (const part of [this.rounds, this.apart, this.gold]) fill(part, h('p.none', {}, message))
+    for (const part of [this.rounds, this.apart, this.conflicts, this.gold]) fill(part, h('p.none', {}, message))
   }
 
   show(figures) {
@@ -361,6 +367,12 @@ export class AgreementCards {
       figures.disagreements.total
         ? differing(figures.disagreements)
         : h('p.none', {}, 'People disagree on no item so far.'),
+    )
+    fill(
+      this.conflicts,
+      figures.conflicts.total
+        ? conflicting(figures.conflicts)
+        : h('p.none', {}, 'No two people have given inspections that differ.'),
     )
     fill(this.goldTitle, defined('Reviewers on gold', figures.gold_meaning))
     fill(
@@ -405,6 +417,28 @@ function differing({ total: count, items }) {
                 .join(', ')}`,
           )
           .join('; '),
+      ]),
+    ),
+  ]
+}
+
+/** @param {{total: number, items: any[]}} conflicts */
+function conflicting({ total: count, items }) {
+  /** @param {any} one */
+  const found = ({ person, z, quality, type }) =>
+    [person, z !== null && `z ${redshift(z)}`, quality !== null && `quality ${quality}`, type].filter(Boolean).join(' ')
+  const more = count > items.length ? `The latest ${number(items.length)} of ${number(count)}.` : ''
+  return [
+    more && h('p.more', {}, more),
+    table(
+      ['Item', 'Task', 'What differs', 'Inspections'],
+      [],
+      null,
+      items.map((item) => [
+        h('a', { href: `#item=${item.id}`, title: item.name }, item.name),
+        item.title,
+        item.conflict.join(', '),
+        item.found.map(found).join('; '),
       ]),
     ),
   ]
