@@ -108,7 +108,7 @@ def _ascii(text: str) -> str:
 def decisions(store: Store, person: str | None = None) -> Columns:
     """Return every decision, oldest first, with those that were undone.
 
-    :param person: initials of whoever gets the table: without the decisions of others in a round that is still open,
+    :param person: who gets the table (initials): without the decisions of others in a round that is still open,
         and without the items that the person scores in a blind session. None: everything
     """
     hidden = _hidden(store, person)
@@ -123,7 +123,7 @@ def decisions(store: Store, person: str | None = None) -> Columns:
 def inspections(store: Store, person: str | None = None) -> tuple[Columns, Columns]:
     """Return the inspections of each person, and merged by DESI's rules; one row per person, and one per item.
 
-    :param person: initials of whoever gets the tables: of items in an open round only their own inspections, and none
+    :param person: who gets the tables (initials): of items in an open round only their own inspections, none
         of the items that they score in a blind session. None: everything
     """
     items = [one for item in store.inspections.all() if (one := _open_to(store, item, person)).inspections]
@@ -200,7 +200,7 @@ def _merged(store: Store, items: Sequence[InspectedItem]) -> dict[str, Sequence[
 
 
 def _merger_comment(store: Store, item: int) -> str:
-    """Return the initials and comment of whoever adjudicated the item."""
+    """Return the initials and comment of the person who adjudicated the item."""
     decided = store.items.get(item).standing.decisions
     return "; ".join(f"{d.person}: {d.comment}" for d in decided if d.round == "adjudication" and d.comment)
 

@@ -11,6 +11,7 @@ import gradio as gr
 
 from agent.tasks import Task
 from reviewer.exchange import exports as exporting
+from reviewer.exchange.tables import FORMATS
 from reviewer.store import Store
 from reviewer.ui.widgets import Changes, counted, line, markup, message_line, report_errors, require_manager, table
 
@@ -130,17 +131,27 @@ def _ready(ready: int) -> str:
     return f"<p>{counted(ready, 'approved item')} can be exported.</p>"
 
 
+_TABLES = (
+    ("Every decision", "decisions", ("csv",)),
+    ("Inspections of each person", "inspections", FORMATS),
+    ("Inspections merged by DESI's rules", "inspections-merged", FORMATS),
+)
+_LABELS = {"csv": "CSV", "fits": "FITS", "vot": "VOTable"}
+
+
 def _tables() -> str:
-    """The tables that can be downloaded, as links."""
-    links = ['<a href="/api/tables/decisions.csv" download>decisions (CSV)</a>']
-    for name, title in (("inspections", "inspections"), ("inspections-merged", "inspections, merged")):
-        kinds = (("csv", "CSV"), ("fits", "FITS"), ("vot", "VOTable"))
-        links += [f'<a href="/api/tables/{name}.{kind}" download>{title} ({label})</a>' for kind, label in kinds]
-    about = (
-        "Every decision, and the inspections of each person and merged by DESI's rules. What others decided or found "
+    """The tables that can be downloaded: one line with links for each."""
+    lines = "".join(
+        f"<p>{escape(title)}: "
+        + " · ".join(
+            f'<a href="/api/tables/{name}.{kind}" download aria-label="{name} ({_LABELS[kind]})">{_LABELS[kind]}</a>'
+            for kind in kinds
+        )
+        + "</p>"
+        for title, name, kinds in _TABLES
     )
-    about += "in a round that is still open is left out."
-    return f"<h3>Tables</h3><p class='about'>{escape(about)}</p><p>{' · '.join(links)}</p>"
+    about = "What others decided or found in a round that is still open is left out."
+    return f'<h3>Tables</h3><p class="about">{escape(about)}</p>{lines}'
 
 
 def _exports_table(store: Store, may_use: bool) -> str:

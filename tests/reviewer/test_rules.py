@@ -61,8 +61,8 @@ class Story:
 
     def decides(self, who: str, verb: str, comment: str = "", reason: str = "") -> "Story":
         now = self.now
-        said = {"reason": reason, "comment": comment, "rules": self.rules}
-        self.facts.append(Decision(next(self.ids), now.version_id, who, now.round or "vote", verb, **said))
+        given = {"reason": reason, "comment": comment, "rules": self.rules}
+        self.facts.append(Decision(next(self.ids), now.version_id, who, now.round or "vote", verb, **given))
         return self
 
     def undoes(self, who: str) -> "Story":

@@ -102,7 +102,7 @@ export function decidedPerDay(figures, colours) {
         showgrid: false,
       },
     },
-    legend: [...legend(['approved', 'rejected'], colours), { name: 'yield so far', line: true }],
+    legend: [...legend(['approved', 'rejected', 'cannot tell'], colours), { name: 'yield so far', line: true }],
   }
 }
 

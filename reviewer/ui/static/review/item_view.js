@@ -150,7 +150,7 @@ export class ItemView {
         { type: 'button', onClick: () => this.onConfirm(answer.id) },
         `Confirm ${answer.verdict}: I can tell from the data`,
       )
-    return h('div.note.look.cannot-tell', { role: 'note' }, explained, h('p', {}, consequence), confirm)
+    return h('div.note.cannot-tell.open', { role: 'note' }, explained, h('p', {}, consequence), confirm)
   }
 
   /** @param {Item['marks']['others']} marks */
