@@ -65,7 +65,13 @@ def test_baseline_drafts_are_reproducible_and_imported_once(survey_file, tmp_pat
     survey_file.rename(tmp_path / "elsewhere")
     imported = run("import", "d.jsonl", "--db", "a.db", "--json", cwd=tmp_path)
     assert imported.returncode == 0, imported.stderr
-    assert json.loads(imported.stdout) == {"added": [1], "known": 0, "problems": []}
+    assert json.loads(imported.stdout) == {
+        "added": [1],
+        "known": 0,
+        "known_items": [],
+        "other_texts": [],
+        "problems": [],
+    }
     with Store.open(tmp_path / "a.db") as store:
         trajectory = store.items.get(1).version.trajectory
     assert (trajectory.task, trajectory.label, trajectory.drafter.kind) == ("cv", "YES", "baseline")
@@ -84,7 +90,7 @@ def test_an_export_can_be_imported_again(tmp_path):
     assert made.returncode == 0, made.stderr
     printed = json.loads(made.stdout)
     assert (Path(printed["folder"]).name, printed["counts"]["items"], printed["left_out"]) == ("one", 1, [])
-    assert run("import", "out/one", "--db", "b.db", cwd=tmp_path).stdout == "1 imported, 0 were there already\n"
+    assert run("import", "out/one", "--db", "b.db", cwd=tmp_path).stdout == "1 imported\n"
     with Store.open(tmp_path / "b.db") as store:
         assert store.items.get(1).version.trajectory == expected
     taken = run("export", "one", "--to", "out", "--db", "a.db", cwd=tmp_path)

@@ -239,8 +239,9 @@ class Queue:
 
         :param spectrum: SHA-256; items without a spectrum, and all items if it is None, are compared by ``name``
         """
-        quoted = name.replace('"', '""')
-        values = {"spectrum": spectrum, "name": name, "task": task, "text": f'"{quoted}"'}
+        # A search text ends at NUL, so the parts around it are searched for; the query compares the whole name.
+        parts = [part.replace('"', '""') for part in name.split("\0")]
+        values = {"spectrum": spectrum, "name": name, "task": task, "text": " AND ".join(f'"{part}"' for part in parts)}
         with self._database.read() as db:
             return [item for (item,) in db.execute(_OF_SPECTRUM, values)]
 

@@ -17,6 +17,8 @@ from typing import Any
 
 import httpx
 
+from agent.trajectory import Trajectory
+from agent.trajectory.statements import disagreements
 from tests.soak.journal import Journal
 from tests.soak.served import ROOT
 from tests.soak.talking import JournalledClient, Json, words_of
@@ -199,8 +201,16 @@ class Reviewer:
         content = {"version": version, "verb": verb, "comment": comment}
         content["reason"] = "bad_data" if verb == "reject" else ""
         what = {"item": number, "key": self._key(), "says": comment, "texts": texts, **content}
-        body = {**content, "key": what["key"], "lease": lease}
+        confirmed = await self._disagreements(number)
+        body = {**content, "key": what["key"], "lease": lease, "confirmed": confirmed}
         return await self.client.submit("decide", f"/api/item/{number}/decide", body, what) is not None
+
+    async def _disagreements(self, number: int) -> int:
+        """The number of disagreements between texts and tool calls, which a decision has to confirm."""
+        item = (await self.client.get("item", f"/api/item/{number}")).json()
+        now = Trajectory.from_json(item["trajectory"])
+        draft = Trajectory.from_json({**item["trajectory"], "steps": item["originals"]}) if item["originals"] else None
+        return len(disagreements(now, draft))
 
     async def _undo(self, number: int) -> None:
         what = {"item": number, "key": self._key()}

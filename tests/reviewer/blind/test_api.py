@@ -228,8 +228,8 @@ def test_items_scored_blind_are_withheld_from_their_scorers_everywhere_else(app:
     ):
         assert client.post(path, json=body).status_code == 403, path
         assert other.post(path, json=body).status_code == 200, path
-    assert client.get("/api/first").json() == {"id": None}
-    assert other.get("/api/first").json() == {"id": 1}
+    assert client.get("/api/first").json() == {"id": None, "from_start": False}
+    assert other.get("/api/first").json() == {"id": 1, "from_start": False}
     assert client.get("/api/live/library").json() == []
     assert len(other.get("/api/live/library").json()) == 8
     store.blind.sessions.close("CO", session, key())

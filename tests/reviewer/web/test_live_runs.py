@@ -396,7 +396,7 @@ def check_import(runs: list[Run], folder: Path) -> None:
         found = import_file(store, folder / "rows.jsonl", skip_bad=True)
         for problem in found.problems:
             check_sentence(str(problem))
-        assert len(found.added) + found.known + len(found.problems) == len(rows)
+        assert len(found.added) + len(found.known) + len(found.problems) == len(rows)
         traces = [sample.trajectory for sample in samples]
         assert all(store.items.get(item).version.trajectory in traces for item in found.added)
 

@@ -580,6 +580,7 @@ EVENTS = {
     "rules.change_mode": Event((True,)),
     "rules.preview": Event((2, 3, 2, 2)),
     "rules.save_rules": Event((False, 1, 3, 2, 2), leads=True, changes=True),
+    "verdict_first.save_batches": Event(([],), leads=True, changes=True),
     _SHOW: Event(),
     "people.choose": Event(("RE",), leads=True, after=_SHOW),
     "people.set_roles": Event(("TA", ["auditor"]), leads=True, changes=True, after=_SHOW),
