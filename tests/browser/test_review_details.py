@@ -245,12 +245,18 @@ def test_an_inspection_with_a_bad_redshift_is_not_sent(desk: Page) -> None:
     desk.keyboard.press("Shift+V")
     panel = desk.get_by_role("dialog", name="Your inspection")
     panel.get_by_label("Redshift", exact=True).fill("-1.5")
+    panel.get_by_label("Comment").fill("half a sentence")
     panel.get_by_label("Redshift", exact=True).press("Enter")
     expect(panel.get_by_role("alert")).to_have_text(
         "z: found “-1.5”, expected a number above −1, 20 at most, or nothing"
     )
     panel.press("Escape")
     expect(panel).to_be_hidden()
+    # What was typed is offered again.
+    desk.keyboard.press("Shift+V")
+    expect(panel.get_by_label("Redshift", exact=True)).to_have_value("-1.5")
+    expect(panel.get_by_label("Comment")).to_have_value("half a sentence")
+    panel.press("Escape")
 
 
 def test_enter_after_a_redshift_leaves_its_field(desk: Page) -> None:

@@ -29,7 +29,7 @@ export class UnsentAnswer {
     return stored && stored.born <= this.#born ? stored.answer : null
   }
 
-  /** @param {{reason?: string | null, text: string}} answer */
+  /** @param {Record<string, string | null>} answer the fields of the dialog */
   keep(answer) {
     lasting.set(this.#name, JSON.stringify({ born: this.#born, answer }))
   }

@@ -7,6 +7,7 @@ import { parseNumber, redshift } from '../common/format.js'
 import { newKey, postUntilAnswered } from '../common/http.js'
 import { isComposing } from '../common/keys.js'
 import { openPanel } from '../common/panels.js'
+import { UnsentAnswer } from './dialogs.js'
 
 /** An inspection in one line, e.g. "z 0.3688000 · quality 4 · issues RC · QSO". @param {Inspection} one */
 function inLine({ z, quality, issues, spectype, comment }) {
@@ -58,7 +59,9 @@ export class Inspecting {
   async open() {
     const { item, me } = this.state
     if (!item) return
-    const found = await openInspection(item, me.scales, this.view.spectrum.item && this.view.spectrum.state.z)
+    const plotted = this.view.spectrum.item && this.view.spectrum.state.z
+    const unsent = new UnsentAnswer(me.initials, item, 'inspection')
+    const found = await openInspection(item, me.scales, plotted, unsent)
     if (!found) return
     const body = { key: this.#key, ...found }
     try {
@@ -67,6 +70,7 @@ export class Inspecting {
       this.#key = newKey()
       this.dropItem(item.id)
       forgetTried(me.initials, item.id)
+      unsent.forget()
       this.notices.toast('Inspection saved.')
       if (!this.state.isShown(item.id)) return
       item.inspection = { ...item.inspection, mine: inLine(mine) ? mine : null }
@@ -80,12 +84,16 @@ export class Inspecting {
 }
 
 /**
- * The form. Keys outside text fields: 0 to 4 the quality, r c s the issues, p the plot's redshift.
+ * The form. Keys outside text fields: 0 to 4 the quality, r c s the issues, p the plot's redshift. What is not saved
+ * is offered when the form is opened again.
  * @param {Item} item @param {Person['scales']} scales @param {number | null} plotted the redshift of the plot
+ * @param {UnsentAnswer} unsent
  * @returns {Promise<Omit<Inspection, 'person'> | null>}
  */
-function openInspection({ inspection }, { qualities, issues, spectypes }, plotted) {
+function openInspection({ inspection }, { qualities, issues, spectypes }, plotted, unsent) {
   const { mine, others, merged } = inspection
+  const saved = mine ? { ...mine, z: mine.z === null ? '' : redshift(mine.z), quality: String(mine.quality ?? '') } : {}
+  const start = { z: '', quality: '', issues: '', spectype: '', comment: '', ...saved, ...unsent.read() }
   return openPanel('Your inspection of this spectrum', (close, dialog) => {
     const note = h('p.note.look', { hidden: true, role: 'alert' })
     const z = h('input.z', {
@@ -94,7 +102,7 @@ function openInspection({ inspection }, { qualities, issues, spectypes }, plotte
       autocomplete: 'off',
       'aria-label': 'Redshift',
       placeholder: 'none',
-      value: mine && mine.z !== null ? redshift(mine.z) : '',
+      value: start.z,
     })
     const take = h(
       'button',
@@ -103,6 +111,7 @@ function openInspection({ inspection }, { qualities, issues, spectypes }, plotte
         hidden: plotted === null,
         onClick: () => {
           z.value = redshift(plotted ?? 0)
+          keep()
         },
       },
       `take z = ${redshift(plotted ?? 0)} of the plot `,
@@ -111,35 +120,36 @@ function openInspection({ inspection }, { qualities, issues, spectypes }, plotte
     /** @param {string} name @param {string} value @param {boolean} checked @param {string} type */
     const choice = (name, value, checked, type = 'radio') => h('input', { type, name, value, checked })
     const rated = Object.entries(qualities).sort(([one], [other]) => Number(other) - Number(one))
-    const qualityInputs = rated.map(([value]) => choice('quality', value, mine?.quality === Number(value)))
+    const qualityInputs = rated.map(([value]) => choice('quality', value, start.quality === value))
     const issueInputs = Object.keys(issues).map((letter) =>
-      choice('issue', letter, Boolean(mine?.issues.includes(letter)), 'checkbox'),
+      choice('issue', letter, start.issues.includes(letter), 'checkbox'),
     )
-    const noQuality = choice('quality', '', !mine || mine.quality === null)
+    const noQuality = choice('quality', '', start.quality === '')
     const spectype = h(
       'select',
       { 'aria-label': 'Class' },
       ['', ...spectypes].map((name) => h('option', { value: name }, name || 'none')),
     )
-    spectype.value = mine?.spectype ?? ''
-    const comment = h('textarea', { rows: 2, 'aria-label': 'Comment', value: mine?.comment ?? '', maxLength: 2000 })
+    spectype.value = start.spectype
+    const comment = h('textarea', { rows: 2, 'aria-label': 'Comment', value: start.comment, maxLength: 2000 })
+    const typed = () => ({
+      z: z.value.trim(),
+      quality: qualityInputs.find((input) => input.checked)?.value ?? '',
+      issues: issueInputs.map((input) => (input.checked ? input.value : '')).join(''),
+      spectype: spectype.value,
+      comment: comment.value.trim(),
+    })
+    const keep = () => unsent.keep(typed())
     const submit = () => {
-      const typed = z.value.trim()
-      const value = typed ? parseNumber(typed) : null
+      const found = typed()
+      const value = found.z ? parseNumber(found.z) : null
       if (value !== null && !(value > -1 && value <= 20)) {
-        fill(note, `z: found “${typed}”, expected a number above −1, 20 at most, or nothing`)
+        fill(note, `z: found “${found.z}”, expected a number above −1, 20 at most, or nothing`)
         note.hidden = false
         z.focus()
         return
       }
-      const quality = [...qualityInputs].find((input) => input.checked)?.value
-      close({
-        z: value,
-        quality: quality === undefined ? null : Number(quality),
-        issues: issueInputs.map((input) => (input.checked ? input.value : '')).join(''),
-        spectype: spectype.value,
-        comment: comment.value.trim(),
-      })
+      close({ ...found, z: value, quality: found.quality === '' ? null : Number(found.quality) })
     }
     dialog.addEventListener('keydown', (event) => {
       if (isComposing(event)) return
@@ -154,6 +164,7 @@ function openInspection({ inspection }, { qualities, issues, spectypes }, plotte
       if (input) {
         input.checked = input.type === 'checkbox' ? !input.checked : true
         input.focus()
+        keep()
       } else if (key === 'p' && plotted !== null) take.click()
       else return
       event.preventDefault()
@@ -164,6 +175,7 @@ function openInspection({ inspection }, { qualities, issues, spectypes }, plotte
     return h(
       'form.reasons.inspection-form',
       {
+        onInput: keep,
         onSubmit: (/** @type {SubmitEvent} */ event) => {
           event.preventDefault()
           submit()
