@@ -25,6 +25,7 @@ from agent.trajectory.steps import (
     TrajectoryError,
     Verdict,
     Zoom,
+    initials_of,
     new_step_id,
     number_of,
     object_of,
@@ -79,6 +80,9 @@ class Trajectory:
     ``cannot_tell`` is why the data allow no answer, as the drafter states it ("" = they do); the format still needs YES
     or NO. ``medium_assumed``: the file did not state ``medium``; ``medium_set_by``: who stated it instead, "" for the
     file or nobody.
+
+    ``authors``: initials of the people who wrote versions of this text before it was imported, none for a fresh draft.
+    They are not part of the text: ``content_hash`` leaves them out.
     """
 
     task: str
@@ -98,6 +102,7 @@ class Trajectory:
     cannot_tell: str = ""
     medium_assumed: bool = False
     medium_set_by: str = ""
+    authors: tuple[str, ...] = ()
 
     @property
     def answer(self) -> Answer | None:
@@ -181,6 +186,8 @@ class Trajectory:
             form["medium_assumed"] = True
         if self.medium_set_by:
             form["medium_set_by"] = self.medium_set_by
+        if self.authors:
+            form["authors"] = list(self.authors)
         return form
 
     @classmethod
@@ -216,11 +223,15 @@ class Trajectory:
             cannot_tell=text_or_none(data, "cannot_tell") or "",
             medium_assumed=_flag(data, "medium_assumed"),
             medium_set_by=text_or_none(data, "medium_set_by") or "",
+            authors=initials_of(data, "authors"),
         )
 
     def content_hash(self) -> str:
-        """Return the SHA-256 of the canonical JSON (sorted keys, no spaces, UTF-8), tagged with the algorithm."""
-        canonical = json.dumps(self.to_json(), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        """Return the SHA-256 of the canonical JSON without the authors (sorted keys, no spaces, UTF-8), tagged with the
+        algorithm.
+        """
+        text = replace(self, authors=()).to_json()
+        canonical = json.dumps(text, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
 
     @property

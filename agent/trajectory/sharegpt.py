@@ -25,6 +25,7 @@ from agent.trajectory.steps import (
     TrajectoryError,
     Verdict,
     Zoom,
+    initials_of,
     number_of,
     one_of,
     text_or_none,
@@ -70,6 +71,7 @@ class Row:
     cannot_tell: str = ""
     medium_assumed: bool = False
     medium_set_by: str = ""
+    authors: tuple[str, ...] = ()
 
 
 def write_row(row: Row, messages: Sequence[Message], image_paths: Sequence[str]) -> dict[str, Any]:
@@ -106,7 +108,8 @@ def write_row(row: Row, messages: Sequence[Message], image_paths: Sequence[str])
         "simulated": row.simulated,
         "medium_assumed": row.medium_assumed,
     }
-    return written | {name: text for name in ("cannot_tell", "medium_set_by") if (text := getattr(row, name))}
+    written |= {name: text for name in ("cannot_tell", "medium_set_by") if (text := getattr(row, name))}
+    return written | ({"authors": list(row.authors)} if row.authors else {})
 
 
 def read_row(row: Mapping[str, Any]) -> Row:
@@ -142,6 +145,7 @@ def read_row(row: Mapping[str, Any]) -> Row:
         cannot_tell=text_or_none(row, "cannot_tell") or "",
         medium_assumed=row.get("medium_assumed") is True,
         medium_set_by=text_or_none(row, "medium_set_by") or "",
+        authors=initials_of(row, "authors"),
     )
 
 

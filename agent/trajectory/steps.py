@@ -168,6 +168,20 @@ def text_or_none(data: Mapping[str, Any], key: str, where: str = "") -> str | No
     return None if data.get(key) is None else text_of(data, key, where)
 
 
+def initials_of(data: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """Return the initials in a field, none if it is missing or null. :raises TrajectoryError: it is no list of them"""
+    value = data.get(key)
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(map(_is_initials, value)):
+        raise TrajectoryError(f"{key}: found {value!r:.60}, expected a list of initials of two to four capital letters")
+    return tuple(value)
+
+
+def _is_initials(value: object) -> bool:
+    return isinstance(value, str) and 2 <= len(value) <= 4 and value.isalpha() and value == value.upper()
+
+
 def number_of(data: Mapping[str, Any], key: str, where: str = "") -> float | None:
     """Return the number in a field, None for null. :raises TrajectoryError: it is no finite number"""
     value = data.get(key)

@@ -5,7 +5,7 @@ Reading needs the database and is quick; drawing is slow, needs no database, and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -51,12 +51,15 @@ def read_approved(store: Store, item_id: int) -> ApprovedItem | None:
     item = store.items.get(item_id)
     if item.standing.state != "approved":
         return None
-    trajectory = item.version.trajectory
+    versions = store.items.versions(item_id)
+    before_import = versions[0].trajectory.authors
+    authors = sorted({*before_import, *(v.author for v in versions if v.author)})
+    trajectory = replace(item.version.trajectory, authors=tuple(authors))
     spectrum = None if item.row.spectrum_sha256 is None else store.spectra.get(item.row.spectrum_sha256)
     seen = trajectory.pictures
     kept = {sha256: store.spectra.picture(sha256) for sha256 in seen if sha256 is not None}
     stored = {sha256: png for sha256, png in kept.items() if png is not None}
-    provenance = _provenance(store, item_id, item.key, trajectory) | {"pictures": list(seen)}
+    provenance = _provenance(store, item.key, trajectory, versions) | {"pictures": list(seen)}
     confirmed = not trajectory.cannot_tell or store.marks.answer_confirmed(item_id)
     return ApprovedItem(item_id, trajectory, spectrum, stored, provenance, confirmed)
 
@@ -103,9 +106,9 @@ def _picture(approved: ApprovedItem, arguments: Mapping[str, Any], sha256: str |
     return Picture(sha256, png_bytes(seen.image), drawn=True)
 
 
-def _provenance(store: Store, item_id: int, key: str, trajectory: Trajectory) -> dict[str, Any]:
+def _provenance(store: Store, key: str, trajectory: Trajectory, versions: Sequence[Version]) -> dict[str, Any]:
     """Return who did what, by initials. Comments and times stay in annotations.db, for the people there."""
-    versions = store.items.versions(item_id)
+    item_id = versions[0].item_id
     no_judgement = ("undo", *WITHDRAWALS)
     in_force = [
         r for r in store.items.history(item_id) if r.withdrawn_by is None and r.decision.verb not in no_judgement
@@ -123,6 +126,7 @@ def _provenance(store: Store, item_id: int, key: str, trajectory: Trajectory) ->
         "drafter": trajectory.to_json()["drafter"],
         "spectrum": {"name": trajectory.spectrum_name, "sha256": trajectory.spectrum_sha256},
         "version": {"id": approved.id, "number": approved.number, "content_hash": approved.content_hash},
+        "authors": list(trajectory.authors),
         "versions": [_version(v) for v in versions],
         "decisions": [
             {

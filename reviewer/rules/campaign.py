@@ -113,11 +113,15 @@ class Rules:
 
 @dataclass(frozen=True)
 class VersionMade:
-    """A version of an item was created. ``author`` is None if a machine or an import wrote it."""
+    """A version of an item was created. ``author`` is None if a machine or an import wrote it.
+
+    :param before_import: initials of the people here who wrote an imported text
+    """
 
     id: int
     number: int
     author: str | None
+    before_import: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,7 @@ class Standing:
     :param stale: audits, votes and adjudications of earlier versions: shown, but not counted
     :param surplus: decisions that could not count when they were made; nothing depends on them
     :param authors: the people who wrote a version
+    :param before_import: the people who wrote the text before it was imported; this is no work on the item
     :param last: the latest decision in force, which its author may undo; None after another person's new version
     """
 
@@ -87,6 +88,7 @@ class Standing:
     stale: tuple[Decision, ...] = ()
     surplus: tuple[Decision, ...] = ()
     authors: frozenset[str] = frozenset()
+    before_import: frozenset[str] = frozenset()
     last: Decision | None = None
 
     @property
@@ -181,7 +183,14 @@ def _next(now: Standing | None, fact: Fact, rules: Rules) -> Standing:
 
 
 def _first(version: VersionMade, rules: Rules) -> Standing:
-    return Standing("screening", version.id, version.number, rules.wanted("screening"), authors=_author(version))
+    return Standing(
+        "screening",
+        version.id,
+        version.number,
+        rules.wanted("screening"),
+        authors=_author(version),
+        before_import=version.before_import,
+    )
 
 
 def _revised(now: Standing, version: VersionMade) -> Standing:
@@ -300,6 +309,7 @@ def barred(now: Standing, rules: Rules) -> dict[str, str]:
     did = {"audit": "audited", "vote": "voted on", "adjudication": "adjudicated"}
     counted = {"audit": now.cast, "vote": now.cast, "adjudication": now.decisions}[now.round]
     why = {d.person: f"{d.person} has already {did[d.round]} version {now.version}" for d in counted if d.round in did}
+    why |= {a: f"{a} wrote this text before it was imported" for a in now.before_import}
     why |= {a: f"{a} wrote a version of this item" for a in now.authors}
     decide = {"audit": "audit it", "vote": "vote on it", "adjudication": "adjudicate it"}[now.round]
     return {person: f"{reason}, so another person has to {decide}." for person, reason in why.items()}

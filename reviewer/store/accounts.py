@@ -13,6 +13,7 @@ from reviewer.rules.people import (
     ROLES,
     Person,
     PersonError,
+    Role,
     checked_password,
     clean_initials,
     clean_name,
@@ -23,6 +24,7 @@ from reviewer.rules.people import (
     token_hash,
 )
 from reviewer.store.errors import CannotWrite, NotAllowed, NotFound, SignInRefused
+from reviewer.store.history import History
 from reviewer.store.sqlite.database import ALLOWANCE, Database, Transaction, insert, stamp
 from reviewer.store.values import Session
 
@@ -134,8 +136,9 @@ class Accounts:
     first start. The web page must never pass None for a visitor who is not signed in.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, history: History) -> None:
         self._database = database
+        self._history = history
 
     def add_person(
         self,
@@ -160,10 +163,16 @@ class Accounts:
             require_coordinator(db, by)
             if db.table("people").count_where("initials = ?", [initials]):
                 raise PersonError(f"initials: {initials} is taken")
-            row = {"initials": initials, "name": name, "roles": json.dumps(sorted(known_roles)), "password": kept}
-            insert(db, "people", {**row, "added_at": stamp(self._database.now())})
-            self._database.log(db, by, "person added", initials, {"roles": sorted(known_roles)}, people=(initials,))
+            self._insert(db, {"initials": initials, "name": name, "password": kept}, known_roles, by)
             return find_person(db, initials)
+
+    def _insert(self, db: Transaction, row: Mapping[str, str | None], roles: Iterable[Role], by: str | None) -> None:
+        initials = str(row["initials"])
+        sorted_roles = sorted(roles)
+        at = stamp(self._database.now())
+        insert(db, "people", {**row, "roles": json.dumps(sorted_roles), "added_at": at})
+        self._database.log(db, by, "person added", initials, {"roles": sorted_roles}, people=(initials,))
+        self._history.refresh_imported(db, initials)
 
     def work_alone(self, initials: str) -> Person:
         """Return the person of single-user mode, with every role and no password; added at the first call.
@@ -176,9 +185,7 @@ class Accounts:
             if db.execute("SELECT 1 FROM people WHERE password IS NOT NULL").fetchone():
                 raise NotAllowed("Several people use this database: sign in with initials and password.")
             if not db.table("people").count_where("initials = ?", [initials]):
-                row = {"initials": initials, "name": initials, "roles": json.dumps(sorted(ROLES))}
-                insert(db, "people", {**row, "added_at": stamp(self._database.now())})
-                self._database.log(db, None, "person added", initials, {"roles": sorted(ROLES)}, people=(initials,))
+                self._insert(db, {"initials": initials, "name": initials}, ROLES, None)
             person = find_person(db, initials)
             if not person.active:
                 raise NotAllowed(f"{initials} is no longer active here.")

@@ -18,14 +18,19 @@ from reviewer.store.errors import NotFound
 from reviewer.store.sqlite.database import Transaction, stamp
 from reviewer.store.values import Version
 
-# Versions and decisions in the order they happened: a decision names the version that was current then.
+# Versions and decisions in the order they happened: a decision names the version that was current then. Few texts
+# name their authors, and a search for the key costs less than reading the JSON.
 _HISTORY = """
 SELECT number, 0 AS decided, id, author AS person, NULL AS version, NULL AS round, NULL AS verb,
-       NULL AS reason, NULL AS comment, NULL AS withdraws, NULL AS rules, at
+       NULL AS reason, NULL AS comment, NULL AS withdraws, NULL AS rules, at,
+       CASE WHEN number = 1 AND instr(body, '"authors":[') > 0 THEN (
+           SELECT json_group_array(value) FROM json_each(body, '$.authors')
+           WHERE value IN (SELECT initials FROM people)
+       ) END AS before_import
 FROM versions WHERE item = :item
 UNION ALL
 SELECT v.number, 1, d.id, d.person, d.version, d.round, d.verb,
-       d.reason, d.comment, d.withdraws, d.rules, d.at
+       d.reason, d.comment, d.withdraws, d.rules, d.at, NULL
 FROM decisions d JOIN versions v ON v.id = d.version WHERE d.item = :item
 ORDER BY 1, 2, 3
 """
@@ -39,6 +44,12 @@ FROM items WHERE id = :item
 ON CONFLICT (item) DO UPDATE SET
     state = excluded.state, version = excluded.version, number = excluded.number, "cast" = excluded."cast",
     compared = excluded.compared, disagreement = excluded.disagreement, decided_at = excluded.decided_at
+"""
+
+_IMPORTED_BY = """
+SELECT s.item FROM standings s JOIN versions v ON v.item = s.item AND v.number = 1
+WHERE s.state IN ('audit', 'vote', 'adjudication') AND instr(v.body, '"authors":[') > 0
+  AND EXISTS (SELECT 1 FROM json_each(v.body, '$.authors') WHERE value = :person)
 """
 
 
@@ -70,7 +81,8 @@ class History:
 
     def _fact(self, db: Transaction, row: sqlite3.Row) -> Fact:
         if not row["decided"]:
-            return VersionMade(row["id"], row["number"], row["person"])
+            before_import = frozenset(json.loads(row["before_import"] or "[]"))
+            return VersionMade(row["id"], row["number"], row["person"], before_import)
         return Decision(
             id=row["id"],
             version_id=row["version"],
@@ -100,6 +112,11 @@ class History:
             (item_id, new.standing.round),
         )
         return new.standing
+
+    def refresh_imported(self, db: Transaction, person: str) -> None:
+        """Bar a new person from the open items whose text they wrote before it was imported."""
+        for (item_id,) in db.execute(_IMPORTED_BY, {"person": person}).fetchall():
+            self.refresh(db, item_id)
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,7 @@ _FIXED = (
     "label",
     "label_source",
     "simulated",
+    "authors",
 )
 
 

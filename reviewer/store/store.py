@@ -50,7 +50,7 @@ class Store:
         self.database = Database(path, writer, clocks, patience)
         history = self.history = History()
         self.log = AuditLog(self.database)
-        self.accounts = Accounts(self.database)
+        self.accounts = Accounts(self.database, history)
         self.settings = Settings(self.database, history)
         self.spectra = Spectra(self.database)
         self.items = Items(self.database, history, self.spectra)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from agent.simulate import simulate
+from reviewer.store import Draft, Store
 from tests.browser.support.review_app import serving, settled, spec_o3, working_alone
+from tests.support.campaign import a_trajectory
 
 pytestmark = pytest.mark.browser
 
@@ -136,3 +140,14 @@ def test_the_history_numbers_steps_as_their_cards_do(desk: Page) -> None:
     expect(rows).to_have_text([f"answer {last + 2} changed"])
     desk.locator("dialog .version").nth(version).click()
     expect(rows).to_have_text(["think 2 added", "zoom 3 added"])
+
+
+def test_the_history_names_who_wrote_a_text_before_its_import(chromium: Browser, tmp_path: Path) -> None:
+    spectrum = simulate("cv", "LAMOST", 20.0, 1)
+    imported = replace(a_trajectory(spectrum, medium=spectrum.medium), authors=("AA", "QQ"))
+    with Store.open(tmp_path / "annotations.db") as store:
+        store.items.add_all([Draft(imported, spectrum)])
+    with serving(tmp_path / "annotations.db") as address, working_alone(chromium, address, 1) as page:
+        expect(page.locator(".decision-bar .info")).to_contain_text("written by AA, QQ before the import")
+        page.keyboard.press("h")
+        expect(page.locator("dialog .version")).to_contain_text("v1 · written by AA, QQ before the import · ")

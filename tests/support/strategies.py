@@ -70,6 +70,7 @@ def trajectories(draw, one_think_a_turn: bool = False) -> Trajectory:
         label=draw(verdicts),
         label_source=draw(any_words),
         simulated=draw(st.booleans()),
+        authors=tuple(draw(st.lists(st.sampled_from(["AA", "BB", "ÉÖ", "ABCD"]), max_size=2, unique=True))),
     )
 
 

@@ -129,6 +129,7 @@ def history(person: PersonDep, context: ContextDep, item_id: int, first: Verdict
             {
                 "number": v.number,
                 "author": v.author,
+                "before_import": list(v.trajectory.authors) if v.number == 1 else [],
                 "reason": v.reason,
                 "at": v.at.isoformat(),
                 "steps": v.trajectory.to_json()["steps"],

@@ -64,12 +64,24 @@ def test_the_json_form_gives_back_an_equal_value(trajectory):
         ("steps", [{"id": "s1", "kind": "guess"}], r"steps\[1\].kind: found 'guess', expected one of think"),
         ("steps", [{"id": [], "kind": "think"}], r"steps\[1\].id: found \[\], expected text"),
         ("faults", "none", "faults: found 'none', expected a list"),
+        ("authors", "AA", "authors: found 'AA', expected a list of initials of two to four capital letters"),
+        ("authors", ["AA", 7], r"authors: found \['AA', 7\], expected a list of initials"),
+        ("authors", ["aa"], r"authors: found \['aa'\], expected a list of initials"),
+        ("authors", ["A1"], r"authors: found \['A1'\], expected a list of initials"),
     ],
 )
 def test_a_bad_field_is_named_with_found_and_expected(field, value, words):
     with pytest.raises(TrajectoryError, match=words) as refused:
         Trajectory.from_json(SMALL.to_json() | {field: value})
     check_sentence(str(refused.value))
+
+
+def test_the_authors_are_no_part_of_the_content_or_of_what_a_model_reads():
+    written = replace(SMALL, authors=("AA", "BB"))
+    assert written.content_hash() == SMALL.content_hash()
+    assert written.to_messages() == SMALL.to_messages()
+    assert "authors" not in SMALL.to_json()
+    assert Trajectory.from_json(written.to_json()).authors == ("AA", "BB")
 
 
 def test_two_steps_with_one_id_are_refused():
@@ -373,6 +385,7 @@ def _with_value(row: dict, turn: int, value: object) -> dict:
     [
         (published_row(images=["only.png"]), "images: found 1, expected 2: one for each <image>"),
         (published_row(images=None), "images: found NoneType, expected 2"),
+        (published_row(authors=["A"]), r"authors: found \['A'\], expected a list of initials of two to four capital"),
         (published_row(conversations=[]), r"conversations: found \[\], expected a list of turns"),
         (published_row(ground_truth="maybe"), "ground_truth: found 'maybe', expected YES, NO or null"),
         (_without(published_row(), 1), "conversations: found no question, expected"),

@@ -73,9 +73,14 @@ def test_two_exports_of_one_state_are_the_same_bytes(approved, tmp_path):
     assert [(e.name, e.person) for e in approved.settings.exports()] == [("one", "AA"), ("two", "BB")]
 
 
+def with_author(trajectory):
+    """The trajectory as it is exported: AA wrote its second version."""
+    return replace(trajectory, authors=("AA",))
+
+
 def test_importing_an_export_gives_equal_trajectories(approved, tmp_path):
     made = export(approved, "one", folder=tmp_path)
-    expected = [approved.items.get(i).version.trajectory for i in approved.queue.approved()]
+    expected = [with_author(approved.items.get(i).version.trajectory) for i in approved.queue.approved()]
     with a_store(tmp_path / "again.db") as again:
         for source in (made.folder, made.folder / "trajectories.jsonl"):
             import_file(again, source)
@@ -86,7 +91,7 @@ def test_importing_an_export_gives_equal_trajectories(approved, tmp_path):
 
 def test_importing_the_sharegpt_rows_of_an_export_gives_the_same_trace(approved, tmp_path):
     made = export(approved, "one", folder=tmp_path)
-    expected = [approved.items.get(i).version.trajectory for i in approved.queue.approved()]
+    expected = [with_author(approved.items.get(i).version.trajectory) for i in approved.queue.approved()]
     with a_store(tmp_path / "again.db") as again:
         ids = import_file(again, made.folder / "train_sharegpt.json").added
         read = [again.items.get(item_id).version.trajectory for item_id in ids]
@@ -223,6 +228,7 @@ def test_the_manifest_lists_the_decisions_of_each_item(approved, tmp_path):
         ("vote", "approve", "CC", 2),
     ]
     assert [(v["number"], v["author"]) for v in first["versions"]] == [(1, None), (2, "AA")]
+    assert first["authors"] == ["AA"]
     assert first["version"]["content_hash"] == approved.items.get(1).version.content_hash
     assert first["drafter"]["kind"] == "baseline"
     assert manifest["people"] == ["AA", "BB", "CC"]
@@ -296,7 +302,7 @@ def test_pictures_that_cannot_be_drawn_are_exported_as_imported(store, tmp_path)
     made = export(store, "one", folder=tmp_path)
     with a_store(tmp_path / "again.db") as again:
         (item_id,) = import_file(again, made.folder).added
-        assert again.items.get(item_id).version.trajectory == store.items.get(1).version.trajectory
+        assert again.items.get(item_id).version.trajectory == with_author(store.items.get(1).version.trajectory)
         assert again.spectra.picture(sha256) is not None
 
 

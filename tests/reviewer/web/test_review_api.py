@@ -256,6 +256,18 @@ def test_a_medium_that_the_file_states_cannot_be_changed(app: Any) -> None:
     assert "The file states its medium (vacuum)" in answer.json()["error"]
 
 
+def test_the_history_names_who_wrote_the_text_before_the_import(app: Any, store: Store) -> None:
+    trajectory = store.items.get(1).version.trajectory
+    imported = store.items.add(replace(trajectory, prompt="Once more?", authors=("AA", "QQ")))
+    client = client_of(app, "RV")
+    assert client.get(f"/api/item/{imported}/history").json()["versions"][0]["before_import"] == ["AA", "QQ"]
+    assert client.get("/api/item/1/history").json()["versions"][0]["before_import"] == []
+    hidden = client.get(f"/api/item/{imported}", params={"verdict_first": True})
+    assert hidden.json()["hidden"]
+    assert "QQ" not in hidden.text
+    assert "QQ" not in client.get(f"/api/item/{imported}/history", params={"verdict_first": True}).text
+
+
 def test_the_known_label_is_not_sent_with_an_item(app: Any) -> None:
     assert client_of(app, "RV").get("/api/item/1").json()["trajectory"]["label"] is None
 

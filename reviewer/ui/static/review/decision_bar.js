@@ -2,6 +2,7 @@
 
 import { cap, fill, h } from '../common/dom.js'
 import { isComposing } from '../common/keys.js'
+import { beforeImport } from './dialogs.js'
 
 const ACTION = {
   keep: 'decide-yes',
@@ -171,7 +172,10 @@ export class DecisionBar {
     const last = decision && `${decision.person}: ${decision.comment ? `“${decision.comment}”` : decision.verb}`
     const { number, author, reason } = item.version
     const version = `v${number} by ${author ?? '?'}${reason ? ` · “${reason}”` : ''}`
-    const by = item.hidden ? '' : number > 1 ? version : `draft by ${item.row.drafter.name}`
+    const draft = [`draft by ${item.row.drafter.name}`, beforeImport(item.trajectory.authors)]
+      .filter(Boolean)
+      .join(', ')
+    const by = item.hidden ? '' : number > 1 ? version : draft
     const refused =
       !item.hidden && item.may.verbs.length && item.may.verbs.every((v) => v.refusal) ? item.may.verbs[0].refusal : ''
     return [

@@ -165,6 +165,12 @@ const when = (iso) => new Date(iso).toLocaleString('sv').slice(0, 16)
 
 const runsOf = (runs) => runs.map((r) => (r.op === '=' ? r.text : h(r.op === '-' ? 'del' : 'ins', {}, r.text)))
 
+/**
+ * Who wrote a text before it was imported; null for a fresh draft.
+ * @param {string[]} [authors]
+ */
+export const beforeImport = (authors) => (authors?.length ? `written by ${authors.join(', ')} before the import` : null)
+
 /** Versions with author, reason and a diff by step; decisions in order. */
 export function openHistory(history) {
   const { versions, decisions, withheld } = history
@@ -201,7 +207,7 @@ export function openHistory(history) {
           h(
             'button.link.version',
             { type: 'button', title: 'what it changed', onClick: () => show(at) },
-            `v${v.number} · ${v.author ?? 'drafted'} · ${when(v.at)}`,
+            `v${v.number} · ${v.author ?? beforeImport(v.before_import) ?? 'drafted'} · ${when(v.at)}`,
           ),
           v.reason && h('span', {}, ` “${v.reason}”`),
         ),
