@@ -84,7 +84,8 @@ def table(headings: list[str], rows: list[list[str]], empty: str) -> str:
     """A table as HTML, from cells that are HTML already; ``empty`` is the text shown if there are no rows."""
     if not rows:
         return f'<p class="so-none">{escape(empty)}</p>'
-    head = "".join(f"<th scope='col'>{escape(heading)}</th>" for heading in headings)
+    # A column of buttons has no heading.
+    head = "".join(f"<th scope='col'>{escape(heading)}</th>" if heading else "<td></td>" for heading in headings)
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     return f'<div class="so-table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 

@@ -135,7 +135,7 @@ def test_a_file_that_is_no_spectrum_is_a_message_and_the_others_are_added(desk: 
     (tmp_path / "shopping.txt").write_text("milk\nbread\n")
     write_csv(tmp_path / "other.csv", seed=3)
     drop(desk, tmp_path / "other.csv", tmp_path / "shopping.txt", tmp_path / "star.csv")
-    expect(desk.locator(".so-live .problems li")).to_have_count(1)
+    expect(desk.locator(".so-live .problems p")).to_have_count(1)
     expect(desk.locator(".so-live .problems")).to_contain_text("shopping.txt")
     expect(desk.locator(".so-live .queue .row")).to_have_count(2)
     expect(row(desk, "other.csv")).to_have_class("row current")

@@ -24,21 +24,63 @@ export class TopBar {
     this.state = h('span.saved', { role: 'status' })
     this.first = h('button', { type: 'button', onClick: callbacks.onVerdictFirst })
     this.setVerdictFirst(verdictFirst)
-    const roles = me.rules.solo && !me.has_password ? 'alone' : me.roles.join(', ')
     document.querySelector('.so-top')?.remove()
-    document.body.append(
-      h(
-        'div.so-top',
-        {},
-        this.state,
-        this.first,
-        h('button', { type: 'button', title: 'dark or light theme (D)', onClick: callbacks.onDark }, '◐'),
-        h('span.who', { title: me.name }, `${me.initials} · ${roles}`),
-        me.has_password &&
-          h('form', { method: 'post', action: '/sign-out' }, h('button', { type: 'submit' }, 'sign out')),
-        new HelpMenu(me, callbacks.help).root,
-      ),
+    const bar = h(
+      'header.so-top',
+      {},
+      h('h1', {}, document.title),
+      this.state,
+      this.#person(me, callbacks.onDark),
+      new HelpMenu(me, callbacks.help).root,
     )
+    document.body.append(bar)
+    // The tabs end where the bar begins.
+    const measure = () => document.documentElement.style.setProperty('--so-top-width', `${bar.offsetWidth}px`)
+    new ResizeObserver(measure).observe(bar)
+  }
+
+  /**
+   * Who is signed in, and the switches of the page: in the bar, or where it is narrow in a sheet below the initials.
+   * @param {Person} me @param {() => void} onDark
+   */
+  #person(me, onDark) {
+    const roles = me.rules.solo && !me.has_password ? 'alone' : me.roles.join(', ')
+    const theme = { type: 'button', title: 'dark or light theme (D)', 'aria-label': 'Dark or light theme' }
+    const sheet = h(
+      'div.sheet',
+      { id: 'so-person' },
+      this.first,
+      h('button.theme', { ...theme, onClick: onDark }, '◐'),
+      h('span.who', { title: me.name }, `${me.initials} · ${roles}`),
+      me.has_password &&
+        h('form', { method: 'post', action: '/sign-out' }, h('button', { type: 'submit' }, 'sign out')),
+    )
+    const button = h(
+      'button.who',
+      {
+        type: 'button',
+        title: `${me.name}: roles, theme, verdict first, sign out`,
+        'aria-expanded': 'false',
+        'aria-controls': sheet.id,
+        onClick: () => open(!sheet.classList.contains('open')),
+      },
+      `${me.initials} ▾`,
+    )
+    const open = (/** @type {boolean} */ on) => {
+      sheet.classList.toggle('open', on)
+      button.setAttribute('aria-expanded', String(on))
+    }
+    const root = h('div.so-person', {}, button, sheet)
+    root.addEventListener('focusout', ({ relatedTarget }) => {
+      if (!(relatedTarget instanceof Node && root.contains(relatedTarget))) open(false)
+    })
+    root.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape' || !sheet.classList.contains('open')) return
+      event.stopPropagation()
+      open(false)
+      button.focus()
+    })
+    return root
   }
 
   /** @param {boolean} on */

@@ -158,7 +158,6 @@ function openInReview(item) {
 
 /**
  * @typedef {Object} LiveActionsOptions
- * @property {HTMLElement} root
  * @property {import('./run_view.js').RunView} view
  * @property {import('./bench.js').Bench} bench
  * @property {import('./bench.js').AddSpectra} adding
@@ -167,6 +166,7 @@ function openInReview(item) {
  * @property {(task: string) => string | undefined} trainedPrompt the imported prompt, where the model reads it
  * @property {(id: string) => Promise<void>} select a row of the bench
  * @property {() => void} openSettings
+ * @property {() => void} toggleBench
  * @property {() => HTMLElement} keySheet
  */
 
@@ -175,8 +175,8 @@ function openInReview(item) {
  * @param {LiveActionsOptions} options
  * @returns {(action: string) => boolean | void} false leaves the key to the browser
  */
-export function liveActions({ root, view, bench, adding, controls, tasks, ...options }) {
-  const { trainedPrompt, select, openSettings, keySheet } = options
+export function liveActions({ view, bench, adding, controls, tasks, ...options }) {
+  const { trainedPrompt, select, openSettings, toggleBench, keySheet } = options
   /** Close a menu, or leave a field, before stopping a run. */
   const stop = () => {
     if (Menu.closeOpen()) return undefined
@@ -206,7 +206,7 @@ export function liveActions({ root, view, bench, adding, controls, tasks, ...opt
     library: () => adding.fromLibrary(),
     files: () => bench.choose(),
     off: () => view.current && adding.remove(view.current.row.id),
-    queue: () => void root.classList.toggle('no-queue'),
+    queue: toggleBench,
     'step-next': () => view.chooseNext(1),
     'step-back': () => view.chooseNext(-1),
     follow: () => view.trace.follow(),

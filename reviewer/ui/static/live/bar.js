@@ -14,8 +14,9 @@ export class LiveBar {
    *   options: RunOptions}} parts `options` is changed in place
    * @param {{onPrimary: () => void, onSend: () => void, onOptions: () => void,
    *   downloads: () => {text: string, format: string, url: string}[]}} callbacks
+   * @param {HTMLElement} benchButton opens the bench where it is not on the page; stands first
    */
-  constructor({ tasks, policies, keys, options }, callbacks) {
+  constructor({ tasks, policies, keys, options }, callbacks, benchButton) {
     this.root = h('div.decision-bar', { role: 'toolbar', 'aria-label': 'Run' })
     this.on = callbacks
     this.keys = keys
@@ -62,7 +63,17 @@ export class LiveBar {
         ),
     )
     for (const menu of [settings, downloads]) menu.root.classList.add('right')
-    fill(this.root, this.primary, this.task, policies.root, this.many, settings.root, this.send, downloads.root)
+    fill(
+      this.root,
+      benchButton,
+      this.primary,
+      this.task,
+      policies.root,
+      this.many,
+      settings.root,
+      this.send,
+      downloads.root,
+    )
     for (const select of this.root.querySelectorAll('select')) {
       // Chosen with the mouse, a list gives up the focus; a person who uses the keyboard stays in it.
       select.addEventListener('change', () => select.matches(':focus-visible') || select.blur())

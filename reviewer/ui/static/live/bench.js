@@ -36,7 +36,7 @@ export class Bench {
       },
     })
     this.title = h('div.queue-title')
-    this.problems = h('ul.problems', { role: 'status' })
+    this.problems = h('div.problems', { role: 'status' })
     this.list = h('div.rows', { role: 'list', 'aria-label': 'Bench' })
     fill(
       this.root,
@@ -214,7 +214,7 @@ export class Bench {
   /** @param {string} message */
   #problem(message) {
     const problem = h(
-      'li',
+      'p',
       {},
       message,
       h('button.link', { type: 'button', 'aria-label': 'close', onClick: () => problem.remove() }, '✕'),

@@ -7,6 +7,7 @@ import { Keys } from '../common/keys.js'
 import { Notices } from '../common/notices.js'
 import { panelIsOpen } from '../common/panels.js'
 import { plotlyReady } from '../common/plotly_ready.js'
+import { SidePane } from '../common/side_pane.js'
 import { comeBackTo, whenBack } from '../common/tabs.js'
 import { onTheme } from '../common/theme.js'
 import { RunControls, liveActions } from './actions.js'
@@ -61,13 +62,17 @@ function buildLive(root, me, keymap) {
     onAdd: { onFiles: () => bench.choose(), onLibrary: () => adding.fromLibrary(), onTry: () => adding.tryOne() },
   })
   const bench = new Bench(root, {
-    onSelect: select,
+    onSelect: (id) => {
+      benchPane.close({ refocus: false })
+      return select(id)
+    },
     onRemove: (id) => adding.remove(id),
     onAdded: (rows) => adding.added(rows),
     onLibrary: () => adding.fromLibrary(),
     onRunAll: () => controls.runAll(),
     statusOf: (row) => runs.statusOf(row),
   })
+  const benchPane = new SidePane(root, bench.root, { name: 'Bench', key: keys.of('queue') })
   const bar = new LiveBar(
     { tasks, policies, keys, options },
     {
@@ -76,6 +81,7 @@ function buildLive(root, me, keymap) {
       onOptions: () => optionsChanged({}),
       downloads: () => controls.downloads,
     },
+    benchPane.button,
   )
   const adding = new AddSpectra({
     tasks,
@@ -89,7 +95,6 @@ function buildLive(root, me, keymap) {
   })
   const controls = new RunControls({ view, runs, bench, notices, select, showBar, settings: () => bar.runSettings })
   const act = liveActions({
-    root,
     view,
     bench,
     adding,
@@ -99,6 +104,7 @@ function buildLive(root, me, keymap) {
       (view.run?.prompt ?? bar.prompt) === 'trained' ? policies.trainedPrompt(task) : undefined,
     select,
     openSettings: () => bar.settings.click(),
+    toggleBench: () => benchPane.toggle(),
     keySheet: () => keys.sheet(),
   })
 

@@ -26,11 +26,13 @@ export class DecisionBar {
    *   onComment: (text: string) => void,
    *   onUndo: () => void, onNext: () => void, onHistory: () => void, onDisagreement: () => void,
    *   onRounds: () => void}} callbacks
+   * @param {HTMLElement} queueButton opens the queue where it is not on the page; stands first
    */
-  constructor(keys, callbacks) {
+  constructor(keys, callbacks, queueButton) {
     this.root = h('div.decision-bar', { role: 'toolbar', 'aria-label': 'Decision' })
     this.keys = keys
     this.on = callbacks
+    this.queueButton = queueButton
     this.comment = h('input.comment', {
       type: 'text',
       autocomplete: 'off',
@@ -53,13 +55,14 @@ export class DecisionBar {
   show({ item, dirty, disagreements, message }) {
     this.itemId = item?.id
     if (!item) {
-      fill(this.root, h('span.muted', {}, message), h('span.spring'), this.#undo())
+      fill(this.root, this.queueButton, h('span.muted', {}, message), h('span.spring'), this.#undo())
       return
     }
     const round = item.standing.round
     this.comment.placeholder = round === 'revision' ? 'what was changed and why (c)' : 'comment (c)'
     fill(
       this.root,
+      this.queueButton,
       item.hidden ? this.#verdicts() : this.#verbs(item, dirty),
       disagreements > 0 && this.#disagreements(disagreements),
       this.comment,

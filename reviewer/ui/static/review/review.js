@@ -10,6 +10,7 @@ import { Notices } from '../common/notices.js'
 import { ConnectionStrip, TopBar, restoreItem } from '../common/page_status.js'
 import { panelIsOpen } from '../common/panels.js'
 import { plotlyReady } from '../common/plotly_ready.js'
+import { SidePane } from '../common/side_pane.js'
 import { comeBack, openTab, reloadForGradio, whenBack } from '../common/tabs.js'
 import { onTheme, toggleTheme } from '../common/theme.js'
 import { openRounds } from '../help/menu.js'
@@ -100,7 +101,10 @@ function buildReview(root, me, keymap) {
     state.verdictFirst,
   )
   const queue = new Queue(me, () => state.verdictFirst, {
-    onOpen: (id) => navigation.open(id),
+    onOpen: (id) => {
+      queuePane.close({ refocus: false })
+      return navigation.open(id)
+    },
     onFilter: () => navigation.refilter().catch((error) => notices.error(error)),
   })
   const view = new ItemView({
@@ -128,20 +132,29 @@ function buildReview(root, me, keymap) {
   const inspecting = new Inspecting({ state, view, notices, dropItem: (id) => items.drop(id) })
   const statements = new Statements(state)
   const editing = new Editing({ state, view, statements, notices })
-  const bar = new DecisionBar(keys, {
-    onVerb: (verb) => decisions.decide(verb),
-    onCannotTell: () => decisions.cannotTell(),
-    onVerdict: (verdict) => decisions.commitVerdict(verdict),
-    onComment: (text) => {
-      state.draft?.setComment(text)
-      lease.want()
-    },
-    onUndo: () => decisions.undo(),
-    onNext: () => navigation.next(),
-    onHistory: () => act('history'),
-    onDisagreement: () => view.select(statements.disagreements[0].step),
-    onRounds: () => openRounds(me.rules),
+  const queuePane = new SidePane(root, queue.root, {
+    name: 'Queue',
+    key: keys.of('queue'),
+    onColumn: (hidden) => lasting.set('so-queue', hidden ? 'hidden' : 'shown'),
   })
+  const bar = new DecisionBar(
+    keys,
+    {
+      onVerb: (verb) => decisions.decide(verb),
+      onCannotTell: () => decisions.cannotTell(),
+      onVerdict: (verdict) => decisions.commitVerdict(verdict),
+      onComment: (text) => {
+        state.draft?.setComment(text)
+        lease.want()
+      },
+      onUndo: () => decisions.undo(),
+      onNext: () => navigation.next(),
+      onHistory: () => act('history'),
+      onDisagreement: () => view.select(statements.disagreements[0].step),
+      onRounds: () => openRounds(me.rules),
+    },
+    queuePane.button,
+  )
   const refresh = () => navigation.refresh()
   const lease = new Lease({
     state,
@@ -184,7 +197,7 @@ function buildReview(root, me, keymap) {
     notices,
     keySheet: () => keys.sheet(),
     focusComment: () => bar.focusComment(),
-    toggleQueue,
+    toggleQueue: () => queuePane.toggle(),
     toggleVerdictFirst,
     inspect: () => inspecting.open(),
     tour: () => tour.start(),
@@ -220,11 +233,6 @@ function buildReview(root, me, keymap) {
   function showBar(message = '') {
     const disagreements = state.item ? statements.disagreements.length : 0
     bar.show({ item: state.item, dirty: state.dirty, disagreements, message })
-  }
-
-  function toggleQueue() {
-    const hidden = root.classList.toggle('no-queue')
-    lasting.set('so-queue', hidden ? 'hidden' : 'shown')
   }
 
   async function toggleVerdictFirst() {

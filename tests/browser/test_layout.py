@@ -1,0 +1,147 @@
+"""The page from 360 to 2560 pixels wide and at browser zoom, which makes the page smaller in CSS pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from reviewer.drafting import demo
+from reviewer.store import Draft, Store
+from tests.browser.support.review_app import PASSWORD, serving, signed_in
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=20_000)
+TABS = ("Review", "Live", "Blind", "Progress", "Library", "People")
+SIZES = {
+    "390x844": (390, 844),
+    "360x740": (360, 740),
+    "820x1180": (820, 1180),
+    "1024x768": (1024, 768),
+    "1180x800": (1180, 800),
+    "1366x768": (1366, 768),
+    "1366x768 at 125 %": (1093, 614),
+    "1366x768 at 150 %": (911, 512),
+    "1366x768 at 200 %": (683, 384),
+    "1920x1080": (1920, 1080),
+    "2560x1300": (2560, 1300),
+}
+
+FAULTS = """() => {
+  const faults = []
+  const page = document.documentElement
+  if (page.scrollWidth > innerWidth) faults.push(`the page is ${page.scrollWidth} px wide`)
+  const text = (e) => e.getAttribute('aria-label') || e.textContent || e.className
+  const name = (e) => `${e.tagName} ${text(e).trim().slice(0, 50)}`
+  for (const e of document.querySelectorAll('button, a[href], input, select, textarea, summary, [role=tab]')) {
+    const seen = e.checkVisibility({ visibilityProperty: true, opacityProperty: true })
+    if (!seen || !e.offsetWidth || !e.offsetHeight) continue
+    e.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+    const box = e.getBoundingClientRect()
+    const at = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)
+    if (!at) faults.push(`${name(e)} is outside`)
+    else if (!e.contains(at) && !at.contains(e) && !e.closest('label')?.contains(at)) {
+      faults.push(`${name(e)} is under ${name(at)}`)
+    }
+    if (box.left < -1 || box.right > innerWidth + 1) faults.push(`${name(e)} is cut off`)
+  }
+  for (const plot of document.querySelectorAll('.so-panel')) {
+    const { height } = plot.getBoundingClientRect()
+    if (plot.checkVisibility() && height < 100) faults.push(`a plot is ${height} px high`)
+  }
+  for (const desk of document.querySelectorAll('.so-desk')) desk.scrollTop = 0
+  scrollTo(0, 0)
+  return faults
+}"""
+"""Controls that cannot be reached at their middle, plots without height, and horizontal overflow."""
+
+
+@pytest.fixture(scope="module")
+def desk(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """The page of a person with every role, whose bar is the longest."""
+    db = tmp_path_factory.mktemp("layout") / "annotations.db"
+    with closing(Store.open(db)) as store:
+        store.accounts.add_person("CO", "Person CO", ["reviewer", "auditor", "coordinator"], password=PASSWORD)
+        store.items.add_all(Draft(t, s, batch="demo") for s, t in demo.demo_items())
+    with serving(db) as url, signed_in(chromium, url, "CO", PASSWORD) as page:
+        page.wait_for_function("window.specO3?.review?.current?.place")
+        expect(page.get_by_role("tab", name="People", exact=True)).to_be_visible()
+        yield page
+
+
+def open_tab(page: Page, name: str) -> None:
+    page.get_by_role("tab", name=name, exact=True).click()
+    sign = {
+        "Review": ".so-review .card",
+        "Live": ".so-live .decision-bar .run",
+        "Blind": ".so-blind button:visible",
+        "Progress": ".so-progress .tile",
+        "Library": "#so-tabs button:has-text('Export')",
+        "People": "#so-tabs button:has-text('Save rules')",
+    }[name]
+    expect(page.locator(sign).first).to_be_visible()
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("tab", TABS)
+def test_every_control_can_be_reached_at_every_width(desk: Page, tab: str, size: tuple[int, int]) -> None:
+    desk.set_viewport_size({"width": size[0], "height": size[1]})
+    open_tab(desk, tab)
+    assert faults(desk) == []
+
+
+def faults(page: Page) -> list[str]:
+    """The faults that stay once the page has drawn itself in its size."""
+    for _ in range(20):
+        if not page.evaluate(FAULTS):
+            return []
+        page.wait_for_timeout(200)
+    return list(page.evaluate(FAULTS))
+
+
+@pytest.mark.parametrize("size", [(390, 844), (683, 384), (911, 512), (1093, 614)])
+def test_the_decision_bar_stays_in_the_window(desk: Page, size: tuple[int, int]) -> None:
+    desk.set_viewport_size({"width": size[0], "height": size[1]})
+    open_tab(desk, "Review")
+    for name in ("Keep", "Reject", "Next"):
+        expect(desk.locator(".so-review .decision-bar").get_by_role("button", name=name)).to_be_in_viewport(ratio=0.99)
+
+
+@pytest.mark.parametrize("size", [(1180, 800), (683, 384), (390, 844)])
+def test_the_queue_is_a_drawer_that_a_key_and_a_button_open(desk: Page, size: tuple[int, int]) -> None:
+    desk.set_viewport_size({"width": size[0], "height": size[1]})
+    open_tab(desk, "Review")
+    queue = desk.locator(".so-review > .queue")
+    button = desk.locator(".so-review .open-queue")
+    expect(queue).to_be_hidden()
+    button.click()
+    expect(queue.locator(".row").first).to_be_in_viewport(ratio=0.5)
+    expect(button).to_have_attribute("aria-expanded", "true")
+    assert desk.evaluate("document.activeElement.closest('.queue') !== null")
+    desk.keyboard.press("Escape")
+    expect(queue).to_be_hidden()
+    expect(button).to_be_focused()
+    button.blur()
+    desk.keyboard.press("q")
+    row = queue.locator(".row:not(.current)").first
+    number = row.get_attribute("data-item")
+    row.click()
+    expect(queue).to_be_hidden()
+    desk.wait_for_function(f"window.specO3.review.current.item.id === {number}")
+
+
+def test_roles_and_switches_are_in_a_sheet_where_the_bar_is_narrow(desk: Page) -> None:
+    desk.set_viewport_size({"width": 1024, "height": 768})
+    sheet = desk.locator("#so-person")
+    expect(sheet).to_be_hidden()
+    desk.locator(".so-person > button").click()
+    expect(sheet).to_contain_text("auditor")
+    sheet.get_by_role("button", name="Dark or light theme").click()
+    assert desk.evaluate("document.documentElement.dataset.theme") == "dark"
+    sheet.get_by_role("button", name="Dark or light theme").click()
+    desk.keyboard.press("Escape")
+    expect(sheet).to_be_hidden()
+    desk.set_viewport_size({"width": 1366, "height": 768})
+    expect(sheet).to_be_visible()
