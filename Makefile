@@ -40,8 +40,8 @@ types: $(VENV)/test
 unit: $(VENV)/test
 	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not browser and not models"
 
-# A module's tests share one server and one Chromium.
-browser: $(VENV)/test
+# A module's tests share one server and one Chromium. axe-core is a package of tests/js.
+browser: $(VENV)/test $(JS)/node_modules/.package-lock.json
 	sh tests/browser/get-chromium.sh $(BIN)/python
 	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile tests/browser
 

@@ -144,7 +144,7 @@ def _tables() -> str:
     lines = "".join(
         f"<p>{escape(title)}: "
         + " · ".join(
-            f'<a href="/api/tables/{name}.{kind}" download aria-label="{name} ({_LABELS[kind]})">{_LABELS[kind]}</a>'
+            f'<a href="/api/tables/{name}.{kind}" download aria-label="{name} {_LABELS[kind]}">{_LABELS[kind]}</a>'
             for kind in kinds
         )
         + "</p>"

@@ -28,7 +28,7 @@ export function openPanel(title, content, { wide = false } = {}) {
           'header',
           {},
           h('h2', {}, title),
-          h('button', { type: 'button', 'aria-label': 'close (Esc)', onClick: () => close() }, cap('Esc')),
+          h('button', { type: 'button', 'aria-label': 'close Esc', onClick: () => close() }, cap('Esc')),
         ),
       )
     )
