@@ -47,7 +47,16 @@ export class Queue {
     this.shown = null
     /** @type {number | null} grows with every change on the server */
     this.stamp = null
-    this.title = h('div.queue-title')
+    // Made once: a focused button keeps its focus while the list changes.
+    this.count = h('span')
+    this.done = h('span')
+    this.filterButton = h(
+      'button.link',
+      { type: 'button', title: 'filter the queue', 'aria-expanded': 'false', onClick: () => this.toggleFilter() },
+      h('kbd.cap', {}, '/'),
+      ' filter',
+    )
+    this.title = h('div.queue-title', {}, h('div.top', {}, this.count, this.filterButton), h('div.bar', {}, this.done))
     this.chips = new FilterChips(tasks, (filter) => this.use(filter))
     this.pinned = h('div.pinned', { hidden: true })
     this.form = h('form.filter', {
@@ -212,6 +221,7 @@ export class Queue {
     }
     const facets = await getJSON('/api/facets')
     this.form.hidden = false
+    this.filterButton.setAttribute('aria-expanded', 'true')
     this.#drawForm(facets)
     this.form.querySelector('[name=text]')?.focus()
   }
@@ -281,6 +291,7 @@ export class Queue {
 
   closeFilter() {
     this.form.hidden = true
+    this.filterButton.setAttribute('aria-expanded', 'false')
   }
 
   /** Replace the whole filter, e.g. from a link of another tab. @param {Record<string, string>} filter */
@@ -336,26 +347,8 @@ export class Queue {
     const number = row < 0 ? further : row + 1
     const at = number > 0 && number <= this.total ? ` · this is no. ${grouped(number)}` : ''
     const share = this.total ? Math.min(1, number / this.total) : 0
-    fill(
-      this.title,
-      h(
-        'div.top',
-        {},
-        h('span', {}, h('strong', {}, `${count} ${word}`), h('span.muted', {}, at)),
-        h(
-          'button.link',
-          {
-            type: 'button',
-            title: 'filter the queue',
-            'aria-expanded': String(!this.form.hidden),
-            onClick: () => this.toggleFilter(),
-          },
-          h('kbd.cap', {}, '/'),
-          ' filter',
-        ),
-      ),
-      h('div.bar', {}, h('span', { style: `width:${100 * share}%` })),
-    )
+    fill(this.count, h('strong', {}, `${count} ${word}`), h('span.muted', {}, at))
+    this.done.style.width = `${100 * share}%`
   }
 
   #row(row) {
