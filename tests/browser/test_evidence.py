@@ -160,7 +160,7 @@ def test_three_real_stars_with_all_their_evidence(desk: Page, width: int, height
     desk.keyboard.press("Shift+E")
     panel = desk.locator(".so-review aside.evidence")
     expect(panel.locator("tbody").first).to_be_visible(timeout=15_000)
-    desk.get_by_role("button", name="EW").click()
+    desk.get_by_role("button", name="EW", exact=True).click()
     drag(desk, "step", 6525, 6600)
     expect(desk.locator(".so-review .so-width-text")).to_contain_text("EW −")
     picture(desk, f"evidence-cv{end}")

@@ -75,7 +75,8 @@ def test_one_item_from_screening_to_approval_without_a_mouse(alone: tuple[Page, 
     expect(first_zoom.locator("img")).not_to_have_attribute("src", before or "")
     press(page, "ArrowLeft", "Enter")
     page.keyboard.type(" Seen again by CD.")
-    press(page, "Escape", "c")
+    # Two thoughts name the window as it was: their numbers follow it.
+    press(page, "Escape", "Shift+R", "ArrowRight", "ArrowRight", "Shift+R", "c")
     page.keyboard.type("wider window")
     press(page, "Escape")
     press(page, "Shift+K")

@@ -106,8 +106,8 @@ def test_a_real_file_is_dropped_run_stopped_run_again_and_sent_to_review(
         expect(page.locator(".so-live .notice")).to_contain_text("is in the queue")
         item = shown(page, "run.sent.get(0)")
         page.locator(".so-live .notice button", has_text="Open it").click()
+        page.wait_for_function(f"window.specO3.review.current.item.id === {item}")
         settled(page)
-        assert page.evaluate("window.specO3.review.current.item.id") == item
         expect(page.locator(f'.so-review .queue [data-item="{item}"]')).to_have_count(1)
         assert page.evaluate("window.specO3.review.current.item.row.name") == file.name
         expect(page.locator(".so-review .card.answer")).to_contain_text("YES")
@@ -168,7 +168,7 @@ def test_the_baseline_answers_and_arrows_step_through_its_windows(chromium: Brow
                 span = page.evaluate("window.specO3.live.spectrum.scene.windows.find((w) => w.selected).span")
                 assert span == pytest.approx([lo, hi])
             page.keyboard.press("ArrowRight")
-        page.locator(".so-live .so-full .so-badge").first.click()
+        page.locator(".so-live .so-full").get_by_role("button", name="step 2:").click()
         expect(page.locator(".so-live .card.selected .number")).to_have_text("2")
 
 

@@ -302,7 +302,7 @@ def test_the_vote_shows_all_windows_of_the_samples_and_they_are_selected_by_clic
     drawn = desk.evaluate(f"{windows}.map((w) => [w.number, ...w.span])")
     assert drawn == [[1, 6400, 6700], [2, 4800, 4920], [3, 4600, 4760]]
     assert vote.locator(".path .seen").all_inner_texts() == ["1", "2", "3", "1"]
-    assert desk.locator(".so-live .so-full .so-badge").all_inner_texts() == ["1", "2", "3"]
+    assert desk.locator(".so-live .so-full .so-badge").all_inner_texts() == ["3", "2", "1"]  # from left to right
     selected = f"{windows}.find((w) => w.selected).number"
     assert desk.evaluate(selected) == 1
     expect(vote.locator(".path.selected")).to_have_count(2)

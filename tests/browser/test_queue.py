@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from agent.trajectory.statements import disagreements
 from reviewer.drafting import demo
 from reviewer.rules.campaign import Rules
 from reviewer.store import Draft, Store
@@ -48,6 +49,7 @@ def decide(store: Store, person: str, item: int, verb: str, comment: str = "") -
         lease_token=store.leases.take(person, item).token,
         comment=comment,
         reason="bad_data" if verb == "reject" else "",
+        confirmed=len(disagreements(store.items.get(item).version.trajectory)),
     )
 
 

@@ -73,7 +73,7 @@ def working_alone(chromium: Browser, url: str, item: int) -> Iterator[Page]:
         if "sign-in" in page.url:
             page.fill("input[name=initials]", "AB")
             page.keyboard.press("Enter")
-        expect(page.locator(".decision-bar button").first).to_be_visible(timeout=30_000)
+        expect(page.locator(".decision-bar .round")).to_be_visible(timeout=30_000)
         show_item(page, item)
         yield page
 

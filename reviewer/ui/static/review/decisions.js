@@ -192,15 +192,16 @@ export class Decisions {
   async #postLeased(path, body) {
     const { lease, topBar } = this
     const slow = setTimeout(() => topBar.sending(), SLOW)
+    const wait = (/** @type {Error} */ error) => topBar.notSent(error.message)
     try {
       for (let attempt = 0; ; attempt += 1) {
-        const name = await lease.ensure()
+        const name = await lease.ensure(wait)
         if (name === null) {
           topBar.notSent('Another person is working on the item.')
           return null
         }
         try {
-          return await postUntilAnswered(path, { ...body, lease: name }, (error) => topBar.notSent(error.message))
+          return await postUntilAnswered(path, { ...body, lease: name }, wait)
         } catch (error) {
           if (!(error instanceof Refused) || error.kind !== 'lease_lost' || attempt) throw error
           lease.lost()

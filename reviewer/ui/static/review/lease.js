@@ -2,7 +2,7 @@
 // while the item is visible, requested again when it has run out. Saving a version and deciding need it.
 
 import { timeOfDay } from '../common/format.js'
-import { Refused, Unreachable, getJSON, postJSON } from '../common/http.js'
+import { Refused, Unreachable, getJSON, postJSON, postUntilAnswered } from '../common/http.js'
 
 const RENEW_EVERY = 60_000 // ms; a lease runs for 15 minutes
 
@@ -15,6 +15,9 @@ const RENEW_EVERY = 60_000 // ms; a lease runs for 15 minutes
  * @property {(message: string) => Promise<void>} onOutdated the item has changed on the server since it was fetched
  * @property {(message: string) => void} onRefused the item cannot be leased
  */
+
+/** Whether the same request may succeed later. @param {any} error */
+const passes = (error) => error instanceof Unreachable || (error instanceof Refused && error.temporary)
 
 /** Whether the rules leave this person nothing to do on an item. @param {Item} item */
 const nothingToDo = (item) => Boolean(item.may.edit) && item.may.verbs.every((verb) => verb.refusal) && !item.hidden
@@ -57,19 +60,28 @@ export class Lease {
   want() {
     const { item } = this.state
     if (!item || this.held || this.heldByOther || this.taking) return
-    this.taking = this.#retake(item).finally(() => {
-      this.taking = null
-    })
+    // A server that does not answer is shown by the autosave; the next change or the decision requests the lease again.
+    this.taking = this.take(item)
+      .catch((error) => {
+        if (!passes(error)) this.notices.error(error)
+      })
+      .finally(() => {
+        this.taking = null
+      })
   }
 
-  /** Lease the item, unless this person has nothing to do on it. @param {Item} item */
-  async take(item) {
+  /**
+   * Lease the item, unless this person has nothing to do on it.
+   * @param {Item} item
+   * @param {(path: string, body: Object) => Promise<any>} post
+   */
+  async take(item, post = postJSON) {
     const isWanted = () => this.state.isShown(item.id)
     this.held = null
     this.heldByOther = false
     if (!item.standing.round || nothingToDo(item)) return
     try {
-      const lease = await postJSON(`/api/item/${item.id}/lease`, {})
+      const lease = await post(`/api/item/${item.id}/lease`, {})
       if (!isWanted()) {
         // If the same item was opened again meanwhile, it has the same lease.
         if (!this.state.isShown(item.id)) this.release(lease)
@@ -79,7 +91,7 @@ export class Lease {
       this.notices.happened('lease')
       if (lease.stamp !== item.stamp) await this.onOutdated('The item has changed since it was fetched.')
     } catch (error) {
-      if (!(error instanceof Refused) || !isWanted()) throw error
+      if (!(error instanceof Refused) || error.temporary || !isWanted()) throw error
       this.#refused(error, item)
     }
   }
@@ -102,12 +114,15 @@ export class Lease {
     return this.take(item).catch((error) => this.notices.error(error))
   }
 
-  /** The name of the lease, requested again if it has ended; null where another person has the item. */
-  async ensure() {
+  /**
+   * The name of the lease, requested until the server answers if it has ended; null where another person has the item.
+   * @param {(error: Unreachable) => void} onRetry the server does not answer
+   */
+  async ensure(onRetry) {
     await this.taking
     const { item } = this.state
     if (item && (!this.held || this.held.finished)) {
-      await this.take(item)
+      await this.take(item, (path, body) => postUntilAnswered(path, body, onRetry))
       if (this.heldByOther) return null
     }
     return this.held?.lease ?? ''
@@ -144,8 +159,7 @@ export class Lease {
       if (this.heldByOther) await this.take(current.item)
       else if (this.held && !this.held.finished) await postJSON('/api/renew', { lease: this.held.lease })
     } catch (error) {
-      const passes = error instanceof Unreachable || (error instanceof Refused && error.temporary)
-      if (!passes && this.state.current === current) await this.#retake(current.item)
+      if (!passes(error) && this.state.current === current) await this.#retake(current.item)
     }
   }
 }

@@ -49,7 +49,7 @@ export class Recovery {
       },
       onUnsaved: (error) => {
         this.topBar.notSaved(error.message)
-        if (error.kind === 'store') this.notices.error(error)
+        if (error.kind === 'store') this.notices.show(error.message, { until: 'saved' })
       },
       onOther: (other) => this.#keepOther(item, draft, other),
     })
