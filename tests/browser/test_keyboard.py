@@ -56,6 +56,7 @@ def test_one_item_from_screening_to_approval_without_a_mouse(alone: tuple[Page, 
     expect(page.locator("dialog.panel")).to_contain_text("my verdict first")
     picture(page, "keymap")
     press(page, "Escape")
+    expect(page.locator("dialog.panel")).to_be_hidden()
 
     press(page, "ArrowRight", "y")
     expect(page.locator(".card.selected .mark.set.good")).to_be_visible()

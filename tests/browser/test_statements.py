@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from reviewer.rules.campaign import Rules
 from reviewer.store import Store
@@ -180,3 +180,24 @@ def confirmed(page: Page, action: str, done: str) -> None:
     page.keyboard.press("k")
     page.locator("dialog.panel button", has_text=action).click()
     expect(page.locator(".toasts")).to_contain_text(done)
+
+
+def test_a_comment_being_typed_keeps_the_focus_when_the_comparison_arrives(desk: Page) -> None:
+    """Without it, the next letters would be shortcuts: n opens the next item."""
+    item = desk.evaluate("window.specO3.review.current.item.id")
+    waiting: list[Route] = []
+    desk.route("**/statements", lambda route: waiting.append(route))
+    desk.locator(".card.zoom .number").first.click()
+    drag_window(desk, 7100, 7400)
+    desk.wait_for_function(f"{STEPS}.find((s) => s.kind === 'zoom').arguments.wavelength_range[0] < 6400")
+    desk.keyboard.press("c")
+    desk.keyboard.type("window m")
+    while not waiting:
+        desk.wait_for_timeout(50)
+    for route in waiting:
+        route.continue_()
+    desk.unroute_all()
+    expect(desk.locator(".decision-bar .disagreements")).to_be_visible()
+    desk.keyboard.type("oved, xn")
+    expect(desk.locator(".decision-bar .comment")).to_have_value("window moved, xn")
+    assert desk.evaluate("window.specO3.review.current.item.id") == item

@@ -32,7 +32,10 @@ export class DecisionBar {
     this.root = h('div.decision-bar', { role: 'toolbar', 'aria-label': 'Decision' })
     this.keys = keys
     this.on = callbacks
-    this.queueButton = queueButton
+    // What stands on either side of the comment, which stays in its place: it would lose the focus, and with it the
+    // keys of the person who is typing.
+    this.before = h('div.part')
+    this.after = h('div.part')
     this.comment = h('input.comment', {
       type: 'text',
       autocomplete: 'off',
@@ -46,6 +49,7 @@ export class DecisionBar {
         }
       },
     })
+    fill(this.root, queueButton, this.before, this.comment, this.after)
   }
 
   /**
@@ -54,22 +58,33 @@ export class DecisionBar {
    */
   show({ item, dirty, disagreements, message }) {
     this.itemId = item?.id
+    this.comment.hidden = !item
     if (!item) {
-      fill(this.root, this.queueButton, h('span.muted', {}, message), h('span.spring'), this.#undo())
+      this.#fill(this.before, h('span.muted', {}, message), h('span.spring'))
+      this.#fill(this.after, this.#undo())
       return
     }
     const round = item.standing.round
     this.comment.placeholder = round === 'revision' ? 'what was changed and why (c)' : 'comment (c)'
-    fill(
-      this.root,
-      this.queueButton,
+    this.#fill(
+      this.before,
       item.hidden ? this.#verdicts() : this.#verbs(item, dirty),
       disagreements > 0 && this.#disagreements(disagreements),
-      this.comment,
+    )
+    this.#fill(
+      this.after,
       this.#info(item, message),
       this.#undo(),
       h('button.next', { type: 'button', onClick: () => this.on.onNext() }, 'Next ', cap(this.keys.of('next'))),
     )
+  }
+
+  /** Draw a part again; a button that had the focus has it afterwards. @param {HTMLElement} part */
+  #fill(part, ...children) {
+    const focused = part.contains(document.activeElement) ? document.activeElement?.textContent : null
+    fill(part, ...children)
+    if (focused === null) return
+    for (const button of part.querySelectorAll('button')) if (button.textContent === focused) button.focus()
   }
 
   #disagreements(count) {

@@ -45,7 +45,7 @@ function sentence({ version }, verb, { state, progress }) {
  * @property {import('./recovery.js').Recovery} recovery
  * @property {import('../common/notices.js').Notices} notices
  * @property {import('../common/page_status.js').TopBar} topBar
- * @property {() => Promise<void>} windowsDrawn resolves when the tool has drawn every requested window
+ * @property {() => Promise<void>} changesMade resolves when every change that was requested is made
  * @property {() => import('./statements.js').Disagreement[]} disagreements between the texts and their tool calls, as
  *   far as they are known
  * @property {(id: string) => void} select a step
@@ -134,7 +134,7 @@ export class Decisions {
    * @returns {Promise<number | null>} the version, or null where it was refused; the text is kept then
    */
   async saveVersion() {
-    await this.on.windowsDrawn()
+    await this.on.changesMade()
     const { draft, item } = this.state
     if (!draft || !item) return null
     if (!draft.dirty) return item.version.id
@@ -257,7 +257,7 @@ export class Decisions {
       return text ? { reason: '', comment: text } : null
     }
     if (verb === 'submit') {
-      await this.on.windowsDrawn()
+      await this.on.changesMade()
       const missing = problems(this.state.steps)
       if (missing.length) {
         this.notices.show(`Not submitted: ${missing.join('; ')}.`, { until: 'edit' })

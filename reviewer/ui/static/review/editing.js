@@ -36,6 +36,8 @@ export class Editing {
   #calls = new Map()
   /** @type {Set<Promise<void>>} */
   #running = new Set()
+  /** @type {Set<Promise<void>>} updates of the numbers in texts */
+  #updates = new Set()
   /** @type {Map<string, Hint[] | undefined>} by `hintKey`; undefined while they are being measured */
   #hints = new Map()
   /** @type {Map<string, string>} pictures that came with the tool's answer: fetched by name they would come later */
@@ -88,7 +90,14 @@ export class Editing {
    * thoughts around it.
    * @param {string} id
    */
-  async updateNumbers(id) {
+  updateNumbers(id) {
+    const update = this.#updateNumbers(id).finally(() => this.#updates.delete(update))
+    this.#updates.add(update)
+    return update
+  }
+
+  /** @param {string} id */
+  async #updateNumbers(id) {
     const { state, statements } = this
     const { item } = state
     if (!state.editable || !item) return
@@ -145,6 +154,12 @@ export class Editing {
   /** Resolves when the tool has drawn every requested window: nothing may be saved or submitted before. */
   async settled() {
     while (this.#running.size) await Promise.all(this.#running)
+  }
+
+  /** Resolves when every change that was requested is made: windows are drawn, numbers in texts are updated. */
+  async changesMade() {
+    await this.settled()
+    while (this.#updates.size) await Promise.all(this.#updates)
   }
 
   /**

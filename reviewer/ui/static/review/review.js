@@ -172,7 +172,7 @@ function buildReview(root, me, keymap) {
     recovery,
     notices,
     topBar,
-    windowsDrawn: () => editing.settled(),
+    changesMade: () => editing.changesMade(),
     disagreements: () => statements.known ?? [],
     select: (id) => view.select(id),
     showMarks: (marks) => view.showMarks(marks),
