@@ -244,7 +244,7 @@ def test_everything_fits_the_screen(desk: Page, size: tuple[int, int]) -> None:
     desk.set_viewport_size({"width": size[0], "height": size[1]})
     ran(desk)
     outside = desk.evaluate(
-        """() => ['.so-live > *', '.decision-bar > :not(.part), .decision-bar .part > *', '.queue-title *', '.so-live .bring *']
+        """() => ['.so-live > *', '.decision-bar > *', '.queue-title *', '.so-live .bring *']
           .flatMap((selector) => [...document.querySelectorAll(selector)])
           .filter((e) => {
             const { width, left, right, bottom } = e.getBoundingClientRect()

@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from reviewer.drafting import demo
 from reviewer.store import Draft, Store
-from tests.browser.support.review_app import PASSWORD, ROOT, serving, settled, signed_in
 from tests.browser.page.test_layout import TABS, open_tab
+from tests.browser.support.review_app import PASSWORD, ROOT, serving, settled, signed_in
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=20_000)
