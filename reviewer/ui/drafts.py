@@ -42,7 +42,7 @@ _ABOUT = (
 )
 
 
-_MEDIA = [("air (marked as assumed)", ""), ("air", "air"), ("vacuum", "vacuum")]
+_MEDIA = [("air (assumed)", ""), ("air", "air"), ("vacuum", "vacuum")]
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
         task_key = gr.Dropdown(titles, label="Question: is it a …", value=None, scale=2)
         batch = gr.Textbox(label="Batch name (for filtering)", placeholder="e.g. plate 56414", max_length=100, scale=2)
         medium = gr.Dropdown(_MEDIA, value="", label="Wavelengths, where the file does not say", scale=2)
-        snr_floor = gr.Number(label="Skip below S/N per pixel (empty: none)", value=None, minimum=0, scale=1)
+        snr_floor = gr.Number(label="Skip below S/N per pixel (0: none)", value=0, minimum=0, scale=1)
     with gr.Row(equal_height=True):
         button = gr.Button("Draft with the baseline", variant="primary", size="sm", scale=0, min_width=190)
         stop = gr.Button("Stop", size="sm", scale=0, min_width=90, visible=False)

@@ -126,6 +126,23 @@ def test_no_card_of_the_tour_covers_what_it_speaks_of(desk: Page, width: int, he
     expect(desk.locator(".so-tour")).to_have_count(0)
 
 
+def test_the_tour_begins_at_the_queues_button_where_the_queue_is_a_drawer_and_ends_with_the_tab(desk: Page) -> None:
+    desk.set_viewport_size({"width": 390, "height": 844})
+    desk.locator(".so-help .help").click()
+    desk.get_by_role("menuitem", name="Tour").click()
+    ring, button = (desk.locator(where) for where in (".so-tour-ring", ".so-review .open-queue"))
+    desk.wait_for_function(
+        """([ring, button]) => Math.abs(ring.getBoundingClientRect().x + 4 - button.getBoundingClientRect().x) < 2""",
+        arg=[ring.element_handle(), button.element_handle()],
+    )
+    desk.get_by_role("tab", name="Progress", exact=True).click()
+    expect(desk.locator(".so-tour")).to_have_count(0)
+    desk.locator(".so-help .help").click()
+    desk.get_by_role("menuitem", name="Tour").click()
+    expect(desk.locator(".so-review .decision-bar .round")).to_be_visible()
+    expect(desk.locator(".so-tour h2")).to_contain_text("1 of 6")
+
+
 def test_the_documentation_opens_in_the_theme_of_the_page_without_a_violation_of_its_policy(desk: Page) -> None:
     desk.evaluate("localStorage.setItem('so-theme', 'dark')")
     desk.locator(".so-help .help").click()

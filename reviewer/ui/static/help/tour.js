@@ -24,7 +24,7 @@ const STOPS = [
       cap('/'),
       ' filters.',
     ],
-    targets: ['.so-review > .queue', '.so-review .decision-bar .next'],
+    targets: ['.so-review > .queue', '.so-review .open-queue'],
   },
   {
     title: 'The trace',
@@ -89,6 +89,7 @@ const STOPS = [
 /** The tour of one page. */
 export class Tour {
   #at = 0
+  #inFront = false // whether the Review tab is visible; it is being opened when the tour starts in another one
   #busy = false // whether the person has begun to work on this page
   /** @type {HTMLElement | null} */
   #card = null
@@ -115,6 +116,7 @@ export class Tour {
     lasting.set(SEEN, [...new Set([...this.#seen(), this.initials])].join(' '))
     this.#focused = document.activeElement
     this.#at = 0
+    this.#inFront = false
     this.#card = h('div.so-tour', {
       role: 'dialog',
       'aria-labelledby': 'so-tour-title',
@@ -191,9 +193,15 @@ export class Tour {
     next.focus({ preventScroll: true })
   }
 
-  /** Stay at the target while it moves: it is scrolled, hints arrive, the window changes its size. */
+  /** Stay at the target while it moves: it is scrolled, hints arrive, the window is resized. Ends with the tab. */
   #follow() {
     if (!this.#card) return
+    const inFront = Boolean(document.querySelector('.so-review')?.getClientRects().length)
+    if (this.#inFront && !inFront) {
+      this.#end()
+      return
+    }
+    this.#inFront = inFront
     this.#place(this.#card)
     requestAnimationFrame(() => this.#follow())
   }
