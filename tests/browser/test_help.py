@@ -168,7 +168,7 @@ def test_a_coordinator_reads_and_verifies_the_audit_log_and_a_reviewer_has_no_en
         page.get_by_role("tab", name="Progress").click()
         page.get_by_role("button", name="Audit log").click()
         log = page.locator("dialog.panel .audit-log")
-        expect(log.locator("tbody tr").first).to_contain_text("signed in")
+        expect(log.locator("tbody tr", has_text="signed in").first).to_contain_text("CO")
         expect(log.get_by_role("button", name="← Newer")).to_be_disabled()
         log.get_by_label("What").select_option("items added")
         expect(log.locator("tbody tr")).to_have_count(2)

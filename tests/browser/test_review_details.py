@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.support.review_app import serving, settled, show_item, signed_in, spec_o3, working_alone
+from tests.browser.support.review_app import discard, serving, settled, show_item, signed_in, spec_o3, working_alone
 
 pytestmark = pytest.mark.browser
 
@@ -50,10 +50,7 @@ def in_revision(page: Page) -> Locator:
     expect(page.locator(".decision-bar .round")).to_have_text("revision")
     settled(page)
     if page.locator(".notice button", has_text="Discard it").is_visible():
-        page.locator(".notice button", has_text="Discard it").click()
-        expect(page.locator(".toasts")).to_contain_text("Discarded")
-        expect(page.locator(".notice")).to_be_hidden()
-        settled(page)
+        discard(page)
     return page.locator(".card.zoom").first
 
 

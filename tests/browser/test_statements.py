@@ -14,6 +14,7 @@ from reviewer.rules.campaign import Rules
 from reviewer.store import Store
 from tests.browser.support.review_app import (
     PASSWORD,
+    discard,
     drag_window,
     places,
     serving,
@@ -48,9 +49,7 @@ def desk(chromium: Browser, url: str) -> Iterator[Page]:
         expect(page.locator(".decision-bar .round")).to_have_text("revision")
         settled(page)
         if page.evaluate("window.specO3.review.drafting.dirty"):
-            page.locator(".notice button", has_text="Discard it").click()
-            expect(page.locator(".notice")).to_be_hidden()
-            settled(page)
+            discard(page)
         page.wait_for_function(KNOWN)
         yield page
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from agent.simulate import simulate
 from reviewer.store import Draft, Store
-from tests.browser.support.review_app import serving, settled, spec_o3, working_alone
+from tests.browser.support.review_app import discard, serving, settled, spec_o3, working_alone
 from tests.support.campaign import a_trajectory
 
 pytestmark = pytest.mark.browser
@@ -37,9 +37,7 @@ def desk(chromium: Browser, url: str) -> Iterator[Page]:
         expect(page.locator(".decision-bar .round")).to_have_text("revision")
         settled(page)
         if page.evaluate("window.specO3.review.drafting.dirty"):
-            page.locator(".notice button", has_text="Discard it").click()
-            expect(page.locator(".notice")).to_be_hidden()
-            settled(page)
+            discard(page)
         yield page
 
 

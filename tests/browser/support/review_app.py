@@ -102,6 +102,14 @@ def settled(page: Page) -> None:
     expect(page.locator(".trace .hints .waiting")).to_have_count(0, timeout=30_000)
 
 
+def discard(page: Page) -> None:
+    """Discard a restored text, and wait until the item is drawn without it."""
+    page.locator(".notice button", has_text="Discard it").click()
+    expect(page.locator(".so-review .toasts")).to_contain_text("Discarded")
+    expect(page.locator(".notice")).to_be_hidden()
+    settled(page)
+
+
 def picture(page: Page, name: str) -> None:
     """Save a picture for the README, if ``PICTURES`` is set."""
     if PICTURES:
