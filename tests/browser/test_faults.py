@@ -114,6 +114,7 @@ def submitted(page: Page, app: App, item: int, ending: str) -> None:
 def test_text_typed_while_the_server_is_dead_is_restored_for_its_writer_only(page: Page, app: App) -> None:
     at_item(page, app, 1, "RV")
     write(page, " Typed before.")
+    saved(page)
     app.kill()
     card = write(page, " Typed after.")
     expect(strip(page)).to_contain_text("The server does not answer")

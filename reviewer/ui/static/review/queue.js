@@ -181,7 +181,10 @@ export class Queue {
     const { shown } = this
     const pinned = shown && shown.id === this.current && !this.rows.some((row) => row.id === shown.id)
     this.pinned.hidden = !pinned
-    if (!pinned) return
+    if (!pinned) {
+      fill(this.pinned)
+      return
+    }
     const row = this.#row(shown)
     row.removeAttribute('role')
     row.removeAttribute('id')

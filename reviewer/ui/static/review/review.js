@@ -259,11 +259,12 @@ function buildReview(root, me, keymap) {
     }
   }
 
-  /** The server answers this person again: send what is unsent, and request a lease that has run out. */
+  /** The server answers this person again: send what is unsent, and request a lease that has run out or is missing. */
   function reconnected() {
     recovery.flush()
-    if (state.current) lease.renew()
-    else start()
+    if (!state.current) start()
+    else if (state.dirty && !lease.held && !lease.heldByOther) lease.want()
+    else lease.renew()
   }
 
   state.addEventListener('steps', () => {
