@@ -56,7 +56,8 @@ _SENTENCE = re.compile(
 _NOT_A_CLAIM = re.compile(
     r"\b(if|whether|would|should|could|may|might|can be|expect\w*|typical\w*|usual\w*|normally|check\w*|look(ing)? for|"
     r"let me|need to|next|possibl[ey]|perhaps|maybe|likely|suggestive|search\w*|zoom\w*|inspect\w*|verify|"
-    r"confirm whether|characteristics?|hallmark|guide|criteri\w+|require[sd]?|bound|met|wanted|against it|unless)\b|\?",
+    r"confirm whether|characteristics?|hallmark|guide|criteri\w+|require[sd]?|bound|met|wanted|against it|unless|"
+    r"measurable)\b|\?",
     re.IGNORECASE,
 )
 _NEGATION = re.compile(

@@ -56,6 +56,7 @@ def test_a_statement_is_a_claim(text: str, expected: list[Claim]) -> None:
         "If it is a CV, Hα would show double-peaked emission.",
         "Is there Hα emission?",
         "Hα emission: equivalent width −46.3 ± 1.2 Å, bound: below −8 Å: met.",
+        "Not measurable: Hβ breadth (outburst) (the line is in emission).",
         "Typical carbon stars have strong C2 bands.",
         "The continuum rises to the red.",
         "Hα shows an absorption trough with an emission core.",
