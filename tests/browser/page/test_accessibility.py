@@ -89,7 +89,7 @@ def test_axe_finds_nothing_on_a_tab(desk: Page, tab: str, theme: str) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("key", ["x", "m", "h", "?", "g"])
+@pytest.mark.parametrize("key", ["x", "m", "h", "?", "g", "Shift+V"])
 def test_axe_finds_nothing_in_a_dialog(desk: Page, key: str, theme: str) -> None:
     open_tab(desk, "Review")
     use_theme(desk, theme)
@@ -98,6 +98,34 @@ def test_axe_finds_nothing_in_a_dialog(desk: Page, key: str, theme: str) -> None
     expect(desk.locator("dialog.panel")).to_be_visible()
     found = violations(desk)
     desk.keyboard.press("Escape")
+    assert found == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("tab", "button"), [("Review", ".decision-bar .round"), ("Progress", "button:text('Audit log')")]
+)
+def test_axe_finds_nothing_in_a_dialog_opened_by_a_button(desk: Page, tab: str, button: str, theme: str) -> None:
+    open_tab(desk, tab)
+    use_theme(desk, theme)
+    desk.locator(f"{button}:visible").click()
+    expect(desk.locator("dialog.panel")).to_be_visible()
+    found = violations(desk)
+    desk.keyboard.press("Escape")
+    assert found == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("key", ["E", "/"])
+def test_axe_finds_nothing_in_a_panel_of_the_page(desk: Page, key: str, theme: str) -> None:
+    open_tab(desk, "Review")
+    use_theme(desk, theme)
+    desk.locator(".so-review .card .number").first.click()
+    desk.keyboard.press("Shift+E" if key == "E" else key)
+    expect(desk.locator({"E": ".so-review .evidence", "/": ".so-review form.filter"}[key]).first).to_be_visible()
+    found = violations(desk)
+    desk.keyboard.press("Escape")
+    desk.keyboard.press("Shift+E") if key == "E" else None
     assert found == []
 
 
