@@ -183,7 +183,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
                 text = line("note", f"Drafting file {number} of {len(paths)}: {path.name}")
                 yield {message: text, results: _table(outcomes), **running}
                 for outcomes[-1] in draft_file(
-                    store, path, known[key], name.strip(), me, min_snr, stated or None, leave_out
+                    store, path, known[key], name.strip(), me, min_snr or None, stated or None, leave_out
                 ):
                     yield {message: text, results: _table(outcomes), **running}
         except Exception:
