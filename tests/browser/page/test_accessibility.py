@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
-
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from reviewer.drafting import demo
-from reviewer.store import Draft, Store
-from tests.browser.page.test_layout import TABS, open_tab
-from tests.browser.support.review_app import PASSWORD, ROOT, serving, settled, signed_in
+from tests.browser.support.review_app import ROOT, TABS, open_tab, settled
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=20_000)
@@ -49,18 +43,11 @@ SMALL = """() => {
 
 
 @pytest.fixture(scope="module")
-def desk(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """The page of a coordinator with every role."""
-    db = tmp_path_factory.mktemp("accessibility") / "annotations.db"
-    with closing(Store.open(db)) as store:
-        store.accounts.add_person("CO", "Person CO", ["reviewer", "auditor", "coordinator"], password=PASSWORD)
-        store.accounts.add_person("RE", "Rosa Eder", ["reviewer"], password=PASSWORD)
-        store.items.add_all(Draft(t, s, batch="demo") for s, t in demo.demo_items())
-    with serving(db) as url, signed_in(chromium, url, "CO", PASSWORD) as page:
-        page.wait_for_function("window.specO3?.review?.current?.place")
-        settled(page)
-        add_axe(page)
-        yield page
+def with_axe(desk: Page) -> Page:
+    """The desk, with axe-core loaded."""
+    settled(desk)
+    add_axe(desk)
+    return desk
 
 
 def add_axe(page: Page) -> None:
@@ -82,22 +69,22 @@ def violations(page: Page) -> list[str]:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("tab", TABS)
-def test_axe_finds_nothing_on_a_tab(desk: Page, tab: str, theme: str) -> None:
-    open_tab(desk, tab)
-    use_theme(desk, theme)
-    assert violations(desk) == []
+def test_axe_finds_nothing_on_a_tab(with_axe: Page, tab: str, theme: str) -> None:
+    open_tab(with_axe, tab)
+    use_theme(with_axe, theme)
+    assert violations(with_axe) == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("key", ["x", "m", "h", "?", "g", "Shift+V"])
-def test_axe_finds_nothing_in_a_dialog(desk: Page, key: str, theme: str) -> None:
-    open_tab(desk, "Review")
-    use_theme(desk, theme)
-    desk.locator(".so-review .card .number").first.click()
-    desk.keyboard.press(key)
-    expect(desk.locator("dialog.panel")).to_be_visible()
-    found = violations(desk)
-    desk.keyboard.press("Escape")
+def test_axe_finds_nothing_in_a_dialog(with_axe: Page, key: str, theme: str) -> None:
+    open_tab(with_axe, "Review")
+    use_theme(with_axe, theme)
+    with_axe.locator(".so-review .card .number").first.click()
+    with_axe.keyboard.press(key)
+    expect(with_axe.locator("dialog.panel")).to_be_visible()
+    found = violations(with_axe)
+    with_axe.keyboard.press("Escape")
     assert found == []
 
 
@@ -105,48 +92,48 @@ def test_axe_finds_nothing_in_a_dialog(desk: Page, key: str, theme: str) -> None
 @pytest.mark.parametrize(
     ("tab", "button"), [("Review", ".decision-bar .round"), ("Progress", "button:text('Audit log')")]
 )
-def test_axe_finds_nothing_in_a_dialog_opened_by_a_button(desk: Page, tab: str, button: str, theme: str) -> None:
-    open_tab(desk, tab)
-    use_theme(desk, theme)
-    desk.locator(f"{button}:visible").click()
-    expect(desk.locator("dialog.panel")).to_be_visible()
-    found = violations(desk)
-    desk.keyboard.press("Escape")
+def test_axe_finds_nothing_in_a_dialog_opened_by_a_button(with_axe: Page, tab: str, button: str, theme: str) -> None:
+    open_tab(with_axe, tab)
+    use_theme(with_axe, theme)
+    with_axe.locator(f"{button}:visible").click()
+    expect(with_axe.locator("dialog.panel")).to_be_visible()
+    found = violations(with_axe)
+    with_axe.keyboard.press("Escape")
     assert found == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("key", ["E", "/"])
-def test_axe_finds_nothing_in_a_panel_of_the_page(desk: Page, key: str, theme: str) -> None:
-    open_tab(desk, "Review")
-    use_theme(desk, theme)
-    desk.locator(".so-review .card .number").first.click()
-    desk.keyboard.press("Shift+E" if key == "E" else key)
-    expect(desk.locator({"E": ".so-review .evidence", "/": ".so-review form.filter"}[key]).first).to_be_visible()
-    found = violations(desk)
-    desk.keyboard.press("Escape")
-    desk.keyboard.press("Shift+E") if key == "E" else None
+def test_axe_finds_nothing_in_a_panel_of_the_page(with_axe: Page, key: str, theme: str) -> None:
+    open_tab(with_axe, "Review")
+    use_theme(with_axe, theme)
+    with_axe.locator(".so-review .card .number").first.click()
+    with_axe.keyboard.press("Shift+E" if key == "E" else key)
+    expect(with_axe.locator({"E": ".so-review .evidence", "/": ".so-review form.filter"}[key]).first).to_be_visible()
+    found = violations(with_axe)
+    with_axe.keyboard.press("Escape")
+    with_axe.keyboard.press("Shift+E") if key == "E" else None
     assert found == []
 
 
 @pytest.mark.parametrize("tab", TABS)
-def test_every_target_is_24_pixels_or_has_space_around_it(desk: Page, tab: str) -> None:
-    open_tab(desk, tab)
-    assert desk.evaluate(SMALL) == []
+def test_every_target_is_24_pixels_or_has_space_around_it(with_axe: Page, tab: str) -> None:
+    open_tab(with_axe, tab)
+    assert with_axe.evaluate(SMALL) == []
 
 
-def test_axe_finds_nothing_on_the_sign_in_page(desk: Page) -> None:
-    page = desk.context.browser.new_page() if desk.context.browser else desk.context.new_page()
-    page.goto(desk.url.split("#")[0] + "sign-in")
+def test_axe_finds_nothing_on_the_sign_in_page(with_axe: Page) -> None:
+    page = with_axe.context.browser.new_page() if with_axe.context.browser else with_axe.context.new_page()
+    page.goto(with_axe.url.split("#")[0] + "sign-in")
     add_axe(page)
     found = violations(page)
     page.close()
     assert found == []
 
 
-def test_a_page_has_one_heading_a_language_and_landmarks(desk: Page) -> None:
-    open_tab(desk, "Review")
-    assert desk.locator("h1").count() == 1
-    assert desk.evaluate("document.documentElement.lang") == "en"
-    assert desk.get_by_role("banner").count() == 1
-    assert desk.get_by_role("main").count() == 1
+def test_a_page_has_one_heading_a_language_and_landmarks(with_axe: Page) -> None:
+    open_tab(with_axe, "Review")
+    assert with_axe.locator("h1").count() == 1
+    assert with_axe.evaluate("document.documentElement.lang") == "en"
+    assert with_axe.get_by_role("banner").count() == 1
+    assert with_axe.get_by_role("main").count() == 1

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
-
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from reviewer.drafting import demo
-from reviewer.store import Draft, Store
-from tests.browser.support.review_app import PASSWORD, serving, signed_in
+from tests.browser.support.review_app import TABS, open_tab
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=20_000)
-TABS = ("Review", "Live", "Blind", "Progress", "Library", "People")
 SIZES = {
     "390x844": (390, 844),
     "360x740": (360, 740),
@@ -56,32 +50,6 @@ FAULTS = """() => {
   return faults
 }"""
 """Controls that cannot be reached at their middle, plots without height, and horizontal overflow."""
-
-
-@pytest.fixture(scope="module")
-def desk(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """The page of a person with every role, whose bar is the longest."""
-    db = tmp_path_factory.mktemp("layout") / "annotations.db"
-    with closing(Store.open(db)) as store:
-        store.accounts.add_person("CO", "Person CO", ["reviewer", "auditor", "coordinator"], password=PASSWORD)
-        store.items.add_all(Draft(t, s, batch="demo") for s, t in demo.demo_items())
-    with serving(db) as url, signed_in(chromium, url, "CO", PASSWORD) as page:
-        page.wait_for_function("window.specO3?.review?.current?.place")
-        expect(page.get_by_role("tab", name="People", exact=True)).to_be_visible()
-        yield page
-
-
-def open_tab(page: Page, name: str) -> None:
-    page.get_by_role("tab", name=name, exact=True).click()
-    sign = {
-        "Review": ".so-review .card",
-        "Live": ".so-live .decision-bar .run",
-        "Blind": ".so-blind button:visible",
-        "Progress": ".so-progress .tile",
-        "Library": "#so-tabs button:has-text('Export')",
-        "People": "#so-tabs button:has-text('Save rules')",
-    }[name]
-    expect(page.locator(sign).first).to_be_visible()
 
 
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)

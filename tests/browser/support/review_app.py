@@ -16,6 +16,7 @@ from tests.support.chromium import profile
 
 ROOT = Path(__file__).resolve().parents[3]
 PASSWORD = "correct horse battery"
+TABS = ("Review", "Live", "Blind", "Progress", "Library", "People")
 PICTURES = os.environ.get("SPEC_O3_SCREENSHOTS")
 """Folder for the README's pictures; if unset, none are taken."""
 
@@ -100,6 +101,19 @@ def settled(page: Page) -> None:
     """Wait until the current item is painted, its place in the queue is known, and it is measured."""
     page.wait_for_function("window.specO3?.review.current?.place")
     expect(page.locator(".trace .hints .waiting")).to_have_count(0, timeout=30_000)
+
+
+def open_tab(page: Page, name: str) -> None:
+    page.get_by_role("tab", name=name, exact=True).click()
+    sign = {
+        "Review": ".so-review .card",
+        "Live": ".so-live .decision-bar .run",
+        "Blind": ".so-blind button:visible",
+        "Progress": ".so-progress .tile",
+        "Library": "#so-tabs button:has-text('Export')",
+        "People": "#so-tabs button:has-text('Save rules')",
+    }[name]
+    expect(page.locator(sign).first).to_be_visible()
 
 
 def discard(page: Page) -> None:
