@@ -17,6 +17,7 @@ from typing import Any
 
 from agent.policies.local.model import Weights, source
 from agent.text import OneLine
+from training.older_transformers import make_readable
 from training.settings import ModelSettings, Part
 
 MODEL = "model"
@@ -125,7 +126,8 @@ def part_of(parameter: str) -> Part | None:
 
 def save(loaded: Loaded, folder: Path, state: dict[str, Any] | None = None, merge: bool = False) -> None:
     """Write the files that live vetting, vLLM and the bench load: weights in ``dtype``, processor with chat template
-    and limits, generation settings; for an adapter the adapter itself, with the name of its base.
+    and limits, generation settings; for an adapter the adapter itself, with the name of its base. transformers 4.57
+    opens them too.
 
     The folder appears when it is complete, and replaces an older one.
 
@@ -150,6 +152,7 @@ def save(loaded: Loaded, folder: Path, state: dict[str, Any] | None = None, merg
         model.save_pretrained(unfinished, state_dict=held)
         model.config.dtype, model.config.use_cache = learned, False
     loaded.processor.save_pretrained(unfinished)
+    make_readable(unfinished)
     # PEFT's form of a model card, with nothing filled in.
     (unfinished / "README.md").unlink(missing_ok=True)
     shutil.rmtree(folder, ignore_errors=True)

@@ -200,7 +200,9 @@ def _vllm_benchmark(url: str, chosen: argparse.Namespace, like: Result, recorded
 
 def _picture_tokens(model: Path) -> int:
     """Tokens of a usual picture, at most what the processor of this model allows."""
-    processor = json.loads((model / "processor_config.json").read_text())["image_processor"]
+    own = model / "preprocessor_config.json"  # in published checkpoints and in what training saves
+    whole = model / "processor_config.json"
+    processor = json.loads(own.read_text()) if own.is_file() else json.loads(whole.read_text())["image_processor"]
     side = processor["patch_size"] * processor["merge_size"]
     most = processor["size"]["longest_edge"] // side**2
     return min(most, round(PICTURE[0] / side) * round(PICTURE[1] / side))

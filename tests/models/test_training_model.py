@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -122,7 +124,86 @@ def test_weights_are_saved_in_the_given_dtype(settings: ModelSettings, tmp_path:
     held = load_file(tmp_path / "model" / "model.safetensors").values()
     assert {str(tensor.dtype) for tensor in held} == {"torch.bfloat16"}
     config = json.loads((tmp_path / "model" / "config.json").read_text())
-    assert (config["dtype"], config["text_config"]["use_cache"]) == ("bfloat16", True)
+    assert (config["torch_dtype"], config["text_config"]["use_cache"]) == ("bfloat16", True)
+
+
+OLDER = "SPEC_O3_PYTHON_TRANSFORMERS_4"
+"""Variable that names a Python with torch and transformers 4.55 to 4.57, for the test that opens a folder there."""
+READS = """
+import sys, torch
+from transformers import AutoModelForImageTextToText, AutoProcessor, __version__
+assert __version__.startswith("4."), f"found transformers {__version__}, expected 4.55 to 4.57"
+folder, batch, text, found = sys.argv[1:]
+processor = AutoProcessor.from_pretrained(folder)
+model, loading = AutoModelForImageTextToText.from_pretrained(folder, torch_dtype="auto", output_loading_info=True)
+batch = torch.load(batch)
+model_inputs = {k: v for k, v in batch.items() if k not in ("mm_token_type_ids", "labels")}
+with torch.no_grad():
+    logits = model.eval()(**model_inputs).logits
+tokenizer = processor.tokenizer
+torch.save({
+    "wrong": {key: list(names) for key, names in loading.items() if names},
+    "logits": logits, "dtype": model.dtype, "ids": tokenizer.encode(open(text).read()),
+    "special": sorted(tokenizer.all_special_ids), "ends": (tokenizer.eos_token_id, tokenizer.pad_token_id),
+    "template": processor.chat_template, "size": dict(processor.image_processor.size),
+}, found)
+"""
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_saved_files_have_the_layout_of_the_published_checkpoints(
+    lora: ModelSettings, settings: ModelSettings, tmp_path: Path, merged: bool
+) -> None:
+    loaded = load(lora if merged else settings)
+    save(loaded, tmp_path / "model", merge=merged)
+    files = {path.name: json.loads(path.read_text()) for path in (tmp_path / "model").glob("*.json")}
+    config = files["config.json"]
+    text = config["text_config"]
+    assert (config["torch_dtype"], text["torch_dtype"]) == ("float32", "float32")
+    assert "dtype" not in config | text
+    # transformers 4.57 knows neither rope_parameters nor the outer tie_word_embeddings: it would take its defaults.
+    assert (text["rope_theta"], text["rope_scaling"]["mrope_section"]) == (10000.0, [4, 6, 6])
+    assert "rope_parameters" not in text
+    assert text["tie_word_embeddings"] is config["tie_word_embeddings"] is True
+    tokens = files["tokenizer_config.json"]
+    assert "<|im_start|>" in tokens["additional_special_tokens"]
+    assert "extra_special_tokens" not in tokens
+    assert files["preprocessor_config.json"]["size"] == dict(loaded.processor.image_processor.size)
+    assert files["video_preprocessor_config.json"]["video_processor_type"] == "Qwen2VLVideoProcessor"
+    assert files["processor_config.json"] == {"processor_class": "Qwen2_5_VLProcessor"}
+
+
+def test_the_processor_of_a_saved_adapter_has_the_published_layout(lora: ModelSettings, tmp_path: Path) -> None:
+    save(load(lora), tmp_path / "model")
+    assert "extra_special_tokens" not in (tmp_path / "model" / "tokenizer_config.json").read_text()
+    assert (tmp_path / "model" / "preprocessor_config.json").is_file()
+
+
+def test_a_saved_folder_opens_in_transformers_4_with_the_same_logits(settings: ModelSettings, tmp_path: Path) -> None:
+    import torch
+
+    python = os.environ.get(OLDER)
+    if not python:
+        pytest.skip(f"{OLDER} names no Python with transformers 4.57")
+    loaded = load(replace(settings, max_pixels=28 * 28 * 16))
+    _change_weights(loaded)
+    save(loaded, tmp_path / "model")
+    learned, words = inspected("cv"), tmp_path / "text"
+    words.write_text("\n".join(learned.texts), encoding="utf-8")
+    batch = for_learning(_rendered(loaded), loaded.processor)
+    torch.save(batch, tmp_path / "batch")
+    command = [python, "-c", READS, *map(str, (tmp_path / "model", tmp_path / "batch", words, tmp_path / "found"))]
+    subprocess.run(command, check=True, env=os.environ | {"HF_HUB_OFFLINE": "1"})
+    found, tokenizer = torch.load(tmp_path / "found"), loaded.processor.tokenizer
+    assert found["wrong"] == {}
+    read = batch["attention_mask"].bool()  # what stands at padding is used by neither
+    assert torch.equal(found["logits"][read], _logits(loaded.model, loaded)[read])
+    assert found["dtype"] == torch.float32
+    assert found["ids"] == tokenizer.encode(words.read_text("utf-8"))
+    assert found["special"] == sorted(tokenizer.all_special_ids)
+    assert found["ends"] == (tokenizer.eos_token_id, tokenizer.pad_token_id)
+    assert found["template"] == loaded.processor.chat_template
+    assert found["size"] == dict(loaded.processor.image_processor.size)
 
 
 def test_an_adapter_loads_in_live_vetting_and_names_its_base(lora: ModelSettings, tmp_path: Path) -> None:
