@@ -451,11 +451,13 @@ def test_keys_do_not_depend_on_the_current_folder(
     assert [q.key for q in questions([Path("spectra")])] == here == ["3.csv"]
 
 
-def test_a_file_that_is_no_spectrum_is_left_out_with_the_reason(spectra: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_no_spectrum_is_refused_or_left_out_with_the_reason(spectra: Path, tmp_path: Path) -> None:
     (spectra / "bad.fits").write_bytes(b"\x89PNG\r\n\x1a\n")
     labels = table(tmp_path / "truth.csv", "file,label", "0.csv,YES", "bad.fits,NO")
+    with pytest.raises(DataError, match=r"spectra/bad\.fits: cannot be read: found a PNG picture"):
+        questions([spectra], None, labels, task="cv")
     dropped: list[Dropped] = []
-    assert len(questions([spectra], None, labels, task="cv", dropped=dropped)) == 1
+    assert len(questions([spectra], None, labels, task="cv", dropped=dropped, leave_out="unreadable")) == 1
     assert Dropped("spectra/bad.fits", "cannot be read: found a PNG picture") in dropped
     assert [left_out.key for left_out in dropped].count("bad.fits") == 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from agent.batch.journal import write_atomic
@@ -17,30 +18,42 @@ SCORES, REPORT = "scores.json", "report.md"
 SCHEMA = "spec-o3/bench/1"
 
 
-def write(row: Row, settings: Mapping[str, Any], gallery: str = "") -> dict[str, Any]:
+def write(
+    row: Row, settings: Mapping[str, Any], gallery: str = "", left_out: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
     """Write both files into the folder of the run; return the content of ``scores.json``.
 
     :param gallery: the name of the gallery's file, "" if there is none
+    :param left_out: labelled spectra that are missing or cannot be read, with the reason
     :raises JournalError: they cannot be written
     """
     parts = groups(row.outcomes)
     result = {
         "schema": SCHEMA,
         **row.to_json(),
+        "left_out": dict(left_out),
         "settings": dict(settings),
         "groups": [{"by": part.by, "name": part.name, "scores": part.scores.to_json()} for part in parts],
     }
     write_atomic(row.path / SCORES, json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
-    write_atomic(row.path / REPORT, markdown(row, parts, settings, gallery))
+    write_atomic(row.path / REPORT, markdown(row, parts, settings, gallery, left_out))
     return result
 
 
-def markdown(row: Row, parts: Sequence[Group], settings: Mapping[str, Any], gallery: str = "") -> str:
+def markdown(
+    row: Row,
+    parts: Sequence[Group],
+    settings: Mapping[str, Any],
+    gallery: str = "",
+    left_out: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """Return the report as Markdown."""
     scores = row.scores
     sections = [f"# {escaped(row.name)}"]
     if row.note:
         sections.append(f"> **{escaped(row.note)}**")
+    if left_out:
+        sections.append(f"**Labelled spectra that were left out: {len(left_out)} (below).**")
     sections += [
         f"{scores.n} questions about {scores.spectra} spectra ({escaped(row.data)}).",
         f"**Mean F1 {percent(scores.f1)} %**, mean accuracy {percent(scores.accuracy)} %.",
@@ -55,6 +68,9 @@ def markdown(row: Row, parts: Sequence[Group], settings: Mapping[str, Any], gall
     sections += ["## Comparison with the published figures", table.markdown([row]).rstrip()]
     if gallery:
         sections += ["## Failures", f"[{gallery}]({gallery}) shows them, with pictures and texts."]
+    if left_out:
+        rows = [(escaped(name), escaped(reason)) for name, reason in left_out.items()]
+        sections += [f"## Left out: {len(rows)}", markdown_table(["spectrum", "why"], rows)]
     sections += ["## Data", "[data_card.md](data_card.md) counts the questions."]
     sections += ["## Repeating it", markdown_table(["", ""], _settings(settings))]
     return "\n\n".join(sections) + "\n"

@@ -31,7 +31,7 @@ from agent.loop import MAX_TURNS
 from agent.spectrum import Spectrum, SpectrumError
 from agent.tasks import Task
 from training.bench.answers import Answers, place
-from training.data.records import Question
+from training.data.records import DataError, Question
 
 KEPT = 5  # messages of failures; the journal has them all
 
@@ -112,8 +112,10 @@ class _PreparedQuestion:
                 self._found = error
             except Exception as error:
                 # An error in one row must not end the others.
-                found = f"{type(error).__name__}: {error}"
+                cause, found = error.__cause__, f"{type(error).__name__}: {error}"
                 self._found = SpectrumError(self.job.key, found, "a spectrum")
+                if isinstance(error, DataError) and isinstance(cause, SpectrumError):
+                    self._found = SpectrumError(self.job.key, cause.found, cause.expected)
             self._read = None
         assert self._found is not None
         return self._found

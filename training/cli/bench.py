@@ -12,8 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, ProgressBar, at_least_one, print_result, progress
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
 from agent.cli.policy_options import add_policy_options
+from training.cli.bench_questions import LEAVE_OUT, questions_from, tasks_from
 
 if TYPE_CHECKING:
     from agent.cli.policy_options import PolicyChoice
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
     from training.data.records import Question
 
 RUNS = Path("training/runs/bench")
+_NAMED = 5  # spectra in an error message
 
 
 def add(parser: ArgumentParser) -> None:
-    from training.cli import bench_build
+    from training.cli import bench_build, bench_table
 
     parser.add_argument(
         "--data",
@@ -46,6 +48,11 @@ def add(parser: ArgumentParser) -> None:
         type=Path,
         metavar="PATH",
         help="training data: refuse a test set that shares a spectrum with it",
+    )
+    parser.add_argument(
+        LEAVE_OUT,
+        action="store_true",
+        help="score the rest if labelled spectra are missing or cannot be read; the report names them",
     )
     parser.add_argument("--no-tool", action="store_true", help="without the tool: one turn, no zooms")
     parser.add_argument("--name", help="its name in the table (default: the model's name)")
@@ -73,7 +80,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the scores as one JSON object")
     add_policy_options(parser)
     commands = parser.add_subparsers(metavar="", title="other commands")
-    for command in (TABLE_COMMAND, bench_build.COMMAND):
+    for command in (bench_table.COMMAND, bench_build.COMMAND):
         one = commands.add_parser(command.name, help=command.help, description=command.help)
         command.add(one)
         one.set_defaults(run=command.run)
@@ -104,13 +111,28 @@ def run(arguments: Namespace) -> int:
         with stop_on_signal(stop):
             made = _ask(arguments, questions, options, folder, settings, stop)
         _save_card(about, folder)
-        row, result = _report(arguments, questions, folder)
+        _refuse_unread(arguments, folder)
+        row, result = _report(arguments, questions, folder, dropped)
     except (DataError, JournalError, OSError, OutcomesError, PolicyError) as error:
         raise CannotRun(str(error)) from error
     print_result(arguments, result, _summary(row, made))
     if stop.is_set:
         raise KeyboardInterrupt
-    return CHECK_FAILED if row.open or row.unread or row.failed else DONE
+    return CHECK_FAILED if row.open or row.failed else DONE
+
+
+def _refuse_unread(arguments: Namespace, folder: Path) -> None:
+    """:raises CannotRun: spectra could not be read, and nothing allows to leave them out"""
+    from training.bench.answers import Run
+
+    run = Run.read(folder)
+    if not run.unread or run.open or arguments.leave_out_unreadable:
+        return
+    first = "; ".join(list(run.unread.values())[:_NAMED]) + ("; …" if len(run.unread) > _NAMED else "")
+    raise CannotRun(
+        f"{len(run.unread)} of the spectra cannot be read: {first}. The other answers are in {folder}: repair the "
+        f"files and give the command again, or score the rest with {LEAVE_OUT}"
+    )
 
 
 def _system(arguments: Namespace) -> System | None:
@@ -150,7 +172,7 @@ def _with_prompts(arguments: Namespace, questions: Sequence[Question], choice: P
     """Return the questions with the prompts of ``--prompt``; without it, a row's own prompt is kept."""
     from agent.cli.policy_options import task_prompts_from
 
-    known, _ = _tasks(arguments)
+    known, _ = tasks_from(arguments)
     prompted = task_prompts_from(arguments, choice)
     chosen = cache(lambda key: prompted(known[key]))
     return [
@@ -233,7 +255,9 @@ def _processes(arguments: Namespace, questions: int) -> int:
     return min(arguments.concurrency or cores, questions // 4)
 
 
-def _report(arguments: Namespace, questions: Sequence[Question], folder: Path) -> tuple[Row, dict[str, Any]]:
+def _report(
+    arguments: Namespace, questions: Sequence[Question], folder: Path, dropped: Sequence[Dropped]
+) -> tuple[Row, dict[str, Any]]:
     from training.bench import gallery, report
     from training.bench.answers import Run
     from training.bench.table import of_run
@@ -243,7 +267,8 @@ def _report(arguments: Namespace, questions: Sequence[Question], folder: Path) -
     if arguments.gallery:
         spectra = gallery.spectra_of(questions)
         gallery.write(run, row, spectra, arguments.gallery)
-    result = report.write(row, run.settings, gallery.FILE if arguments.gallery else "")
+    left_out = {one.key: one.reason for one in dropped if one.labelled} | dict(run.unread)
+    result = report.write(row, run.settings, gallery.FILE if arguments.gallery else "", left_out)
     return row, result
 
 
@@ -275,106 +300,3 @@ def _count(text: str) -> int:
     if number < 0:
         raise ArgumentTypeError(f"found {text!r}, expected a whole number, 0 or more")
     return number
-
-
-def add_table(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "runs",
-        nargs="+",
-        type=Path,
-        metavar="RUN",
-        help="folders of runs of the bench, files of predictions; the others are compared with the first",
-    )
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write it as CSV too, one line per system and task")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write it as Markdown too")
-    parser.add_argument("--no-published", action="store_true", help="omit the published figures")
-    parser.add_argument("--json", action="store_true", help="print it as one JSON object")
-
-
-def run_table(arguments: Namespace) -> int:
-    from agent.batch.journal import JournalError, write_atomic
-    from training.bench import table
-    from training.bench.outcomes import OutcomesError
-    from training.bench.table import row
-
-    published = not arguments.no_published
-    try:
-        rows = [row(path) for path in progress(arguments.runs, len(arguments.runs), "reading")]
-        for path, made in ((arguments.csv, table.csv_text), (arguments.markdown, table.markdown)):
-            if path is not None:
-                write_atomic(path, made(rows, published))
-    except (JournalError, OutcomesError) as error:
-        raise CannotRun(str(error)) from error
-    print_result(arguments, table.to_json(rows, published), table.text(rows, published))
-    return DONE
-
-
-TABLE_COMMAND = Command("table", "put runs, specialists and the published figures in one table", add_table, run_table)
-
-
-if TYPE_CHECKING:
-    from agent.tasks import Task
-    from training.data import Dropped
-    from training.data.records import Example, Question
-
-
-def questions_from(arguments: Namespace, dropped: list[Dropped]) -> list[Question]:
-    """Return the questions of the command line, checked against the training data.
-
-    :param dropped: questions that were left out are added
-    :raises DataError: it cannot be used, or has a spectrum in common with the training data
-    :raises CannotRun: an unknown task, or one without questions
-    """
-    from training.bench.answers import limited
-    from training.data import questions, refuse_leaks
-
-    known, wanted = _tasks(arguments)
-    only = wanted[0] if len(wanted) == 1 else None
-    found = questions(
-        arguments.data,
-        known,
-        arguments.labels,
-        task=only,
-        part="test",
-        spectra=arguments.spectra,
-        dropped=dropped,
-    )
-    if wanted:
-        found = [question for question in found if question.task.key in wanted]
-        if missing := [key for key in wanted if all(question.task.key != key for question in found)]:
-            given = " ".join(map(str, arguments.data))
-            raise CannotRun(f"--task: found no question of {', '.join(missing)} in {given:.200}")
-    if arguments.against:
-        refuse_leaks(_trained_on(arguments, known), found)
-    return limited(found, arguments.limit, arguments.limit_seed) if arguments.limit else found
-
-
-def _tasks(arguments: Namespace) -> tuple[dict[str, Task], list[str]]:
-    """Return all known tasks, and the keys of the wanted ones; none means all."""
-    from agent import tasks
-
-    known, problems = tasks.load_all([arguments.tasks] if arguments.tasks else [])
-    wanted = []
-    for name in filter(None, (arguments.task or "").split(",")):
-        task = tasks.find(known, name.strip())
-        if task is None:
-            left_out = "".join(f"; left out: {problem}" for problem in problems)
-            raise CannotRun(f"--task: found {name.strip()!r}, expected of {', '.join(known)}{left_out}")
-        wanted.append(task.key)
-    return known, list(dict.fromkeys(wanted))
-
-
-def _trained_on(arguments: Namespace, known: Mapping[str, Task]) -> list[Example | Question]:
-    """Return the trajectories or questions of each path. :raises DataError: it has neither"""
-    from training.data import DataError, examples, questions
-
-    found: list[Example | Question] = []
-    for path in arguments.against:
-        try:
-            found += examples([path], known, arguments.spectra)
-        except DataError as no_examples:
-            try:
-                found += questions([path], known, part="train", spectra=arguments.spectra)
-            except DataError:
-                raise no_examples from None
-    return found

@@ -10,11 +10,14 @@ from training.data.card import DataCard, card
 from training.data.reading import examples, questions
 from training.data.records import DataError, Dropped, source_of
 from training.data.splits import refuse_leaks, shared_sources, split, without
+from training.data.survey_files import LabelledFileError, LeaveOut
 
 __all__ = [
     "DataCard",
     "DataError",
     "Dropped",
+    "LabelledFileError",
+    "LeaveOut",
     "card",
     "examples",
     "questions",

@@ -14,7 +14,7 @@ from training.data.export_folder import MANIFEST, TRAJECTORIES, WITH_PICTURES, E
 from training.data.records import DataError, Dropped, Example, Question
 from training.data.rows import rows
 from training.data.specvi import files_in, is_specvi, questions_of
-from training.data.survey_files import labelled_spectra, own_table
+from training.data.survey_files import LeaveOut, labelled_spectra, own_table
 from training.data.trajectory_rows import TrajectoryRow, own_row, published_row
 
 PUBLISHED = "train_sharegpt.json"
@@ -56,6 +56,7 @@ def questions(
     part: Part | None = None,
     spectra: Path | None = None,
     dropped: list[Dropped] | None = None,
+    leave_out: LeaveOut = "missing",
 ) -> list[Question]:
     """Read questions from SpecVI-Bench files, from spectra with a label table, and from labelled trajectories.
 
@@ -66,6 +67,7 @@ def questions(
     :param part: which files of a folder of the benchmark are wanted, ``train_*`` or ``test_*``
     :param spectra: a folder with the spectra of rows that only name them
     :param dropped: rows that were left out are added
+    :param leave_out: which rows of a label table may be without a spectrum
     :raises DataError: an input cannot be used, two labels of one spectrum differ, or there is no question
     """
     known = known_tasks.load() if tasks is None else tasks
@@ -80,10 +82,10 @@ def questions(
     found += _once([question for question in listed if isinstance(question, Question)], left_out)
     left_out += [question for question in listed if isinstance(question, Dropped)]
     if labels is not None and surveys:
-        found += labelled_spectra(surveys, labels, known, wanted, left_out)
+        found += labelled_spectra(surveys, labels, known, wanted, left_out, leave_out)
     elif surveys:
         for path in surveys:
-            found += labelled_spectra([path], own_table(path), known, wanted, left_out)
+            found += labelled_spectra([path], own_table(path), known, wanted, left_out, leave_out)
     if wanted is not None:
         found = [question for question in found if question.task.key in wanted]
     of = "" if wanted is None else f" of task {' or '.join(wanted)}"

@@ -110,7 +110,11 @@ class DataError(OneLine, ValueError):
 
 @dataclass(frozen=True)
 class Dropped:
-    """A row that was left out, and why. The data card counts them by reason."""
+    """A row that was left out, and why. The data card counts them by reason.
+
+    :param labelled: it is a spectrum of a label table, without which a score is of fewer spectra than the table has
+    """
 
     key: str
     reason: str
+    labelled: bool = field(default=False, compare=False)

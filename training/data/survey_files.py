@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Literal
 
 from agent import tasks
 from agent.batch.labels import Labels, LabelsError, Row
@@ -18,8 +19,17 @@ from agent.tasks import Task
 from training.data.records import DataError, Dropped, Question, source_of
 
 LABELS = "labels.csv"
+LeaveOut = Literal["nothing", "missing", "unreadable"]
+"""What may be left out of a label table: no row; rows whose spectrum is not among the data; also rows whose file is
+there and cannot be read."""
+
 _LISTS = (".csv", ".tsv", ".txt")
 _KEPT_OPEN = 8
+_NAMED = 5  # files in an error message
+
+
+class LabelledFileError(DataError):
+    """Spectra of the label table that are missing or cannot be read, and may not be left out."""
 
 
 def labelled_spectra(
@@ -28,32 +38,73 @@ def labelled_spectra(
     known: Mapping[str, Task],
     wanted: Sequence[str] | None,
     dropped: list[Dropped],
+    leave_out: LeaveOut = "missing",
 ) -> list[Question]:
-    """Return a question for each labelled spectrum and task of the table.
+    """Return a question for each labelled spectrum and task of the table. A file that the table names is opened
+    whatever its ending.
 
     :param paths: files, folders, and lists as ``agent.batch.sources`` has them
     :param table: the labels, as ``agent.batch.labels`` has them
     :param wanted: keys of the wanted tasks; a single one is the task of the labels if the table does not
         state it
+    :param dropped: what was left out is added
+    :param leave_out: which rows of the table may be without a spectrum
     :raises DataError: there is no such file, no table, no task, or the table cannot be used
+    :raises LabelledFileError: spectra of the table are missing or cannot be read
     """
     labels_by_task = _labels(table, known, wanted)
     names_of = lru_cache(_KEPT_OPEN)(_names)  # a list may name a file once for each of its targets
     found = []
+    unreadable: list[Dropped] = []
     try:
-        for source in sources_from([str(path) for path in paths], table.absolute().parent):
+        for source in _sources(paths, table, list(labels_by_task.values())):
             if source.path == table.absolute():
                 continue
-            for one, identity in _inside(source, names_of, list(labels_by_task.values()), dropped):
+            for one, identity in _inside(source, names_of, list(labels_by_task.values()), dropped, unreadable):
                 here = list(_questions(one, identity, table, labels_by_task, known))
                 found += here
                 if not here:
                     dropped.append(Dropped(one.key, f"no label in {table.name}"))
     except SourceError as error:
         raise DataError(str(error)) from error
-    for labelled in labels_by_task.values():
-        dropped += [Dropped(name, f"in {table.name} but not among the spectra") for name in labelled.unused]
+    if leave_out != "unreadable":
+        _refuse(unreadable, table)
+    names = dict.fromkeys(name for labelled in labels_by_task.values() for name in labelled.unused)
+    missing = [Dropped(name, f"in {table.name} but not among the spectra", True) for name in names]
+    if leave_out == "nothing" and found:
+        _refuse(missing, table)
+    dropped += unreadable + missing
     return found
+
+
+def _refuse(rows: Sequence[Dropped], table: Path) -> None:
+    """:raises LabelledFileError: there are any"""
+    if not rows:
+        return
+    named = "; ".join(f"{row.key}: {row.reason}" for row in rows[:_NAMED]) + ("; …" if len(rows) > _NAMED else "")
+    raise LabelledFileError(
+        f"{table}: found {len(rows)} labelled {'spectrum' if len(rows) == 1 else 'spectra'} without data ({named}); "
+        "expected a readable spectrum for each row: repair or add the files, or remove their rows"
+    )
+
+
+def _sources(paths: Sequence[Path], table: Path, labels: Sequence[Labels]) -> Iterator[Source]:
+    """Yield the sources, and then the labelled files of the folders that are not taken for spectra by their ending.
+
+    :raises SourceError: there is no such file or folder, or a list cannot be read
+    """
+    skipped: list[str] = []
+
+    def on_skip(path: Path, _: str) -> None:
+        if any(one.targets(path.name) for one in labels):
+            skipped.append(str(path))
+
+    folder = table.absolute().parent
+    seen: set[Path] = set()
+    for source in sources_from([str(path) for path in paths], folder, on_skip=on_skip):
+        seen.add(source.path)
+        yield source
+    yield from (source for source in sources_from(skipped, folder) if source.path not in seen)
 
 
 def own_table(path: Path) -> Path:
@@ -102,15 +153,17 @@ def _inside(
     names_of: Callable[[Path], tuple[str, ...]],
     labels: Sequence[Labels],
     dropped: list[Dropped],
+    unreadable: list[Dropped],
 ) -> Iterator[tuple[Source, str]]:
-    """Yield the spectra of a file that may be in the table, with their identities; a file that cannot be opened is
-    dropped with the reason.
+    """Yield the spectra of a file that may be in the table, with their identities. A file that cannot be opened is
+    added to ``unreadable`` with the reason if it has a label, else to ``dropped``.
     """
     labelled = [(one, target) for one in labels for target in one.targets(source.path.name)]
     try:
         names = names_of(source.path)
     except SpectrumError as error:
-        dropped.append(Dropped(source.key, f"cannot be read: found {error.found}"))
+        left_out = Dropped(source.key, f"cannot be read: found {error.found}", bool(labelled))
+        (unreadable if labelled else dropped).append(left_out)
         for one, target in labelled:
             one.of(source.path.name, target)  # reported once
         return

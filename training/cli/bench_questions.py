@@ -1,0 +1,82 @@
+"""The questions that the command line of ``spec-o3 bench`` names."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from agent.cli.command import CannotRun
+
+if TYPE_CHECKING:
+    from agent.tasks import Task
+    from training.data import Dropped
+    from training.data.records import Example, Question
+
+LEAVE_OUT = "--leave-out-unreadable"
+
+
+def questions_from(arguments: Namespace, dropped: list[Dropped]) -> list[Question]:
+    """Return the questions of the command line, checked against the training data.
+
+    :param dropped: questions that were left out are added
+    :raises DataError: it cannot be used, or has a spectrum in common with the training data
+    :raises CannotRun: an unknown task, or one without questions
+    """
+    from training.bench.answers import limited
+    from training.data import LabelledFileError, questions, refuse_leaks
+
+    known, wanted = tasks_from(arguments)
+    only = wanted[0] if len(wanted) == 1 else None
+    try:
+        found = questions(
+            arguments.data,
+            known,
+            arguments.labels,
+            task=only,
+            part="test",
+            spectra=arguments.spectra,
+            dropped=dropped,
+            leave_out="unreadable" if arguments.leave_out_unreadable else "nothing",
+        )
+    except LabelledFileError as error:
+        raise CannotRun(f"{error}, or score the rest with {LEAVE_OUT}") from error
+    if wanted:
+        found = [question for question in found if question.task.key in wanted]
+        if missing := [key for key in wanted if all(question.task.key != key for question in found)]:
+            given = " ".join(map(str, arguments.data))
+            raise CannotRun(f"--task: found no question of {', '.join(missing)} in {given:.200}")
+    if arguments.against:
+        refuse_leaks(_trained_on(arguments, known), found)
+    return limited(found, arguments.limit, arguments.limit_seed) if arguments.limit else found
+
+
+def tasks_from(arguments: Namespace) -> tuple[dict[str, Task], list[str]]:
+    """Return all known tasks, and the keys of the wanted ones; none means all."""
+    from agent import tasks
+
+    known, problems = tasks.load_all([arguments.tasks] if arguments.tasks else [])
+    wanted = []
+    for name in filter(None, (arguments.task or "").split(",")):
+        task = tasks.find(known, name.strip())
+        if task is None:
+            left_out = "".join(f"; left out: {problem}" for problem in problems)
+            raise CannotRun(f"--task: found {name.strip()!r}, expected of {', '.join(known)}{left_out}")
+        wanted.append(task.key)
+    return known, list(dict.fromkeys(wanted))
+
+
+def _trained_on(arguments: Namespace, known: Mapping[str, Task]) -> list[Example | Question]:
+    """Return the trajectories or questions of each path. :raises DataError: it has neither"""
+    from training.data import DataError, examples, questions
+
+    found: list[Example | Question] = []
+    for path in arguments.against:
+        try:
+            found += examples([path], known, arguments.spectra)
+        except DataError as no_examples:
+            try:
+                found += questions([path], known, part="train", spectra=arguments.spectra)
+            except DataError:
+                raise no_examples from None
+    return found

@@ -1,0 +1,43 @@
+"""``spec-o3 bench table``: runs, specialists and the published figures in one table."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from agent.cli.command import DONE, CannotRun, Command, print_result, progress
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "runs",
+        nargs="+",
+        type=Path,
+        metavar="RUN",
+        help="folders of runs of the bench, files of predictions; the others are compared with the first",
+    )
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write it as CSV too, one line per system and task")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write it as Markdown too")
+    parser.add_argument("--no-published", action="store_true", help="omit the published figures")
+    parser.add_argument("--json", action="store_true", help="print it as one JSON object")
+
+
+def run(arguments: Namespace) -> int:
+    from agent.batch.journal import JournalError, write_atomic
+    from training.bench import table
+    from training.bench.outcomes import OutcomesError
+    from training.bench.table import row
+
+    published = not arguments.no_published
+    try:
+        rows = [row(path) for path in progress(arguments.runs, len(arguments.runs), "reading")]
+        for path, made in ((arguments.csv, table.csv_text), (arguments.markdown, table.markdown)):
+            if path is not None:
+                write_atomic(path, made(rows, published))
+    except (JournalError, OutcomesError) as error:
+        raise CannotRun(str(error)) from error
+    print_result(arguments, table.to_json(rows, published), table.text(rows, published))
+    return DONE
+
+
+COMMAND = Command("table", "put runs, specialists and the published figures in one table", add, run)
