@@ -113,6 +113,7 @@ def _trl_row(one: ApprovedItem, paths: Sequence[str]) -> dict[str, Any]:
 SCHEMA = "spec-o3/export/1"
 MANIFEST = "manifest.json"
 LOG_HEAD = "log_head.txt"
+README = "README.md"
 WORTH_PROCESSES = 60
 """Number of items from which several processes save more time than they take to start."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*")
@@ -261,7 +262,7 @@ def _nothing_to_export(items: int, left_out: Sequence[LeftOut]) -> str:
 
 
 def _write_rows(part: Path, written: Iterable[ItemRows | LeftOut], parts: ManifestParts) -> list[LeftOut]:
-    """Write every row and ``dataset_info.json``; return the items without a row."""
+    """Write every row, ``dataset_info.json`` and ``README.md``; return the items without a row."""
     left_out = []
     names = ("train_sharegpt.json", "train.jsonl", "trajectories.jsonl")
     with ExitStack() as files:
@@ -279,7 +280,8 @@ def _write_rows(part: Path, written: Iterable[ItemRows | LeftOut], parts: Manife
             parts.add_item(one.provenance)
         sharegpt.write("\n]\n")
     _write_text(part / "dataset_info.json", json.dumps(_DATASET_INFO, indent=1) + "\n")
-    parts.add_files({name: _file_hash(part / name) for name in (*names, "dataset_info.json")})
+    _write_text(part / README, Path(__file__).with_name("readme.md").read_text(encoding="utf-8"))
+    parts.add_files({name: _file_hash(part / name) for name in (*names, "dataset_info.json", README)})
     return left_out
 
 

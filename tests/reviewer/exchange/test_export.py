@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import tracemalloc
@@ -203,6 +204,13 @@ def test_the_rows_fit_one_arrow_table_as_data_loaders_need(approved, tmp_path, n
     text = (made.folder / name).read_text(encoding="utf-8")
     rows = json.loads(text) if name.endswith(".json") else [json.loads(line) for line in text.splitlines()]
     assert pyarrow.Table.from_pylist(rows).num_rows == 2
+
+
+def test_the_readme_is_in_the_manifest_and_gives_the_options_that_trl_needs(approved, tmp_path):
+    made = export(approved, "one", folder=tmp_path)
+    readme = (made.folder / "README.md").read_bytes()
+    assert made.manifest["files"]["README.md"] == f"sha256:{hashlib.sha256(readme).hexdigest()}"
+    assert {b"assistant_only_loss=True", b"max_length=None"} <= set(re.findall(rb"\w+=\w+", readme))
 
 
 def test_dataset_info_describes_the_columns_for_llama_factory(approved, tmp_path):
