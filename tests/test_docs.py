@@ -51,6 +51,8 @@ def test_every_command_that_the_documents_name_exists_with_its_options() -> None
 
 def test_every_module_that_the_documents_run_exists() -> None:
     for module in re.findall(r"python -m ([a-z_.]+)", ALL):
+        if module.startswith("verl."):  # a package that is not installed here
+            continue
         path = ROOT / Path(*module.split("."))
         assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), module
 
