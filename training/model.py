@@ -167,13 +167,18 @@ def out_of_memory(what: str) -> str:
     )
 
 
-def save_learned(trainer: Any, loaded: Loaded, folder: Path, merge: bool = False) -> None:
-    """Call ``save`` at the end of training; every process calls it, the first one writes.
+def saved_state(trainer: Any) -> dict[str, Any] | None:
+    """Return all weights by name where they are spread over processes, else None; every process calls it.
 
-    :param trainer: a trainer of transformers or TRL, whose weights may be spread over processes
+    :param trainer: a trainer of transformers or TRL
     """
     spread = trainer.is_deepspeed_enabled or trainer.is_fsdp_enabled
-    state = trainer.accelerator.get_state_dict(trainer.model_wrapped) if spread else None
+    return trainer.accelerator.get_state_dict(trainer.model_wrapped) if spread else None
+
+
+def save_learned(trainer: Any, loaded: Loaded, folder: Path, merge: bool = False) -> None:
+    """Call ``save`` at the end of training; every process calls it, the first one writes."""
+    state = saved_state(trainer)
     if trainer.is_world_process_zero():
         save(loaded, folder, state, merge)
     trainer.accelerator.wait_for_everyone()

@@ -46,7 +46,7 @@ MEASURED = {
     *("step", "round", "epoch", "loss", "grad_norm", "learning_rate"),
     *("reward", "reward_std", "format_rate", "answer_rate", "yes_rate", "accuracy", "no_spread"),
     *("calls", "tool_error_rate", "turns", "tokens", "tokens_max", "spoken", "spoken_max", "truncated"),
-    *("clip_low", "clip_high", "entropy", "kl_old", *CLOCK),
+    *("masked", "clip_low", "clip_high", "entropy", "kl_old", *CLOCK),
 }
 
 
@@ -95,6 +95,7 @@ def settings_for(model: Path, data: Path, output: Path) -> GrpoSettings:
         response_tokens=1500,
         learning_rate=1e-4,
         writing_batch=8,
+        loss="dapo",
         save_rounds=1,
         traces=3,
         gradient_checkpointing=False,
@@ -266,6 +267,43 @@ def test_the_dapo_loss_is_the_mean_over_spoken_tokens(one_round: Round) -> None:
     assert loss == pytest.approx(expected, abs=1e-5)
 
 
+def test_the_grpo_loss_is_the_mean_over_trajectories_of_their_means(one_round: Round) -> None:
+    """As verl's token-mean over micro-batches of one trajectory: a long one weighs no more than a short one."""
+    trainer, output = one_round.trainer, one_round.output
+    rows = {key: value for key, value in output.items() if key != "old_per_token_logps"}
+    trainer.current_gradient_accumulation_steps = 1
+    trainer.loss_type = "grpo"
+    try:
+        loss = trainer.compute_loss(trainer.model, rows).item()
+    finally:
+        trainer.loss_type = "dapo"
+    assert loss == pytest.approx(-float(output["advantages"].mean()), abs=1e-5)
+
+
+def test_a_forward_pass_has_no_column_of_padding_alone(one_round: Round) -> None:
+    """Each pass is cut to its own rows, and gives the same values as the width that TRL pads the round to."""
+    import torch
+
+    trainer, output = one_round.trainer, one_round.output
+    width = output["completion_ids"].shape[1]
+    ids = torch.cat([output["prompt_ids"], output["completion_ids"]], 1)
+    mask = torch.cat([output["prompt_mask"], output["completion_mask"]], 1)
+    pictures = {key: output[key] for key in ("pixel_values", "image_grid_thw", "mm_token_type_ids", "num_images")}
+    widths = []
+    hook = trainer.model.model.language_model.register_forward_hook(
+        lambda module, inputs, found: widths.append(found.last_hidden_state.shape[1])
+    )
+    with torch.no_grad():
+        cut = trainer._get_per_token_logps_and_entropies(trainer.model, ids, mask, width, batch_size=1, **pictures)
+        hook.remove()
+        whole_width = super(type(trainer), trainer)._get_per_token_logps_and_entropies(
+            trainer.model, ids, mask, width, batch_size=1, **pictures
+        )
+    assert widths == [len(rollout.prompt) + len(rollout.completion) for rollout in one_round.rollouts]
+    assert cut[0].shape == (8, width)
+    assert torch.allclose(cut[0] * output["completion_mask"], whole_width[0] * output["completion_mask"], atol=2e-5)
+
+
 def test_the_dual_clip_is_that_of_verl(one_round: Round) -> None:
     """min(c |A|, max(r, clip(r)) |A|) for a negative advantage, -min(r, clip(r)) A for a positive one."""
     import torch
@@ -321,7 +359,8 @@ def test_a_turn_keeps_to_its_own_limit_and_order_in_a_batch(one_round: Round) ->
     prompts = [rollout.prompt for rollout in one_round.rollouts]
     limits = [5, 200, 1, 30]
     with writer.round(0):
-        written = writer.write([Request(p, n) for p, n in zip(prompts, limits, strict=False)])
+        requests = [Request(p, n, row) for row, (p, n) in enumerate(zip(prompts, limits, strict=False))]
+        written = writer.write(requests)
     assert [len(turn.ids) <= limit for turn, limit in zip(written, limits, strict=True)] == [True] * 4
     assert len(written[2].ids) == 1
     assert written[1].ids[-1] in writer.ends
@@ -337,7 +376,7 @@ def test_marks_of_pictures_are_never_written(
     trainer.model_wrapped = trainer.model
     prompt = Renderer(loaded.processor).opening("s", "p", inspected("cv").pictures[0])
     with trainer.writer.round(0):
-        written = trainer.writer.write([Request(prompt, 300)] * 16)
+        written = trainer.writer.write([Request(prompt, 300, row) for row in range(16)])
     forbidden = forbidden_ids(loaded.processor.tokenizer)
     assert len(forbidden) == 2
     assert not set(forbidden) & {token for turn in written for token in turn.ids}
@@ -354,6 +393,40 @@ def learned(
 ) -> Run:
     settings = settings_for(tiny_model, data, tmp_path_factory.mktemp("learned") / "run")
     return train(settings, question_list)
+
+
+@pytest.mark.parametrize("option", ["mask_unfinished", "filter_groups"])
+def test_trajectories_that_carry_no_loss_are_counted(
+    option: str, settings: GrpoSettings, question_list: list[Question]
+) -> None:
+    """``mask_unfinished`` with turns too short for an answer; ``filter_groups`` where all rewards are equal."""
+    short = replace(settings, turn_tokens=4, rounds=1, **{option: True})
+    run = train(short, question_list)
+    (line,) = run.logged()
+    assert line["masked"] == 1.0
+    assert line["grad_norm"] == 0.0
+    (line,) = train(
+        replace(settings, rounds=1, output=f"{settings.output}-2", **{option: True}), question_list
+    ).logged()
+    assert line["masked"] == pytest.approx(line["truncated"] if option == "mask_unfinished" else line["no_spread"])
+
+
+def test_the_best_weights_of_the_validation_are_the_result(
+    settings: GrpoSettings, question_list: list[Question]
+) -> None:
+    """At this learning rate the model forgets its form, so that the weights before the first round are best."""
+    import torch
+
+    harmful = replace(settings, learning_rate=0.05, rounds=4, validate_rounds=1, patience=2, keep_checkpoints=1)
+    run = train(harmful, question_list, validation=question_list)
+    validated = [line for line in run.logged() if "validation_reward" in line]
+    rewards = [line["validation_reward"] for line in validated]
+    assert rewards.index(max(rewards)) == 0
+    assert len(rewards) == 3, "it stopped after two validations without a better reward"
+    assert {"validation_accuracy", "validation_f1", "validation_format_rate", "step", "round"} <= set(validated[0])
+    begun, kept = load(settings.model).model.state_dict(), load(ModelSettings(str(run.model), dtype="float32")).model
+    assert all(torch.equal(begun[name], value) for name, value in kept.state_dict().items())
+    assert not (run.folder / "best").exists()
 
 
 def test_every_round_is_one_line_of_the_log(learned: Run) -> None:
@@ -495,7 +568,7 @@ def test_spectra_of_the_test_data_are_refused_or_dropped(
     assert "1 spectrum is in the training and in the test data" in err
     status, out, _ = run_command(capsys, settings, "--test", str(test), "--set", "drop_leaks=true", "--dry-run")
     assert status == 0
-    assert "its spectrum is in the test data" in out
+    assert "its spectrum is in the test or validation data" in out
 
 
 class Engine:

@@ -21,7 +21,7 @@ from agent.trajectory.steps import Answer, Zoom
 from agent.trajectory.tags import turn_text
 from tests.support.training_data import Script, Scripted, question, renderer, star
 from training.grpo.rollout import GeneratedTurn, Limits, Request, Rollout, run_rollouts
-from training.grpo.round import TrajectoryMetrics, round_metrics
+from training.grpo.round import TrajectoryMetrics, round_metrics, validation_metrics
 from training.grpo.settings import GrpoSettings, VllmSettings, batches, derived_seed, rounds, schedule
 from training.render import IMAGE
 from training.reward import Reward, score
@@ -122,7 +122,7 @@ def test_derived_seeds_are_different_and_reproducible() -> None:
 
 
 def an_outcome(reward: float, **known: object) -> TrajectoryMetrics:
-    base = TrajectoryMetrics(reward, True, True, "YES", "YES", 2, 0, 3, 300, 100, False)
+    base = TrajectoryMetrics("cv", reward, True, True, "YES", "YES", 2, 0, 3, 300, 100, False)
     return replace(base, **known)
 
 
@@ -164,6 +164,23 @@ def test_an_incomplete_group_is_refused() -> None:
         round_metrics([an_outcome(1.0)] * 9, 8)
 
 
+def test_the_numbers_of_a_validation_have_the_mean_f1_of_the_tasks() -> None:
+    found = validation_metrics(
+        [
+            an_outcome(1.0, task="cv"),
+            an_outcome(0.0, task="cv", predicted="NO"),
+            an_outcome(0.0, task="cc", label="NO"),
+            an_outcome(1.0, task="cc"),
+            an_outcome(1.0, task="cc"),
+            an_outcome(1.0, task="wd", label="NO", predicted="NO"),
+        ]
+    )
+    # cv: 2·1/(2+1); cc: 2·2/(2+3); wd has neither a YES nor an answer YES.
+    assert found["f1"] == pytest.approx((2 / 3 + 4 / 5) / 2)
+    assert found["accuracy"] == pytest.approx(4 / 6)
+    assert found["reward"] == pytest.approx(4 / 6)
+
+
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 @pytest.mark.parametrize("processes", [1, 8])
 def test_shipped_settings_can_be_read_and_divided(path: Path, processes: int) -> None:
@@ -179,10 +196,13 @@ def test_shipped_settings_have_the_published_values(name: str) -> None:
     assert (settings.prompts, settings.rollouts, settings.mini_batch, settings.epochs) == (64, 8, 32, 3)
     assert (settings.learning_rate, settings.kl, settings.alpha) == (1e-6, 0.0, 0.2)
     assert (settings.clip_low, settings.clip_high, settings.dual_clip) == (0.2, 0.2, 3.0)
-    assert (settings.loss, settings.scale) == ("dapo", "group")
+    assert (settings.loss, settings.scale) == ("grpo", "group")
     assert (settings.temperature, settings.top_p, settings.max_turns) == (1.0, 1.0, 8)
     assert (settings.prompt_tokens, settings.response_tokens) == (2048, 32768)
-    assert settings.save_rounds == 10
+    assert (settings.save_rounds, settings.validate_rounds) == (10, 10)
+    assert not settings.mask_unfinished
+    assert not settings.filter_groups
+    assert settings.warmup == 0
 
 
 @pytest.mark.parametrize("path", LAUNCH, ids=lambda path: path.stem)

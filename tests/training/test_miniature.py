@@ -1,36 +1,39 @@
-"""The questions and scripted examples of the miniature proof, without torch."""
+"""The questions, scripted examples and table of the miniature proof, without torch."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
+from agent import tool
 from agent.tasks import load_all
+from agent.tool import TOOL_BLOCK
 from agent.trajectory.steps import Think
 from app import main
-from training.miniature.examples import (
-    MIXES,
-    TASKS,
-    ZOOM_TARGETS,
-    Part,
-    described,
-    description,
-    inspected,
-    questions,
-    texts,
-)
-from training.miniature.proof import Line, table
+from training.bench.outcomes import Outcome
+from training.data.records import Question
+from training.miniature.examples import Errors, Script, inspected, phrases, practised, script_of, texts
+from training.miniature.proof import CLAIMS, Claim, Line, difference, table
+from training.miniature.spectra import LINES, PAIRS, TASKS, Part, practice_spectrum, questions, spectrum_of
 from training.miniature.stages import SCALES
 from training.reward import score
 
-PARTS: tuple[Part, ...] = ("pictures", "sft", "grpo", "bench")
+PARTS: tuple[Part, ...] = ("pictures", "sft", "grpo", "validation", "bench")
 
 
 def same(image: Image.Image) -> Image.Image:
     return image
+
+
+def written(question: Question, script: Script, with_tool: bool = True) -> list[str]:
+    """Return the turns of an inspection by the script."""
+    trajectory = inspected(question, script, same, with_tool).trajectory
+    return [step.text for step in trajectory.steps if isinstance(step, Think)]
 
 
 def test_no_spectrum_is_in_two_parts() -> None:
@@ -38,12 +41,14 @@ def test_no_spectrum_is_in_two_parts() -> None:
     assert len(set(sources)) == len(sources)
 
 
-def test_parts_are_balanced_by_task_and_label() -> None:
-    found = questions("bench", 40)
-    for mix in MIXES:
-        own = [question for question in found if question.task.key == mix.task]
-        assert len(own) == 20
-        assert sum(question.label == "YES" for question in own) == 10
+def test_parts_are_balanced_by_task_and_label_in_random_order() -> None:
+    found = questions("bench", 240)
+    orders = []
+    for task in PAIRS:
+        labels = [question.label for question in found if question.task.key == task]
+        assert labels.count("YES") == labels.count("NO") == 40
+        orders.append(tuple(labels))
+    assert len(set(orders)) == len(PAIRS)
 
 
 def test_questions_are_reproducible_and_marked_as_simulated() -> None:
@@ -53,81 +58,115 @@ def test_questions_are_reproducible_and_marked_as_simulated() -> None:
     assert (spectrum.flux == again.spectrum().flux).all()
     assert question.simulated
     assert question.source == spectrum.name
-    assert question.survey == spectrum.survey
     assert spectrum.meta["simulated"] is True
 
 
 def test_its_tasks_can_be_loaded_by_the_live_page() -> None:
     known, problems = load_all([TASKS])
     assert not problems
-    assert [mix.task for mix in MIXES] == ["mini_cv", "mini_cc"]
-    for mix in MIXES:
-        assert len(known[mix.task].prompt) < 200
-        for feature in known[mix.task].features:
-            whole = known[mix.kind].feature(feature.name)
-            assert (feature.window, feature.span, feature.side_bands, feature.below, feature.above) == (
-                whole.window,
-                whole.span,
-                whole.side_bands,
-                whole.below,
-                whole.above,
-            )
+    assert all(len(known[task].prompt) < 200 for task in PAIRS)
 
 
-def test_a_class_is_simulated_in_the_requested_states_only() -> None:
-    positives = [
-        question for question in questions("sft", 60) if question.task.key == "mini_cv" and question.label == "YES"
-    ]
-    assert {question.spectrum().meta["state"] for question in positives} == {"quiescent"}
+@pytest.mark.parametrize("task", PAIRS)
+def test_look_alikes_share_what_the_overview_shows(task: str) -> None:
+    """The lines of both have the same height, those in emission the same flux, and another shape."""
+    for seed in range(8):
+        yes, no = (spectrum_of(task, member, seed, (2000.0, 2000.0)) for member in (True, False))
+        window = PAIRS[task].targets[0].window
+        inside = (yes.wavelength > window[0]) & (yes.wavelength < window[1]) & (yes.ivar > 0)
+        level = float(np.median(yes.flux[inside]))
+        ours, theirs = (np.median(one.flux[inside]) - one.flux[inside] for one in (yes, no))
+        assert np.abs(ours).max() == pytest.approx(np.abs(theirs).max(), rel=0.25)
+        if task != "mini_broad":
+            assert ours.sum() == pytest.approx(theirs.sum(), rel=0.15)
+        assert np.abs(ours - theirs).max() > 0.1 * level
 
 
-def test_the_script_zooms_describes_the_spectrum_and_answers_correctly() -> None:
-    question = questions("sft", 1)[0]
-    example = inspected(question, same, with_tool=True)
-    trajectory = example.trajectory
-    assert not trajectory.problems()
-    assert [tuple(zoom.arguments["wavelength_range"]) for zoom in trajectory.zooms] == [
-        target.window for target in ZOOM_TARGETS["mini_cv"]
-    ]
-    assert len(example.pictures()) == 3
-    written = texts([example])
-    assert score("\n".join(text for text in written if "<think>" in text), "YES").score == 1.0
-    first = description(question.spectrum(), question.task, ZOOM_TARGETS["mini_cv"][0])
-    assert any(first in step.text for step in trajectory.steps if isinstance(step, Think))
+def test_practice_shows_every_shape_at_any_wavelength() -> None:
+    found = [practice_spectrum(number) for number in range(60)]
+    assert {shape for _, shape, _, _ in found} == {
+        "two peaks",
+        "one peak",
+        "three lines",
+        "one line",
+        "broad",
+        "narrow",
+        "no line",
+    }
+    for spectrum, _, centre, (low, high) in found:
+        assert spectrum.wavelength[0] < low < centre < high < spectrum.wavelength[-1]
+    overview, zoom = practised(0, same), practised(1, same)
+    assert (overview.trajectory.prompt, zoom.trajectory.prompt) == (
+        "What does the overview show?",
+        "What does the zoom show?",
+    )
+    assert overview.pictures()[0].tobytes() == tool.overview(found[0][0]).tobytes()
+
+
+def test_the_script_zooms_states_the_shape_and_answers_correctly() -> None:
+    for question in questions("sft", 6):
+        pair = PAIRS[question.task.key]
+        example = inspected(question, script_of(question, 0, Errors()), same, with_tool=True)
+        trajectory = example.trajectory
+        assert not trajectory.problems()
+        windows = [tuple(zoom.arguments["wavelength_range"]) for zoom in trajectory.zooms]
+        assert windows == [target.window for target in pair.targets]
+        assert len(example.pictures()) == 1 + len(windows)
+        turns = "\n".join(text for text in texts([example]) if "<think>" in text)
+        assert score(turns, question.label).score == 1.0
+        assert turns.count(pair.yes if question.label == "YES" else pair.no) == len(windows)
 
 
 def test_without_the_tool_the_script_writes_one_turn_and_no_zoom() -> None:
-    example = inspected(questions("sft", 3)[2], same, with_tool=False)
+    example = inspected(questions("sft", 3)[2], Script("YES"), same, with_tool=False)
     assert example.trajectory.zooms == ()
     assert len(list(example.trajectory.turns())) == 1
     assert len(example.pictures()) == 1
-    assert not any("look" in step.text for step in example.trajectory.steps if isinstance(step, Think))
+    assert not any("Zoom" in step.text for step in example.trajectory.steps if isinstance(step, Think))
 
 
-def test_descriptions_follow_the_spectrum() -> None:
-    sentences: dict[tuple[str, str], list[str]] = {}
-    for question in questions("pictures", 80):
-        sentence = description(question.spectrum(), question.task, ZOOM_TARGETS[question.task.key][0])
-        sentences.setdefault((question.task.key, question.label), []).append(sentence)
-
-    def share(task: str, label: str, sentence: str) -> float:
-        return sentences[task, label].count(sentence) / len(sentences[task, label])
-
-    # Not all: cosmic rays, arm joins and narrow-lined binaries change some measurements.
-    assert share("mini_cv", "YES", "Hα is in broad emission.") > 0.8
-    assert share("mini_cv", "NO", "Hα is in broad emission.") < 0.1
-    assert share("mini_cv", "NO", "Hα is in narrow emission.") > 0.2
-    assert share("mini_cc", "YES", "C2 5165 is deep.") > 0.7
-    assert share("mini_cc", "NO", "C2 5165 is deep.") == 0
+def test_a_misread_draft_states_and_answers_the_opposite() -> None:
+    question = questions("sft", 1)[0]
+    right = script_of(question, 0, Errors())
+    wrong = script_of(question, 0, Errors(misread=1.0))
+    assert {right.label, wrong.label} == {"YES", "NO"}
+    pair = PAIRS[question.task.key]
+    stated = " ".join(written(question, wrong))
+    assert (pair.no if question.label == "YES" else pair.yes) in stated
+    assert (pair.yes if question.label == "YES" else pair.no) not in stated
 
 
-@pytest.mark.parametrize(("overviews", "places"), [(False, ["zoom"]), (True, ["zoom", "overview"])])
-def test_single_pictures_are_the_zooms_and_if_requested_the_overview(overviews: bool, places: list[str]) -> None:
-    found = described(questions("pictures", 1)[0], same, overviews)
-    assert [example.key.split()[-1] for example in found] == places * 2
-    assert all(len(example.pictures()) == 1 for example in found)
-    prompts = {example.trajectory.prompt for example in found}
-    assert prompts == {"What does the spectrum show at Hα?", "What does the spectrum show at Hβ?"}
+def test_a_draft_that_goes_astray_zooms_on_a_line_that_says_nothing_first() -> None:
+    question = questions("sft", 1)[0]
+    script = script_of(question, 0, Errors(astray=1.0))
+    assert script.label == question.label
+    assert script.first in set(LINES.values()) - set(PAIRS[question.task.key].targets)
+    assert "no help" in " ".join(written(question, script))
+
+
+def test_the_shares_of_planted_errors_are_as_stated() -> None:
+    found = questions("sft", 400)
+    scripts = [script_of(question, number, Errors(misread=0.35, astray=0.2)) for number, question in enumerate(found)]
+    misread = sum(script.label != question.label for script, question in zip(scripts, found, strict=True))
+    assert misread / 400 == pytest.approx(0.35, abs=0.07)
+    assert sum(script.first is not None for script in scripts) / 400 == pytest.approx(0.2, abs=0.06)
+
+
+def test_phrases_are_in_the_texts_word_for_word() -> None:
+    question = questions("sft", 1)[0]
+    example = inspected(question, Script("YES"), same, with_tool=True)
+    everything = "\n".join(
+        [
+            *texts([example]),
+            "user\n<tool_response>\n",
+            "\n</tool_response>",
+            "assistant\n",
+            "system\nYou are a helpful assistant.",
+            TOOL_BLOCK,
+        ]
+    )
+    missing = [phrase for phrase in phrases([question.task.prompt]) if phrase not in everything]
+    assert not missing
 
 
 def test_the_table_has_a_mean_for_several_seeds() -> None:
@@ -136,6 +175,52 @@ def test_the_table_has_a_mean_for_several_seeds() -> None:
     assert re.search(r"\| SFT \| 1 \| 100\.0 \| 0\.600 \| 60\.0 \| 70\.0 \[60\.0, 80\.0\] \| 2\.00 \|", text)
     assert re.search(r"\| \*\*SFT\*\* \| mean \| 100\.0 \| 0\.550 \| 60\.0 \| 70\.0 \| 2\.00 \|", text)
     assert "simulated" in text
+
+
+def outcomes_of(right: float, seed: int, n: int = 200) -> list[Outcome]:
+    """Return outcomes of two tasks of which this share is right, in an order that depends on the seed."""
+    rng = np.random.default_rng(seed)
+    wrong = rng.permutation(n) >= round(right * n)
+    found = []
+    for number in range(n):
+        label = "YES" if number % 4 < 2 else "NO"
+        opposite = "NO" if label == "YES" else "YES"
+        predicted = opposite if wrong[number] else label
+        found.append(Outcome(f"q{number:03d}", f"s{number}", ("one", "two")[number % 2], label, predicted, predicted))
+    return found
+
+
+def test_a_difference_has_the_f1_of_each_seed_and_an_interval_over_seeds_and_questions() -> None:
+    claim = Claim("better", "grpo", "sft", 5.0, each=0.0)
+    outcomes = {("grpo", 0): outcomes_of(0.9, 1), ("grpo", 1): outcomes_of(0.95, 2)}
+    outcomes |= {("sft", 0): outcomes_of(0.8, 3), ("sft", 1): outcomes_of(0.8, 4)}
+    found = difference(claim, outcomes, (0, 1))
+
+    def f1(outcomes: list[Outcome]) -> float:
+        values = []
+        for task in ("one", "two"):
+            own = [one for one in outcomes if one.task == task]
+            right = sum(one.label == one.predicted == "YES" for one in own)
+            values.append(
+                2 * right / (sum(one.label == "YES" for one in own) + sum(one.predicted == "YES" for one in own))
+            )
+        return 100 * sum(values) / 2
+
+    assert found.seeds == pytest.approx([f1(outcomes["grpo", seed]) - f1(outcomes["sft", seed]) for seed in (0, 1)])
+    assert found.lo is not None
+    assert found.hi is not None
+    assert 4 < found.lo < found.mean < found.hi < 22
+    assert found.holds
+    assert not replace(found, claim=replace(claim, mean=20.0)).holds
+    assert not replace(found, claim=replace(claim, each=min(found.seeds) + 0.1)).holds
+
+
+def test_a_claim_that_does_not_hold_is_in_the_table() -> None:
+    lines = [Line("sft", 0, 200, 1.0, 0.5, 0.6, 0.7, 0.6, 0.8, 2.0)]
+    outcomes = {(model, 0): outcomes_of(0.8, 1) for claim in CLAIMS for model in (claim.model, claim.other)}
+    text = table(lines, [difference(claim, outcomes, (0,)) for claim in CLAIMS])
+    assert len(re.findall(r"\| no \|", text)) == len(CLAIMS)
+    assert "| ≥ 10, each ≥ 10 |" in text
 
 
 @pytest.mark.parametrize("seeds", ["", "1,1", "-1", "a"])

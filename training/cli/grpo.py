@@ -13,7 +13,7 @@ from agent.cli.command import DONE, CannotRun, ProgressBar, print_result
 if TYPE_CHECKING:
     from training.grpo.learning import Prepared
     from training.grpo.settings import GrpoSettings
-    from training.run import Start
+    from training.run import Run, Start
 
 SHOWN = ("reward", "format_rate", "accuracy", "calls", "no_spread")
 """Of a round's numbers, those that are printed."""
@@ -33,6 +33,12 @@ def add(parser: ArgumentParser) -> None:
         nargs="+",
         metavar="PATH",
         help="questions: SpecVI Parquet files or a folder of them, JSON lines, or spectra with labels",
+    )
+    parser.add_argument(
+        "--validation",
+        nargs="+",
+        metavar="PATH",
+        help="questions that are inspected greedily every few rounds; the weights that do best on them are kept",
     )
     parser.add_argument("--test", nargs="+", metavar="PATH", help="test data: questions about its spectra are refused")
     parser.add_argument("--model", metavar="MODEL", help="the model to start from (a base model: no SFT)")
@@ -68,7 +74,12 @@ def settings_of(arguments: Namespace) -> GrpoSettings:
     from training.grpo.settings import GrpoSettings
     from training.settings import read
 
-    given = {"data": arguments.data, "test": arguments.test, "output": arguments.output}
+    given = {
+        "data": arguments.data,
+        "validation": arguments.validation,
+        "test": arguments.test,
+        "output": arguments.output,
+    }
     if arguments.model:
         given |= {"model.name": arguments.model, "model.adapter": None}
     if arguments.no_tool:
@@ -115,11 +126,16 @@ def _train(arguments: Namespace, settings: GrpoSettings, prepared: Prepared, sta
                 print(_round_text(numbers, total), flush=True)
 
         card = CardFiles(prepared.card.to_json(), prepared.card.markdown())
-        run = train(settings, prepared.questions, card, start, on_step)
+        run = train(settings, prepared.questions, card, start, on_step, prepared.validation)
     if is_first_process():
-        result = {"run": str(run.folder), "model": str(run.model), "last": run.logged()[-1]}
+        result = {"run": str(run.folder), "model": str(run.model), "last": _last(run)}
         print_result(arguments, result, f"learned: {run.model}")
     return DONE
+
+
+def _last(run: Run) -> Mapping[str, Any]:
+    """Return the log's line of the last round."""
+    return next(line for line in reversed(run.logged()) if "reward" in line)
 
 
 def _round_text(numbers: Mapping[str, Any], total: int) -> str:

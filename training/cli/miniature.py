@@ -21,10 +21,14 @@ def add(parser: ArgumentParser) -> None:
         help=f"the proof's folder; a proof there is continued ({RUNS})",
     )
     parser.add_argument(
-        "--seeds", type=_seeds, default=(0, 1), metavar="N,N", help="one process each, side by side (0,1)"
+        "--seeds",
+        type=_seeds,
+        default=(0, 1, 2),
+        metavar="N,N",
+        help="one process each; one per core at a time (0,1,2)",
     )
     parser.add_argument(
-        "--scale", choices=SCALES, default="hour", help="hour: about that on two cores; quick: learns nothing"
+        "--scale", choices=SCALES, default="full", help="full: hours on two cores; quick: learns nothing"
     )
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 

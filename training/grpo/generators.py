@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from training.grpo.cached import CachedGeneration
 from training.grpo.rollout import GeneratedTurn, Generator, Request
 from training.grpo.settings import derived_seed
-from training.render import END, IMAGE, for_writing
+from training.render import END, IMAGE
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 VIDEO = "<|video_pad|>"
 _FORBIDDEN_BIAS = -100.0  # as a bias on the logits: the largest that vLLM's server accepts
@@ -21,8 +25,11 @@ _FORBIDDEN_BIAS = -100.0  # as a bias on the logits: the largest that vLLM's ser
 class RoundGenerator(Generator, Protocol):
     """A generator that is notified of each round before it generates for it."""
 
-    def round(self, number: int) -> Any:
-        """Return a context in which the turns of one round are generated, with the present weights."""
+    def round(self, number: int, greedy: bool = False) -> Any:
+        """Return a context in which the turns of one round are generated, with the present weights.
+
+        :param greedy: take the most probable token instead of sampling
+        """
         ...
 
 
@@ -38,89 +45,69 @@ def forbidden_ids(tokenizer: Any) -> list[int]:
 
 
 class TransformersGenerator:
-    """Generation by the trained model itself, ``at_once`` turns at a time. Under DeepSpeed and FSDP each process
-    gathers all weights for the duration of a round, and then generates on its own.
+    """Generation by the trained model itself. Under DeepSpeed and FSDP each process gathers all weights for the
+    duration of a round, and then generates on its own.
 
     :param trainer: TRL's ``GRPOTrainer``
+    :param at_once: conversations per batch
     """
 
     def __init__(self, trainer: Any, at_once: int, temperature: float, top_p: float, seed: int) -> None:
         self.ends = stop_ids(trainer)
         self._trainer = trainer
         self._at_once = at_once
+        self._temperature = temperature
+        self._top_p = top_p
         self._seed = seed
-        self._place: tuple[int, ...] = ()
-        self._calls = 0
-        self._model: Any = None
-        tokenizer = trainer.processing_class.tokenizer
-        self._sampling = {
-            "do_sample": True,
-            "temperature": temperature,
-            "top_p": top_p,
-            "top_k": 0,
-            "repetition_penalty": 1.0,
-            "suppress_tokens": forbidden_ids(tokenizer),
-            "eos_token_id": sorted(self.ends),
-            "pad_token_id": tokenizer.pad_token_id,
-            "use_cache": True,
-        }
+        self._greedy = False
+        self._random: Any = None
+        self._generation: CachedGeneration | None = None
 
     @contextmanager
-    def round(self, number: int) -> Iterator[None]:
+    def round(self, number: int, greedy: bool = False) -> Iterator[None]:
         import torch
         from trl.models import unwrap_model_for_generation
 
         trainer = self._trainer
-        self._place, self._calls = (number, trainer.accelerator.process_index), 0
+        device = trainer.accelerator.device
+        self._greedy = greedy
+        place = (number, trainer.accelerator.process_index)
+        self._random = torch.Generator(device).manual_seed(derived_seed(self._seed, *place))
         with (
-            # Set explicitly: transformers replaces values that equal its defaults by those of the checkpoint.
             unwrap_model_for_generation(
                 trainer.model_wrapped,
                 trainer.accelerator,
-                generation_kwargs=self._sampling,
                 gradient_checkpointing_kwargs=trainer.args.gradient_checkpointing_kwargs,
-            ) as self._model,
-            torch.no_grad(),
+            ) as model,
             trainer._dist.summon_full_params(trainer.model_wrapped, recurse=False),
             trainer.accelerator.autocast(),
         ):
+            processor = trainer.processing_class
+            forbidden = forbidden_ids(processor.tokenizer)
+            self._generation = CachedGeneration(model, processor, self.ends, forbidden, self._at_once)
             yield
-        self._model = None
+        self._generation = None
 
     def any_waiting(self, waiting: int) -> bool:
         return waiting > 0
 
     def write(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
-        # Requests of similar length share a batch, which is padded to its longest.
-        order = sorted(range(len(requests)), key=lambda n: len(requests[n].so_far), reverse=True)
-        written: dict[int, GeneratedTurn] = {}
-        for start in range(0, len(order), self._at_once):
-            chunk = order[start : start + self._at_once]
-            written |= zip(chunk, self._batch([requests[n] for n in chunk]), strict=True)
-        return [written[n] for n in range(len(requests))]
+        if self._generation is None:
+            raise ValueError("turns are generated within a round")
+        return self._generation.write(requests, self._chosen)
 
-    def _batch(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
+    def _chosen(self, logits: Tensor) -> Tensor:
+        """Select one token per row: the most probable one, or one sampled at the temperature, within ``top_p``."""
         import torch
-        from transformers import GenerationConfig
 
-        device = self._trainer.accelerator.device
-        batch = for_writing([request.so_far for request in requests], self._trainer.processing_class)
-        limit = max(request.limit for request in requests)
-        seed = derived_seed(self._seed, *self._place, self._calls)
-        self._calls += 1
-        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-            torch.manual_seed(seed)
-            whole = self._model.generate(
-                **{name: tensor.to(device) for name, tensor in batch.items()},
-                generation_config=GenerationConfig(**self._sampling, max_new_tokens=limit),
-            )
-        rows = whole[:, batch["input_ids"].shape[1] :].tolist()
-        return [GeneratedTurn(self._cut(row, one.limit)) for row, one in zip(rows, requests, strict=True)]
-
-    def _cut(self, row: list[int], limit: int) -> tuple[int, ...]:
-        """Remove the padding after the end token."""
-        last = next((at for at, token in enumerate(row) if token in self.ends), len(row) - 1)
-        return tuple(row[: min(last + 1, limit)])
+        if self._greedy:
+            return logits.argmax(dim=-1)
+        probabilities = (logits / self._temperature).softmax(dim=-1)
+        if self._top_p < 1:
+            ordered, order = probabilities.sort(dim=-1, descending=True)
+            before = ordered.cumsum(dim=-1) - ordered
+            probabilities = torch.zeros_like(probabilities).scatter(-1, order, ordered * (before < self._top_p))
+        return torch.multinomial(probabilities, 1, generator=self._random)[:, 0]
 
 
 class VllmGenerator:
@@ -145,8 +132,9 @@ class VllmGenerator:
         self._last: Request | None = None
 
     @contextmanager
-    def round(self, number: int) -> Iterator[None]:
+    def round(self, number: int, greedy: bool = False) -> Iterator[None]:
         trainer = self._trainer
+        self._greedy = greedy
         # TRL's own counter of the step whose weights vLLM has.
         if trainer.state.global_step != trainer._last_loaded_step:
             self._vllm.sync_weights()

@@ -1,8 +1,4 @@
-"""GRPO training: TRL's trainer, with our inspections in place of its generation and no other change.
-
-The default loss is TRL's ``dapo``: the sum over all assistant tokens of an update, divided by the round's mean number
-per update. verl's published token-mean averaged over micro-batches. TRL's ``delta`` is verl's dual clip.
-"""
+"""GRPO training: settings as TRL's arguments, the data, and the run. TRL's ``delta`` is verl's dual clip."""
 
 from __future__ import annotations
 
@@ -10,7 +6,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from agent import tool
 from agent.policies.local.model import source
@@ -21,114 +19,12 @@ from training.environment import is_first_process, launch_problem
 from training.grpo.generators import RoundGenerator, TransformersGenerator, VllmGenerator, vllm_options
 from training.grpo.round import RoundRunner
 from training.grpo.settings import GrpoSettings, batches, rounds, schedule
-from training.model import Loaded, ModelError, Resumable, load, out_of_memory, processor, resolved, save_learned
+from training.grpo.trainer import trainer_class
+from training.grpo.validation import Validation
+from training.model import Loaded, ModelError, load, out_of_memory, processor, resolved, save_learned
 from training.render import Renderer
 from training.run import CardFiles, Run, Start
 from training.settings import SettingsError
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-
-def trainer_class(runner: RoundRunner) -> Any:
-    """Return the trainer's class; set its ``writer`` before training."""
-    from trl import GRPOTrainer
-
-    class Inspecting(Resumable, GRPOTrainer):  # type: ignore[misc]
-        """TRL's trainer with ``runner`` as its generation."""
-
-        writer: RoundGenerator
-
-        def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
-            self._round_inputs = inputs
-            output: dict[str, Any] = super()._generate_and_score_completions(inputs)
-            if "pixel_values" not in output:
-                raise RuntimeError("TRL dropped the round's pictures: it counts their tokens otherwise")
-            # The pixels of a round are gigabytes: keep them in main memory until they are needed.
-            output["pixel_values"] = output["pixel_values"].cpu()
-            self._divergence = [0.0, 0.0]
-            return output
-
-        def _generate(self, prompts: list[Any]) -> tuple[Any, ...]:
-            found = runner.run(self._round_inputs, self.writer, self.is_world_process_zero())
-            return (
-                found.prompt_ids,
-                found.completion_ids,
-                found.spoken,
-                found.completions,
-                found.logprobs,
-                {"scored": found.rewards},
-                found.images,
-                found.images,
-            )
-
-        def _get_per_token_logps_and_entropies(self, *args: Any, **options: Any) -> Any:
-            found = super()._get_per_token_logps_and_entropies(*args, **options)
-            self._latest = found[0].detach()
-            return found
-
-        def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Tensor:
-            inputs = {**inputs, "pixel_values": inputs["pixel_values"].to(self.accelerator.device)}
-            loss: Tensor = super()._compute_loss(model, inputs)
-            mask = inputs["completion_mask"] * inputs["tool_mask"]
-            old = inputs.get("old_per_token_logps")
-            self._divergence[0] += 0.0 if old is None else _divergence(old, self._latest, mask)
-            self._divergence[1] += int(mask.sum())
-            return loss
-
-        def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
-            if "loss" in logs:
-                logs = _log_line(self, runner, logs)
-            # Our numbers are in ``logs`` already.
-            self._metrics["train"].clear()
-            super().log(logs, start_time)
-
-        def create_model_card(self, *args: Any, **options: Any) -> None:
-            """Omitted: a run describes itself in its own files."""
-
-    return Inspecting
-
-
-def _divergence(old: Tensor, new: Tensor, mask: Tensor) -> float:
-    """Return the sum over the assistant tokens of an estimate of KL(old || new) that is never negative: r - 1 - log r,
-    with r = new / old (Schulman, http://joschu.net/blog/kl-approx.html).
-    """
-    gap = (new - old) * mask
-    return float((gap.exp() - 1 - gap).sum())
-
-
-def _log_line(trainer: Any, runner: RoundRunner, logs: Mapping[str, float]) -> dict[str, Any]:
-    """Return the round's line of the log: the inspections, and TRL's numbers of the update."""
-    import torch
-
-    metrics = trainer._metrics["train"]
-
-    def mean(name: str) -> float | None:
-        values = metrics.get(name)
-        return sum(values) / len(values) if values else None
-
-    divergence = torch.tensor(trainer._divergence, dtype=torch.float64, device="cpu")
-    total = trainer.accelerator.reduce(divergence.to(trainer.accelerator.device), reduction="sum")
-    named = {
-        "clip_low": "clip_ratio/low_mean",
-        "clip_high": "clip_ratio/high_mean",
-        "entropy": "entropy",
-        "kl_start": "kl",
-        "vllm_gap": "sampling/sampling_logp_difference/mean",
-    }
-    seconds = sum(metrics["step_time"])
-    rolled = runner.seconds_writing + runner.seconds_drawing
-    return {
-        "round": runner.round,
-        **runner.numbers,
-        **{name: logs[name] for name in ("loss", "grad_norm", "learning_rate") if name in logs},
-        **{name: value for name, key in named.items() if (value := mean(key)) is not None},
-        "kl_old": float(total[0] / max(float(total[1]), 1.0)),
-        "seconds_writing": round(runner.seconds_writing, 3),
-        "seconds_drawing": round(runner.seconds_drawing, 3),
-        "seconds_learning": round(seconds - rolled, 3),
-    }
-
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -149,9 +45,11 @@ def train(
     card: CardFiles | None = None,
     start: Start = "new",
     on_step: OnStep | None = None,
+    validation: Sequence[Question] = (),
 ) -> Run:
     """Train by inspecting ``questions`` and return the finished run. With several processes all of them call it.
 
+    :param validation: questions that are never learned from; the weights that did best on them are the result
     :raises SettingsError: a round cannot be divided so, or does not fit the model's context
     :raises ModelError: the model cannot be loaded, or does not fit
     :raises RunError: the folder holds a run, unless ``start`` says what to do with it
@@ -174,13 +72,20 @@ def train(
     loaded = load(settings.model)
     trainer = trainer_of(settings, loaded, questions, run, arguments)
     trainer.add_callback(run.callback())
+    validated = None
+    if validation:
+        validated = Validation(settings, validation, trainer.runner, run, batches(settings, processes()).updates)
+        trainer.add_callback(validated.callback(trainer, loaded))
     if on_step is not None and is_first_process():
         trainer.add_callback(_step_callback(on_step, total))
     try:
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     except torch.OutOfMemoryError as error:
         raise ModelError(out_of_memory("a step")) from error
-    save_learned(trainer, loaded, run.model, settings.merge)
+    if validated is None:
+        save_learned(trainer, loaded, run.model, settings.merge)
+    elif is_first_process():
+        validated.finish(run.model, settings.merge)
     return run
 
 
@@ -202,7 +107,8 @@ def arguments_of(settings: GrpoSettings, total: int) -> GRPOConfig:
         # The rows are already in the order of the rounds.
         shuffle_dataset=False,
         learning_rate=settings.learning_rate,
-        lr_scheduler_type="constant",
+        lr_scheduler_type="constant_with_warmup" if settings.warmup else "constant",
+        warmup_steps=settings.warmup * share.updates,
         weight_decay=settings.weight_decay,
         max_grad_norm=settings.max_grad_norm,
         epsilon=settings.clip_low,
@@ -279,7 +185,7 @@ def trainer_of(
     # TRL handles pictures in tool results only if it has tools. Ours are called by the loop; they are set after
     # construction, because TRL would otherwise require a chat template that renders calls.
     trainer.tools = [tool.call]
-    trainer.writer = _writer(settings, trainer)
+    trainer.runner, trainer.writer = runner, _writer(settings, trainer)
     trainer.remove_callback(PrinterCallback)
     return trainer
 
@@ -341,40 +247,48 @@ def _step_callback(on_step: OnStep, total: int) -> Any:
 
 @dataclass(frozen=True)
 class Prepared:
-    """The questions, and the data card that counts them and what was left out."""
+    """The questions, those of the validation, and the data card that counts the former and what was left out."""
 
     questions: tuple[Question, ...]
+    validation: tuple[Question, ...]
     card: DataCard
 
 
 def prepare(settings: GrpoSettings) -> Prepared:
     """Read the questions; no picture is drawn yet.
 
-    :raises DataError: no question, data that cannot be used, or sources of the test data in it
+    :raises DataError: no question, data that cannot be used, or sources of the test or validation data in it
     """
     if not settings.data:
         raise DataError("data: found nothing, expected SpecVI Parquet, JSON lines or spectra (--data)")
     dropped: list[Dropped] = []
+    found = _questions(settings, settings.data, "train", dropped)
+    validation = _questions(settings, settings.validation, "train", [])
+    for others in (_questions(settings, settings.test, "test", []), validation):
+        if settings.drop_leaks:
+            found, leaks = without(found, {question.source for question in others})
+            dropped += [Dropped(one.key, "its spectrum is in the test or validation data") for one in leaks]
+        refuse_leaks(found, others)
+    if settings.validation_questions is not None:
+        order = np.random.default_rng(settings.seed).permutation(len(validation))
+        validation = [validation[place] for place in sorted(order[: settings.validation_questions])]
+    return Prepared(tuple(found), tuple(validation), card(found, dropped=dropped))
+
+
+def _questions(
+    settings: GrpoSettings, data: Sequence[str], part: Literal["train", "test"], dropped: list[Dropped]
+) -> list[Question]:
+    """Return the questions of some data, of the tasks that are used."""
+    if not data:
+        return []
+    wanted = settings.tasks or ()
     labels = None if settings.labels is None else Path(settings.labels)
     spectra = None if settings.spectra_folder is None else Path(settings.spectra_folder)
-    wanted = settings.tasks or ()
-    found = questions(
-        settings.data,
-        labels=labels,
-        task=wanted[0] if len(wanted) == 1 else None,
-        part="train",
-        spectra=spectra,
-        dropped=dropped,
-    )
-    if wanted:
-        found = [question for question in found if question.task.key in wanted]
-        missing = [key for key in wanted if all(question.task.key != key for question in found)]
-        if missing:
-            raise DataError(f"tasks: found no question of {', '.join(missing)} in {', '.join(settings.data)}")
-    if settings.test:
-        test = questions(settings.test, labels=labels, part="test", spectra=spectra)
-        if settings.drop_leaks:
-            found, leaks = without(found, {question.source for question in test})
-            dropped += [Dropped(one.key, "its spectrum is in the test data") for one in leaks]
-        refuse_leaks(found, test)
-    return Prepared(tuple(found), card(found, dropped=dropped))
+    task = wanted[0] if len(wanted) == 1 else None
+    found = questions(data, labels=labels, task=task, part=part, spectra=spectra, dropped=dropped)
+    if not wanted or part == "test":
+        return list(found)
+    missing = [key for key in wanted if all(question.task.key != key for question in found)]
+    if missing:
+        raise DataError(f"tasks: found no question of {', '.join(missing)} in {', '.join(data)}")
+    return [question for question in found if question.task.key in wanted]

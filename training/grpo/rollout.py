@@ -38,10 +38,14 @@ class Limits:
 
 @dataclass(frozen=True)
 class Request:
-    """A conversation whose next turn is to be generated, in at most ``limit`` tokens."""
+    """A conversation whose next turn is to be generated, in at most ``limit`` tokens.
+
+    ``row`` is the number of its inspection: the same in all turns of a round, and different from those of others.
+    """
 
     so_far: Rendered
     limit: int
+    row: int = 0
 
 
 @dataclass(frozen=True)
@@ -122,10 +126,10 @@ def run_rollouts(
     began = time.perf_counter()
     writing = 0.0
     spectra: dict[int, Spectrum] = {}
-    inspections = []
+    inspections: list[_Inspection] = []
     for question in questions:
         spectrum = spectra.setdefault(id(question), question.spectrum())
-        policy = _SuspendedPolicy(renderer, writer.ends, limits, drafter)
+        policy = _SuspendedPolicy(renderer, writer.ends, limits, drafter, len(inspections))
         inspections.append(_Inspection(question, spectrum, policy, with_tool))
     waiting = [inspection for inspection in inspections if inspection.advance()]
     while writer.any_waiting(len(waiting)):
@@ -142,7 +146,7 @@ def run_rollouts(
 class _SuspendedPolicy:
     """The policy of one inspection: holds its token ids, and waits until its turns are generated."""
 
-    def __init__(self, renderer: Renderer, ends: frozenset[int], limits: Limits, drafter: Drafter) -> None:
+    def __init__(self, renderer: Renderer, ends: frozenset[int], limits: Limits, drafter: Drafter, row: int) -> None:
         self.drafter = drafter
         self.prompt = Rendered()
         self.completion = Rendered()
@@ -155,11 +159,12 @@ class _SuspendedPolicy:
         self._ends = ends
         self._limits = limits
         self._limit = 0
+        self._row = row
         self._written = GeneratedTurn(())
 
     @property
     def request(self) -> Request:
-        return Request(self.prompt + self.completion, self._limit)
+        return Request(self.prompt + self.completion, self._limit, self._row)
 
     def receive(self, written: GeneratedTurn) -> None:
         """Take the generated turn."""

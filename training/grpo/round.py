@@ -1,4 +1,4 @@
-"""One GRPO round: run the inspections, score them, compute the logged metrics, save sample traces."""
+"""One GRPO round or validation: run the inspections, score them, compute the metrics, save sample traces."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean, pstdev
-from typing import Any
+from typing import Any, TypeVar
 
 from agent.trajectory import Drafter
 from training.data.records import Question
 from training.grpo.generators import RoundGenerator
-from training.grpo.rollout import Limits, Rollout, run_rollouts
+from training.grpo.rollout import Limits, Rollout, RolloutBatch, run_rollouts
 from training.grpo.settings import GrpoSettings
 from training.render import IMAGE, Renderer
 from training.reward import Reward, score
@@ -30,6 +30,7 @@ class TrajectoryMetrics:
     :param tokens: everything after the question; ``spoken``: the assistant's
     """
 
+    task: str
     reward: float
     format_ok: bool
     answered: bool
@@ -48,6 +49,7 @@ def trajectory_metrics(rolled: Rollout, reward: Reward) -> TrajectoryMetrics:
     answer = rolled.trajectory.answer
     calls = rolled.tool_calls
     return TrajectoryMetrics(
+        task=rolled.question.task.key,
         reward=reward.score,
         format_ok=reward.format_ok,
         answered=answer is not None and answer.verdict is not None,
@@ -98,7 +100,26 @@ def round_metrics(outcomes: Sequence[TrajectoryMetrics], rollouts: int) -> dict[
     }
 
 
+def validation_metrics(outcomes: Sequence[TrajectoryMetrics]) -> dict[str, float | None]:
+    """Return the logged numbers of a validation, one greedy inspection per question.
+
+    The shares of ``round_metrics``, and ``f1``: that of the class YES, as the mean over the tasks that have it.
+    """
+    numbers = round_metrics(outcomes, 1)
+    names = ("reward", "format_rate", "yes_rate", "accuracy", "calls", "tool_error_rate", "turns", "truncated")
+    scores = []
+    for task in sorted({outcome.task for outcome in outcomes}):
+        mine = [outcome for outcome in outcomes if outcome.task == task]
+        right = sum(outcome.label == outcome.predicted == "YES" for outcome in mine)
+        either = sum(outcome.label == "YES" for outcome in mine) + sum(outcome.predicted == "YES" for outcome in mine)
+        if either:
+            scores.append(2 * right / either)
+    return {name: numbers[name] for name in names} | {"f1": fmean(scores) if scores else None}
+
+
 LABEL_SOURCE = "training data"
+
+Item = TypeVar("Item")
 
 Rows = Sequence[Mapping[str, Any]]
 """Rows of the data set, one per trajectory: ``question`` (an index) and ``round`` (from 0)."""
@@ -135,29 +156,58 @@ class RoundRunner:
 
         :raises SettingsError: a question is longer than allowed
         """
-        from accelerate.utils import gather_object
+        from accelerate import PartialState
 
         settings = self._settings
         (number,) = {int(row["round"]) for row in rows}
         self.round = number + 1
-        limits = Limits(settings.max_turns, settings.turn_tokens, settings.response_tokens)
         with writer.round(number):
-            batch = run_rollouts(
-                [self._questions[row["question"]] for row in rows],
-                self._renderer,
-                writer,
-                limits,
-                self._drafter(limits),
-                settings.with_tool,
-            )
-        self._check(batch.rollouts)
-        rewards = [score(rollout.response, rollout.question.label, settings.alpha) for rollout in batch.rollouts]
-        outcomes = [trajectory_metrics(*pair) for pair in zip(batch.rollouts, rewards, strict=True)]
-        self.numbers = round_metrics(gather_object(outcomes), settings.rollouts)
+            batch = self._inspect([self._questions[row["question"]] for row in rows], writer)
+        rollouts, rewards = batch.rollouts, self._rewards(batch.rollouts)
+        outcomes = gathered([trajectory_metrics(*pair) for pair in zip(rollouts, rewards, strict=True)])
+        self.numbers = round_metrics(outcomes, settings.rollouts)
         self.seconds_writing, self.seconds_drawing = batch.seconds_writing, batch.seconds_drawing
         if save_traces:
-            self._save_traces(batch.rollouts, rewards)
-        return _for_trl(batch.rollouts, rewards)
+            self._save_traces(rollouts, rewards)
+        learned = self._learned(outcomes, PartialState().process_index * len(rollouts), rollouts)
+        self.numbers["masked"] = fmean(not learns for learns in gathered(learned))
+        return _for_trl(rollouts, rewards, learned)
+
+    def validate(self, questions: Sequence[Question], writer: RoundGenerator) -> dict[str, float | None]:
+        """Inspect each question once, greedily, and return the numbers; several processes share the questions."""
+        from accelerate import PartialState
+
+        state = PartialState()
+        mine = questions[state.process_index :: state.num_processes]
+        with writer.round(self.round, greedy=True):
+            rollouts = self._inspect(mine, writer).rollouts
+        rewards = self._rewards(rollouts)
+        return validation_metrics(gathered([trajectory_metrics(*pair) for pair in zip(rollouts, rewards, strict=True)]))
+
+    def _inspect(self, questions: Sequence[Question], writer: RoundGenerator) -> RolloutBatch:
+        settings = self._settings
+        limits = Limits(settings.max_turns, settings.turn_tokens, settings.response_tokens)
+        batch = run_rollouts(questions, self._renderer, writer, limits, self._drafter(limits), settings.with_tool)
+        self._check(batch.rollouts)
+        return batch
+
+    def _rewards(self, rollouts: Sequence[Rollout]) -> list[Reward]:
+        return [score(rollout.response, rollout.question.label, self._settings.alpha) for rollout in rollouts]
+
+    def _learned(self, outcomes: Sequence[TrajectoryMetrics], first: int, rollouts: Sequence[Rollout]) -> list[bool]:
+        """Return which trajectories of this process carry a loss.
+
+        :param outcomes: of all processes, ``first`` being the first of this one
+        """
+        settings = self._settings
+        size = settings.rollouts
+        found = []
+        for number, rollout in enumerate(rollouts, first):
+            group = outcomes[number // size * size : number // size * size + size]
+            spread = len({outcome.reward for outcome in group}) > 1
+            ended = not rollout.truncated and rollout.reason != "turn limit"
+            found.append((spread or not settings.filter_groups) and (ended or not settings.mask_unfinished))
+        return found
 
     def _drafter(self, limits: Limits) -> Drafter:
         settings = self._settings
@@ -210,12 +260,23 @@ def _trace(rolled: Rollout, reward: Reward) -> dict[str, Any]:
     return trajectory.to_json() | {"spectrum_data": rolled.question.spectrum().to_json()}
 
 
-def _for_trl(rolled: Sequence[Rollout], rewards: Sequence[Reward]) -> RoundBatch:
+def gathered(items: list[Item]) -> list[Item]:
+    """Return the items of all processes, in the order of the processes."""
+    from accelerate.utils import gather_object
+
+    found: list[Item] = gather_object(items)
+    return found
+
+
+def _for_trl(rolled: Sequence[Rollout], rewards: Sequence[Reward], learned: Sequence[bool]) -> RoundBatch:
     known = [list(rollout.logprobs) for rollout in rolled if rollout.logprobs is not None]
     return RoundBatch(
         prompt_ids=[list(rollout.prompt.ids) for rollout in rolled],
         completion_ids=[list(rollout.completion.ids) for rollout in rolled],
-        spoken=[[int(spoken) for spoken in rollout.completion.spoken] for rollout in rolled],
+        spoken=[
+            [int(spoken and learns) for spoken in rollout.completion.spoken]
+            for rollout, learns in zip(rolled, learned, strict=True)
+        ],
         completions=[[{"role": "assistant", "content": rollout.response}] for rollout in rolled],
         logprobs=known if len(known) == len(rolled) else None,
         rewards=[reward.score for reward in rewards],

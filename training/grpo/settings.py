@@ -60,21 +60,30 @@ class GrpoSettings:
     :param data: input of ``training.data.questions``; ``labels``, a table for spectrum files in it;
         ``spectra_folder``, the spectra of rows that only name them
     :param tasks: keys of the tasks that are used; None: all
+    :param validation: labelled data like ``data``, inspected greedily every ``validate_rounds`` rounds; the weights
+        with the best reward on it are kept. None of its spectra may be in ``data``
+    :param validation_questions: use so many of them, selected by ``seed``; None: all
+    :param patience: stop after so many validations without a better reward; None: never
     :param test: test data; questions about its spectra are refused, or dropped with ``drop_leaks``
     :param alpha: penalty for wrong form
     :param mini_batch: questions per update, as verl counts them
     :param per_device: trajectories per process and forward pass in training; changes memory use, not results
     :param rounds: number of rounds; None: as many as ``epochs`` has
+    :param warmup: rounds in which the learning rate rises from 0; it is constant afterwards
     :param clip_low: the ratio of new to old probability counts down to 1 - ``clip_low``
     :param dual_clip: and up to this for what did worse than its group; TRL's ``delta``
     :param kl: weight of the divergence from where the run started
-    :param loss: ``dapo``: each token counts alike, as in the published token-mean
+    :param loss: ``grpo``: the mean over the tokens of each trajectory, then over trajectories, which is what the
+        published token-mean over micro-batches of one trajectory comes to; ``dapo``: each token counts alike
     :param scale: ``group``: an advantage is divided by the standard deviation of its group's rewards
     :param max_turns: assistant turns. 8 allows 7 tool calls, as the published code; 9 allows the paper's 8
+    :param mask_unfinished: a trajectory without an answer at its last turn or at a token limit counts in the mean of
+        its group, but carries no loss itself
+    :param filter_groups: groups whose rewards are all equal do not count in the mean of the loss either
     :param turn_tokens: most tokens of a turn; None: as many as are left of ``response_tokens``
     :param prompt_tokens: most tokens of a question, its picture included; a longer one ends the run
     :param response_tokens: most tokens after the question, tool results included
-    :param writing_batch: turns that transformers generates at once in each process
+    :param writing_batch: conversations that transformers continues at once in each process
     :param save_rounds: rounds between checkpoints, of which the last ``keep_checkpoints`` are kept
     :param traces: trajectories per round that are saved for people to read
     :param deepspeed: a DeepSpeed file, if the launcher's settings do not name one
@@ -87,6 +96,10 @@ class GrpoSettings:
     labels: str | None = None
     spectra_folder: str | None = None
     tasks: Texts | None = None
+    validation: Texts = ()
+    validate_rounds: AtLeast1 = 10
+    validation_questions: AtLeast1OrNull = None
+    patience: AtLeast1OrNull = None
     test: Texts = ()
     drop_leaks: Flag = False
     seed: Whole = 42
@@ -99,17 +112,20 @@ class GrpoSettings:
     epochs: AtLeast1 = 3
     rounds: AtLeast1OrNull = None
     learning_rate: Real = 1e-6
+    warmup: AtLeast0 = 0
     weight_decay: Real = 0.01
     max_grad_norm: Real = 1.0
     clip_low: Real = 0.2
     clip_high: Real = 0.2
     dual_clip: Real | None = 3.0
     kl: Real = 0.0
-    loss: Literal["dapo", "grpo", "bnpo", "dr_grpo"] = "dapo"
+    loss: Literal["dapo", "grpo", "bnpo", "dr_grpo"] = "grpo"
     scale: Literal["group", "batch", "none"] = "group"
     temperature: Annotated[Real, Field(gt=0, description="a number above 0: identical rollouts teach nothing")] = 1.0
     top_p: Annotated[Real, Field(gt=0, le=1, description="a number above 0 and at most 1")] = 1.0
     max_turns: AtLeast1 = MAX_TURNS
+    mask_unfinished: Flag = False
+    filter_groups: Flag = False
     turn_tokens: AtLeast1OrNull = None
     prompt_tokens: AtLeast1 = 2048
     response_tokens: AtLeast1 = 32768

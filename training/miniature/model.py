@@ -93,8 +93,11 @@ class Size:
     paper: bool = False
 
 
-def processor_for(texts: Sequence[str], size: Size) -> Qwen2_5_VLProcessor:
-    """Return Qwen2.5-VL's processor, with a vocabulary learned from ``texts``."""
+def processor_for(texts: Sequence[str], size: Size, phrases: Sequence[str] = ()) -> Qwen2_5_VLProcessor:
+    """Return Qwen2.5-VL's processor, with a vocabulary learned from ``texts``.
+
+    :param phrases: longer texts that become one token each wherever they stand
+    """
     from transformers import Qwen2_5_VLProcessor, Qwen2VLImageProcessorPil, Qwen2VLVideoProcessor
 
     least, most = size.picture
@@ -103,7 +106,7 @@ def processor_for(texts: Sequence[str], size: Size) -> Qwen2_5_VLProcessor:
     return Qwen2_5_VLProcessor(
         image_processor=Qwen2VLImageProcessorPil(size=pixels, **colours),
         video_processor=Qwen2VLVideoProcessor(size=pixels),
-        tokenizer=_tokenizer(texts, size),
+        tokenizer=_tokenizer(texts, size, phrases),
         chat_template=CHAT_TEMPLATE,
     )
 
@@ -172,7 +175,7 @@ def model_for(tokenizer: Qwen2Tokenizer, size: Size) -> Qwen2_5_VLForConditional
     return model
 
 
-def _tokenizer(texts: Sequence[str], size: Size) -> Qwen2Tokenizer:
+def _tokenizer(texts: Sequence[str], size: Size, phrases: Sequence[str]) -> Qwen2Tokenizer:
     """Return a byte-level BPE that splits as Qwen's does: any text in any script has tokens."""
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
     from transformers import AddedToken, Qwen2Tokenizer
@@ -193,5 +196,5 @@ def _tokenizer(texts: Sequence[str], size: Size) -> Qwen2Tokenizer:
         model_max_length=size.context,
         extra_special_tokens=list(SPECIAL),
     )
-    tokenizer.add_tokens([AddedToken(token, normalized=False) for token in TOOL_TOKENS])
+    tokenizer.add_tokens([AddedToken(token, normalized=False) for token in (*phrases, *TOOL_TOKENS)])
     return tokenizer

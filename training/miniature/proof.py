@@ -9,17 +9,22 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from agent.batch.journal import write_atomic
 from agent.batch.report import table as markdown_table
 from agent.processes import end_with_parent, spawn_pool
+from agent.statistics import FloatArray, Picks, divided, percentile_interval, resampled, times_sampled
+from training.bench.outcomes import Outcome
+from training.bench.table import Row
 from training.bench.table import row as bench_row
-from training.miniature.stages import MODELS, SCALES, WITHOUT, Scale, Seed
+from training.miniature.stages import BRANCHES, MODELS, SCALES, Scale, Seed
 from training.run import Run
 from training.settings import to_mapping
 
@@ -46,7 +51,7 @@ def prove(folder: Path, seeds: Sequence[int], scale: Scale) -> dict[str, Any]:
     return write(folder, seeds, scale)
 
 
-def seed_folder(folder: Path, seed: int) -> Path:
+def _seed(folder: Path, seed: int) -> Path:
     return folder / f"seed-{seed}"
 
 
@@ -80,7 +85,7 @@ def _do(folder: Path, seed: int, scale: str, at_once: int = 1) -> None:
 
     quiet()
     torch.set_num_threads(max(1, (os.cpu_count() or 1) // at_once))
-    Seed(seed_folder(folder, seed), seed, SCALES[scale], _Lines(seed)).do()
+    Seed(_seed(folder, seed), seed, SCALES[scale], _Lines(seed)).do()
 
 
 class _Lines:
@@ -103,15 +108,34 @@ if TYPE_CHECKING:
 TABLE, RESULT, CURVES = "table.md", "result.json", "curves.svg"
 ALPHA = 0.2
 """Penalty for wrong form, as in training."""
-NAMES = {
-    "base": "base",
-    "sft": "SFT",
-    "grpo": "SFT + GRPO",
-    f"sft{WITHOUT}": "SFT, no tool",
-    f"grpo{WITHOUT}": "SFT + GRPO, no tool",
-}
-COLOURS = {"": "#1f5fbf", WITHOUT: "#c8641e"}
+TITLES = {"base": "base"} | {branch.name: branch.title for branch in BRANCHES}
+COLOURS = {"": "#1f5fbf", "-no-tool": "#c8641e", "-drafts": "#7a7a7a"}
 LINES = ("-", "--", ":", "-.")
+FORM = 0.95
+"""The least format rate of a model after its cold start."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A difference of F1 between two models that the proof is to show, in points, as the mean over seeds.
+
+    :param each: the least difference in each single seed
+    """
+
+    text: str
+    model: str
+    other: str
+    mean: float
+    each: float = -100.0
+
+
+CLAIMS = (
+    Claim("The cold start teaches the task", "sft", "base", 30.0),
+    Claim("GRPO improves on the cold start", "grpo", "sft", 5.0, each=0.0),
+    Claim("Zooming matters after the cold start", "sft", "sft-no-tool", 10.0, each=10.0),
+    Claim("Zooming matters after GRPO", "grpo", "grpo-no-tool", 10.0, each=10.0),
+    Claim("Corrected traces teach better than drafts", "sft", "sft-drafts", 5.0),
+)
 
 
 @dataclass(frozen=True)
@@ -130,20 +154,42 @@ class Line:
     calls: float
 
 
+@dataclass(frozen=True)
+class Difference:
+    """A claim as it was measured: F1 differences in points, of each seed and their mean with its 95 % interval."""
+
+    claim: Claim
+    seeds: tuple[float, ...]
+    lo: float | None
+    hi: float | None
+
+    @property
+    def mean(self) -> float:
+        return fmean(self.seeds)
+
+    @property
+    def holds(self) -> bool:
+        return self.mean >= self.claim.mean and min(self.seeds) >= self.claim.each
+
+
 def write(folder: Path, seeds: Sequence[int], scale: Scale) -> dict[str, Any]:
     """Write table, curves and result to the proof's folder; return the result as plain values.
 
     :raises OutcomesError: a bench is not there
     :raises JournalError: a file cannot be written
     """
-    lines = [_line(folder, model, seed) for model in MODELS for seed in seeds]
-    text = table(lines)
+    found = {(model, seed): bench_row(_seed(folder, seed) / "bench" / model) for model in MODELS for seed in seeds}
+    lines = [_line(model, seed, row) for (model, seed), row in found.items()]
+    outcomes = {key: row.outcomes for key, row in found.items()}
+    differences = [difference(claim, outcomes, seeds) for claim in CLAIMS]
+    text = table(lines, differences)
     result = {
         "scale": scale.name,
         "simulated": True,
         "seeds": list(seeds),
         "questions": scale.bench,
         "rows": [asdict(line) for line in lines],
+        "claims": [asdict(one) | {"mean": one.mean, "holds": one.holds} for one in differences],
         "table": text,
         "curves": str(folder / CURVES),
     }
@@ -153,59 +199,134 @@ def write(folder: Path, seeds: Sequence[int], scale: Scale) -> dict[str, Any]:
     return result
 
 
-def table(lines: Sequence[Line]) -> str:
-    """Return one row per model and seed, and the mean of several seeds."""
+def difference(claim: Claim, outcomes: Mapping[tuple[str, int], Sequence[Outcome]], seeds: Sequence[int]) -> Difference:
+    """Return a claim's difference; the interval resamples seeds, and the questions that all models share.
+
+    :param outcomes: by model and seed; those of two models are paired by question
+    """
+    ours, theirs = (_Counts.of([outcomes[model, seed] for seed in seeds]) for model in (claim.model, claim.other))
+
+    def statistic(picks: Picks) -> FloatArray:
+        n = ours.n
+        weights = times_sampled(picks[:, :n], n)
+        chosen = times_sampled(picks[:, n:] - n, len(seeds)) / len(seeds)
+        gained: FloatArray = ((ours.f1(weights) - theirs.f1(weights)) * chosen).sum(axis=1)
+        return gained
+
+    each = 100 * (ours.f1(np.ones((1, ours.n))) - theirs.f1(np.ones((1, ours.n))))[0]
+    interval = percentile_interval(resampled(statistic, (ours.n, len(seeds)), width=3 * ours.n)) if ours.n > 4 else None
+    lo, hi = (None, None) if interval is None else (100 * interval[0], 100 * interval[1])
+    return Difference(claim, tuple(map(float, each)), lo, hi)
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """What F1 is counted from, by seed, task and question: right YES, and YES of label and answer (seeds, tasks, n)."""
+
+    right: FloatArray
+    either: FloatArray
+
+    @classmethod
+    def of(cls, runs: Sequence[Sequence[Outcome]]) -> _Counts:
+        ordered = [sorted(run, key=lambda one: one.key) for run in runs]
+        tasks = sorted({one.task for one in ordered[0]})
+
+        def counted(value: Callable[[Outcome], float]) -> FloatArray:
+            rows = [[[value(one) * (one.task == task) for one in run] for task in tasks] for run in ordered]
+            return np.array(rows, dtype=float)
+
+        return cls(
+            counted(lambda one: one.label == one.predicted == "YES"),
+            counted(lambda one: (one.label == "YES") + (one.predicted == "YES")),
+        )
+
+    @property
+    def n(self) -> int:
+        return int(self.right.shape[2])
+
+    def f1(self, weights: FloatArray) -> FloatArray:
+        """Return the mean F1 over tasks (resamples, seeds), for how often each question counts (resamples, n)."""
+        right, either = (np.einsum("rn,stn->rst", weights, counts) for counts in (self.right, self.either))
+        each = divided(2 * right, either)
+        return divided(np.nansum(each, axis=2), np.sum(~np.isnan(each), axis=2).astype(float))
+
+
+def table(lines: Sequence[Line], differences: Sequence[Difference] = ()) -> str:
+    """Return one row per model and seed with the mean of several seeds, and one row per claim."""
     headings = ["model", "seed", "format", "reward", "accuracy", "F1", "calls"]
     rows = []
     for model in dict.fromkeys(line.model for line in lines):
         own = [line for line in lines if line.model == model]
-        rows += [[NAMES[model], str(line.seed), *_cells([line]), _interval(line), _calls([line])] for line in own]
+        rows += [[TITLES[model], str(line.seed), *_cells([line]), _interval(line), _calls([line])] for line in own]
         if len(own) > 1:
             f1 = f"{100 * fmean(line.f1 for line in own):.1f}"
-            rows.append([f"**{NAMES[model]}**", "mean", *_cells(own), f1, _calls(own)])
-    n = lines[0].n
+            rows.append([f"**{TITLES[model]}**", "mean", *_cells(own), f1, _calls(own)])
     return (
         f"{markdown_table(headings, rows)}\n\n"
-        f"{n} questions about simulated spectra, half of them positive: a system that always answers YES has an F1 of "
-        "66.7. Format, accuracy and F1 in percent, F1 as the mean over tasks with its 95 % bootstrap "
-        f"interval by spectrum; reward is the published one with alpha = {ALPHA}; calls are of the tool, a "
-        "question.\n"
+        f"{lines[0].n} questions about simulated spectra, half of them positive: a system that always answers YES has "
+        "an F1 of 66.7. Format, accuracy and F1 in percent, F1 as the mean over tasks with its 95 % bootstrap interval "
+        f"by spectrum; reward is the published one with alpha = {ALPHA}; calls: tool calls per question.\n"
+        + (f"\n{_claims(differences)}" if differences else "")
+    )
+
+
+def _claims(differences: Sequence[Difference]) -> str:
+    rows = []
+    for one in differences:
+        claim = one.claim
+        expected = f"≥ {claim.mean:.0f}" + (f", each ≥ {claim.each:.0f}" if claim.each > -100 else "")
+        interval = "" if one.lo is None or one.hi is None else f" [{one.lo:.1f}, {one.hi:.1f}]"
+        rows.append(
+            [
+                claim.text,
+                f"{TITLES[claim.model]} − {TITLES[claim.other]}",
+                ", ".join(f"{value:+.1f}" for value in one.seeds),
+                f"{one.mean:+.1f}{interval}",
+                expected,
+                "yes" if one.holds else "no",
+            ]
+        )
+    headings = ["claim", "difference of F1", "each seed", "mean", "expected", "holds"]
+    return (
+        f"{markdown_table(headings, rows)}\n\nIn points; the 95 % bootstrap interval of the mean resamples seeds and "
+        "questions.\n"
     )
 
 
 def draw_curves(folder: Path, seeds: Sequence[int]) -> None:
-    """Draw the loss of the supervised stages, and reward, format rate and calls of GRPO, one line per seed."""
+    """Draw the losses of the supervised stages, and reward, form and validation of GRPO, one line per seed."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 6.5), layout="constrained")
-    (pictures, sft, reward), (form, calls, accuracy) = figure.subplots(2, 3)
+    (practice, sft, reward), (form, f1, calls) = figure.subplots(2, 3)
     for number, seed in enumerate(seeds):
         style = LINES[number % len(LINES)]
 
         def line(axes: Axes, stage: str, key: str, end: str, seed: int = seed, style: str = style) -> None:
-            logged = Run(folder / f"seed-{seed}" / f"{stage}{end}").logged()
+            logged = Run(_seed(folder, seed) / f"{stage}{end}").logged()
             found = [(line["step"], line[key]) for line in logged if line.get(key) is not None]
-            label = f"{'no tool' if end else 'tool'}, seed {seed}"
+            label = f"{end.strip('-').replace('-', ' ') or 'corrected, tool'}, seed {seed}"
             axes.plot(*zip(*found, strict=True), style, color=COLOURS[end], label=label, linewidth=1)
 
-        line(pictures, "zooms", "loss", "")
-        for end in ("", WITHOUT):
+        line(practice, "practice", "loss", "")
+        for end in COLOURS:
             line(sft, "sft", "loss", end)
+        for end in ("", "-no-tool"):
             for axes, key in (
                 (reward, "reward"),
                 (form, "format_rate"),
-                (accuracy, "accuracy"),
+                (f1, "validation_f1"),
                 (calls, "calls"),
             ):
                 line(axes, "grpo", key, end)
-    _titled(pictures, "Naming what zooms show: loss", "step", log=True)
+    _titled(practice, "Naming what pictures show: loss", "step", log=True)
     _titled(sft, "SFT: loss", "step", log=True)
-    _titled(reward, "GRPO: reward", "update")
-    _titled(form, "GRPO: format rate", "update")
-    _titled(calls, "GRPO: calls a trajectory", "update")
-    _titled(accuracy, "GRPO: accuracy", "update")
-    sft.legend(fontsize=8)
+    _titled(reward, "GRPO: reward of sampled trajectories", "update")
+    _titled(form, "GRPO: format rate of sampled trajectories", "update")
+    _titled(f1, "GRPO: F1 of the validation, greedy", "update")
+    _titled(calls, "GRPO: calls per trajectory", "update")
+    sft.legend(fontsize=7)
     figure.suptitle("The proof in miniature: simulated spectra, random weights")
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "spec-o3"}):
         figure.savefig(folder / CURVES, metadata={"Date": None})
@@ -219,8 +340,7 @@ def _titled(axes: Axes, title: str, across: str, log: bool = False) -> None:
         axes.set_yscale("log")
 
 
-def _line(folder: Path, model: str, seed: int) -> Line:
-    found = bench_row(folder / f"seed-{seed}" / "bench" / model)
+def _line(model: str, seed: int, found: Row) -> Line:
     scores, outcomes = found.scores, found.outcomes
     reward = fmean(outcome.is_right - ALPHA * (outcome.format_ok is not True) for outcome in outcomes)
     f1 = scores.f1

@@ -1,7 +1,7 @@
 """The stages of one seed of the proof, each a folder that exists once the stage is done.
 
-``random`` (initial weights, tokenizer), ``zooms`` and ``overviews`` (learning to describe pictures), ``base``, then
-``sft`` and ``grpo``, with ``-no-tool`` variants; ``bench`` has a report of each. Uses training.sft, .grpo and .bench.
+``random`` (initial weights, tokenizer), ``practice`` (learning to see), then the cold start and GRPO of each branch;
+``bench`` has a report of each model. Uses training.sft, training.grpo and training.bench.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from training.data.records import Example, Question
-from training.miniature.examples import questions
+from training.miniature.examples import Errors
 from training.miniature.model import Size
+from training.miniature.spectra import questions
 from training.run import CardFiles, Run
 from training.settings import ModelSettings
 
@@ -40,29 +41,37 @@ class Rounds:
     rounds: int
     prompts: int
     rollouts: int
+    mini_batch: int
     rate: float
+    warmup: int
+    validation: int
+    validate_rounds: int
+    loss: Literal["dapo", "grpo"] = "grpo"
+    per_device: int = 16
+    kl: float = 0.0
 
 
 @dataclass(frozen=True)
 class Scale:
     """All settings of a proof but its seeds.
 
+    :param errors: those planted in the drafts that one branch learns from without a review
     :param turns: assistant turns that an inspection may take, in training and on the bench
     :param turn_tokens: most tokens of one turn
     :param bench: questions of the bench
-    :param checkpoints: steps, or rounds, from one checkpoint to the next
+    :param checkpoints: steps from one checkpoint to the next; a tenth of that in rounds
     """
 
     name: str
     size: Size
-    zooms: Learning
-    overviews: Learning
+    practice: Learning
     sft: Learning
     grpo: Rounds
     bench: int
-    turns: int = 4
-    turn_tokens: int = 128
-    checkpoints: int = 10
+    errors: Errors = field(default_factory=lambda: Errors(misread=0.35, astray=0.2))
+    turns: int = 5
+    turn_tokens: int = 64
+    checkpoints: int = 50
 
 
 SCALES: Mapping[str, Scale] = MappingProxyType(
@@ -70,38 +79,55 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
         # Too small to learn anything; it shows that every stage runs and resumes.
         "quick": Scale(
             "quick",
-            Size(picture=(8, 12), vocabulary=700, context=2048, paper=True),
-            zooms=Learning(spectra=4, steps=3, batch=4, rate=2e-3),
-            overviews=Learning(spectra=2, steps=2, batch=4, rate=2e-3),
-            sft=Learning(spectra=4, steps=3, batch=2, rate=1e-3),
-            grpo=Rounds(spectra=4, rounds=2, prompts=2, rollouts=2, rate=1e-4),
-            bench=4,
+            Size(picture=(8, 12), vocabulary=500, context=1024, paper=True),
+            practice=Learning(spectra=8, steps=3, batch=4, rate=2e-3),
+            sft=Learning(spectra=6, steps=3, batch=2, rate=1e-3),
+            grpo=Rounds(
+                6, 2, prompts=2, rollouts=2, mini_batch=2, rate=1e-4, warmup=1, validation=3, validate_rounds=1
+            ),
+            bench=6,
             turns=2,
             turn_tokens=16,
             checkpoints=1,
         ),
-        "hour": Scale(
-            "hour",
-            Size(
-                picture=(8, 45),
-                vocabulary=900,
-                context=2048,
-                sight_width=64,
-                sight_layers=2,
-                paper=True,
+        "full": Scale(
+            "full",
+            Size(picture=(8, 45), vocabulary=600, context=1024, paper=True),
+            practice=Learning(spectra=4000, steps=1000, batch=32, rate=1e-3),
+            sft=Learning(spectra=360, steps=600, batch=12, rate=5e-4),
+            grpo=Rounds(
+                4800, 200, prompts=8, rollouts=8, mini_batch=8, rate=1e-4, warmup=10, validation=120, validate_rounds=20
             ),
-            zooms=Learning(spectra=800, steps=450, batch=32, rate=1e-3),
-            overviews=Learning(spectra=400, steps=250, batch=32, rate=5e-4),
-            sft=Learning(spectra=240, steps=240, batch=8, rate=1e-3),
-            grpo=Rounds(spectra=112, rounds=14, prompts=8, rollouts=8, rate=5e-5),
-            bench=80,
+            bench=420,
         ),
     }
 )
 
 
-WITHOUT = "-no-tool"
-MODELS = ("base", "sft", "grpo", f"sft{WITHOUT}", f"grpo{WITHOUT}")
+@dataclass(frozen=True)
+class Branch:
+    """A model of the proof: how it differs from the others."""
+
+    name: str
+    title: str
+    with_tool: bool = True
+    corrected: bool = True
+    grpo: bool = False
+
+    @property
+    def start(self) -> str:
+        """The folder of the model from which its last stage starts."""
+        return self.name.replace("grpo", "sft") if self.grpo else "base"
+
+
+BRANCHES = (
+    Branch("sft", "SFT"),
+    Branch("grpo", "SFT + GRPO", grpo=True),
+    Branch("sft-no-tool", "SFT, no tool", with_tool=False),
+    Branch("grpo-no-tool", "SFT + GRPO, no tool", with_tool=False, grpo=True),
+    Branch("sft-drafts", "SFT on uncorrected drafts", corrected=False),
+)
+MODELS = ("base", *(branch.name for branch in BRANCHES))
 """What is put on the bench, in the order of the table."""
 
 BETA2 = 0.95
@@ -125,14 +151,16 @@ class Seed:
         """:raises ModelError, RunError, JournalError: as the stages' own commands would"""
         self._once("random", self._random)
         self._once("base", self._base)
-        for end in ("", WITHOUT):
-            self._sft(end)
-            self._grpo(end)
+        for branch in BRANCHES:
+            if branch.grpo:
+                self._grpo(branch)
+            else:
+                self._sft(branch)
         for model in MODELS:
             self._bench(model)
 
     def _once(self, name: str, make: Callable[[Path], None]) -> None:
-        """Return the folder; it exists once it is complete."""
+        """Make the folder; it exists once it is complete."""
         folder = self.folder / name
         if folder.is_dir():
             return
@@ -144,32 +172,30 @@ class Seed:
     def _random(self, folder: Path) -> None:
         import torch
 
-        from training.miniature.examples import texts
+        from training.miniature.examples import phrases, texts
         from training.miniature.model import model_for, processor_for
 
         self.report("tokenizer and random weights")
         size = self.scale.size
         # A hundred examples contain every text of the script.
-        described = [*self._described(True, 100), *self._inspected(True, 100), *self._inspected(False, 100)]
-        processor = processor_for(texts(described), size)
+        some = [*self._practised(100)]
+        for branch in BRANCHES:
+            some += self._inspected(branch, 100)
+        prompts = sorted({one.trajectory.prompt for one in some if len(one.trajectory.prompt) > 60})
+        processor = processor_for(texts(some), size, phrases(prompts))
         torch.manual_seed(self.seed)
         model_for(processor.tokenizer, size).save_pretrained(folder)
         processor.save_pretrained(folder)
 
     def _base(self, folder: Path) -> None:
-        start = self.folder / "random"
-        for name, learning in (("zooms", self.scale.zooms), ("overviews", self.scale.overviews)):
-            run = self.folder / name
-            examples = partial(self._described, name == "overviews")
-            self._learn(run, start, learning, examples, with_tool=False)
-            start = run / "model"
-        shutil.copytree(start, folder)
+        run, learning = self.folder / "practice", self.scale.practice
+        self._learn(run, self.folder / "random", learning, partial(self._practised, learning.spectra), with_tool=False)
+        shutil.copytree(run / "model", folder)
 
-    def _sft(self, end: str) -> None:
-        with_tool = not end
-        examples = partial(self._inspected, with_tool)
-        run = self.folder / f"sft{end}"
-        self._learn(run, self.folder / "base", self.scale.sft, examples, with_tool)
+    def _sft(self, branch: Branch) -> None:
+        run, learning = self.folder / branch.name, self.scale.sft
+        examples = partial(self._inspected, branch, learning.spectra)
+        self._learn(run, self.folder / branch.start, learning, examples, branch.with_tool)
 
     def _learn(
         self,
@@ -201,36 +227,42 @@ class Seed:
         given = examples()
         train(settings, given, card=_card(given), start=_start(folder), on_step=self._steps(folder.name))
 
-    def _grpo(self, end: str) -> None:
+    def _grpo(self, branch: Branch) -> None:
         from training.grpo.learning import train
         from training.grpo.settings import GrpoSettings
 
-        folder, scale = self.folder / f"grpo{end}", self.scale
+        folder, scale = self.folder / branch.name, self.scale
         if Run(folder).finished:
             return
+        grpo = scale.grpo
         settings = GrpoSettings(
-            model=_model(self.folder / f"sft{end}"),
+            model=_model(self.folder / branch.start),
             output=str(folder),
             seed=self.seed,
-            with_tool=not end,
-            prompts=scale.grpo.prompts,
-            rollouts=scale.grpo.rollouts,
-            mini_batch=scale.grpo.prompts,
-            per_device=scale.grpo.rollouts,
-            rounds=scale.grpo.rounds,
-            learning_rate=scale.grpo.rate,
+            with_tool=branch.with_tool,
+            prompts=grpo.prompts,
+            rollouts=grpo.rollouts,
+            mini_batch=grpo.mini_batch,
+            per_device=grpo.per_device if grpo.prompts * grpo.rollouts % grpo.per_device == 0 else grpo.rollouts,
+            rounds=grpo.rounds,
+            learning_rate=grpo.rate,
+            warmup=grpo.warmup,
+            loss=grpo.loss,
+            kl=grpo.kl,
+            validate_rounds=grpo.validate_rounds,
             max_turns=scale.turns,
             turn_tokens=scale.turn_tokens,
+            mask_unfinished=True,
             prompt_tokens=scale.size.context // 2,
             response_tokens=scale.size.context // 2,
-            writing_batch=scale.grpo.prompts * scale.grpo.rollouts,
+            writing_batch=grpo.prompts * grpo.rollouts,
             gradient_checkpointing=False,
-            save_rounds=scale.checkpoints,
+            save_rounds=max(1, scale.checkpoints // 10),
             keep_checkpoints=1,
-            traces=scale.grpo.prompts,
+            traces=2,
         )
-        selected = questions("grpo", scale.grpo.spectra)
-        train(settings, selected, card=_card(selected), start=_start(folder), on_step=self._steps(folder.name))
+        selected, validation = questions("grpo", grpo.spectra), questions("validation", grpo.validation)
+        train(settings, selected, _card(selected), _start(folder), self._steps(folder.name), validation)
 
     def _bench(self, model: str) -> None:
         from agent.policies import Sampling
@@ -247,7 +279,7 @@ class Seed:
         folder.mkdir(parents=True, exist_ok=True)
         who = system_of(str(self.folder / model))
         policy = Local(who.model, sampling=Sampling(max_tokens=self.scale.turn_tokens))
-        with_tool = not model.endswith(WITHOUT)
+        with_tool = not model.endswith("-no-tool")
         settings = {
             "name": "miniature",
             "stage": who.stage or "base",
@@ -265,22 +297,24 @@ class Seed:
         gallery.write(run, row, gallery.spectra_of(selected), 4)
         report.write(row, run.settings, gallery.FILE)
 
-    def _described(self, overviews: bool, most: int | None = None) -> list[Example]:
-        from training.miniature.examples import described
+    def _practised(self, count: int) -> list[Example]:
+        from training.miniature.examples import practised
         from training.miniature.model import shrunk
 
         shrink = partial(shrunk, size=self.scale.size)
-        part = self.scale.overviews if overviews else self.scale.zooms
-        selected = questions("pictures", part.spectra)[:most]
-        return [one for question in selected for one in described(question, shrink, overviews)]
+        return [practised(number, shrink) for number in range(count)]
 
-    def _inspected(self, with_tool: bool, most: int | None = None) -> list[Example]:
-        from training.miniature.examples import inspected
+    def _inspected(self, branch: Branch, count: int) -> list[Example]:
+        from training.miniature.examples import inspected, script_of
         from training.miniature.model import shrunk
 
         shrink = partial(shrunk, size=self.scale.size)
-        selected = questions("sft", self.scale.sft.spectra)[:most]
-        return [inspected(question, shrink, with_tool) for question in selected]
+        errors = Errors() if branch.corrected else self.scale.errors
+        selected = questions("sft", count)
+        return [
+            inspected(question, script_of(question, number, errors), shrink, branch.with_tool)
+            for number, question in enumerate(selected)
+        ]
 
     def _steps(self, name: str) -> Callable[[int, int, Mapping[str, Any]], None]:
         def on_step(step: int, steps: int, numbers: Mapping[str, Any]) -> None:

@@ -1,0 +1,175 @@
+"""TRL's GRPO trainer with our inspections as its generation, and each forward pass cut to its own length."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from training.grpo.generators import RoundGenerator
+from training.grpo.round import RoundRunner
+from training.model import Resumable
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def trainer_class(runner: RoundRunner) -> Any:
+    """Return the trainer's class; set its ``writer`` before training."""
+    from trl import GRPOTrainer
+
+    class Inspecting(Resumable, GRPOTrainer):  # type: ignore[misc]
+        """TRL's trainer with ``runner`` as its generation."""
+
+        writer: RoundGenerator
+
+        def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
+            self._round_inputs = inputs
+            output: dict[str, Any] = super()._generate_and_score_completions(inputs)
+            if "pixel_values" not in output:
+                raise RuntimeError("TRL dropped the round's pictures: it counts their tokens otherwise")
+            # The pixels of a round are gigabytes: keep them in main memory until they are needed.
+            output["pixel_values"] = output["pixel_values"].cpu()
+            self._divergence = [0.0, 0.0]
+            return output
+
+        def _generate(self, prompts: list[Any]) -> tuple[Any, ...]:
+            found = runner.run(self._round_inputs, self.writer, self.is_world_process_zero())
+            return (
+                found.prompt_ids,
+                found.completion_ids,
+                found.spoken,
+                found.completions,
+                found.logprobs,
+                {"scored": found.rewards},
+                found.images,
+                found.images,
+            )
+
+        def _get_per_token_logps_and_entropies(
+            self,
+            model: Any,
+            input_ids: Tensor,
+            attention_mask: Tensor,
+            logits_to_keep: int,
+            batch_size: int | None = None,
+            **options: Any,
+        ) -> Any:
+            """Read each forward pass without the columns in which all its rows are padding.
+
+            TRL pads a round to its longest question and its longest completion.
+            """
+            import torch
+
+            rows = len(input_ids)
+            found = []
+            for first in range(0, rows, batch_size or rows):
+                part = slice(first, min(first + (batch_size or rows), rows))
+                columns, kept = _used(attention_mask[part], logits_to_keep)
+                given = super()._get_per_token_logps_and_entropies(
+                    model,
+                    input_ids[part, columns],
+                    attention_mask[part, columns],
+                    kept,
+                    **_of_rows(part, columns, options),
+                )
+                found.append([_widened(tensor, logits_to_keep) for tensor in given])
+            logps, entropies, losses = zip(*found, strict=True)
+            self._latest = torch.cat(logps).detach()
+            joined = None if entropies[0] is None else torch.cat(entropies)
+            auxiliary = None if losses[0] is None else torch.stack(losses).mean()
+            return torch.cat(logps), joined, auxiliary
+
+        def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Tensor:
+            inputs = {**inputs, "pixel_values": inputs["pixel_values"].to(self.accelerator.device)}
+            loss: Tensor = super()._compute_loss(model, inputs)
+            mask = inputs["completion_mask"] * inputs["tool_mask"]
+            old = inputs.get("old_per_token_logps")
+            self._divergence[0] += 0.0 if old is None else _divergence(old, self._latest, mask)
+            self._divergence[1] += int(mask.sum())
+            return loss
+
+        def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
+            if "loss" in logs:
+                logs = _log_line(self, runner, logs)
+            # Our numbers are in ``logs`` already.
+            self._metrics["train"].clear()
+            super().log(logs, start_time)
+
+        def create_model_card(self, *args: Any, **options: Any) -> None:
+            """Omitted: a run describes itself in its own files."""
+
+    return Inspecting
+
+
+def _divergence(old: Tensor, new: Tensor, mask: Tensor) -> float:
+    """Return the sum over the assistant tokens of an estimate of KL(old || new) that is never negative: r - 1 - log r,
+    with r = new / old (Schulman, http://joschu.net/blog/kl-approx.html).
+    """
+    gap = (new - old) * mask
+    return float((gap.exp() - 1 - gap).sum())
+
+
+def _log_line(trainer: Any, runner: RoundRunner, logs: Mapping[str, float]) -> dict[str, Any]:
+    """Return the round's line of the log: the inspections, and TRL's numbers of the update."""
+    import torch
+
+    metrics = trainer._metrics["train"]
+
+    def mean(name: str) -> float | None:
+        values = metrics.get(name)
+        return sum(values) / len(values) if values else None
+
+    divergence = torch.tensor(trainer._divergence, dtype=torch.float64, device="cpu")
+    total = trainer.accelerator.reduce(divergence.to(trainer.accelerator.device), reduction="sum")
+    named = {
+        "clip_low": "clip_ratio/low_mean",
+        "clip_high": "clip_ratio/high_mean",
+        "entropy": "entropy",
+        "kl_start": "kl",
+        "vllm_gap": "sampling/sampling_logp_difference/mean",
+    }
+    seconds = sum(metrics["step_time"])
+    rolled = runner.seconds_writing + runner.seconds_drawing
+    return {
+        "round": runner.round,
+        **runner.numbers,
+        **{name: logs[name] for name in ("loss", "grad_norm", "learning_rate") if name in logs},
+        **{name: value for name, key in named.items() if (value := mean(key)) is not None},
+        "kl_old": float(total[0] / max(float(total[1]), 1.0)),
+        "seconds_writing": round(runner.seconds_writing, 3),
+        "seconds_drawing": round(runner.seconds_drawing, 3),
+        "seconds_learning": round(seconds - rolled, 3),
+    }
+
+
+def _used(mask: Tensor, completion: int) -> tuple[slice, int]:
+    """Return the columns with a token in any row, and how many of them belong to the completion.
+
+    :param mask: 1 at tokens (rows, prompt + ``completion``); the prompt is padded left, the completion right
+    """
+    used = mask.any(dim=0).nonzero()[:, 0]
+    prompt = mask.shape[1] - completion
+    stop = max(int(used[-1]) + 1, prompt + 1)
+    return slice(int(used[0]), stop), stop - prompt
+
+
+def _widened(values: Tensor | None, width: int) -> Tensor | None:
+    """Pad per-token values (rows, tokens) with zeros on the right; others are left as they are."""
+    from torch.nn.functional import pad
+
+    return values if values is None or values.dim() < 2 else pad(values, (0, width - values.shape[1]))
+
+
+def _of_rows(rows: slice, columns: slice, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return TRL's arguments for some rows and columns: the patches of all pictures are one long tensor."""
+    counts, grids = options["num_images"], options["image_grid_thw"]
+    first = sum(counts[: rows.start])
+    pictures = slice(first, first + sum(counts[rows]))
+    patches = grids.prod(dim=-1)
+    start = int(patches[:first].sum())
+    return dict(options) | {
+        "pixel_values": options["pixel_values"][start : start + int(patches[pictures].sum())],
+        "image_grid_thw": grids[pictures],
+        "num_images": counts[rows],
+        "mm_token_type_ids": options["mm_token_type_ids"][rows, columns],
+    }
