@@ -105,3 +105,25 @@ class Broken(Wayward):
         if way_of(conversation.spectrum.name) == "no answer":
             raise PolicyError("the server is out of memory")
         yield from super().turn(conversation)
+
+
+class Varied(Wayward):
+    """Answers without a zoom; of the samples of a spectrum some are YES, some NO, and some no answer (``varied``)."""
+
+    def __init__(self, sample: int = 0) -> None:
+        super().__init__(sample)
+        self.sample = sample
+
+    def turn(self, conversation: Conversation) -> Iterator[str | Usage]:
+        yield Usage(1, 1000, 400, 50)
+        verdict = varied(conversation.spectrum.name, self.sample)
+        yield (
+            "<think>I cannot tell.</think>"
+            if verdict is None
+            else rf"<think>The lines decide.</think><answer>\boxed{{{verdict}}} So.</answer>"
+        )
+
+
+def varied(name: str, sample: int) -> str | None:
+    """Return the answer of ``Varied``, always the same."""
+    return ("YES", "NO", "YES", None, "NO")[zlib.crc32(f"{name} {sample}".encode()) % 5]

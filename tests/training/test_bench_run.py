@@ -286,7 +286,7 @@ def test_ctrl_c_keeps_what_is_done_and_reports_it(here: Path, sky: Path) -> None
     assert running.returncode == 130
     done = len(lines())
     assert 0 < done < 32
-    assert f"unfinished: {32 - done} questions not asked" in out
+    assert f"unfinished: {32 - done} questions to come" in out
     assert scores()["open"] == 32 - done
 
 
@@ -561,7 +561,7 @@ def test_a_server_that_is_gone_ends_the_sitting_and_leaves_the_rest_open(tmp_pat
     run = Run.read(tmp_path)
     assert len(run.outcomes) == 11
     assert run.open == 29
-    assert "unfinished: 29 questions not asked" in of_run(run).note
+    assert "unfinished: 29 questions to come" in of_run(run).note
 
 
 def test_a_spectrum_that_cannot_be_read_is_named_and_does_not_count(tmp_path: Path) -> None:

@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.bench import outcomes, under
+from training.bench.compare import compare, mcnemar
 from training.bench.outcomes import Outcome, OutcomesError, failed, judged, read_predictions, write_predictions
-from training.bench.scores import Value, compare, groups, mcnemar, percent, resampled_counts, scores
+from training.bench.parts import groups
+from training.bench.scores import Value, percent, resampled_counts, scores
 
 RESAMPLES = 200
 
@@ -59,7 +61,7 @@ def test_macro_f1_is_the_mean_over_tasks_of_the_positive_classs_f1() -> None:
 
 
 def test_the_published_means_are_means_of_the_published_tasks() -> None:
-    from training.bench.table import published
+    from training.bench.published import published
 
     main = [published_row for published_row in published() if published_row.accuracy]
     assert len(main) == 11

@@ -21,9 +21,10 @@ from training.bench import gallery, report, table
 from training.bench.answers import Answers, Run
 from training.bench.gallery import KINDS, chosen, kinds, totals
 from training.bench.outcomes import Outcome, write_predictions
+from training.bench.published import is_specvi, published
 from training.bench.run import InspectionOptions, ask_all
 from training.bench.scores import scores
-from training.bench.table import Row, is_specvi, of_run, published, row
+from training.bench.table import Row, of_run, row
 from training.data.records import Question
 
 TRUTH = "++++------"
@@ -55,7 +56,7 @@ def test_a_run_is_named_with_its_stage_and_the_missing_tool(run: Path) -> None:
     assert found.name == "wayward (SFT + RL, without the tool)"
     assert (found.simulated, found.data) == ("yes", "simulated LAMOST")
     assert found.note == "simulated spectra"
-    assert found.wall > 0
+    assert found.cost.wall > 0
 
 
 def test_predictions_make_a_row_too(tmp_path: Path, run: Path) -> None:
@@ -299,7 +300,7 @@ def test_the_page_needs_no_other_file(page: str) -> None:
 def test_text_of_models_is_escaped(page: str) -> None:
     found = Page(page)
     assert len(found.all("script")) == 1
-    assert found.all("b") == [b for b in found.all("b") if b.get("class") in (None, "yes", "no")]
+    assert found.all("b") == [b for b in found.all("b") if b.get("class") in (None, "right", "wrong")]
     assert "<script>alert(1)</script>" in found.text
     assert "Failures of <b>wayward</b>, simulated spectra" in found.text
     assert "&lt;b&gt;wayward&lt;/b&gt;" in page
@@ -332,6 +333,33 @@ def test_a_card_names_its_spectrum_and_shows_every_zoom(page: str, gallery_run: 
         assert pictures == 1 + (outcome.calls - outcome.errors if outcome.ended != "turn limit" else outcome.calls - 1)
     tool_error = next(card for card, outcome in zip(cards, shown, strict=True) if "tool error" in kinds(outcome))
     assert re.search(r'class="result error">(Error: The specified|Not run)', tool_error)
+
+
+def test_the_colour_of_an_answer_says_whether_it_is_right(page: str, gallery_run: Run) -> None:
+    shown = chosen(gallery_run.outcomes, 3)
+    colours = set()
+    for card, outcome in zip(page.split("<article")[1:], shown, strict=True):
+        (read,) = [b for b in Page(card).all("b") if b.get("class")]
+        assert read["class"] == ("right" if outcome.is_right else "wrong")
+        colours.add((outcome.predicted, outcome.label, read["class"]))
+    assert {("YES", "NO", "wrong"), ("NO", "YES", "wrong")} <= colours
+    assert any(colour == "right" for _, _, colour in colours)
+    assert 'Answer: <span class="wrong">YES</span>' in page
+
+
+def test_a_long_gallery_is_folded_by_kind_and_task(
+    tmp_path: Path, page: str, gallery_run: Run, questions: list[Question]
+) -> None:
+    folds = [fold for fold in Page(page).all("details") if fold.get("class") == "fold"]
+    shown = chosen(gallery_run.outcomes, 3)
+    assert len(folds) == len({(kinds(one)[0], one.task) for one in shown}) > 5
+    assert not any("open" in fold for fold in folds)
+    several = sum(kinds(one)[:1] == ("false positive",) and one.task == "cv" for one in gallery_run.outcomes)
+    listed = sum(kinds(one)[0] == "false positive" and one.task == "cv" for one in shown)
+    count = f"{listed} of {several}" if listed < several else str(listed)
+    assert f"<summary>cv: false positive ({count})</summary>" in page
+    few = gallery.page(of_run(gallery_run), shown[:2], ["<article></article>"] * 2)
+    assert all("open" in fold for fold in Page(few).all("details") if fold.get("class") == "fold")
 
 
 def test_bad_form_is_shown_as_it_was_written(page: str, gallery_run: Run) -> None:

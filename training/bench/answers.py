@@ -1,4 +1,4 @@
-"""The journal of a bench run: one line per question, with the trace, the assistant's text, and time and tokens.
+"""The journal of a bench run: one line per sample of a question, with the trace, the assistant's text, time and tokens.
 
 It is the journal of ``spec-o3 inspect`` with ``question`` and ``said`` in each line, so an interrupted run resumes with
 the missing questions, and ``spec-o3 import`` reads the file. ``questions.jsonl`` lists the questions without spectra.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from agent.batch.journal import Journal, JournalError, append_line, json_lines, 
 from agent.batch.run import Outcome as Inspected
 from agent.trajectory import Trajectory
 from training.bench.outcomes import Outcome, OutcomesError, failed, judged, question_fields
+from training.bench.samples import voted
 from training.data.records import Question
 
 FILE = "answers.jsonl"
@@ -63,12 +64,12 @@ class Answers:
     def done(self) -> int:
         return self._journal.done
 
-    def has(self, question: Question) -> bool:
-        """Return whether the question is done, also if it has no verdict."""
-        return self._journal.is_done(place(question))
+    def has(self, question: Question, sample: int = 0) -> bool:
+        """Return whether this sample of the question is done, also if it has no verdict."""
+        return self._journal.is_done(place(question), sample)
 
     def add(self, outcome: Inspected) -> None:
-        """Record the outcome of a question. A stopped question is not recorded and is repeated.
+        """Record the outcome of a sample of a question. A stopped question is not recorded and is repeated.
 
         :raises JournalError: it cannot be written, and counts as not done
         """
@@ -79,9 +80,14 @@ class Answers:
         detail = {"question": question_fields(question, outcome.spectrum), "said": list(outcome.texts)}
         self._journal.add(outcome, detail)
 
-    def add_session(self, questions: int, seconds: float) -> None:
-        """Record the time of a session; a killed session leaves no record."""
+    def add_session(self, questions: int, seconds: float, gpus: int | None = None) -> None:
+        """Record the time of a session; a killed session leaves no record.
+
+        :param questions: samples that were answered
+        :param gpus: that the policy used; None if not known
+        """
         line = {"asked": questions, "seconds": round(seconds, 3)}
+        line |= {} if gpus is None else {"gpus": gpus}
         append_line(self.folder / SESSIONS, json.dumps(line) + "\n")
 
     def close(self) -> None:
@@ -98,49 +104,62 @@ class Answers:
 class Run:
     """The present content of the folder of a run.
 
-    :param outcomes: by task and key; a question whose policy failed is one without an answer
-    :param failed: messages of failed questions, by the question's name in the journal
+    :param samples: for each question, its samples in their order; questions that still lack one are left out. A sample
+        whose policy failed is one without an answer
+    :param failed: messages of failed samples, by the question's name in the journal
     :param unread: messages of questions whose spectrum could not be read; they do not count
-    :param open: number of questions that are not done yet
-    :param wall: seconds per question during the run, many at a time; None if not measured
+    :param open: number of samples that are not done yet
+    :param cost: time of all sessions
     """
 
     folder: Path
     settings: Mapping[str, Any]
-    outcomes: tuple[Outcome, ...]
+    samples: tuple[tuple[Outcome, ...], ...]
     failed: Mapping[str, str]
     unread: Mapping[str, str]
     open: int
-    wall: float | None
+    cost: Cost
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """One outcome per question, by task and key: its only sample, or the majority vote."""
+        return tuple(voted(samples) for samples in self.samples)
 
     @classmethod
     def read(cls, folder: Path) -> Run:
         """:raises OutcomesError: it holds no run of the bench, or what it holds is damaged"""
         try:
             settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+            number = settings.get("samples", 1)
             questions = {f"{one['task']} {one['key']}": one for one in _rows(folder / QUESTIONS)}
-            found = {row["source"]["file"]: _outcome(row) for row in _rows(folder / FILE)}
+            found = {(row["source"]["file"], row["sample"]): _outcome(row) for row in _rows(folder / FILE)}
             failures = _failures(folder, found)
-            for name, (reason, _) in failures.items():
+            for (name, sample), (reason, _) in failures.items():
                 if reason == "policy failed":
-                    found[name] = failed(questions[name])
+                    found[name, sample] = failed(questions[name], sample)
+            by_question = {
+                name: tuple(found[name, sample] for sample in range(number) if (name, sample) in found)
+                for name in questions
+            }
+            cost = _cost(folder / SESSIONS)
         except (OSError, JournalError) as error:
             raise OutcomesError(f"{folder} holds no run of the bench: {error}") from error
         except (KeyError, TypeError, ValueError) as error:
             detail = f"{type(error).__name__}: {error}"
             raise OutcomesError(f"{folder} holds a run of the bench that is damaged: {detail}") from error
+        complete = [samples for samples in by_question.values() if len(samples) == number]
         return cls(
             folder,
             settings,
-            tuple(sorted(found.values(), key=lambda outcome: (outcome.task, outcome.key))),
-            {name: detail for name, (reason, detail) in failures.items() if reason == "policy failed"},
-            {name: detail for name, (reason, detail) in failures.items() if reason != "policy failed"},
-            len(questions.keys() - found.keys() - failures.keys()),
-            _wall(folder / SESSIONS),
+            tuple(sorted(complete, key=lambda samples: (samples[0].task, samples[0].key))),
+            {name: detail for (name, _), (reason, detail) in failures.items() if reason == "policy failed"},
+            {name: detail for (name, _), (reason, detail) in failures.items() if reason != "policy failed"},
+            number * len(questions) - len(found.keys() | failures.keys()),
+            cost,
         )
 
     def traces(self) -> Iterator[tuple[Outcome, Trajectory, tuple[str, ...]]]:
-        """Yield the outcome, the trace and the raw texts of each question that has a trace."""
+        """Yield the outcome, the trace and the raw texts of each sample that has a trace."""
         for row in _rows(self.folder / FILE):
             yield _outcome(row), Trajectory.from_json(row), tuple(row["said"])
 
@@ -158,23 +177,51 @@ def _outcome(row: Mapping[str, Any]) -> Outcome:
         row["ended"],
         seconds=row["seconds"],
         prompt_tokens=usage["prompt"],
+        cached_tokens=usage["cached"],
         completion_tokens=usage["completion"],
+        sample=row["sample"],
     )
 
 
-def _failures(folder: Path, done: Mapping[str, Outcome]) -> dict[str, tuple[str, str]]:
-    """Return reason and message of each question without a trace, by its name."""
+def _failures(folder: Path, done: Container[tuple[str, int]]) -> dict[tuple[str, int], tuple[str, str]]:
+    """Return reason and message of each sample without a trace, by its question's name and its number."""
     path = folder / f"{FILE}.failed.jsonl"
     if not path.is_file():
         return {}
-    found = {row["source"]["file"]: (row["reason"], row["detail"]) for row in _rows(path)}
+    found = {(row["source"]["file"], row["sample"]): (row["reason"], row["detail"]) for row in _rows(path)}
     return {name: failure for name, failure in found.items() if name not in done}
 
 
-def _wall(path: Path) -> float | None:
+@dataclass(frozen=True)
+class Cost:
+    """Time of a run, from its sessions; killed sessions are not in it.
+
+    :param samples: samples answered
+    :param seconds: wall time, many samples at a time
+    :param gpu_seconds: wall time times the number of GPUs; None if a session does not state it
+    """
+
+    samples: int = 0
+    seconds: float = 0.0
+    gpu_seconds: float | None = None
+
+    @property
+    def wall(self) -> float | None:
+        """Seconds per sample; None if not measured."""
+        return self.seconds / self.samples if self.samples else None
+
+    @property
+    def gpu_seconds_per_sample(self) -> float | None:
+        return None if self.gpu_seconds is None or not self.samples else self.gpu_seconds / self.samples
+
+
+def _cost(path: Path) -> Cost:
     sessions = list(_rows(path)) if path.is_file() else []
     questions = sum(session["asked"] for session in sessions)
-    return sum(session["seconds"] for session in sessions) / questions if questions else None
+    seconds = sum(session["seconds"] for session in sessions)
+    if not sessions or any("gpus" not in session for session in sessions):
+        return Cost(questions, seconds)
+    return Cost(questions, seconds, sum(session["seconds"] * session["gpus"] for session in sessions))
 
 
 def limited(questions: Iterable[Question], most: int, seed: int = 0) -> list[Question]:

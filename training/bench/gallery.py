@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
+from itertools import groupby
 from pathlib import Path
 from string import Template
 
@@ -15,14 +16,19 @@ from agent.batch.report import pictures, window_text
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
 from agent.trajectory.messages import data_url
-from agent.trajectory.steps import Answer, Step, Think, Zoom
+from agent.trajectory.steps import Answer, Step, Think, Verdict, Zoom
 from training.bench.answers import Run
+from training.bench.calibration import MEASURES
 from training.bench.outcomes import Outcome
-from training.bench.table import Row
+from training.bench.reliability_figure import svg
+from training.bench.scores import plain
+from training.bench.table import Row, p_yes
 from training.data.records import Question
 
 FILE = "gallery.html"
 PER_KIND = 12
+OPEN = 6
+"""With at most so many cards none is folded."""
 _PAGE = Path(__file__).with_name(FILE)
 
 KINDS: Mapping[str, str] = {
@@ -113,7 +119,7 @@ def write(run: Run, row: Row, spectrum_of: SpectrumOf, most: int = PER_KIND) -> 
     traces = {
         (one.task, one.key): (trajectory, texts)
         for one, trajectory, texts in run.traces()
-        if (one.task, one.key) in wanted
+        if (one.task, one.key) in wanted and one.sample == wanted[one.task, one.key].sample
     }
     cards = []
     for place, one in wanted.items():
@@ -143,8 +149,39 @@ def page(row: Row, shown: Sequence[Outcome], cards: Sequence[str]) -> str:
         filters += _filter("task", "Task", {task: task for task in tasks})
     title = f"Failures of {row.name}" + (", simulated spectra" if row.simulated == "yes" else "")
     return Template(_PAGE.read_text(encoding="utf-8")).substitute(
-        title=_text(title), about=_text(about), filters=filters, cards="\n".join(cards)
+        title=_text(title),
+        about=_text(about),
+        calibration=_calibration(row),
+        filters=filters,
+        cards="\n".join(_folds(row, shown, cards)),
     )
+
+
+def _folds(row: Row, shown: Sequence[Outcome], cards: Sequence[str]) -> Iterator[str]:
+    """Yield the cards, folded by the first kind of failure and the task; a few are open."""
+    there = Counter((kinds(one)[0], one.task) for one in row.outcomes if kinds(one))
+    for (kind, task), several in groupby(
+        zip(shown, cards, strict=True), lambda pair: (kinds(pair[0])[0], pair[0].task)
+    ):
+        inside = [card for _, card in several]
+        count = f"{len(inside)} of {there[kind, task]}" if len(inside) < there[kind, task] else f"{len(inside)}"
+        is_open = " open" if len(cards) <= OPEN else ""
+        yield f'<details class="fold"{is_open}><summary>{_text(task)}: {_text(kind)} ({count})</summary>'
+        yield from inside
+        yield "</details>"
+
+
+def _calibration(row: Row) -> str:
+    """Return a figure for each kind of P(YES)."""
+    parts = []
+    for one in row.calibrations:
+        about = f"Reliability of P(YES), {p_yes(row, one)}"
+        scores = "; ".join(f"{name} {plain(getattr(one, measure))}" for measure, name in MEASURES.items())
+        parts.append(
+            f'<details class="calibration"><summary>{_text(about)}</summary>{svg(one.bins, _text(about))}'
+            f"<p>{_text(scores)} (means over tasks). Bars are 95 % Wilson intervals.</p></details>"
+        )
+    return "\n".join(parts)
 
 
 def _card(outcome: Outcome, trajectory: Trajectory | None, texts: Sequence[str], spectrum_of: SpectrumOf) -> str:
@@ -160,18 +197,14 @@ def _card(outcome: Outcome, trajectory: Trajectory | None, texts: Sequence[str],
     else:
         spectrum = spectrum_of(outcome)
         images = {} if spectrum is None else pictures(trajectory, spectrum)
-        parts += _trace(trajectory, images)
+        parts += _trace(outcome, trajectory, images)
         parts += _more(outcome, trajectory, texts)
     return "\n".join([*parts, "</article>"])
 
 
 def _facts(outcome: Outcome) -> str:
-    truth = f'truth <b class="{outcome.label.lower()}">{outcome.label}</b>'
-    read = (
-        f'read <b class="{outcome.predicted.lower()}">{outcome.predicted}</b>'
-        if outcome.predicted
-        else "read <b>none</b>"
-    )
+    truth = f"truth <b>{outcome.label}</b>"
+    read = f'read <b class="{_colour(outcome.predicted, outcome)}">{outcome.predicted or "none"}</b>'
     facts = [f"task <b>{_text(outcome.task)}</b>", truth, read]
     facts.append(f"S/N per pixel <b>{'not known' if outcome.snr is None else f'{outcome.snr:.3g}'}</b>")
     facts += [_text(outcome.survey)] if outcome.survey else []
@@ -180,12 +213,17 @@ def _facts(outcome: Outcome) -> str:
     return "".join(f"<span>{fact}</span>" for fact in facts)
 
 
-def _trace(trajectory: Trajectory, images: Mapping[str, Image.Image]) -> list[str]:
+def _colour(verdict: Verdict | None, outcome: Outcome) -> str:
+    """Return the class of a verdict's colour: it shows whether it is right, not whether it is YES."""
+    return "right" if verdict == outcome.label else "wrong"
+
+
+def _trace(outcome: Outcome, trajectory: Trajectory, images: Mapping[str, Image.Image]) -> list[str]:
     overview = _figure(trajectory.overview, images, "The full spectrum")
     question = _text(trajectory.prompt.partition("\n")[0].replace("**", ""))
     found = [f'<section class="turn"><h3>Question</h3><div><p class="text">{question}</p></div>{overview}</section>']
     for number, turn in enumerate(trajectory.turns(), start=1):
-        words = "".join(_words(step) for step in turn)
+        words = "".join(_words(step, outcome) for step in turn)
         last = turn[-1]
         figure = ""
         if isinstance(last, Zoom):
@@ -194,15 +232,14 @@ def _trace(trajectory: Trajectory, images: Mapping[str, Image.Image]) -> list[st
     return found
 
 
-def _words(step: Step) -> str:
+def _words(step: Step, outcome: Outcome) -> str:
     match step:
         case Think():
             return f'<p class="text">{_text(step.text)}</p>'
         case Answer():
             verdict = step.verdict or "neither YES nor NO"
-            colour = (step.verdict or "").lower()
             return (
-                f'<p class="call">Answer: <span class="{colour}">{verdict}</span></p>'
+                f'<p class="call">Answer: <span class="{_colour(step.verdict, outcome)}">{verdict}</span></p>'
                 f'<p class="text">{_text(step.explanation)}</p>'
             )
         case Zoom():

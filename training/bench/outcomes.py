@@ -7,6 +7,7 @@ loop of live vetting reads it is stored too, and the report gives its F1 as well
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -40,7 +41,10 @@ class Outcome:
     :param calls: tool calls, answered with a picture or not; None for systems without a tool
     :param errors: calls that the tool answered with an error
     :param seconds: from the question to the answer, with everything else that ran at the time
-    :param probability: of YES, if the system gives one
+    :param probability: of YES, if the system gives one, as a specialist does, or a policy that gives log odds
+    :param cached_tokens: those of ``prompt_tokens`` that the server had in its cache
+    :param sample: the number of this sample of the question, from 0; for a majority vote the sample that stands for it
+    :param vote_share: of YES among the samples with YES or NO; None if there is one sample, or no such one
     """
 
     key: str
@@ -60,6 +64,9 @@ class Outcome:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     probability: float | None = None
+    cached_tokens: int = 0
+    sample: int = 0
+    vote_share: float | None = None
 
     @property
     def is_right(self) -> bool:
@@ -83,7 +90,7 @@ def judged(
 
     :param question: as ``question_fields`` gives it
     :param texts: what the assistant wrote, one text per turn
-    :param counted: ``seconds``, ``prompt_tokens``, ``completion_tokens``
+    :param counted: ``seconds``, ``prompt_tokens``, ``cached_tokens``, ``completion_tokens``, ``sample``
     """
     reward = score("\n".join(texts), question["label"])
     answer = trajectory.answer
@@ -95,13 +102,20 @@ def judged(
         ended=ended,
         calls=len(trajectory.zooms),
         errors=sum(not zoom.ok for zoom in trajectory.zooms),
+        probability=None if answer is None or answer.score is None else _logistic(answer.score),
         **counted,
     )
 
 
-def failed(question: Mapping[str, Any]) -> Outcome:
+def failed(question: Mapping[str, Any], sample: int = 0) -> Outcome:
     """Return the outcome if the policy failed: no answer, and no form to judge."""
-    return Outcome(**question, predicted=None, answered=None, format_ok=None, ended="policy failed")
+    return Outcome(**question, predicted=None, answered=None, format_ok=None, ended="policy failed", sample=sample)
+
+
+def _logistic(log_odds: float) -> float:
+    """Return the probability of these log odds, without overflow."""
+    odds = math.exp(-abs(log_odds))
+    return 1 / (1 + odds) if log_odds >= 0 else odds / (1 + odds)
 
 
 def question_fields(question: Question, spectrum: Spectrum | None = None) -> dict[str, Any]:

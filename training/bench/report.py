@@ -11,7 +11,10 @@ from agent.batch.journal import write_atomic
 from agent.batch.report import escaped
 from agent.batch.report import table as markdown_table
 from training.bench import table
-from training.bench.scores import Group, TaskScores, groups, number, percent
+from training.bench.calibration import MEASURES, NOT_GIVEN
+from training.bench.parts import Group, groups
+from training.bench.samples import sample_scores
+from training.bench.scores import TaskScores, number, percent, plain, scores
 from training.bench.table import Row
 
 SCORES, REPORT = "scores.json", "report.md"
@@ -31,6 +34,7 @@ def write(
     result = {
         "schema": SCHEMA,
         **row.to_json(),
+        "samples": sample_scores(row.samples).to_json() if row.samples else None,
         "left_out": dict(left_out),
         "settings": dict(settings),
         "groups": [{"by": part.by, "name": part.name, "scores": part.scores.to_json()} for part in parts],
@@ -48,18 +52,20 @@ def markdown(
     left_out: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return the report as Markdown."""
-    scores = row.scores
+    own = row.scores
     sections = [f"# {escaped(row.name)}"]
     if row.note:
         sections.append(f"> **{escaped(row.note)}**")
     if left_out:
         sections.append(f"**Labelled spectra that were left out: {len(left_out)} (below).**")
     sections += [
-        f"{scores.n} questions about {scores.spectra} spectra ({escaped(row.data)}).",
-        f"**Mean F1 {percent(scores.f1)} %**, mean accuracy {percent(scores.accuracy)} %.",
+        f"{own.n} questions about {own.spectra} spectra ({escaped(row.data)}).",
+        f"**Mean F1 {percent(own.f1)} %**, mean accuracy {percent(own.accuracy)} %.",
         escaped(table.MEANING),
         "## By task",
-        _tasks(scores.tasks),
+        _tasks(own.tasks),
+        *(_samples(row) if row.samples else ()),
+        *_calibrations(row),
         "## Behaviour",
         markdown_table(["", ""], _conduct(row)),
     ]
@@ -92,23 +98,77 @@ def _tasks(tasks: Sequence[TaskScores]) -> str:
     return markdown_table(headings, rows)
 
 
-def _conduct(row: Row) -> list[tuple[str, str]]:
-    scores = row.scores
-    found = [
-        ("In the published form", percent(scores.format_rate)),
-        ("Answered YES or NO, as the loop reads it", percent(scores.answer_rate)),
-        ("Answered YES", percent(scores.yes_rate)),
-        ("Mean F1 if the loop's reading were scored", percent(scores.f1_by_loop)),
-        ("Tool calls, mean", number(scores.calls, 2)),
+def _samples(row: Row) -> list[str]:
+    """Return the section about the samples of a question."""
+    found = sample_scores(row.samples)
+    single = scores(one for several in row.samples for one in several)
+    several = [("all, mean over tasks", "", found.pass_at, found.consistency, "")]
+    several += [
+        (escaped(task.task), str(task.questions), task.pass_at, task.consistency, str(task.ties))
+        for task in found.tasks
     ]
-    if scores.errors is not None:
-        found.append(("Calls that the tool answered with an error", f"{100 * scores.errors:.1f} %"))
-    found.append(("Seconds per question, median", number(scores.seconds, 2)))
-    if row.wall is not None:
-        found.append(("Seconds per question of the whole run, many at a time", number(row.wall, 2)))
-    if scores.prompt_tokens:
-        tokens = f"{scores.prompt_tokens:,.0f} read, {scores.completion_tokens:,.0f} written"
-        found.append(("Tokens per question, mean", tokens))
+    rows = [
+        [name, questions, *(percent(at[k]) for k in found.pass_at), percent(consistency), ties]
+        for name, questions, at, consistency, ties in several
+    ]
+    headings = ["task", "n", *(f"pass@{k}" for k in found.pass_at), "samples that agree", "ties"]
+    return [
+        f"## Samples: {found.samples} per question",
+        "The scores above are those of the majority vote. Of a single sample the mean F1 is "
+        f"{percent(single.f1)} % and the mean accuracy {percent(single.accuracy)} %.",
+        markdown_table(headings, rows),
+    ]
+
+
+def _calibrations(row: Row) -> list[str]:
+    """Return the section about P(YES)."""
+    sections = ["## Calibration of P(YES)"]
+    if not row.calibrations:
+        return [*sections, NOT_GIVEN.capitalize() + "."]
+    for found in row.calibrations:
+        without = f" ({found.without} questions have none and are left out)" if found.without else ""
+        several = [
+            ("all, mean over tasks", str(found.n), "", found),
+            *((t.task, str(t.n), str(t.positives), t) for t in found.tasks),
+        ]
+        rows = [
+            [escaped(name), n, positives, *(plain(getattr(one, measure)) for measure in MEASURES)]
+            for name, n, positives, one in several
+        ]
+        bins = [
+            [f"{one.lo:.1f} to {one.hi:.1f}", str(one.n), number(one.probability, 3), number(one.positives, 3)]
+            for one in found.bins
+        ]
+        sections += [
+            f"P(YES) is {table.p_yes(row, found)}{without}.",
+            markdown_table(["task", "n", "positives", *MEASURES.values()], rows),
+            markdown_table(["P(YES)", "n", "mean P(YES)", "share of YES"], bins),
+        ]
+    return sections
+
+
+def _conduct(row: Row) -> list[tuple[str, str]]:
+    own = row.scores
+    found = [
+        ("In the published form", percent(own.format_rate)),
+        ("Answered YES or NO, as the loop reads it", percent(own.answer_rate)),
+        ("Answered YES", percent(own.yes_rate)),
+        ("Mean F1 if the loop's reading were scored", percent(own.f1_by_loop)),
+        ("Tool calls, mean", number(own.calls, 2)),
+    ]
+    if own.errors is not None:
+        found.append(("Calls that the tool answered with an error", f"{100 * own.errors:.1f} %"))
+    found.append(("Seconds per question, median", number(own.seconds, 2)))
+    each = "sample" if row.samples else "question"
+    if row.cost.wall is not None:
+        found.append((f"Seconds per {each} of the whole run, many at a time", number(row.cost.wall, 2)))
+        gpu = row.cost.gpu_seconds_per_sample
+        undefined = "undefined: number of GPUs not given (`--gpus`)"
+        found.append(("GPU-seconds per sample", undefined if gpu is None else number(gpu, 2)))
+    if own.prompt_tokens:
+        cached = f" ({own.cached_tokens:,.0f} of them cached)" if own.cached_tokens else ""
+        tokens = f"{own.prompt_tokens:,.0f} read{cached}, {own.completion_tokens:,.0f} written"
+        found.append((f"Tokens per {each}, mean", tokens))
     return found
 
 

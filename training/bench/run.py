@@ -1,11 +1,12 @@
 """Put every question to a policy, through the loop of live vetting: in threads for policies that wait for a server, in
-processes for those that compute. Questions that are in the journal are not repeated.
+processes for those that compute. Samples that are in the journal are not repeated.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -21,6 +22,7 @@ from agent.batch.run import (
     Plan,
     PolicyFor,
     PolicyUnavailable,
+    Readable,
     as_completed_limited,
     inspect_one,
     run_units,
@@ -38,17 +40,21 @@ KEPT = 5  # messages of failures; the journal has them all
 
 @dataclass(frozen=True)
 class InspectionOptions:
-    """How every question of a run is inspected; as published: greedy, at most 8 turns, with the tool."""
+    """How every question of a run is inspected; as published: greedy, at most 8 turns, with the tool.
+
+    :param samples: independent samples of each question
+    """
 
     policy_for: PolicyFor
     max_turns: int = MAX_TURNS
     with_tool: bool = True
     retries: int = RETRIES
+    samples: int = 1
 
 
 @dataclass
 class SessionResult:
-    """Result of a session: questions answered, failures (the first messages), and the message that ended it early, if
+    """Result of a session: samples answered, failures (the first messages), and the message that ended it early, if
     any.
     """
 
@@ -67,17 +73,24 @@ def ask_all(
     processes: int = 0,
     stop: Stop | None = None,
     progress: Callable[[int], None] = lambda _: None,
+    gpus: int | None = None,
 ) -> SessionResult:
     """Answer the questions that the journal lacks, and record each answer as it arrives.
 
     :param concurrency: conversations at a time, in threads
     :param processes: use so many processes instead; for policies that compute
     :param stop: set from another thread, it ends the session; unfinished questions are repeated the next time
-    :param progress: called with the number of questions done in this session
+    :param progress: called with the number of samples done in this session
+    :param gpus: the number of GPUs that the policy uses, for the record; None if not known
     """
     made, since = SessionResult(), monotonic()
-    open_ones = [question for question in questions if not answers.has(question)]
-    with closing(_outcomes(open_ones, options, concurrency, processes, stop or Stop())) as outcomes:
+    missing = [
+        (question, tuple(sample for sample in range(options.samples) if not answers.has(question, sample)))
+        for question in questions
+    ]
+    with closing(
+        _outcomes([work for work in missing if work[1]], options, concurrency, processes, stop or Stop())
+    ) as outcomes:
         try:
             for number, outcome in enumerate(outcomes, start=1):
                 answers.add(outcome)
@@ -90,43 +103,79 @@ def ask_all(
             made.gone = str(gone)
     made.seconds = monotonic() - since
     if made.answered:
-        answers.add_session(made.answered, made.seconds)
+        answers.add_session(made.answered, made.seconds, gpus)
     return made
 
 
-class _PreparedQuestion:
-    """A question for a worker; its spectrum is read by a thread, or before it is sent to a process."""
+class _OnDemand:
+    """The spectrum of a question, read on first use by the thread that needs it, once for all its samples."""
 
     def __init__(self, question: Question) -> None:
-        self.job = Job(place(question), Path(question.source))
-        # A mapping proxy cannot be sent to another process.
-        self.task: Task = replace(question.task, references=dict(question.task.references))
-        self._read: Callable[[], Spectrum] | None = question.spectrum
+        self._question = question
+        self._lock = threading.Lock()
         self._found: Spectrum | SpectrumError | None = None
 
     def spectrum(self) -> Spectrum | SpectrumError:
-        if self._read is not None:
-            try:
-                self._found = self._read()
-            except SpectrumError as error:
-                self._found = error
-            except Exception as error:
-                # An error in one row must not end the others.
-                cause, found = error.__cause__, f"{type(error).__name__}: {error}"
-                self._found = SpectrumError(self.job.key, found, "a spectrum")
-                if isinstance(error, DataError) and isinstance(cause, SpectrumError):
-                    self._found = SpectrumError(self.job.key, cause.found, cause.expected)
-            self._read = None
-        assert self._found is not None
-        return self._found
+        with self._lock:
+            if self._found is None:
+                self._found = _read(self._question)
+            return self._found
 
-    def read(self) -> _PreparedQuestion:
-        self.spectrum()
-        return self
+
+@dataclass(frozen=True)
+class _AlreadyRead:
+    """A spectrum that was read before it is sent to a process."""
+
+    found: Spectrum | SpectrumError
+
+    def spectrum(self) -> Spectrum | SpectrumError:
+        return self.found
+
+
+def _read(question: Question) -> Spectrum | SpectrumError:
+    try:
+        return question.spectrum()
+    except SpectrumError as error:
+        return error
+    except Exception as error:
+        # An error in one row must not end the others.
+        cause = error.__cause__
+        if isinstance(error, DataError) and isinstance(cause, SpectrumError):
+            return SpectrumError(place(question), cause.found, cause.expected)
+        return SpectrumError(place(question), f"{type(error).__name__}: {error}", "a spectrum")
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """Samples of one question for a worker."""
+
+    jobs: tuple[Job, ...]
+    task: Task
+    reading: Readable
+
+
+def _unit(question: Question, samples: Iterable[int], reading: Readable) -> _Unit:
+    jobs = tuple(Job(place(question), Path(question.source), sample=sample) for sample in samples)
+    # A mapping proxy cannot be sent to another process.
+    return _Unit(jobs, replace(question.task, references=dict(question.task.references)), reading)
+
+
+def _for_threads(work: Iterable[tuple[Question, Sequence[int]]]) -> Iterator[_Unit]:
+    """Yield one unit per sample; the samples of a question share the reading of its spectrum."""
+    for question, samples in work:
+        reading = _OnDemand(question)
+        yield from (_unit(question, (sample,), reading) for sample in samples)
+
+
+def _for_processes(work: Iterable[tuple[Question, Sequence[int]]]) -> Iterator[_Unit]:
+    """Yield one unit per question. The spectrum is read here, because its reader (an open table, a closure) may not be
+    picklable.
+    """
+    return (_unit(question, samples, _AlreadyRead(_read(question))) for question, samples in work)
 
 
 class _Worker:
-    """Answers a question in a thread or a process; the policy is kept."""
+    """Answers a question in a thread or a process; the policy of each sample is kept."""
 
     def __init__(self, options: InspectionOptions) -> None:
         self.options = options
@@ -135,36 +184,32 @@ class _Worker:
     def _policy_for(self) -> Callable[[int], Policy]:
         return cache(self.options.policy_for)
 
-    def __call__(self, prepared: _PreparedQuestion, stop: Stop) -> list[Outcome]:
+    def __call__(self, unit: _Unit, stop: Stop) -> list[Outcome]:
         options = self.options
-        plan = Plan(prepared.task, options.policy_for, options.max_turns, options.retries, options.with_tool)
-        return [inspect_one(prepared.job, prepared, plan, self._policy_for(0), stop)]
+        plan = Plan(unit.task, options.policy_for, options.max_turns, options.retries, options.with_tool)
+        return [inspect_one(job, unit.reading, plan, self._policy_for(job.sample), stop) for job in unit.jobs]
 
 
 def _outcomes(
-    questions: Iterable[Question], options: InspectionOptions, concurrency: int, processes: int, stop: Stop
+    work: Iterable[tuple[Question, Sequence[int]]],
+    options: InspectionOptions,
+    concurrency: int,
+    processes: int,
+    stop: Stop,
 ) -> Generator[Outcome, None, None]:
     inner, worker = Stop(), _Worker(options)
-    prepared = (_PreparedQuestion(question) for question in questions)
     with stop.waking(inner.set):
         if processes:
-            # The reader of a spectrum (an open table, a closure) may not be picklable.
-            outcomes = run_units((question.read() for question in prepared), worker, processes, inner)
+            outcomes = run_units(_for_processes(work), worker, processes, inner)
         else:
             pool = ThreadPoolExecutor(concurrency, thread_name_prefix="bench")
-            outcomes = as_completed_limited(pool, _submitted(pool, worker, prepared, inner), 2 * concurrency, inner)
+            submitted = (pool.submit(worker, unit, inner) for unit in _for_threads(work))
+            outcomes = as_completed_limited(pool, submitted, 2 * concurrency, inner)
         try:
             yield from stop_when_unavailable(outcomes, (processes or concurrency) + MAX_CONSECUTIVE_FAILURES)
         finally:
             inner.set()
             outcomes.close()
-
-
-def _submitted(
-    pool: ThreadPoolExecutor, worker: _Worker, prepared: Iterable[_PreparedQuestion], stop: Stop
-) -> Iterator[Future[list[Outcome]]]:
-    for question in prepared:
-        yield pool.submit(worker, question, stop)
 
 
 STAGES: Mapping[tuple[str, ...], str] = {
@@ -211,7 +256,8 @@ def stage(runs: Sequence[Mapping[str, Any]]) -> str:
     return STAGES.get(kinds, " + ".join(kinds))
 
 
-def row_name(name: str, stage: str, with_tool: bool) -> str:
-    """Return the name of the row: the system, and in brackets the stage and what was left out."""
-    details = ", ".join(filter(None, (stage, "" if with_tool else WITHOUT_TOOL)))
+def row_name(name: str, stage: str, with_tool: bool, samples: int = 1) -> str:
+    """Return the name of the row: the system, and in brackets the stage, what was left out, and the vote."""
+    vote = f"majority of {samples}" if samples > 1 else ""
+    details = ", ".join(filter(None, (stage, "" if with_tool else WITHOUT_TOOL, vote)))
     return f"{name} ({details})" if details else name

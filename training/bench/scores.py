@@ -10,8 +10,6 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from fractions import Fraction
-from math import comb
 from typing import Any, Literal
 
 import numpy as np
@@ -110,12 +108,26 @@ class Scores:
     seconds: float | None
     prompt_tokens: float
     completion_tokens: float
+    cached_tokens: float = 0.0
 
     def task(self, key: str) -> TaskScores | None:
         return next((task for task in self.tasks if task.task == key), None)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+BEHAVIOUR = (
+    "format_rate",
+    "answer_rate",
+    "calls",
+    "errors",
+    "seconds",
+    "prompt_tokens",
+    "cached_tokens",
+    "completion_tokens",
+)
+"""The fields of ``Scores`` that are of single samples where the answers are majority votes."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +158,7 @@ def scores(outcomes: Iterable[Outcome], resamples: int = RESAMPLES, seed: int = 
         n=len(given),
         spectra=all_spectra,
         tasks=tuple(_task(task, given) for task in tasks),
-        accuracy=_mean(tasks, ACCURACY)[0],
+        accuracy=mean_over_tasks(tasks, ACCURACY)[0],
         f1=f1,
         f1_of=f1_of,
         f1_by_loop=by_loop,
@@ -211,16 +223,24 @@ def estimate(score: float, resamples: Counts, spectra: int, undefined: str) -> V
 
 def mean_f1(tasks: Sequence[TaskCounts]) -> tuple[Value, tuple[str, ...]]:
     """Return the mean of the tasks' F1, and the tasks in which it is defined."""
-    return _mean(tasks, F1)
+    return mean_over_tasks(tasks, F1)
 
 
-def _mean(tasks: Sequence[TaskCounts], of: Any) -> tuple[Value, tuple[str, ...]]:
+def mean_over_tasks(
+    tasks: Sequence[TaskCounts], of: Callable[[Counts], Counts], undefined: str = NO_TASK
+) -> tuple[Value, tuple[str, ...]]:
+    """Return the mean of a score over the tasks in which it is defined, and these tasks.
+
+    :param of: the score of counts (..., k), NaN where it is not defined
+    """
     there = [task for task in tasks if not np.isnan(of(task.totals))]
     if not there:
-        return Value(None, words=NO_TASK), ()
+        return Value(None, words=undefined), ()
     found = float(np.mean([of(outcome.totals) for outcome in there]))
     resamples = np.mean([of(outcome.sums) for outcome in there], axis=0)
-    return estimate(found, resamples, sum(outcome.spectra for outcome in there), NO_TASK), tuple(t.task for t in there)
+    return estimate(found, resamples, sum(outcome.spectra for outcome in there), undefined), tuple(
+        t.task for t in there
+    )
 
 
 def _row(outcome: Outcome) -> Counts:
@@ -267,61 +287,9 @@ def _means(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "errors": sum(outcome.errors for outcome in outcomes) / sum(calls) if sum(calls) else None,
         "seconds": float(np.median(seconds)) if seconds else None,
         "prompt_tokens": float(np.mean([outcome.prompt_tokens for outcome in outcomes])),
+        "cached_tokens": float(np.mean([outcome.cached_tokens for outcome in outcomes])),
         "completion_tokens": float(np.mean([outcome.completion_tokens for outcome in outcomes])),
     }
-
-
-SNR_EDGES = (5.0, 10.0, 20.0, 50.0)
-"""Median signal-to-noise per pixel at which a new group begins; the published cold-start set lies above 10."""
-NOT_KNOWN = "not known"
-
-By = Literal["survey", "S/N", "task, survey"]
-
-
-@dataclass(frozen=True)
-class Group:
-    """A part of the questions: the criterion, the name of the part, its scores."""
-
-    by: By
-    name: str
-    scores: Scores
-
-
-def groups(outcomes: Iterable[Outcome]) -> list[Group]:
-    """Return the scores of the parts, each criterion in its order. A criterion with a single part is left out."""
-    given = list(outcomes)
-    kinds: tuple[tuple[By, Callable[[Outcome], tuple[int, str]]], ...] = (
-        ("survey", lambda outcome: (0, survey(outcome))),
-        ("S/N", _snr),
-        ("task, survey", lambda outcome: (0, f"{outcome.task}, {survey(outcome)}")),
-    )
-    found = []
-    for by, part in kinds:
-        if by == "task, survey" and len({survey(one) for one in given}) < 2:
-            continue
-        parts: dict[tuple[int, str], list[Outcome]] = defaultdict(list)
-        for outcome in given:
-            parts[part(outcome)].append(outcome)
-        if len(parts) > 1:
-            found += [Group(by, name, scores(parts[order, name])) for order, name in sorted(parts)]
-    return found
-
-
-def survey(outcome: Outcome) -> str:
-    """Return the survey name for the groups."""
-    return outcome.survey or NOT_KNOWN
-
-
-def _snr(outcome: Outcome) -> tuple[int, str]:
-    """Return the index of the bin, and its name."""
-    if outcome.snr is None:
-        return len(SNR_EDGES) + 1, NOT_KNOWN
-    place = sum(outcome.snr >= edge for edge in SNR_EDGES)
-    if place == 0:
-        return place, f"below {SNR_EDGES[0]:g}"
-    if place == len(SNR_EDGES):
-        return place, f"{SNR_EDGES[-1]:g} and above"
-    return place, f"{SNR_EDGES[place - 1]:g} to {SNR_EDGES[place]:g}"
 
 
 Simulated = Literal["no", "yes", "partly"]
@@ -345,6 +313,15 @@ def short(value: Value) -> str:
     return percent(value)
 
 
+def plain(value: Value) -> str:
+    """Format as ``percent``, but as a number from 0 to 1 with three digits."""
+    if value.value is None:
+        return value.words
+    if value.lo is None or value.hi is None:
+        return f"{value.value:.3f} ({value.words})"
+    return f"{value.value:.3f} [{value.lo:.3f}, {value.hi:.3f}]"
+
+
 def points(value: Value) -> str:
     """Format a difference in percentage points, with its sign and interval."""
     if value.value is None:
@@ -362,95 +339,3 @@ def simulated(outcomes: Iterable[Outcome]) -> Simulated:
     """Return whether the spectra are simulated."""
     kinds = {outcome.simulated for outcome in outcomes}
     return "partly" if len(kinds) > 1 else "yes" if kinds == {True} else "no"
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The first system against the second, on the questions that both have.
-
-    :param n: questions that both have; ``only_first``, ``only_second``: those left out
-    :param f1: mean F1 of the first minus that of the second, with its interval from the same resamples of spectra
-    :param better: questions that only the first has right; ``worse``: that only the second has
-    :param p: McNemar's exact test: probability of a split at least as uneven by chance if neither is
-        better. Of single questions, so right only if no spectrum has two questions.
-    """
-
-    n: int
-    only_first: int
-    only_second: int
-    f1: Value
-    better: int
-    worse: int
-    p: float
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-
-def compare(
-    first: Iterable[Outcome], second: Iterable[Outcome], resamples: int = RESAMPLES, seed: int = SEED
-) -> Comparison:
-    """Compare two systems. Questions are matched by task and spectrum, several of one spectrum by their keys'
-    order.
-
-    :raises ValueError: they share no question, or disagree about the truth of one
-    """
-    ones, others = _placed(first), _placed(second)
-    shared = sorted(ones.keys() & others.keys())
-    if not shared:
-        raise ValueError("found no question in common")
-    for place in shared:
-        if ones[place].label != others[place].label:
-            task, source, _ = place
-            raise ValueError(
-                f"{task}, {source}: found the label {ones[place].label} in one and {others[place].label} in the other"
-            )
-    pairs = [(ones[place], others[place]) for place in shared]
-    better = sum(a.is_right and not b.is_right for a, b in pairs)
-    worse = sum(b.is_right and not a.is_right for a, b in pairs)
-    return Comparison(
-        n=len(pairs),
-        only_first=len(ones) - len(pairs),
-        only_second=len(others) - len(pairs),
-        f1=_difference([a for a, _ in pairs], [b for _, b in pairs], resamples, seed),
-        better=better,
-        worse=worse,
-        p=mcnemar(better, worse),
-    )
-
-
-def mcnemar(better: int, worse: int) -> float:
-    """Return p of the two-sided exact test (McNemar 1947, Psychometrika 12, 153): twice the binomial tail at one half,
-    at most 1.
-    """
-    n, fewer = better + worse, min(better, worse)
-    tail = sum(comb(n, k) for k in range(fewer + 1))
-    return float(min(Fraction(1), Fraction(2 * tail, 2**n)))
-
-
-def _difference(first: Sequence[Outcome], second: Sequence[Outcome], resamples: int, seed: int) -> Value:
-    """Return the difference of the mean F1 over the tasks in which both have one.
-
-    Both have the same resamples of spectra, which depend on task and seed alone.
-    """
-    pairs = [
-        (a, b)
-        for a, b in zip(counted(first, resamples, seed), counted(second, resamples, seed), strict=True)
-        if not np.isnan(F1(a.totals)) and not np.isnan(F1(b.totals))
-    ]
-    if not pairs:
-        return Value(None, words=NO_TASK)
-    found = float(np.mean([F1(a.totals) - F1(b.totals) for a, b in pairs]))
-    between = np.mean([F1(a.sums) - F1(b.sums) for a, b in pairs], axis=0)
-    return estimate(found, between, sum(a.spectra for a, _ in pairs), NO_TASK)
-
-
-def _placed(outcomes: Iterable[Outcome]) -> dict[tuple[str, str, int], Outcome]:
-    rows: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
-    for outcome in outcomes:
-        rows[outcome.task, outcome.source].append(outcome)
-    return {
-        (task, source, number): one
-        for (task, source), several in rows.items()
-        for number, one in enumerate(sorted(several, key=lambda one: one.key))
-    }

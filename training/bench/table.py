@@ -3,89 +3,25 @@
 from __future__ import annotations
 
 import io
-import tomllib
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from agent.batch.report import escaped
 from agent.batch.report import table as markdown_table
 from agent.text import CsvTable
-from training.bench.answers import FILE, Run
+from training.bench.answers import FILE, Cost, Run
+from training.bench.calibration import MEASURES, Calibration, calibrations
+from training.bench.compare import Comparison, compare
 from training.bench.outcomes import Outcome, OutcomesError, read_predictions
+from training.bench.published import Published, is_specvi, published, statements
 from training.bench.run import row_name
-from training.bench.scores import (
-    Comparison,
-    Scores,
-    Simulated,
-    Value,
-    compare,
-    number,
-    points,
-    scores,
-    short,
-    simulated,
-)
+from training.bench.scores import BEHAVIOUR, Scores, Simulated, Value, number, plain, points, scores, short, simulated
 
-PUBLISHED_FILE = Path(__file__).with_name("published.toml")
 OTHER_DATA = "other data than the rows above"
 SAME_NUMBERS = "as many questions of each task as the runs marked SpecVI-Bench above"
-_TASKS = ("cv", "cc", "ss", "gm", "wd")
-
-
-@dataclass(frozen=True)
-class Published:
-    """A row of the paper: percent by task, and "mean". ``tasks`` are those that the mean is over; ``approximate``:
-    the source gives its figures as approximate.
-    """
-
-    name: str
-    kind: str
-    source: str
-    f1: Mapping[str, float]
-    accuracy: Mapping[str, float] = field(default_factory=dict)
-    tasks: tuple[str, ...] = _TASKS
-    approximate: bool = False
-
-
-@cache
-def _file() -> Mapping[str, Any]:
-    return tomllib.loads(PUBLISHED_FILE.read_text(encoding="utf-8"))
-
-
-@cache
-def published() -> tuple[Published, ...]:
-    """Return all published rows, in the file's order; ``source`` in words."""
-    return tuple(
-        Published(
-            name=row["name"],
-            kind=row["kind"],
-            source=_file()["sources"][row["source"]],
-            f1=row["f1"],
-            accuracy=row.get("accuracy", {}),
-            tasks=tuple(row.get("tasks", _TASKS)),
-            approximate=row.get("approximate", False),
-        )
-        for row in _file()["row"]
-    )
-
-
-def statements(rows: Sequence[Row]) -> list[str]:
-    """Return what the paper states without a score about tasks that these rows have."""
-    tasks = set(tasks_of(rows))
-    return [one["text"] for one in _file()["statement"] if tasks & set(one["tasks"])]
-
-
-def is_specvi(outcomes: Iterable[Outcome]) -> bool:
-    """Return whether these are answers to SpecVI-Bench, judged by the number of questions of each task."""
-    given = list(outcomes)
-    counts = Counter(one.task for one in given)
-    return not any(one.simulated for one in given) and counts == _file()["about"]["questions"]
-
-
 PREDICTIONS = "predictions.jsonl"
 
 
@@ -95,8 +31,11 @@ class Row:
 
     :param name: with the stage of training, and "without the tool" if so
     :param data: a description of the questions
-    :param open: questions not answered yet; ``unread``: those whose spectrum could not be read
-    :param wall: seconds per question during the run, many at a time; None if not measured
+    :param outcomes: one per question
+    :param scores: of the outcomes; where there are several samples, their behaviour is that of the samples
+    :param open: samples not answered yet; ``unread``: questions whose spectrum could not be read
+    :param cost: time of the run
+    :param samples: for each question its samples, if there are several; else ()
     """
 
     name: str
@@ -108,17 +47,22 @@ class Row:
     open: int = 0
     unread: int = 0
     failed: int = 0
-    wall: float | None = None
+    cost: Cost = field(default_factory=Cost)
+    samples: tuple[tuple[Outcome, ...], ...] = ()
 
     @property
     def simulated(self) -> Simulated:
         return simulated(self.outcomes)
 
+    @cached_property
+    def calibrations(self) -> list[Calibration]:
+        return calibrations(self.outcomes)
+
     @property
     def note(self) -> str:
         """Why it is not a whole run over real spectra; "" if it is one."""
         there = {
-            f"unfinished: {self.open} questions not asked": self.open,
+            f"unfinished: {self.open} {'samples' if self.samples else 'questions'} to come": self.open,
             f"{self.unread} spectra not read": self.unread,
             f"{self.failed} counted wrong because the policy failed": self.failed,
             "simulated spectra": self.simulated == "yes",
@@ -136,8 +80,10 @@ class Row:
             "open": self.open,
             "unread": self.unread,
             "failed": self.failed,
-            "seconds_a_question_at_work": self.wall,
+            "seconds_a_question_at_work": self.cost.wall,
+            "gpu_seconds_per_sample": self.cost.gpu_seconds_per_sample,
             "scores": self.scores.to_json(),
+            "calibration": [one.to_json() for one in self.calibrations],
         }
 
 
@@ -161,18 +107,24 @@ def of_run(run: Run) -> Row:
     """Return the row of a run. :raises OutcomesError: nothing was answered yet"""
     settings = run.settings
     policy = settings["policy"]
-    name = row_name(settings["name"], settings["stage"], settings["with_tool"])
+    samples = settings.get("samples", 1)
+    outcomes = run.outcomes
+    scored = _scores(outcomes, run.folder)
+    if samples > 1:
+        single = scores(one for several in run.samples for one in several)
+        scored = replace(scored, **{name: getattr(single, name) for name in BEHAVIOUR})
     return Row(
-        name=name,
+        name=row_name(settings["name"], settings["stage"], settings["with_tool"], samples),
         path=run.folder,
         kind=policy["kind"],
-        data=_data(run.outcomes),
-        outcomes=run.outcomes,
-        scores=_scores(run.outcomes, run.folder),
+        data=_data(outcomes),
+        outcomes=outcomes,
+        scores=scored,
         open=run.open,
         unread=len(run.unread),
         failed=len(run.failed),
-        wall=run.wall,
+        cost=run.cost,
+        samples=run.samples if samples > 1 else (),
     )
 
 
@@ -244,15 +196,29 @@ def notes(rows: Sequence[Row], with_published: bool) -> list[str]:
         if len(row.scores.f1_of) < len(tasks):
             of = ", ".join(row.scores.f1_of) or "no task"
             lines.append(f"{row.name}: the mean F1 is that of {of}")
+    lines += [calibrated(row, one) for row in rows for one in row.calibrations]
     lines += [compared(rows[0], other) for other in rows[1:]]
     if with_published and published_shown(rows):
-        lines += [f"Published, without a score: {text}." for text in statements(rows)]
+        lines += [f"Published, without a score: {text}." for text in statements(tasks)]
         sources = "; ".join(dict.fromkeys(one.source for one in published_shown(rows)))
         lines.append(
             f"Published figures are from arXiv:2601.06498 ({_note(rows)}), means over cv, cc, ss, gm and wd "
             f"where the row does not say otherwise: {sources}."
         )
     return lines
+
+
+def p_yes(row: Row, found: Calibration) -> str:
+    """Describe what P(YES) is."""
+    if found.source == "vote_share":
+        return f"the share of YES among the {len(row.samples[0])} samples of a question"
+    return "the probability that the specialist gives" if row.kind == "predictions" else "from the policy's log odds"
+
+
+def calibrated(row: Row, found: Calibration) -> str:
+    """Describe a calibration, in a sentence."""
+    values = ", ".join(f"{name} {plain(getattr(found, measure))}" for measure, name in MEASURES.items())
+    return f"{row.name}: P(YES), {p_yes(row, found)}: {values}"
 
 
 def compared(first: Row, second: Row) -> str:

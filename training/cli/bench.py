@@ -68,6 +68,16 @@ def add(parser: ArgumentParser) -> None:
         help="at the same time (64 with a server; baseline: one per core)",
     )
     parser.add_argument(
+        "--samples",
+        type=at_least_one,
+        default=1,
+        metavar="N",
+        help="answer each question N times and score the majority vote (default 1; needs --temperature above 0)",
+    )
+    parser.add_argument(
+        "--gpus", type=at_least_one, metavar="N", help="GPUs that the model runs on, for the GPU-seconds per sample"
+    )
+    parser.add_argument(
         "--max-turns", type=at_least_one, default=8, metavar="N", help="turns per inspection (default 8)"
     )
     parser.add_argument(
@@ -161,7 +171,7 @@ def _system(arguments: Namespace) -> System | None:
 def _choice(arguments: Namespace) -> PolicyChoice:
     from agent.cli.policy_options import choice_from, roster_from
 
-    choice = choice_from(arguments, roster_from(arguments))
+    choice = choice_from(arguments, roster_from(arguments), arguments.samples)
     health = choice.roster.health(choice.key)
     if not health.ok:
         raise CannotRun(health.sentence)
@@ -202,10 +212,14 @@ def _inspection_options(
         "with_tool": not arguments.no_tool,
         "max_turns": arguments.max_turns,
     }
+    # Left out otherwise, so that runs of earlier releases resume.
+    if arguments.samples > 1:
+        settings["samples"] = arguments.samples
     if arguments.prompt is not None:
         settings["prompt"] = arguments.prompt
     policy_for = baseline if choice.key == "baseline" else choice
-    return InspectionOptions(policy_for, arguments.max_turns, not arguments.no_tool), settings
+    with_tool = not arguments.no_tool
+    return InspectionOptions(policy_for, arguments.max_turns, with_tool, samples=arguments.samples), settings
 
 
 def _save_card(card: DataCard, folder: Path) -> None:
@@ -230,7 +244,7 @@ def _ask(
     from training.bench.run import ask_all
 
     with Answers(folder, questions, settings) as answers:
-        left = len(questions) - answers.done
+        left = len(questions) * options.samples - answers.done
         processes = _processes(arguments, left)
         threads = LOCAL_CONCURRENCY if arguments.policy == "local" else THREADS
         with ProgressBar(left, "asking") as bar:
@@ -242,6 +256,7 @@ def _ask(
                 processes=processes,
                 stop=stop,
                 progress=bar.at,
+                gpus=arguments.gpus,
             )
     return made
 
@@ -277,7 +292,7 @@ def _summary(row: Row, made: SessionResult) -> str:
 
     lines = [table.text([row]), ""]
     if made.answered:
-        lines.append(f"now: {made.answered} questions in {made.seconds:.0f} s")
+        lines.append(f"now: {made.answered} {'samples' if row.samples else 'questions'} in {made.seconds:.0f} s")
     if made.failed:
         lines.append(f"{made.failed} failed; the next run tries them again:")
         lines += [f"  {failure}" for failure in made.failures]

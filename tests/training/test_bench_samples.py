@@ -1,0 +1,224 @@
+"""Several samples of each question: votes, pass@k, consistency, resuming, the report."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import app
+from agent.batch.journal import JournalError
+from agent.simulate import files
+from tests.support.bench import VERDICTS, Broken, Varied, outcomes, some_questions, varied
+from tests.support.model_server import BadServer, answer, talking
+from training.bench import report
+from training.bench.answers import FILE, SESSIONS, Answers, Run, place
+from training.bench.outcomes import Outcome
+from training.bench.run import InspectionOptions, ask_all
+from training.bench.samples import ks, pass_at, sample_scores, voted
+from training.bench.scores import scores
+from training.bench.table import of_run
+
+SETTINGS = {
+    "name": "varied",
+    "stage": "",
+    "policy": {"kind": "model", "name": "varied", "settings": {"temperature": 1.0}},
+    "with_tool": True,
+    "max_turns": 8,
+    "samples": 4,
+}
+FOUR = InspectionOptions(Varied, samples=4)
+
+
+def samples_of(truth: str, words: str, task: str = "cv") -> list[Outcome]:
+    """One question: a sample for each character of + (YES), - (NO) and ? (no verdict)."""
+    (one,) = outcomes(truth, "+", task)
+    return [
+        replace(one, predicted=VERDICTS[word], answered=VERDICTS[word], sample=number)
+        for number, word in enumerate(words)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "verdict", "share"),
+    [("++-", "YES", 2 / 3), ("+--", "NO", 1 / 3), ("+-", None, 0.5), ("??", None, None), ("+???", "YES", 1.0)],
+)
+def test_the_majority_of_the_verdicts_is_the_answer(words: str, verdict: str | None, share: float | None) -> None:
+    found = voted(samples_of("+", words))
+    assert (found.predicted, found.answered) == (verdict, verdict)
+    assert found.vote_share == (share if share is None else pytest.approx(share))
+
+
+def test_one_sample_stands_for_itself() -> None:
+    (one,) = samples_of("-", "+")
+    assert voted([one]) is one
+
+
+def test_the_trace_that_is_shown_agrees_with_the_vote() -> None:
+    assert voted(samples_of("+", "-++")).sample == 1
+    assert voted(samples_of("+", "-+")).sample == 0
+
+
+@given(st.integers(1, 9).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n))))
+def test_pass_at_k_is_the_share_of_the_subsets_with_a_right_sample(numbers: tuple[int, int, int]) -> None:
+    n, right, k = numbers
+    subsets = list(combinations([True] * right + [False] * (n - right), k))
+    assert pass_at(k, n, right) == pytest.approx(sum(map(any, subsets)) / len(subsets))
+
+
+def test_pass_at_more_than_there_are_is_refused() -> None:
+    with pytest.raises(ValueError, match="k: found 5, expected 1 to 4"):
+        pass_at(5, 4, 1)
+    assert [ks(n) for n in (1, 4, 6, 8)] == [(1,), (1, 2, 4), (1, 2, 4), (1, 2, 4, 8)]
+
+
+def test_scores_of_samples_by_hand() -> None:
+    first = samples_of("+", "++--")
+    second = [replace(one, source="other", key="other") for one in samples_of("-", "-??-")]
+    third = [replace(one, source="third", key="third") for one in samples_of("-", "++++", "wd")]
+    found = sample_scores([first, second, third])
+    cv, wd = found.tasks
+    # Two right of four for both: pass@1 1/2, pass@2 1 - 1/6, pass@4 1; agreement 2/4 and 2/4.
+    assert [value.value for value in cv.pass_at.values()] == pytest.approx([1 / 2, 5 / 6, 1.0])
+    assert (cv.consistency.value, cv.ties, wd.ties) == (0.5, 1, 0)
+    assert [value.value for value in wd.pass_at.values()] == [0.0, 0.0, 0.0]
+    assert found.pass_at[2].value == pytest.approx(5 / 12)
+    assert found.consistency.value == pytest.approx(0.75)
+    assert wd.consistency.words == "no interval: one spectrum"
+
+
+def test_pass_at_1_is_the_mean_accuracy_of_single_samples() -> None:
+    questions = [
+        [replace(one, source=f"s{n}", key=f"s{n}") for one in samples_of("+-"[n % 2], words)]
+        for n, words in enumerate(["++-?", "+-+-", "----", "?+++", "-+--"])
+    ]
+    single = scores(one for samples in questions for one in samples)
+    assert sample_scores(questions).pass_at[1].value == pytest.approx(single.accuracy.value)
+
+
+def test_questions_with_other_numbers_of_samples_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"found \[2, 3\] per question"):
+        sample_scores([samples_of("+", "++"), samples_of("+", "+++")])
+
+
+@pytest.mark.parametrize("how", [{"concurrency": 3}, {"processes": 2}])
+def test_every_sample_is_in_the_journal_once_and_is_voted_on(tmp_path: Path, how: dict) -> None:
+    questions = some_questions(8)
+    with Answers(tmp_path, questions, SETTINGS) as answers:
+        made = ask_all(questions, FOUR, answers, gpus=2, **how)
+    assert made.answered == 32
+    rows = [json.loads(line) for line in (tmp_path / FILE).read_text().splitlines()]
+    assert Counter((row["source"]["file"], row["sample"]) for row in rows) == {
+        (place(question), sample): 1 for question in questions for sample in range(4)
+    }
+    assert {(row["sample"], row["drafter"]["settings"]["seed"]) for row in rows} == {(n, n) for n in range(4)}
+    run = Run.read(tmp_path)
+    assert (run.open, len(run.samples), len(run.outcomes)) == (0, 8, 8)
+    for samples in run.samples:
+        # Of a simulated spectrum the name is not that of the file.
+        name = next(one for one in questions if one.key == samples[0].key).spectrum().name
+        assert [one.predicted for one in samples] == [varied(name, sample) for sample in range(4)]
+    assert [one.cached_tokens for one in run.samples[0]] == [400] * 4
+    session = json.loads((tmp_path / SESSIONS).read_text())
+    assert run.cost.gpu_seconds_per_sample == pytest.approx(2 * session["seconds"] / 32)
+
+
+def test_a_cut_run_of_samples_resumes_with_exactly_the_missing_ones(tmp_path: Path) -> None:
+    questions = some_questions(4)
+    with Answers(tmp_path, questions, SETTINGS) as answers:
+        ask_all(questions, FOUR, answers)
+    whole = Run.read(tmp_path)
+    kept = (tmp_path / FILE).read_bytes().splitlines(keepends=True)
+    lost = [json.loads(kept[n]) for n in (1, 6, 7)]
+    (tmp_path / FILE).write_bytes(b"".join(line for n, line in enumerate(kept) if n not in (1, 6, 7)))
+    cut = Run.read(tmp_path)
+    # A question counts once all its samples are there.
+    assert (cut.open, len(cut.outcomes)) == (3, 2)
+    assert "unfinished: 3 samples to come" in of_run(cut).note
+    with Answers(tmp_path, questions, SETTINGS) as answers:
+        assert ask_all(questions, FOUR, answers).answered == 3
+    new = [json.loads(line) for line in (tmp_path / FILE).read_text().splitlines()[13:]]
+    assert {(row["source"]["file"], row["sample"]) for row in new} == {
+        (row["source"]["file"], row["sample"]) for row in lost
+    }
+    again = Run.read(tmp_path)
+    assert [[one.predicted for one in samples] for samples in again.samples] == [
+        [one.predicted for one in samples] for samples in whole.samples
+    ]
+
+
+def test_another_number_of_samples_is_another_run(tmp_path: Path) -> None:
+    questions = some_questions(2)
+    with Answers(tmp_path, questions, SETTINGS) as answers:
+        ask_all(questions, FOUR, answers)
+    with pytest.raises(JournalError, match="samples was 4, is 8"):
+        Answers(tmp_path, questions, SETTINGS | {"samples": 8})
+
+
+def test_a_sample_whose_policy_failed_does_not_vote_and_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.batch.run.PAUSE", 0.001)
+    questions = some_questions(10)
+    with Answers(tmp_path, questions, SETTINGS) as answers:
+        made = ask_all(questions, InspectionOptions(Broken, retries=0, samples=4), answers)
+    run = Run.read(tmp_path)
+    broken = [samples for samples in run.samples if samples[0].ended == "policy failed"]
+    assert broken
+    assert 4 * len(broken) == made.failed
+    assert all(voted(samples).predicted is None for samples in broken)
+    assert len(run.samples) == 10
+
+
+def test_the_report_has_the_vote_pass_at_k_and_the_cost(tmp_path: Path) -> None:
+    questions = some_questions(12)
+    with Answers(tmp_path, questions, SETTINGS) as answers:
+        ask_all(questions, FOUR, answers, concurrency=2)
+    row = of_run(Run.read(tmp_path))
+    assert row.name == "varied (majority of 4)"
+    assert (row.scores.n, row.scores.cached_tokens, row.scores.prompt_tokens) == (12, 400.0, 1000.0)
+    result = report.write(row, Run.read(tmp_path).settings)
+    assert list(result["samples"]["pass_at"]) == [1, 2, 4]
+    text = (tmp_path / report.REPORT).read_text()
+    assert "## Samples: 4 per question" in text
+    assert "| task | n | pass@1 | pass@2 | pass@4 | samples that agree | ties |" in text
+    assert "| GPU-seconds per sample | undefined: number of GPUs not given (`--gpus`) |" in text
+    assert "| Tokens per sample, mean | 1,000 read (400 of them cached), 50 written |" in text
+    assert "nan" not in text.lower().split()
+
+
+@pytest.fixture
+def sky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "sky"
+    list(files.write(folder, files.orders(["cv", "fgk"] * 2, ["LAMOST"], (20.0, 40.0), seed=5), ["cv"]))
+    return folder
+
+
+def test_the_command_samples_with_a_temperature_and_a_seed_each(sky: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with BadServer(talking((answer("YES"),))) as server:
+        given = ["bench", "--data", str(sky), "--labels", str(sky / "labels.csv"), "--output", "run", "--gallery", "0"]
+        given += ["--policy", "spec-o3", "--server", server.url, "--model", "spec-o3", "--samples", "3"]
+        assert app.main(given) == 2
+        assert "--samples: 3 at temperature 0 are identical; set --temperature" in capsys.readouterr().err
+        assert app.main([*given, "--temperature", "0.7", "--seed", "5", "--gpus", "8"]) == 0
+        assert Counter(request.body["seed"] for request in server.chats) == {5: 4, 6: 4, 7: 4}
+    assert "now: 12 samples in " in capsys.readouterr().out
+    found = json.loads(Path("run/scores.json").read_text())
+    assert found["samples"]["samples"] == 3
+    assert found["gpu_seconds_per_sample"] > 0
+    assert found["scores"]["n"] == 4
+
+
+def test_a_policy_that_always_gives_the_same_answer_is_not_sampled(
+    sky: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["bench", "--data", str(sky), "--labels", str(sky / "labels.csv"), "--output", "run", "--samples", "2"]
+    assert app.main(given) == 2
+    assert "--samples: found 2, expected 1: baseline gives the same answer each time" in capsys.readouterr().err
