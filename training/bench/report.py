@@ -10,11 +10,11 @@ from typing import Any
 from agent.batch.journal import write_atomic
 from agent.batch.report import escaped
 from agent.batch.report import table as markdown_table
-from training.bench import table
-from training.bench.calibration import MEASURES, NOT_GIVEN
+from training.bench import report_sections, table
+from training.bench.behaviour import Behaviour
 from training.bench.parts import Group, groups
 from training.bench.samples import sample_scores
-from training.bench.scores import TaskScores, number, percent, plain, scores
+from training.bench.scores import TaskScores, number, percent
 from training.bench.table import Row
 
 SCORES, REPORT = "scores.json", "report.md"
@@ -22,12 +22,17 @@ SCHEMA = "spec-o3/bench/1"
 
 
 def write(
-    row: Row, settings: Mapping[str, Any], gallery: str = "", left_out: Mapping[str, str] = MappingProxyType({})
+    row: Row,
+    settings: Mapping[str, Any],
+    gallery: str = "",
+    left_out: Mapping[str, str] = MappingProxyType({}),
+    behaviour: Behaviour | None = None,
 ) -> dict[str, Any]:
     """Write both files into the folder of the run; return the content of ``scores.json``.
 
     :param gallery: the name of the gallery's file, "" if there is none
     :param left_out: labelled spectra that are missing or cannot be read, with the reason
+    :param behaviour: what the samples do, from the traces; None leaves its sections out
     :raises JournalError: they cannot be written
     """
     parts = groups(row.outcomes)
@@ -35,12 +40,13 @@ def write(
         "schema": SCHEMA,
         **row.to_json(),
         "samples": sample_scores(row.samples).to_json() if row.samples else None,
+        "behaviour": None if behaviour is None else behaviour.to_json(),
         "left_out": dict(left_out),
         "settings": dict(settings),
         "groups": [{"by": part.by, "name": part.name, "scores": part.scores.to_json()} for part in parts],
     }
     write_atomic(row.path / SCORES, json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
-    write_atomic(row.path / REPORT, markdown(row, parts, settings, gallery, left_out))
+    write_atomic(row.path / REPORT, markdown(row, parts, settings, gallery, left_out, behaviour))
     return result
 
 
@@ -50,6 +56,7 @@ def markdown(
     settings: Mapping[str, Any],
     gallery: str = "",
     left_out: Mapping[str, str] = MappingProxyType({}),
+    behaviour: Behaviour | None = None,
 ) -> str:
     """Return the report as Markdown."""
     own = row.scores
@@ -64,10 +71,11 @@ def markdown(
         escaped(table.MEANING),
         "## By task",
         _tasks(own.tasks),
-        *(_samples(row) if row.samples else ()),
-        *_calibrations(row),
+        *(report_sections.samples(row) if row.samples else ()),
+        *report_sections.calibration(row),
         "## Behaviour",
         markdown_table(["", ""], _conduct(row)),
+        *(report_sections.conduct(behaviour) if behaviour is not None else ()),
     ]
     for by in dict.fromkeys(part.by for part in parts):
         sections += [f"## By {by}", _groups([part for part in parts if part.by == by])]
@@ -96,55 +104,6 @@ def _tasks(tasks: Sequence[TaskScores]) -> str:
         for task in tasks
     ]
     return markdown_table(headings, rows)
-
-
-def _samples(row: Row) -> list[str]:
-    """Return the section about the samples of a question."""
-    found = sample_scores(row.samples)
-    single = scores(one for several in row.samples for one in several)
-    several = [("all, mean over tasks", "", found.pass_at, found.consistency, "")]
-    several += [
-        (escaped(task.task), str(task.questions), task.pass_at, task.consistency, str(task.ties))
-        for task in found.tasks
-    ]
-    rows = [
-        [name, questions, *(percent(at[k]) for k in found.pass_at), percent(consistency), ties]
-        for name, questions, at, consistency, ties in several
-    ]
-    headings = ["task", "n", *(f"pass@{k}" for k in found.pass_at), "samples that agree", "ties"]
-    return [
-        f"## Samples: {found.samples} per question",
-        "The scores above are those of the majority vote. Of a single sample the mean F1 is "
-        f"{percent(single.f1)} % and the mean accuracy {percent(single.accuracy)} %.",
-        markdown_table(headings, rows),
-    ]
-
-
-def _calibrations(row: Row) -> list[str]:
-    """Return the section about P(YES)."""
-    sections = ["## Calibration of P(YES)"]
-    if not row.calibrations:
-        return [*sections, NOT_GIVEN.capitalize() + "."]
-    for found in row.calibrations:
-        without = f" ({found.without} questions have none and are left out)" if found.without else ""
-        several = [
-            ("all, mean over tasks", str(found.n), "", found),
-            *((t.task, str(t.n), str(t.positives), t) for t in found.tasks),
-        ]
-        rows = [
-            [escaped(name), n, positives, *(plain(getattr(one, measure)) for measure in MEASURES)]
-            for name, n, positives, one in several
-        ]
-        bins = [
-            [f"{one.lo:.1f} to {one.hi:.1f}", str(one.n), number(one.probability, 3), number(one.positives, 3)]
-            for one in found.bins
-        ]
-        sections += [
-            f"P(YES) is {table.p_yes(row, found)}{without}.",
-            markdown_table(["task", "n", "positives", *MEASURES.values()], rows),
-            markdown_table(["P(YES)", "n", "mean P(YES)", "share of YES"], bins),
-        ]
-    return sections
 
 
 def _conduct(row: Row) -> list[tuple[str, str]]:

@@ -275,6 +275,7 @@ def _report(
 ) -> tuple[Row, dict[str, Any]]:
     from training.bench import gallery, report
     from training.bench.answers import Run
+    from training.bench.behaviour import behaviour
     from training.bench.table import of_run
 
     run = Run.read(folder)
@@ -283,7 +284,9 @@ def _report(
         spectra = gallery.spectra_of(questions)
         gallery.write(run, row, spectra, arguments.gallery)
     left_out = {one.key: one.reason for one in dropped if one.labelled} | dict(run.unread)
-    result = report.write(row, run.settings, gallery.FILE if arguments.gallery else "", left_out)
+    known, _ = tasks_from(arguments)
+    file = gallery.FILE if arguments.gallery else ""
+    result = report.write(row, run.settings, file, left_out, behaviour(run, known))
     return row, result
 
 
