@@ -297,8 +297,8 @@ def _close(score: float | None, leaning: Verdict | None, limits: Limits) -> str 
     """Return a reason if the score is too close to 0."""
     if score is None or leaning is None or abs(score) >= limits.margin:
         return None
-    points = f"the sum of the points (log odds) is {signed(score)}; expected ±{limits.margin:g} or beyond"
-    return f"A narrow {leaning}: {points}."
+    odds = f"the log odds of YES are {signed(score)}; expected ±{limits.margin:g} or beyond"
+    return f"A narrow {leaning}: {odds}."
 
 
 def _verdict(trajectory: Trajectory) -> Verdict | None:

@@ -67,7 +67,7 @@ def add(parser: ArgumentParser) -> None:
         "--processes",
         type=at_least_one,
         metavar="N",
-        help="number of processes, for the baseline (default: one per core)",
+        help="number of processes, for baseline and nano (default: one per core)",
     )
     parser.add_argument(
         "--majority",
@@ -88,7 +88,7 @@ def add(parser: ArgumentParser) -> None:
         "--margin",
         type=float,
         metavar="X",
-        help="leave to a person if the baseline's sum (log odds) is within X of 0 (default 1)",
+        help="leave to a person if the log odds that the policy gives are within X of 0 (default 1)",
     )
     parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
     add_policy_options(parser)
@@ -114,7 +114,7 @@ def run(arguments: Namespace) -> int:
             settings["prompt"] = task.prompt_source
         if arguments.medium is not None:
             settings["medium"] = arguments.medium
-        policy_for: PolicyFor = baseline if choice.key == "baseline" else choice
+        policy_for = _policy_for(choice)
         with Journal(arguments.out, {**settings, "policy": policy}) as journal:
             with stop_on_signal(stop):
                 summary = _inspect(arguments, found, task, policy_for, journal, stop)
@@ -130,6 +130,17 @@ def run(arguments: Namespace) -> int:
     if stop.is_set:
         raise KeyboardInterrupt
     return CHECK_FAILED if summary.failed or summary.gone else DONE
+
+
+def _policy_for(choice: PolicyChoice) -> PolicyFor:
+    """Return the policies of the run; those that compute can be sent to other processes."""
+    if choice.key == "baseline":
+        return baseline
+    if choice.key == "nano" and (folder := choice.roster.nano) is not None:
+        from agent.policies.nano.policy import ManySpectra
+
+        return ManySpectra(folder, choice.sampling)
+    return choice
 
 
 def baseline(sample: int) -> Policy:
@@ -152,7 +163,7 @@ def _inspect(
 
     work = PendingJobs(found, arguments.samples, journal, arguments.limit)
     processes = _processes(arguments, work.expected)
-    local = arguments.policy == "local"
+    local = arguments.policy in ("local", "nano")
     outcomes = inspect_many(
         work,
         task,
@@ -196,7 +207,7 @@ def stop_on_signal(stop: Stop) -> Iterator[None]:
 
 def _processes(arguments: Namespace, jobs: int) -> int:
     """Return the number of processes, 0 for threads in this one."""
-    if arguments.policy != "baseline":
+    if arguments.policy not in ("baseline", "nano"):
         if arguments.processes is not None:
             raise CannotRun(f"--processes: --policy {arguments.policy} runs in threads (use --concurrency)")
         return 0

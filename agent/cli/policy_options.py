@@ -34,6 +34,7 @@ _ALLOWED = {
     "baseline": (),
     "replay": ("trajectory",),
     "local": ("model", "adapter", "device", "dtype", *_SAMPLING),
+    "nano": ("model", *_SAMPLING),
     "openai": ("server", "model", "api_key_file", *_SAMPLING),
     "spec-o3": ("server", "model", "api_key_file", *_SAMPLING),
 }
@@ -49,10 +50,12 @@ def add_policy_options(parser: ArgumentParser) -> None:
         "--policy",
         default="baseline",
         metavar="NAME",
-        help="baseline (the default, no model), spec-o3, openai, local, replay, or one of servers.toml",
+        help="baseline (the default, no model), nano, spec-o3, openai, local, replay, or one of servers.toml",
     )
     group.add_argument("--server", metavar="URL", help="address of spec-o3 or openai, for example http://HOST:8000/v1")
-    group.add_argument("--model", metavar="NAME", help="model name; for local a folder, or a name on the Hub")
+    group.add_argument(
+        "--model", metavar="NAME", help="model name; for local a folder, or a name on the Hub; for nano a folder"
+    )
     group.add_argument("--adapter", metavar="PATH", help="local: PEFT adapter for the model")
     group.add_argument("--device", help="local: cpu, cuda, cuda:1 (default: the GPU if there is one)")
     group.add_argument(
@@ -134,7 +137,7 @@ def choice_from(arguments: Namespace, roster: Roster, samples: int = 1) -> Polic
             known = ", ".join(sorted({*_ALLOWED, *entries}))
             raise CannotRun(f"--policy: found {arguments.policy!r}, expected one of {known}")
         entry = entries[arguments.policy]
-        if entry.kind == "local" and not (health := roster.health(entry.key)).ok:
+        if entry.kind in ("local", "nano") and not (health := roster.health(entry.key)).ok:
             raise CannotRun(health.sentence)
         given = {name: getattr(arguments, name) for name in _SAMPLING}
         sampling = replace(
@@ -200,6 +203,12 @@ def _with_given(arguments: Namespace, roster: Roster) -> Roster:
             named = {name: getattr(arguments, name) for name in ("adapter", "device", "dtype")}
             weights = replace(weights, **{name: value for name, value in named.items() if value is not None})
             return roster.with_local(weights)
+        case "nano":
+            if arguments.model is not None:
+                return roster.with_nano(Path(arguments.model).expanduser())
+            if roster.nano is None:
+                raise CannotRun("--policy nano needs --model, a folder: no weights came with this installation")
+            return roster
         case "openai":
             return roster.with_server(_openai(arguments))
         case "spec-o3":

@@ -1,4 +1,4 @@
-"""The policies that can be used on this machine: baseline, model servers, local model, replay.
+"""The policies that can be used on this machine: baseline, nano model, model servers, local model, replay.
 
 Addresses come from ``servers.toml``, the environment and options, never from a page: otherwise a visitor could
 make this machine send its keys and pictures anywhere.
@@ -21,6 +21,9 @@ from agent.policies.baseline.rule import NAME as BASELINE
 from agent.policies.baseline.rule import Baseline
 from agent.policies.local.model import Weights
 from agent.policies.local.policy import Local
+from agent.policies.nano import folder as nano_folder
+from agent.policies.nano.policy import NAME as NANO
+from agent.policies.nano.policy import Nano
 from agent.policies.native import Guidance, Native
 from agent.policies.openai.endpoint import Endpoint, Health
 from agent.policies.servers import Dialect, RosterError, Server, checked_url, read_servers
@@ -62,11 +65,12 @@ SERVERS = "SPEC_O3_SERVERS"
 API_KEY = "SPEC_O3_API_KEY"
 MODEL = "SPEC_O3_MODEL"
 ADAPTER = "SPEC_O3_ADAPTER"
+NANO_FOLDER = "SPEC_O3_NANO"
 FILE = "servers.toml"
 HEALTH_SECONDS = 5.0
 """Seconds for which a server's health is cached."""
 
-Kind = Literal["baseline", "server", "local", "replay"]
+Kind = Literal["baseline", "nano", "server", "local", "replay"]
 
 
 @dataclass(frozen=True)
@@ -82,15 +86,20 @@ class Entry:
 
 
 class Roster:
-    """The policies: baseline, servers, local model, replay. Safe to use from many threads at once."""
+    """The policies: baseline, nano model, servers, local model, replay. Safe to use from many threads at once.
+
+    :param nano: the folder of the nano model; None: there is none
+    """
 
     def __init__(
         self,
         servers: Iterable[Server],
         local: Weights | None = None,
         clock: Callable[[], float] = time.monotonic,
+        nano: Path | None = None,
     ) -> None:
         self.local = local
+        self.nano = nano
         self._clock = clock
         self._servers = {server.key: _ServerEntry(server, clock) for server in servers}
 
@@ -102,7 +111,8 @@ class Roster:
 
         The server "spec-o3" always exists: as the file defines it, else at ``url``, else at ``SPEC_O3_SERVER``, else
         on this machine's port 8000. ``SPEC_O3_MODEL`` (with ``SPEC_O3_ADAPTER``, if set) names a model for this
-        process.
+        process. The nano model is the one in the folder that ``SPEC_O3_NANO`` names, else the one that came with the
+        program, if it did.
 
         :param servers_file: a ``servers.toml`` that must exist; None: the one that ``SPEC_O3_SERVERS`` names
         :param database_folder: its ``servers.toml`` is read if it exists and no file was named
@@ -115,20 +125,28 @@ class Roster:
         if all(server.key != SPEC_O3 for server in servers):
             servers = (default_server(url), *servers)
         model = os.environ.get(MODEL)
-        return cls(servers, Weights(model, os.environ.get(ADAPTER) or None) if model else None)
+        local = Weights(model, os.environ.get(ADAPTER) or None) if model else None
+        packaged = nano_folder.PACKAGED if nano_folder.problem(nano_folder.PACKAGED) is None else None
+        return cls(servers, local, nano=_path(NANO_FOLDER) or packaged)
 
     def with_server(self, server: Server) -> Roster:
         """Return a copy with ``server``, which replaces the one with its key."""
         servers = {key: entry.server for key, entry in self._servers.items()} | {server.key: server}
-        return Roster(servers.values(), self.local, self._clock)
+        return Roster(servers.values(), self.local, self._clock, self.nano)
 
     def with_local(self, weights: Weights) -> Roster:
         """Return a copy with that model in this process."""
-        return Roster((entry.server for entry in self._servers.values()), weights, self._clock)
+        return Roster((entry.server for entry in self._servers.values()), weights, self._clock, self.nano)
+
+    def with_nano(self, folder: Path) -> Roster:
+        """Return a copy with the nano model of that folder."""
+        return Roster((entry.server for entry in self._servers.values()), self.local, self._clock, folder)
 
     def entries(self) -> tuple[Entry, ...]:
         """Return all of them, in display order."""
         found = [Entry("baseline", BASELINE, "baseline", None, "measures lines and bands, here", False)]
+        if self.nano is not None:
+            found.append(Entry("nano", NANO, "nano", "spec-o3", "a very small model, here", True))
         for entry in self._servers.values():
             server = entry.server
             note = f"{server.model or 'the model it serves'}, at {urlsplit(server.url).netloc}"
@@ -182,6 +200,8 @@ class Roster:
             return self._servers[key].health()
         if entry.kind == "local" and self.local is not None:
             return local_policy(self.local).check()
+        if entry.kind == "nano" and self.nano is not None:
+            return Nano(self.nano).check()
         return Health(True, f"{entry.title}: {entry.note}")
 
     def policy(
@@ -206,6 +226,8 @@ class Roster:
             return self._servers[key].policy(sampling, guidance)
         if entry.kind == "local" and self.local is not None:
             return local_policy(self.local, sampling)
+        if entry.kind == "nano" and self.nano is not None:
+            return Nano(self.nano, sampling)
         if entry.kind == "baseline":
             return Baseline()
         if trajectory is None:

@@ -151,7 +151,7 @@ def _draft(
             results,
             is_wanted=lambda job: not labels or known.label(job) is not None,
         )
-        threads = arguments.concurrency or (1 if choice.key in ("baseline", "local") else AT_A_TIME)
+        threads = arguments.concurrency or (1 if choice.key in ("baseline", "local", "nano") else AT_A_TIME)
         # Closed before the results: inspections in progress are stopped first.
         outcomes = open_things.enter_context(
             closing(

@@ -323,7 +323,7 @@ def scored(*scores: float | None) -> list[Trajectory]:
 def test_a_score_within_the_margin_needs_a_person_and_is_named():
     found = consensus(scored(-0.4), STAR, CV)
     assert (found.verdict, found.leaning, found.score) == (None, "NO", -0.4)
-    assert found.reasons == ("A narrow NO: the sum of the points (log odds) is −0.4; expected ±1 or beyond.",)
+    assert found.reasons == ("A narrow NO: the log odds of YES are −0.4; expected ±1 or beyond.",)
     assert consensus(scored(-0.4), STAR, CV, Limits(margin=0.3)).verdict == "NO"
     assert consensus(scored(1.5, 2.5), STAR, CV).verdict == "YES"
     assert consensus(scored(1.5, 2.5), STAR, CV).score == 2.0

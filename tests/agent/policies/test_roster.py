@@ -18,6 +18,7 @@ from agent.policies import Sampling
 from agent.policies.baseline.rule import Baseline
 from agent.policies.local.model import INSTALL, Loaded, Weights
 from agent.policies.local.policy import Local
+from agent.policies.nano.folder import PICTURES
 from agent.policies.native import Guidance, Native
 from agent.policies.roster import URL, Replay, Roster, RosterError
 from agent.policies.servers import Server, checked_url, read_servers
@@ -305,7 +306,7 @@ def test_a_key_file_is_not_used_for_another_address(file, tmp_path):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ("--policy gpt-9", "--policy: found 'gpt-9', expected one of baseline, local, openai, replay, spec-o3"),
+        ("--policy gpt-9", "--policy: found 'gpt-9', expected one of baseline, local, nano, openai, replay, spec-o3"),
         ("--temperature 1", "--temperature has no effect with --policy baseline, which takes no options"),
         ("--policy spec-o3 --adapter x", "--adapter has no effect with --policy spec-o3"),
         ("--policy local --server http://h/v1", "--server has no effect with --policy local"),
@@ -479,3 +480,39 @@ def test_torch_is_not_imported_before_a_model_is_loaded(folder):
     environment = {"SPEC_O3_MODEL": str(folder / "model"), "PATH": ""}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# ---- the nano model
+
+
+def test_a_nano_model_is_listed_only_where_there_is_one(tmp_path, monkeypatch):
+    monkeypatch.setattr("agent.policies.nano.folder.PACKAGED", tmp_path / "none")
+    assert "nano" not in [entry.key for entry in Roster.load().entries()]
+    with pytest.raises(CannotRun, match="--policy nano needs --model, a folder: no weights came with this"):
+        chosen("--policy", "nano")
+    monkeypatch.setenv("SPEC_O3_NANO", str(tmp_path))
+    roster = Roster.load()
+    entry = roster.entry("nano")
+    assert (entry.title, entry.kind, entry.samples_ok) == ("nano (trained on simulations)", "nano", True)
+    assert not roster.is_checkpoint("nano")
+    health = roster.health("nano")
+    assert not health.ok
+    assert "found no config.json, model.safetensors" in health.sentence
+    assert roster.with_local(Weights("x")).with_server(roster.server("spec-o3")).nano == tmp_path
+
+
+def test_the_packaged_nano_model_needs_no_configuration(tmp_path, monkeypatch):
+    for name in ("config.json", "model.safetensors", "tokenizer.json", "generation_config.json", *PICTURES[:1]):
+        (tmp_path / name).write_bytes(b"")
+    monkeypatch.setattr("agent.policies.nano.folder.find_spec", lambda name: name)
+    monkeypatch.setattr("agent.policies.nano.folder.PACKAGED", tmp_path)
+    assert Roster.load().nano == tmp_path
+    monkeypatch.setattr("agent.policies.nano.folder.find_spec", lambda name: None)
+    assert Roster.load().nano is None
+
+
+def test_a_folder_without_a_nano_model_is_refused(tmp_path):
+    with pytest.raises(CannotRun, match="found no such folder, expected the folder of a nano model"):
+        chosen("--policy", "nano", "--model", str(tmp_path / "none"))
+    with pytest.raises(CannotRun, match="--adapter has no effect with --policy nano"):
+        chosen("--policy", "nano", "--adapter", "x")

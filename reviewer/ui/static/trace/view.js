@@ -55,7 +55,7 @@ export const MARKS = [
 
 /** What the number on an answer is. */
 const SCORE =
-  "The baseline's sum: natural-log odds of YES. Above 0 is YES; " +
+  'Natural-log odds of YES: the sum of the baseline, or of a nano model at its answer word. Above 0 is YES; ' +
   'by default a spectrum is left to a person where it is within 1 of 0.'
 
 /** A number with its sign and one decimal. */

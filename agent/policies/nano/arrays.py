@@ -1,0 +1,112 @@
+"""What both parts of the network compute in the same way: normalisation, rotation by position, attention, SwiGLU.
+
+All in float32. A factor that is the same for every token (the weights of an RMSNorm, the scale of the queries) is
+multiplied into the matrix after it when the model is loaded.
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from types import TracebackType
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from agent.policies.nano.folder import Array
+
+
+class OneThread:
+    """Context in which numpy multiplies with one thread; it can be entered from many threads at once.
+
+    These matrices are so small that a second thread saves a third of the time on an idle machine, but multiplies it
+    on a busy one, where each multiplication waits until the other thread runs.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+        self._before: list[int] = []
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._before = [library.get_num_threads() for library in self._libraries]
+                for library in self._libraries:
+                    library.set_num_threads(1)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                for library, number in zip(self._libraries, self._before, strict=True):
+                    library.set_num_threads(number)
+
+
+@cache
+def one_thread() -> OneThread:
+    """Return the one context of this process."""
+    return OneThread()
+
+
+def transposed(*matrices: Array) -> Array:
+    """Return matrices (out, in), one after the other, as one contiguous matrix (in, out): the faster order here."""
+    return np.ascontiguousarray(np.concatenate(matrices).T)
+
+
+def normalised(x: Array, eps: float) -> Array:
+    """Return x (n, width) divided by the root of its mean square, row by row: an RMSNorm without its weights."""
+    squares = np.vecdot(x, x)
+    squares /= np.float32(x.shape[1])
+    squares += np.float32(eps)
+    result: Array = x * (1 / np.sqrt(squares))[:, None]
+    return result
+
+
+def frequencies(theta: float, width: int) -> Array:
+    """Return the angles per position of rotary embedding, (width / 2,)."""
+    exponents = np.arange(0, width, 2, dtype=np.float32) / np.float32(width)
+    found: Array = (1 / np.power(np.float32(theta), exponents)).astype(np.float32)
+    return found
+
+
+def rotate(x: Array, cosines: Array, sines: Array) -> None:
+    """Rotate x (n, heads, width) in place by angles (n, width / 2): component i with component i + width / 2."""
+    half = x.shape[2] // 2
+    first, second = x[..., :half], x[..., half:]
+    c, s = cosines[:, None], sines[:, None]
+    turned = first * c - second * s
+    second *= c
+    second += first * s
+    first[:] = turned
+
+
+def attend(queries: Array, keys: Array, values: Array, mask: Array | None = None) -> Array:
+    """Return softmax(q k + mask) v. Shapes (..., n, w), (..., w, m), (..., m, w); the mask (n, m) is of 0 and −∞."""
+    scores = queries @ keys
+    if mask is not None:
+        scores += mask
+    scores -= scores.max(axis=-1, keepdims=True)
+    np.exp(scores, out=scores)
+    sums = scores.sum(axis=-1, keepdims=True)
+    found = scores @ values
+    found /= sums
+    return found.astype(np.float32, copy=False)
+
+
+def gated(both: Array) -> Array:
+    """Return silu(gate) · up for the two halves of (n, 2 × inner)."""
+    inner = both.shape[1] // 2
+    gate, up = both[:, :inner], both[:, inner:]
+    found: Array = -gate
+    # exp overflows to infinity for very negative gates, and gate / infinity is the 0 that is wanted.
+    with np.errstate(over="ignore"):
+        np.exp(found, out=found)
+    np.add(found, 1, out=found)
+    np.divide(gate, found, out=found)
+    np.multiply(found, up, out=found)
+    return found

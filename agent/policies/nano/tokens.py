@@ -1,0 +1,206 @@
+"""Text and tokens of a nano model: its tokenizer, the chat layout, text from tokens as they come, and answer words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from agent.conversation import Conversation, PolicyError
+from agent.policies.nano.folder import TOKENIZER, Array, Folder
+from agent.settings_file import Problem
+from agent.tool import TOOL_BLOCK
+from agent.trajectory.messages import tool_result
+
+START, END = "<|im_start|>", "<|im_end|>"
+VISION_START, VISION_END = "<|vision_start|>", "<|vision_end|>"
+INCOMPLETE = "\ufffd"
+"""What the tokenizer gives for bytes that are no complete character."""
+
+Script = tuple[str | Image.Image, ...]
+"""Texts and pictures of a conversation in their order."""
+
+
+def script(conversation: Conversation) -> Script:
+    """Return what the model reads before its next turn: Qwen2.5-VL's stock chat template for these messages."""
+    system = conversation.system + (TOOL_BLOCK if conversation.with_tool else "")
+    found: list[str | Image.Image] = [f"{START}system\n{system}{END}\n{START}user\n{VISION_START}"]
+    found += [conversation.overview, f"{VISION_END}\n{conversation.prompt}{END}\n"]
+    for exchange in conversation.exchanges:
+        # The template adds the end; a model's text with it would repeat it.
+        found.append(f"{START}assistant\n{exchange.text.removesuffix(END)}{END}\n")
+        if (seen := exchange.observation) is not None:
+            image = None if seen.image is None else {"image": seen.image}
+            found.append(f"{START}user\n")
+            for block in tool_result(seen.text, image)["content"]:
+                found += [VISION_START, block["image"], VISION_END] if "image" in block else [block["text"]]
+            found.append(f"{END}\n")
+    found.append(f"{START}assistant\n")
+    return _joined(found)
+
+
+def _joined(parts: Sequence[str | Image.Image]) -> Script:
+    """Join neighbouring texts: a tokenizer may make one token of their ends."""
+    found: list[str | Image.Image] = []
+    for part in parts:
+        if isinstance(part, str) and found and isinstance(found[-1], str):
+            found[-1] += part
+        else:
+            found.append(part)
+    return tuple(found)
+
+
+class Vocabulary:
+    """The tokenizer of a model's folder. Safe to use from many threads at once."""
+
+    def __init__(self, folder: Folder) -> None:
+        """:raises PolicyError: the tokenizer cannot be used, or does not belong to this model"""
+        from tokenizers import Tokenizer
+
+        path = folder.path / TOKENIZER
+        try:
+            self._tokenizer: Any = Tokenizer.from_file(str(path))
+        # The library raises a plain Exception for a file that it cannot read.
+        except Exception as error:
+            raise PolicyError(
+                Problem(str(path), "file", str(error), "a tokenizer.json of the library tokenizers")
+            ) from None
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self.size = folder.config.text_config.vocab_size
+        self.ends = folder.ends
+        self.picture = folder.config.image_token_id
+        self.never = (folder.config.image_token_id, folder.config.video_token_id)
+        """Tokens that stand for pictures and are never written."""
+        self._check(path)
+
+    def ids(self, text: str) -> list[int]:
+        """Return the tokens of a text; special tokens in it are recognised."""
+        found: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return found
+
+    def text(self, ids: Sequence[int]) -> str:
+        """Return the text of tokens, special ones included."""
+        return str(self._tokenizer.decode(ids, skip_special_tokens=False))
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The text of each single token, in the order of their numbers."""
+        return tuple(self.text([number]) for number in range(self.size))
+
+    def _check(self, path: Path) -> None:
+        for token in (START, END, VISION_START, VISION_END):
+            if self._tokenizer.token_to_id(token) is None:
+                raise PolicyError(Problem(str(path), "added_tokens", f"no {token}", "the special tokens of Qwen2.5-VL"))
+        largest = max(self._tokenizer.get_vocab(with_added_tokens=True).values())
+        for what, number in (
+            ("its tokens", largest),
+            ("eos_token_id", max(self.ends)),
+            ("image_token_id", self.picture),
+        ):
+            if not 0 <= number < self.size:
+                raise PolicyError(Problem(str(path), what, str(number), f"less than the vocab_size {self.size}"))
+
+
+class TokenText:
+    """Turns tokens into text as they come. What may be the beginning of a character is held back."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._held: list[int] = []
+        self.written = ""
+
+    def add(self, token: int) -> str:
+        """Return the text that is certain with one more token."""
+        self._held.append(token)
+        text = self._vocabulary.text(self._held)
+        return "" if text.endswith(INCOMPLETE) else self._emit(text)
+
+    def end(self) -> str:
+        """Return what is left, incomplete characters as U+FFFD."""
+        return self._emit(self._vocabulary.text(self._held))
+
+    @property
+    def text(self) -> str:
+        """All text so far, with what is held back."""
+        return self.written + self._vocabulary.text(self._held)
+
+    def _emit(self, text: str) -> str:
+        self._held = []
+        self.written += text
+        return text
+
+
+_BOX = re.compile(r"\\boxed\s*\{\s*(?:\\text\s*\{\s*)?([A-Za-z]+)")
+_MARK = "\\boxed"
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """The log odds at the token that chose the word of a box; ``at``: where the box begins in the turn's text."""
+
+    at: int
+    log_odds: float
+
+
+class AnswerOdds:
+    r"""The log odds of YES against NO at the token that chooses the answer word.
+
+    That token is the one with which the first letter of the word in ``\boxed{`` is written. Of all tokens of the
+    vocabulary that could stand in its place, those that begin YES there are one class, those that begin NO the
+    other: "Y", "YES", " yes", "YES}", or a whole phrase as ``\boxed{YES}``. The log odds are the logarithm of the
+    probability of the first class minus that of the second, both from the logits before temperature and top-p:
+    ln Σ exp(z) over the first minus ln Σ exp(z) over the second. They are conditional on the thought that the model
+    has just written, and so are not the probability of the class. If no token of one class could stand there, as
+    in a vocabulary with a phrase for YES only, there are no log odds.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._choices: list[_Choice] = []
+
+    def add(self, before: str, after: str, logits: Array) -> None:
+        """Take one token: the turn's text before and after it, and the logits (vocabulary,) from which it came."""
+        at = after.rfind(_MARK)
+        if at < 0 or _BOX.match(before, at):
+            return
+        word = _BOX.match(after, at)
+        if word is None or not (_begins(word[1], "YES") or _begins(word[1], "NO")):
+            return
+        begun = before[at:]
+        texts = self._vocabulary.texts
+        classes: dict[str, list[int]] = {"YES": [], "NO": []}
+        for number, text in enumerate(texts):
+            found = _BOX.match(begun + text) if begun else _BOX.search(text)
+            for verdict, tokens in classes.items():
+                if found is not None and _begins(found[1], verdict):
+                    tokens.append(number)
+        if all(classes.values()):
+            yes, no = (_log_sum(logits[tokens]) for tokens in classes.values())
+            self._choices.append(_Choice(at, yes - no))
+
+    def of_answer(self, text: str) -> float | None:
+        """Return the log odds that belong to the answer of a whole turn; None if there are none.
+
+        As the loop reads a turn: the first box after the last ``<answer>``.
+        """
+        first = text.rfind("<answer>")
+        return next((choice.log_odds for choice in self._choices if choice.at >= first), None)
+
+
+def _begins(word: str, verdict: str) -> bool:
+    word = word.upper()
+    return word == verdict or verdict.startswith(word)
+
+
+def _log_sum(logits: NDArray[np.float32]) -> float:
+    exact = logits.astype(np.float64)
+    largest = float(exact.max())
+    return largest + float(np.log(np.exp(exact - largest).sum()))
