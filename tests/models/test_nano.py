@@ -189,7 +189,9 @@ def test_tokens_and_logits_are_those_of_transformers(models, name):
             states = model.states(given, Cache(model.folder.config.text_config))
             found = model.language.logits(states)
             assert np.abs(found - expected).max() < TOLERANCE * np.abs(expected).max()
-            conversation = continued(conversation, f"<think>Turn {turn}: Hα, 光谱.</think>", number + turn)
+            conversation = continued(
+                conversation, f"<think>Turn {turn}: Hα, 光谱. So it is a cataclysmic variable.</think>", number + turn
+            )
 
 
 @pytest.mark.parametrize("name", NAMES)

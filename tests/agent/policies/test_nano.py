@@ -9,6 +9,7 @@ import hashlib
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import zip_longest
 from math import log
@@ -16,13 +17,14 @@ from math import log
 import numpy as np
 import pytest
 from PIL import Image
+from threadpoolctl import threadpool_info
 
 from agent import tool
 from agent.conversation import CannotTell, Conversation, Exchange, PolicyError, Remark, Score, Stop, Usage
 from agent.loop import Ended, Text, inspect
 from agent.policies import Sampling
 from agent.policies.nano import policy as nano_policy
-from agent.policies.nano.model import NanoModel
+from agent.policies.nano.model import KEPT, NanoModel
 from agent.policies.nano.pictures import resized, smart_size
 from agent.policies.nano.policy import NAME, Nano
 from agent.policies.nano.tokens import script
@@ -124,6 +126,19 @@ def test_two_conversations_at_once_do_not_mix(original, model):
     assert len(pieces) > 5
     assert [text_of(each) for each in zip(*pieces, strict=True)] == alone
     assert alone[0] != alone[1]
+
+
+def test_many_threads_write_the_same_as_one(original, model):
+    """More conversations than are kept, several at a time; afterwards numpy has its threads back."""
+    before = [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+    scripts = [script(conversation(zooms=number % 2, seed=number)) for number in range(KEPT + 4)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda one: text_of(model.write(one, SHORT)), scripts))
+    alone = NanoModel.load(original)
+    assert found == [text_of(alone.write(one, SHORT)) for one in scripts]
+    assert len(model._kept) == KEPT
+    after = [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+    assert after[: len(before)] == before
 
 
 def test_the_pixels_decide_and_not_only_the_size_of_a_picture(model):

@@ -52,7 +52,9 @@ api_key_env = "MY_KEY"
 
 
 @pytest.fixture(autouse=True)
-def plain_environment(monkeypatch):
+def plain_environment(monkeypatch, tmp_path_factory):
+    """No settings in the environment, and no packaged nano model."""
+    monkeypatch.setattr("agent.policies.nano.folder.PACKAGED", tmp_path_factory.getbasetemp() / "no weights")
     for name in list(os.environ):
         if name.startswith(("SPEC_O3_", "OPENAI_")):
             monkeypatch.delenv(name)
@@ -486,7 +488,6 @@ def test_torch_is_not_imported_before_a_model_is_loaded(folder):
 
 
 def test_a_nano_model_is_listed_only_where_there_is_one(tmp_path, monkeypatch):
-    monkeypatch.setattr("agent.policies.nano.folder.PACKAGED", tmp_path / "none")
     assert "nano" not in [entry.key for entry in Roster.load().entries()]
     with pytest.raises(CannotRun, match="--policy nano needs --model, a folder: no weights came with this"):
         chosen("--policy", "nano")
