@@ -25,9 +25,10 @@ from time import perf_counter
 from agent.conversation import Conversation, Piece, Policy
 from agent.loop import Ended, Text, inspect
 from agent.policies import Sampling
-from agent.policies.local.policy import Local
+from agent.policies.local.model import Loaded, Weights
 from agent.policies.nano import folder
-from agent.policies.nano.policy import Nano
+from agent.policies.nano.policy import Nano, model
+from agent.policies.spec_o3 import messages
 from agent.simulate import KINDS, simulate, truth
 from agent.simulate.instrument import SURVEYS
 from agent.spectrum import Spectrum
@@ -74,6 +75,26 @@ class Driven:
         yield f"\n<tool_call>\n{call}\n</tool_call>"
 
 
+class Reference:
+    """The policy "local": transformers in this process. Like the nano model, it writes no token of a picture."""
+
+    def __init__(self, path: Path, sampling: Sampling) -> None:
+        self._loaded = Loaded.load(Weights(str(path)))
+        self._loaded.model.generation_config.suppress_tokens = list(model(path).vocabulary.never)
+        self._sampling = sampling
+
+    @property
+    def drafter(self) -> Drafter:
+        return Drafter("model", "transformers")
+
+    def turn(self, conversation: Conversation) -> Iterator[Piece]:
+        pieces: list[Piece] = []
+        seen = [exchange.observation for exchange in conversation.exchanges]
+        images = [conversation.overview, *(one.image for one in seen if one and one.image)]
+        self._loaded.write(messages(conversation), images, self._sampling, pieces.append, lambda: False)
+        yield from pieces
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks.nano", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -98,8 +119,8 @@ def main() -> None:
     if arguments.no_reference or not all(map(find_spec, ("torch", "transformers"))):
         results.text("Not compared with transformers.")
         return
-    local = inspected(Local(str(arguments.model), sampling=sampling), arguments.traces, tasks, arguments.zooms)
-    report_differences(results, nano, local)
+    reference = inspected(Reference(arguments.model, sampling), arguments.traces, tasks, arguments.zooms)
+    report_differences(results, nano, reference)
 
 
 def questions(number: int, tasks: Sequence[Task]) -> Iterator[tuple[Spectrum, Task]]:
@@ -140,8 +161,8 @@ def report_times(results: Results, traces: Sequence[Trace]) -> None:
     results.text(f"{len(traces)} inspections of {turns} turns in all; {answered} with an answer.")
 
 
-def report_differences(results: Results, nano: Sequence[Trace], local: Sequence[Trace]) -> None:
-    pairs = list(enumerate(zip(nano, local, strict=True)))
+def report_differences(results: Results, nano: Sequence[Trace], reference: Sequence[Trace]) -> None:
+    pairs = list(enumerate(zip(nano, reference, strict=True)))
     different = [
         (n, ours, theirs) for n, (ours, theirs) in pairs if (ours.texts, ours.reason) != (theirs.texts, theirs.reason)
     ]

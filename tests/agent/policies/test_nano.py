@@ -31,11 +31,10 @@ from agent.policies.nano.tokens import script
 from agent.simulate import simulate
 from agent.tasks import load
 from tests.conftest import ROOT
+from tests.support.nano_model import change, made_to_write, put, write
 
 pytest.importorskip("tokenizers")
 pytest.importorskip("safetensors")
-
-from tests.support.nano_model import change, made_to_write, put, write
 
 TASKS = load()
 SPECTRUM = simulate("cv", "LAMOST", 20.0, seed=1)

@@ -16,11 +16,10 @@ from reviewer.store import Store
 from reviewer.web.app import build
 from reviewer.web.auth import COOKIE
 from tests.support.cli import run
+from tests.support.nano_model import write
 
 pytest.importorskip("tokenizers")
 pytest.importorskip("safetensors")
-
-from tests.support.nano_model import write
 
 PASSWORD = "correct horse"
 
