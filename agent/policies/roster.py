@@ -126,8 +126,7 @@ class Roster:
             servers = (default_server(url), *servers)
         model = os.environ.get(MODEL)
         local = Weights(model, os.environ.get(ADAPTER) or None) if model else None
-        packaged = nano_folder.PACKAGED if nano_folder.problem(nano_folder.PACKAGED) is None else None
-        return cls(servers, local, nano=_path(NANO_FOLDER) or packaged)
+        return cls(servers, local, nano=_path(NANO_FOLDER) or nano_folder.packaged())
 
     def with_server(self, server: Server) -> Roster:
         """Return a copy with ``server``, which replaces the one with its key."""

@@ -219,6 +219,11 @@ class Folder:
     abstain: Abstain | None
 
 
+def packaged() -> Path | None:
+    """Return the folder of the weights that came with the program; None if none did."""
+    return PACKAGED if (PACKAGED / WEIGHTS).is_file() else None
+
+
 def problem(path: Path) -> str | None:
     """Return why there is no model to load at ``path``, as far as can be seen without reading; None: nothing."""
     if not path.is_dir():

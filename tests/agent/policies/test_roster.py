@@ -505,11 +505,13 @@ def test_a_nano_model_is_listed_only_where_there_is_one(tmp_path, monkeypatch):
 def test_the_packaged_nano_model_needs_no_configuration(tmp_path, monkeypatch):
     for name in ("config.json", "model.safetensors", "tokenizer.json", "generation_config.json", *PICTURES[:1]):
         (tmp_path / name).write_bytes(b"")
-    monkeypatch.setattr("agent.policies.nano.folder.find_spec", lambda name: name)
     monkeypatch.setattr("agent.policies.nano.folder.PACKAGED", tmp_path)
-    assert Roster.load().nano == tmp_path
+    roster = Roster.load()
+    assert [entry.key for entry in roster.entries()] == ["baseline", "nano", "spec-o3", "replay"]
     monkeypatch.setattr("agent.policies.nano.folder.find_spec", lambda name: None)
-    assert Roster.load().nano is None
+    health = roster.health("nano")
+    assert not health.ok
+    assert health.sentence == "a nano model needs tokenizers and safetensors: pip install tokenizers safetensors"
 
 
 def test_a_folder_without_a_nano_model_is_refused(tmp_path):
