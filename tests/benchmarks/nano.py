@@ -4,10 +4,16 @@
 
 Each trace is a whole inspection of another simulated spectrum: all kinds, surveys, S/N of 8 to 60, and the tasks of
 the folder's abstain.json. "first words" is the time from the request to the first text on the page, "verdict" the
-time to the answer; both contain drawing, and the first inspection also the loading of the model. The program is kept on
-two cores. The reference is the policy "local", transformers in float32, if this Python has it. ``--zooms`` is for
-random weights, which never call the tool: after the model's own text, each turn gets a tool call, and the last an
-answer.
+time to the answer; both contain drawing, and the first inspection also the loading of the model. The program is kept
+on two cores.
+
+The reference is the policy "local", transformers in float32, if this Python has it. Where the logits of the two most
+likely tokens are about 1e-4 apart, two programs in float32 may choose different ones, as transformers itself does with
+another of its attention functions. So for a turn that differs, the smallest such distance is given; a larger one is an
+error.
+
+``--zooms`` is for random weights, which never call the tool: after the model's own text, each turn gets a tool call,
+and the last an answer.
 """
 
 from __future__ import annotations
@@ -22,11 +28,14 @@ from itertools import cycle, islice
 from pathlib import Path
 from time import perf_counter
 
+import numpy as np
+
 from agent.conversation import Conversation, Piece, Policy
 from agent.loop import Ended, Text, inspect
 from agent.policies import Sampling
 from agent.policies.local.model import Loaded, Weights
 from agent.policies.nano import folder
+from agent.policies.nano.folder import Array
 from agent.policies.nano.policy import Nano, model
 from agent.policies.spec_o3 import messages
 from agent.simulate import KINDS, simulate, truth
@@ -45,12 +54,40 @@ CENTRES = (6563, 4861, 4686, 5876, 4340, 5165, 7100)
 
 @dataclass(frozen=True)
 class Trace:
-    """What a policy wrote, one text per turn, and the seconds to the first text and to the end."""
+    """What a policy wrote, one text per turn, and the seconds to the first text and to the end.
+
+    ``ties``: for each turn the smallest distance between the logits of the two most likely tokens, if it is watched.
+    """
 
     texts: tuple[str, ...]
     reason: str
     first: float
     end: float
+    ties: tuple[float, ...] = ()
+
+
+class Watched(Nano):
+    """The nano policy; it records how close to each other the two most likely tokens came, turn by turn."""
+
+    def __init__(self, path: Path, sampling: Sampling) -> None:
+        super().__init__(path, sampling)
+        self.ties: list[float] = []
+        language = model(path).language
+        logits = language.logits
+
+        def watched(states: Array) -> Array:
+            found = logits(states)
+            second, first = np.partition(found[-1], -2)[-2:]
+            self.ties[-1] = min(self.ties[-1], float(first - second))
+            return found
+
+        language.logits = watched
+
+    def turn(self, conversation: Conversation) -> Iterator[Piece]:
+        if not conversation.exchanges:
+            self.ties = []
+        self.ties.append(float("inf"))
+        yield from super().turn(conversation)
 
 
 class Driven:
@@ -114,7 +151,7 @@ def main() -> None:
     tasks = [known[key] for key in (about.tasks if about else known)]
     sampling = Sampling(max_tokens=arguments.max_tokens)
     results = Results()
-    nano = inspected(Nano(arguments.model, sampling), arguments.traces, tasks, arguments.zooms)
+    nano = inspected(Watched(arguments.model, sampling), arguments.traces, tasks, arguments.zooms)
     report_times(results, nano)
     if arguments.no_reference or not all(map(find_spec, ("torch", "transformers"))):
         results.text("Not compared with transformers.")
@@ -134,20 +171,20 @@ def questions(number: int, tasks: Sequence[Task]) -> Iterator[tuple[Spectrum, Ta
 
 def inspected(policy: Policy, number: int, tasks: Sequence[Task], zooms: int | None) -> list[Trace]:
     """Return one trace per question, one after the other."""
-    if zooms is not None:
-        policy = Driven(policy, zooms)
+    shown = policy if zooms is None else Driven(policy, zooms)
     found = []
     for spectrum, task in questions(number, tasks):
         texts: dict[int, str] = {}
         start, first = perf_counter(), float("nan")
-        for event in inspect(spectrum, task, policy):
+        for event in inspect(spectrum, task, shown):
             if isinstance(event, Text):
                 if not texts:
                     first = perf_counter() - start
                 texts[event.turn] = texts.get(event.turn, "") + event.text
         assert isinstance(event, Ended)
         assert event.reason != "policy failed", event.detail
-        found.append(Trace(tuple(texts.values()), event.reason, first, perf_counter() - start))
+        ties = tuple(policy.ties) if isinstance(policy, Watched) else ()
+        found.append(Trace(tuple(texts.values()), event.reason, first, perf_counter() - start, ties))
     return found
 
 
@@ -176,8 +213,10 @@ def report_differences(results: Results, nano: Sequence[Trace], reference: Seque
         )
         a, b = (next(iter(trace.texts[turn : turn + 1]), trace.reason) for trace in (ours, theirs))
         at = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+        tie = ours.ties[turn] if turn < len(ours.ties) else float("nan")
         results.text(
-            f"Trace {n}, turn {turn + 1}, character {at}: {a[at : at + 60]!r}; transformers: {b[at : at + 60]!r}."
+            f"Trace {n}, turn {turn + 1}, character {at}: {a[at : at + 60]!r}; transformers: {b[at : at + 60]!r}. "
+            f"Smallest distance of the two most likely tokens in that turn: {tie:.1e}."
         )
 
 
