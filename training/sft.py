@@ -187,13 +187,18 @@ OnStep = Callable[[int, int, Mapping[str, Any]], None]
 class Collator:
     """Makes a batch from the numbers of the examples; pictures are read when their batch is made."""
 
-    def __init__(self, examples: Sequence[Example], processor: Any, with_tool: bool) -> None:
-        self._examples = examples
+    def __init__(
+        self, examples: Sequence[Example], processor: Any, with_tool: bool, held_out: Sequence[Example] = ()
+    ) -> None:
+        # Not joined into a list: a sequence may make each example when it is needed.
+        self._parts = (examples, held_out)
         self._renderer = Renderer(processor)
         self._with_tool = with_tool
 
     def __call__(self, rows: Sequence[Mapping[str, int]]) -> dict[str, Tensor]:
-        examples = [self._examples[row["place"]] for row in rows]
+        first, second = self._parts
+        places = [row["place"] for row in rows]
+        examples = [first[place] if place < len(first) else second[place - len(first)] for place in places]
         read = [rendered(example, self._renderer, self._with_tool) for example in examples]
         return for_learning(read, self._renderer.processor)
 
@@ -312,7 +317,7 @@ def trainer_of(
         model=loaded.model,
         args=arguments,
         processing_class=loaded.processor,
-        data_collator=Collator([*examples, *held_out], loaded.processor, settings.with_tool),
+        data_collator=Collator(examples, loaded.processor, settings.with_tool, held_out),
         train_dataset=places(0, len(examples)),
         eval_dataset=places(len(examples), len(held_out)) if held_out else None,
     )

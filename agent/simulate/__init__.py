@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from agent.simulate import emitters, stars
 from agent.simulate.atoms import interstellar_lines
-from agent.simulate.instrument import SURVEYS, observe
+from agent.simulate.instrument import SURVEYS, Survey, observe
 from agent.simulate.profiles import C_KM_S, FloatArray, grid, reddening
 from agent.simulate.stars import Recipe
 from agent.spectrum import Spectrum
@@ -85,7 +85,9 @@ def truth(kind: str, task: str) -> Verdict:
     return "YES" if {"be": "b"}.get(kind, kind) == task else "NO"
 
 
-def simulate(kind: str, survey: str, snr: float, seed: int, redshift: float = 0.0) -> Spectrum:
+def simulate(
+    kind: str, survey: str, snr: float, seed: int, redshift: float = 0.0, instrument: Survey | None = None
+) -> Spectrum:
     """Simulate one spectrum of ``kind`` as ``survey`` would deliver it; equal arguments give equal spectra, bit for
     bit.
 
@@ -99,13 +101,14 @@ def simulate(kind: str, survey: str, snr: float, seed: int, redshift: float = 0.
     :param redshift: the catalogue value, kept as ``Spectrum.redshift``. The source is there, but for a
         radial velocity of some tens of km/s that the catalogue does not know. Quasars and galaxies left at 0
         stand at a tricky redshift that the catalogue knows for every second seed.
+    :param instrument: another spectrograph than the survey's own; the source stays the same
     :raises KeyError: no such kind or survey, naming those there are
     """
     truth(kind, "")
     if survey not in SURVEYS:
         raise KeyError(f"no survey {survey!r}; there are {', '.join(SURVEYS)}")
     rng = np.random.default_rng([seed, zlib.crc32(kind.encode()), zlib.crc32(survey.encode())])
-    instrument = SURVEYS[survey]
+    instrument = instrument or SURVEYS[survey]
     redshift, true_redshift = _redshifts(kind, redshift, seed, rng)
     observed = grid(float(instrument.wavelength[0]) - 60, float(instrument.wavelength[-1]) + 60)
     flux, facts = _RECIPES[kind](observed / (1 + true_redshift), rng)

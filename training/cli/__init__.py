@@ -11,4 +11,5 @@ COMMANDS = (
     lazy("bench", "Score a policy on a test set; runs and specialists in one table.", "training.cli.bench"),
     lazy("specialist", "Train a small 1-D network for a class, or classify with it.", "training.cli.specialist"),
     lazy("miniature", "Repeat both training stages on a small model and simulated spectra.", "training.cli.miniature"),
+    lazy("nano", "Train the nano model from random weights on simulated spectra.", "training.cli.nano"),
 )

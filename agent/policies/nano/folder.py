@@ -71,6 +71,19 @@ class Language(_Settings):
     rope_parameters: Rotary
     use_sliding_window: Literal[False] = False
 
+    @model_validator(mode="before")
+    @classmethod
+    def _older(cls, given: Any) -> Any:
+        """Read the layout of transformers 4 and of the published checkpoints too, in which training writes a model."""
+        if (
+            isinstance(given, Mapping)
+            and "rope_parameters" not in given
+            and isinstance(given.get("rope_scaling"), Mapping)
+        ):
+            rotary = dict(given["rope_scaling"])
+            return {**given, "rope_parameters": rotary | {"rope_theta": given.get("rope_theta")}}
+        return given
+
     @property
     def head(self) -> int:
         return self.hidden_size // self.num_attention_heads

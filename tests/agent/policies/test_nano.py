@@ -428,6 +428,16 @@ def test_the_settings_of_transformers_5_are_read_too(folder):
     assert text_of(NanoModel.load(folder).write(script(conversation()), SHORT))
 
 
+def test_the_layout_of_the_published_checkpoints_is_read_too(folder):
+    """Rotary parameters in two fields, as training writes them for transformers 4 and 5."""
+    before = text_of(NanoModel.load(folder).write(script(conversation()), SHORT))
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    rotary = config["text_config"].pop("rope_parameters")
+    config["text_config"] |= {"rope_theta": rotary.pop("rope_theta"), "rope_scaling": rotary}
+    put(folder, "config.json", config)
+    assert text_of(NanoModel.load(folder).write(script(conversation()), SHORT)) == before
+
+
 def test_neither_torch_nor_transformers_is_imported(original):
     """In a new process, with both made impossible to import."""
     code = (

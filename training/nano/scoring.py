@@ -1,0 +1,155 @@
+"""Greedy inspections of many spectra by a nano model, with the log odds of each verdict, in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agent.simulate import CLASSES
+from agent.trajectory import Drafter
+from agent.trajectory.steps import Verdict
+from agent.trajectory.tags import parse
+from training.data.records import Question
+from training.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from training.grpo.cached import CachedGeneration
+    from training.grpo.rollout import GeneratedTurn, Request
+
+AT_ONCE = 64
+TURNS, TURN_TOKENS, TOKENS = 5, 32, 1000
+"""Limits of an inspection: assistant turns, tokens of one, tokens of all."""
+LIMIT = 10.0
+"""Log odds beyond this are of no use; also those of an inspection whose verdict has none."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdict about a question, None if there is none; ``log_odds`` of YES; ``text`` is all that was written."""
+
+    question: Question
+    verdict: Verdict | None
+    log_odds: float
+    text: str
+
+    @property
+    def right(self) -> bool:
+        return self.verdict == self.question.label
+
+
+class _Greedy:
+    """A generator of turns that takes the most likely token and records the odds of the verdict, by row."""
+
+    def __init__(self, cache: CachedGeneration, verdicts: tuple[int, int], ends: frozenset[int]) -> None:
+        self.ends = ends
+        self.odds: dict[int, float] = {}
+        self._cache = cache
+        self._verdicts = verdicts
+
+    def any_waiting(self, waiting: int) -> bool:
+        return waiting > 0
+
+    def write(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
+        yes, no = self._verdicts
+        here: dict[int, float] = {}
+
+        def sampler(logits: Tensor) -> Tensor:
+            chosen = logits.argmax(dim=-1)
+            for place, (request, token) in enumerate(zip(requests, chosen.tolist(), strict=True)):
+                if token in (yes, no):
+                    here.setdefault(request.row, float(logits[place, yes] - logits[place, no]))
+            return chosen
+
+        written = self._cache.write(requests, sampler)
+        self.odds |= here
+        return written
+
+
+def judge(folder: Path, questions: Sequence[Question], progress: Callable[[int], None] | None = None) -> list[Judged]:
+    """Inspect each question once with the model of ``folder``.
+
+    :param folder: a model with a processor
+    :param progress: gets the number of questions done
+    """
+    from training.grpo.cached import CachedGeneration
+    from training.grpo.generators import forbidden_ids
+    from training.grpo.rollout import Limits, run_rollouts
+    from training.model import load
+    from training.render import Renderer
+
+    loaded = load(ModelSettings(name=str(folder), frozen=(), dtype="float32"))
+    tokenizer = loaded.processor.tokenizer
+    ends = frozenset(tokenizer.convert_tokens_to_ids(["<|im_end|>", "<|endoftext|>"]))
+    yes, no = (tokenizer.convert_tokens_to_ids(rf"<answer>\boxed{{{word}}} ") for word in ("YES", "NO"))
+    model: Any = loaded.model.eval()
+    judged: list[Judged] = []
+    for first in range(0, len(questions), AT_ONCE):
+        some = questions[first : first + AT_ONCE]
+        cache = CachedGeneration(model, loaded.processor, ends, forbidden_ids(tokenizer), AT_ONCE)
+        greedy = _Greedy(cache, (yes, no), ends)
+        batch = run_rollouts(
+            some,
+            Renderer(loaded.processor),
+            greedy,
+            Limits(TURNS, TURN_TOKENS, TOKENS),
+            Drafter("model", "nano"),
+        )
+        for row, (question, rollout) in enumerate(zip(some, batch.rollouts, strict=True)):
+            reply = parse(rollout.turns[-1]).answer if rollout.turns else None
+            verdict = None if reply is None else reply.verdict
+            odds = greedy.odds.get(row, 0.0 if verdict is None else LIMIT if verdict == "YES" else -LIMIT)
+            judged.append(Judged(question, verdict, float(np.clip(odds, -LIMIT, LIMIT)), rollout.response))
+        if progress is not None:
+            progress(len(judged))
+    return judged
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Answers to one task: right YES, wrong YES, missed YES, and questions that are left to a person."""
+
+    hit: int
+    false: int
+    missed: int
+    left: int
+    n: int
+
+    @property
+    def f1(self) -> float | None:
+        """F1 of the questions that are not left; None without any YES."""
+        whole = 2 * self.hit + self.false + self.missed
+        return 2 * self.hit / whole if whole else None
+
+    @property
+    def coverage(self) -> float:
+        return 1 - self.left / self.n if self.n else 0.0
+
+
+def counts(judged: Sequence[Judged], task: str, bound: float = 0.0, even: float = 0.0) -> Counts:
+    """Count the answers to a task.
+
+    :param bound: log odds above which the answer is YES
+    :param even: an answer nearer than this to ``bound`` is left to a person
+    """
+    mine = [one for one in judged if one.question.task.key == task]
+    kept = [one for one in mine if abs(one.log_odds - bound) >= even]
+    pairs = [(one.log_odds > bound, one.question.label == "YES") for one in kept]
+    hit, false, missed = (pairs.count(pair) for pair in ((True, True), (True, False), (False, True)))
+    return Counts(hit, false, missed, len(mine) - len(kept), len(mine))
+
+
+def best_bounds(judged: Sequence[Judged]) -> dict[str, float]:
+    """Return for each task the log odds with the best F1, the middle of the best range nearest to 0."""
+    found = {}
+    for task in CLASSES:
+        grid = np.arange(-4.0, 4.01, 0.25)
+        scores = [counts(judged, task, float(bound)).f1 or 0.0 for bound in grid]
+        best = grid[np.array(scores) >= max(scores) - 0.005]
+        found[task] = float(best[np.argmin(np.abs(best))])
+    return found

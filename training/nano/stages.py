@@ -1,0 +1,285 @@
+"""The stages of the nano model, each a folder that exists once it is done: random weights, SFT, GRPO, the finished one.
+
+Each stage continues from its last checkpoint. Uses training.sft and training.grpo with their own settings.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from agent.batch.journal import write_atomic
+from training.miniature.model import Size, model_for, processor_for, shrunk
+from training.miniature.stages import BETA2
+from training.nano.package import CARD, SCORES, package
+from training.nano.spectra import questions
+from training.nano.teacher import Shrink, Traces, phrases
+from training.run import Run, Start
+from training.settings import ModelSettings, to_mapping
+
+RANDOM, SFT, GRPO, FINISHED = "random", "sft", "grpo", "nano"
+SETTINGS = "nano.json"
+VERSION = "1"
+"""Of the weights, as it is stored with each trace."""
+
+
+@dataclass(frozen=True)
+class Cold:
+    """The SFT stage: each trace is used once."""
+
+    traces: int
+    batch: int
+    rate: float
+    checkpoints: int
+    workers: int = 1
+
+
+@dataclass(frozen=True)
+class Reward:
+    """The GRPO stage, with fields as in ``training.grpo.GrpoSettings``."""
+
+    spectra: int
+    rounds: int
+    prompts: int
+    rollouts: int
+    mini_batch: int
+    rate: float
+    validation: int
+    validate_rounds: int
+    checkpoints: int
+
+
+@dataclass(frozen=True)
+class Scale:
+    """All settings of a model but its seed.
+
+    :param test: simulated questions of the model card
+    :param dtype: of the computation; the weights that are trained are float32
+    """
+
+    name: str
+    size: Size
+    sft: Cold
+    grpo: Reward
+    test: int
+    dtype: Literal["bfloat16", "float32"] = "bfloat16"
+    turns: int = 5
+    turn_tokens: int = 32
+
+
+_SIZE = Size(
+    width=256,
+    layers=5,
+    keys=2,
+    inner=704,
+    sight_width=160,
+    sight_layers=4,
+    sight_inner=448,
+    # One attention per picture takes less time on a CPU than one per window.
+    whole=(0, 1, 2, 3),
+    picture=(8, 60),
+    context=1024,
+    paper=True,
+)
+SCALES: Mapping[str, Scale] = MappingProxyType(
+    {
+        # Too small to learn anything; it shows that every stage runs and resumes.
+        "quick": Scale(
+            "quick",
+            Size(width=64, layers=2, inner=128, keys=1, sight_width=32, picture=(8, 12), context=1024, paper=True),
+            Cold(traces=12, batch=4, rate=1e-3, checkpoints=1),
+            Reward(
+                4, 1, prompts=2, rollouts=2, mini_batch=2, rate=1e-4, validation=2, validate_rounds=1, checkpoints=1
+            ),
+            test=8,
+            dtype="float32",
+            turns=2,
+        ),
+        "full": Scale(
+            "full",
+            _SIZE,
+            Cold(traces=44_000, batch=16, rate=7e-4, checkpoints=50),
+            Reward(
+                16_000,
+                250,
+                prompts=8,
+                rollouts=8,
+                mini_batch=8,
+                rate=4e-5,
+                validation=400,
+                validate_rounds=25,
+                checkpoints=5,
+            ),
+            test=1600,
+        ),
+    }
+)
+
+OnMessage = Callable[[str], None]
+"""Receives one line of progress."""
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The stages in a folder."""
+
+    folder: Path
+    seed: int
+    scale: Scale
+    report: OnMessage
+
+    @property
+    def shrink(self) -> Shrink:
+        return partial(shrunk, size=self.scale.size)
+
+    def random(self) -> Path:
+        """Make tokenizer and random weights, unless they are there; return their folder."""
+        import torch
+
+        folder = self.folder / RANDOM
+        if folder.is_dir():
+            return folder
+        unfinished = folder.with_name(f"{RANDOM}.unfinished")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        # The bytes of any text have tokens; all other text of a trace is a phrase.
+        texts = [*phrases(), "Error: The specified wavelength range is invalid or outside the available data range"]
+        processor = processor_for(texts, self.scale.size, phrases())
+        torch.manual_seed(self.seed)
+        model_for(processor.tokenizer, self.scale.size).save_pretrained(unfinished)
+        processor.save_pretrained(unfinished)
+        unfinished.rename(folder)
+        return folder
+
+    def sft(self) -> Path:
+        """Learn from the traces of the script, unless that is done; return the folder of the model.
+
+        :raises ModelError, RunError: as ``training.sft.train``
+        """
+        from training.sft import SftSettings, train
+
+        run, cold = Run(self.folder / SFT), self.scale.sft
+        if not run.finished:
+            settings = SftSettings(
+                model=self._model(self.random()),
+                output=str(run.folder),
+                seed=self.seed,
+                max_length=self.scale.size.context,
+                epochs=1.0,
+                batch_size=cold.batch,
+                learning_rate=cold.rate,
+                warmup=0.04,
+                beta2=BETA2,
+                weight_decay=0.02,
+                save_steps=cold.checkpoints,
+                keep_checkpoints=2,
+                gradient_checkpointing=False,
+                workers=cold.workers,
+            )
+            traces = Traces("sft", cold.traces, self.shrink)
+            train(settings, traces, start=_start(run), on_step=self._steps(SFT))
+        return run.model
+
+    def grpo(self) -> Path:
+        """Learn from the published reward, unless that is done; return the folder of the model.
+
+        :raises ModelError, RunError: as ``training.grpo.learning.train``
+        """
+        from training.grpo.learning import train
+        from training.grpo.settings import GrpoSettings
+
+        run, reward = Run(self.folder / GRPO), self.scale.grpo
+        if not run.finished:
+            start, context = self.sft(), self.scale.size.context
+            settings = GrpoSettings(
+                model=self._model(start),
+                output=str(run.folder),
+                seed=self.seed,
+                prompts=reward.prompts,
+                rollouts=reward.rollouts,
+                mini_batch=reward.mini_batch,
+                per_device=reward.rollouts,
+                rounds=reward.rounds,
+                learning_rate=reward.rate,
+                warmup=1,
+                loss="grpo",
+                kl=0.0,
+                validate_rounds=reward.validate_rounds,
+                max_turns=self.scale.turns,
+                turn_tokens=self.scale.turn_tokens,
+                mask_unfinished=True,
+                prompt_tokens=context // 2,
+                response_tokens=context // 2,
+                writing_batch=reward.prompts * reward.rollouts,
+                gradient_checkpointing=False,
+                save_rounds=reward.checkpoints,
+                keep_checkpoints=1,
+                traces=2,
+            )
+            selected, validation = questions("grpo", reward.spectra), questions("validation", reward.validation)
+            train(settings, selected, start=_start(run), on_step=self._steps(GRPO), validation=validation)
+        return run.model
+
+    def package(self) -> Path:
+        """Judge simulated test spectra and write the finished folder, unless it is there; return it.
+
+        :raises ModelError, RunError: as the stages
+        """
+        from training.nano.scoring import judge
+
+        folder = self.folder / FINISHED
+        if not (folder / CARD).is_file():
+            model, count = self.grpo(), self.scale.test
+            judged = judge(model, questions("test", count), lambda done: self.report(f"test: {done} of {count}"))
+            package(model, folder, VERSION, judged)
+        return folder
+
+    def _model(self, folder: Path) -> ModelSettings:
+        return ModelSettings(name=str(folder), frozen=(), dtype=self.scale.dtype)
+
+    def _steps(self, name: str) -> Callable[[int, int, Mapping[str, Any]], None]:
+        def on_step(step: int, steps: int, numbers: Mapping[str, Any]) -> None:
+            key = "reward" if "reward" in numbers else "loss"
+            self.report(f"{name}: step {step} of {steps}, {key} {float(numbers[key]):.4f}")
+
+        return on_step
+
+
+def _start(run: Run) -> Start:
+    return "resume" if (run.folder / "settings.yaml").is_file() else "new"
+
+
+class StagesError(ValueError):
+    """A folder that cannot hold this training: its content, and what to do."""
+
+
+def train(folder: Path, seed: int, scale: Scale, report: OnMessage) -> dict[str, Any]:
+    """Run the missing stages and return the finished folder with its scores.
+
+    :raises StagesError: the folder holds something else, or training with other settings
+    :raises ModelError, RunError: as the stages
+    """
+    _begin(folder, seed, scale)
+    finished = Stages(folder, seed, scale, report).package()
+    found: dict[str, Any] = json.loads((finished / SCORES).read_text("utf-8"))
+    f1 = [task["f1"] or 0.0 for task in found["tasks"].values()]
+    return {"folder": str(finished), "mean_f1": sum(f1) / len(f1), **found}
+
+
+def _begin(folder: Path, seed: int, scale: Scale) -> None:
+    """Write the settings of a new folder, or check that those of an old one are the same."""
+    there = folder / SETTINGS
+    wanted = json.loads(json.dumps({"seed": seed, **to_mapping(scale)}))
+    if there.is_file():
+        if json.loads(there.read_text("utf-8")) != wanted:
+            raise StagesError(f"{there}: found other settings, expected those of this command: choose another --output")
+        return
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise StagesError(f"{folder}: found other files, expected an empty folder: choose another --output")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomic(there, json.dumps(wanted, indent=2) + "\n")
