@@ -129,6 +129,26 @@ def test_sampled_conversations_are_read_with_the_right_probabilities(loaded: Loa
             assert torch.allclose(row, alone(loaded, one)[-1], atol=2e-4)
 
 
+def test_the_probability_of_each_sampled_token_is_that_of_a_forward_pass(loaded: Loaded) -> None:
+    """What is learned from was sampled from the model that learns: token by token, over several turns."""
+    import torch
+
+    plain = generation(loaded, at_once=4)
+    recorded = CachedGeneration(plain.model, plain.processor, plain.ends, plain.forbidden, 4, logprobs=True)
+    found = rolled(loaded, [question("cv", n // 3) for n in range(9)], Generator(recorded, sampled=True))
+    compared = 0
+    for one in found:
+        assert one.logprobs is not None
+        logits = alone(loaded, one.prompt + one.completion)
+        logits[:, plain.forbidden] = float("-inf")
+        start, spoken = len(one.prompt), torch.tensor(one.completion.spoken)
+        ids = torch.tensor(one.completion.ids)
+        expected = logits[start - 1 : -1].log_softmax(-1).gather(1, ids[:, None])[:, 0]
+        assert torch.allclose(torch.tensor(one.logprobs)[spoken], expected[spoken], atol=2e-4)
+        compared += int(spoken.sum())
+    assert compared > 500
+
+
 def test_equal_questions_are_read_once(loaded: Loaded) -> None:
     widths = []
 

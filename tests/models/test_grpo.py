@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -28,7 +27,7 @@ from app import main
 from tests.models.support.learned_traces import INSPECTED, inspected, shown
 from training.data import questions
 from training.data.records import Question
-from training.grpo.generators import TransformersGenerator, VllmGenerator, forbidden_ids
+from training.grpo.generators import TransformersGenerator, forbidden_ids
 from training.grpo.learning import arguments_of, train, trainer_of
 from training.grpo.rollout import Limits, Request, Rollout, run_rollouts
 from training.grpo.settings import GrpoSettings
@@ -569,118 +568,3 @@ def test_spectra_of_the_test_data_are_refused_or_dropped(
     status, out, _ = run_command(capsys, settings, "--test", str(test), "--set", "drop_leaks=true", "--dry-run")
     assert status == 0
     assert "its spectrum is in the test or validation data" in out
-
-
-class Engine:
-    """A stand-in for TRL's ``VLLMGeneration``; writes turns of the maximum length, ending with the end token."""
-
-    def __init__(self, mode: str, image: int, end: int, tensor_parallel: int = 1) -> None:
-        self.mode = mode
-        self.tensor_parallel_size = tensor_parallel
-        self.max_completion_length = 0
-        self.synced = 0
-        self.calls: list[int] = []
-        self._image = image
-        self._end = end
-
-    def sync_weights(self) -> None:
-        self.synced += 1
-
-    def generate(self, prompts: list[list[int]], images: list[list[Any]], num_generations: int) -> Any:
-        self.calls.append(len(prompts))
-        assert num_generations == 1
-        read = [self._expanded(ids, len(pictures)) for ids, pictures in zip(prompts, images, strict=True)]
-        ids = [[7] * (self.max_completion_length - 1) + [self._end] for _ in prompts]
-        return read, ids, [[[-0.5] for _ in row] for row in ids], None
-
-    def _expanded(self, ids: list[int], pictures: int) -> list[int]:
-        """Expand marks as vLLM does: one mark becomes as many tokens as its picture has, here 5."""
-        if self.mode == "server":
-            return ids
-        assert ids.count(self._image) == pictures
-        return [token for mark in ids for token in ([mark] * 5 if mark == self._image else [mark])]
-
-
-class Ranks:
-    """A stand-in for an accelerator of several processes, of which the others need ``others`` turns."""
-
-    def __init__(self, others: Sequence[int]) -> None:
-        self.num_processes = 1 + len(others)
-        self.device = "cpu"
-        self.others = list(others)
-
-    def gather(self, mine: Any) -> Any:
-        import torch
-
-        return torch.cat([mine, torch.tensor(self.others)])
-
-
-def vllm_writer(mode: str, others: Sequence[int] = (), tensor_parallel: int = 1) -> tuple[VllmGenerator, Engine, Any]:
-    names = {"<|im_end|>": 1, "<|image_pad|>": 2, "<|video_pad|>": 3}
-    tokenizer = SimpleNamespace(convert_tokens_to_ids=names.get, get_vocab=lambda: names)
-    engine = Engine(mode, image=2, end=1, tensor_parallel=tensor_parallel)
-    trainer = SimpleNamespace(
-        vllm_generation=engine,
-        processing_class=SimpleNamespace(tokenizer=tokenizer),
-        eos_token_ids=[1],
-        accelerator=Ranks(others),
-        state=SimpleNamespace(global_step=0),
-        _last_loaded_step=-1,
-    )
-    return VllmGenerator(trainer), engine, trainer
-
-
-def conversation_with(pictures: int = 1) -> Rendered:
-    """A conversation with pictures of five tokens each."""
-    ids = (9, *(token for _ in range(pictures) for token in (8, *[2] * 5, 8)))
-    return Rendered(ids, (False,) * len(ids), tuple(inspected("cv").pictures[:pictures]))
-
-
-@pytest.mark.parametrize("mode", ["colocate", "server"])
-def test_vllm_reads_the_same_tokens_as_the_trained_model(mode: str) -> None:
-    writer, engine, _ = vllm_writer(mode)
-    assert writer.any_waiting(2)
-    written = writer.write([Request(conversation_with(2), 6), Request(conversation_with(1), 3)])
-    assert [len(turn.ids) for turn in written] == [6, 3]
-    assert [turn.logprobs for turn in written] == [(-0.5,) * 6, (-0.5,) * 3]
-    assert not writer.any_waiting(0)
-    assert engine.calls == [2]
-
-
-def test_a_vllm_that_counts_picture_tokens_differently_is_refused() -> None:
-    writer, _, _ = vllm_writer("colocate")
-    short = Rendered((9, 8, 2, 2, 8), (False,) * 5, conversation_with().images)
-    writer.any_waiting(1)
-    with pytest.raises(RuntimeError, match="vLLM read 8 tokens where the trained model reads 5"):
-        writer.write([Request(short, 3)])
-
-
-def test_weights_are_sent_to_vllm_once_per_update() -> None:
-    writer, engine, trainer = vllm_writer("colocate")
-    for step, synced in ((0, 1), (0, 1), (2, 2), (4, 3)):
-        trainer.state.global_step = step
-        with writer.round(step):
-            pass
-        assert engine.synced == synced
-
-
-@pytest.mark.parametrize(("mode", "tensor_parallel"), [("server", 1), ("colocate", 2)])
-def test_processes_that_share_a_vllm_call_it_together(mode: str, tensor_parallel: int) -> None:
-    """They call it as often, and with as many requests, as the process that has the most."""
-    writer, engine, trainer = vllm_writer(mode, others=[3], tensor_parallel=tensor_parallel)
-    assert writer.any_waiting(1)
-    assert len(writer.write([Request(conversation_with(), 4)])) == 1
-    trainer.accelerator.others = [2]
-    assert writer.any_waiting(0)
-    assert writer.write([]) == []
-    trainer.accelerator.others = [0]
-    assert not writer.any_waiting(0)
-    assert engine.calls == [3, 2]
-
-
-def test_processes_with_their_own_vllm_do_not_wait_for_others() -> None:
-    writer, engine, _ = vllm_writer("colocate", others=[3])
-    assert not writer.any_waiting(0)
-    assert writer.any_waiting(1)
-    writer.write([Request(conversation_with(), 4)])
-    assert engine.calls == [1]

@@ -31,7 +31,11 @@ READ_FROM_GRPO = (
     *("clip_ratio/low_mean", "clip_ratio/high_mean", "sampling/sampling_logp_difference/mean", "step_time"),
 )
 READ_FROM_SFT = ("self._total_train_tokens", '"num_tokens"')
-READ_FROM_VLLM = ("self.mode = ", "self.tensor_parallel_size = ", "self.max_completion_length = ")
+READ_FROM_VLLM = (
+    *("self.mode = ", "self.tensor_parallel_size = ", "self.max_completion_length = ", "self.temperature = "),
+    *("self.top_p = ", "self.top_k = ", "self.min_p = ", "self.repetition_penalty = ", "self.generation_kwargs = "),
+    *("self.enable_sleep_mode = ", "self._llm_weights_sleeping = ", "self.llm = LLM(", "self.vllm_client = "),
+)
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +85,18 @@ def test_each_attribute_of_its_vllm_is_there(trl: ModuleType, text: str) -> None
     assert text in inspect.getsource(VLLMGeneration)
     assert parameters(VLLMGeneration.sync_weights) == ("self",)
     assert {"prompts", "images", "num_generations"} <= set(parameters(VLLMGeneration.generate))
+
+
+def test_vllm_has_the_methods_that_continuous_generation_calls(trl: ModuleType) -> None:
+    pytest.importorskip("vllm")
+    from vllm import LLM
+    from vllm.v1.engine.llm_engine import LLMEngine
+
+    assert parameters(LLMEngine.add_request)[:4] == ("self", "request_id", "prompt", "params")
+    assert parameters(LLMEngine.abort_request)[:2] == ("self", "request_ids")
+    assert parameters(LLMEngine.step) == parameters(LLMEngine.reset_encoder_cache) == ("self",)
+    assert "tags" in parameters(LLM.wake_up)
+    assert "level" in parameters(LLM.sleep)
 
 
 def test_generation_outside_the_trainer_accepts_the_options_used_here(trl: ModuleType) -> None:

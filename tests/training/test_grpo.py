@@ -23,7 +23,7 @@ from tests.support.training_data import Script, Scripted, question, renderer, st
 from training.grpo.rollout import GeneratedTurn, Limits, Request, Rollout, run_rollouts
 from training.grpo.round import TrajectoryMetrics, round_metrics, validation_metrics
 from training.grpo.settings import GrpoSettings, VllmSettings, batches, derived_seed, rounds, schedule
-from training.render import IMAGE
+from training.render import IMAGE, Renderer
 from training.reward import Reward, score
 from training.settings import ModelSettings, SettingsError, from_mapping, read
 
@@ -205,6 +205,13 @@ def test_shipped_settings_have_the_published_values(name: str) -> None:
     assert settings.warmup == 0
 
 
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_shipped_settings_generate_with_a_vllm_that_sleeps_while_the_model_learns(path: Path) -> None:
+    vllm = read(path, GrpoSettings).vllm
+    assert (vllm.mode, vllm.sleep, vllm.tensor_parallel) == ("colocate", True, 1)
+    assert SETTINGS.vllm.mode == "none", "nothing else needs vLLM"
+
+
 @pytest.mark.parametrize("path", LAUNCH, ids=lambda path: path.stem)
 def test_launch_files_have_process_counts_that_divide_the_published_round(path: Path) -> None:
     launch = yaml.safe_load(path.read_text("utf-8"))
@@ -281,6 +288,49 @@ def test_all_open_inspections_are_written_in_one_batch_per_turn() -> None:
     assert writer.asked == [3, 2, 2]
     assert [len(rollout.turns) for rollout in found] == [3, 1, 3]
     assert [rollout.question for rollout in found] == inspected
+
+
+class OneAtATime:
+    """A continuous generator that ends the turn of the newest conversation first; ``ended`` are the rows in order."""
+
+    def __init__(self, made: Renderer, script: Script, stops: bool = False) -> None:
+        self.ended: list[int] = []
+        self._scripted = Scripted(made, script)
+        self._open: list[Request] = []
+        self._stops = stops
+        self.ends = self._scripted.ends
+
+    def submit(self, requests: Sequence[Request]) -> None:
+        self._open += requests
+
+    def collect(self) -> list[tuple[int, GeneratedTurn]]:
+        if self._stops:
+            return []
+        request = self._open.pop()
+        self.ended.append(request.row)
+        (turn,) = self._scripted.write([request])
+        return [(request.row, turn)]
+
+
+def test_an_inspection_goes_to_its_next_turn_while_others_wait_for_theirs() -> None:
+    made = renderer()
+
+    def script(so_far: str, number: int) -> str:
+        return ANSWER if number == (1 if load()["wd"].prompt in so_far else 3) else ZOOM_TURN
+
+    writer = OneAtATime(made, script)
+    inspected = [question("cv"), question("wd", "sd"), question("cv", seed=2)]
+    found = run_rollouts(inspected, made, writer, Limits(), DRAFTER).rollouts
+    assert writer.ended == [2, 2, 2, 1, 0, 0, 0]
+    lock_step = run_rollouts(inspected, made, Scripted(made, script), Limits(), DRAFTER).rollouts
+    assert [one.completion.ids for one in found] == [one.completion.ids for one in lock_step]
+    assert [one.question for one in found] == inspected
+
+
+def test_a_generator_that_ends_no_turn_is_refused() -> None:
+    made = renderer()
+    with pytest.raises(RuntimeError, match="ended none of 1 turns"):
+        run_rollouts([question()], made, OneAtATime(made, lambda so_far, number: ANSWER, True), Limits(), DRAFTER)
 
 
 def test_a_repeated_question_is_inspected_twice() -> None:

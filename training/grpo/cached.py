@@ -66,6 +66,7 @@ class CachedGeneration:
     :param model: a ``Qwen2_5_VLForConditionalGeneration``, or a PEFT model on one
     :param ends: token ids that end a turn; ``forbidden``: ids that are never generated
     :param at_once: conversations per batch
+    :param logprobs: also return the natural log-probability of each token, before any temperature
     """
 
     model: Any
@@ -73,6 +74,7 @@ class CachedGeneration:
     ends: frozenset[int]
     forbidden: Sequence[int]
     at_once: int
+    logprobs: bool = False
     _batches: list[_Batch] = field(default_factory=list)
     _pictures: dict[bytes, _Picture] = field(default_factory=dict)
     _keys: dict[int, tuple[Image.Image, bytes]] = field(default_factory=dict)
@@ -122,12 +124,15 @@ class CachedGeneration:
         limits = torch.tensor([request.limit for request in requests], device=device)
         active = torch.ones(len(requests), dtype=torch.bool, device=device)
         columns: list[Tensor] = []
+        probable: list[Tensor] = []
         lengths = torch.zeros_like(limits)
         while True:
             logits = logits.float()
             logits[:, self.forbidden] = float("-inf")
             chosen = sampler(logits)
             columns.append(chosen)
+            if self.logprobs:
+                probable.append(logits.log_softmax(dim=-1).gather(1, chosen[:, None])[:, 0])
             lengths += active
             active = active & ~torch.isin(chosen, ends) & (lengths < limits)
             if not bool(active.any()):
@@ -136,8 +141,10 @@ class CachedGeneration:
         ids, counts = torch.stack(columns, dim=1).tolist(), lengths.tolist()
         # The last token of a turn was generated but not read.
         batch.read = [len(one.so_far) + count - 1 for one, count in zip(requests, counts, strict=True)]
+        values = torch.stack(probable, dim=1).tolist() if probable else [None] * len(requests)
         return {
-            one.row: GeneratedTurn(tuple(row[:count])) for one, row, count in zip(requests, ids, counts, strict=True)
+            one.row: GeneratedTurn(tuple(row[:count]), None if value is None else tuple(value[:count]))
+            for one, row, count, value in zip(requests, ids, counts, values, strict=True)
         }
 
     def _step(self, batch: _Batch, chosen: Tensor, active: Tensor) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,11 +17,12 @@ from training.data import DataCard as DataCard
 from training.data import DataError, Dropped, card, questions, refuse_leaks, without
 from training.data.records import Question
 from training.environment import is_first_process, launch_problem
-from training.grpo.generators import RoundGenerator, TransformersGenerator, VllmGenerator, vllm_options
+from training.grpo.generators import RoundGenerator, TransformersGenerator
 from training.grpo.round import RoundRunner
 from training.grpo.settings import GrpoSettings, batches, rounds, schedule
 from training.grpo.trainer import trainer_class
 from training.grpo.validation import Validation
+from training.grpo.vllm import constructed_with, engine_options, vllm_generator, vllm_options
 from training.model import Loaded, ModelError, load, out_of_memory, processor, resolved, save_learned
 from training.render import Renderer
 from training.run import CardFiles, Run, Start
@@ -152,6 +154,7 @@ def _vllm_arguments(settings: GrpoSettings) -> dict[str, Any]:
         "vllm_mode": vllm.mode,
         "vllm_gpu_memory_utilization": vllm.memory,
         "vllm_tensor_parallel_size": vllm.tensor_parallel,
+        "vllm_enable_sleep_mode": vllm.sleep,
         "vllm_max_model_length": settings.prompt_tokens + settings.response_tokens,
         "vllm_server_host": vllm.host,
         "vllm_server_port": vllm.port,
@@ -175,13 +178,15 @@ def trainer_of(
     if settings.vllm.mode != "none":
         arguments.generation_kwargs = vllm_options(loaded.processor.tokenizer)
     runner = RoundRunner(settings, questions, Renderer(loaded.processor), run)
-    trainer = trainer_class(runner)(
-        model=loaded.model,
-        reward_funcs=[reward_function],
-        args=arguments,
-        processing_class=loaded.processor,
-        train_dataset=_rows(settings, len(questions)),
-    )
+    colocated = settings.vllm.mode == "colocate"
+    with constructed_with(engine_options(settings)) if colocated else nullcontext():
+        trainer = trainer_class(runner)(
+            model=loaded.model,
+            reward_funcs=[reward_function],
+            args=arguments,
+            processing_class=loaded.processor,
+            train_dataset=_rows(settings, len(questions)),
+        )
     # TRL handles pictures in tool results only if it has tools. Ours are called by the loop; they are set after
     # construction, because TRL would otherwise require a chat template that renders calls.
     trainer.tools = [tool.call]
@@ -197,7 +202,7 @@ def reward_function(prompts: Any, completions: Any, completion_ids: Any, scored:
 
 def _writer(settings: GrpoSettings, trainer: Any) -> RoundGenerator:
     if settings.vllm.mode != "none":
-        return VllmGenerator(trainer)
+        return vllm_generator(trainer)
     return TransformersGenerator(trainer, settings.writing_batch, settings.temperature, settings.top_p, settings.seed)
 
 

@@ -1,7 +1,8 @@
-"""Many inspections at the same time, each by ``agent.loop.inspect``, with all their turns generated in one call.
+"""Many inspections at the same time, each by ``agent.loop.inspect``, with their turns generated together.
 
-The policy of an inspection yields an empty text to suspend it; when all are suspended, a ``Generator`` samples all
-turns in one batch. Sampled ids are never tokenized again: the loss needs their probabilities.
+The policy of an inspection yields an empty text to suspend it. When all are suspended, a ``Generator`` samples all
+turns in one batch; a ``ContinuousGenerator`` gives each turn when it has ended, and takes the next one of its
+inspection at once. Sampled ids are never tokenized again: the loss needs their probabilities.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from PIL import Image
 
@@ -57,7 +58,7 @@ class GeneratedTurn:
 
 
 class Generator(Protocol):
-    """Generates turns; ``ends`` are the token ids that end one."""
+    """Generates turns in lock-step; ``ends`` are the token ids that end one."""
 
     ends: frozenset[int]
 
@@ -67,6 +68,21 @@ class Generator(Protocol):
 
     def write(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
         """Return the next turn of each: at least one token, at most its limit, and no picture token."""
+        ...
+
+
+@runtime_checkable
+class ContinuousGenerator(Protocol):
+    """Generates turns that begin and end at any time."""
+
+    ends: frozenset[int]
+
+    def submit(self, requests: Sequence[Request]) -> None:
+        """Begin the next turn of each, next to those that are being generated."""
+        ...
+
+    def collect(self) -> list[tuple[int, GeneratedTurn]]:
+        """Return the row and the turn of those that have ended, at least one; none only if none is generated."""
         ...
 
 
@@ -117,14 +133,13 @@ class RolloutBatch:
 def run_rollouts(
     questions: Sequence[Question],
     renderer: Renderer,
-    writer: Generator,
+    writer: Generator | ContinuousGenerator,
     limits: Limits,
     drafter: Drafter,
     with_tool: bool = True,
 ) -> RolloutBatch:
     """Inspect each question once; a question given several times is inspected several times."""
     began = time.perf_counter()
-    writing = 0.0
     spectra: dict[int, Spectrum] = {}
     inspections: list[_Inspection] = []
     for question in questions:
@@ -132,15 +147,47 @@ def run_rollouts(
         policy = _SuspendedPolicy(renderer, writer.ends, limits, drafter, len(inspections))
         inspections.append(_Inspection(question, spectrum, policy, with_tool))
     waiting = [inspection for inspection in inspections if inspection.advance()]
+    if isinstance(writer, ContinuousGenerator):
+        writing = _run_continuously(waiting, writer)
+    else:
+        writing = _run_in_lock_step(waiting, writer)
+    rollouts = tuple(inspection.result() for inspection in inspections)
+    return RolloutBatch(rollouts, writing, time.perf_counter() - began - writing)
+
+
+def _run_in_lock_step(waiting: list[_Inspection], writer: Generator) -> float:
+    """Run the inspections to their end, one turn of all after the other; return the seconds of generation."""
+    seconds = 0.0
     while writer.any_waiting(len(waiting)):
         since = time.perf_counter()
         written = writer.write([inspection.policy.request for inspection in waiting])
-        writing += time.perf_counter() - since
+        seconds += time.perf_counter() - since
         for one, turn in zip(waiting, written, strict=True):
             one.policy.receive(turn)
         waiting = [inspection for inspection in waiting if inspection.advance()]
-    rollouts = tuple(inspection.result() for inspection in inspections)
-    return RolloutBatch(rollouts, writing, time.perf_counter() - began - writing)
+    return seconds
+
+
+def _run_continuously(waiting: list[_Inspection], writer: ContinuousGenerator) -> float:
+    """Run the inspections to their end, each at its own pace; return the seconds of generation."""
+    seconds = 0.0
+    running: dict[int, _Inspection] = {}
+    while waiting or running:
+        requests = [inspection.policy.request for inspection in waiting]
+        running |= {request.row: one for request, one in zip(requests, waiting, strict=True)}
+        since = time.perf_counter()
+        writer.submit(requests)
+        ended = writer.collect()
+        seconds += time.perf_counter() - since
+        if not ended:
+            raise RuntimeError(f"the generator ended none of {len(running)} turns")
+        waiting = []
+        for row, turn in ended:
+            inspection = running.pop(row)
+            inspection.policy.receive(turn)
+            if inspection.advance():
+                waiting.append(inspection)
+    return seconds
 
 
 class _SuspendedPolicy:

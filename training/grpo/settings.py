@@ -7,7 +7,7 @@ verl's defaults for the rest.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -37,19 +37,23 @@ class VllmSettings:
 
     :param mode: ``colocate``, a vLLM inside each process, on the training GPUs; ``server``, one on other GPUs
     :param memory: share of the GPU memory that a colocated vLLM takes
+    :param sleep: a colocated vLLM gives its memory back while the trained model learns
     :param tensor_parallel: processes that share a colocated vLLM
     :param correction: how TRL corrects for differences between the probabilities of vLLM and the trained model;
         published: none
+    :param options: further arguments of a colocated vLLM, as ``vllm.LLM`` names them
     """
 
     mode: Engine = "none"
     memory: Real = 0.3
+    sleep: Flag = False
     tensor_parallel: Whole = 1
     host: str = "127.0.0.1"
     port: Whole = 8000
     group_port: Whole = 51216
     timeout: Real = 240.0
     correction: Correction = "none"
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 @settings_dataclass(frozen=True, config=CLOSED)
