@@ -65,7 +65,17 @@ SYSTEM = "You are a helpful assistant."
 
 
 class PolicyError(OneLine, RuntimeError):
-    """A policy cannot continue (no server, no memory): one sentence on what happened and what to do."""
+    """A policy cannot continue (no server, no memory): one sentence on what happened and what to do. ``retry`` False:
+    another try would fail in the same way.
+    """
+
+    retry: bool = True
+
+
+class ConversationTooLong(PolicyError):
+    """The conversation no longer fits the model's context. The turns before remain valid."""
+
+    retry = False
 
 
 @dataclass(frozen=True)

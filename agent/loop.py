@@ -15,7 +15,18 @@ from typing import Any, Literal
 from PIL import Image
 
 from agent import tool
-from agent.conversation import CannotTell, Conversation, Exchange, Policy, PolicyError, Remark, Score, Stop, Usage
+from agent.conversation import (
+    CannotTell,
+    Conversation,
+    ConversationTooLong,
+    Exchange,
+    Policy,
+    PolicyError,
+    Remark,
+    Score,
+    Stop,
+    Usage,
+)
 from agent.plot import RENDERER, pixels_sha256
 from agent.spectrum import Spectrum
 from agent.tasks import Task
@@ -33,7 +44,8 @@ NOT_RUN = "Not run: the last allowed turn had been taken."
 # A lone surrogate, as a broken server may send one, can be neither stored nor sent back.
 _HALF = re.compile("[\ud800-\udfff]")
 
-Reason = Literal["answered", "turn limit", "no call and no answer", "policy failed", "stopped"]
+Reason = Literal["answered", "turn limit", "truncated", "no call and no answer", "policy failed", "stopped"]
+"""``truncated``: the conversation no longer fits the model; the turns before are kept."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +101,15 @@ class Answered:
 
 @dataclass(frozen=True)
 class Ended:
-    """Last event of every inspection. ``detail`` explains ``reason`` where that is useful."""
+    """Last event of every inspection. ``detail`` explains ``reason`` where that is useful. ``retry`` False: another try
+    would fail in the same way.
+    """
 
     reason: Reason
     trajectory: Trajectory
     detail: str = ""
     usage: Usage = field(default_factory=Usage)
+    retry: bool = True
 
 
 Event = Started | Text | ToolCall | Thought | ToolResult | Answered | Ended
@@ -129,7 +144,7 @@ def inspect(
     while inspection.ended is None:
         yield from inspection.turn()
     reason, detail = inspection.ended
-    yield Ended(reason, inspection.trajectory(), detail, inspection.usage)
+    yield Ended(reason, inspection.trajectory(), detail, inspection.usage, inspection.retry)
 
 
 def run(spectrum: Spectrum, task: Task, policy: Policy, max_turns: int = MAX_TURNS) -> Trajectory:
@@ -170,13 +185,16 @@ class _Inspection:
         self.score: float | None = None
         self.cannot_tell = ""
         self.ended: tuple[Reason, str] | None = None
+        self.retry = True
 
     def turn(self) -> Iterator[Event]:
         """Run one assistant turn and its tool call."""
         self.number += 1
         text = yield from self._written()
         turn = parse(text)
-        if self.ended:
+        if self.ended and self.ended[0] == "truncated":
+            self._fault(f"truncated: {self.ended[1]}")
+        elif self.ended:
             self._fault("cut short while it was being written" if text else "nothing was written")
         else:
             for fault in turn.faults:
@@ -229,7 +247,10 @@ class _Inspection:
                 else:
                     self.usage += piece
         except PolicyError as failure:
-            self.ended = "policy failed", str(failure)
+            # In the first turn there is nothing to keep, and no other inspection would fit either.
+            too_long = isinstance(failure, ConversationTooLong) and self.number > 1
+            self.ended = "truncated" if too_long else "policy failed", str(failure)
+            self.retry = failure.retry
         finally:
             if isinstance(pieces, Generator):
                 pieces.close()

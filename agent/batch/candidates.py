@@ -51,6 +51,7 @@ class Candidate:
     yes: int
     no: int
     none: int
+    truncated: int
     yes_fraction: float | None
     lo: float | None
     hi: float | None
@@ -68,6 +69,7 @@ def candidate(
     found: Consensus | None,
     why_not: str = "",
     seconds: Sequence[float] = (),
+    truncated: int = 0,
 ) -> Candidate:
     """Make the row of one spectrum, without a rank.
 
@@ -75,6 +77,7 @@ def candidate(
     :param spectrum: None if it can no longer be read
     :param found: the consensus of the samples; None if there is none, with the reason in ``why_not``
     :param seconds: of each sample; empty if they are not known
+    :param truncated: samples without an answer because the conversation no longer fitted the model
     """
     first = trajectories[0]
     lo, hi = (_rounded(end) for end in (found.interval if found else None) or (None, None))
@@ -82,7 +85,7 @@ def candidate(
     return Candidate(
         rank=None,
         verdict=(found.verdict if found else None) or "ASK",
-        reasons=" ".join(found.reasons) if found else why_not,
+        reasons=_reasons(found, why_not, truncated),
         file=file,
         target=target,
         name=first.spectrum_name,
@@ -98,6 +101,7 @@ def candidate(
         yes=verdicts.count("YES"),
         no=verdicts.count("NO"),
         none=verdicts.count(None),
+        truncated=truncated,
         yes_fraction=_rounded(found.yes_fraction) if found else None,
         lo=lo,
         hi=hi,
@@ -125,19 +129,31 @@ def candidates_from(
         spectrum = file.read(one.target)
         if not isinstance(spectrum, Spectrum):
             why = f"The spectrum can no longer be read: {spectrum}."
-            yield candidate(one.file, one.target, one.trajectories, None, None, why, one.seconds)
+            yield candidate(one.file, one.target, one.trajectories, None, None, why, one.seconds, one.truncated)
         elif any(trace.spectrum_sha256 != spectrum.sha256 for trace in one.trajectories):
             why = "The file differs from the one that was inspected."
-            yield candidate(one.file, one.target, one.trajectories, spectrum, None, why, one.seconds)
+            yield candidate(one.file, one.target, one.trajectories, spectrum, None, why, one.seconds, one.truncated)
         else:
             found = consensus(one.trajectories, spectrum, task, limits)
-            yield candidate(one.file, one.target, one.trajectories, spectrum, found, seconds=one.seconds)
+            yield candidate(one.file, one.target, one.trajectories, spectrum, found, "", one.seconds, one.truncated)
 
 
 def ranked(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Sort the rows as the module's docstring says and number those with a verdict from 1."""
     ordered = sorted(candidates, key=_place)
     return [row if row.verdict == "ASK" else replace(row, rank=rank) for rank, row in enumerate(ordered, start=1)]
+
+
+def _reasons(found: Consensus | None, why_not: str, truncated: int) -> str:
+    """Return why a person should decide; "" if there is a verdict."""
+    if found is None:
+        return why_not
+    reasons = list(found.reasons)
+    if reasons and truncated:
+        reasons.append(
+            f"Truncated, because the conversation no longer fitted the model: {truncated} of {found.samples}."
+        )
+    return " ".join(reasons)
 
 
 def _rounded(number: float | None) -> float | None:
@@ -207,6 +223,9 @@ COLUMNS = (
     Column("yes", int, "Samples that answered YES", "meta.number"),
     Column("no", int, "Samples that answered NO", "meta.number"),
     Column("none", int, "Samples without a YES or NO", "meta.number"),
+    Column(
+        "truncated", int, "Samples without an answer because the conversation no longer fitted the model", "meta.number"
+    ),
     Column("yes_fraction", float, "Fraction of YES among the samples that answered", "stat.confidenceLevel"),
     Column("lo", float, "Lower end of its 68 % Wilson interval", "stat.confidenceLevel;stat.min"),
     Column("hi", float, "Upper end of its 68 % Wilson interval", "stat.confidenceLevel;stat.max"),

@@ -141,12 +141,15 @@ SYNC_LINES = 64
 
 @dataclass(frozen=True)
 class Inspected:
-    """The results of one spectrum: its traces in the order of their samples, and the seconds of each."""
+    """The results of one spectrum: its traces in the order of their samples, the seconds of each, and how many were
+    truncated because the conversation no longer fitted the model.
+    """
 
     file: str
     target: str
     trajectories: tuple[Trajectory, ...]
     seconds: tuple[float, ...] = ()
+    truncated: int = 0
 
 
 class Journal:
@@ -245,7 +248,9 @@ class Journal:
                 source = rows[0][0]["source"]
                 seconds = tuple(row["seconds"] for row, _ in rows if isinstance(row.get("seconds"), int | float))
                 traces = tuple(trace for _, trace in rows)
-                yield Inspected(source["file"], source["target"], traces, seconds if len(seconds) == len(rows) else ())
+                truncated = sum(row.get("ended") == "truncated" for row, _ in rows)
+                seconds = seconds if len(seconds) == len(rows) else ()
+                yield Inspected(source["file"], source["target"], traces, seconds, truncated)
 
     def close(self) -> None:
         """Sync to disk, rewrite the list of remaining failures, and release the lock."""
@@ -402,10 +407,13 @@ class PendingJobs:
 
 @dataclass
 class RunSummary:
-    """Summary of a run. ``failures`` are the first few messages; ``empty`` counts targets without data; ``gone`` is
-    the message that ended the run early, if any."""
+    """Summary of a run. ``truncated`` counts inspections whose conversation no longer fitted the model, ``empty``
+    targets without data. ``failures`` are the first few messages; ``gone`` is the message that ended the run early, if
+    any.
+    """
 
     inspected: int = 0
+    truncated: int = 0
     spectra: int = 0
     failed: int = 0
     failures: list[str] = field(default_factory=list)
@@ -446,6 +454,7 @@ def _take(outcome: Outcome, journal: Journal, made: RunSummary) -> None:
         return
     journal.add(outcome)
     made.inspected += outcome.is_inspected
+    made.truncated += outcome.reason == "truncated"
     made.failed += outcome.has_failed
     if outcome.has_failed and len(made.failures) < MAX_MESSAGES:
         made.failures.append(f"{outcome.job.key}: {outcome.detail}")

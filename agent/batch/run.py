@@ -1,6 +1,7 @@
 """Run many inspections at once: jobs in, outcomes out as they finish, in threads (policies that wait for a server) or
-processes (policies that compute). A job whose policy failed is retried after a pause; errors of the model are part
-of its trace and are not retried. Many failures in a row end the run (``PolicyUnavailable``).
+processes (policies that compute). A job whose policy failed is retried after a pause if another try may succeed;
+errors of the model are part of its trace and are not retried, nor is a conversation that grew too long. Many failures
+in a row end the run (``PolicyUnavailable``).
 """
 
 from __future__ import annotations
@@ -70,7 +71,8 @@ class Outcome:
 
     ``reason`` is the loop's, or "not read", "no data" or "low S/N" if there is no spectrum to inspect; ``detail`` is
     a sentence with more. ``spectrum`` and ``trajectory`` are None if the job ended before. ``seconds`` is the time of
-    the last of ``tries``. ``texts`` is the raw text of the policy, one per turn.
+    the last of ``tries``. ``texts`` is the raw text of the policy, one per turn. ``retry`` False: another try
+    would fail in the same way.
     """
 
     job: Job
@@ -82,15 +84,16 @@ class Outcome:
     seconds: float = 0.0
     tries: int = 1
     texts: tuple[str, ...] = ()
+    retry: bool = True
 
     @property
     def is_inspected(self) -> bool:
-        """Whether there is a complete trace, also without an answer."""
-        return self.reason in ("answered", "turn limit", "no call and no answer")
+        """Whether there is a trace that counts, also without an answer."""
+        return self.reason in ("answered", "turn limit", "truncated", "no call and no answer")
 
     @property
     def has_failed(self) -> bool:
-        """Whether there is no complete trace, though nobody stopped it."""
+        """Whether there is no trace that counts, though nobody stopped it."""
         return self.reason in ("policy failed", "not read", "no data")
 
 
@@ -167,7 +170,7 @@ def inspect_many(
 
 
 def inspect_one(job: Job, reading: Readable, plan: Plan, policy: Policy, stop: Stop) -> Outcome:
-    """Run one job; repeat it up to ``plan.retries`` times if the policy fails."""
+    """Run one job; repeat it up to ``plan.retries`` times if the policy fails and another try may succeed."""
     if stop.is_set:
         return Outcome(job, "stopped", "stopped before it began", tries=0)
     found = reading.spectrum()
@@ -179,7 +182,7 @@ def inspect_one(job: Job, reading: Readable, plan: Plan, policy: Policy, stop: S
         return Outcome(job, "low S/N", low)
     tries = 1
     outcome = _inspect_once(job, found, plan, policy, stop, tries)
-    while outcome.reason == "policy failed" and tries <= plan.retries:
+    while outcome.reason == "policy failed" and outcome.retry and tries <= plan.retries:
         if stop.wait(PAUSE * 2 ** (tries - 1) * random.uniform(0.5, 1.5)):
             break
         tries += 1
@@ -287,6 +290,7 @@ def _inspect_once(job: Job, spectrum: Spectrum, plan: Plan, policy: Policy, stop
         monotonic() - since,
         tries,
         tuple(texts.values()),
+        ended.retry,
     )
 
 

@@ -293,6 +293,7 @@ def _result(
             "inspected": summary.inspected,
             "spectra": summary.spectra,
             "failed": summary.failed,
+            "truncated": summary.truncated,
             "without_data": summary.empty,
             "seconds": round(summary.seconds, 3),
             "spectra_per_second": round(summary.spectra / seconds, 3),
@@ -316,6 +317,11 @@ def _text(arguments: Namespace, summary: RunSummary, rows: Sequence[Candidate]) 
         if ratio is not None:
             rate += f" ({arguments.person_seconds:g} s of a person are {ratio:.3g} times as long)"
         lines.append(f"this run: {summary.inspected} inspections in {summary.seconds:.0f} s{rate}{_tokens(summary)}")
+    if summary.truncated:
+        lines.append(
+            f"{summary.truncated} truncated: the conversation no longer fitted the model. Allow fewer turns or tokens "
+            "per turn, or serve the model with a larger --context"
+        )
     if summary.empty:
         lines.append(f"{summary.empty} targets have no data")
     if arguments.table is not None:

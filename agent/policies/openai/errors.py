@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from agent.conversation import PolicyError
+from agent.conversation import ConversationTooLong, PolicyError
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,10 @@ class ServerFailure(PolicyError):
         self.after = after
 
 
+class ContextExceeded(ServerFailure, ConversationTooLong):
+    """The server refused the conversation for its length."""
+
+
 class UnsupportedParameter(Exception):
     """The server rejected one parameter of the request."""
 
@@ -175,7 +179,7 @@ def failure_of(response: ErrorResponse, where: str, model: str, has_key: bool, m
     status, message = response.status, response.message.rstrip(".")
     quote = f": {message}." if message else "."
     if _CONTEXT.search(response.message) or response.code == "context_length_exceeded":
-        return ServerFailure(_too_long(response.message, max_tokens))
+        return ContextExceeded(_too_long(response.message, max_tokens))
     if _PICTURES.search(response.message):
         return ServerFailure(
             f"{where} takes fewer pictures in one conversation than an inspection makes ({message}). "

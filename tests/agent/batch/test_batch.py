@@ -23,12 +23,15 @@ import app
 from agent import tasks
 from agent.batch import run as batch
 from agent.batch.journal import Journal, JournalError, PendingJobs
+from agent.batch.report import markdown
 from agent.batch.run import MAX_CONSECUTIVE_FAILURES, Job, Outcome, PolicyUnavailable, inspect_many, jobs_for
-from agent.batch.sources import Source, sources_from, spectra_in
+from agent.batch.sources import Source, SpectrumFile, sources_from, spectra_in
 from agent.conversation import Conversation, PolicyError, Stop, Usage
 from agent.policies.baseline.rule import Baseline
-from agent.trajectory import Drafter
-from tests.support.model_server import BadServer, Say, Status, answer, look
+from agent.policies.openai.endpoint import Endpoint
+from agent.policies.spec_o3 import SpecO3
+from agent.trajectory import Drafter, Trajectory
+from tests.support.model_server import BadServer, Say, Status, answer, look, problem
 
 CV = tasks.load()["cv"]
 ANSWER = r"<think>Nothing to see.</think><answer>\boxed{NO} nothing.</answer>"
@@ -200,6 +203,70 @@ def test_failures_between_successes_do_not_end_the_run(folder):
     work = jobs(folder) * 20
     outcomes = list(inspect_many(work, CV, lambda s: ScriptedPolicy(s, fail_every_other), concurrency=1, retries=0))
     assert Counter(o.reason for o in outcomes) == {"answered": 60, "policy failed": 60}
+
+
+TOO_LONG = problem(
+    400,
+    "This model's maximum context length is 1300 tokens. However, you requested 3548 tokens (1500 in the messages, "
+    "2048 in the completion). Please reduce the length of the messages or completion.",
+)
+
+
+def overflowing(body) -> Say | Status:
+    """Two turns fit into the server's context, the third does not."""
+    turn = sum(message["role"] == "assistant" for message in body["messages"])
+    return TOO_LONG if turn == 2 else Say((look(6400, 6700), look(4800, 4920, "Hβ"))[turn])
+
+
+def test_a_conversation_too_long_for_the_model_is_truncated_kept_and_not_tried_again(folder):
+    with BadServer(overflowing) as server:
+        work = jobs(folder) * 4
+        policy = SpecO3(Endpoint(server.url, "spec-o3"))
+        outcomes = list(inspect_many(work, CV, lambda s: policy, concurrency=2, retries=2))
+        assert len(server.chats) == 3 * len(work)
+    assert {(o.reason, o.tries, o.is_inspected, o.has_failed) for o in outcomes} == {("truncated", 1, True, False)}
+    trace = outcomes[0].trajectory
+    assert trace is not None
+    assert (trace.answer, len(trace.zooms)) == (None, 2)
+    assert trace.faults == (f"turn 3: truncated: {outcomes[0].detail}",)
+    assert "too long for the model: 1,500 tokens to read and up to 2,048 to write, of 1,300" in outcomes[0].detail
+
+
+def test_a_first_turn_that_does_not_fit_has_failed_and_is_not_tried_again(folder):
+    with BadServer([TOO_LONG]) as server:
+        policy = SpecO3(Endpoint(server.url, "spec-o3"))
+        outcomes = list(inspect_many(jobs(folder), CV, lambda s: policy, retries=2))
+        assert len(server.chats) == len(outcomes)
+    assert {(o.reason, o.tries) for o in outcomes} == {("policy failed", 1)}
+
+
+def test_an_error_that_would_come_again_is_not_tried_again(folder):
+    with BadServer([Status(400)]) as server:
+        policy = SpecO3(Endpoint(server.url, "spec-o3"))
+        outcomes = list(inspect_many(jobs(folder), CV, lambda s: policy, retries=2))
+        assert len(server.chats) == len(outcomes)
+    assert {(o.reason, o.tries) for o in outcomes} == {("policy failed", 1)}
+
+
+def test_truncated_samples_are_in_results_summary_table_and_report(folder, tmp_path, capsys):
+    out, table = tmp_path / "results.jsonl", tmp_path / "table.csv"
+    with BadServer(overflowing) as server:
+        given = ["inspect", str(folder), "--task", "cv", "--policy", "spec-o3", "--server", server.url]
+        status = app.main([*given, "--out", str(out), "--table", str(table)])
+    printed = capsys.readouterr().out
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert (status, (tmp_path / "results.jsonl.failed.jsonl").exists()) == (0, False)
+    assert [(row["ended"], row["tries"]) for row in rows] == [("truncated", 1)] * 6
+    assert "6 truncated: the conversation no longer fitted the model" in printed
+    with table.open(newline="", encoding="utf-8") as lines:
+        found = list(csv.DictReader(lines))
+    assert {(row["verdict"], row["none"], row["truncated"]) for row in found} == {("ASK", "1", "1")}
+    assert all(
+        "Truncated, because the conversation no longer fitted the model: 1 of 1." in row["reasons"] for row in found
+    )
+    spectrum = SpectrumFile(folder / "star-0.csv").read("")
+    trace = next(t for row in rows if (t := Trajectory.from_json(row)).spectrum_name == "star-0.csv")
+    assert "turn 3: truncated" in markdown(trace, spectrum)
 
 
 def test_a_stop_ends_running_inspections_and_starts_no_others(folder):

@@ -162,7 +162,6 @@ def test_endless_text_of_a_server_without_limit_is_cut_and_the_connection_closed
     ("behaviour", "expected"),
     [
         (Cut("<think>Half a thou"), "broke off in the middle of its answer"),
-        (problem(400, "This model's maximum context length is 4096 tokens."), "Allow fewer turns"),
         (problem(503, "loading"), "failed (503): loading."),
         (problem(429, "slow down"), "is overloaded (429): slow down."),
         (WEB_PAGE, "it is no model server"),

@@ -161,7 +161,7 @@ def test_too_long_a_conversation_ends_with_advice():
     message = "This model's maximum context length is 4096 tokens and your request has 4000 input tokens"
     with BadServer([Say(look(6400, 6700)), problem(400, message)], models=[MODEL]) as server:
         end = last(server)
-    assert end.reason == "policy failed"
+    assert end.reason == "truncated"
     assert "Allow fewer turns" in end.detail
     assert len(end.trajectory.zooms) == 1
 

@@ -58,6 +58,8 @@ export function ending({ reason, detail }, { maxTurns }) {
       return { tone: 'grey', text: 'Stopped by you. What was written until then is kept.' }
     case 'turn limit':
       return { tone: 'amber', text: `No answer in ${maxTurns} turns. The limit can be set higher in the settings.` }
+    case 'truncated':
+      return { tone: 'amber', text: `No answer, truncated. ${detail}` }
     case 'no call and no answer':
       return { tone: 'amber', text: 'The agent ended its turn without a tool call and without an answer.' }
     default:
@@ -69,7 +71,7 @@ export function ending({ reason, detail }, { maxTurns }) {
 export function sampleLabel(trace) {
   if (!trace.ended) return trace.overview ? '…' : 'waiting'
   if (trace.verdict) return trace.verdict
-  return { stopped: 'stopped', 'policy failed': 'failed' }[trace.ended.reason] ?? 'no answer'
+  return { stopped: 'stopped', truncated: 'truncated', 'policy failed': 'failed' }[trace.ended.reason] ?? 'no answer'
 }
 
 /** The label of an outcome. @param {string} label */
