@@ -91,7 +91,9 @@ def add_policy_options(parser: ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class PolicyChoice:
-    """The chosen policy with its sampling. Called, it makes the policy of one sample."""
+    """The chosen policy with its sampling. Called, it makes the policy of one sample. A server gives each turn whole,
+    because nobody watches it being written.
+    """
 
     key: str
     roster: Roster
@@ -104,7 +106,7 @@ class PolicyChoice:
         :param guidance: for drafting: the known verdict
         :raises PolicyError: it cannot be used with these settings
         """
-        return self.roster.policy(self.key, self.sampling.for_sample(sample), self.trajectory, guidance)
+        return self.roster.policy(self.key, self.sampling.for_sample(sample), self.trajectory, guidance, stream=False)
 
 
 def roster_from(arguments: Namespace, database_folder: Path | None = None) -> Roster:

@@ -65,6 +65,14 @@ def add(parser: ArgumentParser) -> None:
         "--images", type=_whole(1), default=10, metavar="N", help="pictures per conversation (default 10)"
     )
     parser.add_argument("--pixels", type=_whole(3136), metavar="N", help="shrink pictures to at most N pixels")
+    parser.add_argument(
+        "--tool-calls",
+        nargs="?",
+        const="hermes",
+        metavar="PARSER",
+        help="native tool calls, for models that were not trained on Spec-o3's own form, with that parser of vLLM "
+        "(default: off; without PARSER hermes, the form of Qwen models)",
+    )
     parser.add_argument("--python", type=Path, metavar="FILE", help="Python that has vLLM (default: this one)")
     parser.add_argument("--log", type=Path, metavar="FILE", help="file for vLLM's complete log")
     parser.add_argument("--dry-run", action="store_true", help="print the command without starting the server")
@@ -75,7 +83,19 @@ def add(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     from agent.vllm import ServeError, Service, command, environment, find_build
 
-    names = ("model", "host", "port", "name", "context", "sequences", "memory", "dtype", "images", "pixels")
+    names = (
+        "model",
+        "host",
+        "port",
+        "name",
+        "context",
+        "sequences",
+        "memory",
+        "dtype",
+        "images",
+        "pixels",
+        "tool_calls",
+    )
     try:
         service = Service(
             **{name: getattr(arguments, name) for name in names},

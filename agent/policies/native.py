@@ -298,9 +298,20 @@ Message = dict[str, Any]
 
 
 class Native:
-    """The policy. ``guidance`` is only for drafting: it gives the model the known verdict."""
+    """The policy.
 
-    def __init__(self, endpoint: Endpoint, sampling: Sampling | None = None, guidance: Guidance | None = None) -> None:
+    :param guidance: only for drafting: it gives the model the known verdict
+    :param stream: request each turn piece by piece; False: whole, where nobody watches it being written
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        sampling: Sampling | None = None,
+        guidance: Guidance | None = None,
+        stream: bool = True,
+    ) -> None:
+        self.stream = stream
         self.endpoint = endpoint
         self.sampling = sampling or Sampling()
         self.guidance = guidance
@@ -321,12 +332,14 @@ class Native:
         return Drafter("model", self.endpoint.model or facts.model, settings)
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        """Stream the next turn, then remarks about it."""
+        """Yield the next turn as it arrives, then remarks about it."""
         reply = Reply()
         written = ""
         finish: str | None = None
         tools = [TOOL_SCHEMA] if conversation.with_tool else None
-        stream = self.endpoint.stream(self.messages(conversation), self.sampling, conversation.stop, tools=tools)
+        stream = self.endpoint.stream(
+            self.messages(conversation), self.sampling, conversation.stop, tools=tools, whole=not self.stream
+        )
         with closing(stream):
             for delta in stream:
                 if text := reply.add(delta):

@@ -209,12 +209,14 @@ class Roster:
         sampling: Sampling | None = None,
         trajectory: Trajectory | None = None,
         guidance: Guidance | None = None,
+        stream: bool = True,
     ) -> Policy:
         """Make the policy with that key.
 
         :param sampling: None: ``sampling(key)``
         :param trajectory: what ``replay`` repeats
         :param guidance: for drafting, by a server of the native dialect
+        :param stream: False: a server gives each turn whole, where nobody watches it being written
         :raises PolicyError: there is no such key, or it does not support these arguments
         """
         entry = self.entry(key)
@@ -222,7 +224,7 @@ class Roster:
             raise PolicyError(f"{entry.title} cannot use a label: it takes no instructions")
         sampling = sampling or self.sampling(key)
         if key in self._servers:
-            return self._servers[key].policy(sampling, guidance)
+            return self._servers[key].policy(sampling, guidance, stream)
         if entry.kind == "local" and self.local is not None:
             return local_policy(self.local, sampling)
         if entry.kind == "nano" and self.nano is not None:
@@ -288,10 +290,11 @@ class _ServerEntry:
                 self._last = self._clock(), health
             return self._last[1]
 
-    def policy(self, sampling: Sampling, guidance: Guidance | None) -> Policy:
+    def policy(self, sampling: Sampling, guidance: Guidance | None, stream: bool) -> Policy:
+        stream = stream or self.server.stream
         if self.server.dialect == "native":
-            return Native(self.endpoint(), sampling, guidance)
-        return SpecO3(self.endpoint(), sampling)
+            return Native(self.endpoint(), sampling, guidance, stream)
+        return SpecO3(self.endpoint(), sampling, stream)
 
 
 def _path(variable: str) -> Path | None:

@@ -7,6 +7,7 @@ model = "Maxwell-Jia/spec-o3-7b"        # default: the model it serves
 dialect = "spec-o3"                     # the default; "native" for models with tool calls of their own
 title = "Spec-o3 7B"                    # default: the key
 api_key_env = "GPU_KEY"                 # or api_key_file = "gpu.key", which only its owner can read
+stream = true                           # also where nobody watches, for a proxy that closes silent connections
 temperature = 0.7                       # defaults of this server, like max_tokens
 """
 
@@ -56,6 +57,7 @@ class Server(Table):
     api_key_file: Path | None = None
     temperature: Number | None = None
     max_tokens: Whole | None = None
+    stream: bool = False
 
     @field_validator("key")
     @classmethod

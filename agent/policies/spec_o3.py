@@ -62,11 +62,15 @@ _FINISHED = ("stop", "eos", "tool_calls")
 
 
 class SpecO3:
-    """The policy. It has no state: each turn follows from the conversation and the server."""
+    """The policy. It has no state: each turn follows from the conversation and the server.
 
-    def __init__(self, endpoint: Endpoint, sampling: Sampling | None = None) -> None:
+    :param stream: request each turn piece by piece; False: whole, where nobody watches it being written
+    """
+
+    def __init__(self, endpoint: Endpoint, sampling: Sampling | None = None, stream: bool = True) -> None:
         self.endpoint = endpoint
         self.sampling = sampling or Sampling()
+        self.stream = stream
 
     @property
     def drafter(self) -> Drafter:
@@ -81,11 +85,11 @@ class SpecO3:
         return Drafter("model", self.endpoint.model or facts.model, settings)
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        """Stream the next turn unchanged. Reasoning that the server splits off gets its ``<think>`` tags back, which
-        the model wrote and must see again.
+        """Yield the next turn unchanged, as it arrives. Reasoning that the server splits off gets its ``<think>`` tags
+        back, which the model wrote and must see again.
         """
         thinking = False
-        pieces = self.endpoint.stream(messages(conversation), self.sampling, conversation.stop)
+        pieces = self.endpoint.stream(messages(conversation), self.sampling, conversation.stop, whole=not self.stream)
         with closing(pieces):
             for delta in pieces:
                 if delta.reasoning:

@@ -129,7 +129,8 @@ class Adapter:
 @dataclass(frozen=True)
 class Service:
     """A model and how it is served. ``context`` None: ours, or the model's own if shorter; ``sequences`` None:
-    vLLM decides; ``pixels``: largest size of a picture.
+    vLLM decides; ``pixels``: largest size of a picture; ``tool_calls``: vLLM's parser for native tool calls, None: they
+    are off.
     """
 
     model: str
@@ -144,6 +145,7 @@ class Service:
     data_parallel: int = 1
     images: int = 10
     pixels: int | None = None
+    tool_calls: str | None = None
     extra: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -195,10 +197,14 @@ def command(service: Service, build: Build) -> list[str]:
         options["--mm-processor-kwargs"] = json.dumps({"max_pixels": service.pixels})
     if service.data_parallel > 1:
         options["--data-parallel-size"] = service.data_parallel
+    if service.tool_calls:
+        options["--tool-call-parser"] = service.tool_calls
     # `-m` and not the program `vllm`: that of the CPU wheel does not start.
     line = [str(build.python), "-m", "vllm.entrypoints.openai.api_server"]
     line += [word for option, value in options.items() for word in (option, str(value))]
     line += ["--enable-prefix-caching", *(["--enforce-eager"] if build.cpu else [])]
+    if service.tool_calls:
+        line.append("--enable-auto-tool-choice")
     return [*line, *_adapters(service.adapters), *service.extra]
 
 

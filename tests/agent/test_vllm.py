@@ -302,6 +302,21 @@ def test_options_for_pictures_pixels_and_copies_are_passed_on_only_if_given():
     assert json.loads(given[given.index("--limit-mm-per-prompt") + 1])["image"] == 4
 
 
+def test_native_tool_calls_are_off_unless_they_are_switched_on():
+    assert not {"--enable-auto-tool-choice", "--tool-call-parser"} & set(command(Service("m"), GPU))
+    given = command(Service("m", tool_calls="hermes", extra=("--tool-call-parser", "glm45")), GPU)
+    assert "--enable-auto-tool-choice" in given
+    assert given[given.index("--tool-call-parser") + 1] == "hermes"
+    assert given[-1] == "glm45"
+
+
+@pytest.mark.parametrize(("words", "parser"), [(["--tool-calls"], "hermes"), (["--tool-calls", "mistral"], "mistral")])
+def test_the_command_switches_native_tool_calls_on(serve, words, parser):
+    line = json.loads(serve("well", "--dry-run", "--json", *words).process.communicate()[0])["command"]
+    assert "--enable-auto-tool-choice" in line
+    assert line[line.index("--tool-call-parser") + 1] == parser
+
+
 def test_a_server_that_listens_everywhere_is_called_on_localhost():
     assert Service("m", host="0.0.0.0").url == "http://127.0.0.1:8000"
     assert Service("m", host="::").url == "http://[::1]:8000"

@@ -157,6 +157,33 @@ def usage(prompt: int, cached: int, completion: int) -> str:
     return json.dumps({"id": "c", "object": "chat.completion.chunk", "choices": [], "usage": counts})
 
 
+def completion(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the whole chat completion that these chunks would stream."""
+    if errors := [found for found in chunks if found.get("error")]:
+        return dict(errors[0])
+    message: dict[str, Any] = {"role": "assistant"}
+    calls: dict[int, dict[str, Any]] = {}
+    made: dict[str, Any] = {"id": "c", "object": "chat.completion", "usage": None}
+    finish = None
+    for found in chunks:
+        if "model" in found:
+            made["model"] = found["model"]
+        made["usage"] = found.get("usage") or made["usage"]
+        for choice in found["choices"]:
+            finish = choice["finish_reason"] or finish
+            for name in ("content", "reasoning_content"):
+                if name in choice["delta"]:
+                    message[name] = message.get(name, "") + choice["delta"][name]
+            for piece in choice["delta"].get("tool_calls", ()):
+                call = calls.setdefault(piece["index"], {"id": "", "type": "function", "function": {}})
+                call["id"] = call["id"] or piece.get("id", "")
+                for name, words in piece["function"].items():
+                    call["function"][name] = call["function"].get(name, "") + words
+    if calls:
+        message["tool_calls"] = [calls[index] for index in sorted(calls)]
+    return made | {"choices": [{"index": 0, "message": message, "finish_reason": finish}]}
+
+
 def parts(text: str, number: int) -> list[str]:
     """Split a text into about ``number`` parts."""
     size = max(1, -(-len(text) // number))
@@ -340,6 +367,9 @@ class BadServer:
     async def _stream(self, behaviour: Behaviour, body: Mapping[str, Any], writer: asyncio.StreamWriter) -> None:
         assert not isinstance(behaviour, Status)
         begun = False
+        if not body.get("stream"):
+            await self._whole(behaviour, body, writer)
+            return
         async for event in behaviour.chunks(body):
             if not begun:
                 writer.write(head(200, {"content-type": "text/event-stream", "transfer-encoding": "chunked"}))
@@ -350,6 +380,19 @@ class BadServer:
         if not begun:
             writer.write(head(200, {"content-type": "text/event-stream", "transfer-encoding": "chunked"}))
         writer.write(b"0\r\n\r\n")
+        await writer.drain()
+
+    async def _whole(self, behaviour: Behaviour, body: Mapping[str, Any], writer: asyncio.StreamWriter) -> None:
+        """Send the answer in one piece, made of the same chunks as a stream."""
+        assert not isinstance(behaviour, Status)
+        chunks = [event async for event in behaviour.chunks(body | {"stream_options": {"include_usage": True}})]
+        parsed = [event for event in chunks if event != DONE]
+        try:
+            whole = json.dumps(completion([json.loads(event) for event in parsed]))
+        except (ValueError, TypeError, AttributeError, KeyError):
+            whole = "\n".join(parsed)  # wrong on purpose
+        content = whole.encode()
+        writer.write(head(200, {"content-type": "application/json", "content-length": str(len(content))}) + content)
         await writer.drain()
 
     def _behaviour(self, request: Asked) -> Behaviour:
@@ -420,8 +463,8 @@ HASTY = RequestLimits(connect=2.0, first=20.0, between=20.0, tries=3, pause=0.01
 KEY = "sk-do-not-tell"
 
 
-def turn(endpoint: Endpoint, sampling: Sampling | None = None) -> list[Delta]:
-    return list(endpoint.stream(MESSAGES, sampling or Sampling(), Stop()))
+def turn(endpoint: Endpoint, sampling: Sampling | None = None, whole: bool = False) -> list[Delta]:
+    return list(endpoint.stream(MESSAGES, sampling or Sampling(), Stop(), whole=whole))
 
 
 def text(deltas: list[Delta]) -> str:

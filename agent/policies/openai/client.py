@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent.conversation import Stop
 from agent.policies.openai.errors import ErrorResponse, ServerFailure, broken_off, is_here, unreachable
-from agent.policies.openai.stream import MalformedStream, Redactor, ServerEvents, parsed
+from agent.policies.openai.stream import END, MalformedStream, Redactor, ServerEvents, parsed
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -78,9 +78,10 @@ def iterate(work: Callable[[Callable[[Item], None]], Awaitable[None]], stop: Sto
 
 
 if TYPE_CHECKING:
+    from httpx import Response
     from openai import AsyncOpenAI, AsyncStream, DefaultAsyncHttpxClient
 
-    Response = AsyncStream[object]
+    Stream = AsyncStream[object]
 
 INFO_SECONDS = 3.0
 """Seconds for each request about the server itself."""
@@ -101,10 +102,13 @@ class ChatApi:
     async def events(self, body: Mapping[str, Any]) -> AsyncGenerator[str, None]:
         """Yield the data of each event of one answer. Closing or cancelling it closes the connection.
 
+        If ``body`` does not ask for a stream, the answer is one event, then ``END``.
+
         :raises ErrorResponse: a status of 400 or more
         :raises ServerFailure: no connection, or no stream
         :raises MalformedStream: bytes that are not an event stream
         """
+        from httpx import Response
         from openai import APIConnectionError, APIStatusError, AsyncStream
 
         try:
@@ -112,6 +116,11 @@ class ChatApi:
             # pictures takes 12.5 ms of CPU time per turn instead of 3.7 (a whole turn has 11.5). Iterating over
             # AsyncStream itself is as fast as this, but hides whether [DONE] came and has no limit for a line.
             # Its max_retries would also retry unknown hosts and bad certificates, and not a broken stream.
+            if not body.get("stream"):
+                response = await self._client().post("/chat/completions", body=body, cast_to=Response)
+                yield self.redactor().text(self._whole(response))
+                yield END
+                return
             stream = await self._client().post(
                 "/chat/completions", body=body, cast_to=object, stream=True, stream_cls=AsyncStream[object]
             )
@@ -165,19 +174,31 @@ class ChatApi:
         """Redact the key, which some servers repeat."""
         return ErrorResponse.read(status, self.redactor().value(body), headers)
 
-    async def _must_be_a_stream(self, stream: Response) -> None:
-        kind = stream.response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    def _whole(self, response: Response) -> str:
+        """Return an answer that came in one piece."""
+        kind = self._kind(response)
+        if kind == "text/event-stream":
+            raise ServerFailure(f"{self.url} streams its answers, though a whole one was requested.")
+        return response.content.decode(errors="replace")
+
+    def _kind(self, response: Response) -> str:
+        """Return the content type. :raises ServerFailure: it is that of a web page"""
+        kind = str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
         if kind == "text/html":
             raise ServerFailure(
                 f"{self.url} answered with a web page: it is no model server. Its address usually ends in /v1."
             )
+        return kind
+
+    async def _must_be_a_stream(self, stream: Stream) -> None:
+        kind = self._kind(stream.response)
         if kind == "application/json":
             found = parsed((await stream.response.aread()).decode(errors="replace"))
             if found.get("error"):
                 raise self.error_in(found)
             raise ServerFailure(f"{self.url} does not stream its answers, as requested.")
 
-    async def _received(self, stream: Response) -> AsyncGenerator[bytes, None]:
+    async def _received(self, stream: Stream) -> AsyncGenerator[bytes, None]:
         """Yield the bytes as they arrive. Any error of the transport means that the connection is lost."""
         try:
             async for received in stream.response.aiter_bytes():

@@ -1,4 +1,5 @@
-"""One OpenAI-compatible server: its health, and turns streamed from it with retries, time limits and cancellation.
+"""One OpenAI-compatible server: its health, and turns from it, streamed or whole, with retries, time limits and
+cancellation.
 
 A turn is retried only before its first piece arrived: what was shown is never taken back.
 """
@@ -28,7 +29,7 @@ from agent.policies.openai.errors import (
     broken_off,
     failure_of,
 )
-from agent.policies.openai.stream import CallPiece, Delta, MalformedStream, delta_of, model_of, parsed
+from agent.policies.openai.stream import END, CallPiece, Delta, MalformedStream, delta_of, model_of, parsed
 
 Fetch = Callable[[str], Awaitable[object]]
 """Gets a path of the API, or a complete address: JSON as values, anything else as text; raises ``ServerFailure``."""
@@ -185,17 +186,20 @@ class Endpoint:
         stop: Stop,
         tools: Sequence[Mapping[str, Any]] | None = None,
         response_format: Mapping[str, Any] | None = None,
+        *,
+        whole: bool = False,
     ) -> Generator[Delta, None, None]:
         """Stream one turn piece by piece, the token counts last. Closing or stopping it closes the connection at
         once, so that the server is free for the next request.
 
+        :param whole: request the turn in one piece, which takes less CPU time, where nobody watches it being written
         :param response_format: required form of the answer, for a server that supports it
         :raises PolicyError: there is no turn, or it is incomplete; the pieces before remain valid
         """
         body: Body = {
             "messages": messages,
-            "stream": True,
-            "stream_options": {"include_usage": True},
+            "stream": not whole,
+            **({} if whole else {"stream_options": {"include_usage": True}}),
             **sampling.settings(),
         }
         if tools:
@@ -250,9 +254,10 @@ class Endpoint:
     async def _answer(self, body: Body, put: Put) -> None:
         answer = _Answer(self._api, put)
         now = asyncio.get_running_loop().time
+        first = self.limits.first if body["stream"] else self.limits.whole
         try:
             async with (
-                asyncio.timeout(self.limits.first) as deadline,
+                asyncio.timeout(first) as deadline,
                 aclosing(self._api.events(body)) as events,
             ):
                 async for event in events:
@@ -260,20 +265,22 @@ class Endpoint:
                     deadline.reschedule(now() + (LINGER if answer.done else self.limits.between))
         except TimeoutError:
             if not answer.done:
-                raise self._too_slow(answer) from None
+                raise self._too_slow(answer, first) from None
         except MalformedStream as bad:
-            sentence = f"{self.url} sent {bad} in the middle of its answer: its API is not OpenAI-compatible."
+            where = " in the middle of its answer" if body["stream"] else ""
+            sentence = f"{self.url} sent {bad}{where}: its API is not OpenAI-compatible."
             raise ServerFailure(sentence) from bad
         answer.end()
 
-    def _too_slow(self, answer: _Answer) -> ServerFailure:
+    def _too_slow(self, answer: _Answer, first: float) -> ServerFailure:
         if answer.begun:
             return ServerFailure(
                 f"{self.url} stopped in the middle of its answer: nothing for {self.limits.between:g} s. "
                 "It hangs; its log may say why."
             )
+        begun = "begun to answer" if first == self.limits.first else "answered"
         return ServerFailure(
-            f"{self.url} had not begun to answer after {self.limits.first:g} s: it is overloaded, or "
+            f"{self.url} had not {begun} after {first:g} s: it is overloaded, or "
             "hangs. Send fewer requests at once, or see its log."
         )
 
@@ -351,7 +358,7 @@ class _Answer:
         :raises MalformedStream: it is not a chunk
         :raises ErrorResponse: it is an error
         """
-        if event == "[DONE]":
+        if event == END:
             self.done = True
             return
         chunk = parsed(event)

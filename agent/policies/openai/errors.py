@@ -22,12 +22,14 @@ class RequestLimits:
     """Time limits in seconds, and ``tries``: the number of requests for one turn, including the first.
 
     ``first`` is long because a busy server queues: vLLM opens the answer when the request gets its place in
-    the batch. ``between`` is for a server that has begun and hangs.
+    the batch. ``between`` is for a server that has begun and hangs. ``whole`` is for an answer that comes in one piece,
+    waiting for its place included.
     """
 
     connect: float = 5.0
     first: float = 600.0
     between: float = 120.0
+    whole: float = 1800.0
     tries: int = 5
     pause: float = 0.5
     longest_pause: float = 30.0

@@ -10,6 +10,8 @@ from typing import Any
 from agent.conversation import Usage
 from agent.text import OneLine
 
+END = "[DONE]"
+"""Data of the last event of an answer."""
 LONGEST_LINE = 8 * 2**20
 """Maximum bytes without a line feed; a longer line is not this format."""
 
@@ -95,10 +97,12 @@ def parsed(event: str) -> dict[str, Any]:
 
 
 def delta_of(chunk: Mapping[str, Any]) -> Delta:
-    """Return the piece in one chunk of a chat completion. A value that is absent or of another type is empty."""
+    """Return the piece in one chunk of a chat completion, or all of a completion that came whole. A value that is
+    absent or of another type is empty.
+    """
     choices = chunk.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-    content = choice.get("delta")
+    content = choice.get("delta", choice.get("message"))
     content = content if isinstance(content, dict) else {}
     usage = chunk.get("usage")
     return Delta(

@@ -270,7 +270,7 @@ class Judge:
     ) -> _Reply:
         text, reasoning, model = "", "", ""
         finish: str | None = None
-        stream = self.endpoint.stream(messages, self.sampling, stop, response_format=form)
+        stream = self.endpoint.stream(messages, self.sampling, stop, response_format=form, whole=True)
         with closing(stream):
             for delta in stream:
                 text += delta.text

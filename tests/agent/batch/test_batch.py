@@ -221,7 +221,7 @@ def overflowing(body) -> Say | Status:
 def test_a_conversation_too_long_for_the_model_is_truncated_kept_and_not_tried_again(folder):
     with BadServer(overflowing) as server:
         work = jobs(folder) * 4
-        policy = SpecO3(Endpoint(server.url, "spec-o3"))
+        policy = SpecO3(Endpoint(server.url, "spec-o3"), stream=False)
         outcomes = list(inspect_many(work, CV, lambda s: policy, concurrency=2, retries=2))
         assert len(server.chats) == 3 * len(work)
     assert {(o.reason, o.tries, o.is_inspected, o.has_failed) for o in outcomes} == {("truncated", 1, True, False)}
@@ -255,6 +255,7 @@ def test_truncated_samples_are_in_results_summary_table_and_report(folder, tmp_p
         status = app.main([*given, "--out", str(out), "--table", str(table)])
     printed = capsys.readouterr().out
     rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert not any(chat.body["stream"] for chat in server.chats)
     assert (status, (tmp_path / "results.jsonl.failed.jsonl").exists()) == (0, False)
     assert [(row["ended"], row["tries"]) for row in rows] == [("truncated", 1)] * 6
     assert "6 truncated: the conversation no longer fitted the model" in printed

@@ -236,6 +236,16 @@ def test_a_whole_inspection_runs_with_native_calls():
     assert end.usage.requests == 3
 
 
+def test_the_trace_is_the_same_whole_and_streamed():
+    with BadServer(talking, models=[MODEL]) as server:
+        ends = [
+            list(inspect(SPECTRUM, TASK, Native(Endpoint(server.url, MODEL), stream=stream)))[-1]
+            for stream in (True, False)
+        ]
+        assert [chat.body["stream"] for chat in server.chats] == [True] * 3 + [False] * 3
+    assert ends[0] == ends[1]
+
+
 def test_each_request_begins_with_the_whole_of_the_one_before():
     with BadServer(talking, models=[MODEL]) as server:
         last(server)

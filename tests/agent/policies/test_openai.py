@@ -1,11 +1,13 @@
 """The client of a model server: requests, streams, failures, health and parameters."""
 
 import asyncio
+import json
 import re
 import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -46,6 +48,102 @@ def test_text_is_streamed_and_the_token_counts_come_last():
     assert text(deltas) == "It is a star."
     assert [delta.finish for delta in deltas if delta.finish] == ["stop"]
     assert deltas[-1] == Delta(usage=Usage(requests=1, prompt=100, cached=40, completion=7))
+
+
+def joined(deltas: list[Delta]) -> tuple:
+    calls: dict[int, list[str]] = {}
+    for call in (call for delta in deltas for call in delta.calls):
+        known = calls.setdefault(call.index, ["", "", ""])
+        calls[call.index] = [a + b for a, b in zip(known, (call.id, call.name, call.arguments), strict=True)]
+    finish = [delta.finish for delta in deltas if delta.finish]
+    return text(deltas), "".join(delta.reasoning for delta in deltas), calls, finish, deltas[-1]
+
+
+CALLS = [
+    {"tool_calls": [{"index": 0, "id": "call_1", "function": {"name": "look", "arguments": ""}}]},
+    {"tool_calls": [{"index": 0, "function": {"arguments": '{"a": 1}'}}]},
+    {"tool_calls": [{"index": 1, "id": "call_2", "function": {"name": "look", "arguments": "{}"}}]},
+]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Say("It is a star.", reasoning="Narrow Hα.", finish="length"),
+        Say("Calling.", deltas=CALLS, finish="tool_calls"),
+        Say("Half", finish="content_filter", usage=None),
+        Say("Hα", usage=(3, 0, 1)),
+        Say(f"The key is {KEY}, I think.", reasoning=KEY),
+    ],
+)
+def test_a_whole_turn_is_the_same_as_a_streamed_one_and_takes_one_piece(answer):
+    with BadServer([answer]) as server:
+        endpoint = Endpoint(server.url, "spec-o3", KEY)
+        streamed, whole = turn(endpoint), turn(endpoint, whole=True)
+        assert [chat.body["stream"] for chat in server.chats] == [True, False]
+        assert "stream_options" not in server.chats[1].body
+    assert joined(streamed) == joined(whole)
+    assert len(whole) == 2 < len(streamed)
+    assert KEY not in repr(whole)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        Status(400),
+        Status(401),
+        problem(400, "This model's maximum context length is 4096 tokens."),
+        problem(404, "no such model"),
+        WEB_PAGE,
+        Status(503),
+        Cut(),
+        Raw([json.dumps({"error": {"message": "out of memory", "code": 500}})]),
+    ],
+)
+def test_an_error_is_worded_the_same_whole_and_streamed(bad):
+    found = []
+    with BadServer([bad]) as server:
+        for whole in (False, True):
+            endpoint = Endpoint(server.url, "spec-o3", None, HASTY)
+            with pytest.raises(PolicyError) as failed:
+                turn(endpoint, whole=whole)
+            found.append((type(failed.value), re.sub(r"in \d+ s", "", str(failed.value)), len(server.chats)))
+    assert found[1] == (*found[0][:2], 2 * found[0][2])
+
+
+def test_a_whole_answer_that_is_no_json_or_comes_as_a_stream_is_reported():
+    with BadServer([Raw(["{half"])]) as server, pytest.raises(PolicyError, match="its API is not OpenAI-compatible"):
+        turn(Endpoint(server.url, "spec-o3"), whole=True)
+    stream = Status(200, "data: {}\n\n", kind="text/event-stream")
+    with BadServer([stream]) as server, pytest.raises(PolicyError, match="though a whole one was requested"):
+        turn(Endpoint(server.url, "spec-o3"), whole=True)
+
+
+def test_a_whole_turn_has_its_own_time_limit():
+    with BadServer([Stall("Hm")]) as server:
+        endpoint = Endpoint(server.url, "spec-o3", None, replace(HASTY, first=0.0, whole=0.2))
+        with pytest.raises(PolicyError, match=r"had not answered after 0\.2 s"):
+            turn(endpoint, whole=True)
+        assert server.wait(lambda: server.left == 1 and server.open == 0)
+
+
+def test_a_broken_whole_answer_is_requested_again():
+    with BadServer([Cut("<think>Hm"), Say("Yes.")]) as server:
+        assert text(turn(Endpoint(server.url, "spec-o3", None, HASTY), whole=True)) == "Yes."
+        assert len(server.chats) == 2
+
+
+@pytest.mark.parametrize("answer", [Stall(), Stall("<think>Hm")])
+def test_stop_ends_a_whole_turn_and_closes_the_connection(answer):
+    with BadServer([answer]) as server:
+        stop = Stop()
+        with ThreadPoolExecutor() as pool:
+            deltas = Endpoint(server.url, "spec-o3").stream(MESSAGES, Sampling(), stop, whole=True)
+            received = pool.submit(list, deltas)
+            assert server.wait(lambda: server.open == 1)
+            stop.set()
+            assert received.result(timeout=10) == []
+        assert server.wait(lambda: server.left == 1 and server.open == 0)
 
 
 def test_the_request_holds_the_conversation_and_every_setting():

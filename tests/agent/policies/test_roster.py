@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from agent.cli.command import CannotRun
-from agent.cli.policy_options import OPENAI_TEMPERATURE, add_policy_options, choice_from, roster_from
+from agent.cli.policy_options import OPENAI_TEMPERATURE, PolicyChoice, add_policy_options, choice_from, roster_from
 from agent.conversation import Conversation, Exchange, PolicyError, Stop
 from agent.loop import Ended, inspect, run
 from agent.policies import Sampling
@@ -177,6 +177,13 @@ def test_each_key_gives_its_policy(file, monkeypatch):
     assert isinstance(gpt, Native)
     assert (gpt.sampling.seed, gpt.guidance) == (3, Guidance("YES"))
     assert roster.policy("big").endpoint is big.endpoint
+
+
+def test_commands_request_whole_turns_unless_the_file_says_otherwise(file):
+    line = "[[server]]\nkey = '{}'\nurl = 'http://gpu:8000/v1'\n"
+    roster = Roster(read_servers(file(line.format("a") + line.format("b") + "stream = true\n")))
+    assert [PolicyChoice(key, roster, Sampling())().stream for key in "ab"] == [False, True]
+    assert roster.policy("a").stream
 
 
 def test_unknown_policies_and_wrong_uses_raise_readable_errors(file):

@@ -131,6 +131,32 @@ def test_a_stopped_inspection_frees_the_server_at_once_and_keeps_its_steps(answe
     assert len(end.trajectory.zooms) == 1
 
 
+def test_the_trace_is_the_same_whole_and_streamed():
+    with BadServer(talking(), models=[MODEL]) as server:
+        ends = [
+            list(inspect(SPECTRUM, TASK, SpecO3(Endpoint(server.url, MODEL), stream=stream)))[-1]
+            for stream in (True, False)
+        ]
+        assert [chat.body["stream"] for chat in server.chats] == [True] * 3 + [False] * 3
+    assert ends[0] == ends[1]
+    assert ends[1].usage.requests == 3
+
+
+def test_a_whole_turn_that_is_stopped_frees_the_server_at_once():
+    with BadServer([Say(look(6400, 6700)), Stall()], models=[MODEL]) as server:
+        stop = Stop()
+        events = inspect(SPECTRUM, TASK, SpecO3(Endpoint(server.url, MODEL), stream=False), stop=stop)
+        for event in events:
+            if isinstance(event, ToolResult):
+                break
+        stopping = threading.Thread(target=lambda: server.wait(lambda: server.open == 1) and stop.set())
+        stopping.start()
+        *_, end = events
+        stopping.join()
+        assert server.wait(lambda: server.left == 1 and server.open == 0)
+    assert (end.reason, len(end.trajectory.zooms)) == ("stopped", 1)
+
+
 def test_a_server_that_dies_between_two_turns_ends_the_inspection_with_its_steps():
     hasty = RequestLimits(tries=2, pause=0.01)
     with BadServer(talking(), models=[MODEL]) as server:
