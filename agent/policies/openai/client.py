@@ -78,8 +78,7 @@ def iterate(work: Callable[[Callable[[Item], None]], Awaitable[None]], stop: Sto
 
 
 if TYPE_CHECKING:
-    from httpx import Response
-    from openai import AsyncOpenAI, AsyncStream, DefaultAsyncHttpxClient
+    from openai import AsyncOpenAI, AsyncStream, DefaultAsyncHttpxClient, HttpxBinaryResponseContent
 
     Stream = AsyncStream[object]
 
@@ -108,8 +107,7 @@ class ChatApi:
         :raises ServerFailure: no connection, or no stream
         :raises MalformedStream: bytes that are not an event stream
         """
-        from httpx import Response
-        from openai import APIConnectionError, APIStatusError, AsyncStream
+        from openai import APIConnectionError, APIStatusError, AsyncStream, HttpxBinaryResponseContent
 
         try:
             # Not chat.completions.create: it copies every message and builds a model per chunk, which with six
@@ -117,8 +115,8 @@ class ChatApi:
             # AsyncStream itself is as fast as this, but hides whether [DONE] came and has no limit for a line.
             # Its max_retries would also retry unknown hosts and bad certificates, and not a broken stream.
             if not body.get("stream"):
-                response = await self._client().post("/chat/completions", body=body, cast_to=Response)
-                yield self.redactor().text(self._whole(response))
+                whole = await self._client().post("/chat/completions", body=body, cast_to=HttpxBinaryResponseContent)
+                yield self.redactor().text(self._whole(whole))
                 yield END
                 return
             stream = await self._client().post(
@@ -174,16 +172,16 @@ class ChatApi:
         """Redact the key, which some servers repeat."""
         return ErrorResponse.read(status, self.redactor().value(body), headers)
 
-    def _whole(self, response: Response) -> str:
+    def _whole(self, answer: HttpxBinaryResponseContent) -> str:
         """Return an answer that came in one piece."""
-        kind = self._kind(response)
+        kind = self._kind(answer.response.headers)
         if kind == "text/event-stream":
             raise ServerFailure(f"{self.url} streams its answers, though a whole one was requested.")
-        return response.content.decode(errors="replace")
+        return answer.content.decode(errors="replace")
 
-    def _kind(self, response: Response) -> str:
+    def _kind(self, headers: Mapping[str, str]) -> str:
         """Return the content type. :raises ServerFailure: it is that of a web page"""
-        kind = str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind == "text/html":
             raise ServerFailure(
                 f"{self.url} answered with a web page: it is no model server. Its address usually ends in /v1."
@@ -191,7 +189,7 @@ class ChatApi:
         return kind
 
     async def _must_be_a_stream(self, stream: Stream) -> None:
-        kind = self._kind(stream.response)
+        kind = self._kind(stream.response.headers)
         if kind == "application/json":
             found = parsed((await stream.response.aread()).decode(errors="replace"))
             if found.get("error"):
