@@ -363,7 +363,7 @@ def test_a_real_vllm_takes_new_weights_and_drops_what_it_calculated_with_the_old
         assert one["greedy"] == one["own"]
 
 
-def test_a_real_vllm_has_room_for_the_pictures_of_a_conversation_and_no_video(colocated: dict[str, Any]) -> None:
+def test_a_real_vllm_takes_the_pictures_of_a_conversation_and_no_video(colocated: dict[str, Any]) -> None:
     assert colocated["generator"] == "ColocatedGenerator"
     assert colocated["limits"] == {"image": 9, "video": 0}
 

@@ -49,8 +49,8 @@ def main(model: str, data: str, output: str) -> None:
         vllm=VllmSettings("colocate", options={"enforce_eager": True}),
         gradient_checkpointing=False,
     )
-    asked = [one for one in questions([data]) for _ in range(2)]
-    trainer = trainer_of(settings, load(settings.model), asked, Run(Path(output)), arguments_of(settings, 1))
+    given = [one for one in questions([data]) for _ in range(2)]
+    trainer = trainer_of(settings, load(settings.model), given, Run(Path(output)), arguments_of(settings, 1))
     trainer.model_wrapped = trainer.model
     own = TransformersGenerator(trainer, 16, 1.0, 1.0, 0)
     limits = Limits(settings.max_turns, settings.turn_tokens, settings.response_tokens)
@@ -58,7 +58,7 @@ def main(model: str, data: str, output: str) -> None:
 
     def rolled(writer: Any, step: int, greedy: bool) -> tuple[Rollout, ...]:
         with writer.round(step, greedy=greedy):
-            chosen = asked[::2] if greedy else asked
+            chosen = given[::2] if greedy else given
             return run_rollouts(chosen, renderer, writer, limits, Drafter("model", "test")).rollouts
 
     facts: dict[str, Any] = {
