@@ -1,6 +1,8 @@
 """Policy for models with tool calls of their own (GPT, open models behind a server that parses calls).
 
-They were not trained on this task, so the system turn explains how to inspect. Replies become tagged text and,
+They were not trained on this task, so the system turn explains how to inspect. Where the server's chat template does
+not show the model the tools of a request, the system turn also describes the tool in words (the block of the Spec-o3
+dialect, which is the Hermes form), and turns and tool results are sent as text. Replies become tagged text and,
 in later turns, API messages again, always byte for byte the same, as prefix caches need.
 """
 
@@ -12,7 +14,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from string import Template
@@ -20,12 +22,12 @@ from typing import Any, Literal
 
 from PIL import Image
 
-from agent.conversation import Conversation, Piece, Remark
+from agent.conversation import Conversation, Piece, Remark, Stop
 from agent.policies import Sampling
-from agent.policies.openai.endpoint import CallPiece, Delta, Endpoint
-from agent.tool import TOOL_NAME, TOOL_SCHEMA
+from agent.policies.openai.endpoint import CallPiece, Delta, Endpoint, Health
+from agent.tool import TOOL_BLOCK, TOOL_NAME, TOOL_SCHEMA
 from agent.trajectory import Drafter
-from agent.trajectory.messages import data_url
+from agent.trajectory.messages import data_url, tool_result
 from agent.trajectory.steps import Verdict
 from agent.trajectory.tags import between, parse
 
@@ -300,6 +302,7 @@ Message = dict[str, Any]
 class Native:
     """The policy.
 
+    :param in_words: describe the tool in words; None: if the model does not see the tools of a request
     :param guidance: only for drafting: it gives the model the known verdict
     :param stream: request each turn piece by piece; False: whole, where nobody watches it being written
     """
@@ -310,7 +313,9 @@ class Native:
         sampling: Sampling | None = None,
         guidance: Guidance | None = None,
         stream: bool = True,
+        in_words: bool | None = None,
     ) -> None:
+        self._in_words = in_words
         self.stream = stream
         self.endpoint = endpoint
         self.sampling = sampling or Sampling()
@@ -327,6 +332,9 @@ class Native:
             settings[name] = "left out: not taken by the server"
         reported = {"server": facts.server, "server_version": facts.version, "context": facts.context}
         settings |= {name: value for name, value in reported.items() if value}
+        # Not joined: a stopped inspection has a trace at once.
+        if self._describes_tool(join=False):
+            settings |= {"tool": "described in words", "tool_block_sha256": sha256(TOOL_BLOCK)}
         if self.guidance is not None:
             settings |= {"label_told": True, "guidance_sha256": sha256(texts.guidance)}
         return Drafter("model", self.endpoint.model or facts.model, settings)
@@ -336,9 +344,10 @@ class Native:
         reply = Reply()
         written = ""
         finish: str | None = None
-        tools = [TOOL_SCHEMA] if conversation.with_tool else None
+        in_words = conversation.with_tool and self._describes_tool(conversation.stop)
+        tools = [TOOL_SCHEMA] if conversation.with_tool and not in_words else None
         stream = self.endpoint.stream(
-            self.messages(conversation), self.sampling, conversation.stop, tools=tools, whole=not self.stream
+            self.messages(conversation, in_words), self.sampling, conversation.stop, tools=tools, whole=not self.stream
         )
         with closing(stream):
             for delta in stream:
@@ -355,14 +364,22 @@ class Native:
             yield text
         yield from self._remarks(written, reply.spoiled, finish)
 
-    def messages(self, conversation: Conversation) -> list[Message]:
+    def _describes_tool(self, stop: Stop | None = None, join: bool = True) -> bool:
+        """Whether the tool is described in words."""
+        if self._in_words is not None:
+            return self._in_words
+        return self.endpoint.tool_use([TOOL_SCHEMA], stop, join) in ("dropped", "refused")
+
+    def messages(self, conversation: Conversation, in_words: bool = False) -> list[Message]:
         """Return the conversation as messages of the Chat Completions API.
 
         The API takes no picture in a tool's answer, so each picture follows in a user turn.
+
+        :param in_words: describe the tool, and send turns and tool results as text
         """
         turns = len(conversation.exchanges) + conversation.turns_left
         task_text = instructions(turns) if conversation.with_tool else prompts().unaided
-        system = [conversation.system, task_text]
+        system = [conversation.system + (TOOL_BLOCK if in_words else ""), task_text]
         if self.guidance is not None:
             system.append(self.guidance.text)
         messages: list[Message] = [
@@ -372,10 +389,16 @@ class Native:
         for number, exchange in enumerate(conversation.exchanges, start=1):
             # Nine letters and digits: Mistral's models accept no other id.
             call_id = f"call{number:05d}"
-            messages.append(assistant_message(exchange.text, call_id))
+            if in_words:
+                messages.append({"role": "assistant", "content": exchange.text})
+            else:
+                messages.append(assistant_message(exchange.text, call_id))
             if exchange.observation is None:
                 continue
             text, image = exchange.observation.text, exchange.observation.image
+            if in_words:
+                messages.append(tool_result(text, None if image is None else _picture(image)))
+                continue
             messages.append({"role": "tool", "tool_call_id": call_id, "content": text})
             if image is not None:
                 messages.append(_shown(image, prompts().picture))
@@ -393,5 +416,31 @@ class Native:
 
 
 def _shown(image: Image.Image, text: str) -> Message:
-    picture = {"type": "image_url", "image_url": {"url": data_url(image)}}
-    return {"role": "user", "content": [picture, {"type": "text", "text": text}]}
+    return {"role": "user", "content": [_picture(image), {"type": "text", "text": text}]}
+
+
+def _picture(image: Image.Image) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": data_url(image)}}
+
+
+TOOL_USE = {
+    "shown": "",
+    "dropped": " Its chat template drops the tools of a request: the instructions describe the tool in words.",
+    "refused": " It refuses requests with tools: the instructions describe the tool in words.",
+    "unknown": " It does not count tokens, so it is unknown whether the model sees the tools of a request. If it does "
+    "not call the tool, set tool_in_words = true in servers.toml.",
+}
+"""What the health of a server of this dialect says about the tools of a request."""
+
+
+def health_of(endpoint: Endpoint, in_words: bool | None) -> Health:
+    """Return the health of a server of this dialect, with whether the model sees the tools of a request."""
+    health = endpoint.check()
+    if not health.ok:
+        return health
+    if in_words:
+        return replace(
+            health, sentence=health.sentence + " The instructions describe the tool in words, as configured."
+        )
+    use = endpoint.tool_use([TOOL_SCHEMA])
+    return replace(health, sentence=health.sentence + TOOL_USE[use]) if use else health

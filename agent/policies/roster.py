@@ -24,7 +24,7 @@ from agent.policies.local.policy import Local
 from agent.policies.nano import folder as nano_folder
 from agent.policies.nano.policy import NAME as NANO
 from agent.policies.nano.policy import Nano
-from agent.policies.native import Guidance, Native
+from agent.policies.native import Guidance, Native, health_of
 from agent.policies.openai.endpoint import Endpoint, Health
 from agent.policies.servers import Dialect, RosterError, Server, checked_url, read_servers
 from agent.policies.spec_o3 import SpecO3
@@ -284,7 +284,9 @@ class _ServerEntry:
         with self._checking:
             if self._last is None or self._clock() - self._last[0] >= HEALTH_SECONDS:
                 try:
-                    health = self.endpoint().check()
+                    endpoint = self.endpoint()
+                    native = self.server.dialect == "native"
+                    health = health_of(endpoint, self.server.tool_in_words) if native else endpoint.check()
                 except PolicyError as problem:
                     health = Health(False, str(problem), self.server.model or "")
                 self._last = self._clock(), health
@@ -293,7 +295,7 @@ class _ServerEntry:
     def policy(self, sampling: Sampling, guidance: Guidance | None, stream: bool) -> Policy:
         stream = stream or self.server.stream
         if self.server.dialect == "native":
-            return Native(self.endpoint(), sampling, guidance, stream)
+            return Native(self.endpoint(), sampling, guidance, stream, self.server.tool_in_words)
         return SpecO3(self.endpoint(), sampling, stream)
 
 

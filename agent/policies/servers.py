@@ -7,6 +7,7 @@ model = "Maxwell-Jia/spec-o3-7b"        # default: the model it serves
 dialect = "spec-o3"                     # the default; "native" for models with tool calls of their own
 title = "Spec-o3 7B"                    # default: the key
 api_key_env = "GPU_KEY"                 # or api_key_file = "gpu.key", which only its owner can read
+tool_in_words = true                    # native: describe the tool in the instructions (default: if that is needed)
 stream = true                           # also where nobody watches, for a proxy that closes silent connections
 temperature = 0.7                       # defaults of this server, like max_tokens
 """
@@ -24,7 +25,7 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import Field, field_validator, model_validator
 
 from agent.policies import Sampling
-from agent.settings_file import Mismatch, Number, Problem, Table, Text, Whole, load_toml, shown, validate
+from agent.settings_file import Flag, Mismatch, Number, Problem, Table, Text, Whole, load_toml, shown, validate
 from agent.text import OneLine
 
 Dialect = Literal["spec-o3", "native"]
@@ -57,7 +58,8 @@ class Server(Table):
     api_key_file: Path | None = None
     temperature: Number | None = None
     max_tokens: Whole | None = None
-    stream: bool = False
+    stream: Flag = False
+    tool_in_words: Flag | None = None
 
     @field_validator("key")
     @classmethod

@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from agent.conversation import Stop
 from agent.policies import Sampling
@@ -261,6 +261,11 @@ class BadServer:
     well: bool = True
     """Whether it answers requests about itself; if not, it sends a web page."""
     context: int = 32768
+    tools: Literal["shown", "dropped", "refused", "unknown"] = "shown"
+    """What becomes of the tools of a request, as the client finds out by requests of one token (``probes``)."""
+    probe: Behaviour | None = None
+    """What it answers to those instead."""
+    probes: int = 0
     api_key: str | None = None
     port: int = 0
     asked: list[Asked] = field(default_factory=list)
@@ -335,6 +340,8 @@ class BadServer:
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         content = await reader.readexactly(int(headers.get("content-length", 0)))
         request = Asked(first.split(" ")[1], headers, json.loads(content) if content else None)
+        if is_probe(request.body):
+            return request
         self.asked.append(request)
         return request
 
@@ -401,6 +408,9 @@ class BadServer:
             return problem(401, f"Incorrect API key provided: {given}", "invalid_api_key")
         if request.path != "/v1/chat/completions":
             return self._about_itself(request.path) if self.well else WEB_PAGE
+        if is_probe(request.body):
+            self.probes += 1
+            return self._probe("tools" in request.body)
         if callable(self.answers):
             return self.answers(request.body)
         return self.answers[min(len(self.chats), len(self.answers)) - 1]
@@ -409,6 +419,16 @@ class BadServer:
     def chats(self) -> list[Asked]:
         """The requests for a turn, without those about the server itself."""
         return [request for request in self.asked if request.body is not None]
+
+    def _probe(self, with_tools: bool) -> Behaviour:
+        if self.probe is not None:
+            return self.probe
+        if with_tools and self.tools == "refused":
+            return problem(
+                400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
+            )
+        tokens = 220 if with_tools and self.tools == "shown" else 20
+        return Say("Hi", usage=None if self.tools == "unknown" else (tokens, 0, 1))
 
     def _about_itself(self, path: str) -> Status:
         match path:
@@ -425,6 +445,11 @@ class BadServer:
                 lines = [f'vllm:num_requests_{name}{{engine="0"}} {float(n)}' for name, n in gauges]
                 return Status(200, "\n".join(lines) + "\n", kind="text/plain; version=0.0.4")
         return problem(404, "Not Found")
+
+
+def is_probe(body: Mapping[str, Any] | None) -> bool:
+    """Whether a request only counts the tokens of a short message."""
+    return body is not None and body.get("messages") == [{"role": "user", "content": "Hello"}]
 
 
 def plain(answer: Status) -> bytes:

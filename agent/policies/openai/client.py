@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Mapping
+from concurrent.futures import CancelledError
 from functools import cache
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -43,6 +44,16 @@ def loop() -> asyncio.AbstractEventLoop:
 def run_coroutine(work: Coroutine[Any, Any, Result]) -> Result:
     """Run ``work`` on the loop and wait for its result; must not be called on the loop itself."""
     return asyncio.run_coroutine_threadsafe(work, loop()).result()
+
+
+def run_until(work: Coroutine[Any, Any, Result], stop: Stop) -> Result | None:
+    """Run ``work`` on the loop and wait for its result; None if ``stop`` was set before, which cancels it."""
+    future = asyncio.run_coroutine_threadsafe(work, loop())
+    with stop.waking(future.cancel):
+        try:
+            return future.result()
+        except CancelledError:
+            return None
 
 
 def iterate(work: Callable[[Callable[[Item], None]], Awaitable[None]], stop: Stop) -> Generator[Item, None, None]:

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from agent.conversation import PolicyError, Stop, Usage
@@ -141,6 +141,14 @@ OPTIONAL = (
 )
 """Parameters that can be left out if a server does not take them."""
 
+PROBE_SECONDS = 20.0
+"""Seconds to find out whether the model sees the tools of a request; a busier server is tried later."""
+_PROBE = ({"role": "user", "content": "Hello"},)
+
+ToolUse = Literal["shown", "dropped", "refused", "unknown"]
+"""Whether the model sees the tools of a request: ``dropped`` by the server's chat template, ``refused`` by the server
+(as vLLM does unless tool calls are switched on), or ``unknown``, because the server does not count tokens."""
+
 Put = Callable[[Delta], None]
 Body = dict[str, Any]
 
@@ -162,6 +170,8 @@ class Endpoint:
         self._api = ChatApi(self.url, api_key, self.limits.connect)
         self._checking: asyncio.Task[Health] | None = None
         self._facts: Health | None = None
+        self._probing: asyncio.Task[ToolUse] | None = None
+        self._tool_use: dict[str, ToolUse] = {}  # by model
         self._lock = threading.Lock()
         # Parameters sent under another name, or (None) not at all. Replaced, never modified: other threads read it.
         self._instead: Mapping[str, str | None] = {}
@@ -178,6 +188,68 @@ class Endpoint:
     def facts(self) -> Health:
         """Return its last known health, checked now if it never was: for what seldom changes, such as versions."""
         return self._facts or self.check()
+
+    def tool_use(
+        self, tools: Sequence[Mapping[str, Any]], stop: Stop | None = None, join: bool = True
+    ) -> ToolUse | None:
+        """Find out whether the model sees the tools of a request, by two requests of one token each, once per model.
+
+        The server counts the tokens of a short message with and without ``tools``: an equal count means that its chat
+        template drops them. ``tools`` are the same in all calls. Not for the thread of the loop.
+
+        :param join: wait for requests that another caller began
+        :return: None if there was no answer in time, or ``stop`` was set; the next call tries again
+        """
+        if (known := self._tool_use.get(self.model or (self._facts.model if self._facts else ""))) is not None:
+            return known
+        return client.run_until(self._probed(tools, join), stop or Stop())
+
+    async def _probed(self, tools: Sequence[Mapping[str, Any]], join: bool) -> ToolUse | None:
+        if not join and self._probing is not None and not self._probing.done():
+            return None
+        if self._probing is None or self._probing.done():
+            self._probing = asyncio.ensure_future(self._probe(tools))
+        try:
+            # Shielded: it is shared, and a stopped turn must not cancel it for the others.
+            return await asyncio.shield(self._probing)
+        except (PolicyError, TimeoutError):
+            return None
+
+    async def _probe(self, tools: Sequence[Mapping[str, Any]]) -> ToolUse:
+        """
+        :raises PolicyError: the server does not answer, not even without tools
+        :raises TimeoutError: not in time
+        """
+        async with asyncio.timeout(PROBE_SECONDS):
+            model = await self._model()
+            without, with_tools = await asyncio.gather(
+                self._prompt_tokens(()), self._prompt_tokens(tools), return_exceptions=True
+            )
+        if isinstance(without, BaseException):
+            raise without
+        if isinstance(with_tools, BaseException):
+            cause = with_tools.__cause__
+            if not (isinstance(cause, ErrorResponse) and cause.status in (400, 422, 501)):
+                raise with_tools
+            found: ToolUse = "refused"
+        elif not (without and with_tools):
+            found = "unknown"
+        else:
+            found = "shown" if with_tools > without else "dropped"
+        self._tool_use[model] = found
+        return found
+
+    async def _prompt_tokens(self, tools: Sequence[Mapping[str, Any]]) -> int:
+        """Return the number of tokens that the server counts in a short message; 0: it does not count them."""
+        body: Body = {"messages": _PROBE, "stream": False, "max_tokens": 1, **({"tools": tools} if tools else {})}
+        counted = 0
+
+        def put(delta: Delta) -> None:
+            nonlocal counted
+            counted = delta.usage.prompt if delta.usage is not None else counted
+
+        await self._try(body, put)
+        return counted
 
     def stream(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -16,11 +17,13 @@ from agent.policies import Sampling
 from agent.policies.baseline.rule import Baseline
 from agent.policies.native import (
     MARKS,
+    TOOL_USE,
     Guidance,
     Native,
     Reply,
     assistant_message,
     call_text,
+    health_of,
     instructions,
     mentions_label,
 )
@@ -28,7 +31,7 @@ from agent.policies.openai.endpoint import CallPiece, Delta, Endpoint
 from agent.policies.spec_o3 import messages
 from agent.simulate import simulate
 from agent.tasks import load
-from agent.tool import TOOL_NAME, TOOL_SCHEMA, overview
+from agent.tool import TOOL_BLOCK, TOOL_NAME, TOOL_SCHEMA, overview
 from agent.tool import call as tool_call
 from agent.trajectory import Answer, Drafter, Think, Zoom
 from agent.trajectory.tags import parse
@@ -244,6 +247,82 @@ def test_the_trace_is_the_same_whole_and_streamed():
         ]
         assert [chat.body["stream"] for chat in server.chats] == [True] * 3 + [False] * 3
     assert ends[0] == ends[1]
+
+
+CALL_IN_WORDS = f'{{"name": "{TOOL_NAME}", "arguments": {WINDOW}}}'
+
+
+def in_words(body) -> Say:
+    """A model that writes calls in the form that the instructions describe, if they do."""
+    done = sum(message["role"] == "assistant" for message in body["messages"])
+    if TOOL_BLOCK not in body["messages"][0]["content"] or done == 2:
+        return Say(ANSWER)
+    return Say(f"A closer view.\n<tool_call>\n{CALL_IN_WORDS}\n</tool_call>")
+
+
+@pytest.mark.parametrize("use", ["dropped", "refused"])
+def test_a_tool_that_the_model_does_not_see_is_described_in_words(use):
+    with BadServer(in_words, models=[MODEL], tools=use) as server:
+        endpoint = Endpoint(server.url, MODEL)
+        end = list(inspect(SPECTRUM, TASK, Native(endpoint)))[-1]
+        list(inspect(SPECTRUM, TASK, Native(endpoint)))
+        assert server.probes == 2
+        chats = [chat.body for chat in server.chats[:3]]
+    assert end.reason == "answered"
+    assert [zoom.arguments for zoom in end.trajectory.zooms] == [json.loads(WINDOW)] * 2
+    assert end.trajectory.faults == ()
+    assert all("tools" not in body for body in chats)
+    assert {message["role"] for message in chats[2]["messages"]} == {"system", "user", "assistant"}
+    assert "<tool_response>" in json.dumps(chats[2]["messages"][3])
+    assert chats[2]["messages"][: len(chats[1]["messages"])] == chats[1]["messages"]
+    assert end.trajectory.system == "You are a helpful assistant."
+    assert end.trajectory.drafter.settings["tool"] == "described in words"
+
+
+@pytest.mark.parametrize("use", ["shown", "unknown"])
+def test_a_tool_that_the_model_sees_or_may_see_is_not_described(use):
+    with BadServer(talking, models=[MODEL], tools=use) as server:
+        end = last(server)
+        assert all(TOOL_BLOCK not in chat.body["messages"][0]["content"] for chat in server.chats)
+        assert all("tools" in chat.body for chat in server.chats)
+    assert len(end.trajectory.zooms) == 2
+    assert "tool" not in end.trajectory.drafter.settings
+
+
+def test_a_setting_describes_the_tool_without_a_request_to_find_out():
+    with BadServer(in_words, models=[MODEL], tools="unknown") as server:
+        end = list(inspect(SPECTRUM, TASK, Native(Endpoint(server.url, MODEL), in_words=True)))[-1]
+        assert server.probes == 0
+    assert (end.reason, len(end.trajectory.zooms)) == ("answered", 2)
+
+
+@pytest.mark.parametrize(
+    ("use", "words"),
+    [
+        ("shown", ""),
+        ("dropped", "Its chat template drops the tools of a request"),
+        ("refused", "It refuses requests with tools"),
+        ("unknown", "set tool_in_words = true in servers.toml"),
+    ],
+)
+def test_the_health_says_what_becomes_of_the_tools(use, words):
+    with BadServer(models=[MODEL], tools=use) as server:
+        endpoint = Endpoint(server.url, MODEL)
+        plain, found = endpoint.check(), health_of(endpoint, None)
+        assert found.sentence == f"{plain.sentence}{TOOL_USE[use]}"
+        assert words in found.sentence
+        assert "as configured" in health_of(endpoint, True).sentence
+    assert not health_of(endpoint, None).ok
+
+
+def test_stop_also_ends_the_wait_for_what_becomes_of_the_tools():
+    with BadServer([Stall()], models=[MODEL], probe=Stall()) as server:
+        stop = Stop()
+        stopping = threading.Thread(target=lambda: server.wait(lambda: server.probes == 2) and stop.set())
+        stopping.start()
+        *_, end = inspect(SPECTRUM, TASK, Native(Endpoint(server.url, MODEL)), stop=stop)
+        stopping.join()
+    assert end.reason == "stopped"
 
 
 def test_each_request_begins_with_the_whole_of_the_one_before():

@@ -182,6 +182,7 @@ def test_each_key_gives_its_policy(file, monkeypatch):
 def test_commands_request_whole_turns_unless_the_file_says_otherwise(file):
     line = "[[server]]\nkey = '{}'\nurl = 'http://gpu:8000/v1'\n"
     roster = Roster(read_servers(file(line.format("a") + line.format("b") + "stream = true\n")))
+    assert not any(roster.server(key).tool_in_words for key in "ab")
     assert [PolicyChoice(key, roster, Sampling())().stream for key in "ab"] == [False, True]
     assert roster.policy("a").stream
 
