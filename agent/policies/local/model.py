@@ -15,7 +15,7 @@ from typing import Any
 
 from PIL import Image
 
-from agent.conversation import Piece, PolicyError, Remark, Usage
+from agent.conversation import ConversationTooLong, Piece, PolicyError, Remark, Usage
 from agent.policies import Sampling
 from agent.policies.spec_o3 import Message
 
@@ -212,7 +212,7 @@ class Loaded:
         read = int(inputs["input_ids"].shape[1])
         space = self.context - read
         if space < 1:
-            raise PolicyError(
+            raise ConversationTooLong(
                 f"the conversation has {read} tokens and the model holds {self.context}: allow fewer turns"
             )
         if sampling.seed is None:

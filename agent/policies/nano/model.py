@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from agent.conversation import Piece, PolicyError, Remark, Score, Usage
+from agent.conversation import ConversationTooLong, Piece, PolicyError, Remark, Score, Usage
 from agent.plot import pixels_sha256
 from agent.policies import Sampling
 from agent.policies.nano.arrays import one_thread
@@ -116,7 +116,9 @@ class NanoModel:
             if isinstance(part, str):
                 new = self.vocabulary.ids(part)
                 if not set(self.vocabulary.never).isdisjoint(new):
-                    raise PolicyError("a text of the conversation has the mark of a picture in it: remove it there")
+                    raise ConversationTooLong(
+                        "a text of the conversation has the mark of a picture in it: remove it there"
+                    )
                 marks += new
                 positions.append(np.tile(np.arange(at, at + len(new)), (3, 1)))
                 at += len(new)

@@ -11,7 +11,6 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erf
 
 from agent.policies.nano.arrays import attend, frequencies, gated, normalised, rotate, transposed
 from agent.policies.nano.folder import Array, Vision, Weights
@@ -147,5 +146,7 @@ class VisionTower:
 
 def _gelu_factor(x: Array) -> Array:
     """Return what x is multiplied with in the exact GELU."""
+    from scipy.special import erf
+
     found: Array = (0.5 + 0.5 * erf(x / np.float32(sqrt(2)))).astype(np.float32, copy=False)
     return found
