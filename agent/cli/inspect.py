@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from agent.conversation import Policy, Stop
     from agent.tasks import Task
 
+IN_THIS_PROCESS = ("local", "nano")
+"""Policies whose model computes here instead of on a server."""
 LOCAL_CONCURRENCY = 2
 """Conversations at once with a model in this process: one draws while the model writes for the other."""
 MACHINE_SETTINGS = ("server", "server_version", "context", "device", "dtype", "revision")
@@ -163,7 +165,7 @@ def _inspect(
 
     work = PendingJobs(found, arguments.samples, journal, arguments.limit)
     processes = _processes(arguments, work.expected)
-    local = arguments.policy in ("local", "nano")
+    local = arguments.policy in IN_THIS_PROCESS
     outcomes = inspect_many(
         work,
         task,

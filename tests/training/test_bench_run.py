@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,8 @@ import pytest
 import app
 from agent.batch import run as batch
 from agent.batch.journal import JournalError
+from agent.cli.inspect import LOCAL_CONCURRENCY
+from agent.conversation import Stop
 from agent.policies.baseline.rule import Baseline
 from agent.simulate import files
 from agent.spectrum import SpectrumError
@@ -30,6 +33,7 @@ from training.bench.answers import FILE, SESSIONS, Answers, Run, limited, place
 from training.bench.outcomes import OutcomesError
 from training.bench.run import InspectionOptions, SessionResult, ask_all, row_name, stage, system_of
 from training.bench.table import of_run
+from training.cli.bench import _ask
 from training.data.records import Question
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -612,3 +616,23 @@ def test_a_small_set_has_both_labels_where_there_is_room(most: int) -> None:
     some = limited(questions, most)
     assert len(some) == most
     assert len({one.label for one in some}) == min(most, 2)
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [("local", LOCAL_CONCURRENCY), ("nano", LOCAL_CONCURRENCY), ("spec-o3", batch.THREADS)],
+)
+def test_a_model_in_this_process_has_few_conversations_at_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, policy: str, expected: int
+) -> None:
+    used = []
+
+    def ask(*_: object, concurrency: int, **__: object) -> SessionResult:
+        used.append(concurrency)
+        return SessionResult()
+
+    monkeypatch.setattr("training.bench.run.ask_all", ask)
+    arguments = Namespace(policy=policy, concurrency=None, gpus=None)
+    settings = {"name": "one", "policy": {"kind": "model"}}
+    _ask(arguments, some_questions(2), InspectionOptions(lambda _: Baseline()), tmp_path, settings, Stop())
+    assert used == [expected]

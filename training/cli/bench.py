@@ -239,14 +239,14 @@ def _ask(
     stop: Stop,
 ) -> SessionResult:
     from agent.batch.run import THREADS
-    from agent.cli.inspect import LOCAL_CONCURRENCY
+    from agent.cli.inspect import IN_THIS_PROCESS, LOCAL_CONCURRENCY
     from training.bench.answers import Answers
     from training.bench.run import ask_all
 
     with Answers(folder, questions, settings) as answers:
         left = len(questions) * options.samples - answers.done
         processes = _processes(arguments, left)
-        threads = LOCAL_CONCURRENCY if arguments.policy == "local" else THREADS
+        threads = LOCAL_CONCURRENCY if arguments.policy in IN_THIS_PROCESS else THREADS
         with ProgressBar(left, "asking") as bar:
             made = ask_all(
                 questions,
