@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from agent.settings_file import parse_yaml
 from agent.text import OneLine
+from training.data.inputs import inputs
 from training.environment import environment
 from training.model import MODEL
 from training.settings import ModelSettings, to_mapping, to_yaml
@@ -172,9 +173,17 @@ def lineage(model: ModelSettings) -> list[dict[str, Any]]:
 def _here(kind: str, settings: Any) -> dict[str, Any]:
     model = settings.model
     started = {"model": model.name, "adapter": model.adapter, "method": model.method}
+    if model.license is not None:
+        started["license"] = model.license
     here = {"kind": kind, "name": str(settings.output), "from": started, "seed": settings.seed}
     selected = getattr(settings, "trajectories", None)
-    return here if selected is None else here | {"trajectories": selected}
+    if selected is not None:
+        here["trajectories"] = selected
+    # A script's traces, which are made when they are needed, have no files.
+    for name in ("data", "validation"):
+        if found := inputs(getattr(settings, name, ())):
+            here[name] = found
+    return here
 
 
 def _callback(run: Run) -> TrainerCallback:

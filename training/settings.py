@@ -49,6 +49,11 @@ AtLeast1OrNull = Annotated[Whole | None, Field(ge=1, description="a whole number
 Positive = Annotated[Real, Field(gt=0, description="a number above 0")]
 Fraction = Annotated[Real, Field(ge=0, lt=1, description="a fraction from 0 to below 1")]
 
+LicenceOrNull = Annotated[
+    str | None,
+    Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$", description="the name of a licence: small letters, digits, and . + -"),
+]
+
 
 class SettingsError(OneLine, ValueError):
     """A setting that cannot be used: which file and key, what was found, what was expected."""
@@ -70,6 +75,8 @@ class ModelSettings:
 
     :param name: a folder (a run folder of this program too), or the name of a repository on the Hub
     :param frozen: parts that are not trained under ``full``; published: both
+    :param license: of these weights, for the model card, where this program does not know it: a name of the Hugging
+        Face hub (``mit``, ``apache-2.0``), or another
     :param max_pixels: larger pictures are reduced for the model; None keeps the checkpoint's own limits, as
         published for GRPO. Also ``min_pixels``.
     """
@@ -83,6 +90,7 @@ class ModelSettings:
     attention: Literal["sdpa", "flash_attention_2", "eager"] = "sdpa"
     min_pixels: Whole | None = None
     max_pixels: Whole | None = None
+    license: LicenceOrNull = None
 
 
 class Mergeable(Protocol):

@@ -24,6 +24,7 @@ from training.data.records import Example
 from training.data.splits import refuse_leaks, sample, shared_sources, split, without
 from training.environment import is_first_process, launch_problem
 from training.model import Loaded, ModelError, Resumable, load, out_of_memory, save_learned
+from training.model_card.card import renew
 from training.render import IMAGE, Rendered, Renderer, for_learning
 from training.run import CardFiles, Run, Start
 from training.settings import (
@@ -245,6 +246,8 @@ def train(
     except torch.OutOfMemoryError as error:
         raise ModelError(out_of_memory("a step")) from error
     save_learned(trainer, loaded, run.model, settings.merge)
+    if is_first_process():
+        renew(run.folder)
     return run
 
 

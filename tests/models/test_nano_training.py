@@ -64,7 +64,8 @@ def test_the_finished_folder_is_small_and_usable(trained: tuple[Path, dict[str, 
     folder = trained[0] / "nano"
     assert problem(folder) is None
     assert sum(file.stat().st_size for file in folder.iterdir()) < 25e6
-    card = (folder / "MODEL_CARD.md").read_text("utf-8")
+    card = (folder / "README.md").read_text("utf-8")
+    assert card.startswith("---\nlicense: apache-2.0\nlibrary_name: transformers\n")
     assert "no real spectrum" in card
     assert "| cv | 1 |" in card
     assert json.loads((folder / "config.json").read_text())["torch_dtype"] == "float16"

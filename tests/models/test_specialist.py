@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import app
 from agent.simulate import simulate, truth
 from agent.simulate.files import for_task, orders
 from agent.spectrum import Spectrum
@@ -106,12 +108,40 @@ def test_a_saved_and_loaded_specialist_predicts_the_same(
     )
 
 
+def test_the_weights_of_earlier_releases_are_read(learned: Specialist, tmp_path: Path) -> None:
+    import torch
+
+    learned.save(tmp_path)
+    (tmp_path / "weights.safetensors").unlink()
+    torch.save(learned.network.state_dict(), tmp_path / "weights.pt")
+    file = tmp_path / "specialist.json"
+    digest = hashlib.sha256((tmp_path / "weights.pt").read_bytes()).hexdigest()
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"weights_sha256": digest}))
+    again, state = Specialist.load(tmp_path).network.state_dict(), learned.network.state_dict()
+    assert all(torch.equal(again[name], value) for name, value in state.items())
+
+
+def test_a_specialist_has_a_model_card(learned: Specialist, tmp_path: Path) -> None:
+    learned.save(tmp_path / "cv-net")
+    card = (tmp_path / "cv-net" / "README.md").read_text("utf-8")
+    assert card.startswith("---\nlicense: unknown\n")
+    assert "# cv-net\n" in card
+    counts = {label: learned.card["train"][label] + learned.card["held_out"][label] for label in ("YES", "NO")}
+    assert f"| cv | {counts['YES']} | {counts['NO']} |" in card
+    assert f"| epochs | {len(learned.card['log'])} |" in card
+    assert not any(source in card for source in learned.card["sources"])
+    assert app.main(["model", "card", str(tmp_path / "cv-net"), "--license", "mit"]) == 0
+    assert (tmp_path / "cv-net" / "README.md").read_text("utf-8").startswith("---\nlicense: mit\n")
+    assert app.main(["model", "push", str(tmp_path / "cv-net"), "--output", str(tmp_path / "hub")]) == 0
+    assert Specialist.load(tmp_path / "hub").threshold == learned.threshold
+
+
 def test_a_folder_without_a_specialist_or_with_other_weights_is_refused(learned: Specialist, tmp_path: Path) -> None:
     with pytest.raises(SpecialistError, match=r"specialist\.json: No such file"):
         Specialist.load(tmp_path)
     learned.save(tmp_path)
-    weights = (tmp_path / "weights.pt").read_bytes()
-    (tmp_path / "weights.pt").write_bytes(weights[:-1])
+    weights = (tmp_path / "weights.safetensors").read_bytes()
+    (tmp_path / "weights.safetensors").write_bytes(weights[:-1])
     with pytest.raises(SpecialistError, match="found other bytes"):
         Specialist.load(tmp_path)
     card = json.loads((tmp_path / "specialist.json").read_text())

@@ -52,9 +52,11 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
+    from agent.batch.journal import JournalError
     from training.data import DataError
     from training.environment import missing, quiet
     from training.model import ModelError
+    from training.model_card.facts import CardError
     from training.run import RunError
     from training.settings import SettingsError
 
@@ -64,7 +66,7 @@ def run(arguments: Namespace) -> int:
         quiet()
     try:
         return _run(arguments, settings_of(arguments))
-    except (DataError, ModelError, RunError, SettingsError) as error:
+    except (DataError, ModelError, RunError, SettingsError, CardError, JournalError) as error:
         raise CannotRun(str(error)) from error
 
 

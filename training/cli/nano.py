@@ -28,6 +28,7 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
+    from agent.batch.journal import JournalError
     from training.environment import missing, quiet
     from training.nano.stages import SCALES, StagesError, train
     from training.settings import SettingsError
@@ -35,12 +36,13 @@ def run(arguments: Namespace) -> int:
     if problem := missing():
         raise CannotRun(problem)
     from training.model import ModelError
+    from training.model_card.facts import CardError
     from training.run import RunError
 
     quiet()
     try:
         result = train(arguments.output, arguments.seed, SCALES[arguments.scale], _Lines())
-    except (StagesError, SettingsError, ModelError, RunError, OSError) as error:
+    except (StagesError, SettingsError, ModelError, RunError, CardError, JournalError, OSError) as error:
         raise CannotRun(str(error)) from error
     print_result(arguments, result, f"{result['folder']}: mean F1 {result['mean_f1']:.3f} on simulated spectra")
     return DONE

@@ -52,9 +52,11 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
+    from agent.batch.journal import JournalError
     from training.data import DataError
     from training.environment import missing, quiet
     from training.model import ModelError
+    from training.model_card.facts import CardError
     from training.run import RunError
     from training.settings import SettingsError
 
@@ -63,7 +65,7 @@ def run(arguments: Namespace) -> int:
     quiet()
     try:
         return _run(arguments, settings_of(arguments))
-    except (SettingsError, DataError, ModelError, RunError) as error:
+    except (SettingsError, DataError, ModelError, RunError, CardError, JournalError) as error:
         raise CannotRun(str(error)) from error
 
 

@@ -72,6 +72,8 @@ def run(arguments: Namespace) -> int:
 
 
 def run_train(arguments: Namespace) -> int:
+    from agent.batch.journal import JournalError
+    from training.model_card.facts import CardError
     from training.specialist import SpecialistError, train
 
     _refuse_without_torch()
@@ -82,7 +84,7 @@ def run_train(arguments: Namespace) -> int:
         with ProgressBar(settings.epochs, "epochs") as bar:
             specialist = train(questions, settings, lambda line: bar.at(int(line["epoch"])), rows)
         specialist.save(arguments.output)
-    except SpecialistError as error:
+    except (SpecialistError, CardError, JournalError) as error:
         raise CannotRun(str(error)) from error
     except OSError as error:
         raise CannotRun(f"{error.filename or arguments.output}: {error.strerror}") from error

@@ -20,6 +20,8 @@ from training.data.splits import AnyRecord, label_of, task_of
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 WINDOWS = 8
 """Windows that are shown for each task."""
+UNKNOWN_SURVEY = "not said"
+"""The name in the card of a survey that a row does not have."""
 NAMED = 3
 """Rows that are named for each reason they were left out for."""
 
@@ -127,7 +129,7 @@ def card(
         rows=len(records),
         sources=len({record.source for record in records}),
         classes={task: _ordered(classes[task]) for task in sorted(classes)},
-        surveys=_ordered(Counter(record.survey or "not said" for record in records)),
+        surveys=_ordered(Counter(record.survey or UNKNOWN_SURVEY for record in records)),
         simulated=sum(_simulated(record) for record in records),
         snr=_spread([record.snr for record in records if record.snr is not None]),
         looks=_statistics(examples) if examples else None,

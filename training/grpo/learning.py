@@ -24,6 +24,7 @@ from training.grpo.trainer import trainer_class
 from training.grpo.validation import Validation
 from training.grpo.vllm import constructed_with, engine_options, vllm_generator, vllm_options
 from training.model import Loaded, ModelError, load, out_of_memory, processor, resolved, save_learned
+from training.model_card.card import renew
 from training.render import Renderer
 from training.run import CardFiles, Run, Start
 from training.settings import SettingsError
@@ -88,6 +89,8 @@ def train(
         save_learned(trainer, loaded, run.model, settings.merge)
     elif is_first_process():
         validated.finish(run.model, settings.merge)
+    if is_first_process():
+        renew(run.folder)
     return run
 
 

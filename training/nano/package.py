@@ -13,10 +13,14 @@ from agent.batch.report import table
 from agent.policies.nano.folder import ABSTAIN, CONFIG, GENERATION
 from agent.simulate import CLASSES
 from agent.statistics import wilson
+from training.model_card.card import write
+from training.model_card.facts import facts_of
 from training.nano.scoring import Judged, counts
+from training.run import Run
 from training.settings import ModelSettings
 
-CARD = "MODEL_CARD.md"
+LICENCE = "apache-2.0"
+"""Of weights that began as random numbers of this program: that of the program."""
 LEAST_F1 = 0.7
 """A task with less F1 on simulated spectra is left to a person."""
 CONFUSIONS = 15
@@ -27,8 +31,10 @@ SCORES = "scores.json"
 def package(model: Path, folder: Path, version: str, judged: Sequence[Judged]) -> None:
     """Write the folder from the weights of a stage: it is what ``--policy nano --model`` and transformers load.
 
+    :param model: of a finished run
     :param judged: answers to simulated test questions, for the card and the tasks that do not pass
     :raises ModelError: the weights cannot be loaded
+    :raises CardError: there is no finished run
     """
     from training.model import load, save
 
@@ -47,7 +53,12 @@ def package(model: Path, folder: Path, version: str, judged: Sequence[Judged]) -
     }
     _write(folder / ABSTAIN, {"version": version, "tasks": list(CLASSES), "abstain": failed})
     _write(folder / SCORES, scores(judged))
-    write_atomic(folder / CARD, card(version, judged, failed))
+    write(folder, _facts(Run(model.parent)) | {"about": about(version, judged, failed)})
+
+
+def _facts(run: Run) -> dict[str, Any]:
+    """Return the facts of the card: those of the stage, under the name of the finished model."""
+    return facts_of(run) | {"kind": "nano", "name": "nano", "license": LICENCE}
 
 
 def scores(judged: Sequence[Judged]) -> dict[str, Any]:
@@ -61,8 +72,8 @@ def scores(judged: Sequence[Judged]) -> dict[str, Any]:
     }
 
 
-def card(version: str, judged: Sequence[Judged], failed: dict[str, str]) -> str:
-    """Return the model card: what it is, how it was made, and its scores on simulated test spectra."""
+def about(version: str, judged: Sequence[Judged], failed: dict[str, str]) -> str:
+    """Return the sections of the model card about what it is and its scores on simulated test spectra."""
     rows = []
     for task in CLASSES:
         found = counts(judged, task)
@@ -83,7 +94,7 @@ def card(version: str, judged: Sequence[Judged], failed: dict[str, str]) -> str:
         if (some := [one for one in judged if low <= abs(one.log_odds) < high])
     ]
     return (
-        f"# Nano model, version {version}\n\n"
+        f"## Nano model, version {version}\n\n"
         "A Qwen2.5-VL of a few million parameters for the eight classes of this program. It was trained from random "
         "weights by `spec-o3 nano`: SFT on traces that a script wrote about simulated spectra, then GRPO with the "
         "published reward. **It has seen no real spectrum**, and it writes only sentences of that script. Recipes, "

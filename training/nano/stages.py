@@ -17,7 +17,8 @@ from typing import Any, Literal
 from agent.batch.journal import write_atomic
 from training.miniature.model import Size, model_for, processor_for, shrunk
 from training.miniature.stages import BETA2
-from training.nano.package import CARD, SCORES, package
+from training.model_card.card import README
+from training.nano.package import SCORES, package
 from training.nano.spectra import questions
 from training.nano.teacher import Shrink, Traces, phrases
 from training.run import Run, Start
@@ -233,7 +234,7 @@ class Stages:
         from training.nano.scoring import judge
 
         folder = self.folder / FINISHED
-        if not (folder / CARD).is_file():
+        if not (folder / README).is_file():
             model, count = self.grpo(), self.scale.test
             judged = judge(model, questions("test", count), lambda done: self.report(f"test: {done} of {count}"))
             package(model, folder, VERSION, judged)

@@ -1,6 +1,6 @@
 """A trained specialist: predict, save and load. Its folder has
 
-- ``weights.pt``: the network's state, read back as plain tensors only;
+- ``weights.safetensors``: the network's state (``weights.pt`` in folders of earlier releases);
 - ``specialist.json``: task, threshold, settings, and the card: its training data and log.
 """
 
@@ -23,12 +23,15 @@ from agent.spectrum import Spectrum
 from agent.trajectory.steps import Verdict
 from training.data import split
 from training.data.records import Question
+from training.environment import environment
+from training.model_card.facts import made_here
 from training.settings import SettingsError, from_mapping
 from training.specialist.grid import Sampled, channels, sample
 from training.specialist.learning import OnEpoch, SpecialistError, SpecialistSettings, learn, log_odds, network
 
 SCHEMA = "spec-o3/specialist/1"
-WEIGHTS, CARD = "weights.pt", "specialist.json"
+WEIGHTS, CARD = "weights.safetensors", "specialist.json"
+EARLIER_WEIGHTS = "weights.pt"
 _AT_ONCE = 128
 
 
@@ -69,11 +72,18 @@ class Specialist:
         return {"kind": "specialist", "name": "1-D convolutional network", "settings": settings}
 
     def save(self, folder: Path) -> None:
-        """Write it to ``folder``, the card last. :raises OSError: it cannot be written"""
-        import torch
+        """Write it to ``folder``, with its model card.
+
+        :raises OSError, JournalError: it cannot be written
+        :raises CardError: there is a card of another origin
+        """
+        from safetensors.torch import save_file
+
+        from training.model_card.card import write
 
         folder.mkdir(parents=True, exist_ok=True)
-        torch.save(self.network.state_dict(), folder / WEIGHTS)
+        save_file(self.network.state_dict(), folder / WEIGHTS)
+        (folder / EARLIER_WEIGHTS).unlink(missing_ok=True)
         card = {
             "schema": SCHEMA,
             "task": self.task,
@@ -84,19 +94,40 @@ class Specialist:
         }
         text = json.dumps(card, indent=1, ensure_ascii=False) + "\n"
         (folder / CARD).write_text(text, encoding="utf-8")
+        write(folder, self._facts(folder.resolve().name))
+
+    def _facts(self, name: str) -> dict[str, Any]:
+        """Return the facts of the model card, without the names of the spectra."""
+        numbers, log = self.card, self.card["log"]
+        both = {label: numbers["train"][label] + numbers["held_out"][label] for label in ("YES", "NO")}
+        data = {
+            "kind": "questions",
+            "rows": sum(both.values()),
+            "sources": len(numbers["sources"]),
+            "classes": {self.task: both},
+            "surveys": numbers["surveys"],
+            "simulated": numbers["simulated"],
+        }
+        held_out = min(log, key=lambda line: line["held_out_loss"])
+        found = {
+            "steps": len(log),
+            "loss": {"first": log[0]["loss"], "last": log[-1]["loss"]},
+            "eval_loss": {"best": held_out["held_out_loss"], "step": held_out["epoch"], "times": len(log)},
+        }
+        settings = dataclasses.asdict(self.settings) | {"threshold": self.threshold}
+        return made_here("specialist", name, data=data, curve=found, settings=settings, environments=[environment()])
 
     @classmethod
     def load(cls, folder: Path) -> Specialist:
         """Load a specialist. :raises SpecialistError: there is none, or it is damaged"""
-        import torch
-
         card = _card(folder / CARD)
         try:
             settings = from_mapping(card["settings"], SpecialistSettings, str(folder / CARD))
             net = network(settings.dropout)
-            if _sha256(folder / WEIGHTS) != card["weights_sha256"]:
-                raise SpecialistError(f"{folder / WEIGHTS}: found other bytes than {CARD} says, expected its own")
-            net.load_state_dict(torch.load(folder / WEIGHTS, weights_only=True))
+            weights = folder / (WEIGHTS if (folder / WEIGHTS).is_file() else EARLIER_WEIGHTS)
+            if _sha256(weights) != card["weights_sha256"]:
+                raise SpecialistError(f"{weights}: found other bytes than {CARD} says, expected its own")
+            net.load_state_dict(_weights(weights))
             return cls(str(card["task"]), net, float(card["threshold"]), settings, card["card"])
         except OSError as error:
             raise SpecialistError(f"{error.filename}: {error.strerror}") from error
@@ -174,6 +205,16 @@ def _card(path: Path) -> dict[str, Any]:
     if found != SCHEMA:
         raise SpecialistError(f"{path}: schema: found {found!r:.60}, expected {SCHEMA!r}")
     return dict(card)
+
+
+def _weights(path: Path) -> dict[str, Any]:
+    import torch
+    from safetensors.torch import load_file
+
+    found: dict[str, Any]
+    # Plain tensors only: nothing in the file is executed.
+    found = load_file(path) if path.name == WEIGHTS else torch.load(path, weights_only=True)
+    return found
 
 
 def _sha256(path: Path) -> str:

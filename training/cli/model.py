@@ -1,0 +1,114 @@
+"""``spec-o3 model``: the model card of a finished run, and a folder of it for the Hugging Face hub."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from agent.cli.command import DONE, CannotRun, print_result
+
+_LICENCE = re.compile(r"[a-z0-9][a-z0-9.+-]*")
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+_OWNER = "YOUR-NAME"
+
+
+def add(parser: ArgumentParser) -> None:
+    commands = parser.add_subparsers(metavar="", title="what to do", required=True)
+    card = commands.add_parser(
+        "card", help="write or renew the model card", description="Write or renew the model card, README.md."
+    )
+    _add_folder(card)
+    card.add_argument(
+        "--bench",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="REPORT",
+        help="folders of finished runs of the bench: their scores are added, or replace those of the same name",
+    )
+    card.add_argument("--license", type=_licence, metavar="NAME", help="of the base model, if the card says unknown")
+    card.add_argument(
+        "--dataset", nargs="+", type=_name, default=[], metavar="ORG/NAME", help="the training data on the hub"
+    )
+    card.set_defaults(run=run_card)
+    push = commands.add_parser(
+        "push",
+        help="prepare a folder for the hub; nothing is uploaded",
+        description="Prepare and check a repository folder for the Hugging Face hub. Nothing is uploaded.",
+    )
+    _add_folder(push)
+    push.add_argument("--output", type=Path, required=True, metavar="DIR", help="the repository folder: new or empty")
+    push.add_argument("--repository", type=_name, metavar="ORG/NAME", help="for the command that is printed")
+    push.add_argument("--base", type=_name, metavar="ORG/NAME", help="the base of an adapter, if it is a folder here")
+    push.set_defaults(run=run_push)
+
+
+def _add_folder(parser: ArgumentParser) -> None:
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="of a finished training run, or its model")
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+
+
+def run(arguments: Namespace) -> int:
+    """Never called: argparse requires one of the two subcommands."""
+    raise CannotRun("model: found no command, expected card or push")
+
+
+def run_card(arguments: Namespace) -> int:
+    from agent.batch.journal import JournalError
+    from training.model_card.card import renew
+    from training.model_card.facts import CardError
+    from training.model_card.scores import scores_of
+
+    try:
+        scores = [scores_of(report) for report in arguments.bench]
+        card = renew(arguments.folder, scores, arguments.license, arguments.dataset)
+    except (CardError, JournalError, OSError) as error:
+        raise CannotRun(str(error)) from error
+    added = f", with the scores of {', '.join(one['name'] for one in scores)}" if scores else ""
+    print_result(arguments, {"card": str(card), "scores": [one["name"] for one in scores]}, f"{card}{added}")
+    return DONE
+
+
+def run_push(arguments: Namespace) -> int:
+    from training.model_card.facts import CardError
+
+    if find_spec("huggingface_hub") is None:
+        raise CannotRun("huggingface_hub is not installed, which checks the card: pip install 'spec-o3[train]'")
+    from training.model_card.repository import prepare
+
+    output: Path = arguments.output
+    try:
+        prepared = prepare(arguments.folder, output, arguments.base)
+    except (CardError, OSError) as error:
+        raise CannotRun(str(error)) from error
+    repository = arguments.repository or f"{_OWNER}/{_repository_name(output)}"
+    upload = f"hf upload {repository} {shlex.quote(str(output))}"
+    left_out = list(prepared.left_out)
+    result: dict[str, Any] = {"folder": str(output), "licence": prepared.licence, "left_out": left_out}
+    lines = [f"{output}: ready, nothing was uploaded"]
+    if left_out:
+        lines.append(f"left out: {', '.join(left_out)}")
+    if prepared.licence == "unknown":
+        lines.append(f"its licence is unknown: state it with `spec-o3 model card {arguments.folder} --license NAME`")
+    print_result(arguments, result | {"upload": upload}, "\n".join([*lines, upload]))
+    return DONE
+
+
+def _repository_name(output: Path) -> str:
+    return re.sub(r"[^\w.-]+", "-", output.resolve().name).strip("-.") or "model"
+
+
+def _licence(text: str) -> str:
+    if _LICENCE.fullmatch(text) is None:
+        raise ArgumentTypeError(f"found {text!r}, expected the name of a licence: small letters, digits, and . + -")
+    return text
+
+
+def _name(text: str) -> str:
+    if _NAME.fullmatch(text) is None:
+        raise ArgumentTypeError(f"found {text!r}, expected ORGANISATION/NAME")
+    return text
