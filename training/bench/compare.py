@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from math import comb
@@ -13,6 +13,7 @@ import numpy as np
 
 from training.bench.outcomes import Outcome
 from training.bench.scores import F1, NO_TASK, RESAMPLES, SEED, Value, counted, estimate
+from training.bench.seeds import difference
 
 
 @dataclass(frozen=True)
@@ -23,16 +24,17 @@ class Comparison:
     :param f1: mean F1 of the first minus that of the second, with its interval from the same resamples of spectra
     :param better: questions that only the first has right; ``worse``: that only the second has
     :param p: McNemar's exact test: probability of a split at least as uneven by chance if neither is
-        better. Of single questions, so right only if no spectrum has two questions.
+        better. Of single questions, so right only if no spectrum has two questions. None, as the two counts, if a
+        system has several runs
     """
 
     n: int
     only_first: int
     only_second: int
     f1: Value
-    better: int
-    worse: int
-    p: float
+    better: int | None = None
+    worse: int | None = None
+    p: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -47,15 +49,7 @@ def compare(
     :raises ValueError: they share no question, or disagree about the truth of one
     """
     ones, others = _placed(first), _placed(second)
-    shared = sorted(ones.keys() & others.keys())
-    if not shared:
-        raise ValueError("found no question in common")
-    for place in shared:
-        if ones[place].label != others[place].label:
-            task, source, _ = place
-            raise ValueError(
-                f"{task}, {source}: found the label {ones[place].label} in one and {others[place].label} in the other"
-            )
+    shared = _shared(ones, others)
     pairs = [(ones[place], others[place]) for place in shared]
     better = sum(a.is_right and not b.is_right for a, b in pairs)
     worse = sum(b.is_right and not a.is_right for a, b in pairs)
@@ -67,6 +61,27 @@ def compare(
         better=better,
         worse=worse,
         p=mcnemar(better, worse),
+    )
+
+
+def compare_runs(
+    first: Sequence[Sequence[Outcome]],
+    second: Sequence[Sequence[Outcome]],
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> Comparison:
+    """Compare two systems of which one has several runs; all runs of a system have the same questions.
+
+    :raises ValueError: as ``compare``
+    """
+    ones, others = ([_placed(run) for run in runs] for runs in (first, second))
+    shared = _shared(ones[0], others[0])
+    ours, theirs = ([[run[place] for place in shared] for run in runs] for runs in (ones, others))
+    return Comparison(
+        n=len(shared),
+        only_first=len(ones[0]) - len(shared),
+        only_second=len(others[0]) - len(shared),
+        f1=difference(ours, theirs, resamples=resamples, seed=seed).mean,
     )
 
 
@@ -96,7 +111,25 @@ def _difference(first: Sequence[Outcome], second: Sequence[Outcome], resamples: 
     return estimate(found, between, sum(a.spectra for a, _ in pairs), NO_TASK)
 
 
-def _placed(outcomes: Iterable[Outcome]) -> dict[tuple[str, str, int], Outcome]:
+_Place = tuple[str, str, int]
+"""A question: task, spectrum, and number among those about the same spectrum."""
+
+
+def _shared(ones: Mapping[_Place, Outcome], others: Mapping[_Place, Outcome]) -> list[_Place]:
+    """Return the questions in both. :raises ValueError: there are none, or two labels of one differ"""
+    shared = sorted(ones.keys() & others.keys())
+    if not shared:
+        raise ValueError("found no question in common")
+    for place in shared:
+        if ones[place].label != others[place].label:
+            task, source, _ = place
+            raise ValueError(
+                f"{task}, {source}: found the label {ones[place].label} in one and {others[place].label} in the other"
+            )
+    return shared
+
+
+def _placed(outcomes: Iterable[Outcome]) -> dict[_Place, Outcome]:
     rows: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
         rows[outcome.task, outcome.source].append(outcome)

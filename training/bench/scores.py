@@ -65,17 +65,20 @@ class Value:
 
 @dataclass(frozen=True)
 class TaskScores:
-    """Scores of one task. ``without`` counts the questions without a YES or NO."""
+    """Scores of one task. ``without`` counts the questions without a YES or NO.
+
+    Of several runs of one system, ``tp`` to ``without`` are means over the runs.
+    """
 
     task: str
     n: int
     spectra: int
     positives: int
-    tp: int
-    fp: int
-    fn: int
-    tn: int
-    without: int
+    tp: float
+    fp: float
+    fn: float
+    tn: float
+    without: float
     accuracy: Value
     precision: Value
     recall: Value

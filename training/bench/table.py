@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ from agent.batch.report import table as markdown_table
 from agent.text import CsvTable
 from training.bench.answers import FILE, Cost, Run
 from training.bench.calibration import MEASURES, Calibration, calibrations
-from training.bench.compare import Comparison, compare
+from training.bench.compare import Comparison, compare, compare_runs
 from training.bench.outcomes import Outcome, OutcomesError, read_predictions
 from training.bench.published import Published, is_specvi, published, statements
 from training.bench.run import row_name
 from training.bench.scores import BEHAVIOUR, Scores, Simulated, Value, number, plain, points, scores, short, simulated
+from training.bench.seeds import Spread
 
 OTHER_DATA = "other data than the rows above"
 SAME_NUMBERS = "as many questions of each task as the runs marked SpecVI-Bench above"
@@ -36,6 +38,7 @@ class Row:
     :param open: samples not answered yet; ``unread``: questions whose spectrum could not be read
     :param cost: time of the run
     :param samples: for each question its samples, if there are several; else ()
+    :param runs: the runs whose mean this row is, if there are several; ``outcomes`` are then those of all
     """
 
     name: str
@@ -49,6 +52,7 @@ class Row:
     failed: int = 0
     cost: Cost = field(default_factory=Cost)
     samples: tuple[tuple[Outcome, ...], ...] = ()
+    runs: SeveralRuns | None = None
 
     @property
     def simulated(self) -> Simulated:
@@ -56,7 +60,12 @@ class Row:
 
     @cached_property
     def calibrations(self) -> list[Calibration]:
-        return calibrations(self.outcomes)
+        # With several runs a question has several P(YES): those of each run are in a row of its own.
+        return [] if self.runs else calibrations(self.outcomes)
+
+    @property
+    def outcomes_of_runs(self) -> list[tuple[Outcome, ...]]:
+        return [run.outcomes for run in self.runs.rows] if self.runs else [self.outcomes]
 
     @property
     def note(self) -> str:
@@ -83,7 +92,30 @@ class Row:
             "seconds_a_question_at_work": self.cost.wall,
             "gpu_seconds_per_sample": self.cost.gpu_seconds_per_sample,
             "scores": self.scores.to_json(),
+            "runs": None if self.runs is None else self.runs.to_json(),
             "calibration": [one.to_json() for one in self.calibrations],
+        }
+
+
+@dataclass(frozen=True)
+class SeveralRuns:
+    """Runs of one system with different seeds, and how their scores differ; ``f1_of`` is the F1 by task."""
+
+    rows: tuple[Row, ...]
+    f1: Spread
+    accuracy: Spread
+    f1_of: Mapping[str, Spread]
+
+    def to_json(self) -> dict[str, Any]:
+        def plain(spread: Spread) -> dict[str, Any]:
+            each = [None if isnan(value) else value for value in spread.each]
+            return {"each": each, "standard_deviation": spread.deviation}
+
+        return {
+            "paths": [str(row.path) for row in self.rows],
+            "f1": plain(self.f1),
+            "accuracy": plain(self.accuracy),
+            "f1_of": {task: plain(spread) for task, spread in self.f1_of.items()},
         }
 
 
@@ -188,6 +220,7 @@ def notes(rows: Sequence[Row], with_published: bool) -> list[str]:
     """Return the notes below the table: definitions, remarks on rows, comparisons, sources."""
     lines = [MEANING]
     lines += [f"{row.name}: {row.note}" for row in rows if row.note]
+    lines += [_several(row.name, row.runs) for row in rows if row.runs]
     lines += [
         f"{row.name}: {task.task}: F1 {task.f1.words}" for row in rows for task in row.scores.tasks if task.f1.words
     ]
@@ -206,6 +239,17 @@ def notes(rows: Sequence[Row], with_published: bool) -> list[str]:
             f"where the row does not say otherwise: {sources}."
         )
     return lines
+
+
+def _several(name: str, runs: SeveralRuns) -> str:
+    """Describe the runs of a row, in a sentence."""
+    each = ", ".join("–" if isnan(value) else f"{100 * value:.1f}" for value in runs.f1.each)
+    deviation = runs.f1.deviation
+    spread = "" if deviation is None else f"; standard deviation {100 * deviation:.1f}"
+    return (
+        f"{name}: means over {len(runs.rows)} runs, with intervals that resample runs and spectra; mean F1 of each run "
+        f"{each}{spread}"
+    )
 
 
 def p_yes(row: Row, found: Calibration) -> str:
@@ -230,14 +274,21 @@ def compared(first: Row, second: Row) -> str:
     return (
         f"{first.name} against {second.name}, {found.n} questions in common"
         + (f" ({left_out} left out)" if left_out else "")
-        + f": mean F1 {points(found.f1)} points; right where the other is wrong {found.better} times, the "
-        f"other way {found.worse} times (McNemar, exact: p = {found.p:.2g})"
+        + f": mean F1 {points(found.f1)} points"
+        + (
+            "; the interval resamples runs and spectra"
+            if found.p is None
+            else f"; right where the other is wrong {found.better} times, the other way {found.worse} times (McNemar, "
+            f"exact: p = {found.p:.2g})"
+        )
     )
 
 
 def comparison(first: Row, second: Row) -> Comparison | str:
     """Compare two rows on the questions that both have; otherwise return why there is no comparison."""
     try:
+        if first.runs or second.runs:
+            return compare_runs(first.outcomes_of_runs, second.outcomes_of_runs)
         return compare(first.outcomes, second.outcomes)
     except ValueError as error:
         return str(error)
@@ -248,24 +299,26 @@ def csv_text(rows: Sequence[Row], with_published: bool = True) -> str:
     out = io.StringIO()
     measures = ("f1", "precision", "recall", "accuracy")
     ends = [f"{measure}{end}" for measure in measures for end in ("", "_lo", "_hi")]
-    table = CsvTable(out, ["system", "kind", "data", "simulated", "task", "n", "positives", *ends, "note"])
+    first = ["system", "kind", "data", "simulated", "runs", "task", "n", "positives"]
+    table = CsvTable(out, [*first, *ends, "f1_sd", "note"])
     for row in rows:
-        head = [row.name, row.kind, row.data, row.simulated]
+        runs = row.runs
+        head = [row.name, row.kind, row.data, row.simulated, len(runs.rows) if runs else 1]
         for task in row.scores.tasks:
             values = [getattr(task, measure) for measure in measures]
             words = "; ".join(
                 f"{measure} {value.words}" for measure, value in zip(measures, values, strict=True) if value.words
             )
             numbers = [cell for value in values for cell in _three(value)]
-            table.row([*head, task.task, task.n, task.positives, *numbers, words])
+            table.row([*head, task.task, task.n, task.positives, *numbers, _deviation(runs, task.task), words])
         scores = row.scores
         means = [*_three(scores.f1), *[""] * 6, *_three(scores.accuracy)]
         positives = sum(task.positives for task in scores.tasks)
-        table.row([*head, "mean", scores.n, positives, *means, row.note])
+        table.row([*head, "mean", scores.n, positives, *means, _deviation(runs), row.note])
     for one in published_shown(rows) if with_published else ():
-        head = [f"{one.name} (published)", one.kind, "published", "no"]
+        head = [f"{one.name} (published)", one.kind, "published", "no", ""]
         for key, f1 in one.f1.items():
-            numbers = [str(f1), *[""] * 8, str(one.accuracy.get(key, "")), "", ""]
+            numbers = [str(f1), *[""] * 8, str(one.accuracy.get(key, "")), "", "", ""]
             table.row([*head, key, "", "", *numbers, f"approximate: {one.source}" if one.approximate else one.source])
     return out.getvalue()
 
@@ -336,6 +389,14 @@ def _note(rows: Sequence[Row]) -> str:
 
 def _rate(value: Value) -> str:
     return "–" if value.value is None else f"{100 * value.value:.0f} %"
+
+
+def _deviation(runs: SeveralRuns | None, task: str = "") -> str:
+    """Return the standard deviation of F1 over runs in points: of a task, or of the mean over tasks."""
+    if runs is None:
+        return ""
+    found = (runs.f1_of[task] if task else runs.f1).deviation
+    return "" if found is None else f"{100 * found:.2f}"
 
 
 def _three(value: Value) -> list[str]:

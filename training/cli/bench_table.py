@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 
 from agent.cli.command import DONE, CannotRun, Command, print_result, progress
@@ -11,10 +11,18 @@ from agent.cli.command import DONE, CannotRun, Command, print_result, progress
 def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "runs",
-        nargs="+",
+        nargs="*",
         type=Path,
         metavar="RUN",
         help="folders of runs of the bench, files of predictions; the others are compared with the first",
+    )
+    parser.add_argument(
+        "--row",
+        action="append",
+        type=_several,
+        default=[],
+        metavar="NAME=RUN,RUN,...",
+        help="one row for runs of one system with different seeds: means, with intervals over runs and spectra",
     )
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write it as CSV too, one line per system and task")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write it as Markdown too")
@@ -22,15 +30,27 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print it as one JSON object")
 
 
+def _several(text: str) -> tuple[str, list[Path]]:
+    name, equals, runs = text.partition("=")
+    paths = [Path(run.strip()) for run in runs.split(",") if run.strip()]
+    if not (name.strip() and equals and paths):
+        raise ArgumentTypeError(f"found {text!r}, expected NAME=RUN,RUN,...")
+    return name.strip(), paths
+
+
 def run(arguments: Namespace) -> int:
     from agent.batch.journal import JournalError, write_atomic
     from training.bench import table
     from training.bench.outcomes import OutcomesError
+    from training.bench.several_runs import row_of_runs
     from training.bench.table import row
 
+    if not arguments.runs and not arguments.row:
+        raise CannotRun("bench table: found no run, expected RUN or --row NAME=RUN,RUN")
     published = not arguments.no_published
     try:
         rows = [row(path) for path in progress(arguments.runs, len(arguments.runs), "reading")]
+        rows += [row_of_runs(name, [row(path) for path in paths]) for name, paths in arguments.row]
         for path, made in ((arguments.csv, table.csv_text), (arguments.markdown, table.markdown)):
             if path is not None:
                 write_atomic(path, made(rows, published))

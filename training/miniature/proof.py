@@ -15,13 +15,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from agent.batch.journal import write_atomic
 from agent.batch.report import table as markdown_table
 from agent.processes import end_with_parent, spawn_pool
-from agent.statistics import FloatArray, Picks, divided, percentile_interval, resampled, times_sampled
 from training.bench.outcomes import Outcome
+from training.bench.seeds import difference as seeds_difference
 from training.bench.table import Row
 from training.bench.table import row as bench_row
 from training.miniature.stages import BRANCHES, MODELS, SCALES, Scale, Seed
@@ -200,55 +198,14 @@ def write(folder: Path, seeds: Sequence[int], scale: Scale) -> dict[str, Any]:
 
 
 def difference(claim: Claim, outcomes: Mapping[tuple[str, int], Sequence[Outcome]], seeds: Sequence[int]) -> Difference:
-    """Return a claim's difference; the interval resamples seeds, and the questions that all models share.
+    """Return a claim's difference; the interval resamples seeds, and the spectra that all models share.
 
-    :param outcomes: by model and seed; those of two models are paired by question
+    :param outcomes: by model and seed; the two models of a seed are resampled together
     """
-    ours, theirs = (_Counts.of([outcomes[model, seed] for seed in seeds]) for model in (claim.model, claim.other))
-
-    def statistic(picks: Picks) -> FloatArray:
-        n = ours.n
-        weights = times_sampled(picks[:, :n], n)
-        chosen = times_sampled(picks[:, n:] - n, len(seeds)) / len(seeds)
-        gained: FloatArray = ((ours.f1(weights) - theirs.f1(weights)) * chosen).sum(axis=1)
-        return gained
-
-    each = 100 * (ours.f1(np.ones((1, ours.n))) - theirs.f1(np.ones((1, ours.n))))[0]
-    interval = percentile_interval(resampled(statistic, (ours.n, len(seeds)), width=3 * ours.n)) if ours.n > 4 else None
-    lo, hi = (None, None) if interval is None else (100 * interval[0], 100 * interval[1])
-    return Difference(claim, tuple(map(float, each)), lo, hi)
-
-
-@dataclass(frozen=True)
-class _Counts:
-    """What F1 is counted from, by seed, task and question: right YES, and YES of label and answer (seeds, tasks, n)."""
-
-    right: FloatArray
-    either: FloatArray
-
-    @classmethod
-    def of(cls, runs: Sequence[Sequence[Outcome]]) -> _Counts:
-        ordered = [sorted(run, key=lambda one: one.key) for run in runs]
-        tasks = sorted({one.task for one in ordered[0]})
-
-        def counted(value: Callable[[Outcome], float]) -> FloatArray:
-            rows = [[[value(one) * (one.task == task) for one in run] for task in tasks] for run in ordered]
-            return np.array(rows, dtype=float)
-
-        return cls(
-            counted(lambda one: one.label == one.predicted == "YES"),
-            counted(lambda one: (one.label == "YES") + (one.predicted == "YES")),
-        )
-
-    @property
-    def n(self) -> int:
-        return int(self.right.shape[2])
-
-    def f1(self, weights: FloatArray) -> FloatArray:
-        """Return the mean F1 over tasks (resamples, seeds), for how often each question counts (resamples, n)."""
-        right, either = (np.einsum("rn,stn->rst", weights, counts) for counts in (self.right, self.either))
-        each = divided(2 * right, either)
-        return divided(np.nansum(each, axis=2), np.sum(~np.isnan(each), axis=2).astype(float))
+    ours, theirs = ([outcomes[model, seed] for seed in seeds] for model in (claim.model, claim.other))
+    found = seeds_difference(ours, theirs, paired=True)
+    lo, hi = (None if end is None else 100 * end for end in (found.mean.lo, found.mean.hi))
+    return Difference(claim, tuple(100 * value for value in found.each), lo, hi)
 
 
 def table(lines: Sequence[Line], differences: Sequence[Difference] = ()) -> str:
@@ -289,7 +246,7 @@ def _claims(differences: Sequence[Difference]) -> str:
     headings = ["claim", "difference of F1", "each seed", "mean", "expected", "holds"]
     return (
         f"{markdown_table(headings, rows)}\n\nIn points; the 95 % bootstrap interval of the mean resamples seeds and "
-        "questions.\n"
+        "spectra.\n"
     )
 
 
