@@ -19,7 +19,7 @@ from tests.support.training_data import an_export
 from training.data import card, examples
 from training.data.inputs import inputs
 from training.model_card.card import BEGIN, END, renew
-from training.model_card.facts import CardError
+from training.model_card.facts import CardError, curve, without_paths
 from training.model_card.licences import BASES, licence
 from training.run import Run
 from training.settings import ModelSettings, SettingsError, from_mapping
@@ -226,7 +226,7 @@ def test_a_repository_has_only_what_the_hub_needs(
     renew(run.folder)
     status, out, _ = line(capsys, "push", run.folder, "--output", tmp_path / "hub")
     assert status == 0
-    assert out.splitlines()[-1] == f"hf upload YOUR-NAME/hub {tmp_path / 'hub'}"
+    assert out.splitlines()[-1] == f"hf upload YOUR-NAME/hub {tmp_path / 'hub'} ."
     names = {"README.md", "card.json", "config.json", "tokenizer.json", "model.safetensors", ".gitattributes"}
     assert {file.name for file in (tmp_path / "hub").iterdir()} == names
     assert "left out: checkpoint-3, training_args.bin" in out
@@ -265,6 +265,7 @@ def test_an_unfinished_run_is_not_published(finished: Made, tmp_path: Path, caps
         ("chat_template.jinja", "{# /home/astronomer/x #}", "chat_template.jinja: found '/home/astronomer'"),
         ("generation_config.json", '{"a": {"cache": "/scratch/one"}}', "generation_config.json: found '/scratch/one'"),
         ("README.md", "---\nlicense: [\n---\n", "README.md: the hub's reader of cards refuses it"),
+        ("README.md", "---\nlicense: mine\ntags: [x]\n---\n", "license: found 'mine', expected one that the hub has"),
         ("README.md", "# No metadata", "README.md: license: found nothing, expected a value"),
         ("README.md", "---\nlicense: other\ntags: [x]\n---\n", "README.md: license_name: found nothing"),
         ("README.md", "---\nlicense: mit\ntags: [x]\nbase_model: a/b/c\n---\n", "refuses it"),
@@ -285,6 +286,50 @@ def test_what_the_hub_or_the_owner_would_not_want_is_refused(
     assert (status, err.count("\n")) == (2, 1)
     assert expected in err
     assert not (tmp_path / "hub").exists()
+
+
+def test_sizes_and_names_that_the_hub_refuses(
+    finished: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = finished()
+    renew(run.folder)
+    push = ("push", run.folder, "--output", tmp_path / "hub")
+    status, _, err = line(capsys, *push, "--repository", "we/my--model")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "--repository: " in err
+    (run.model / "merges.txt").write_text("a b\n" * 1000)
+    monkeypatch.setattr("training.model_card.repository.LARGEST_IN_GIT", 3999)
+    assert "merges.txt: found 4,000 bytes, expected at most 3,999 outside LFS" in line(capsys, *push)[2]
+    (run.model / "merges.txt").unlink()
+    (run.model / "tokenizer.json").write_text(" " * 5000)
+    monkeypatch.setattr("training.model_card.repository.LARGEST_IN_GIT", 4999)
+    assert line(capsys, *push)[0] == 0, "the tokenizer is in LFS"
+    monkeypatch.setattr("training.model_card.repository.LARGEST", 50)
+    again = ("push", run.folder, "--output", tmp_path / "again")
+    assert "expected at most 50: save smaller parts" in line(capsys, *again)[2]
+    assert not (tmp_path / "again").exists()
+
+
+def test_the_curve_names_first_and_last_values_and_the_best_validation() -> None:
+    lines = [
+        {"step": 0, "validation_reward": 0.5, "validation_f1": 0.4},
+        {"step": 2, "reward": 0.25, "loss": 0.0},
+        {"step": 4, "reward": 0.75, "loss": None},
+        {"step": 4, "validation_reward": 0.9, "validation_f1": None},
+        {"step": 6, "validation_reward": 0.9, "validation_f1": 0.8},
+    ]
+    assert curve(lines) == {
+        "steps": 6,
+        "loss": {"first": 0.0, "last": 0.0},
+        "reward": {"first": 0.25, "last": 0.75},
+        "validation_reward": {"best": 0.9, "step": 4, "times": 3},
+    }
+    assert curve([]) == {"steps": 0}
+
+
+def test_settings_keep_no_path_and_no_machine() -> None:
+    settings = {"model": {"name": SEVEN}, "data": ["/data/exports/one/", "C:\\x\\two"], "vllm": {"host": "gpu-17"}}
+    assert without_paths(settings) == {"model": {"name": SEVEN}, "data": ["one", "two"], "vllm": {}}
 
 
 def test_own_paths_in_a_card_or_in_the_header_of_weights_are_found(finished: Made, tmp_path: Path) -> None:

@@ -78,15 +78,17 @@ def run_push(arguments: Namespace) -> int:
 
     if find_spec("huggingface_hub") is None:
         raise CannotRun("huggingface_hub is not installed, which checks the card: pip install 'spec-o3[train]'")
-    from training.model_card.repository import prepare
+    from training.model_card.repository import check_name, prepare
 
     output: Path = arguments.output
+    repository = arguments.repository or f"{_OWNER}/{_repository_name(output)}"
     try:
+        check_name(repository)
         prepared = prepare(arguments.folder, output, arguments.base)
     except (CardError, OSError) as error:
         raise CannotRun(str(error)) from error
-    repository = arguments.repository or f"{_OWNER}/{_repository_name(output)}"
-    upload = f"hf upload {repository} {shlex.quote(str(output))}"
+    # The point: into the root of the repository.
+    upload = f"hf upload {repository} {shlex.quote(str(output))} ."
     left_out = list(prepared.left_out)
     result: dict[str, Any] = {"folder": str(output), "licence": prepared.licence, "left_out": left_out}
     lines = [f"{output}: ready, nothing was uploaded"]

@@ -21,6 +21,8 @@ SCHEMA = "spec-o3/model-card/1"
 ADAPTER = "adapter_config.json"
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+_MACHINES = ("host",)
+"""Settings that name a machine."""
 _OF_DATA = ("kind", "rows", "sources", "classes", "surveys", "simulated")
 
 
@@ -84,9 +86,9 @@ def is_hub_name(name: str) -> bool:
 
 
 def without_paths(value: Any) -> Any:
-    """Return settings in which each path has only its last part."""
+    """Return settings in which each path has only its last part, and without the names of other machines."""
     if isinstance(value, Mapping):
-        return {key: without_paths(inner) for key, inner in value.items()}
+        return {key: without_paths(inner) for key, inner in value.items() if key not in _MACHINES}
     if isinstance(value, list | tuple):
         return [without_paths(inner) for inner in value]
     if isinstance(value, str) and ("/" in value or "\\" in value) and not is_hub_name(value):

@@ -16,6 +16,7 @@ from typing import Any
 
 from training.model_card.card import CERTIFICATE, README
 from training.model_card.facts import ADAPTER, FACTS, CardError, is_hub_name
+from training.model_card.licences import ON_THE_HUB
 from training.run import LINEAGE, Run
 
 KEPT = (
@@ -46,6 +47,17 @@ class Prepared:
 
     left_out: tuple[str, ...]
     licence: str
+
+
+def check_name(repository: str) -> None:
+    """:raises CardError: the hub would refuse the name of a repository"""
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
+
+    try:
+        validate_repo_id(repository)
+    except HFValidationError as error:
+        raise CardError(f"--repository: {error}") from error
 
 
 def prepare(folder: Path, output: Path, base: str | None = None) -> Prepared:
@@ -184,6 +196,11 @@ def _check_card(readme: Path) -> dict[str, Any]:
     for name in ("license", "tags"):
         if not data.get(name):
             raise CardError(f"{README}: {name}: found nothing, expected a value; renew it with `spec-o3 model card`")
+    if data["license"] not in ON_THE_HUB:
+        raise CardError(
+            f"{README}: license: found {data['license']!r:.60}, expected one that the hub has a name for, or `other` "
+            "with license_name"
+        )
     if data["license"] == "other" and not data.get("license_name"):
         raise CardError(f"{README}: license_name: found nothing, expected the name of a licence that is `other`")
     return data
