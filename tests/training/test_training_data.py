@@ -506,7 +506,7 @@ def test_the_card_counts_rows_classes_and_surveys() -> None:
     found = card(some_examples())
     assert (found.kind, found.rows, found.sources, found.simulated) == ("examples", 4, 2, 1)
     assert found.classes == {"cv": {"YES": 3}, "wd": {"NO": 1}}
-    assert found.surveys == {"LAMOST": 1, "not said": 2, "simulated LAMOST": 1}
+    assert found.surveys == {"LAMOST": 1, "not known": 2, "simulated LAMOST": 1}
     assert found.snr is not None
     assert (found.snr.known, found.snr.mean, found.snr.quantiles[3]) == (2, 15.0, 15.0)
 

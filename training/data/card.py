@@ -20,7 +20,7 @@ from training.data.splits import AnyRecord, label_of, task_of
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 WINDOWS = 8
 """Windows that are shown for each task."""
-UNKNOWN_SURVEY = "not said"
+UNKNOWN_SURVEY = "not known"
 """The name in the card of a survey that a row does not have."""
 NAMED = 3
 """Rows that are named for each reason they were left out for."""

@@ -128,7 +128,7 @@ def _data(facts: Mapping[str, Any]) -> Iterator[str]:
         labels = [name for name in ("YES", "NO", "none") if any(name in of for of in data["classes"].values())]
         rows = [[escaped(task), *(str(of.get(label, 0)) for label in labels)] for task, of in data["classes"].items()]
         yield table(["task", *labels], rows)
-        yield table(["survey", "rows"], [[_survey(name), str(rows)] for name, rows in data["surveys"].items()])
+        yield table(["survey", "rows"], [[escaped(name), str(rows)] for name, rows in data["surveys"].items()])
         if left_out := data.get("left_out"):
             yield table(["left out", "rows"], [[escaped(one["reason"]), str(one["rows"])] for one in left_out])
     inputs = [(stage, one) for stage in facts["stages"] for one in stage.get("data", ())]
@@ -148,10 +148,6 @@ def _data(facts: Mapping[str, Any]) -> Iterator[str]:
             yield "The hash of an export is that of its manifest, which has the hash of each of its files."
     elif data is None:
         yield "No files: the data were made by the program while it trained."
-
-
-def _survey(name: str) -> str:
-    return "not known" if name == UNKNOWN_SURVEY else escaped(name)
 
 
 def _size(record: Mapping[str, Any]) -> str:
