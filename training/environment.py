@@ -48,6 +48,16 @@ def missing() -> str | None:
     return f"training needs {' and '.join(absent)}: pip install 'spec-o3[train]'" if absent else None
 
 
+def vllm_missing(mode: str) -> str | None:
+    """Return what generation in this ``vllm.mode`` needs and this Python lacks; None if nothing."""
+    if mode == "none" or find_spec("vllm") is not None:
+        return None
+    return (
+        f"vllm.mode: found {mode}, but vLLM is not installed: pip install vllm, or generate with the trained model "
+        "itself (--set vllm.mode=none)"
+    )
+
+
 def quiet() -> None:
     """Switch off the libraries' own progress bars and reports; ours replace them."""
     from logging import ERROR, getLogger

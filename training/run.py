@@ -6,6 +6,7 @@ finished. A checkpoint counts only once it is marked complete, so a killed proce
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import os
@@ -21,7 +22,7 @@ from agent.text import OneLine
 from training.data.inputs import inputs
 from training.environment import environment
 from training.model import MODEL
-from training.settings import ModelSettings, to_mapping, to_yaml
+from training.settings import ModelSettings, plain, to_mapping, to_yaml
 
 if TYPE_CHECKING:
     from transformers import TrainerCallback
@@ -138,7 +139,12 @@ class Run:
             found = parse_yaml((self.folder / SETTINGS).read_text("utf-8"))
         except (OSError, yaml.YAMLError, ValueError, RecursionError) as error:
             raise RunError(f"{self.folder / SETTINGS}: cannot be read ({_line(error)})") from error
-        if other := _difference(found, to_mapping(settings)):
+        wanted = to_mapping(settings)
+        if isinstance(found, dict):
+            # A run of an older release lacks settings that are newer; it had their defaults.
+            defaults = {one.name: _default(one) for one in dataclasses.fields(settings)}
+            found = {name: defaults[name] for name in wanted if name not in found} | found
+        if other := _difference(found, wanted):
             raise RunError(f"{self.folder} holds a run with other settings ({other}): a resumed run keeps its settings")
 
     def _checkpoints(self) -> list[Path]:
@@ -220,6 +226,13 @@ def _callback(run: Run) -> TrainerCallback:
 
 def _step(checkpoint: Path) -> int:
     return int(checkpoint.name.partition("-")[2])
+
+
+def _default(setting: dataclasses.Field[Any]) -> Any:
+    """Return the default as a plain value; None for a setting without one."""
+    if setting.default_factory is not dataclasses.MISSING:
+        return plain(setting.default_factory())
+    return None if setting.default is dataclasses.MISSING else plain(setting.default)
 
 
 def _difference(found: Any, wanted: Any, where: str = "") -> str:

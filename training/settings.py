@@ -135,27 +135,30 @@ def from_mapping(data: Mapping[str, Any], kind: type[Settings], source: str) -> 
 
 def to_mapping(settings: Any) -> dict[str, Any]:
     """Return plain values, defaults included; ``from_mapping`` gives the same settings back."""
-    plain: dict[str, Any] = _plain(dataclasses.asdict(settings))
-    return plain
+    found: dict[str, Any] = plain(dataclasses.asdict(settings))
+    return found
 
 
 def to_yaml(settings: Any) -> str:
     """Return the text of a settings file; ``read`` gives the same settings back."""
     import yaml
 
-    plain = to_mapping(settings)
-    text: str = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
+    values = to_mapping(settings)
+    text: str = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
     if "\x85" in text:
         # PyYAML reads an unescaped "next line" character back as a line feed.
-        text = yaml.safe_dump(plain, sort_keys=False, allow_unicode=False)
+        text = yaml.safe_dump(values, sort_keys=False, allow_unicode=False)
     return text
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return a setting's value as YAML has it."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return plain(dataclasses.asdict(value))
     if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
+        return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
+        return [plain(inner) for inner in value]
     return value
 
 

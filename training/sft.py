@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
@@ -38,6 +38,7 @@ from training.settings import (
     Texts,
     check_merge,
 )
+from training.trl_options import Options, Tracker, configured, refuse
 
 
 @settings_dataclass(frozen=True, config=CLOSED)
@@ -64,6 +65,8 @@ class SftSettings:
     :param deepspeed: a DeepSpeed file, where the launcher's own settings do not name one
     :param merge: merge the LoRA adapter into the weights at the end
     :param workers: processes per GPU that load pictures in advance
+    :param report_to: trackers that receive the lines of the log
+    :param trl: further options of TRL's ``SFTConfig``
     """
 
     model: ModelSettings
@@ -93,9 +96,12 @@ class SftSettings:
     deepspeed: str | None = None
     merge: Flag = False
     workers: Whole = 0
+    report_to: tuple[Tracker, ...] = ()
+    trl: Options = field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _check_merge(self) -> Self:
+    def _check(self) -> Self:
+        refuse("sft", self.trl)
         return check_merge(self)
 
 
@@ -252,49 +258,48 @@ def train(
 
 
 def arguments_of(settings: SftSettings, evaluates: bool) -> SFTConfig:
-    """Return the settings as TRL's arguments."""
+    """Return the settings as TRL's arguments. :raises SettingsError: as ``training.trl_options.configured``"""
     import torch
-    from trl import SFTConfig
 
     dtype = settings.model.dtype
     gpu = torch.cuda.is_available()
-    return SFTConfig(
-        output_dir=settings.output,
-        seed=settings.seed,
-        num_train_epochs=settings.epochs,
-        max_steps=-1 if settings.max_steps is None else settings.max_steps,
-        per_device_train_batch_size=settings.batch_size,
-        per_device_eval_batch_size=settings.batch_size,
-        gradient_accumulation_steps=settings.accumulation,
-        learning_rate=settings.learning_rate,
-        lr_scheduler_type=settings.schedule,
-        warmup_steps=settings.warmup,
-        weight_decay=settings.weight_decay,
-        max_grad_norm=settings.max_grad_norm,
-        adam_beta2=settings.beta2,
-        bf16=dtype == "bfloat16",
-        fp16=dtype == "float16",
-        use_cpu=not (gpu or torch.backends.mps.is_available()),
-        gradient_checkpointing=settings.gradient_checkpointing,
-        deepspeed=settings.deepspeed,
+    ours = {
+        "output_dir": settings.output,
+        "seed": settings.seed,
+        "num_train_epochs": settings.epochs,
+        "max_steps": -1 if settings.max_steps is None else settings.max_steps,
+        "per_device_train_batch_size": settings.batch_size,
+        "per_device_eval_batch_size": settings.batch_size,
+        "gradient_accumulation_steps": settings.accumulation,
+        "learning_rate": settings.learning_rate,
+        "lr_scheduler_type": settings.schedule,
+        "warmup_steps": settings.warmup,
+        "weight_decay": settings.weight_decay,
+        "max_grad_norm": settings.max_grad_norm,
+        "adam_beta2": settings.beta2,
+        "bf16": dtype == "bfloat16",
+        "fp16": dtype == "float16",
+        "use_cpu": not (gpu or torch.backends.mps.is_available()),
+        "gradient_checkpointing": settings.gradient_checkpointing,
+        "deepspeed": settings.deepspeed,
         # Every example has a picture, so every trained parameter is used.
-        ddp_find_unused_parameters=False,
-        save_strategy="steps",
-        save_steps=settings.save_steps,
-        save_total_limit=settings.keep_checkpoints,
-        eval_strategy="steps" if evaluates else "no",
-        eval_steps=settings.save_steps,
-        prediction_loss_only=True,
-        logging_steps=1,
-        logging_nan_inf_filter=False,
-        report_to="none",
-        disable_tqdm=True,
-        remove_unused_columns=False,
-        dataset_kwargs={"skip_prepare_dataset": True},
-        dataloader_num_workers=settings.workers,
-        dataloader_pin_memory=gpu,
-        max_length=None,
-    )
+        "ddp_find_unused_parameters": False,
+        "save_strategy": "steps",
+        "save_steps": settings.save_steps,
+        "save_total_limit": settings.keep_checkpoints,
+        "eval_strategy": "steps" if evaluates else "no",
+        "eval_steps": settings.save_steps,
+        "prediction_loss_only": True,
+        "logging_steps": 1,
+        "logging_nan_inf_filter": False,
+        "disable_tqdm": True,
+        "remove_unused_columns": False,
+        "dataset_kwargs": {"skip_prepare_dataset": True},
+        "dataloader_num_workers": settings.workers,
+        "dataloader_pin_memory": gpu,
+        "max_length": None,
+    }
+    return configured("sft", ours, settings.trl, settings.report_to)
 
 
 def trainer_of(

@@ -92,11 +92,16 @@ def settings_of(arguments: Namespace) -> GrpoSettings:
 
 
 def _run(arguments: Namespace, settings: GrpoSettings) -> int:
-    from training.environment import is_first_process
+    from training.environment import is_first_process, missing, vllm_missing
     from training.grpo.learning import prepare, processes
     from training.grpo.settings import batches, rounds
     from training.run import Run
+    from training.settings import SettingsError
+    from training.trl_options import check
 
+    check("grpo", {} if arguments.dry_run and missing() else settings.trl, settings.report_to)
+    if not arguments.dry_run and (problem := vllm_missing(settings.vllm.mode)):
+        raise SettingsError(problem)
     start: Start = "resume" if arguments.resume else "again" if arguments.overwrite else "new"
     share = batches(settings, processes())
     if not arguments.dry_run and is_first_process():

@@ -94,7 +94,9 @@ def _run(arguments: Namespace, settings: SftSettings) -> int:
     from training.render import Renderer
     from training.run import Run
     from training.sft import prepare
+    from training.trl_options import check
 
+    check("sft", settings.trl, settings.report_to)
     start: Start = "resume" if arguments.resume else "again" if arguments.overwrite else "new"
     looks_only = arguments.dry_run or arguments.show_mask is not None
     if not looks_only and is_first_process():

@@ -28,6 +28,7 @@ from training.model_card.card import renew
 from training.render import Renderer
 from training.run import CardFiles, Run, Start
 from training.settings import SettingsError
+from training.trl_options import configured
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -97,11 +98,10 @@ def train(
 def arguments_of(settings: GrpoSettings, total: int) -> GRPOConfig:
     """Return the settings as TRL's arguments, for ``total`` rounds."""
     import torch
-    from trl import GRPOConfig
 
     share = batches(settings, processes())
     dtype = settings.model.dtype
-    return GRPOConfig(
+    ours = dict(
         output_dir=settings.output,
         seed=settings.seed,
         max_steps=total * share.updates,
@@ -140,12 +140,12 @@ def arguments_of(settings: GrpoSettings, total: int) -> GRPOConfig:
         save_total_limit=settings.keep_checkpoints,
         logging_steps=share.updates,
         logging_nan_inf_filter=False,
-        report_to="none",
         disable_tqdm=True,
         log_completions=False,
         log_multimodal=False,
         **_vllm_arguments(settings),
     )
+    return configured("grpo", ours, settings.trl, settings.report_to)
 
 
 def _vllm_arguments(settings: GrpoSettings) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from training.settings import (
     Texts,
     check_merge,
 )
+from training.trl_options import Options, Tracker, refuse
 
 Engine = Literal["none", "colocate", "server"]
 Correction = Literal["none", "token_truncate", "token_mask", "sequence_truncate", "sequence_mask"]
@@ -92,6 +93,8 @@ class GrpoSettings:
     :param traces: trajectories per round that are saved for people to read
     :param deepspeed: a DeepSpeed file, if the launcher's settings do not name one
     :param merge: merge the LoRA adapter into the weights at the end
+    :param report_to: trackers that receive the lines of the log
+    :param trl: further options of TRL's ``GRPOConfig``
     """
 
     model: ModelSettings
@@ -141,9 +144,12 @@ class GrpoSettings:
     traces: AtLeast0 = 8
     deepspeed: str | None = None
     merge: Flag = False
+    report_to: tuple[Tracker, ...] = ()
+    trl: Options = field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _check_merge(self) -> Self:
+    def _check(self) -> Self:
+        refuse("grpo", self.trl)
         return check_merge(self)
 
 
