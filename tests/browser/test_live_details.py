@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.support.live_app import (
     RUN,
@@ -285,6 +285,20 @@ def two_ways(body: Mapping[str, Any]) -> Behaviour:
     )
     way = ways[body["seed"] % len(ways)]
     return Say(way[min(turn, len(way) - 1)])
+
+
+def test_the_vote_is_shown_though_all_events_of_the_run_come_at_once(desk: Page, model: BadServer) -> None:
+    def late(route: Route) -> None:
+        run = route.request.url.split("/events")[0]
+        while desk.request.get(run).json()["state"] == "running":
+            desk.wait_for_timeout(50)
+        route.continue_()
+
+    model.answers = SHORT
+    desk.route("**/api/live/runs/*/events*", late)
+    choose(desk, "model", samples=3)
+    ran(desk)
+    expect(desk.locator(".so-live article.vote")).to_be_visible()
 
 
 def test_the_vote_shows_all_windows_of_the_samples_and_they_are_selected_by_click_and_key(

@@ -73,10 +73,10 @@ export class LiveTrace {
   }
 
   /** Show a sample of a run from its first card; a run in progress is followed. */
-  show(run, sample, spectrum) {
+  show(run, sample, spectrum, following = run.state === 'running') {
     const trace = run.traces[sample]
     this.shown = { run, sample, trace, spectrum, drawn: 0, end: null }
-    this.following = run.state === 'running'
+    this.following = following
     this.view.selected = null
     this.shown.withOverview = trace.overview !== null
     this.view.show({
@@ -102,7 +102,10 @@ export class LiveTrace {
   paint() {
     if (!this.shown) return
     const { run, sample, trace, spectrum } = this.shown
-    if (!this.shown.withOverview && trace.overview) return this.show(run, sample, spectrum)
+    if (!this.shown.withOverview && trace.overview) {
+      // It may be over already: whether it is followed does not change.
+      return this.show(run, sample, spectrum, this.following)
+    }
     for (; this.shown.drawn < trace.steps.length; this.shown.drawn += 1) this.view.append(trace.steps[this.shown.drawn])
     this.view.grow(pendingSteps(trace, spectrum.medium))
     this.#drawHead()
