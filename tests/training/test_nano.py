@@ -14,7 +14,7 @@ from agent.tool import overview as drawn
 from app import main
 from training.nano.features import FEATURES, LOST, OUTSIDE, overview, statement, statements
 from training.nano.scoring import Judged, best_bounds, counts
-from training.nano.spectra import Simulated, question, simulated, tasks
+from training.nano.spectra import SHORTEST, Simulated, question, simulated, tasks
 from training.nano.teacher import NOUNS, VIEWS, Script, Traces, phrases, taught
 
 SEEDS = {"wd": 1, "gm": 2, "dm": 3}
@@ -91,6 +91,11 @@ def test_the_clean_spectrum_is_the_noisy_one_without_noise():
         good = known.spectrum.ivar > 0
         pulls = (known.spectrum.flux - known.clean.flux)[good] * np.sqrt(known.spectrum.ivar[good])
         assert 0.7 < np.median(np.abs(pulls)) / 0.6745 < 1.3
+
+
+def test_a_spectrum_with_both_ends_cut_keeps_a_part():
+    wavelength = simulated("sft", 42_231).spectrum.wavelength  # it starts red of where it would end
+    assert wavelength[-1] - wavelength[0] > SHORTEST
 
 
 def test_about_half_of_the_questions_are_yes_in_each_task_and_all_kinds_are_there():

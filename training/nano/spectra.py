@@ -35,6 +35,8 @@ ANY_KIND = 0.35
 """Of the other questions, the share about any kind instead of one that the task's class is mistaken for."""
 CLEAN = 1e6
 """S/N of the spectrum without visible noise."""
+SHORTEST = 1000.0
+"""Å that a file has at least; where both ends would leave less, neither is cut."""
 
 
 @dataclass(frozen=True)
@@ -172,5 +174,7 @@ def _range(wavelength: FloatArray, rng: Generator) -> slice:
         stop = rng.uniform(7300, stop) if stop > 7300 else stop
     elif chance < 0.37:
         stop = rng.uniform(5400, 7300)
+    if stop - start < SHORTEST:
+        start, stop = float(wavelength[0]), float(wavelength[-1])
     low, high = np.searchsorted(wavelength, (start, stop))
     return slice(int(low), int(high) + 1)
