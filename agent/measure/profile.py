@@ -82,8 +82,10 @@ def profile_width(profile: Profile) -> Measured | Undefined:
     # dW/dC = Σ Δλ F/C², for the level and, times its lever, for the tilt of the continuum.
     slope_of_width = profile.width * (1.0 - profile.depth) / level_at
     gradient = np.array([slope_of_width.sum(), (slope_of_width * (profile.wavelength - profile.continuum.pivot)).sum()])
-    variance = ((profile.width * profile.sigma) ** 2).sum() + gradient @ profile.continuum.covariance @ gradient
-    return measured(float((profile.width * profile.depth).sum()), float(np.sqrt(variance)), "Å")
+    # hypot does not overflow where a pixel's error is huge.
+    noise = np.hypot.reduce(profile.width * profile.sigma)
+    error = np.hypot(noise, np.sqrt(gradient @ profile.continuum.covariance @ gradient))
+    return measured(float((profile.width * profile.depth).sum()), float(error), "Å")
 
 
 def width_below(

@@ -419,6 +419,18 @@ def test_nothing_ever_returns_nan_or_raises(flux: list[float], ivar: list[float]
     measure.two_maxima(spectrum, HALPHA)
 
 
+def test_a_pixel_with_a_huge_error_gives_a_huge_error_not_an_overflow() -> None:
+    ivar = np.ones(GRID.size)
+    ivar[np.argmin(np.abs(GRID - 6563.0))] = 5e-324
+    spectrum = Spectrum(GRID, np.full(GRID.size, 100.0), ivar, medium="air", frame="rest")
+    found = measure.equivalent_width(spectrum, WINDOW, SIDES)
+    assert isinstance(found, Measured)
+    assert 1e150 < found.error < np.inf
+    measure.fwhm(spectrum, WINDOW, SIDES)
+    measure.width_below(spectrum, WINDOW, SIDES)
+    measure.flux_ratio(spectrum, WINDOW, SIDES)
+
+
 def doubled(snr: float, seed: int, separation: float = 24.0) -> Spectrum:
     flux = np.full(GRID.shape, 100.0)
     for centre in (6562.8 - separation / 2, 6562.8 + separation / 2):
