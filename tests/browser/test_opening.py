@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from reviewer.drafting import demo
 from reviewer.store import Draft, Store
@@ -43,6 +43,21 @@ def test_the_first_item_needs_each_file_once_and_no_gradio_event(address: str, o
     assert any("/api/spectrum/" in url for url in requested)
     once = [url for url in requested if "/ui/" in url or "/api/me" in url or "/api/spectrum/" in url]
     assert len(once) == len(set(once)), sorted(once)
+
+
+def test_an_item_opened_while_the_first_one_is_still_searched_for_stays(address: str, opened: Page) -> None:
+    held: list[Route] = []
+    opened.route("**/api/first*", lambda route: held.append(route))
+    opened.goto(address, wait_until="commit")
+    opened.wait_for_function("window.specO3?.review", timeout=60_000)
+    opened.evaluate("location.hash = 'item=3'")
+    opened.wait_for_function("window.specO3.review.current?.item.id === 3")
+    with opened.expect_response("**/api/first*") as answered:
+        for route in held:
+            route.continue_()
+    assert answered.value.json()["id"] not in (None, 3)
+    opened.wait_for_timeout(1000)  # the first item would be shown by now
+    assert opened.evaluate("window.specO3.review.current.item.id") == 3
 
 
 def test_the_page_obeys_its_content_security_policy(address: str, opened: Page) -> None:

@@ -33,9 +33,11 @@ export class Navigation {
     this.drawNothing = drawNothing
   }
 
-  /** Open the item of the address, or else the first one waiting. */
+  /** Open the item of the address, or else the first one waiting; not if another is opened while this is found out. */
   async start() {
+    const ticket = this.#ticket
     const [waiting] = await Promise.all([itemInAddress() ?? this.#first(), this.queue.load()])
+    if (ticket !== this.#ticket) return
     const id = waiting ?? this.queue.rows.find((row) => !row.blind)?.id
     if (id) await this.open(id)
     else this.#nothing()
