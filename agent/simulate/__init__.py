@@ -107,7 +107,7 @@ def simulate(
     truth(kind, "")
     if survey not in SURVEYS:
         raise KeyError(f"no survey {survey!r}; there are {', '.join(SURVEYS)}")
-    rng = np.random.default_rng([seed, zlib.crc32(kind.encode()), zlib.crc32(survey.encode())])
+    rng = _generator(kind, survey, seed)
     instrument = instrument or SURVEYS[survey]
     redshift, true_redshift = _redshifts(kind, redshift, seed, rng)
     observed = grid(float(instrument.wavelength[0]) - 60, float(instrument.wavelength[-1]) + 60)
@@ -135,6 +135,17 @@ def simulate(
             **rounded,
         },
     )
+
+
+def state_of(kind: str, survey: str, seed: int) -> str:
+    """Return the state, such as "DB", of the spectrum that ``simulate`` makes of these, without making it."""
+    rng = _generator(kind, survey, seed)
+    _redshifts(kind, 0.0, seed, rng)
+    return str(_RECIPES[kind](grid(5000, 5100), rng)[1]["state"])
+
+
+def _generator(kind: str, survey: str, seed: int) -> Generator:
+    return np.random.default_rng([seed, zlib.crc32(kind.encode()), zlib.crc32(survey.encode())])
 
 
 def _redshifts(kind: str, redshift: float, seed: int, rng: Generator) -> tuple[float, float]:

@@ -153,7 +153,7 @@ _M_DWARF_TEMPERATURE = (3850, 3680, 3510, 3380, 3200, 3030, 2850, 2680, 2570)
 
 def m_giant(wavelength: FloatArray, rng: Generator) -> Recipe:
     """M0 III to M8 III: TiO by type, VO from M5; weak CaH, weak neutral sodium, strong calcium triplet
-    (Fluks et al. 1994, A&AS 105, 311).
+    (Fluks et al. 1994, A&AS 105, 311), Hα of the chromosphere 1 Å strong (Eaton 1995, AJ 109, 1797).
     """
     subtype = rng.uniform(0, 8)
     temperature = float(np.interp(subtype, range(9), _M_GIANT_TEMPERATURE))
@@ -162,6 +162,7 @@ def m_giant(wavelength: FloatArray, rng: Generator) -> Recipe:
     absorb_bands(flux, wavelength, molecules.TIO, float(np.interp(subtype, range(9), _M_TIO)) * rng.uniform(0.9, 1.1))
     absorb_bands(flux, wavelength, molecules.VO, 0.35 * max(subtype - 4.5, 0))
     absorb_bands(flux, wavelength, molecules.CN_RED, 0.08)
+    absorb_gaussian(flux, wavelength, atoms.balmer_wavelength(3), 1.1, 3.0)
     return flux, {"subtype": subtype, "state": "giant", "e_bv": float(rng.gamma(1.5, 0.15))}
 
 
@@ -185,6 +186,9 @@ def m_dwarf(wavelength: FloatArray, rng: Generator, active: bool = False) -> Rec
         (8183.3, 0.9, 5.0), (8194.8, 1.2, 5.0),
     ):  # fmt: skip
         absorb_lorentzian(flux, wavelength, air_to_vacuum(air), ew * growth, fwhm * 0.7)
+    if not active:
+        # Hα of a quiet chromosphere (Cram & Mullan 1979, ApJ 234, 579).
+        absorb_gaussian(flux, wavelength, atoms.balmer_wavelength(3), 0.4, 2.0)
     if active:
         halpha = rng.uniform(1.5, 12)
         decrement = {6562.8: 1.0, 4861.3: 1.2, 4340.5: 1.4, 4101.7: 1.5, 3970.1: 1.0, 3933.7: 1.6}

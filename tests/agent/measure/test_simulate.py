@@ -17,7 +17,7 @@ from scipy.special import gamma
 import app
 from agent.batch.labels import Labels
 from agent.lines import air_to_vacuum
-from agent.simulate import CLASSES, KINDS, LOOK_ALIKES, simulate, truth
+from agent.simulate import CLASSES, KINDS, LOOK_ALIKES, simulate, state_of, truth
 from agent.simulate.atoms import balmer_wavelength
 from agent.simulate.files import LOOK_ALIKES_OF, for_task, orders
 from agent.simulate.instrument import SURVEYS
@@ -55,6 +55,12 @@ def test_every_kind_is_marked_as_simulated(kind):
 def test_one_seed_gives_one_spectrum_bit_for_bit():
     assert simulate("cv", "SDSS", 20, 7).sha256 == simulate("cv", "SDSS", 20, 7).sha256
     assert simulate("cv", "SDSS", 20, 7).sha256 != simulate("cv", "SDSS", 20, 8).sha256
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 50_001])
+@pytest.mark.parametrize("kind", ["wd", "cv", "qso", "sd"])
+def test_the_state_of_a_spectrum_is_known_without_it(kind, seed):
+    assert state_of(kind, "SDSS", seed) == simulate(kind, "SDSS", 20, seed).meta["state"]
 
 
 def test_another_signal_to_noise_is_the_same_object_again():
