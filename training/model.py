@@ -301,6 +301,8 @@ class Resumable:
     """Mixin for trainers of transformers or TRL; put it before the trainer among the base classes."""
 
     model: Any
+    state: Any
+    is_deepspeed_enabled: bool
     is_fsdp_enabled: bool
 
     def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
@@ -309,6 +311,12 @@ class Resumable:
             super()._load_from_checkpoint(resume_from_checkpoint, model)  # type: ignore[misc]
         else:
             load_checkpoint_weights(self.model if model is None else model, resume_from_checkpoint)
+
+    def _load_best_model(self) -> None:
+        if self.is_deepspeed_enabled or self.is_fsdp_enabled or hasattr(self.model, "peft_config"):
+            super()._load_best_model()  # type: ignore[misc]
+        else:
+            load_checkpoint_weights(self.model, self.state.best_model_checkpoint)
 
 
 def load_checkpoint_weights(model: Any, checkpoint: str) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 from pydantic import model_validator
 from pydantic.dataclasses import dataclass as settings_dataclass
 
-from agent.settings_file import Flag, Whole
+from agent.settings_file import Flag, Mismatch, Whole
 from training.data import DataError, Dropped, examples, questions
 from training.data.card import DataCard, card
 from training.data.records import Example
@@ -62,6 +62,8 @@ class SftSettings:
     :param save_steps: steps between checkpoints, of which the last ``keep_checkpoints`` are kept
     :param held_out: share of spectra held out; their loss is measured at each checkpoint.
         Published: none
+    :param keep_best: the finished model has the weights of the checkpoint with the lowest loss on held-out data, not
+        the last ones
     :param deepspeed: a DeepSpeed file, where the launcher's own settings do not name one
     :param merge: merge the LoRA adapter into the weights at the end
     :param workers: processes per GPU that load pictures in advance
@@ -92,6 +94,7 @@ class SftSettings:
     save_steps: AtLeast1 = 6
     keep_checkpoints: AtLeast1 = 2
     held_out: Fraction = 0.0
+    keep_best: Flag = False
     gradient_checkpointing: Flag = True
     deepspeed: str | None = None
     merge: Flag = False
@@ -102,6 +105,8 @@ class SftSettings:
     @model_validator(mode="after")
     def _check(self) -> Self:
         refuse("sft", self.trl)
+        if self.keep_best and not self.held_out:
+            raise Mismatch("true with `held_out: 0`", "a share of held-out spectra above 0", "keep_best")
         return check_merge(self)
 
 
@@ -225,6 +230,7 @@ def train(
     :raises RunError: the folder holds a run, unless ``start`` says what to do with it
     """
     import torch
+    from transformers import set_seed
 
     if problem := launch_problem():
         raise ModelError(problem)
@@ -237,6 +243,8 @@ def train(
             if card is not None:
                 run.save_card(card.plain, card.markdown)
     checkpoint = run.checkpoint()
+    # A new LoRA adapter begins with random numbers; the trainer sets the seed only after it is loaded.
+    set_seed(settings.seed)
     loaded = load(settings.model)
     trainer = trainer_of(settings, loaded, examples, held_out, arguments)
     trainer.add_callback(run.callback())
@@ -289,6 +297,9 @@ def arguments_of(settings: SftSettings, evaluates: bool) -> SFTConfig:
         "save_total_limit": settings.keep_checkpoints,
         "eval_strategy": "steps" if evaluates else "no",
         "eval_steps": settings.save_steps,
+        "load_best_model_at_end": settings.keep_best,
+        "metric_for_best_model": "eval_loss" if settings.keep_best else None,
+        "greater_is_better": False if settings.keep_best else None,
         "prediction_loss_only": True,
         "logging_steps": 1,
         "logging_nan_inf_filter": False,

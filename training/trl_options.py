@@ -60,9 +60,6 @@ _BOTH: Mapping[str, str] = {
     "resume_from_checkpoint": ": use --resume",
     "save_strategy": f": {_CHECKPOINTS}",
     "save_only_model": f": {_CHECKPOINTS}",
-    "load_best_model_at_end": ": the weights with the best validation are kept without it",
-    "metric_for_best_model": ": the weights with the best validation are kept without it",
-    "greater_is_better": ": the weights with the best validation are kept without it",
     "logging_steps": f": {_LOG}",
     "logging_strategy": f": {_LOG}",
     "logging_first_step": f": {_LOG}",
@@ -90,6 +87,9 @@ _SFT: Mapping[str, str] = {
     "save_steps": "save_steps",
     "eval_strategy": "held_out",
     "eval_steps": "save_steps",
+    "load_best_model_at_end": "keep_best",
+    "metric_for_best_model": "keep_best",
+    "greater_is_better": "keep_best",
     "prediction_loss_only": ": only the loss is measured on held-out data",
     "dataloader_num_workers": "workers",
     "dataloader_pin_memory": ": it is on where there is a GPU",
@@ -116,6 +116,10 @@ _SFT: Mapping[str, str] = {
 }
 
 _GRPO: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("load_best_model_at_end", "metric_for_best_model", "greater_is_better"),
+        ": the weights with the best validation are kept without it",
+    ),
     "num_train_epochs": "epochs",
     "max_steps": "rounds",
     "per_device_train_batch_size": "per_device",
@@ -124,7 +128,7 @@ _GRPO: Mapping[str, str] = {
     "generation_batch_size": "prompts",
     "num_generations": "rollouts",
     "num_iterations": ": a round is learned from once, in prompts / mini_batch updates",
-    "lr_scheduler_type": ": the rate is constant after `warmup`",
+    "lr_scheduler_type": "schedule",
     "save_steps": "save_rounds",
     "shuffle_dataset": ": the order of the rounds follows from `seed`",
     "dataloader_drop_last": ": the order of the rounds follows from `seed`",

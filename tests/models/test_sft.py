@@ -201,6 +201,56 @@ def test_the_folder_of_a_run_records_the_run(settings: SftSettings, learned: lis
     assert [line["step"] for line in run.logged() if "eval_loss" in line] == [2]
 
 
+def test_the_seed_decides_how_a_new_adapter_begins(
+    settings: SftSettings, learned: list[Example], tmp_path: Path
+) -> None:
+    import torch
+    from safetensors.torch import load_file
+
+    settings = replace(settings, model=replace(settings.model, method="lora"), max_steps=1)
+
+    def trained(name: str, seed: int) -> dict[str, torch.Tensor]:
+        run = train(replace(settings, output=str(tmp_path / name), seed=seed), learned)
+        return load_file(run.model / "adapter_model.safetensors")
+
+    first, again, other = trained("first", 1), trained("again", 1), trained("other", 2)
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not any(torch.equal(first[name], other[name]) for name in first if "lora_A" in name)
+
+
+@pytest.mark.parametrize(("method", "rate"), [("full", 0.5), ("lora", 2.0)])
+def test_the_weights_with_the_lowest_held_out_loss_are_kept(
+    settings: SftSettings, learned: list[Example], tmp_path: Path, method: Any, rate: float
+) -> None:
+    """At a far too high rate the held-out loss is higher after the second step."""
+    import torch
+    from safetensors.torch import load_file
+
+    settings = replace(
+        settings,
+        model=replace(settings.model, method=method),
+        max_steps=2,
+        save_steps=1,
+        schedule="constant",
+        warmup=0.0,
+        learning_rate=rate,
+        held_out=0.3,
+    )
+
+    def trained(name: str, **changes: Any) -> tuple[Run, dict[str, torch.Tensor]]:
+        run = train(replace(settings, output=str(tmp_path / name), **changes), learned[1:], learned[:1])
+        (file,) = run.model.glob("*model.safetensors")
+        return run, load_file(file)
+
+    kept, weights = trained("kept", keep_best=True)
+    losses = {line["step"]: line["eval_loss"] for line in kept.logged() if "eval_loss" in line}
+    assert losses[1] < losses[2]
+    _, last = trained("last")
+    _, expected = trained("short", max_steps=1)
+    assert all(torch.equal(weights[name], expected[name]) for name in expected)
+    assert not all(torch.equal(last[name], expected[name]) for name in expected)
+
+
 def test_a_killed_and_resumed_run_equals_an_uninterrupted_run(
     settings: SftSettings, learned: list[Example], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -97,13 +98,29 @@ def test_settings_that_make_no_sense_are_refused(key: str, value: object, messag
 
 def test_each_epoch_uses_every_question_once_except_a_remainder() -> None:
     settings = replace(SETTINGS, prompts=4, mini_batch=2, epochs=3)
-    order = schedule(settings, 11)
+    order = schedule(settings, ["cv"] * 11)
     assert rounds(settings, 11) == len(order) == 6
     epochs = [[n for prompts in order[start : start + 2] for n in prompts] for start in (0, 2, 4)]
     assert all(len(set(epoch)) == 8 for epoch in epochs)
     assert epochs[0] != epochs[1]
-    assert schedule(replace(settings, rounds=3), 11) == order[:3]
-    assert schedule(replace(settings, seed=1), 11) != order
+    assert schedule(replace(settings, rounds=3), ["cv"] * 11) == order[:3]
+    assert schedule(replace(settings, seed=1), ["cv"] * 11) != order
+
+
+def test_stratified_rounds_have_every_task_and_label_in_the_share_of_the_data() -> None:
+    strata = [("cv", "YES")] * 20 + [("cv", "NO")] * 60 + [("wd", "YES")] * 10 + [("wd", "NO")] * 10
+    settings = replace(SETTINGS, prompts=10, mini_batch=10, epochs=2, stratified=True)
+    order = schedule(settings, strata)
+    for half in (order[:10], order[10:]):
+        assert sorted(question for one in half for question in one) == list(range(100))
+    for one in order:
+        found = Counter(strata[question] for question in one)
+        assert 1 <= found["cv", "YES"] <= 3
+        assert 5 <= found["cv", "NO"] <= 7
+        assert found["wd", "YES"] <= 2
+    assert order[:10] != order[10:]
+    at_random = schedule(replace(settings, stratified=False), strata)
+    assert {Counter(strata[question] for question in one)["cv", "NO"] for one in at_random} - {5, 6, 7}
 
 
 def test_the_published_questions_make_52_rounds_per_epoch() -> None:

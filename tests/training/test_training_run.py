@@ -361,6 +361,7 @@ def test_written_settings_include_the_defaults() -> None:
         ("max_steps", 0),
         ("max_length", 0),
         ("merge", True),
+        ("keep_best", True),
     ],
 )
 def test_sft_refuses_values_that_make_no_sense(key: str, value: object) -> None:

@@ -6,7 +6,7 @@ the end tokens. Picture tokens are never generated: a conversation would have mo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -118,3 +118,33 @@ class TransformersGenerator:
             before = ordered.cumsum(dim=-1) - ordered
             probabilities = torch.zeros_like(probabilities).scatter(-1, order, ordered * (before < self._top_p))
         return torch.multinomial(probabilities, 1, generator=self._random)[:, 0]
+
+
+OnChoice = Callable[[Sequence[Request], "Tensor", list[int]], None]
+"""Gets the conversations, the logits of their next tokens, and the tokens chosen."""
+
+
+class GreedyGenerator:
+    """The most probable turns of a model that does not learn, in batches.
+
+    :param model: on its device, in evaluation
+    :param at_once: conversations per batch
+    """
+
+    def __init__(self, model: Any, processor: Any, at_once: int, on_choice: OnChoice | None = None) -> None:
+        tokenizer = processor.tokenizer
+        self.ends = frozenset(tokenizer.convert_tokens_to_ids([END, "<|endoftext|>"]))
+        self._generation = CachedGeneration(model, processor, self.ends, forbidden_ids(tokenizer), at_once)
+        self._on_choice = on_choice
+
+    def any_waiting(self, waiting: int) -> bool:
+        return waiting > 0
+
+    def write(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
+        def choose(logits: Tensor) -> Tensor:
+            chosen = logits.argmax(dim=-1)
+            if self._on_choice is not None:
+                self._on_choice(requests, logits, chosen.tolist())
+            return chosen
+
+        return self._generation.write(requests, choose)

@@ -16,6 +16,7 @@ from agent.policies.local.model import source
 from training.data import DataCard as DataCard
 from training.data import DataError, Dropped, card, questions, refuse_leaks, without
 from training.data.records import Question
+from training.data.splits import label_of, task_of
 from training.environment import is_first_process, launch_problem
 from training.grpo.generators import RoundGenerator, TransformersGenerator
 from training.grpo.round import RoundRunner
@@ -59,6 +60,7 @@ def train(
     :raises RunError: the folder holds a run, unless ``start`` says what to do with it
     """
     import torch
+    from transformers import set_seed
 
     if problem := launch_problem():
         raise ModelError(problem)
@@ -73,6 +75,8 @@ def train(
             if card is not None:
                 run.save_card(card.plain, card.markdown)
     checkpoint = run.checkpoint()
+    # A new LoRA adapter begins with random numbers; the trainer sets the seed only after it is loaded.
+    set_seed(settings.seed)
     loaded = load(settings.model)
     trainer = trainer_of(settings, loaded, questions, run, arguments)
     trainer.add_callback(run.callback())
@@ -112,7 +116,7 @@ def arguments_of(settings: GrpoSettings, total: int) -> GRPOConfig:
         # The rows are already in the order of the rounds.
         shuffle_dataset=False,
         learning_rate=settings.learning_rate,
-        lr_scheduler_type="constant_with_warmup" if settings.warmup else "constant",
+        lr_scheduler_type="constant_with_warmup" if settings.schedule == "constant" else settings.schedule,
         warmup_steps=settings.warmup * share.updates,
         weight_decay=settings.weight_decay,
         max_grad_norm=settings.max_grad_norm,
@@ -188,7 +192,7 @@ def trainer_of(
             reward_funcs=[reward_function],
             args=arguments,
             processing_class=loaded.processor,
-            train_dataset=_rows(settings, len(questions)),
+            train_dataset=_rows(settings, questions),
         )
     # TRL handles pictures in tool results only if it has tools. Ours are called by the loop; they are set after
     # construction, because TRL would otherwise require a chat template that renders calls.
@@ -209,14 +213,14 @@ def _writer(settings: GrpoSettings, trainer: Any) -> RoundGenerator:
     return TransformersGenerator(trainer, settings.writing_batch, settings.temperature, settings.top_p, settings.seed)
 
 
-def _rows(settings: GrpoSettings, questions: int) -> Dataset:
+def _rows(settings: GrpoSettings, questions: Sequence[Question]) -> Dataset:
     """Return the run as one long epoch, so that a resumed run finds its place by counting.
 
     ``prompt`` is a placeholder required by TRL: the conversation begins in ``training.render``.
     """
     from datasets import Dataset
 
-    order = schedule(settings, questions)
+    order = schedule(settings, [(task_of(question), label_of(question)) for question in questions])
     return Dataset.from_dict(
         {
             "prompt": [[{"role": "user", "content": str(place)}] for one in order for place in one],

@@ -180,7 +180,8 @@ class RoundRunner:
         state = PartialState()
         mine = questions[state.process_index :: state.num_processes]
         with writer.round(self.round, greedy=True):
-            rollouts = self._inspect(mine, writer).rollouts
+            # A process without a question inspects the first one too: a shared vLLM needs a request from each.
+            rollouts = self._inspect(mine or questions[:1], writer).rollouts[: len(mine)]
         rewards = self._rewards(rollouts)
         return validation_metrics(gathered([trajectory_metrics(*pair) for pair in zip(rollouts, rewards, strict=True)]))
 

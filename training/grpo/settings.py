@@ -6,6 +6,8 @@ verl's defaults for the rest.
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, Self
 
@@ -73,8 +75,10 @@ class GrpoSettings:
     :param alpha: penalty for wrong form
     :param mini_batch: questions per update, as verl counts them
     :param per_device: trajectories per process and forward pass in training; changes memory use, not results
+    :param stratified: each round has each task and label in nearly the same share as the data, not at random
     :param rounds: number of rounds; None: as many as ``epochs`` has
-    :param warmup: rounds in which the learning rate rises from 0; it is constant afterwards
+    :param warmup: rounds in which the learning rate rises from 0
+    :param schedule: of the learning rate afterwards: constant, or down to 0 in the last round
     :param clip_low: the ratio of new to old probability counts down to 1 - ``clip_low``
     :param dual_clip: and up to this for what did worse than its group; TRL's ``delta``
     :param kl: weight of the divergence from where the run started
@@ -117,9 +121,11 @@ class GrpoSettings:
     mini_batch: AtLeast1 = 32
     per_device: AtLeast1 = 1
     epochs: AtLeast1 = 3
+    stratified: Flag = False
     rounds: AtLeast1OrNull = None
     learning_rate: Real = 1e-6
     warmup: AtLeast0 = 0
+    schedule: Literal["constant", "linear", "cosine"] = "constant"
     weight_decay: Real = 0.01
     max_grad_norm: Real = 1.0
     clip_low: Real = 0.2
@@ -208,20 +214,37 @@ def rounds(settings: GrpoSettings, questions: int) -> int:
     return settings.rounds or settings.epochs * (questions // settings.prompts)
 
 
-def schedule(settings: GrpoSettings, questions: int) -> list[tuple[int, ...]]:
-    """Return the questions of each round; each epoch is shuffled anew. The order depends on the seed alone, so a
-    resumed run has the same rounds as an uninterrupted one.
+def schedule(settings: GrpoSettings, strata: Sequence[Hashable]) -> list[tuple[int, ...]]:
+    """Return the questions of each round; each epoch is shuffled anew. The order depends on the seed and the questions
+    alone, so a resumed run has the same rounds as an uninterrupted one.
+
+    :param strata: task and label of each question
     """
-    total = rounds(settings, questions)
-    per_epoch = questions // settings.prompts
+    total = rounds(settings, len(strata))
+    per_epoch = len(strata) // settings.prompts
     found: list[tuple[int, ...]] = []
     for number in range(total):
         epoch, place = divmod(number, per_epoch)
         if place == 0:
-            order = np.random.default_rng([settings.seed, epoch]).permutation(questions)
+            random = np.random.default_rng([settings.seed, epoch])
+            order = [int(n) for n in random.permutation(len(strata))]
+            if settings.stratified:
+                order = _spread(order, strata)
         start = place * settings.prompts
-        found.append(tuple(int(n) for n in order[start : start + settings.prompts]))
+        found.append(tuple(order[start : start + settings.prompts]))
     return found
+
+
+def _spread(order: Sequence[int], strata: Sequence[Hashable]) -> list[int]:
+    """Return the same questions in an order in which each stratum is spread evenly."""
+    members: dict[Hashable, list[int]] = defaultdict(list)
+    for question in order:
+        members[strata[question]].append(question)
+    # The one of rank r among n is at (r + 0.5) / n; those at the same place keep their order.
+    places = {
+        question: (rank + 0.5) / len(stratum) for stratum in members.values() for rank, question in enumerate(stratum)
+    }
+    return sorted(order, key=places.__getitem__)
 
 
 def derived_seed(seed: int, *place: int) -> int:
