@@ -71,7 +71,7 @@ SECTIONS = (
         "A tiny Qwen2.5-VL behind vLLM on the CPU, on the same cores as the agent. The same requests "
         "without an agent, then vLLM's own benchmark with as many requests of the same mean token counts. "
         "The goal is 90 %; what it is on a GPU has not been measured.",
-        ("-m", "tests.benchmarks.vllm"),
+        ("-m", "tests.benchmarks.models.vllm"),
     ),
     Section(
         "next",

@@ -1,6 +1,6 @@
 """Throughput of a vLLM server with the agent and with two other clients; Markdown.
 
-    python -m tests.benchmarks.vllm [--model FOLDER] [--python PYTHON] [--spectra N] [--concurrency N]
+    python -m tests.benchmarks.models.vllm [--model FOLDER] [--python PYTHON] [--spectra N] [--concurrency N]
 
 ``PYTHON`` has vLLM; model and ``PYTHON`` are by default those of ``make test-models``. Clients: ``agent.batch`` on
 simulated spectra; the same requests, recorded, without the agent; vLLM's own benchmark with as many requests of the
@@ -38,7 +38,7 @@ from agent.policies.spec_o3 import SpecO3, messages
 from agent.simulate import simulate
 from tests.benchmarks.results import Results
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SAMPLING = Sampling(max_tokens=300)
 PICTURE = (430, 640)
 """Rows and columns of a usual zoom picture, for vLLM's own benchmark."""
@@ -82,7 +82,7 @@ class Recorded(SpecO3):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.vllm", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.models.vllm", description=__doc__)
     parser.add_argument("--model", type=Path, default=next(ROOT.glob(".cache/tiny-*"), None))
     parser.add_argument("--python", type=Path, default=ROOT / ".venv-models" / "bin" / "python")
     parser.add_argument("--spectra", type=int, default=64)

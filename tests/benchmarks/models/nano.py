@@ -1,6 +1,6 @@
 """The nano model: whether it writes what transformers writes, and how long a person waits for it; Markdown.
 
-    python -m tests.benchmarks.nano --model FOLDER [--traces N] [--zooms N] [--no-reference]
+    python -m tests.benchmarks.models.nano --model FOLDER [--traces N] [--zooms N] [--no-reference]
 
 Each trace is a whole inspection of another simulated spectrum: all kinds, surveys, S/N of 8 to 60, and the tasks of
 the folder's abstain.json. "first words" is the time from the request to the first text on the page, "verdict" the
@@ -134,7 +134,9 @@ class Reference:
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks.nano", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+        prog="python -m tests.benchmarks.models.nano",
+        description=__doc__,
+        formatter_class=argparse.RawTextHelpFormatter,
     )
     parser.add_argument(
         "--model", type=Path, default=folder.PACKAGED, help="the model's folder (default: the packaged)"
