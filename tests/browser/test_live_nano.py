@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from agent.policies.nano.folder import packaged
 from agent.policies.nano.policy import NAME
 from tests.browser.support.live_app import RUN, cards, choose, drop, live, shown, team, write_csv
 from tests.browser.support.review_app import serving
@@ -48,3 +49,36 @@ def test_a_run_of_the_nano_model(chromium: Browser, url: str, tmp_path: Path) ->
         page.locator(RUN).click()
         page.wait_for_function("window.specO3.live.shownTrace?.ended?.reason === 'policy failed'", timeout=60_000)
         expect(page.locator(".so-live")).to_contain_text("was not trained on the task 'wd'; it knows cv")
+
+
+@pytest.mark.skipif(packaged() is None, reason="no weights came with the program")
+def test_the_weights_that_came_with_the_program_zoom_and_answer(
+    chromium: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first words appear while it writes; each zoom is painted; the verdict of a bright simulated CV is YES."""
+    monkeypatch.delenv("SPEC_O3_NANO", raising=False)
+    write_csv(tmp_path / "star.csv")
+    with serving(team(tmp_path / "annotations.db", "AA")) as address, live(chromium, address, "AA") as page:
+        drop(page, tmp_path / "star.csv")
+        choose(page, "nano")
+        page.evaluate(
+            """() => {
+              window.seen = []
+              const note = () => {
+                const growing = document.querySelector('.so-live .card.growing')
+                if (growing?.textContent) window.seen.push(growing.textContent)
+              }
+              new MutationObserver(note).observe(document.querySelector('.so-live'), {
+                subtree: true, childList: true, characterData: true,
+              })
+            }"""
+        )
+        page.locator(RUN).click()
+        page.wait_for_function("window.specO3.live.shownRun?.state === 'done'", timeout=60_000)
+        assert shown(page, "trace.ended.reason") == "answered"
+        assert page.evaluate("window.seen.length") > 3
+        assert page.evaluate("window.seen.some((text) => text.includes('emission'))")
+        page.wait_for_function(
+            "[...document.querySelectorAll('.so-live .card img')].filter((one) => one.naturalWidth > 100).length >= 3"
+        )
+        expect(page.locator(".so-live")).to_contain_text("YES")

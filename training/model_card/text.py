@@ -54,7 +54,7 @@ def card_text(facts: Mapping[str, Any], own: str = "", certificate: str = "none"
         "\n\n".join(filter(None, (BEGIN, own, END))),
         *_licence(facts),
         *_about(facts),
-        *_scores(facts["scores"]),
+        *_scores(facts),
         f"Certificate: {certificate}",
         *_data(facts),
         *_training(facts),
@@ -80,11 +80,15 @@ def _licence(facts: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _about(facts: Mapping[str, Any]) -> Iterator[str]:
+    """The sections that a kind of model writes itself; those of the nano model have its scores."""
     if facts.get("about"):
         yield str(facts["about"]).strip()
 
 
-def _scores(scores: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _scores(facts: Mapping[str, Any]) -> Iterator[str]:
+    scores: Sequence[Mapping[str, Any]] = facts["scores"]
+    if not scores and facts.get("about"):
+        return
     yield "## Scores"
     if not scores:
         yield "None yet: `spec-o3 bench` measures them, and `spec-o3 model card FOLDER --bench REPORT` adds them."
@@ -230,7 +234,9 @@ def _limits(facts: Mapping[str, Any]) -> Iterator[str]:
         lines.append(f"Trained for {tasks}{on}. Other classes and surveys were not trained.")
         if data["simulated"]:
             lines.append("Some or all of its training spectra are simulated; real ones can differ in every respect.")
-    if not facts["scores"]:
+    if facts.get("about"):
+        lines.append("Its scores are those of the tables in this card; nothing more is known about its quality.")
+    elif not facts["scores"]:
         lines.append("It has no scores here: nothing is known about its quality.")
     elif all(one["simulated"] == "yes" for one in facts["scores"]):
         lines.append("All scores are of simulated spectra: they say little about real ones.")

@@ -81,7 +81,7 @@ def about(version: str, judged: Sequence[Judged], failed: dict[str, str]) -> str
         low, high = wilson(right / found.n, found.n) if found.n else (0.0, 1.0)
         f1 = "–" if found.f1 is None else f"{100 * found.f1:.1f}"
         accuracy = f"{100 * right / max(found.n, 1):.1f} ({100 * low:.1f} to {100 * high:.1f})"
-        rows.append([task, str(found.n), f1, accuracy, failed.get(task, "answers")])
+        rows.append([task, str(found.n), f1, accuracy, failed.get(task, "")])
     wrong = Counter(
         (one.question.task.key, str(one.question.spectrum().meta["kind"]), str(one.verdict))
         for one in judged
@@ -101,7 +101,7 @@ def about(version: str, judged: Sequence[Judged], failed: dict[str, str]) -> str
         "spectrographs and all settings are in `docs/nano.md`.\n\n"
         f"## Simulated test spectra\n\n{len(judged)} questions that were not trained on; percent, the accuracy with "
         "its 95 % Wilson interval.\n\n"
-        f"{table(['task', 'questions', 'F1', 'accuracy', 'its answers'], rows)}\n\n"
+        f"{table(['task', 'questions', 'F1', 'accuracy', 'left to a person because'], rows)}\n\n"
         f"## Confused kinds\n\n{table(['task', 'kind', 'answer', 'number'], confused)}\n\n"
         "## Log odds and right answers\n\nHow often the answer is right, by the distance of its log odds from 0.\n\n"
         f"{table(['distance', 'answers', 'right'], sure)}\n"

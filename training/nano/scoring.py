@@ -19,8 +19,7 @@ from training.settings import ModelSettings
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from training.grpo.cached import CachedGeneration
-    from training.grpo.rollout import GeneratedTurn, Request
+    from training.grpo.rollout import Request
 
 AT_ONCE = 64
 TURNS, TURN_TOKENS, TOKENS = 5, 32, 1000
@@ -43,68 +42,45 @@ class Judged:
         return self.verdict == self.question.label
 
 
-class _Greedy:
-    """A generator of turns that takes the most likely token and records the odds of the verdict, by row."""
-
-    def __init__(self, cache: CachedGeneration, verdicts: tuple[int, int], ends: frozenset[int]) -> None:
-        self.ends = ends
-        self.odds: dict[int, float] = {}
-        self._cache = cache
-        self._verdicts = verdicts
-
-    def any_waiting(self, waiting: int) -> bool:
-        return waiting > 0
-
-    def write(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
-        yes, no = self._verdicts
-        here: dict[int, float] = {}
-
-        def sampler(logits: Tensor) -> Tensor:
-            chosen = logits.argmax(dim=-1)
-            for place, (request, token) in enumerate(zip(requests, chosen.tolist(), strict=True)):
-                if token in (yes, no):
-                    here.setdefault(request.row, float(logits[place, yes] - logits[place, no]))
-            return chosen
-
-        written = self._cache.write(requests, sampler)
-        self.odds |= here
-        return written
-
-
 def judge(folder: Path, questions: Sequence[Question], progress: Callable[[int], None] | None = None) -> list[Judged]:
     """Inspect each question once with the model of ``folder``.
 
     :param folder: a model with a processor
     :param progress: gets the number of questions done
     """
-    from training.grpo.cached import CachedGeneration
-    from training.grpo.generators import forbidden_ids
+    from training.grpo.generators import GreedyGenerator
     from training.grpo.rollout import Limits, run_rollouts
     from training.model import load
     from training.render import Renderer
 
     loaded = load(ModelSettings(name=str(folder), frozen=(), dtype="float32"))
     tokenizer = loaded.processor.tokenizer
-    ends = frozenset(tokenizer.convert_tokens_to_ids(["<|im_end|>", "<|endoftext|>"]))
     yes, no = (tokenizer.convert_tokens_to_ids(rf"<answer>\boxed{{{word}}} ") for word in ("YES", "NO"))
+    odds: dict[int, float] = {}
+
+    def record(requests: Sequence[Request], logits: Tensor, chosen: Sequence[int]) -> None:
+        for place, (request, token) in enumerate(zip(requests, chosen, strict=True)):
+            if token in (yes, no):
+                odds[request.row] = float(logits[place, yes] - logits[place, no])
+
     model: Any = loaded.model.eval()
     judged: list[Judged] = []
     for first in range(0, len(questions), AT_ONCE):
         some = questions[first : first + AT_ONCE]
-        cache = CachedGeneration(model, loaded.processor, ends, forbidden_ids(tokenizer), AT_ONCE)
-        greedy = _Greedy(cache, (yes, no), ends)
+        odds.clear()
         batch = run_rollouts(
             some,
             Renderer(loaded.processor),
-            greedy,
+            GreedyGenerator(model, loaded.processor, AT_ONCE, record),
             Limits(TURNS, TURN_TOKENS, TOKENS),
             Drafter("model", "nano"),
         )
         for row, (question, rollout) in enumerate(zip(some, batch.rollouts, strict=True)):
             reply = parse(rollout.turns[-1]).answer if rollout.turns else None
             verdict = None if reply is None else reply.verdict
-            odds = greedy.odds.get(row, 0.0 if verdict is None else LIMIT if verdict == "YES" else -LIMIT)
-            judged.append(Judged(question, verdict, float(np.clip(odds, -LIMIT, LIMIT)), rollout.response))
+            certain = 0.0 if verdict is None else LIMIT if verdict == "YES" else -LIMIT
+            found = float(np.clip(odds.get(row, certain), -LIMIT, LIMIT))
+            judged.append(Judged(question, verdict, found, rollout.response))
         if progress is not None:
             progress(len(judged))
     return judged

@@ -6,16 +6,17 @@ comes with the same spectrum almost without noise, from which it is known what t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
 from scipy.ndimage import gaussian_filter1d
 
-from agent.simulate import CLASSES, KINDS, simulate, truth
+from agent.simulate import CLASSES, KINDS, simulate, state_of, truth
 from agent.simulate.files import LOOK_ALIKES_OF
 from agent.simulate.instrument import SURVEYS, Survey
 from agent.simulate.profiles import FloatArray
@@ -29,12 +30,16 @@ Part = Literal["sft", "grpo", "validation", "test"]
 PARTS: tuple[Part, ...] = ("sft", "grpo", "validation", "test")
 _SHARE = 10_000_000
 """Seeds that each part has to itself: no spectrum is in two parts."""
-POSITIVE = 0.45
-"""Share of questions whose answer is YES."""
-ANY_KIND = 0.35
+POSITIVE: Mapping[Part, float] = MappingProxyType({"sft": 0.35, "grpo": 0.2, "validation": 0.2, "test": 0.2})
+"""Share of questions whose answer is YES. In lists of candidates few are: GRPO moves the model to fewer YES."""
+ANY_KIND = 0.65
 """Of the other questions, the share about any kind instead of one that the task's class is mistaken for."""
 CLEAN = 1e6
 """S/N of the spectrum without visible noise."""
+WHITE_DWARFS: Mapping[str, float] = MappingProxyType(
+    {"DA": 0.45, "DB": 0.15, "DC": 0.08, "DZ": 0.09, "DQ": 0.12, "DO": 0.11}
+)
+"""Shares of the types among white dwarfs: rare types more often than in the sky."""
 SHORTEST = 1000.0
 """Å that a file has at least; where both ends would leave less, neither is cut."""
 
@@ -58,15 +63,18 @@ class Simulated:
 
 
 def simulated(part: Part, number: int) -> Simulated:
-    """Return spectrum ``number`` of a part; the tasks follow in turn, and equal arguments give equal spectra."""
+    """Return spectrum ``number`` of a part, below 50,000; the tasks follow in turn, and equal arguments give equal
+    spectra.
+    """
     rng = np.random.default_rng([PARTS.index(part), number])
     task = CLASSES[number % len(CLASSES)]
-    kind = _kind(task, rng)
-    seed = (PARTS.index(part) + 1) * _SHARE + number
+    kind = _kind(task, POSITIVE[part], rng)
+    first = (PARTS.index(part) + 1) * _SHARE + number
     survey = list(SURVEYS)[int(rng.integers(len(SURVEYS)))]
     instrument = SURVEYS[survey] if rng.random() < 0.4 else _instrument(rng)
     snr = float(np.exp(rng.uniform(np.log(3), np.log(120))))
     redshift = round(float(rng.normal(0, 0.0004)), 6) if rng.random() < 0.3 and kind not in ("qso", "hii") else 0.0
+    seed = _seed(first, kind, survey, rng)
     noisy = simulate(kind, survey, snr, seed, redshift, instrument)
     clean = simulate(kind, survey, CLEAN, seed, redshift, instrument)
     flux = np.zeros_like(clean.flux) if kind == "sky" else np.array(clean.flux)
@@ -109,12 +117,21 @@ def tasks() -> dict[str, Task]:
     return load()
 
 
-def _kind(task: str, rng: Generator) -> str:
-    if rng.random() < POSITIVE:
+def _kind(task: str, positive: float, rng: Generator) -> str:
+    if rng.random() < positive:
         return "be" if task == "b" and rng.random() < 0.2 else task
     others: Sequence[str] = KINDS if rng.random() < ANY_KIND else LOOK_ALIKES_OF[task]
     others = [kind for kind in others if truth(kind, task) == "NO"]
     return others[int(rng.integers(len(others)))]
+
+
+def _seed(first: int, kind: str, survey: str, rng: Generator) -> int:
+    """Return a seed that gives the kind; for a white dwarf, one of a type chosen by ``WHITE_DWARFS``."""
+    if kind != "wd":
+        return first
+    wanted = str(rng.choice(list(WHITE_DWARFS), p=list(WHITE_DWARFS.values())))
+    seeds = range(first, first + _SHARE, _SHARE // 200)
+    return next((seed for seed in seeds if state_of(kind, survey, seed) == wanted), first)
 
 
 def _instrument(rng: Generator) -> Survey:

@@ -43,6 +43,7 @@ class View:
 
 _HALPHA = View("Hα", (6400, 6720), ("Hα", "He I 6678"))
 _HBETA = View("Hβ", (4600, 5060), ("He II 4686", "Hβ", "[O III] 5007"))
+_HBETA_CARBON = View("Hβ and C2 4737", (4600, 5060), ("He II 4686", "C2 4737", "Hβ", "[O III] 5007"))
 _BLUE = View("Hδ and Hγ", (3900, 4420), ("Ca II K", "Hδ", "G band", "Hγ"))
 _HELIUM = View("He I 4471 and He II", (4420, 4720), ("He I 4471", "He II 4542", "He II 4686"))
 _YELLOW = View("He II 5412 and He I 5876", (5340, 5960), ("He II 5412", "He I 5876", "Na D"))
@@ -59,7 +60,7 @@ VIEWS: Mapping[str, tuple[View, ...]] = MappingProxyType(
         "cc": (_SWAN, _RED),
         "ss": (_ZIRCONIUM, _ZIRCONIUM_BLUE, _RED),
         "gm": (_RED, _ZIRCONIUM, _FAR_RED),
-        "wd": (_HBETA, _BLUE, _HALPHA),
+        "wd": (_HBETA_CARBON, _BLUE, _HELIUM, _HALPHA),
         "o": (_HELIUM, _YELLOW, _BLUE),
         "b": (_HELIUM, _BLUE, _YELLOW),
         "a": (_BLUE, _CALCIUM, _HBETA),
