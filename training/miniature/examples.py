@@ -24,7 +24,10 @@ from agent.trajectory.tags import turn_text
 from training.data.records import Example, Question
 from training.miniature.spectra import LINES, PAIRS, Target, practice_spectrum
 
-DRAFTER = Drafter("baseline", "script of the miniature proof", {"version": 2})
+DRAFTER = Drafter("baseline", "script of the miniature proof", {"version": 3})
+HABIT = 0.85
+"""Share of traces that zoom on the bluest line of the task, as astronomers classify stars; the others zoom on the
+reddest. In a clear spectrum both show the shape."""
 LABEL_SOURCE = "simulation"
 
 Shrink = Callable[[Image.Image], Image.Image]
@@ -45,13 +48,15 @@ class Errors:
 
 @dataclass(frozen=True)
 class Script:
-    """A policy that knows the answer: it zooms where the task says, states what is there, and answers.
+    """A policy that knows the answer: it zooms on a line of the task, states what is there, and answers.
 
     :param label: the answer that it gives, and whose lines it claims to see
+    :param target: the line of the task that it zooms on
     :param first: a line that it zooms on before those of the task, if it goes astray
     """
 
     label: Verdict
+    target: Target
     first: Target | None = None
 
     @property
@@ -67,7 +72,7 @@ class Script:
             seen = " ".join(f"{target.name}: {shape}." for target in pair.targets)
             yield f"<think>{seen}</think>{answer}"
             return
-        targets = (*([self.first] if self.first else []), *pair.targets)
+        targets = (*([self.first] if self.first else []), self.target)
         done = len(conversation.exchanges)
         seen = ""
         if done:
@@ -85,11 +90,13 @@ class Script:
 def script_of(question: Question, number: int, errors: Errors) -> Script:
     """Return the script of a trace: with errors, a draft, else the trace as it is after its review."""
     rng = np.random.default_rng([number, 7])
+    targets = PAIRS[question.task.key].targets
     wrong: Verdict = "NO" if question.label == "YES" else "YES"
     misread, astray = rng.random() < errors.misread, rng.random() < errors.astray
-    others = [line for line in LINES.values() if line not in PAIRS[question.task.key].targets]
+    others = [line for line in LINES.values() if line not in targets]
     first = others[int(rng.integers(len(others)))]
-    return Script(wrong if misread else question.label, first if astray else None)
+    target = targets[0] if rng.random() < HABIT else targets[-1]
+    return Script(wrong if misread else question.label, target, first if astray else None)
 
 
 def inspected(question: Question, script: Script, shrink: Shrink, with_tool: bool) -> Example:

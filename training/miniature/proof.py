@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any
 from agent.batch.journal import write_atomic
 from agent.batch.report import table as markdown_table
 from agent.processes import end_with_parent, spawn_pool
+from training.bench.answers import Run as BenchRun
 from training.bench.outcomes import Outcome
 from training.bench.seeds import difference as seeds_difference
 from training.bench.table import Row
 from training.bench.table import row as bench_row
+from training.miniature.spectra import PAIRS
 from training.miniature.stages import BRANCHES, MODELS, SCALES, Scale, Seed
 from training.run import Run
 from training.settings import to_mapping
@@ -138,7 +140,10 @@ CLAIMS = (
 
 @dataclass(frozen=True)
 class Line:
-    """The scores of one model of one seed: shares, F1 with its interval, reward, tool calls per question."""
+    """The scores of one model of one seed: shares, F1 with its interval, reward, tool calls per question.
+
+    :param red: share of the zooms on Hα, in the tasks where Hγ has the same shape; None without zooms
+    """
 
     model: str
     seed: int
@@ -150,6 +155,7 @@ class Line:
     f1_lo: float | None
     f1_hi: float | None
     calls: float
+    red: float | None = None
 
 
 @dataclass(frozen=True)
@@ -177,7 +183,7 @@ def write(folder: Path, seeds: Sequence[int], scale: Scale) -> dict[str, Any]:
     :raises JournalError: a file cannot be written
     """
     found = {(model, seed): bench_row(_seed(folder, seed) / "bench" / model) for model in MODELS for seed in seeds}
-    lines = [_line(model, seed, row) for (model, seed), row in found.items()]
+    lines = [_line(model, seed, row, _red(row.path)) for (model, seed), row in found.items()]
     outcomes = {key: row.outcomes for key, row in found.items()}
     differences = [difference(claim, outcomes, seeds) for claim in CLAIMS]
     text = table(lines, differences)
@@ -210,19 +216,20 @@ def difference(claim: Claim, outcomes: Mapping[tuple[str, int], Sequence[Outcome
 
 def table(lines: Sequence[Line], differences: Sequence[Difference] = ()) -> str:
     """Return one row per model and seed with the mean of several seeds, and one row per claim."""
-    headings = ["model", "seed", "format", "reward", "accuracy", "F1", "calls"]
+    headings = ["model", "seed", "format", "reward", "accuracy", "F1", "calls", "on Hα"]
     rows = []
     for model in dict.fromkeys(line.model for line in lines):
         own = [line for line in lines if line.model == model]
-        rows += [[TITLES[model], str(line.seed), *_cells([line]), _interval(line), _calls([line])] for line in own]
+        rows += [[TITLES[model], str(line.seed), *_cells([line]), _interval(line), *_calls([line])] for line in own]
         if len(own) > 1:
             f1 = f"{100 * fmean(line.f1 for line in own):.1f}"
-            rows.append([f"**{TITLES[model]}**", "mean", *_cells(own), f1, _calls(own)])
+            rows.append([f"**{TITLES[model]}**", "mean", *_cells(own), f1, *_calls(own)])
     return (
         f"{markdown_table(headings, rows)}\n\n"
         f"{lines[0].n} questions about simulated spectra, half of them positive: a system that always answers YES has "
         "an F1 of 66.7. Format, accuracy and F1 in percent, F1 as the mean over tasks with its 95 % bootstrap interval "
-        f"by spectrum; reward is the published one with alpha = {ALPHA}; calls: tool calls per question.\n"
+        f"by spectrum; reward is the published one with alpha = {ALPHA}; calls: tool calls per question; on Hα: "
+        "percent of the zooms in the two tasks where Hγ shows the same.\n"
         + (f"\n{_claims(differences)}" if differences else "")
     )
 
@@ -256,7 +263,7 @@ def draw_curves(folder: Path, seeds: Sequence[int]) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 6.5), layout="constrained")
-    (practice, sft, reward), (form, f1, calls) = figure.subplots(2, 3)
+    (practice, sft, reward), (form, f1, right) = figure.subplots(2, 3)
     for number, seed in enumerate(seeds):
         style = LINES[number % len(LINES)]
 
@@ -274,7 +281,7 @@ def draw_curves(folder: Path, seeds: Sequence[int]) -> None:
                 (reward, "reward"),
                 (form, "format_rate"),
                 (f1, "validation_f1"),
-                (calls, "calls"),
+                (right, "validation_accuracy"),
             ):
                 line(axes, "grpo", key, end)
     _titled(practice, "Naming what pictures show: loss", "step", log=True)
@@ -282,7 +289,7 @@ def draw_curves(folder: Path, seeds: Sequence[int]) -> None:
     _titled(reward, "GRPO: reward of sampled trajectories", "update")
     _titled(form, "GRPO: format rate of sampled trajectories", "update")
     _titled(f1, "GRPO: F1 of the validation, greedy", "update")
-    _titled(calls, "GRPO: calls per trajectory", "update")
+    _titled(right, "GRPO: right answers of the validation, greedy", "update")
     sft.legend(fontsize=7)
     figure.suptitle("The proof in miniature: simulated spectra, random weights")
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "spec-o3"}):
@@ -297,7 +304,18 @@ def _titled(axes: Axes, title: str, across: str, log: bool = False) -> None:
         axes.set_yscale("log")
 
 
-def _line(model: str, seed: int, found: Row) -> Line:
+def _red(bench: Path) -> float | None:
+    """Return the share of the zooms on the reddest line, of tasks with several, in the traces of a bench."""
+    red = [
+        tuple(zoom.arguments.get("wavelength_range", ())) == PAIRS[outcome.task].targets[-1].window
+        for outcome, trajectory, _ in BenchRun.read(bench).traces()
+        if len(PAIRS[outcome.task].targets) > 1
+        for zoom in trajectory.zooms
+    ]
+    return fmean(red) if red else None
+
+
+def _line(model: str, seed: int, found: Row, red: float | None) -> Line:
     scores, outcomes = found.scores, found.outcomes
     reward = fmean(outcome.is_right - ALPHA * (outcome.format_ok is not True) for outcome in outcomes)
     f1 = scores.f1
@@ -312,6 +330,7 @@ def _line(model: str, seed: int, found: Row) -> Line:
         f1_lo=f1.lo,
         f1_hi=f1.hi,
         calls=scores.calls or 0.0,
+        red=red,
     )
 
 
@@ -332,5 +351,6 @@ def _interval(line: Line) -> str:
     return f"{100 * line.f1:.1f} [{100 * line.f1_lo:.1f}, {100 * line.f1_hi:.1f}]"
 
 
-def _calls(lines: Sequence[Line]) -> str:
-    return f"{fmean(line.calls for line in lines):.2f}"
+def _calls(lines: Sequence[Line]) -> list[str]:
+    red = [line.red for line in lines if line.red is not None]
+    return [f"{fmean(line.calls for line in lines):.2f}", f"{100 * fmean(red):.0f}" if red else "–"]

@@ -26,12 +26,19 @@ from agent.simulate.profiles import (
     emit_gaussian,
     grid,
     planck,
+    reddening,
 )
 from agent.spectrum import Spectrum
 from agent.tasks import Task, read
 from agent.trajectory.steps import Verdict
 from training.data import source_of
 from training.data.records import Question
+
+CLEAR = 2.0
+"""The traces of the cold start are of spectra without reddening and of so many times the S/N of all other parts:
+experts write them about clear cases, and only labels are known of the others."""
+REDDENING = (0.9, 1.5)
+"""Range of the colour excess E(B-V) in mag of all other parts: the blue lines are the faintest."""
 
 TASKS = Path(__file__).with_name("tasks")
 Shape = Literal["two peaks", "one peak", "three lines", "one line", "broad", "narrow", "no line"]
@@ -60,6 +67,7 @@ LINES = {
 class Pair:
     """A task: the shape of its lines in a member of the class and in a look-alike, and the lines to zoom on.
 
+    :param targets: lines that all have this shape, the bluest first
     :param add: adds the lines of a member (True) or of a look-alike to the flux on the working grid
     """
 
@@ -106,18 +114,21 @@ def _one_line(wavelength: FloatArray, line: FloatArray, centre: float) -> FloatA
 
 
 PAIRS: Mapping[str, Pair] = {
-    "mini_disc": Pair("two peaks", "one peak", (LINES["Hα"], LINES["Hβ"]), _disc, (7.0, 20.0)),
+    "mini_disc": Pair("two peaks", "one peak", (LINES["Hγ"], LINES["Hα"]), _disc, (7.0, 20.0)),
     "mini_nii": Pair("three lines", "one line", (LINES["Hα"],), _nebula, (7.0, 20.0)),
-    "mini_broad": Pair("broad", "narrow", (LINES["Hβ"], LINES["Hγ"]), _compact, (12.0, 30.0)),
+    "mini_broad": Pair("broad", "narrow", (LINES["Hγ"], LINES["Hα"]), _compact, (12.0, 30.0)),
 }
 
 
-def spectrum_of(task: str, member: bool, seed: int, snr: tuple[float, float] | None = None) -> Spectrum:
+def spectrum_of(
+    task: str, member: bool, seed: int, snr: tuple[float, float] | None = None, e_bv: tuple[float, float] = REDDENING
+) -> Spectrum:
     """Return a spectrum of a member of the task's class, or of its look-alike, as LAMOST would deliver it.
 
     Equal arguments give equal spectra; with the other ``member`` continuum, strengths and S/N are the same.
 
     :param snr: range of the median S/N per pixel; None: that of the task
+    :param e_bv: range of the colour excess E(B-V) in mag
     """
     pair = PAIRS[task]
     rng = np.random.default_rng([seed, zlib.crc32(task.encode())])
@@ -126,6 +137,7 @@ def spectrum_of(task: str, member: bool, seed: int, snr: tuple[float, float] | N
     flux = planck(wavelength, float(np.exp(rng.uniform(np.log(5000), np.log(20000)))))
     ratio = round(float(rng.uniform(*(snr or pair.snr))), 1)
     pair.add(flux, wavelength, rng, member)
+    flux *= reddening(wavelength, float(rng.uniform(*e_bv)))
     exposure = observe(wavelength * (1 + rng.normal(0, 30) / 299_792.458), flux, instrument, ratio, rng)
     return Spectrum(
         wavelength=instrument.wavelength,
@@ -155,6 +167,7 @@ def practice_spectrum(number: int) -> tuple[Spectrum, Shape, float, tuple[float,
     instrument = SURVEYS[SURVEY]
     wavelength = grid(float(instrument.wavelength[0]) - 60, float(instrument.wavelength[-1]) + 60)
     flux = planck(wavelength, float(np.exp(rng.uniform(np.log(4000), np.log(20000)))))
+    flux *= reddening(wavelength, float(rng.uniform(0.0, 1.8)))
     centre = float(rng.uniform(4300, 8300))
     ew = float(rng.uniform(15, 50)) * centre / 6563
     if shape == "two peaks":
@@ -188,7 +201,7 @@ def practice_spectrum(number: int) -> tuple[Spectrum, Shape, float, tuple[float,
 
 Part = Literal["pictures", "sft", "grpo", "validation", "bench"]
 
-_FIRST: Mapping[Part, int] = {"pictures": 1, "sft": 2, "grpo": 3, "validation": 4, "bench": 5}
+_FIRST: Mapping[Part, int] = {"pictures": 1, "sft": 2, "grpo": 3, "validation": 4, "bench": 6}
 _SHARE = 10_000_000
 """Seeds of simulated spectra that each part has to itself: no spectrum is in two parts."""
 
@@ -209,7 +222,9 @@ def _question(part: Part, number: int, known: Mapping[str, Task]) -> Question:
     place, second = divmod(number // len(PAIRS), 2)
     coin = np.random.default_rng([_FIRST[part], number % len(PAIRS), place]).integers(2)
     label: Verdict = "YES" if coin == second else "NO"
-    make = partial(spectrum_of, task, label == "YES", seed)
+    low, high = PAIRS[task].snr
+    clear = {"snr": (CLEAR * low, CLEAR * high), "e_bv": (0.0, 0.0)} if part == "sft" else {}
+    make = partial(spectrum_of, task, label == "YES", seed, **clear)
     drawn = make()
     return Question(
         key=f"{part} {number}",

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -47,6 +48,7 @@ class Rounds:
     validation: int
     validate_rounds: int
     loss: Literal["dapo", "grpo"] = "grpo"
+    schedule: Literal["constant", "linear", "cosine"] = "linear"
     per_device: int = 16
     kl: float = 0.0
 
@@ -94,9 +96,18 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
             "full",
             Size(picture=(8, 45), vocabulary=600, context=1024, paper=True),
             practice=Learning(spectra=4000, steps=1000, batch=32, rate=1e-3),
-            sft=Learning(spectra=360, steps=600, batch=12, rate=5e-4),
+            sft=Learning(spectra=2000, steps=500, batch=12, rate=5e-4),
+            # One update per round: few questions at a time move the model towards the answer that most of them have.
             grpo=Rounds(
-                4800, 200, prompts=8, rollouts=8, mini_batch=8, rate=1e-4, warmup=10, validation=120, validate_rounds=20
+                2000,
+                60,
+                prompts=32,
+                rollouts=8,
+                mini_batch=32,
+                rate=1.5e-4,
+                warmup=4,
+                validation=240,
+                validate_rounds=5,
             ),
             bench=420,
         ),
@@ -133,6 +144,9 @@ MODELS = ("base", *(branch.name for branch in BRANCHES))
 BETA2 = 0.95
 """How long AdamW remembers the size of gradients: twenty steps, not the usual thousand. In trials from random
 weights seeing was learned with it; what else differed between the trials was not separated."""
+
+AT_ONCE = 60
+"""Bench questions that are inspected together."""
 
 OnMessage = Callable[[str], None]
 """Receives one line of progress."""
@@ -247,6 +261,8 @@ class Seed:
             rounds=grpo.rounds,
             learning_rate=grpo.rate,
             warmup=grpo.warmup,
+            schedule=grpo.schedule,
+            stratified=True,
             loss=grpo.loss,
             kl=grpo.kl,
             validate_rounds=grpo.validate_rounds,
@@ -265,33 +281,62 @@ class Seed:
         train(settings, selected, _card(selected), _start(folder), self._steps(folder.name), validation)
 
     def _bench(self, model: str) -> None:
-        from agent.policies import Sampling
-        from agent.policies.local.policy import Local
+        from agent.batch.run import Job, Outcome
+        from agent.trajectory import Drafter
         from training.bench import gallery, report
-        from training.bench.answers import Answers
+        from training.bench.answers import Answers, place
         from training.bench.answers import Run as BenchRun
-        from training.bench.run import InspectionOptions, ask_all, system_of
+        from training.bench.run import system_of
         from training.bench.table import of_run
+        from training.grpo.generators import GreedyGenerator
+        from training.grpo.rollout import Limits, run_rollouts
+        from training.model import load
+        from training.render import Renderer
 
         folder = self.folder / "bench" / model
         if (folder / report.SCORES).is_file():
             return
         folder.mkdir(parents=True, exist_ok=True)
-        who = system_of(str(self.folder / model))
-        policy = Local(who.model, sampling=Sampling(max_tokens=self.scale.turn_tokens))
-        with_tool = not model.endswith("-no-tool")
+        who, scale, with_tool = system_of(str(self.folder / model)), self.scale, not model.endswith("-no-tool")
         settings = {
             "name": "miniature",
             "stage": who.stage or "base",
-            "policy": {"kind": "model", "name": model, "settings": policy.sampling.settings()},
+            "policy": {
+                "kind": "model",
+                "name": model,
+                "settings": {"temperature": 0.0, "max_tokens": scale.turn_tokens},
+            },
             "with_tool": with_tool,
-            "max_turns": self.scale.turns,
+            "max_turns": scale.turns,
         }
-        selected = questions("bench", self.scale.bench)
-        options = InspectionOptions(lambda _: policy, self.scale.turns, with_tool)
+        selected = questions("bench", scale.bench)
+        loaded = load(_model(Path(who.model)))
         with Answers(folder, selected, settings) as answers:
-            left = len(selected) - answers.done
-            ask_all(selected, options, answers, progress=lambda n: self.report(f"bench of {model}: {n} of {left}"))
+            left = [question for question in selected if not answers.has(question)]
+            for first in range(0, len(left), AT_ONCE):
+                some = left[first : first + AT_ONCE]
+                since = monotonic()
+                batch = run_rollouts(
+                    some,
+                    Renderer(loaded.processor),
+                    GreedyGenerator(loaded.model.eval(), loaded.processor, AT_ONCE),
+                    Limits(scale.turns, scale.turn_tokens, scale.size.context // 2),
+                    Drafter("model", model),
+                    with_tool,
+                )
+                each = (monotonic() - since) / len(some)
+                for question, rollout in zip(some, batch.rollouts, strict=True):
+                    answers.add(
+                        Outcome(
+                            Job(place(question), Path(question.source)),
+                            "truncated" if rollout.truncated else rollout.reason,
+                            trajectory=rollout.trajectory,
+                            seconds=each,
+                            texts=rollout.turns,
+                        )
+                    )
+                answers.add_session(len(some), each * len(some))
+                self.report(f"bench of {model}: {first + len(some)} of {len(left)}")
         run = BenchRun.read(folder)
         row = of_run(run)
         gallery.write(run, row, gallery.spectra_of(selected), 4)
