@@ -18,7 +18,7 @@ from agent.policies.local.policy import Local
 from app import main
 from tests.conftest import ROOT
 from training.miniature.model import shrunk
-from training.miniature.proof import CLAIMS
+from training.miniature.results import CLAIMS
 from training.miniature.spectra import questions
 from training.miniature.stages import MODELS, SCALES
 
@@ -71,6 +71,7 @@ def test_table_and_curves_are_written(proof: tuple[Path, dict[str, object], floa
     assert table == result["table"]
     assert "SFT + GRPO, no tool" in table
     assert "Corrected traces teach better than drafts" in table
+    assert "states its shape" in table
     assert [claim["holds"] for claim in result["claims"]] == [False] * len(CLAIMS)
     assert "simulated" in table
     curves = (folder / "curves.svg").read_text("utf-8")

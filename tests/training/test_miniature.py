@@ -11,14 +11,18 @@ import pytest
 from PIL import Image
 
 from agent import tool
+from agent.batch.run import Job
+from agent.batch.run import Outcome as Inspected
 from agent.tasks import load_all
 from agent.tool import TOOL_BLOCK
-from agent.trajectory.steps import Think
+from agent.trajectory.steps import Answer, Think, Verdict, Zoom
+from agent.trajectory.tags import turn_text
 from app import main
+from training.bench.answers import Answers, Run, place
 from training.bench.outcomes import Outcome
 from training.data.records import Question
 from training.miniature.examples import HABIT, Errors, Script, inspected, phrases, practised, script_of, texts
-from training.miniature.proof import CLAIMS, Claim, Line, difference, table
+from training.miniature.results import CLAIMS, Claim, Line, Said, difference, said, table
 from training.miniature.spectra import LINES, PAIRS, TASKS, Part, practice_spectrum, questions, spectrum_of
 from training.miniature.stages import SCALES
 from training.reward import score
@@ -118,7 +122,7 @@ def test_the_script_zooms_states_the_shape_and_answers_correctly() -> None:
         assert turns.count(pair.yes if question.label == "YES" else pair.no) == len(windows)
 
 
-def test_two_of_three_traces_are_about_the_bluest_line_which_reddening_makes_the_faintest() -> None:
+def test_most_traces_zoom_on_the_bluest_line_which_reddening_makes_the_faintest() -> None:
     found = [question for question in questions("sft", 300) if len(PAIRS[question.task.key].targets) > 1]
     targets = [script_of(question, number, Errors()).target for number, question in enumerate(found)]
     assert set(targets) == {LINES["Hγ"], LINES["Hα"]}
@@ -189,11 +193,45 @@ def test_phrases_are_in_the_texts_word_for_word() -> None:
 
 
 def test_the_table_has_a_mean_for_several_seeds() -> None:
-    lines = [Line("sft", seed, 200, 1.0, 0.5 + seed / 10, 0.6, 0.7, 0.6, 0.8, 2.0, 0.25 + seed / 2) for seed in (0, 1)]
+    lines = [
+        Line(
+            *("sft", seed, 200, 1.0, 0.5 + seed / 10, 0.6, 0.7, 0.6, 0.8, 2.0),
+            right={"mini_disc": 0.5 + seed / 5, "mini_broad": 1.0},
+            said=Said(red=0.25 + seed / 2, stated=0.8 if seed else None),
+        )
+        for seed in (0, 1)
+    ]
     text = table(lines)
     assert re.search(r"\| SFT \| 1 \| 100\.0 \| 0\.600 \| 60\.0 \| 70\.0 \[60\.0, 80\.0\] \| 2\.00 \| 75 \|", text)
     assert re.search(r"\| \*\*SFT\*\* \| mean \| 100\.0 \| 0\.550 \| 60\.0 \| 70\.0 \| 2\.00 \| 50 \|", text)
+    assert "| SFT | 60 | – | 100 | 80 | – |" in text
     assert "simulated" in text
+
+
+def test_what_the_traces_of_a_bench_say_is_counted(tmp_path: Path) -> None:
+    disc, broad, other = questions("bench", 7)[0::3]
+    assert {disc.task.key, broad.task.key, other.task.key} == {"mini_disc"}
+    plain = inspected(disc, Script(disc.label, LINES["Hγ"]), same, with_tool=True).trajectory
+    scripted = Script(broad.label, LINES["Hα"], first=LINES["Hβ"])
+    twice = inspected(broad, scripted, same, with_tool=True).trajectory
+    # It zooms on Hα, calls it Hγ, states one shape and answers with that of the other.
+    opposite: Verdict = "NO" if other.label == "YES" else "YES"
+    steps = [
+        replace(step, arguments={**step.arguments, "label": "Hγ"})
+        if isinstance(step, Zoom)
+        else replace(step, verdict=opposite)
+        if isinstance(step, Answer)
+        else step
+        for step in inspected(other, Script(other.label, LINES["Hα"]), same, with_tool=True).trajectory.steps
+    ]
+    confused = replace(plain, steps=tuple(steps))
+    with Answers(tmp_path, (disc, broad, other), {"name": "script", "stage": "base"}) as answers:
+        for question, trajectory in ((disc, plain), (broad, twice), (other, confused)):
+            texts = tuple(turn_text(turn) for turn in trajectory.turns())
+            job = Job(place(question), Path(question.source))
+            answers.add(Inspected(job, "answered", trajectory=trajectory, texts=texts))
+    found = said(Run.read(tmp_path))
+    assert found == Said(red=pytest.approx(2 / 4), stated=pytest.approx(2 / 3), misnamed=pytest.approx(1 / 4))
 
 
 def outcomes_of(right: float, seed: int, n: int = 200) -> list[Outcome]:
@@ -235,7 +273,7 @@ def test_a_difference_has_the_f1_of_each_seed_and_an_interval_over_seeds_and_que
 
 
 def test_a_claim_that_does_not_hold_is_in_the_table() -> None:
-    lines = [Line("sft", 0, 200, 1.0, 0.5, 0.6, 0.7, 0.6, 0.8, 2.0)]
+    lines = [Line("sft", 0, 200, 1.0, 0.5, 0.6, 0.7, 0.6, 0.8, 2.0, right={}, said=Said())]
     outcomes = {(model, 0): outcomes_of(0.8, 1) for claim in CLAIMS for model in (claim.model, claim.other)}
     text = table(lines, [difference(claim, outcomes, (0,)) for claim in CLAIMS])
     assert len(re.findall(r"\| no \|", text)) == len(CLAIMS)

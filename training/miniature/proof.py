@@ -1,4 +1,4 @@
-"""The whole miniature proof: each seed in its own process, then the table and the curves.
+"""The whole miniature proof: each seed in its own process, then the tables and the curves of ``results``.
 
 Finished parts are not repeated, so an interrupted proof continues when the same command is run again.
 """
@@ -9,23 +9,13 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from agent.batch.journal import write_atomic
-from agent.batch.report import table as markdown_table
 from agent.processes import end_with_parent, spawn_pool
-from training.bench.answers import Run as BenchRun
-from training.bench.outcomes import Outcome
-from training.bench.seeds import difference as seeds_difference
-from training.bench.table import Row
-from training.bench.table import row as bench_row
-from training.miniature.spectra import PAIRS
-from training.miniature.stages import BRANCHES, MODELS, SCALES, Scale, Seed
-from training.run import Run
+from training.miniature import results
+from training.miniature.stages import SCALES, Scale, Seed, folder_of
 from training.settings import to_mapping
 
 PROOF = "proof.json"
@@ -38,21 +28,16 @@ class ProofError(ValueError):
 
 
 def prove(folder: Path, seeds: Sequence[int], scale: Scale) -> dict[str, Any]:
-    """Run the missing parts; return the result of ``figures.write``.
+    """Run the missing parts; return the result of ``results.write``.
 
     :raises ProofError: the folder holds something else, or a proof of another scale
     """
-
     _begin(folder, scale)
     if len(seeds) == 1:
         _do(folder, seeds[0], scale.name)
     else:
         _side_by_side(folder, seeds, scale)
-    return write(folder, seeds, scale)
-
-
-def _seed(folder: Path, seed: int) -> Path:
-    return folder / f"seed-{seed}"
+    return results.write(folder, seeds, scale)
 
 
 def _begin(folder: Path, scale: Scale) -> None:
@@ -85,7 +70,7 @@ def _do(folder: Path, seed: int, scale: str, at_once: int = 1) -> None:
 
     quiet()
     torch.set_num_threads(max(1, (os.cpu_count() or 1) // at_once))
-    Seed(_seed(folder, seed), seed, SCALES[scale], _Lines(seed)).do()
+    Seed(folder_of(folder, seed), seed, SCALES[scale], _Lines(seed)).do()
 
 
 class _Lines:
@@ -100,257 +85,3 @@ class _Lines:
         if now >= self._next:
             print(f"{time.strftime('%H:%M:%S')} seed {self._seed}: {line}", file=sys.stderr, flush=True)
             self._next = now + BETWEEN
-
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-TABLE, RESULT, CURVES = "table.md", "result.json", "curves.svg"
-ALPHA = 0.2
-"""Penalty for wrong form, as in training."""
-TITLES = {"base": "base"} | {branch.name: branch.title for branch in BRANCHES}
-COLOURS = {"": "#1f5fbf", "-no-tool": "#c8641e", "-drafts": "#7a7a7a"}
-LINES = ("-", "--", ":", "-.")
-FORM = 0.95
-"""The least format rate of a model after its cold start."""
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A difference of F1 between two models that the proof is to show, in points, as the mean over seeds.
-
-    :param each: the least difference in each single seed
-    """
-
-    text: str
-    model: str
-    other: str
-    mean: float
-    each: float = -100.0
-
-
-CLAIMS = (
-    Claim("The cold start teaches the task", "sft", "base", 30.0),
-    Claim("GRPO improves on the cold start", "grpo", "sft", 5.0, each=0.0),
-    Claim("Zooming matters after the cold start", "sft", "sft-no-tool", 10.0, each=10.0),
-    Claim("Zooming matters after GRPO", "grpo", "grpo-no-tool", 10.0, each=10.0),
-    Claim("Corrected traces teach better than drafts", "sft", "sft-drafts", 5.0),
-)
-
-
-@dataclass(frozen=True)
-class Line:
-    """The scores of one model of one seed: shares, F1 with its interval, reward, tool calls per question.
-
-    :param red: share of the zooms on Hα, in the tasks where Hγ has the same shape; None without zooms
-    """
-
-    model: str
-    seed: int
-    n: int
-    format_rate: float
-    reward: float
-    accuracy: float
-    f1: float
-    f1_lo: float | None
-    f1_hi: float | None
-    calls: float
-    red: float | None = None
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A claim as it was measured: F1 differences in points, of each seed and their mean with its 95 % interval."""
-
-    claim: Claim
-    seeds: tuple[float, ...]
-    lo: float | None
-    hi: float | None
-
-    @property
-    def mean(self) -> float:
-        return fmean(self.seeds)
-
-    @property
-    def holds(self) -> bool:
-        return self.mean >= self.claim.mean and min(self.seeds) >= self.claim.each
-
-
-def write(folder: Path, seeds: Sequence[int], scale: Scale) -> dict[str, Any]:
-    """Write table, curves and result to the proof's folder; return the result as plain values.
-
-    :raises OutcomesError: a bench is not there
-    :raises JournalError: a file cannot be written
-    """
-    found = {(model, seed): bench_row(_seed(folder, seed) / "bench" / model) for model in MODELS for seed in seeds}
-    lines = [_line(model, seed, row, _red(row.path)) for (model, seed), row in found.items()]
-    outcomes = {key: row.outcomes for key, row in found.items()}
-    differences = [difference(claim, outcomes, seeds) for claim in CLAIMS]
-    text = table(lines, differences)
-    result = {
-        "scale": scale.name,
-        "simulated": True,
-        "seeds": list(seeds),
-        "questions": scale.bench,
-        "rows": [asdict(line) for line in lines],
-        "claims": [asdict(one) | {"mean": one.mean, "holds": one.holds} for one in differences],
-        "table": text,
-        "curves": str(folder / CURVES),
-    }
-    write_atomic(folder / TABLE, text)
-    write_atomic(folder / RESULT, json.dumps(result, ensure_ascii=False, indent=2) + "\n")
-    draw_curves(folder, seeds)
-    return result
-
-
-def difference(claim: Claim, outcomes: Mapping[tuple[str, int], Sequence[Outcome]], seeds: Sequence[int]) -> Difference:
-    """Return a claim's difference; the interval resamples seeds, and the spectra that all models share.
-
-    :param outcomes: by model and seed; the two models of a seed are resampled together
-    """
-    ours, theirs = ([outcomes[model, seed] for seed in seeds] for model in (claim.model, claim.other))
-    found = seeds_difference(ours, theirs, paired=True)
-    lo, hi = (None if end is None else 100 * end for end in (found.mean.lo, found.mean.hi))
-    return Difference(claim, tuple(100 * value for value in found.each), lo, hi)
-
-
-def table(lines: Sequence[Line], differences: Sequence[Difference] = ()) -> str:
-    """Return one row per model and seed with the mean of several seeds, and one row per claim."""
-    headings = ["model", "seed", "format", "reward", "accuracy", "F1", "calls", "on Hα"]
-    rows = []
-    for model in dict.fromkeys(line.model for line in lines):
-        own = [line for line in lines if line.model == model]
-        rows += [[TITLES[model], str(line.seed), *_cells([line]), _interval(line), *_calls([line])] for line in own]
-        if len(own) > 1:
-            f1 = f"{100 * fmean(line.f1 for line in own):.1f}"
-            rows.append([f"**{TITLES[model]}**", "mean", *_cells(own), f1, *_calls(own)])
-    return (
-        f"{markdown_table(headings, rows)}\n\n"
-        f"{lines[0].n} questions about simulated spectra, half of them positive: a system that always answers YES has "
-        "an F1 of 66.7. Format, accuracy and F1 in percent, F1 as the mean over tasks with its 95 % bootstrap interval "
-        f"by spectrum; reward is the published one with alpha = {ALPHA}; calls: tool calls per question; on Hα: "
-        "percent of the zooms in the two tasks where Hγ shows the same.\n"
-        + (f"\n{_claims(differences)}" if differences else "")
-    )
-
-
-def _claims(differences: Sequence[Difference]) -> str:
-    rows = []
-    for one in differences:
-        claim = one.claim
-        expected = f"≥ {claim.mean:.0f}" + (f", each ≥ {claim.each:.0f}" if claim.each > -100 else "")
-        interval = "" if one.lo is None or one.hi is None else f" [{one.lo:.1f}, {one.hi:.1f}]"
-        rows.append(
-            [
-                claim.text,
-                f"{TITLES[claim.model]} − {TITLES[claim.other]}",
-                ", ".join(f"{value:+.1f}" for value in one.seeds),
-                f"{one.mean:+.1f}{interval}",
-                expected,
-                "yes" if one.holds else "no",
-            ]
-        )
-    headings = ["claim", "difference of F1", "each seed", "mean", "expected", "holds"]
-    return (
-        f"{markdown_table(headings, rows)}\n\nIn points; the 95 % bootstrap interval of the mean resamples seeds and "
-        "spectra.\n"
-    )
-
-
-def draw_curves(folder: Path, seeds: Sequence[int]) -> None:
-    """Draw the losses of the supervised stages, and reward, form and validation of GRPO, one line per seed."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12, 6.5), layout="constrained")
-    (practice, sft, reward), (form, f1, right) = figure.subplots(2, 3)
-    for number, seed in enumerate(seeds):
-        style = LINES[number % len(LINES)]
-
-        def line(axes: Axes, stage: str, key: str, end: str, seed: int = seed, style: str = style) -> None:
-            logged = Run(_seed(folder, seed) / f"{stage}{end}").logged()
-            found = [(line["step"], line[key]) for line in logged if line.get(key) is not None]
-            label = f"{end.strip('-').replace('-', ' ') or 'corrected, tool'}, seed {seed}"
-            axes.plot(*zip(*found, strict=True), style, color=COLOURS[end], label=label, linewidth=1)
-
-        line(practice, "practice", "loss", "")
-        for end in COLOURS:
-            line(sft, "sft", "loss", end)
-        for end in ("", "-no-tool"):
-            for axes, key in (
-                (reward, "reward"),
-                (form, "format_rate"),
-                (f1, "validation_f1"),
-                (right, "validation_accuracy"),
-            ):
-                line(axes, "grpo", key, end)
-    _titled(practice, "Naming what pictures show: loss", "step", log=True)
-    _titled(sft, "SFT: loss", "step", log=True)
-    _titled(reward, "GRPO: reward of sampled trajectories", "update")
-    _titled(form, "GRPO: format rate of sampled trajectories", "update")
-    _titled(f1, "GRPO: F1 of the validation, greedy", "update")
-    _titled(right, "GRPO: right answers of the validation, greedy", "update")
-    sft.legend(fontsize=7)
-    figure.suptitle("The proof in miniature: simulated spectra, random weights")
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "spec-o3"}):
-        figure.savefig(folder / CURVES, metadata={"Date": None})
-
-
-def _titled(axes: Axes, title: str, across: str, log: bool = False) -> None:
-    axes.set_title(title, fontsize=10)
-    axes.set_xlabel(across)
-    axes.grid(alpha=0.3)
-    if log:
-        axes.set_yscale("log")
-
-
-def _red(bench: Path) -> float | None:
-    """Return the share of the zooms on the reddest line, of tasks with several, in the traces of a bench."""
-    red = [
-        tuple(zoom.arguments.get("wavelength_range", ())) == PAIRS[outcome.task].targets[-1].window
-        for outcome, trajectory, _ in BenchRun.read(bench).traces()
-        if len(PAIRS[outcome.task].targets) > 1
-        for zoom in trajectory.zooms
-    ]
-    return fmean(red) if red else None
-
-
-def _line(model: str, seed: int, found: Row, red: float | None) -> Line:
-    scores, outcomes = found.scores, found.outcomes
-    reward = fmean(outcome.is_right - ALPHA * (outcome.format_ok is not True) for outcome in outcomes)
-    f1 = scores.f1
-    return Line(
-        model=model,
-        seed=seed,
-        n=scores.n,
-        format_rate=scores.format_rate.value or 0.0,
-        reward=reward,
-        accuracy=scores.accuracy.value or 0.0,
-        f1=f1.value or 0.0,
-        f1_lo=f1.lo,
-        f1_hi=f1.hi,
-        calls=scores.calls or 0.0,
-        red=red,
-    )
-
-
-def _cells(lines: Sequence[Line]) -> list[str]:
-    def mean(of: Callable[[Line], float]) -> float:
-        return fmean(of(line) for line in lines)
-
-    return [
-        f"{100 * mean(lambda one: one.format_rate):.1f}",
-        f"{mean(lambda one: one.reward):.3f}",
-        f"{100 * mean(lambda one: one.accuracy):.1f}",
-    ]
-
-
-def _interval(line: Line) -> str:
-    if line.f1_lo is None or line.f1_hi is None:
-        return f"{100 * line.f1:.1f}"
-    return f"{100 * line.f1:.1f} [{100 * line.f1_lo:.1f}, {100 * line.f1_hi:.1f}]"
-
-
-def _calls(lines: Sequence[Line]) -> list[str]:
-    red = [line.red for line in lines if line.red is not None]
-    return [f"{fmean(line.calls for line in lines):.2f}", f"{100 * fmean(red):.0f}" if red else "–"]

@@ -152,6 +152,11 @@ OnMessage = Callable[[str], None]
 """Receives one line of progress."""
 
 
+def folder_of(proof: Path, seed: int) -> Path:
+    """Return the folder of a seed in the folder of the proof."""
+    return proof / f"seed-{seed}"
+
+
 @dataclass(frozen=True)
 class Seed:
     """One seed's part of the proof, in its folder. ``do`` runs what is missing."""
