@@ -22,7 +22,7 @@ from training.bench.answers import Answers, Run, place
 from training.bench.outcomes import Outcome
 from training.data.records import Question
 from training.miniature.examples import HABIT, Errors, Script, inspected, phrases, practised, script_of, texts
-from training.miniature.results import CLAIMS, Claim, Line, Said, difference, said, table
+from training.miniature.results import CLAIMS, Claim, Line, Said, difference, said, table, thinned
 from training.miniature.spectra import LINES, PAIRS, TASKS, Part, practice_spectrum, questions, spectrum_of
 from training.miniature.stages import SCALES
 from training.reward import score
@@ -232,6 +232,16 @@ def test_what_the_traces_of_a_bench_say_is_counted(tmp_path: Path) -> None:
             answers.add(Inspected(job, "answered", trajectory=trajectory, texts=texts))
     found = said(Run.read(tmp_path))
     assert found == Said(red=pytest.approx(2 / 4), stated=pytest.approx(2 / 3), misnamed=pytest.approx(1 / 4))
+
+
+def test_long_curves_are_drawn_as_means_of_consecutive_steps() -> None:
+    points = [(float(step), float(step % 2)) for step in range(1, 1001)]
+    found = thinned(points)
+    assert len(found) == 100
+    assert found[0] == (5.5, 0.5)
+    assert found[-1] == (995.5, 0.5)
+    assert thinned(points[:60]) == points[:60]
+    assert thinned([]) == []
 
 
 def outcomes_of(right: float, seed: int, n: int = 200) -> list[Outcome]:

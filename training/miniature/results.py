@@ -212,7 +212,9 @@ def _traces(lines: Sequence[Line]) -> str:
 
 
 def draw_curves(folder: Path, seeds: Sequence[int]) -> None:
-    """Draw the losses of the supervised stages, and reward, form and validation of GRPO, one line per seed."""
+    """Draw the losses of the supervised stages, and reward, form and validation of GRPO, one line per seed; long
+    curves as means of consecutive steps.
+    """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -223,7 +225,7 @@ def draw_curves(folder: Path, seeds: Sequence[int]) -> None:
 
         def line(axes: Axes, stage: str, key: str, end: str, seed: int = seed, style: str = style) -> None:
             logged = Run(folder_of(folder, seed) / f"{stage}{end}").logged()
-            found = [(line["step"], line[key]) for line in logged if line.get(key) is not None]
+            found = thinned([(line["step"], line[key]) for line in logged if line.get(key) is not None])
             label = f"{end.strip('-').replace('-', ' ') or 'corrected, tool'}, seed {seed}"
             axes.plot(*zip(*found, strict=True), style, color=COLOURS[end], label=label, linewidth=1)
 
@@ -248,6 +250,13 @@ def draw_curves(folder: Path, seeds: Sequence[int]) -> None:
     figure.suptitle("The proof in miniature: simulated spectra, random weights")
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "spec-o3"}):
         figure.savefig(folder / CURVES, metadata={"Date": None})
+
+
+def thinned(points: Sequence[tuple[float, float]], most: int = 100) -> list[tuple[float, float]]:
+    """Return means of equally many consecutive points, at most ``most``; fewer points are returned as they are."""
+    each = -(-len(points) // most)
+    groups = [points[start : start + each] for start in range(0, len(points), each or 1)]
+    return [(fmean(x for x, _ in group), fmean(y for _, y in group)) for group in groups]
 
 
 def _titled(axes: Axes, title: str, across: str, log: bool = False) -> None:
