@@ -72,6 +72,18 @@ def test_a_rest_frame_window_is_drawn_at_observed_wavelengths(desk: Page, tmp_pa
     assert span == pytest.approx([6400 * 1.05, 6700 * 1.05])
 
 
+def test_a_file_that_does_not_state_its_medium_is_shown_with_the_assumed_one(desk: Page, tmp_path: Path) -> None:
+    stated = tmp_path / "star.csv"
+    (tmp_path / "unstated.csv").write_text(stated.read_text().removeprefix("# wavelengths: vacuum\n"))
+    drop(desk, tmp_path / "unstated.csv")
+    header = desk.locator(".so-live header.item")
+    expect(header.locator(".name")).to_have_text("unstated.csv")
+    expect(header.locator("[title*='the file does not say whether air or vacuum']")).to_have_text("air (assumed)")
+    expect(desk.locator(".so-live").get_by_role("combobox", name="medium")).to_have_count(0)
+    ran(desk)
+    expect(header.locator(".name")).to_have_text("unstated.csv")
+
+
 def test_the_evidence_of_a_file_on_the_bench_is_measured_too(desk: Page) -> None:
     desk.keyboard.press("Shift+E")
     evidence = desk.locator(".so-live aside.evidence")

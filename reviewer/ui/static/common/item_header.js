@@ -57,7 +57,7 @@ export function drawHeader(root, { item, spectrum, buttons = [], onGuide, onMedi
           ' · ',
           h('span', { title: 'class in the catalogue or header' }, spectrum.catalogue_class),
         ],
-        spectrum && mediumMayBeSet(spectrum) && [' · ', mediumOf(spectrum, item.may.edit === null ? onMedium : null)],
+        spectrum && mediumMayBeSet(spectrum) && [' · ', mediumOf(spectrum, item.may?.edit === null ? onMedium : null)],
         place && [
           ' · ',
           h(
