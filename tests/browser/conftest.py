@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.support.chromium import launch
+
+expect.set_options(timeout=60_000)  # also on a busy machine, on which a page takes many seconds to open
 
 
 @pytest.fixture(scope="session")

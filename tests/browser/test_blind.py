@@ -14,7 +14,6 @@ from tests.browser.support.review_app import picture, serving, signed_in
 from tests.support.blind_campaign import PASSWORD, SESSION_SCORERS, TELLING, ZETA, team, two_sources
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=20_000)  # a busy machine draws pictures slowly
 
 
 def set_up(page: Page) -> None:
@@ -112,7 +111,7 @@ def score_by_keyboard(page: Page) -> int:
     expect(chosen(page, "coherence")).to_contain_text("sound, small lapses")
     # Unsaved input is restored after a reload.
     page.reload()
-    page.wait_for_function("window.specO3?.blind", timeout=30_000)
+    page.wait_for_function("window.specO3?.blind")
     in_front(page, 1)
     expect(page.locator(".blind .comment")).to_have_value("a comment to keep 5")
     expect(page.locator(".blind .notice")).to_contain_text("has been restored")

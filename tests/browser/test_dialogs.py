@@ -121,7 +121,7 @@ def test_text_of_a_closed_dialog_is_offered_again_until_it_is_sent(chromium: Bro
         page.keyboard.press("Escape")
 
         page.reload()
-        expect(page.locator(".decision-bar .round")).to_be_visible(timeout=30_000)
+        expect(page.locator(".decision-bar .round")).to_be_visible()
         show_item(page, 5)
         page.keyboard.press("x")
         expect(text).to_have_value(TYPED)

@@ -113,7 +113,7 @@ def test_the_open_panel_and_its_tab_are_remembered_and_tabs_work_by_keys(desk: P
     expect(desk.get_by_role("tab", name="Loci")).to_be_focused()
     assert before == desk.locator(".card.selected .number").inner_text(), "the arrow selected no step"
     desk.reload()
-    expect(desk.locator(".so-review aside.evidence")).to_be_visible(timeout=30_000)
+    expect(desk.locator(".so-review aside.evidence")).to_be_visible()
     expect(desk.get_by_role("tab", name="Loci")).to_have_attribute("aria-selected", "true")
     desk.get_by_role("tab", name="Lines").click()
     desk.get_by_role("button", name="Close the evidence").click()
@@ -159,7 +159,7 @@ def test_three_real_stars_with_all_their_evidence(desk: Page, width: int, height
     end = "" if width == 1366 else "-wide"
     desk.keyboard.press("Shift+E")
     panel = desk.locator(".so-review aside.evidence")
-    expect(panel.locator("tbody").first).to_be_visible(timeout=15_000)
+    expect(panel.locator("tbody").first).to_be_visible()
     desk.get_by_role("button", name="EW", exact=True).click()
     drag(desk, "step", 6525, 6600)
     expect(desk.locator(".so-review .so-width-text")).to_contain_text("EW −")
@@ -167,7 +167,7 @@ def test_three_real_stars_with_all_their_evidence(desk: Page, width: int, height
     desk.keyboard.press("Escape")
     desk.get_by_role("tab", name="Templates").click()
     show_item(desk, CARBON_STAR)
-    expect(panel.locator(".match").first).to_be_visible(timeout=15_000)
+    expect(panel.locator(".match").first).to_be_visible()
     # The first one is this spectrum itself.
     for key in ("t", "Shift+T", "Shift+T"):
         desk.keyboard.press(key)
@@ -178,7 +178,7 @@ def test_three_real_stars_with_all_their_evidence(desk: Page, width: int, height
     desk.get_by_role("tab", name="Loci").click()
     show_item(desk, M_GIANT)
     caption = panel.locator("figcaption").first
-    expect(caption).to_contain_text(re.compile(r"TiO5 index 0\.23\d ± 0\.00\d"), timeout=15_000)
+    expect(caption).to_contain_text(re.compile(r"TiO5 index 0\.23\d ± 0\.00\d"))
     picture(desk, f"evidence-giant{end}")
     desk.get_by_role("tab", name="Lines").click()
     desk.keyboard.press("Shift+E")
@@ -193,7 +193,7 @@ TEMPLATE = re.compile(
 def test_the_best_template_is_drawn_and_others_are_chosen_by_keys(desk: Page) -> None:
     show_item(desk, M_DWARF)
     desk.keyboard.press("t")
-    expect(desk.locator(".so-review .so-legend li")).to_have_text([TEMPLATE], timeout=15_000)
+    expect(desk.locator(".so-review .so-legend li")).to_have_text([TEMPLATE])
     best = legend(desk)
     desk.keyboard.press("Shift+T")
     desk.wait_for_function("(before) => document.querySelector('.so-legend li')?.innerText !== before", arg=best[0])
@@ -217,7 +217,7 @@ def test_the_index_plots_show_the_library_by_class_and_this_spectrum(desk: Page)
     desk.get_by_role("tab", name="Loci").click()
     show_item(desk, M_DWARF)
     first = desk.locator(".so-review .loci figure").first
-    expect(first.locator("figcaption")).to_contain_text("M giant and M dwarf by TiO and CaH", timeout=15_000)
+    expect(first.locator("figcaption")).to_contain_text("M giant and M dwarf by TiO and CaH")
     expect(first.locator("figcaption")).to_contain_text(re.compile(r"TiO5 index 0\.6\d+ ± 0\.0\d+"))
     assert {"this spectrum", "M dwarf", "M giant"} <= {
         text.lstrip("★▲◆ ") for text in first.locator(".key li").all_inner_texts()
@@ -232,7 +232,7 @@ def test_the_index_plots_show_the_library_by_class_and_this_spectrum(desk: Page)
 def test_without_approved_items_there_is_nothing_to_compare_with(desk: Page) -> None:
     desk.keyboard.press("Shift+E")
     desk.get_by_role("tab", name="Similar").click()
-    expect(desk.locator(".so-review .similar")).to_contain_text("No item is approved yet.", timeout=15_000)
+    expect(desk.locator(".so-review .similar")).to_contain_text("No item is approved yet.")
     desk.get_by_role("tab", name="Lines").click()
     desk.keyboard.press("Shift+E")
 
@@ -243,7 +243,7 @@ def test_what_the_panel_adds_can_be_reached_and_hit(desk: Page, width: int, pane
     desk.keyboard.press("Shift+E")
     desk.get_by_role("tab", name=pane).click()
     panel = desk.locator(".so-review aside.evidence")
-    expect(panel.locator("tbody, .match, figure").first).to_be_visible(timeout=15_000)
+    expect(panel.locator("tbody, .match, figure").first).to_be_visible()
     small = panel.locator("button, summary, [role=tab], label").evaluate_all(
         """(all) => all.filter((one) => one.getClientRects().length)
           .map((one) => [one.textContent, one.getBoundingClientRect()])

@@ -43,8 +43,6 @@ from tests.support.blind_campaign import two_sources
 from tests.support.model_server import BadServer, answer, look, talking
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=20_000)  # slow on two cores
-
 PICTURES = os.environ.get("SPEC_O3_FAULT_PICTURES")
 """Folder for pictures of the messages; if unset, none are taken."""
 

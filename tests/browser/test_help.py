@@ -100,7 +100,7 @@ def test_the_tour_has_six_steps_and_opens_once_for_each_person(chromium: Browser
         expect(card).to_have_count(0)
         assert titles == ["Your queue", "The trace", "The spectrum", "Hints", "Your decision", "Help"]
         page.reload()
-        expect(page.locator(".so-review .decision-bar .round")).to_be_visible(timeout=30_000)
+        expect(page.locator(".so-review .decision-bar .round")).to_be_visible()
         page.wait_for_function("window.specO3?.review.current?.place")
         expect(card).to_have_count(0)
         page.keyboard.press("Shift+H")
@@ -176,7 +176,7 @@ def test_a_coordinator_reads_and_verifies_the_audit_log_and_a_reviewer_has_no_en
         log.get_by_label("Item number").press("Enter")
         expect(log.locator("tbody tr")).to_have_count(1)
         log.get_by_role("button", name="Verify").click()
-        expect(log.locator(".note.good")).to_contain_text("all facts they cover are unchanged", timeout=30_000)
+        expect(log.locator(".note.good")).to_contain_text("all facts they cover are unchanged")
 
 
 def test_the_page_can_be_installed_as_an_app(desk: Page) -> None:

@@ -17,8 +17,6 @@ from tests.browser.support.review_app import picture, serving, settled, signed_i
 from tests.support.model_server import BadServer, answer, look, talking
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=20_000)
-
 TURNS = (look(6400, 6700, nasty("said label"), nasty("said")), answer("YES", nasty("said why"), nasty("said 2")))
 FILE_NAME = "zq-file <img src=x onerror=harmed=12> ${harmed=13} \u202egpj.csv"
 
@@ -87,7 +85,7 @@ def watched(chromium: Browser, url: str, initials: str) -> Iterator[tuple[Page, 
     with signed_in(chromium, url, initials, PASSWORD) as page:
         watch = Watched(page, url)
         page.reload()
-        expect(page.locator(".so-review .decision-bar")).to_be_visible(timeout=60_000)
+        expect(page.locator(".so-review .decision-bar")).to_be_visible()
         yield page, watch
 
 
@@ -158,6 +156,6 @@ def test_live(chromium: Browser, url: str, tmp_path: Path) -> None:
         drop(page, file)
         choose(page, "nasty", "nasty")
         page.locator(RUN).click()
-        expect(page.locator(".so-live .card.answer")).to_be_visible(timeout=30_000)
+        expect(page.locator(".so-live .card.answer")).to_be_visible()
         picture(page, "hostile-live")
         watch.shows("said", "said why", "said label")

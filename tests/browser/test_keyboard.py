@@ -42,7 +42,7 @@ def alone(chromium: Browser, tmp_path: Path, demo_database: Path):  # type: igno
         expect(page.locator("input[name=initials]")).to_be_focused()
         page.keyboard.type("CD")
         press(page, "Enter")
-        expect(page.locator(".so-review .card").first).to_be_visible(timeout=60_000)
+        expect(page.locator(".so-review .card").first).to_be_visible()
         settled(page)
         yield page, db
     assert not errors, errors
@@ -172,5 +172,5 @@ def test_unsent_text_is_restored_after_a_reload(alone: tuple[Page, Path]) -> Non
     expect(page.locator(".so-top .saved")).to_contain_text("saved")
     page.wait_for_timeout(800)
     page.reload()
-    expect(page.locator(".notice")).to_contain_text("unsent text", timeout=30_000)
+    expect(page.locator(".notice")).to_contain_text("unsent text")
     expect(page.locator(".card.think").first).to_contain_text("Half a thought")

@@ -98,7 +98,7 @@ def test_a_real_file_is_dropped_run_stopped_run_again_and_sent_to_review(
         expect(cards(page).nth(2)).to_contain_text("Broad")
         expect(row(page, file.name)).to_contain_text("stopped")
         page.locator(".so-live .ending button", has_text="Again").click()
-        expect(cards(page)).to_have_count(6, timeout=30_000)
+        expect(cards(page)).to_have_count(6)
         expect(page.locator(".so-live .ending .outcome")).to_have_text("YES")
         expect(row(page, file.name)).to_contain_text("YES")
         picture(page, "live-finished")
@@ -136,7 +136,7 @@ def test_steps_arrive_one_by_one_and_each_window_is_drawn_as_soon_as_it_is_calle
         drop(page, csv)
         choose(page, "slow")
         page.locator(RUN).click()
-        expect(cards(page)).to_have_count(6, timeout=30_000)
+        expect(cards(page)).to_have_count(6)
         over(page)
         seen = page.evaluate("window.seen")
         counts = [s["whole"] for s in seen]
@@ -221,9 +221,9 @@ def test_a_missing_server_is_a_message_and_the_page_still_works(chromium: Browse
     with live(chromium, url, "EE") as page:
         drop(page, csv)
         choose(page, "gone")
-        expect(page.locator(".so-live .health.ill")).to_contain_text("No server at", timeout=20_000)
+        expect(page.locator(".so-live .health.ill")).to_contain_text("No server at")
         page.keyboard.press("r")
-        expect(page.locator(".so-live .ending.red")).to_contain_text("No server at", timeout=30_000)
+        expect(page.locator(".so-live .ending.red")).to_contain_text("No server at")
         expect(page.locator(".so-live .ending.red button")).to_contain_text("Again")
         expect(row(page, csv.name)).to_contain_text("failed")
         picture(page, "live-error")
@@ -249,7 +249,7 @@ def test_two_people_run_at_once_and_do_not_see_each_other(
         run = shown(one, "run.id")
         assert other.evaluate("async (id) => (await fetch(`/api/live/runs/${id}`)).status", run) == 404
         for page, file in ((one, csv), (other, other_file)):
-            expect(cards(page)).to_have_count(6, timeout=30_000)
+            expect(cards(page)).to_have_count(6)
             expect(page.locator(".so-live .queue .row")).to_have_count(1)
             expect(row(page, file.name)).to_contain_text("YES")
 
@@ -259,12 +259,12 @@ def test_a_reload_restores_the_bench_and_the_running_run(chromium: Browser, url:
         drop(page, csv)
         choose(page, "slow")
         page.keyboard.press("r")
-        expect(cards(page)).to_have_count(2, timeout=20_000)
+        expect(cards(page)).to_have_count(2)
         run = shown(page, "run.id")
         page.reload()
         open_live(page)
         expect(row(page, csv.name)).to_have_class("row current")
-        expect(cards(page)).to_have_count(6, timeout=30_000)
+        expect(cards(page)).to_have_count(6)
         assert shown(page, "run.id") == run
         assert shown(page, "trace.steps.map((s) => s.text).filter(Boolean)") == list(THOUGHTS)
         expect(page.locator(".so-live .ending .outcome")).to_have_text("YES")

@@ -87,12 +87,12 @@ def test_a_file_that_does_not_state_its_medium_is_shown_with_the_assumed_one(des
 def test_the_evidence_of_a_file_on_the_bench_is_measured_too(desk: Page) -> None:
     desk.keyboard.press("Shift+E")
     evidence = desk.locator(".so-live aside.evidence")
-    expect(evidence.get_by_role("button", name="Hα")).to_be_visible(timeout=15_000)
+    expect(evidence.get_by_role("button", name="Hα")).to_be_visible()
     expect(evidence.get_by_role("tab")).to_have_text(["Lines", "Loci", "Templates"])
     desk.keyboard.press("t")
-    expect(desk.locator(".so-live .so-legend li")).to_contain_text("template · ", timeout=15_000)
+    expect(desk.locator(".so-live .so-legend li")).to_contain_text("template · ")
     desk.get_by_label("Question").select_option("gm")
-    expect(evidence.locator(".line.own")).to_have_text(["Hα", "Ca II 8542"], timeout=15_000)
+    expect(evidence.locator(".line.own")).to_have_text(["Hα", "Ca II 8542"])
     expect(desk.locator(".so-live .so-legend li")).to_have_count(0)
     desk.keyboard.press("Shift+E")
     expect(evidence).to_be_hidden()
@@ -163,7 +163,7 @@ def test_run_all_goes_through_the_bench_and_each_row_gets_its_verdict(
     before = len(model.chats)
     desk.keyboard.press("Shift+A")
     for name in ("star.csv", "star2.csv", "star3.csv"):
-        expect(row(desk, name).locator(".pill.green")).to_have_text("YES", timeout=20_000)
+        expect(row(desk, name).locator(".pill.green")).to_have_text("YES")
     assert len(model.chats) - before == 6
     expect(row(desk, "star3.csv")).to_have_class("row current")
 
@@ -191,16 +191,16 @@ def test_after_a_click_on_an_earlier_card_the_page_stays_there_until_follow_is_c
     model.answers = talking((*turns, answer("YES")), delay=0.08, pieces=10)
     zooms = desk.locator(".so-live .card.zoom:not(.growing)")
     desk.keyboard.press("r")
-    expect(zooms.nth(1)).to_be_attached(timeout=20_000)
+    expect(zooms.nth(1)).to_be_attached()
     desk.locator(".so-live .card").first.locator(".number").click()
     expect(desk.locator(".so-live .follow")).to_be_visible()
     place = desk.locator(".so-live .live-trace").evaluate("(e) => e.scrollTop")
-    expect(zooms.nth(zooms.count())).to_be_attached(timeout=20_000)
+    expect(zooms.nth(zooms.count())).to_be_attached()
     assert desk.locator(".so-live .live-trace").evaluate("(e) => e.scrollTop") == place
     expect(desk.locator(".so-live .card.selected .number")).to_have_text("1")
     desk.locator(".so-live .follow").click()
     expect(desk.locator(".so-live .follow")).to_be_hidden()
-    expect(desk.locator(".so-live .card.answer")).to_be_in_viewport(timeout=20_000)
+    expect(desk.locator(".so-live .card.answer")).to_be_in_viewport()
 
 
 def test_a_lost_connection_is_shown_and_no_step_is_missed_or_shown_twice(
@@ -214,11 +214,11 @@ def test_a_lost_connection_is_shown_and_no_step_is_missed_or_shown_twice(
         drop(page, tmp_path / "cut.csv")
         choose(page, "model")
         page.keyboard.press("r")
-        expect(cards(page)).to_have_count(2, timeout=20_000)
+        expect(cards(page)).to_have_count(2)
         cable.cut()
         expect(page.locator(".so-live .lost")).to_contain_text("connection lost")
         cable.mend()
-        expect(page.locator(".so-live .ending .outcome")).to_have_text("YES", timeout=30_000)
+        expect(page.locator(".so-live .ending .outcome")).to_have_text("YES")
         expect(page.locator(".so-live .lost")).to_have_text("")
         assert shown(page, "trace.steps.map((s) => s.text).filter(Boolean)") == thoughts
         expect(cards(page)).to_have_count(6)

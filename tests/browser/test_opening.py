@@ -39,7 +39,7 @@ def test_the_first_item_needs_each_file_once_and_no_gradio_event(address: str, o
     opened.route("**/gradio_api/queue/*", lambda route: route.abort())
     opened.goto(address, wait_until="commit")
     opened.wait_for_function(PAINTED, timeout=60_000)
-    expect(opened.locator("#so-tabs [role=tab][data-tab-id]").first).to_be_visible(timeout=60_000)
+    expect(opened.locator("#so-tabs [role=tab][data-tab-id]").first).to_be_visible()
     assert any("/api/spectrum/" in url for url in requested)
     once = [url for url in requested if "/ui/" in url or "/api/me" in url or "/api/spectrum/" in url]
     assert len(once) == len(set(once)), sorted(once)
@@ -87,7 +87,7 @@ def test_the_review_tab_is_hidden_while_another_tab_is_open(address: str, opened
 def test_in_a_narrow_window_every_tab_can_be_opened(address: str, opened: Page) -> None:
     opened.set_viewport_size({"width": 390, "height": 800})
     opened.goto(address)
-    expect(opened.locator(".so-review .card").first).to_be_visible(timeout=60_000)
+    expect(opened.locator(".so-review .card").first).to_be_visible()
     for tab in ("People", "Live", "Review"):
         opened.get_by_role("tab", name=tab).click()
         expect(opened.get_by_role("tab", name=tab)).to_have_attribute("aria-selected", "true")
@@ -96,17 +96,17 @@ def test_in_a_narrow_window_every_tab_can_be_opened(address: str, opened: Page) 
 def test_a_reload_keeps_the_open_tab(address: str, opened: Page) -> None:
     opened.goto(address)
     opened.get_by_role("tab", name="Live").click(timeout=60_000)
-    expect(opened.locator(".so-live .queue, .so-live .bench, .so-live").first).to_be_visible(timeout=60_000)
+    expect(opened.locator(".so-live .queue, .so-live .bench, .so-live").first).to_be_visible()
     opened.wait_for_function("sessionStorage.getItem('so-tab') !== null")
     opened.reload()
-    expect(opened.locator("#so-tabs [role=tab][data-tab-id][aria-selected=true]")).to_have_text("Live", timeout=60_000)
+    expect(opened.locator("#so-tabs [role=tab][data-tab-id][aria-selected=true]")).to_have_text("Live")
     expect(opened.locator(".so-review")).to_be_hidden()
 
 
 def test_gradios_styles_do_not_override_ours(address: str, opened: Page) -> None:
     opened.goto(address)
     comment = opened.locator("#so-review .so-review .decision-bar .comment")
-    expect(comment).to_be_visible(timeout=60_000)
+    expect(comment).to_be_visible()
     expect(comment).to_have_css("border-radius", "7px")
     opened.get_by_role("tab", name="Blind").click()
     expect(opened.locator(".so-blind input[type=checkbox]").first).to_have_css("appearance", "auto")

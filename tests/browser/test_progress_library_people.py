@@ -31,7 +31,6 @@ from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approve
 
 pytestmark = pytest.mark.browser
 # A first page load on a busy machine is slow; nothing here is timed.
-expect.set_options(timeout=20_000)
 PASSWORD = "Hα in emission"
 
 
@@ -242,14 +241,14 @@ def test_survey_files_dropped_on_the_page_become_drafted_items(
     page.get_by_role("option", name="Cataclysmic").click()
     page.get_by_label("Batch name (for filtering)").first.fill("plate 56414")
     page.get_by_role("button", name="Draft with the baseline").click()
-    expect(page.get_by_text("1 of 2 files had a problem")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("1 of 2 files had a problem")).to_be_visible()
     expect(results.filter(has_text=good.name)).to_contain_text("drafted 1 item #1")
     expect(results.filter(has_text="notes")).to_contain_text("refused")
     expect(page.get_by_role("button", name="Stop", exact=True)).to_be_hidden()
     expect(page.get_by_role("button", name="Draft with the baseline")).to_be_enabled()
     drop(page, good)
     page.get_by_role("button", name="Draft with the baseline").click()
-    expect(results.filter(has_text=good.name)).to_contain_text("nothing was added #1", timeout=30_000)
+    expect(results.filter(has_text=good.name)).to_contain_text("nothing was added #1")
     row = store.items.get(1).row
     assert (row.survey, row.task, row.batch, row.drafter_kind) == ("LAMOST", "cv", "plate 56414", "baseline")
 
@@ -281,7 +280,7 @@ def test_while_drafting_runs_the_table_is_readable_and_the_files_are_counted(
     button = page.get_by_role("button", name="Draft with the baseline")
     button.click()
     try:
-        expect(page.get_by_text("Drafting file 2 of 12: star1.csv")).to_be_visible(timeout=30_000)
+        expect(page.get_by_text("Drafting file 2 of 12: star1.csv")).to_be_visible()
         expect(button).to_be_disabled()
         first = page.locator(".so-results tbody tr").first
         expect(first.get_by_role("link", name="#1")).to_be_visible()
@@ -335,7 +334,7 @@ def test_the_export_button_writes_a_folder_and_shows_its_path(
     expect(page.get_by_text("expected letters, digits")).to_be_visible()
     page.get_by_label("Name of the folder").fill("first")
     page.get_by_role("button", name="Export", exact=True).click()
-    expect(page.get_by_text("Written to")).to_contain_text(str(tmp_path / "campaign-exports" / "first"), timeout=30_000)
+    expect(page.get_by_text("Written to")).to_contain_text(str(tmp_path / "campaign-exports" / "first"))
     row = page.get_by_role("row", name="first")
     expect(row).to_contain_text("2 items · 4 pictures · cv 2 · drafted by baseline 2")
     with page.expect_download() as download:
@@ -406,7 +405,7 @@ def test_an_export_is_imported_as_a_zip(
     page.locator("[data-testid=file-upload]").nth(1).set_input_files(packed)
     expect(page.get_by_text("again.zip").first).to_be_visible()
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.get_by_text("2 new items in the queue.")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("2 new items in the queue.")).to_be_visible()
     before = {campaign.items.get(i).version.content_hash for i in campaign.queue.approved()}
     assert {store.items.get(i).version.content_hash for i in (1, 2)} == before
 
@@ -422,9 +421,7 @@ def test_importing_what_is_here_already_adds_nothing_and_links_to_it(
     expect(page.get_by_text("trajectories.jsonl").first).to_be_visible()
     page.get_by_role("button", name="Import", exact=True).click()
     first, second = campaign.queue.approved()
-    expect(page.get_by_text("Nothing new. 2 are already approved here")).to_contain_text(
-        f"(#{first}, #{second})", timeout=30_000
-    )
+    expect(page.get_by_text("Nothing new. 2 are already approved here")).to_contain_text(f"(#{first}, #{second})")
     expect(page.get_by_text("trajectories.jsonl")).to_have_count(0)
     spectrum = a_spectrum("a.fits")
     other = json.dumps(own_row(a_trace(spectrum, "NO"), spectrum))
@@ -432,12 +429,12 @@ def test_importing_what_is_here_already_adds_nothing_and_links_to_it(
     page.locator("[data-testid=file-upload]").nth(1).set_input_files(tmp_path / "other.jsonl")
     expect(page.get_by_text("other.jsonl").first).to_be_visible()
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.get_by_text("1 row of spectra that are here already for the same task")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("1 row of spectra that are here already for the same task")).to_be_visible()
     expect(page.get_by_role("row", name="other.jsonl 1 a.fits")).to_contain_text(f"here with another text: #{first}")
     assert campaign.queue.page(QueueFilter(), "AA").total == 4
     page.get_by_label("import them all the same").check()
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.get_by_text("1 new item in the queue. 1 row of spectra")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("1 new item in the queue. 1 row of spectra")).to_be_visible()
     page.get_by_role("link", name="Open this batch in Review").click()
     expect(page.get_by_role("tab", name="Review", exact=True)).to_have_attribute("aria-selected", "true")
     expect(page.locator(".so-review .queue .rows").get_by_role("option")).to_have_count(1)

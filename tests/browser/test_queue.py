@@ -118,7 +118,7 @@ def test_each_active_filter_is_shown_and_can_be_removed(chromium: Browser, app: 
         expect(page.locator(".queue .pinned")).to_contain_text("not in this filter")
         expect(page.locator(".queue .pinned .row")).to_have_attribute("data-item", "4")
         page.reload()
-        expect(chips).to_have_text(["waiting for me", "batch odd"], timeout=60_000)
+        expect(chips).to_have_text(["waiting for me", "batch odd"])
         page.get_by_role("button", name="remove the filter batch odd").click()
         expect(chips).to_have_text(["waiting for me"])
         expect(page.locator(".queue-title")).to_contain_text("5 waiting")

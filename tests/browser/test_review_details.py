@@ -177,7 +177,7 @@ def test_hints_follow_the_window_after_undo_and_reload(desk: Page) -> None:
     expect(desk.locator(".so-top .saved")).to_contain_text("saved")
     desk.wait_for_function("!window.specO3.review.drafting.pending")
     desk.reload()
-    expect(desk.locator(".notice")).to_contain_text("unsent text", timeout=30_000)
+    expect(desk.locator(".notice")).to_contain_text("unsent text")
     expect(hints).to_have_text(narrow, use_inner_text=True)
 
 
@@ -232,7 +232,7 @@ def test_an_inspection_is_made_with_the_keyboard_and_kept(desk: Page) -> None:
     # On another machine: nothing is taken from this browser's storage.
     desk.evaluate("() => localStorage.clear()")
     desk.reload()
-    expect(desk.locator(".item .inspection")).to_contain_text("quality 4", timeout=20_000)
+    expect(desk.locator(".item .inspection")).to_contain_text("quality 4")
     expect(desk.get_by_label("Redshift", exact=True)).to_have_value("0.36880")
     desk.get_by_label("Back to the file's redshift").click()
     expect(desk.get_by_label("Redshift", exact=True)).to_have_value(re.compile(r"0\.121\d+"))
@@ -294,7 +294,7 @@ def test_text_typed_without_a_server_is_sent_when_it_is_back(chromium: Browser, 
         page.keyboard.press("h")
         expect(page.locator(".so-away")).to_contain_text("does not answer")
         page.context.set_offline(False)
-        expect(page.locator(".so-away")).to_be_hidden(timeout=15_000)
+        expect(page.locator(".so-away")).to_be_hidden()
         show_item(page, 1)
         expect(page.locator(".card.think").first).to_contain_text("Typed alone.")
 

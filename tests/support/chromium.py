@@ -66,6 +66,7 @@ def profile(browser: Browser, *, private: bool = False) -> Iterator[BrowserConte
     if context is None:
         context = browser.new_context(viewport={"width": 1366, "height": 768})
         context.add_init_script(TOUR_SEEN)
+        context.set_default_timeout(60_000)
     else:
         _idle.remove(context)
     visited: set[str] = set()

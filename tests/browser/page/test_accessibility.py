@@ -8,7 +8,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.support.review_app import ROOT, TABS, open_tab, settled
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=20_000)
 AXE = ROOT / "tests/js/node_modules/axe-core/axe.min.js"
 
 RULES = """async () => {

@@ -8,7 +8,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.support.review_app import TABS, open_tab
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=20_000)
 SIZES = {
     "390x844": (390, 844),
     "360x740": (360, 740),

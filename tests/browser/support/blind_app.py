@@ -21,10 +21,10 @@ def blind(chromium: Browser, url: str, initials: str) -> Iterator[Page]:
 
 def open_blind(page: Page) -> None:
     page.get_by_role("tab", name="Blind").click()
-    page.wait_for_function("window.specO3?.blind", timeout=30_000)
+    page.wait_for_function("window.specO3?.blind")
 
 
 def in_front(page: Page, place: int) -> None:
     """Wait until the sheet at this place is shown."""
-    expect(page.locator(".blind .place.current")).to_have_text(str(place), timeout=20_000)
+    expect(page.locator(".blind .place.current")).to_have_text(str(place))
     page.wait_for_function(f"window.specO3.blind.scoring.current?.sheet.place === {place}")

@@ -205,5 +205,5 @@ def notice(page: Page) -> Locator:
 
 def saved(page: Page) -> None:
     """Wait until the server has saved everything."""
-    expect(page.locator(".so-top .saved")).to_have_text(re.compile(r"^saved \d"), timeout=30_000)
+    expect(page.locator(".so-top .saved")).to_have_text(re.compile(r"^saved \d"))
     page.wait_for_function("!window.specO3.review.drafting.pending && !window.specO3.review.drafting.sent.length")

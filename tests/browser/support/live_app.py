@@ -60,7 +60,7 @@ def live(chromium: Browser, url: str, initials: str) -> Iterator[Page]:
 
 def open_live(page: Page) -> None:
     page.get_by_role("tab", name="Live").click()
-    expect(page.locator(RUN)).to_be_visible(timeout=30_000)
+    expect(page.locator(RUN)).to_be_visible()
     page.wait_for_function("window.specO3?.live")
 
 
@@ -80,8 +80,8 @@ def drop(page: Page, *paths: Path) -> None:
         }""",
         files,
     )
-    expect(row(page, paths[-1].name)).to_be_visible(timeout=20_000)
-    page.wait_for_function("(name) => window.specO3.live.current?.row.name === name", arg=paths[0].name, timeout=20_000)
+    expect(row(page, paths[-1].name)).to_be_visible()
+    page.wait_for_function("(name) => window.specO3.live.current?.row.name === name", arg=paths[0].name)
 
 
 def choose(page: Page, policy: str, task: str = "cv", samples: int = 1) -> None:

@@ -63,7 +63,7 @@ def signed_in(chromium: Browser, url: str, initials: str, password: str | None =
         if password:
             page.fill("input[name=password]", password)
         page.keyboard.press("Enter")
-        expect(page.locator(".so-review .decision-bar")).to_be_visible(timeout=60_000)
+        expect(page.locator(".so-review .decision-bar")).to_be_visible()
         yield page
 
 
@@ -74,7 +74,7 @@ def working_alone(chromium: Browser, url: str, item: int) -> Iterator[Page]:
         if "sign-in" in page.url:
             page.fill("input[name=initials]", "AB")
             page.keyboard.press("Enter")
-        expect(page.locator(".decision-bar .round")).to_be_visible(timeout=30_000)
+        expect(page.locator(".decision-bar .round")).to_be_visible()
         show_item(page, item)
         yield page
 
@@ -100,7 +100,7 @@ def show_item(page: Page, item: int) -> None:
 def settled(page: Page) -> None:
     """Wait until the current item is painted, its place in the queue is known, and it is measured."""
     page.wait_for_function("window.specO3?.review.current?.place")
-    expect(page.locator(".trace .hints .waiting")).to_have_count(0, timeout=30_000)
+    expect(page.locator(".trace .hints .waiting")).to_have_count(0)
 
 
 def open_tab(page: Page, name: str) -> None:
@@ -127,7 +127,7 @@ def discard(page: Page) -> None:
 def picture(page: Page, name: str) -> None:
     """Save a picture for the README, if ``PICTURES`` is set."""
     if PICTURES:
-        expect(page.locator(".toast")).to_have_count(0, timeout=10_000)
+        expect(page.locator(".toast")).to_have_count(0)
         page.wait_for_timeout(700)
         Path(PICTURES).mkdir(parents=True, exist_ok=True)
         page.screenshot(path=str(Path(PICTURES) / f"{name}.png"))
