@@ -47,7 +47,7 @@ def package(model: Path, folder: Path, version: str, judged: Sequence[Judged]) -
     settings.pop("temperature", None)
     _write(folder / GENERATION, settings)
     failed = {
-        task: f"on simulated spectra its F1 is {found.f1 or 0.0:.2f}"
+        task: f"for this class its F1 on simulated spectra is {found.f1 or 0.0:.2f}, below {LEAST_F1}"
         for task in CLASSES
         if ((found := counts(judged, task)).f1 or 0.0) < LEAST_F1
     }
