@@ -22,7 +22,7 @@ from training.bench.answers import Answers, Run, place
 from training.bench.outcomes import Outcome
 from training.data.records import Question
 from training.miniature.examples import HABIT, Errors, Script, inspected, phrases, practised, script_of, texts
-from training.miniature.results import CLAIMS, Claim, Line, Said, difference, said, table, thinned
+from training.miniature.results import CLAIMS, Behaviour, Claim, Line, behaviour_of, difference, table, thinned
 from training.miniature.spectra import LINES, PAIRS, TASKS, Part, practice_spectrum, questions, spectrum_of
 from training.miniature.stages import SCALES
 from training.reward import score
@@ -197,7 +197,7 @@ def test_the_table_has_a_mean_for_several_seeds() -> None:
         Line(
             *("sft", seed, 200, 1.0, 0.5 + seed / 10, 0.6, 0.7, 0.6, 0.8, 2.0),
             right={"mini_disc": 0.5 + seed / 5, "mini_broad": 1.0},
-            said=Said(red=0.25 + seed / 2, stated=0.8 if seed else None),
+            behaviour=Behaviour(red=0.25 + seed / 2, stated=0.8 if seed else None),
         )
         for seed in (0, 1)
     ]
@@ -230,8 +230,8 @@ def test_what_the_traces_of_a_bench_say_is_counted(tmp_path: Path) -> None:
             texts = tuple(turn_text(turn) for turn in trajectory.turns())
             job = Job(place(question), Path(question.source))
             answers.add(Inspected(job, "answered", trajectory=trajectory, texts=texts))
-    found = said(Run.read(tmp_path))
-    assert found == Said(red=pytest.approx(2 / 4), stated=pytest.approx(2 / 3), misnamed=pytest.approx(1 / 4))
+    found = behaviour_of(Run.read(tmp_path))
+    assert found == Behaviour(red=pytest.approx(2 / 4), stated=pytest.approx(2 / 3), misnamed=pytest.approx(1 / 4))
 
 
 def test_long_curves_are_drawn_as_means_of_consecutive_steps() -> None:
@@ -283,7 +283,7 @@ def test_a_difference_has_the_f1_of_each_seed_and_an_interval_over_seeds_and_que
 
 
 def test_a_claim_that_does_not_hold_is_in_the_table() -> None:
-    lines = [Line("sft", 0, 200, 1.0, 0.5, 0.6, 0.7, 0.6, 0.8, 2.0, right={}, said=Said())]
+    lines = [Line("sft", 0, 200, 1.0, 0.5, 0.6, 0.7, 0.6, 0.8, 2.0, right={}, behaviour=Behaviour())]
     outcomes = {(model, 0): outcomes_of(0.8, 1) for claim in CLAIMS for model in (claim.model, claim.other)}
     text = table(lines, [difference(claim, outcomes, (0,)) for claim in CLAIMS])
     assert len(re.findall(r"\| no \|", text)) == len(CLAIMS)

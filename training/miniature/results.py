@@ -59,7 +59,7 @@ CLAIMS = (
 
 
 @dataclass(frozen=True)
-class Said:
+class Behaviour:
     """What the traces of a bench say, as shares.
 
     :param red: of the zooms on Hα, in the tasks where Hγ has the same shape; None without zooms
@@ -91,7 +91,7 @@ class Line:
     f1_hi: float | None
     calls: float
     right: Mapping[str, float]
-    said: Said
+    behaviour: Behaviour
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def write(folder: Path, seeds: Sequence[int], scale: Scale) -> dict[str, Any]:
     :raises JournalError: a file cannot be written
     """
     found = {(model, seed): bench_row(folder_of(folder, seed) / "bench" / model) for model in MODELS for seed in seeds}
-    lines = [_line(model, seed, row, said(BenchRun.read(row.path))) for (model, seed), row in found.items()]
+    lines = [_line(model, seed, row, behaviour_of(BenchRun.read(row.path))) for (model, seed), row in found.items()]
     outcomes = {key: row.outcomes for key, row in found.items()}
     differences = [difference(claim, outcomes, seeds) for claim in CLAIMS]
     text = table(lines, differences)
@@ -201,8 +201,8 @@ def _traces(lines: Sequence[Line]) -> str:
     for model in dict.fromkeys(line.model for line in lines):
         own = [line for line in lines if line.model == model]
         shares = [_percent([line.right.get(task) for line in own]) for task in PAIRS]
-        stated = _percent([line.said.stated for line in own])
-        rows.append([TITLES[model], *shares, stated, _percent([line.said.misnamed for line in own], digits=1)])
+        stated = _percent([line.behaviour.stated for line in own])
+        rows.append([TITLES[model], *shares, stated, _percent([line.behaviour.misnamed for line in own], digits=1)])
     tasks = [f"`{task}`" for task in PAIRS]
     return (
         f"{markdown_table(['model', *tasks, 'states its shape', 'misnamed zooms'], rows)}\n\n"
@@ -267,7 +267,7 @@ def _titled(axes: Axes, title: str, across: str, log: bool = False) -> None:
         axes.set_yscale("log")
 
 
-def said(run: BenchRun) -> Said:
+def behaviour_of(run: BenchRun) -> Behaviour:
     """Return what the traces of a bench of these tasks say."""
     names: dict[tuple[float, float], str] = {line.window: line.name for line in LINES.values()}
     red, stated, misnamed = [], [], []
@@ -282,10 +282,10 @@ def said(run: BenchRun) -> Said:
             thoughts = [step.text for step in trajectory.steps if isinstance(step, Think)]
             shapes = {shape for shape in (pair.yes, pair.no) if thoughts and f": {shape}." in thoughts[-1]}
             stated.append(shapes == {pair.yes if outcome.answered == "YES" else pair.no})
-    return Said(*(fmean(found) if found else None for found in (red, stated, misnamed)))
+    return Behaviour(*(fmean(found) if found else None for found in (red, stated, misnamed)))
 
 
-def _line(model: str, seed: int, found: Row, said: Said) -> Line:
+def _line(model: str, seed: int, found: Row, behaviour: Behaviour) -> Line:
     scores, outcomes = found.scores, found.outcomes
     by_task = {task: [outcome.is_right for outcome in outcomes if outcome.task == task] for task in PAIRS}
     reward = fmean(outcome.is_right - ALPHA * (outcome.format_ok is not True) for outcome in outcomes)
@@ -302,7 +302,7 @@ def _line(model: str, seed: int, found: Row, said: Said) -> Line:
         f1_hi=f1.hi,
         calls=scores.calls or 0.0,
         right={task: fmean(found) for task, found in by_task.items() if found},
-        said=said,
+        behaviour=behaviour,
     )
 
 
@@ -324,7 +324,7 @@ def _interval(line: Line) -> str:
 
 
 def _calls(lines: Sequence[Line]) -> list[str]:
-    return [f"{fmean(line.calls for line in lines):.2f}", _percent([line.said.red for line in lines])]
+    return [f"{fmean(line.calls for line in lines):.2f}", _percent([line.behaviour.red for line in lines])]
 
 
 def _percent(shares: Sequence[float | None], digits: int = 0) -> str:
