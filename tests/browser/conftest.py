@@ -26,6 +26,7 @@ def page(chromium: Browser) -> Iterator[Page]:
     """A page of 1100 x 900 pixels; an uncaught error on it fails the test."""
     errors: list[str] = []
     with chromium.new_context(viewport={"width": 1100, "height": 900}) as context:
+        context.set_default_timeout(60_000)
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
         yield page
