@@ -27,6 +27,12 @@ Preference = Literal["left", "right", "equal", "both bad"]
 PREFERENCES: tuple[Preference, ...] = get_args(Preference)
 GiveawayRule = Literal["flag", "leave out"]
 GIVEAWAY_RULES: tuple[GiveawayRule, ...] = get_args(GiveawayRule)
+Design = Literal["same spectra", "separate"]
+DESIGNS: tuple[Design, ...] = get_args(Design)
+Stratum = Literal["survey", "label"]
+STRATA: tuple[Stratum, ...] = get_args(Stratum)
+ExposureRule = Literal["declare", "bar"]
+EXPOSURE_RULES: tuple[ExposureRule, ...] = get_args(ExposureRule)
 
 SCORES = range(6)
 """0 to 5, with the two published anchors: 0 = complete hallucination and 5 = fully correct."""
@@ -70,6 +76,8 @@ _Score = Annotated[Whole | None, _whole(0, SCORES[-1])]
 _OptionalText = Annotated[Text | None, Field(description="a text that is not empty")]
 _OptionalNumber = Annotated[Number | None, Field(description="a number")]
 _OptionalFlag = Annotated[Flag | None, Field(description="true or false")]
+_OptionalShare = Annotated[Number | None, Field(ge=0, le=1, description="a share, 0 to 1")]
+_OptionalMargin = Annotated[Number | None, Field(gt=0, description="a number greater than 0, in points of the scale")]
 
 
 @checked_dataclass(frozen=True, config=_CONFIG)
@@ -105,17 +113,57 @@ class Gold:
 
 
 @checked_dataclass(frozen=True, config=_CONFIG)
+class AnalysisPlan:
+    """What will be analysed and how, stated before the first answer. It is frozen and hashed when the session opens.
+
+    The primary comparison is the difference of two sources in one dimension, the first less the second. A session of
+    pairs alone has the preference between the two as its primary comparison.
+
+    :param first: the first source of the primary comparison; with ``second`` None: the first two sources
+    :param margin: differences smaller than this are of no practical importance; with it the report also tests
+        equivalence (two one-sided tests: the 90 % interval lies within plus and minus the margin)
+    :param gold_within: a scorer of whose gold scores a smaller share is within the tolerance is excluded
+    :param repeats_within_1: a scorer of whose repeated scores a smaller share is at most 1 apart is excluded
+    :param without_revealing: traces that reveal their author are excluded from the primary analysis
+    :param stopping: when the session will be closed, in words
+    """
+
+    dimension: Annotated[Dimension, _or("consistency"), Field(description=f"one of {', '.join(DIMENSIONS)}")] = (
+        "consistency"
+    )
+    first: _OptionalText = None
+    second: _OptionalText = None
+    margin: _OptionalMargin = None
+    gold_within: _OptionalShare = None
+    repeats_within_1: _OptionalShare = None
+    without_revealing: Annotated[Flag, _or(False), Field(description="true or false")] = False
+    stopping: Annotated[str, _or("when every question is answered"), Field(max_length=500)] = (
+        "when every question is answered"
+    )
+
+    def __post_init__(self) -> None:
+        if (self.first is None) != (self.second is None) or (self.first is not None and self.first == self.second):
+            raise Mismatch("one source, or one twice", "two different sources, or neither", "first")
+
+
+@checked_dataclass(frozen=True, config=_CONFIG)
 class Plan:
     """A coordinator's plan: everything except the items that determines the sample.
 
     :param sources: names of drafters, each an arm of the comparison; empty: every drafter among the items
     :param tasks: keys of tasks; empty: every task among the items
     :param items: exactly these and no others; then neither ``number`` nor a filter is given
-    :param number: of items per source and task, and of pairs per two sources and task; None: the same number
-        of each within a task, as many as there are
-    :param each: number of scorers per item
+    :param design: "same spectra": spectra are sampled, and every source's trace of each is taken; "separate": the
+        traces of each source are sampled for themselves, e.g. rows that have pictures and no spectrum
+    :param strata: ``number`` holds for each task, and also for each survey or label if they are named here
+    :param number: of spectra per stratum (of traces per source and stratum, if the design is "separate"); None: as
+        many as there are, the same number for each source
+    :param each: number of scorers per spectrum (or per trace); a spectrum's traces go to the same scorers
     :param repeats: how many of a scorer's items, and of their pairs, are shown to them again later
     :param giveaways: whether a text that reveals its author is left out, or included and flagged
+    :param training: items shown first to every scorer, in this order; they are in no result
+    :param earlier: whether a scorer who saw a trace in an earlier session is barred from it, or only declared
+    :param analysis: what will be analysed
     """
 
     name: Annotated[Text, Field(description="a text that is not empty")]
@@ -125,12 +173,17 @@ class Plan:
     tasks: _Texts = ()
     filter: Filter = field(default_factory=Filter)
     items: _Items = ()
+    design: Annotated[Design, Field(description=f"one of {', '.join(DESIGNS)}")] = "same spectra"
+    strata: Annotated[tuple[Stratum, ...], Field(description=f"some of {', '.join(STRATA)}")] = ()
     number: Annotated[Whole | None, _whole(1)] = None
     each: Annotated[Whole, _or(2), _whole(1)] = 2
     repeats: Annotated[Whole, _or(0), _whole(0)] = 0
     gold: tuple[Gold, ...] = ()
     seed: Annotated[Whole, _or(1), _whole(0)] = 1
     giveaways: Annotated[GiveawayRule, Field(description=f"one of {', '.join(GIVEAWAY_RULES)}")] = "flag"
+    training: _Items = ()
+    earlier: Annotated[ExposureRule, Field(description=f"one of {', '.join(EXPOSURE_RULES)}")] = "declare"
+    analysis: AnalysisPlan = field(default_factory=AnalysisPlan)
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -153,7 +206,7 @@ class Plan:
 
     def check(self) -> None:
         """Check that the fields fit each other. :raises PlanError: naming the one that does not"""
-        for name in ("scorers", "sources", "tasks", "items"):
+        for name in ("scorers", "sources", "tasks", "items", "strata", "training"):
             given: tuple[object, ...] = getattr(self, name)
             twice = sorted({str(one) for one in given if given.count(one) > 1})
             if twice:
@@ -165,6 +218,10 @@ class Plan:
             raise PlanError("each", found, f"1 to {len(self.scorers)}")
         if self.items and (self.number is not None or self.filter != Filter()):
             raise PlanError("items", "items and a number or a filter", "either the items or the others")
+        named = {self.analysis.first, self.analysis.second} - {None}
+        if self.sources and not named <= set(self.sources):
+            found = ", ".join(sorted(str(one) for one in named.difference(self.sources)))
+            raise PlanError("analysis", found, f"two of the sources {', '.join(self.sources)}")
         if self.mode != "scores" and len(self.sources) == 1:
             raise PlanError("sources", "one source", "two or more to compare in pairs, or none for all of them")
         self._check_gold()
@@ -179,6 +236,9 @@ class Plan:
         if both:
             found = f"{', '.join(map(str, both))} among the gold items"
             raise PlanError("items", found, "each item either scored or gold")
+        trained = sorted(set(self.training) & {*self.items, *gold_items})
+        if trained:
+            raise PlanError("training", ", ".join(map(str, trained)), "items that are neither scored nor gold")
 
 
 def _plan_error(problem: Problem) -> PlanError:
@@ -193,6 +253,7 @@ class Candidate:
     :param spectrum: the SHA-256 of the spectrum; None for rows with pictures only, which form no pairs
     :param barred: who drafted or wrote it, or judged it in review: they do not score it
     :param gives_away: its text reveals its author
+    :param exposed: scorers who were shown it, or another version of it, in an earlier session that was opened
     """
 
     item: int
@@ -202,6 +263,9 @@ class Candidate:
     spectrum: str | None
     barred: frozenset[str] = frozenset()
     gives_away: bool = False
+    survey: str = ""
+    label: str | None = None
+    exposed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -213,6 +277,7 @@ class Assignment:
     :param shown: the one trajectory to score; or the left and the right one of a pair
     :param repeat_of: the token of its first showing to the same scorer
     :param gold: its scores are known; it is in no result but its own
+    :param training: shown before the first one that counts; in no result
     """
 
     token: str
@@ -222,6 +287,7 @@ class Assignment:
     shown: tuple[Candidate, ...]
     repeat_of: str | None = None
     gold: bool = False
+    training: bool = False
 
 
 @dataclass(frozen=True)
@@ -251,6 +317,7 @@ FindItems = Callable[[Iterable[str]], Mapping[str, int]]
 """From content hashes to the items with these current texts; the store's ``items_by_content``."""
 
 _RERUN_FIELDS = ("name", "mode", "each", "repeats", "seed")
+_RERUN_IF_THERE = ("design", "strata", "giveaways", "earlier", "analysis")  # files of earlier releases lack them
 _UNCHANGED = "an unchanged session.json of a report"
 
 

@@ -28,6 +28,8 @@ class ShownTrace:
 
     :param label: the known truth, if there is one
     :param characters: length of its thoughts and its explanation: judges are known to prefer long texts
+    :param snr: median S/N of the spectrum; None where it is not known
+    :param reveals: its text reveals its author
     """
 
     item: int
@@ -40,6 +42,9 @@ class ShownTrace:
     label: Verdict | None
     verdict: Verdict | None
     characters: int
+    survey: str = ""
+    snr: float | None = None
+    reveals: bool = False
 
     @property
     def correct(self) -> bool | None:
@@ -57,6 +62,9 @@ class Response:
     :param answer: an ``OwnScore``, for a pair an ``OwnPreference``; None where it is not answered
     :param at: time of the answer
     :param changes: how often the scorer changed their mind before
+    :param first_answer: the first answer, and ``first_at`` its time; the same as ``answer`` if it was not changed
+    :param training: shown before the first one that counts; in no result
+    :param exposed: the scorer saw one of the traces in an earlier session
     """
 
     token: str
@@ -69,6 +77,10 @@ class Response:
     answer: ScoreAnswer | PreferenceAnswer | None
     at: datetime | None
     changes: int
+    first_answer: ScoreAnswer | PreferenceAnswer | None = None
+    first_at: datetime | None = None
+    training: bool = False
+    exposed: bool = False
 
 
 @dataclass(frozen=True)
@@ -132,8 +144,12 @@ class Results:
     judgements: tuple[Judgement, ...]
 
     def first(self, kind: Kind) -> tuple[Response, ...]:
-        """Return the assignments that count: no repeats, no gold items; those without an answer are included."""
-        return tuple(one for one in self.responses if one.kind == kind and one.repeat_of is None and one.gold is None)
+        """Return the assignments that count: no training, repeats or gold items; those without an answer are included."""
+        return tuple(
+            one
+            for one in self.responses
+            if one.kind == kind and one.repeat_of is None and one.gold is None and not one.training
+        )
 
     def repeats(self, kind: Kind) -> tuple[tuple[Response, Response], ...]:
         """Return first showing and repeat wherever both were answered."""
