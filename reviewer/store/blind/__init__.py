@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from reviewer.store.blind.results import Judging, SessionResults
+from reviewer.store.blind.judging import Judging
+from reviewer.store.blind.results import SessionResults
 from reviewer.store.blind.scoring import Scoring
 from reviewer.store.blind.sessions import Sessions
 from reviewer.store.sqlite.database import Database

@@ -1,169 +1,24 @@
-"""Questions to model judges and their judgements; the results of a closed session, and the material of its report."""
+"""The results of a closed session, and the material of its report."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from agent.conversation import Usage
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Answer, Think
-from reviewer.blind.plan import Gold
-from reviewer.blind.results import Judgement, JudgeScore, Response, Results, ShownTrace
-from reviewer.blind.sheet import PreferenceAnswer, ScoreAnswer
+from reviewer.blind.plan import Plan
+from reviewer.blind.results import Judgement, Response, Results, ShownTrace
 from reviewer.store.accounts import find_person, require_coordinator
+from reviewer.store.blind.judging import judgement_from
 from reviewer.store.blind.scoring import preference_from, score_from
-from reviewer.store.blind.sessions import blind_session_by_id
-from reviewer.store.blind.values import BlindSession, ToJudge
-from reviewer.store.errors import KeyReused, NotAllowed, NotFound
-from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
-
-# Without the scorers' sides: a judge gets every pair in both orders.
-_TO_JUDGE = """
-SELECT DISTINCT a.kind, min(a.version, coalesce(a.on_the_right, a.version)) AS version,
-       max(a.version, coalesce(a.on_the_right, a.version)) AS other, a.spectrum, i.task
-FROM blind_assignments a JOIN versions v ON v.id = a.version JOIN items i ON i.id = v.item
-WHERE a.session = ? AND NOT a.gold ORDER BY 1, 2, 3
-"""
-
-
-class Judging:
-    """Questions to model judges, and their judgements. ``by`` None stands for the owner of the file."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def questions(self, by: str | None, session_id: int) -> tuple[ToJudge, ...]:
-        """Return the scorers' questions, each once, and every pair in both orders; without gold items.
-
-        :raises NotAllowed: ``by`` is no coordinator, or the session has not been open
-        :raises NotFound: there is no such session
-        """
-        with self._database.read() as db:
-            require_coordinator(db, by)
-            session = _opened(db, session_id)
-            rows = db.execute(_TO_JUDGE, (session_id,)).fetchall()
-            versions = json.dumps([row[name] for row in rows for name in ("version", "other")])
-            texts = db.execute(
-                "SELECT id, body FROM versions WHERE id IN (SELECT value FROM json_each(?))", (versions,)
-            )
-            traces = {row["id"]: Trajectory.from_json(json.loads(row["body"])) for row in texts}
-        questions = []
-        for row in rows:
-            one, other = row["version"], row["other"]
-            for shown in [(one,)] if row["kind"] == "scores" else [(one, other), (other, one)]:
-                trajectories = tuple(traces[version] for version in shown)
-                question = session.questions[row["task"]]
-                questions.append(ToJudge(row["kind"], shown, question, trajectories, row["spectrum"]))
-        return tuple(questions)
-
-    def record(self, *, by: str | None, session_id: int, judgement: Judgement, key: str) -> None:
-        """Store a judgement; the same key again changes nothing.
-
-        :raises NotAllowed: ``by`` is no coordinator, or the session has not been open
-        :raises NotFound: there is no such session, or nobody in it was shown these versions
-        :raises KeyReused: the key was used for another judgement
-        """
-        with self._database.write() as db:
-            row = db.execute("SELECT * FROM blind_judgements WHERE key = ?", (key,)).fetchone()
-            if row is not None:
-                if row["session"] != session_id or judgement_from(row) != judgement:
-                    raise KeyReused(f"The key {key!r:.60} belongs to another judgement.")
-                return
-            require_coordinator(db, by)
-            _opened(db, session_id)
-            _require_shown(db, session_id, judgement)
-            at = stamp(self._database.now())
-            row = {"key": key, "session": session_id, **_judgement_row(judgement), "person": by, "at": at}
-            number = insert(db, "blind_judgements", row)
-            what = {"judge": judgement.judge}
-            self._database.log(db, by, "judged blind", f"session {session_id}", what, {"blind_judgements": number})
-
-    def recorded_keys(self, by: str | None, session_id: int, judge: str) -> frozenset[str]:
-        """Return the keys of a judge's stored judgements, with which an interrupted run resumes.
-
-        :raises NotAllowed: ``by`` is no coordinator
-        """
-        with self._database.read() as db:
-            require_coordinator(db, by)
-            rows = db.execute("SELECT key FROM blind_judgements WHERE session = ? AND judge = ?", (session_id, judge))
-            return frozenset(row[0] for row in rows)
-
-    def settings(self, by: str | None, session_id: int, judge: str) -> Mapping[str, Any] | None:
-        """Return the settings of a judge's first judgement in a session; None if there is none.
-
-        :raises NotAllowed: ``by`` is no coordinator
-        """
-        first = "SELECT settings FROM blind_judgements WHERE session = ? AND judge = ? ORDER BY id LIMIT 1"
-        with self._database.read() as db:
-            require_coordinator(db, by)
-            row = db.execute(first, (session_id, judge)).fetchone()
-        return None if row is None else dict(json.loads(row["settings"]))
-
-
-def judgement_from(row: sqlite3.Row) -> Judgement:
-    right = row["on_the_right"]
-    return Judgement(
-        judge=row["judge"],
-        shown=(row["version"],) if right is None else (row["version"], right),
-        answer=None if row["answer"] is None else _answer_from(json.loads(row["answer"]), right is not None),
-        reasoning=row["reasoning"],
-        settings=json.loads(row["settings"]),
-        replies=tuple(json.loads(row["said"])),
-        usage=Usage(**json.loads(row["usage"])),
-        cost=row["cost"],
-        by=row["person"],
-    )
-
-
-def _answer_from(answer: Mapping[str, Any], pair: bool) -> JudgeScore | PreferenceAnswer:
-    if pair:
-        return PreferenceAnswer(**answer)
-    return JudgeScore(**{**answer, "wrong_steps": tuple(answer["wrong_steps"])})
-
-
-def _judgement_row(judgement: Judgement) -> dict[str, object]:
-    answer = judgement.answer
-    return {
-        "judge": judgement.judge,
-        "version": judgement.shown[0],
-        "on_the_right": judgement.shown[1] if judgement.kind == "pair" else None,
-        "answer": None if answer is None else _json(asdict(answer)),
-        "reasoning": judgement.reasoning,
-        "settings": _json(dict(judgement.settings)),
-        "said": _json(judgement.replies),
-        "usage": _json(asdict(judgement.usage)),
-        "cost": judgement.cost,
-    }
-
-
-def _opened(db: Transaction, session_id: int) -> BlindSession:
-    session = blind_session_by_id(db, session_id)
-    if session.rubric is None:
-        raise NotAllowed(f"Session {session_id} has not been open, so it has no rubric for a judge.")
-    return session
-
-
-def _require_shown(db: Transaction, session_id: int, judgement: Judgement) -> None:
-    """Check that an assignment of the session showed these versions, in either order. :raises NotFound: none did"""
-    pairs = db.execute(
-        "SELECT version, on_the_right FROM blind_assignments WHERE session = ? AND version IN (?, ?)",
-        (session_id, judgement.shown[0], judgement.shown[-1]),
-    )
-    shown = {frozenset(version for version in row if version is not None) for row in pairs}
-    fits = isinstance(judgement.answer, JudgeScore if judgement.kind == "scores" else PreferenceAnswer)
-    if not (fits or judgement.answer is None) or frozenset(judgement.shown) not in shown:
-        found = " and ".join(map(str, judgement.shown))
-        raise NotFound(f"Nobody in session {session_id} was shown the version {found} for {judgement.kind}.")
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
+from reviewer.store.blind.sessions import blind_session_by_id, in_body
+from reviewer.store.blind.values import BlindSession
+from reviewer.store.errors import NotAllowed, NotFound
+from reviewer.store.sqlite.database import Database, Transaction, stamp
 
 _HASHES = """
 SELECT DISTINCT v.id, v.content_hash
@@ -207,9 +62,24 @@ class BlindMaterial:
 
 
 _TRACES = """
-SELECT DISTINCT v.id, v.item, i.drafter_name, i.drafter_kind, i.task, i.spectrum, i.simulated, i.label, v.body
+SELECT DISTINCT v.id, v.item, i.drafter_name, i.drafter_kind, i.task, i.spectrum, i.simulated, i.label, i.survey,
+       i.snr, v.body
 FROM blind_assignments a JOIN versions v ON v.id IN (a.version, a.on_the_right) JOIN items i ON i.id = v.item
 WHERE a.session = ? ORDER BY v.id
+"""
+
+# Items that a scorer was shown in a session that was open before this one was sampled.
+_EXPOSED = """
+SELECT DISTINCT a.scorer, v.item
+FROM blind_assignments a
+JOIN blind_states o ON o.session = a.session AND o.state = 'open' AND o.at <= :at
+JOIN versions v ON v.id IN (a.version, a.on_the_right)
+WHERE a.session < :session AND a.scorer IN (SELECT value FROM json_each(:people))
+"""
+
+_ITEMS = """
+SELECT DISTINCT v.id, v.item FROM blind_assignments a JOIN versions v ON v.id IN (a.version, a.on_the_right)
+WHERE a.session = ?
 """
 
 _ANSWERS = """
@@ -309,6 +179,9 @@ def _trace(row: sqlite3.Row) -> ShownTrace:
         label=row["label"],
         verdict=None if trajectory.answer is None else trajectory.answer.verdict,
         characters=sum(map(len, (*thoughts, *answers))),
+        survey=row["survey"],
+        snr=row["snr"],
+        reveals=bool(in_body(row["body"])),
     )
 
 
@@ -317,33 +190,56 @@ def _responses(db: Transaction, session: BlindSession) -> tuple[Response, ...]:
     for table in ("blind_scores", "blind_preferences"):
         for row in db.execute(_ANSWERS.format(table=table), (session.id,)):
             answers.setdefault(row["assignment"], []).append(row)
-    gold = {gold.item: gold for gold in session.plan.gold}
-    rows = db.execute(
-        "SELECT a.*, v.item FROM blind_assignments a JOIN versions v ON v.id = a.version WHERE session = ?",
-        (session.id,),
-    ).fetchall()
+    exposed = _exposed(db, session)
+    items = {row["id"]: row["item"] for row in db.execute(_ITEMS, (session.id,))}
+    rows = db.execute("SELECT * FROM blind_assignments WHERE session = ?", (session.id,)).fetchall()
     places = {scorer: place for place, scorer in enumerate(session.plan.scorers)}
     rows.sort(key=lambda row: (places[row["scorer"]], row["place"]))
-    return tuple(_response(row, answers.get(row["token"], []), gold) for row in rows)
+    return tuple(_response(row, answers.get(row["token"], []), items, session.plan, exposed) for row in rows)
 
 
-def _response(row: sqlite3.Row, answers: list[sqlite3.Row], gold: Mapping[int, Gold]) -> Response:
-    pair, last = row["kind"] == "pair", answers[-1] if answers else None
-    answer: ScoreAnswer | PreferenceAnswer | None = None
-    if last is not None:
-        answer = preference_from(last) if pair else score_from(last)
+def _response(
+    row: sqlite3.Row,
+    answers: list[sqlite3.Row],
+    items: Mapping[int, int],
+    plan: Plan,
+    exposed: frozenset[tuple[str, int]],
+) -> Response:
+    """Return one assignment with its answers, oldest first.
+
+    :param items: by version
+    :param exposed: scorers with the items that they saw in earlier sessions
+    """
+    pair = row["kind"] == "pair"
+    read = preference_from if pair else score_from
+    shown = (row["version"], row["on_the_right"]) if pair else (row["version"],)
+    gold = {gold.item: gold for gold in plan.gold}
+    first, last = (answers[0], answers[-1]) if answers else (None, None)
     return Response(
         token=row["token"],
         scorer=row["scorer"],
         kind=row["kind"],
         place=row["place"],
-        shown=(row["version"], row["on_the_right"]) if pair else (row["version"],),
+        shown=shown,
         repeat_of=row["repeat_of"],
-        gold=gold[row["item"]] if row["gold"] else None,
-        answer=answer,
+        gold=gold[items[row["version"]]] if row["gold"] else None,
+        answer=None if last is None else read(last),
         at=None if last is None else datetime.fromisoformat(last["at"]),
         changes=max(0, len(answers) - 1),
+        first_answer=None if first is None else read(first),
+        first_at=None if first is None else datetime.fromisoformat(first["at"]),
+        training=any(items[version] in plan.training for version in shown),
+        exposed=any((row["scorer"], items[version]) in exposed for version in shown),
     )
+
+
+def _exposed(db: Transaction, session: BlindSession) -> frozenset[tuple[str, int]]:
+    parameters = {
+        "session": session.id,
+        "people": json.dumps(session.plan.scorers),
+        "at": stamp(session.drawn_at),
+    }
+    return frozenset((row["scorer"], row["item"]) for row in db.execute(_EXPOSED, parameters))
 
 
 def _judgements(db: Transaction, session_id: int) -> tuple[Judgement, ...]:
