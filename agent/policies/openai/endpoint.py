@@ -260,12 +260,15 @@ class Endpoint:
         response_format: Mapping[str, Any] | None = None,
         *,
         whole: bool = False,
+        template: Mapping[str, Any] | None = None,
     ) -> Generator[Delta, None, None]:
         """Stream one turn piece by piece, the token counts last. Closing or stopping it closes the connection at
         once, so that the server is free for the next request.
 
         :param whole: request the turn in one piece, which takes less CPU time, where nobody watches it being written
         :param response_format: required form of the answer, for a server that supports it
+        :param template: arguments for the server's chat template (``chat_template_kwargs`` of vLLM and SGLang); a
+            server that refuses them fails, as without them it would be another configuration
         :raises PolicyError: there is no turn, or it is incomplete; the pieces before remain valid
         """
         body: Body = {
@@ -278,6 +281,8 @@ class Endpoint:
             body["tools"] = tools
         if response_format:
             body["response_format"] = response_format
+        if template:
+            body["chat_template_kwargs"] = dict(template)
         return client.iterate(partial(self._turn, body), stop)
 
     async def _turn(self, body: Body, put: Put) -> None:
