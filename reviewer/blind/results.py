@@ -144,7 +144,7 @@ class Results:
     judgements: tuple[Judgement, ...]
 
     def first(self, kind: Kind) -> tuple[Response, ...]:
-        """Return the assignments that count: no training, repeats or gold items; those without an answer are included."""
+        """Return the assignments that count, without training, repeats and gold items, answered or not."""
         return tuple(
             one
             for one in self.responses
@@ -212,7 +212,7 @@ def pair_votes(results: Results) -> Votes:
     rows: list[tuple[str, str, str, Preference]] = []
     for one, answer in _preference_rows(results):
         left, right = (results.traces[version] for version in one.shown)
-        a, b = sorted((left.source, right.source), key=lambda source: _source_rank(results, source))
+        a, b = sorted((left.source, right.source), key=lambda source: source_rank(results, source))
         won: dict[str, Preference] = {
             "left": "a" if left.source == a else "b",
             "right": "b" if left.source == a else "a",
@@ -264,6 +264,7 @@ def _score_number(one: Response, dimension: Dimension) -> float:
     return np.nan if score is None or score == CANNOT_TELL else float(score)
 
 
-def _source_rank(results: Results, source: str) -> tuple[int, str]:
+def source_rank(results: Results, source: str) -> tuple[int, str]:
+    """Return a key that sorts sources in the plan's order, else by name."""
     named = results.plan.sources
     return (named.index(source) if source in named else len(named), source)

@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reviewer.blind.report.answers import analysis_script, answers_csv, wrong_steps_csv
 from reviewer.blind.report.method import ReportData
 from reviewer.blind.report.page import page
 from reviewer.blind.report.statistics import report_names
@@ -18,11 +19,8 @@ from reviewer.blind.report.tables import (
     Statistics,
     all_statistics,
     judgements_csv,
-    preferences_csv,
-    scores_csv,
     session_json,
     statistics_csv,
-    wrong_steps_csv,
 )
 
 if TYPE_CHECKING:
@@ -53,15 +51,15 @@ def files(store: Store, by: str | None, session_id: int) -> dict[str, bytes]:
     material, found, content_hashes = _collect(store, by, session_id)
     results, called = material.results, material.names
     texts = {
+        "answers.csv": answers_csv(results, called),
         PAGE: page(material, found),
         "statistics.csv": statistics_csv(found.rows),
         "session.json": session_json(results, called, content_hashes),
     }
     if "scores" in results.plan.kinds:
-        texts["scores.csv"] = scores_csv(results, called)
         texts["wrong_steps.csv"] = wrong_steps_csv(results, called)
-    if "pair" in results.plan.kinds:
-        texts["preferences.csv"] = preferences_csv(results, called)
+    if (script := analysis_script(results)) is not None:
+        texts["analysis.R"] = script
     if results.judgements:
         texts["judgements.csv"] = judgements_csv(results, called)
     return {name: texts[name].encode("utf-8", "replace") for name in sorted(texts)}

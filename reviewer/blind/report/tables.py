@@ -1,4 +1,4 @@
-"""All numbers of a report in one order, and the CSV and JSON files with them and with the raw answers.
+"""All numbers of a report in one order, and their table; the answers of model judges; ``session.json``.
 No file contains a name of a person.
 """
 
@@ -22,8 +22,8 @@ from reviewer.blind.report.statistics import (
     pair_statistics,
     score_statistics,
 )
-from reviewer.blind.results import JudgeScore, Response, Results, ShownTrace
-from reviewer.blind.sheet import PreferenceAnswer, ScoreAnswer
+from reviewer.blind.results import JudgeScore, Results, ShownTrace
+from reviewer.blind.sheet import PreferenceAnswer
 
 ALL_TRACES = "all traces"
 
@@ -111,7 +111,7 @@ def _scorer_rows(found: DimensionStatistics) -> Iterator[Row]:
 def _pair_rows(found: PairStatistics) -> Iterator[Row]:
     yield from _rate_rows(found.rates, "preference", "")
     for source, strength in found.strengths.sources.items():
-        yield Row("strength", source, "", "Bradley-Terry strength", strength)
+        yield Row("strength", source, "", "Davidson strength", strength)
     yield Row("pair agreement", "all pairs", "", "raw agreement", found.agreement.raw)
     yield Row("pair agreement", "all pairs", "", "Krippendorff's alpha", found.agreement.alpha)
     for scorer, same in found.again.items():
@@ -160,7 +160,7 @@ def statistics_csv(rows: Iterable[Row]) -> str:
         "definition",
         "detail",
     )
-    return _csv(
+    return to_csv(
         head,
         (
             (
@@ -172,39 +172,6 @@ def statistics_csv(rows: Iterable[Row]) -> str:
             for e in (one.estimate,)
         ),
     )
-
-
-def scores_csv(results: Results, names: Names) -> str:
-    """Return one row per trace and scorer, repeats and gold items included."""
-    head = (
-        *("scorer", "place", "item", "use", "source", "task", "simulated", "verdict", "label"),
-        *("coherence", "consistency", "changes", "comment"),
-    )
-    return _csv(head, (_score(results, names, one) for one in _responses(results, names, "scores")))
-
-
-def preferences_csv(results: Results, names: Names) -> str:
-    """Return one row per pair and scorer, repeats included."""
-    head = (
-        *("scorer", "place", "use", "task", "left_item", "right_item", "left_source", "right_source"),
-        *("preference", "preferred_source", "changes", "comment"),
-    )
-    return _csv(head, (_preference(results, names, one) for one in _responses(results, names, "pair")))
-
-
-def wrong_steps_csv(results: Results, names: Names) -> str:
-    """Return one row per step that a scorer marked as wrong; steps count from 1."""
-    rows = (
-        (
-            *(names.scorers[one.scorer], one.place, names.items[trace.item], _use(one)),
-            *(trace.source, trace.task, int(step.removeprefix("s"))),
-        )
-        for one in _responses(results, names, "scores")
-        if isinstance(one.answer, ScoreAnswer)
-        for trace in (results.traces[one.shown[0]],)
-        for step in one.answer.wrong_steps
-    )
-    return _csv(("scorer", "place", "item", "use", "source", "task", "step"), rows)
 
 
 def judgements_csv(results: Results, names: Names) -> str:
@@ -229,7 +196,14 @@ def judgements_csv(results: Results, names: Names) -> str:
             )
         )
     head = ("judge", "item", "right_item", "coherence", "consistency", "preference", "comment")
-    return _csv((*head, "reasoning", "said", "settings"), rows)
+    return to_csv((*head, "reasoning", "said", "settings"), rows)
+
+
+def spectrum_numbers(results: Results) -> dict[str, int]:
+    """Return the number of each spectrum within the session by its SHA-256, in the order of the items."""
+    traces = sorted(results.traces.values(), key=lambda trace: trace.item)
+    shown = dict.fromkeys(trace.spectrum for trace in traces if trace.spectrum is not None)
+    return {sha256: number for number, sha256 in enumerate(shown, start=1)}
 
 
 def session_json(results: Results, names: Names, content_hashes: Mapping[int, str]) -> str:
@@ -237,6 +211,7 @@ def session_json(results: Results, names: Names, content_hashes: Mapping[int, st
 
     :param content_hashes: of each version that was shown
     """
+    spectra = spectrum_numbers(results)
     by_version = {version: names.items[trace.item] for version, trace in results.traces.items()}
     place_of = {one.token: one.place for one in results.responses}
     data = {
@@ -248,7 +223,7 @@ def session_json(results: Results, names: Names, content_hashes: Mapping[int, st
         "closed_at": results.closed_at.isoformat(),
         "notes": [names.note(note) for note in results.notes],
         "items": [
-            _item(names, one, content_hashes[one.version])
+            _item(names, one, content_hashes[one.version], spectra)
             for one in sorted(results.traces.values(), key=lambda trace: trace.item)
         ],
         "orders": {
@@ -259,6 +234,7 @@ def session_json(results: Results, names: Names, content_hashes: Mapping[int, st
                     "items": [by_version[version] for version in one.shown],
                     "repeat_of": None if one.repeat_of is None else place_of[one.repeat_of],
                     "gold": one.gold is not None,
+                    "training": one.training,
                 }
                 for one in results.responses
                 if one.scorer == initials
@@ -283,75 +259,31 @@ def _plan(results: Results, names: Names) -> dict[str, Any]:
     # An item of the plan that was shown to nobody has no number here.
     plan["items"] = [names.items[item] for item in results.plan.items if item in names.items]
     plan["gold"] = [{**gold, "item": names.items[gold["item"]]} for gold in plan["gold"] if gold["item"] in names.items]
+    plan["training"] = [names.items[item] for item in results.plan.training if item in names.items]
+    plan["analysis"]["stopping"] = names.anonymous(plan["analysis"]["stopping"])
     return plan
 
 
-def _item(names: Names, trace: ShownTrace, content_hash: str) -> dict[str, Any]:
+def _item(names: Names, trace: ShownTrace, content_hash: str, spectra: Mapping[str, int]) -> dict[str, Any]:
     return {
         "item": names.items[trace.item],
         "content_hash": content_hash,
+        "spectrum": None if trace.spectrum is None else spectra[trace.spectrum],
         "spectrum_sha256": trace.spectrum,
         "source": trace.source,
         "source_kind": trace.source_kind,
         "task": trace.task,
+        "survey": trace.survey,
+        "snr": trace.snr,
         "simulated": trace.simulated,
         "label": trace.label,
         "verdict": trace.verdict,
         "characters": trace.characters,
+        "reveals": trace.reveals,
     }
 
 
-def _score(results: Results, names: Names, one: Response) -> tuple[object, ...]:
-    trace = results.traces[one.shown[0]]
-    answer = one.answer if isinstance(one.answer, ScoreAnswer) else None
-    return (
-        names.scorers[one.scorer],
-        one.place,
-        names.items[trace.item],
-        _use(one),
-        trace.source,
-        trace.task,
-        "yes" if trace.simulated else "no",
-        trace.verdict,
-        trace.label,
-        *((answer.coherence, answer.consistency) if answer else (None, None)),
-        one.changes,
-        names.anonymous(answer.comment) if answer else "",
-    )
-
-
-def _preference(results: Results, names: Names, one: Response) -> tuple[object, ...]:
-    left, right = (results.traces[version] for version in one.shown)
-    answer = one.answer if isinstance(one.answer, PreferenceAnswer) else None
-    won = {"left": left.source, "right": right.source}.get(answer.preference) if answer else None
-    return (
-        names.scorers[one.scorer],
-        one.place,
-        _use(one),
-        left.task,
-        names.items[left.item],
-        names.items[right.item],
-        left.source,
-        right.source,
-        answer.preference if answer else None,
-        won,
-        one.changes,
-        names.anonymous(answer.comment) if answer else "",
-    )
-
-
-def _responses(results: Results, names: Names, kind: str) -> list[Response]:
-    # Not in the plan's order of scorers, which would reveal who is who.
-    order = {initials: place for place, initials in enumerate(names.scorers)}
-    responses = [one for one in results.responses if one.kind == kind]
-    return sorted(responses, key=lambda one: (order[one.scorer], one.place))
-
-
-def _use(one: Response) -> str:
-    return "gold" if one.gold is not None else "repeat" if one.repeat_of is not None else "result"
-
-
-def _csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def to_csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     written = io.StringIO()
     table = CsvTable(written, head)
     for row in rows:

@@ -62,7 +62,7 @@ class BlindMaterial:
 
 
 _TRACES = """
-SELECT DISTINCT v.id, v.item, i.drafter_name, i.drafter_kind, i.task, i.spectrum, i.simulated, i.label, i.survey,
+SELECT DISTINCT v.id, v.item, i.drafter_name, i.drafter_kind, i.task, a.spectrum, i.simulated, i.label, i.survey,
        i.snr, v.body
 FROM blind_assignments a JOIN versions v ON v.id IN (a.version, a.on_the_right) JOIN items i ON i.id = v.item
 WHERE a.session = ? ORDER BY v.id

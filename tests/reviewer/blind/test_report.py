@@ -138,10 +138,10 @@ class Words(HTMLParser):
 
 def test_a_report_has_every_file(made) -> None:
     assert list(made[2]) == [
+        "analysis.R",
+        "answers.csv",
         "judgements.csv",
-        "preferences.csv",
         "report.html",
-        "scores.csv",
         "session.json",
         "statistics.csv",
         "wrong_steps.csv",
@@ -233,7 +233,7 @@ def test_no_person_is_named(made) -> None:
     for name, content in made[2].items():
         found = re.search(rf"(?<![\w-])(?:{people})(?![\w-])", content.decode())
         assert found is None, (name, found)
-    assert {row["scorer"] for row in table(made[2], "scores.csv")} == {"S1", "S2", "S3"}
+    assert {row["scorer"] for row in table(made[2], "answers.csv")} == {"S1", "S2", "S3"}
 
 
 def test_a_scorer_who_drafted_is_anonymous_as_a_source_too(tmp_path) -> None:
@@ -249,26 +249,28 @@ def test_a_scorer_who_drafted_is_anonymous_as_a_source_too(tmp_path) -> None:
         store.blind.sessions.close("CO", session, key())
         files = report.files(store, None, session)
         report_names = names_of(store, session)
-    assert {row["source"] for row in table(files, "scores.csv")} == {SPEC, report_names.scorers["RE"]}
+    assert {row["source"] for row in table(files, "answers.csv")} == {SPEC, report_names.scorers["RE"]}
     assert all(b"Dr RE" not in content for content in files.values())
 
 
 def test_raw_answers_are_exported_as_given(made) -> None:
     store, session, files = made
     results, report_names = store.blind.results.of_session(None, session), names_of(store, session)
-    rows = {(row["scorer"], int(row["place"])): row for row in table(files, "scores.csv")}
-    rows |= {(row["scorer"], int(row["place"])): row for row in table(files, "preferences.csv")}
-    assert len(rows) == len(results.responses)
+    rows = {(row["scorer"], int(row["place"])): row for row in table(files, "answers.csv")}
+    assert len(rows) == len(results.responses) == len(table(files, "answers.csv"))
     for response in results.responses:
         row = rows[report_names.scorers[response.scorer], response.place]
         items = [str(report_names.items[results.traces[version].item]) for version in response.shown]
+        answer = response.answer
         if response.kind == "scores":
-            given = [str(response.answer.coherence), str(response.answer.consistency)]
-            assert [row["item"], row["coherence"], row["consistency"]] == [*items, *given]
+            scores = ["" if one == "cannot tell" else str(one) for one in (answer.coherence, answer.consistency)]
+            assert [row["item"], row["coherence"], row["consistency"]] == [*items, *scores]
+            assert row["coherence_cannot_tell"] == ("true" if answer.coherence == "cannot tell" else "false")
         else:
-            assert [row["left_item"], row["right_item"], row["preference"]] == [*items, response.answer.preference]
-        gold = "gold" if response.gold else "repeat" if response.repeat_of else "result"
-        assert row["use"] == gold
+            assert [row["left_item"], row["right_item"], row["preference"]] == [*items, answer.preference]
+        assert row["kind"] == response.kind
+        assert row["use"] == ("gold" if response.gold else "repeat" if response.repeat_of else "result")
+        assert row["at"] == response.at.isoformat(timespec="milliseconds")
     assert {row["step"] for row in table(files, "wrong_steps.csv")} == {"3"}
 
 
