@@ -1,18 +1,19 @@
-"""Preferences between two traces of a spectrum: rates, position bias, and Bradley-Terry strengths."""
+"""Preferences between two traces of a spectrum: rates, and position bias. Strengths of sources are in ``davidson``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Literal, cast, get_args
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.statistics import DEFAULT, FloatArray, Picks, Resampling, resampled, times_sampled
+from agent.statistics import DEFAULT, FloatArray, Resampling
+from reviewer.agreement.clustered import SOURCES, TwoWay, two_way, variance
 from reviewer.agreement.distribution import by_item, share
-from reviewer.agreement.values import Estimate, ScoresError, with_interval
+from reviewer.agreement.mixed import MIN_SCORERS
+from reviewer.agreement.values import POPULATION_BOTH, POPULATION_SPECTRA, Estimate, ScoresError
 
 Verdict = Literal["a", "b", "equal", "both bad"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -21,9 +22,13 @@ Side = Literal["left", "right", "equal", "both bad"]
 SIDES: tuple[Side, ...] = get_args(Side)
 
 _RATE = "Preference: the share of all answers to pairs of {} and {} that were {}; the interval resamples pairs."
-_DECIDED = (
-    "Preference among decided answers: the share that chose {} over {}, ties of both kinds left out; "
-    "the interval resamples pairs."
+_DECIDED = "Preference among decided answers: the share that chose {} over {}, ties of both kinds left out. "
+_DECIDED_BY_PAIRS = (
+    "The interval resamples pairs and takes the scorers as given. p is against 1/2: Student's t on the log odds, "
+    "clustered by pair; with Wilson's interval the exact binomial test, each pair counted once."
+)
+_DECIDED_BY_BOTH = (
+    "The interval and p (against 1/2) are Student's t on the log odds; pairs and scorers both count as samples. "
 )
 _POSITION = (
     "Position bias: the share of decided answers that chose the left trace; 0.5 is none, as sides are "
@@ -39,6 +44,7 @@ class Votes:
     :param pairs: which pair was shown: the unit that is resampled
     :param a: the source of one trace, ``b`` of the other; left and right are already undone
     :param verdicts: which of the two was better, or which kind of tie
+    :param scorers: who answered; empty if that is not known, or the same for all
     :raises ScoresError: arrays of different lengths, an unknown verdict, a source against itself
     """
 
@@ -46,9 +52,11 @@ class Votes:
     a: tuple[str, ...]
     b: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
+    scorers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        lengths = {name: len(getattr(self, name)) for name in ("pairs", "a", "b", "verdicts")}
+        fields = ("pairs", "a", "b", "verdicts", *(("scorers",) if self.scorers else ()))
+        lengths = {name: len(getattr(self, name)) for name in fields}
         if len(set(lengths.values())) > 1:
             raise ScoresError(f"preferences: lengths {lengths}; they must be the same")
         refuse_unknown(self.verdicts, VERDICTS)
@@ -60,15 +68,20 @@ class Votes:
         """Return all sources that were compared, sorted."""
         return tuple(sorted({*self.a, *self.b}))
 
-    def between(self, source: str, other: str) -> tuple[tuple[str, ...], tuple[Verdict, ...]]:
-        """Return pairs and verdicts of the comparisons of two sources, with ``source`` as "a"."""
+    def between(self, source: str, other: str) -> Votes:
+        """Return the comparisons of two sources, with ``source`` as "a"."""
         turned: dict[Verdict, Verdict] = {"a": "b", "b": "a"}
-        kept = [
-            (pair, verdict if a == source else turned.get(verdict, verdict))
-            for pair, a, b, verdict in zip(self.pairs, self.a, self.b, self.verdicts, strict=True)
-            if {a, b} == {source, other}
-        ]
-        return tuple(pair for pair, _ in kept), tuple(verdict for _, verdict in kept)
+        kept = [i for i, both in enumerate(zip(self.a, self.b, strict=True)) if set(both) == {source, other}]
+        return Votes(
+            tuple(self.pairs[i] for i in kept),
+            (source,) * len(kept),
+            (other,) * len(kept),
+            tuple(
+                self.verdicts[i] if self.a[i] == source else turned.get(self.verdicts[i], self.verdicts[i])
+                for i in kept
+            ),
+            tuple(self.scorers[i] for i in kept) if self.scorers else (),
+        )
 
 
 @dataclass(frozen=True)
@@ -94,35 +107,28 @@ def preference_rate(votes: Votes, source: str, other: str, resampling: Resamplin
     n is the answers; ``detail`` has the counts and the number of pairs, by which the interval is resampled
     (Wilson's where resamples say nothing: see ``distribution.share``). Undefined when the two never met;
     ``preferred`` also when every answer was a tie.
+
+    With at least ``MIN_SCORERS`` scorers, the interval of ``preferred`` holds for new spectra and new scorers; else,
+    and where all decided answers are the same, for new spectra and these scorers. ``detail["population"]`` says which,
+    ``detail["p_value"]`` is two-sided against 1/2. The other rates are always of these scorers.
     """
-    pairs, verdicts = votes.between(source, other)
-    counts = {verdict: verdicts.count(verdict) for verdict in VERDICTS}
+    met = votes.between(source, other)
+    counts = {verdict: met.verdicts.count(verdict) for verdict in VERDICTS}
     detail = {
         "wins": counts["a"],
         "losses": counts["b"],
         "equal": counts["equal"],
         "both_bad": counts["both bad"],
-        "pairs": len(set(pairs)),
+        "pairs": len(set(met.pairs)),
+        "population": POPULATION_SPECTRA,
     }
 
     def rate(words: str, hit: Verdict) -> Estimate:
-        hits, every = by_item(pairs, chosen(verdicts, hit), np.ones(len(pairs)))
+        hits, every = by_item(met.pairs, chosen(met.verdicts, hit), np.ones(len(met.pairs)))
         definition = _RATE.format(source, other, words)
         none = f"{source} and {other} were never compared"
-        return share(hits, every, definition, resampling, none=none, n=len(pairs), n_of="answers", detail=detail)
+        return share(hits, every, definition, resampling, none=none, n=len(met.pairs), n_of="answers", detail=detail)
 
-    wins, decided = by_item(pairs, chosen(verdicts, "a"), chosen(verdicts, "a", "b"))
-    every_tie = "every answer was a tie" if pairs else f"{source} and {other} were never compared"
-    preferred = share(
-        wins,
-        decided,
-        _DECIDED.format(source, other),
-        resampling,
-        none=every_tie,
-        n=counts["a"] + counts["b"],
-        n_of="decided answers",
-        detail=detail,
-    )
     return Preference(
         source,
         other,
@@ -130,8 +136,69 @@ def preference_rate(votes: Votes, source: str, other: str, resampling: Resamplin
         rate(f"for {other}", "b"),
         rate("ties, equal", "equal"),
         rate("ties, both bad", "both bad"),
-        preferred,
+        _preferred(met, source, other, detail, resampling),
     )
+
+
+def _preferred(met: Votes, source: str, other: str, detail: dict[str, Any], resampling: Resampling) -> Estimate:
+    """Return the share of wins among decided answers, from the comparisons of these two sources."""
+    definition = _DECIDED.format(source, other)
+    kept = np.flatnonzero(chosen(met.verdicts, "a", "b"))
+    won = chosen([met.verdicts[i] for i in kept], "a").astype(float)
+    pairs = [met.pairs[i] for i in kept]
+    both = _over_both(won, pairs, [met.scorers[i] for i in kept] if met.scorers else [], resampling)
+    if both is not None:
+        value = float(won.mean())
+        log_odds = np.log([value / (1 - value)])
+        low, high = (float(1 / (1 + np.exp(-end[0]))) for end in both.interval(log_odds, resampling.confidence))
+        known = detail | {
+            "interval": "Student's t, by pair and scorer",
+            "population": POPULATION_BOTH,
+            "scorers": both.scorers,
+            "p_value": both.p_values(log_odds)[0],
+            "standard_error_log_odds": both.errors[0],
+            "degrees_of_freedom": both.freedom[0],
+        }
+        words = definition + _DECIDED_BY_BOTH + SOURCES
+        return Estimate(value, low, high, len(won), words, "", known, "decided answers")
+    wins, decided = by_item(pairs, won, np.ones(len(won)))
+    found = share(
+        wins,
+        decided,
+        definition + _DECIDED_BY_PAIRS,
+        resampling,
+        none="every answer was a tie" if met.pairs else f"{source} and {other} were never compared",
+        n=len(won),
+        n_of="decided answers",
+        detail=detail,
+    )
+    if found.value is None:
+        return found
+    return replace(found, detail={**found.detail, "p_value": _p_by_pairs(won, pairs, found)})
+
+
+def _over_both(won: FloatArray, pairs: Sequence[str], scorers: Sequence[str], resampling: Resampling) -> TwoWay | None:
+    """Return the standard error of the log odds, None with too few scorers or pairs or where nothing varies."""
+    few = len(set(scorers)) < MIN_SCORERS or len(set(pairs)) < resampling.few
+    if few or won.min() == won.max():
+        return None
+    found = two_way(_of_log_odds(won), pairs, scorers)
+    return found if found.errors[0] > 0 else None
+
+
+def _of_log_odds(won: FloatArray) -> FloatArray:
+    """(n_answers, 1): what each answer adds to the log odds of the share of wins."""
+    rate = won.mean()
+    return cast(FloatArray, ((won - rate) / (len(won) * rate * (1 - rate)))[:, None])
+
+
+def _p_by_pairs(won: FloatArray, pairs: Sequence[str], found: Estimate) -> float:
+    from scipy.stats import binomtest, t
+
+    n, rate = len(set(pairs)), float(won.mean())
+    if str(found.detail["interval"]).startswith("Wilson") or (spread := variance(_of_log_odds(won), pairs)[0]) <= 0:
+        return float(binomtest(round(rate * n), n).pvalue)
+    return float(2 * t.sf(abs(np.log(rate / (1 - rate))) / np.sqrt(spread), n - 1))
 
 
 def position_bias(pairs: Sequence[str], sides: Sequence[Side], resampling: Resampling = DEFAULT) -> Estimate:
@@ -171,152 +238,3 @@ def refuse_unknown(found: Sequence[str], known: Sequence[str]) -> None:
     """Check the answers. :raises ScoresError: one is unknown"""
     if strange := next((one for one in found if one not in known), None):
         raise ScoresError(f"preferences: {strange!r} is no answer; they are {', '.join(known)}")
-
-
-ALPHA = 0.1
-"""Strength of the regularisation. Ten wins of ten then make a lead of 3.4 and not an infinite one."""
-
-_DEFINITION = (
-    "Bradley-Terry strength: the log odds that a source is preferred to one of strength 0; the "
-    "difference of two strengths is the log odds between them. A tie, of either kind, is half a win "
-    "for each. Held finite by a normal prior (regularisation {:g}, choix); strengths add up to 0. "
-    "Bradley & Terry 1952, Biometrika 39, 324."
-)
-_STEPS = 30
-
-
-@dataclass(frozen=True)
-class Strengths:
-    """The strength of each source, strongest first.
-
-    :param caution: which part of the order is due to the regularisation alone; empty if none
-    """
-
-    sources: Mapping[str, Estimate]
-    caution: str = ""
-
-
-def bradley_terry(votes: Votes, alpha: float = ALPHA, resampling: Resampling = DEFAULT) -> Strengths:
-    """Return strengths by choix (maximum a posteriori, ``opt_pairwise``), pairs resampled for the intervals.
-
-    n is the comparisons in which a source was; ``detail`` has its wins (half ones too) and its chance against
-    a source of strength 0. Undefined for all when the sources form groups that were never compared with each
-    other. When some never lost to others (Ford 1957: no finite strengths without
-    regularisation), ``caution`` and each ``reason`` say so.
-
-    :param alpha: regularisation, greater than 0; the prior's variance is 1 / (2 alpha)
-    """
-    if alpha <= 0:
-        raise ValueError(f"alpha is {alpha:g}; it must be greater than 0")
-    sources = votes.sources
-    definition = _DEFINITION.format(alpha)
-    per_pair = _wins(votes, sources)
-    wins = per_pair.sum(axis=0)
-    met = (wins + wins.T).sum(axis=1)
-    if why := _apart(wins, sources):
-        missing = {
-            source: Estimate.undefined(why, int(met[i]), definition, n_of="comparisons")
-            for i, source in enumerate(sources)
-        }
-        return Strengths(missing, why)
-    if not sources:
-        return Strengths({}, "nothing was compared")
-    caution = _one_sided(wins, sources, alpha)
-    values = _strengths_by_choix(wins, alpha)
-    sizes = (len(per_pair),)
-    statistic = partial(_resampled, per_pair, alpha)
-    resamples = resampled(statistic, sizes, resampling.resamples, resampling.seed, 4 * len(sources) ** 2)
-    found = {}
-    for i in np.argsort(-values, kind="stable"):
-        detail = {"wins": wins[i].sum(), "chance_against_strength_0": 1 / (1 + np.exp(-values[i]))}
-        found[sources[i]] = with_interval(
-            definition,
-            float(values[i]),
-            resamples[:, i],
-            sizes,
-            resampling,
-            n=int(met[i]),
-            n_of="comparisons",
-            detail=detail,
-            caution=caution,
-            of="pairs",
-        )
-    return Strengths(found, caution)
-
-
-def _wins(votes: Votes, sources: tuple[str, ...]) -> FloatArray:
-    """(n_pairs, n_sources, n_sources): how often the row's source beat the column's, a tie half for each."""
-    names = {name: i for i, name in enumerate(sources)}
-    pairs = {name: i for i, name in enumerate(sorted(set(votes.pairs)))}
-    wins = np.zeros((len(pairs), len(sources), len(sources)))
-    for pair, a, b, verdict in zip(votes.pairs, votes.a, votes.b, votes.verdicts, strict=True):
-        for_a = {"a": 1.0, "b": 0.0}.get(verdict, 0.5)
-        wins[pairs[pair], names[a], names[b]] += for_a
-        wins[pairs[pair], names[b], names[a]] += 1 - for_a
-    return wins
-
-
-def _groups(wins: FloatArray, sources: tuple[str, ...], connection: str) -> list[list[str]]:
-    from scipy.sparse.csgraph import connected_components
-
-    _, label = connected_components(wins > 0, connection=connection)
-    return [[source for source, its in zip(sources, label, strict=True) if its == one] for one in np.unique(label)]
-
-
-def _apart(wins: FloatArray, sources: tuple[str, ...]) -> str:
-    if not sources:
-        return ""
-    groups = _groups(wins, sources, "weak")
-    if len(groups) == 1:
-        return ""
-    return "never compared, directly or through others: " + " | ".join(", ".join(one) for one in groups)
-
-
-def _one_sided(wins: FloatArray, sources: tuple[str, ...], alpha: float) -> str:
-    groups = _groups(wins, sources, "strong")
-    if len(groups) == 1:
-        return ""
-    index = {source: i for i, source in enumerate(sources)}
-    never_lost, never_won = [], []
-    for group in groups:
-        inside = [index[source] for source in group]
-        outside = [i for i in range(len(sources)) if i not in inside]
-        if wins[np.ix_(outside, inside)].sum() == 0:
-            never_lost.append(", ".join(group))
-        elif wins[np.ix_(inside, outside)].sum() == 0:
-            never_won.append(", ".join(group))
-    sentences = [f"{one} never lost to another" for one in never_lost]
-    sentences += [f"{one} never won against another" for one in never_won]
-    return f"{'; '.join(sentences)}: only the regularisation ({alpha:g}) keeps the strengths finite"
-
-
-def _strengths_by_choix(wins: FloatArray, alpha: float) -> FloatArray:
-    """Return strengths by choix. It takes whole wins, so every comparison counts twice and the prior is doubled."""
-    from choix import opt_pairwise
-
-    twice = np.rint(2 * wins).astype(int)
-    data = [(int(i), int(j)) for i, j in np.argwhere(twice) for _ in range(twice[i, j])]
-    found = opt_pairwise(len(wins), data, alpha=2 * alpha, method="Newton-CG", tol=1e-8)
-    return cast(FloatArray, np.asarray(found, dtype=float))
-
-
-def _resampled(per_pair: FloatArray, alpha: float, picks: Picks) -> FloatArray:
-    """(resamples, n_sources): the same maximum for every resample, by Newton's method on all of them at once."""
-    n_pairs, n_sources, _ = per_pair.shape
-    wins = (times_sampled(picks, n_pairs) @ per_pair.reshape(n_pairs, -1)).reshape(-1, n_sources, n_sources)
-    met = wins + wins.transpose(0, 2, 1)
-    strengths = np.zeros((len(picks), n_sources))
-    prior = 2 * alpha * np.eye(n_sources)
-    for _ in range(_STEPS):
-        apart = strengths[:, :, None] - strengths[:, None, :]
-        chance = 1 / (1 + np.exp(-apart))
-        gradient = (wins - met * chance).sum(axis=2) - 2 * alpha * strengths
-        curvature = met * chance * (1 - chance)
-        hessian = prior - curvature
-        hessian[:, range(n_sources), range(n_sources)] += curvature.sum(axis=2)
-        step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
-        # Far from the maximum a full Newton step may overshoot; two units are far on a scale of log odds.
-        strengths = strengths + step / np.maximum(1.0, abs(step).max(axis=1, keepdims=True) / 2)
-        if abs(step).max() < 1e-9:
-            break
-    return cast(FloatArray, strengths)

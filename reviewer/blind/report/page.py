@@ -158,7 +158,7 @@ def _figures(key: str, found: Statistics, rows: Sequence[Row]) -> Iterable[str]:
     elif key == "pairs" and found.pairs is not None:
         title = "Shares of the answers to pairs"
         yield _figure(figures.preferences(found.pairs.rates, title), title)
-        yield _forest(rows, "strength", "Bradley-Terry strength", "Bradley-Terry strength", -1, 1, 0)
+        yield _forest(rows, "strength", "Davidson strength", "Davidson strength", -1, 1, 0)
     elif key == "judges":
         counts = "".join(
             f"<li>{escape(one.judge)}: {one.judgements} judgements; {one.unread} answers could not be read; "

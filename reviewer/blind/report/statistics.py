@@ -12,6 +12,7 @@ from random import Random
 
 import numpy as np
 
+from reviewer.agreement.davidson import Strengths, davidson
 from reviewer.agreement.distribution import (
     ByCorrectness,
     Distribution,
@@ -23,10 +24,8 @@ from reviewer.agreement.distribution import (
 from reviewer.agreement.pairs import PairAgreement, pair_agreement
 from reviewer.agreement.preference import (
     Preference,
-    Strengths,
     Verdict,
     Votes,
-    bradley_terry,
     position_bias,
     preference_rate,
 )
@@ -287,7 +286,7 @@ def pair_statistics(results: Results, names: Names) -> PairStatistics | None:
     return PairStatistics(
         votes=votes,
         rates=preference_rates(votes, sources(results)),
-        strengths=bradley_terry(votes),
+        strengths=davidson(votes),
         position=position_bias(*tables.shown_sides(results)),
         length=length_bias(votes.pairs, votes.verdicts, *_lengths(results, votes, [s.shown for s in answered])),
         agreement=_in_scorer_terms(round_agreement(votes.pairs, scorers, votes.verdicts)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -10,52 +12,11 @@ from sklearn.metrics import cohen_kappa_score
 
 from agent.statistics import FloatArray, Resampling, once
 from reviewer.agreement.pairs import _kappas, pair_agreement, raw_agreement, spearman, weighted_kappa
-from reviewer.agreement.preference import (
-    VERDICTS,
-    Verdict,
-    Votes,
-    _resampled,
-    _strengths_by_choix,
-    _wins,
-    bradley_terry,
-    position_bias,
-    preference_rate,
-)
+from reviewer.agreement.preference import Verdict, Votes, position_bias, preference_rate
 from reviewer.agreement.raters import flip_rate, in_both_orders, length_bias
-from reviewer.agreement.values import Scores, ScoresError
+from reviewer.agreement.values import POPULATION_BOTH, POPULATION_SPECTRA, Scores, ScoresError
+from tests.support.preferences import any_votes, many, panel, votes
 from tests.support.scored import NONE, QUICK, campaign, of_equal, table, tables
-
-# Agresti 2002, Categorical Data Analysis, table 10.10: games won by the row's team from the column's, 1987.
-TEAMS = ("Milwaukee", "Detroit", "Toronto", "New York", "Boston", "Cleveland", "Baltimore")
-GAMES = (
-    (0, 7, 9, 7, 7, 9, 11),
-    (6, 0, 7, 5, 11, 9, 9),
-    (4, 6, 0, 7, 7, 8, 12),
-    (6, 8, 6, 0, 6, 7, 10),
-    (6, 2, 6, 7, 0, 7, 12),
-    (4, 4, 5, 6, 6, 0, 6),
-    (2, 4, 1, 3, 1, 7, 0),
-)
-
-
-def votes(*given_votes: tuple[str, str, Verdict], pairs: list[str] | None = None) -> Votes:
-    """Votes on one pair each, unless ``pairs`` names the pairs."""
-    names = tuple(pairs or (f"p{i:03}" for i in range(len(given_votes))))
-    return Votes(names, *(tuple(v[i] for v in given_votes) for i in range(3)))  # type: ignore[arg-type]
-
-
-def many(a: str, b: str, wins: int, losses: int = 0, equal: int = 0, bad: int = 0) -> Votes:
-    outcomes: list[Verdict] = ["a"] * wins + ["b"] * losses + ["equal"] * equal + ["both bad"] * bad
-    return votes(*((a, b, outcome) for outcome in outcomes))
-
-
-any_votes = st.lists(
-    st.tuples(st.sampled_from("xyz"), st.sampled_from("xyz"), st.sampled_from(VERDICTS)).filter(
-        lambda vote: vote[0] != vote[1]
-    ),
-    max_size=14,
-)
-
 
 # ---- rates
 
@@ -123,94 +84,80 @@ def test_invalid_votes_are_refused() -> None:
         Votes(("p",), ("x",), ("y",), ())
 
 
-# ---- strengths
+# ---- scorers as a sample
 
 
-def test_strengths_of_the_american_league_of_1987() -> None:
-    """Differences from Baltimore, as R's BradleyTerry2 documents them for these games."""
-    wins = np.array(GAMES, dtype=float)
-    for found in (_strengths_by_choix(wins, 1e-7), _resampled(wins[None], 1e-7, once(1))[0]):
-        lead = dict(zip(TEAMS, found - found[-1], strict=True))
-        assert lead["Milwaukee"] == pytest.approx(1.5814, abs=5e-4)
-        assert lead["Detroit"] == pytest.approx(1.4364, abs=5e-4)
-        assert lead["Toronto"] == pytest.approx(1.2945, abs=5e-4)
-        assert lead["New York"] == pytest.approx(1.2476, abs=5e-4)
-        assert lead["Boston"] == pytest.approx(1.1077, abs=5e-4)
-        assert lead["Cleveland"] == pytest.approx(0.6839, abs=5e-4)
+def test_an_interval_for_new_scorers_is_wider_where_scorers_differ() -> None:
+    """Three scorers with 30, 20 and 10 wins of 40."""
+    made = panel([[i < 30, i % 2 == 0, i >= 30] for i in range(40)])
+    new = preference_rate(made, "x", "y").preferred
+    same = preference_rate(replace(made, scorers=()), "x", "y").preferred
+    assert (new.value, new.n) == (same.value, same.n) == (0.5, 120)
+    assert (new.detail["population"], same.detail["population"]) == (POPULATION_BOTH, POPULATION_SPECTRA)
+    # By hand: deviations 10, 0, -10, so a variance of 3/2 * 200 = 300 by scorers; 120/4 = 30 is the Fisher information.
+    assert new.detail["standard_error_log_odds"] == pytest.approx(300**0.5 / 30)
+    assert new.detail["degrees_of_freedom"] == pytest.approx(2)
+    half = 4.302653 * 300**0.5 / 30
+    assert (new.low, new.high) == pytest.approx((1 / (1 + np.exp(half)), 1 / (1 + np.exp(-half))))
+    assert new.low is not None
+    assert same.low is not None
+    assert new.low < 0.2 < same.low
 
 
-@given(any_votes, st.sampled_from([0.01, 0.1, 1.0]), st.integers(0, 2**32 - 1))
-def test_the_strengths_of_a_resample_equal_those_of_choix(
-    given_votes: list[tuple[str, str, Verdict]], alpha: float, seed: int
-) -> None:
-    made = votes(*given_votes)
-    if not given_votes:
-        return
-    per_pair = _wins(made, made.sources)
-    picks = np.random.default_rng(seed).integers(len(per_pair), size=(2, len(per_pair)))
-    for row, computed in zip(picks, _resampled(per_pair, alpha, picks), strict=True):
-        reference = _strengths_by_choix(per_pair[row].sum(axis=0), alpha)
-        np.testing.assert_allclose(computed, reference, atol=2e-4)
+def test_scorers_who_answer_alike_count_as_pairs_do() -> None:
+    """Six equal answers to each of 40 pairs: the variance is that of 40 answers, with 39 degrees of freedom."""
+    found = preference_rate(panel([[i % 4 != 0] * 6 for i in range(40)]), "x", "y").preferred
+    assert found.value == 0.75
+    assert found.detail["standard_error_log_odds"] == pytest.approx((40 / 39 / (40 * 0.75 * 0.25)) ** 0.5)
+    assert found.detail["degrees_of_freedom"] == pytest.approx(39)
 
 
-def test_strengths_are_sorted_have_intervals_and_sum_to_zero() -> None:
-    games = [(TEAMS[i], TEAMS[j], "a") for i, row in enumerate(GAMES) for j, won in enumerate(row) for _ in range(won)]
-    found = bradley_terry(votes(*games))  # type: ignore[arg-type]
-    assert next(iter(found.sources)) == "Milwaukee"
-    assert list(found.sources)[-1] == "Baltimore"
-    assert found.caution == ""
-    values = [strength.value for strength in found.sources.values()]
-    assert sum(value for value in values if value is not None) == pytest.approx(0, abs=1e-6)
-    baltimore = found.sources["Baltimore"]
-    assert (baltimore.n, baltimore.detail["wins"]) == (78, 18)
-    assert baltimore.low is not None
-    assert baltimore.high is not None
-    assert baltimore.low < (baltimore.value or 0) < baltimore.high < 0
+def test_the_p_value_and_the_interval_agree() -> None:
+    rng = np.random.default_rng(3)
+    for seed in range(60):
+        taste = rng.normal(0.5, 0.5, 4)
+        made = panel(rng.random((12, 4)) < 1 / (1 + np.exp(-taste)))
+        found = preference_rate(made, "x", "y", Resampling(seed=seed)).preferred
+        assert found.low is not None
+        assert found.high is not None
+        assert (found.detail["p_value"] < 0.05) == (not found.low <= 0.5 <= found.high)
 
 
-def test_a_tie_of_either_kind_is_half_a_win_for_each() -> None:
-    tied = bradley_terry(many("x", "y", 4, 2, 1, 1)).sources
-    halved = bradley_terry(many("x", "y", 5, 3)).sources
-    assert tied["x"].value == pytest.approx(halved["x"].value)
-    assert tied["x"].detail["wins"] == 5
+def test_a_preference_by_two_scorers_is_of_these_scorers() -> None:
+    found = preference_rate(panel([[i % 3 > 0, i % 5 > 0] for i in range(30)]), "x", "y").preferred
+    assert found.detail["population"] == POPULATION_SPECTRA
+    assert found.detail["interval"] == "bootstrap by item"
+    assert 0 < found.detail["p_value"] < 0.05
 
 
-def test_ten_wins_of_ten_have_a_finite_strength_and_a_caution() -> None:
-    found = bradley_terry(many("x", "y", 10))
-    assert found.sources["x"].value == pytest.approx(1.68, abs=5e-3)
-    assert found.caution == (
-        "x never lost to another; y never won against another: only the regularisation (0.1) keeps the strengths finite"
+def test_scorers_with_ties_only_do_not_count_as_scorers() -> None:
+    made = panel([[i % 3 > 0, i % 5 > 0, i % 2 > 0] for i in range(30)])
+    tied = replace(
+        made, verdicts=tuple("equal" if s == "S3" else v for s, v in zip(made.scorers, made.verdicts, strict=True))
     )
-    assert found.sources["x"].reason == found.caution
+    assert preference_rate(made, "x", "y").preferred.detail["population"] == POPULATION_BOTH
+    assert preference_rate(tied, "x", "y").preferred.detail["population"] == POPULATION_SPECTRA
 
 
-def test_groups_that_were_never_compared_have_no_strengths() -> None:
-    found = bradley_terry(votes(*[("x", "y", "a"), ("y", "x", "a"), ("v", "w", "a"), ("w", "v", "equal")] * 3))
-    assert found.caution == "never compared, directly or through others: v, w | x, y"
-    for strength in found.sources.values():
-        assert str(strength) == f"undefined: {found.caution}"
-
-
-def test_few_pairs_have_strengths_without_an_interval() -> None:
-    found = bradley_terry(many("x", "y", 2, 1)).sources["x"]
-    assert found.value is not None
-    assert found.reason == "fewer than 5 pairs"
-
-
-def test_nothing_compared_has_no_strengths() -> None:
-    found = bradley_terry(votes())
-    assert (dict(found.sources), found.caution) == ({}, "nothing was compared")
-
-
-def test_regularisation_cannot_be_left_out() -> None:
-    with pytest.raises(ValueError, match="greater than 0"):
-        bradley_terry(many("x", "y", 3), alpha=0)
+def test_where_everybody_chose_the_same_the_interval_is_wilsons_and_p_that_of_a_sign_test() -> None:
+    found = preference_rate(panel([[True] * 3] * 10), "x", "y").preferred
+    assert found.low == pytest.approx(0.722, abs=5e-4)
+    assert found.detail["population"] == POPULATION_SPECTRA
+    assert found.detail["p_value"] == pytest.approx(2 / 2**10)
 
 
 @given(any_votes)
-def test_every_strength_is_a_number_or_has_a_reason(given_votes: list[tuple[str, str, Verdict]]) -> None:
-    for strength in bradley_terry(votes(*given_votes), resampling=QUICK).sources.values():
-        assert strength.value is not None or strength.reason
+def test_the_p_value_does_not_depend_on_which_source_is_first(given_votes: list[tuple[str, str, Verdict]]) -> None:
+    names = tuple(f"S{i % 3}" for i in range(len(given_votes)))
+    made = replace(votes(*given_votes, pairs=[f"p{i // 2}" for i in range(len(given_votes))]), scorers=names)
+    one, other = (preference_rate(made, *both, QUICK).preferred for both in (("x", "y"), ("y", "x")))
+    assert one.detail.get("p_value") == pytest.approx(other.detail.get("p_value"))
+    assert one.value is None or 0 <= one.detail["p_value"] <= 1
+
+
+def test_scorers_are_as_many_as_answers() -> None:
+    with pytest.raises(ScoresError, match=r"lengths .*'scorers': 1"):
+        Votes(("p", "q"), ("x", "x"), ("y", "y"), ("a", "b"), ("S1",))
 
 
 # ---- position, order, length
@@ -280,16 +227,6 @@ def test_without_a_choice_between_lengths_there_is_no_length_bias(verdict: Verdi
 def test_lengths_are_as_many_as_answers() -> None:
     with pytest.raises(ScoresError, match="2 lengths for 1 answers"):
         length_bias(["p"], ["a"], [1, 2], [2, 3])
-
-
-def test_the_resampling_sets_the_seed() -> None:
-    made = many("x", "y", 30, 20, 7)
-    same, other = (
-        bradley_terry(made, resampling=Resampling(seed=0)),
-        bradley_terry(made, resampling=Resampling(seed=9)),
-    )
-    assert bradley_terry(made) == same
-    assert same.sources["x"].low != other.sources["x"].low
 
 
 def test_kappa_and_raw_agreement_of_fifty_grant_proposals() -> None:
