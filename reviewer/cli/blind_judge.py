@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -13,12 +14,12 @@ from reviewer.cli.draft import add_costs
 
 if TYPE_CHECKING:
     from agent.conversation import Stop
-    from agent.policies import Sampling
     from agent.policies.openai.endpoint import Endpoint
     from agent.policies.servers import Server
     from reviewer.agreement.values import Estimate
     from reviewer.blind.judge.model import Judge
     from reviewer.blind.judge.run import JudgeRun
+    from reviewer.blind.judge.settings import JudgeSettings
     from reviewer.blind.plan import Dimension
     from reviewer.drafting.budget import Budget
     from reviewer.store import BlindSession, Store
@@ -31,6 +32,7 @@ def add(parser: ArgumentParser) -> None:
     add_session(parser)
     _add_who(parser)
     _add_what(parser)
+    _add_how(parser)
     parser.add_argument(
         "--concurrency",
         type=at_least_one,
@@ -61,13 +63,47 @@ def _add_what(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("the questions")
     seen = group.add_mutually_exclusive_group()
     seen.add_argument("--pictures", action="store_true", help="with the pictures of the trace (default)")
-    seen.add_argument("--text-only", action="store_true", help="without pictures, for models that cannot see")
+    seen.add_argument(
+        "--text-only",
+        action="store_true",
+        help="without pictures, for models that cannot see: values measured in the spectrum take their place",
+    )
+    seen.add_argument("--no-values", action="store_true", help="without pictures and without measured values")
     group.add_argument(
         "--dimension",
         choices=("both", "coherence", "consistency"),
         default="both",
         help="what to score; a judge of one dimension gets no pairs (both)",
     )
+    group.add_argument("--separately", action="store_true", help="one request per dimension")
+    group.add_argument("--samples", type=at_least_one, default=1, metavar="K", help="answers per question (1)")
+
+
+def _add_how(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("settings of the model", "They override those of --preset.")
+    group.add_argument("--preset", metavar="NAME", help="settings for a model that is known, e.g. astrosage-70b")
+    system = group.add_mutually_exclusive_group()
+    system.add_argument("--system", metavar="TEXT", help="text of the system message, before the instructions")
+    system.add_argument("--system-file", type=Path, metavar="FILE", help="the same, from a file")
+    group.add_argument(
+        "--instructions-in",
+        choices=("system", "user"),
+        help="message with the instructions; user for models whose system message is only a switch (system)",
+    )
+    group.add_argument(
+        "--reasoning",
+        choices=("on", "off", "server"),
+        help="whether the model reasons before it answers; with on, no JSON schema is sent. A preset also switches "
+        "it; without one, use --system or --chat-template-kwargs (server: as the server has it)",
+    )
+    group.add_argument(
+        "--chat-template-kwargs",
+        type=_template,
+        metavar="JSON",
+        help="""arguments for the server's chat template, e.g. '{"enable_thinking": true}'""",
+    )
+    group.add_argument("--temperature", type=float, metavar="T", help="0 to 2 (0)")
+    group.add_argument("--top-p", type=float, metavar="P", help="above 0, at most 1 (1)")
     group.add_argument(
         "--max-tokens",
         type=at_least_one,
@@ -75,6 +111,12 @@ def _add_what(parser: ArgumentParser) -> None:
         help="largest number of tokens of an answer, reasoning included (4096)",
     )
     group.add_argument("--seed", type=int, metavar="N", help="sent with each question (1)")
+    group.add_argument(
+        "--context",
+        type=at_least_one,
+        metavar="N",
+        help="largest number of tokens of a question and its answer (what the server reports)",
+    )
 
 
 def run(arguments: Namespace) -> int:
@@ -97,7 +139,8 @@ def run(arguments: Namespace) -> int:
     print_result(arguments, result, "\n".join((_summary(arguments, judge, tally, spending), *lines)))
     if stopped:
         raise KeyboardInterrupt
-    return CHECK_FAILED if tally.failed or tally.unreadable or tally.gone else DONE
+    incomplete = tally.failed or tally.too_long or tally.unreadable or tally.gone
+    return CHECK_FAILED if incomplete else DONE
 
 
 def _run_judge(arguments: Namespace, store: Store, judge: Judge, spending: Budget) -> tuple[JudgeRun, bool]:
@@ -132,7 +175,7 @@ def _rank_correlations(store: Store, by: str | None, session: BlindSession, judg
 
     results = store.blind.results.of_session(by, session.id)
     found: dict[str, Estimate] = {}
-    for dimension in judge.briefing.dimensions if "scores" in session.plan.kinds else ():
+    for dimension in judge.configuration.dimensions if "scores" in session.plan.kinds else ():
         found[dimension] = rank_correlation(results, dimension, judge.name)
         if len(judges := judge_scores(results, dimension).raters) > 1:
             found[f"{dimension}, mean of {len(judges)} judges"] = rank_correlation(results, dimension)
@@ -142,37 +185,83 @@ def _rank_correlations(store: Store, by: str | None, session: BlindSession, judg
 def _judge(arguments: Namespace, session: BlindSession) -> Judge:
     """Return the judge. :raises CannotRun: its settings cannot be used, or the server does not answer"""
     from reviewer.blind.judge.model import Judge
-    from reviewer.blind.judge.prompts import Briefing
 
     if session.rubric is None:
         raise CannotRun(f"session {session.id}: found it {session.state}, expected one that is or was open")
-    endpoint, sampling = _endpoint(arguments)
+    endpoint, settings = _endpoint_and_settings(arguments)
     health = endpoint.check()
     if not health.ok:
         raise CannotRun(health.sentence)
-    both: tuple[Dimension, ...] = ("coherence", "consistency")
-    dimensions = both if arguments.dimension == "both" else (arguments.dimension,)
-    how = (["text only"] if arguments.text_only else []) + ([] if len(dimensions) == 2 else [arguments.dimension])
+    how = [] if settings.sees == "pictures" else [{"text": "text only"}.get(settings.sees, settings.sees)]
+    how += [] if len(settings.dimensions) == 2 else [arguments.dimension]
+    how += [] if settings.reasoning == "server" else [f"reasoning {settings.reasoning}"]
+    how += ["separately"] if settings.separately else []
+    how += [f"{settings.samples} samples"] if settings.samples > 1 else []
     name = arguments.name or health.model + (f" ({', '.join(how)})" if how else "")
-    briefing = Briefing(session.rubric, dimensions, not arguments.text_only)
-    return Judge(name, endpoint, briefing, sampling)
+    return Judge(name, endpoint, session.rubric, settings)
 
 
-def _endpoint(arguments: Namespace) -> tuple[Endpoint, Sampling]:
+def _endpoint_and_settings(arguments: Namespace) -> tuple[Endpoint, JudgeSettings]:
+    """Return the server, and the settings: those of the preset, overridden by options.
+
+    :raises CannotRun: a setting that cannot be used
+    """
     from agent.policies.openai.endpoint import Endpoint
     from agent.policies.servers import RosterError
-    from reviewer.blind.judge.model import SAMPLING
+    from reviewer.blind.judge.settings import JudgeSettings, preset_settings
 
     try:
         server = _server(arguments)
         endpoint = Endpoint(server.url, arguments.model or server.model, server.api_key())
-        return endpoint, replace(
-            SAMPLING,
-            max_tokens=arguments.max_tokens or server.max_tokens or SAMPLING.max_tokens,
-            seed=SAMPLING.seed if arguments.seed is None else arguments.seed,
-        )
+        if arguments.preset is None:
+            chosen = JudgeSettings(reasoning=arguments.reasoning or "server")
+        else:
+            chosen = preset_settings(arguments.preset, arguments.reasoning)
+        largest = server.max_tokens if arguments.preset is None else None
+        return endpoint, replace(chosen, **_overrides(arguments, chosen, largest))
     except (RosterError, ValueError) as error:
         raise CannotRun(str(error)) from error
+
+
+def _overrides(arguments: Namespace, chosen: JudgeSettings, largest: int | None) -> dict[str, Any]:
+    """Return the settings that were given as options.
+
+    :param largest: tokens of an answer, where no option says it
+    """
+    both: tuple[Dimension, ...] = ("coherence", "consistency")
+    dimensions = both if arguments.dimension == "both" else (arguments.dimension,)
+    seen = {"pictures": arguments.pictures, "measured values": arguments.text_only, "text": arguments.no_values}
+    sampling = {
+        "temperature": arguments.temperature,
+        "top_p": arguments.top_p,
+        "max_tokens": arguments.max_tokens or largest,
+        "seed": arguments.seed,
+    }
+    given = {
+        "sees": next((name for name, wanted in seen.items() if wanted), None),
+        "system": _system(arguments),
+        "instructions_in": arguments.instructions_in,
+        "template": arguments.chat_template_kwargs,
+        "context": arguments.context,
+    }
+    return {
+        "dimensions": dimensions,
+        # One dimension is always asked alone.
+        "separately": arguments.separately and len(dimensions) > 1,
+        "samples": arguments.samples,
+        "sampling": replace(chosen.sampling, **{name: one for name, one in sampling.items() if one is not None}),
+        **{name: one for name, one in given.items() if one is not None},
+    }
+
+
+def _system(arguments: Namespace) -> str | None:
+    """Return the system text. :raises CannotRun: its file cannot be read"""
+    if arguments.system_file is None:
+        return None if arguments.system is None else str(arguments.system).strip()
+    try:
+        return str(arguments.system_file.read_text(encoding="utf-8")).strip()
+    except (OSError, UnicodeError) as error:
+        raise CannotRun(f"--system-file: found {arguments.system_file} ({error}), expected a text in UTF-8") from error
 
 
 def _server(arguments: Namespace) -> Server:
@@ -224,7 +313,9 @@ def _result(arguments: Namespace, judge: Judge, tally: JudgeRun, spending: Budge
 
 def _summary(arguments: Namespace, judge: Judge, tally: JudgeRun, spending: Budget) -> str:
     who = arguments.by or "the owner of the file"
-    new = f"{tally.scores} traces and {tally.orders} orders of pairs"
+    chosen = judge.configuration
+    several = "scores of " if chosen.samples > 1 or chosen.separately else ""
+    new = f"{tally.scores} {several}traces and {tally.orders} orders of pairs"
     lines = [f"{judge.name}, run for {who}: {new} judged, {tally.before} already judged"]
     if tally.again:
         lines.append(f"{tally.again} were requested twice; {tally.unreadable} remained unreadable")
@@ -237,14 +328,28 @@ def _summary(arguments: Namespace, judge: Judge, tally: JudgeRun, spending: Budg
         cost = f", {spending.cost:.2f} in all" if arguments.price_out is not None else ""
         read = f"{used.prompt:,} tokens read ({used.cached:,} of them cached)"
         lines.append(f"{read}, {used.completion:,} written, in {used.requests:,} requests{cost}")
-    lines += [f"not judged: {sentence}" for sentence in tally.failed[:SHOWN]]
-    if len(tally.failed) > SHOWN:
-        lines.append(f"and {len(tally.failed) - SHOWN} more not judged")
+    lines += _first_of("not judged", tally.failed)
+    lines += _first_of("too long, not sent", tally.too_long)
     if ended := tally.gone or spending.ended:
         lines.append(f"ended early: {ended}")
     if tally.left:
         lines.append(f"{tally.left} are left; run the same command again to continue")
     return "\n".join(lines)
+
+
+def _first_of(what: str, sentences: list[str]) -> list[str]:
+    more = len(sentences) - SHOWN
+    return [f"{what}: {one}" for one in sentences[:SHOWN]] + ([f"{what}: {more} more"] if more > 0 else [])
+
+
+def _template(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise ArgumentTypeError(f'found {text!r:.60}, expected a JSON object, e.g. {{"enable_thinking": true}}')
+    return found
 
 
 def _judge_name(text: str) -> str:

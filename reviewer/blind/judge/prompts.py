@@ -1,17 +1,16 @@
 """The messages to a model judge: the session's rubric word for word, and the sheet that a scorer would see.
 
-They are made from sheets only, so that a judge is as blind as a scorer.
+They are made from sheets and measured values only, so that a judge is as blind as a scorer.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from string import Template
@@ -19,14 +18,12 @@ from typing import Any
 
 from PIL import Image
 
-from agent import tool
-from agent.plot import RENDERER, pixels_sha256
-from agent.trajectory import Trajectory
 from agent.trajectory.messages import data_url
+from reviewer.blind.judge.measured import MeasuredValues
+from reviewer.blind.judge.settings import Place, Sees
 from reviewer.blind.plan import CANNOT_TELL, PREFERENCES, SCORES, Dimension, Kind
 from reviewer.blind.rubric import Rubric
 from reviewer.blind.sheet import Question, SheetStep, SheetTrace
-from reviewer.store import Store
 
 FILE = Path(__file__).with_name("prompts.toml")
 
@@ -36,11 +33,14 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True)
 class Prompts:
-    """The texts of ``prompts.toml``, with ``$names`` as placeholders."""
+    """The texts of ``prompts.toml``, with ``$names`` as placeholders, and their version."""
 
+    version: str
     instructions: str
     pictures: str
+    values: str
     text: str
+    no_values: str
     score: str
     pair: str
     answer: str
@@ -59,22 +59,31 @@ def prompts() -> Prompts:
 
 @dataclass(frozen=True)
 class TraceForJudge:
-    """One trace with its pictures, by their number on the sheet; none for a judge that sees text alone."""
+    """One trace with what its judge gets of the spectrum.
+
+    :param pictures: by their number on the sheet; none for a judge without pictures
+    :param values: None for a judge without values, and where no spectrum is stored
+    """
 
     trace: SheetTrace
     pictures: Sequence[Image.Image] = ()
+    values: MeasuredValues | None = None
 
 
 @dataclass(frozen=True)
 class Briefing:
-    """The instructions to one judge in one session.
+    """The instructions for one request to a judge.
 
-    :param dimensions: the dimensions to score; a judge of one gets no pairs, as that question is about both
+    :param dimensions: the dimensions to score
+    :param system: text of the system message, before the instructions
+    :param instructions_in: the message that has the instructions
     """
 
     rubric: Rubric
     dimensions: tuple[Dimension, ...]
-    pictures: bool
+    sees: Sees = "pictures"
+    system: str = ""
+    instructions_in: Place = "system"
 
     @property
     def sha256(self) -> str:
@@ -83,7 +92,9 @@ class Briefing:
             "prompts": asdict(prompts()),
             "rubric": self.rubric.to_json(),
             "dimensions": self.dimensions,
-            "pictures": self.pictures,
+            "sees": self.sees,
+            "system": self.system,
+            "instructions_in": self.instructions_in,
         }
         return hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()
 
@@ -96,8 +107,14 @@ class Briefing:
         """Return the messages about one trace, or about a pair as left and right."""
         kind: Kind = "scores" if len(shown) == 1 else "pair"
         blocks = list(self._blocks(question, shown))
-        content: str | list[Block] = blocks if self.pictures else "".join(block["text"] for block in blocks)
-        return [{"role": "system", "content": self._instructions(kind)}, {"role": "user", "content": content}]
+        instructions, system = self._instructions(kind), self.system
+        if self.instructions_in == "user":
+            blocks = [_text(f"{instructions}\n\n"), *blocks]
+        else:
+            system = "\n\n".join(filter(None, (system, instructions)))
+        content: str | list[Block] = blocks if self.sees == "pictures" else "".join(block["text"] for block in blocks)
+        first = [{"role": "system", "content": system}] if system else []
+        return [*first, {"role": "user", "content": content}]
 
     def again(self, kind: Kind, reply: str, fault: str) -> list[Message]:
         """Return the messages that follow an answer that cannot be read."""
@@ -131,7 +148,7 @@ class Briefing:
         texts = prompts()
         what = texts.score if kind == "scores" else texts.pair
         rules = self._scales() if kind == "scores" else self._choices()
-        seen = texts.pictures if self.pictures else texts.text
+        seen = {"pictures": texts.pictures, "measured values": texts.values, "text": texts.text}[self.sees]
         return "\n\n".join((texts.instructions, seen, what, *rules, f"{texts.answer}\n{self._form(kind)}"))
 
     def _scales(self) -> Iterator[str]:
@@ -156,19 +173,23 @@ class Briefing:
 
     def _blocks(self, question: Question, shown: Sequence[TraceForJudge]) -> Iterator[Block]:
         question_text = "\n\n".join(filter(None, (question.title, question.question, question.guide)))
-        yield _text(f"What was asked about the spectrum:\n{question_text}\n")
+        yield _text(f"The question about the spectrum:\n{question_text}\n")
         for name, one in zip(("",) if len(shown) == 1 else ("left", "right"), shown, strict=True):
             yield _text(f"\n{name.capitalize()}:\n<trace>\n" if name else "\n<trace>\n")
+            if self.sees == "measured values":
+                yield _text(_measured(one.values.whole if one.values else prompts().no_values))
             if one.trace.overview is not None:
-                yield from self._picture("The whole spectrum, seen first", one, one.trace.overview)
+                yield from self._picture("Picture of the whole spectrum", one, one.trace.overview)
             for step in one.trace.steps:
                 yield _text(_step(step))
+                if one.values is not None and step.id in one.values.windows:
+                    yield _text(_measured(one.values.windows[step.id]))
                 if step.picture is not None:
-                    yield from self._picture(f"What was seen in {step.id}", one, step.picture)
+                    yield from self._picture(f"Picture of {step.id}", one, step.picture)
             yield _text("</trace>\n")
 
     def _picture(self, what: str, shown: TraceForJudge, number: int) -> Iterator[Block]:
-        if self.pictures:
+        if self.sees == "pictures":
             yield _text(f"{what}:\n")
             yield {"type": "image_url", "image_url": {"url": data_url(shown.pictures[number])}}
             yield _text("\n")
@@ -185,48 +206,21 @@ def _step(step: SheetStep) -> str:
         case "answer":
             return f"{step.id}, the answer: {step.verdict or 'neither YES nor NO'}. {_escaped(step.text)}\n"
     called = f", called “{_escaped(step.text)}”" if step.text else ""
-    result = f" The tool {'said' if step.ok else 'refused'}: {_escaped(step.observation)}"
-    return f"{step.id}, a look at {_window(step)}{called}.{result if step.observation else ''}\n"
+    result = f" The tool {'answered' if step.ok else 'refused'}: {_escaped(step.observation)}"
+    return f"{step.id}, a zoom into {_window(step)}{called}.{result if step.observation else ''}\n"
 
 
 def _window(step: SheetStep) -> str:
     if step.window is None:
-        return "a window that is none"
+        return "a window that is not valid"
     frame = f"in the rest frame at z = {step.z:.6g}" if step.frame == "rest" else "as observed"
     return f"{step.window[0]:g} to {step.window[1]:g} Å {frame}, in {step.medium}"
 
 
+def _measured(values: str) -> str:
+    return f"<measured>{values}</measured>\n"
+
+
 def _escaped(text: str) -> str:
-    """Return a text that cannot close the ``<trace>`` tag around it."""
-    return re.sub(r"<(/?\s*trace\s*)>", r"‹\1›", text, flags=re.IGNORECASE)
-
-
-class PictureUnavailable(Exception):
-    """A picture that is neither stored nor can be drawn again: one sentence why."""
-
-
-def pictures(store: Store, trajectory: Trajectory, spectrum_sha256: str | None) -> tuple[Image.Image, ...]:
-    """Return the pictures by their number on the sheet: the first picture, then each zoom's.
-
-    :raises PictureUnavailable: one is neither stored nor drawn with the same pixels
-    """
-    seen: list[tuple[str, dict[str, Any]]] = []
-    if trajectory.overview is not None:
-        seen.append((trajectory.overview, {}))
-    seen += [(zoom.picture, dict(zoom.arguments)) for zoom in trajectory.zooms if zoom.picture is not None]
-    spectrum = None
-    made = []
-    for sha256, arguments in seen:
-        kept = store.spectra.picture(sha256)
-        if kept is not None:
-            made.append(Image.open(io.BytesIO(kept)).convert("RGBA"))
-            continue
-        if spectrum_sha256 is None:
-            raise PictureUnavailable(f"picture {sha256:.12}… is not kept, and there is no spectrum to draw it from")
-        if spectrum is None:
-            spectrum = replace(store.spectra.get(spectrum_sha256), redshift=trajectory.redshift)
-        drawn = tool.call(spectrum, arguments).image
-        if drawn is None or pixels_sha256(drawn) != sha256:
-            raise PictureUnavailable(f"picture {sha256:.12}… is drawn with other pixels here (renderer {RENDERER})")
-        made.append(drawn)
-    return tuple(made)
+    """Return a text that can neither close the ``<trace>`` tag around it nor pass for measured values."""
+    return re.sub(r"<(/?\s*(?:trace|measured)\s*)>", r"‹\1›", text, flags=re.IGNORECASE)

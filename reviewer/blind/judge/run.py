@@ -7,24 +7,31 @@ The order is pseudo-random, so that the part left out by a budget is not a parti
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from statistics import fmean
 
 import numpy as np
 
-from agent.conversation import PolicyError, Stop, Usage
+from agent.conversation import ConversationTooLong, PolicyError, Stop, Usage
 from agent.statistics import DEFAULT, Resampling
+from agent.tasks import Task
+from agent.trajectory import Trajectory
 from reviewer.agreement.pairs import spearman
 from reviewer.agreement.values import Estimate, Scores
 from reviewer.blind import results as tables
-from reviewer.blind.judge.model import FIXED_SETTINGS, Judge, Stopped
-from reviewer.blind.judge.prompts import PictureUnavailable, TraceForJudge, pictures
+from reviewer.blind.judge.measured import MeasuredValues, measured_values
+from reviewer.blind.judge.model import FIXED_SETTINGS, Judge, JudgeQuestion, Stopped, TooLong
+from reviewer.blind.judge.prompts import TraceForJudge
+from reviewer.blind.pictures import PictureUnavailable, neutral_pictures
 from reviewer.blind.plan import CANNOT_TELL, Dimension
 from reviewer.blind.results import Judgement, JudgeScore, Results
 from reviewer.blind.sheet import trace_of
 from reviewer.drafting.budget import Budget, Prices
+from reviewer.rules.campaign import known_tasks
 from reviewer.store import KeyReused, Store, ToJudge
 
 MAX_FAILURES_IN_A_ROW = 5
@@ -45,7 +52,10 @@ class JudgeRun:
 
     :param asked_for: all questions; ``before`` of them were answered in earlier runs
     :param again: questions that were sent twice; ``unreadable`` of them remained without an answer
+    :param scores: new judgements of traces: one per sample, and one per dimension if these are asked separately
+    :param orders: new judgements of pairs, each in one order
     :param failed: one sentence per question that failed
+    :param too_long: one sentence per question that was not sent because it does not fit in the server's context
     :param gone: why the run ended early
     """
 
@@ -57,11 +67,12 @@ class JudgeRun:
     unreadable: int = 0
     reasoned: int = 0
     failed: list[str] = field(default_factory=list)
+    too_long: list[str] = field(default_factory=list)
     gone: str = ""
 
     @property
     def judged(self) -> int:
-        """Return the number of new judgements: traces, and orders of pairs."""
+        """Return the number of new judgements."""
         return self.scores + self.orders
 
     @property
@@ -99,14 +110,18 @@ def judge_session(
     every = _ordered_questions(store, by, session_id, judge)
     _check_same_judge(store, by, session_id, judge)
     done = store.blind.judging.recorded_keys(by, session_id, judge.name)
-    to_do = [one for one in every if judgement_key(session_id, judge.name, one.shown) not in done]
+    to_do = [one for one in every if one.key(session_id, judge.name) not in done]
+    material = _Material(store, judge)
     tally = JudgeRun(asked_for=len(every), before=len(every) - len(to_do))
     inner, in_a_row = Stop(), 0
 
-    def judge_one(one: ToJudge) -> Judgement | str | None:
-        outcome = _judge_one(store, judge, one, spending, inner)
+    def judge_one(one: _Request) -> Judgement | TooLong | str | None:
+        outcome = _judge_one(material, judge, one, spending, inner)
         if isinstance(outcome, Judgement):
-            _record(store, by, session_id, outcome)
+            # Already recorded, if another run with the same judge is in progress.
+            with suppress(KeyReused):
+                key = one.key(session_id, judge.name)
+                store.blind.judging.record(by=by, session_id=session_id, judgement=outcome, key=key)
         return outcome
 
     with (stop or Stop()).waking(inner.set), ThreadPoolExecutor(concurrency, "judge") as pool:
@@ -117,6 +132,8 @@ def judge_session(
                 if isinstance(outcome, Judgement):
                     tally.add(outcome)
                     in_a_row = 0
+                elif isinstance(outcome, TooLong):
+                    tally.too_long.append(str(outcome))
                 elif outcome:
                     tally.failed.append(outcome)
                     in_a_row += 1
@@ -129,15 +146,32 @@ def judge_session(
     return tally
 
 
-def judgement_key(session_id: int, judge: str, shown: tuple[int, ...]) -> str:
-    """Return the idempotency key of one judgement."""
-    return f"judge/{session_id}/{judge}/{'-'.join(map(str, shown))}"
+@dataclass(frozen=True)
+class _Request:
+    """One request to the judge: a question of the session, with its dimensions and its sample."""
+
+    about: ToJudge
+    dimensions: tuple[Dimension, ...]
+    sample: int
+    separately: bool
+
+    def key(self, session_id: int, judge: str) -> str:
+        """Return the idempotency key of its judgement. The first sample has the key of a judge without samples."""
+        parts = [f"judge/{session_id}/{judge}/{'-'.join(map(str, self.about.shown))}"]
+        if self.separately and self.about.kind == "scores":
+            parts += self.dimensions
+        if self.sample > 1:
+            parts.append(f"sample {self.sample}")
+        return "/".join(parts)
 
 
-def _ordered_questions(store: Store, by: str | None, session_id: int, judge: Judge) -> list[ToJudge]:
-    """Return the questions; both orders of a pair are adjacent, so that few pairs are left with one order only."""
+def _ordered_questions(store: Store, by: str | None, session_id: int, judge: Judge) -> list[_Request]:
+    """Return the requests: all of the first sample, then all of the next. Both orders of a pair are adjacent, so that
+    few pairs are left with one order only, as are the dimensions of a trace.
+    """
+    chosen = judge.configuration
     every = store.blind.judging.questions(by, session_id)
-    if len(judge.briefing.dimensions) == 1:
+    if len(chosen.dimensions) == 1:
         every = tuple(one for one in every if one.kind == "scores")
         if not every:
             raise NothingToJudge(
@@ -149,7 +183,12 @@ def _ordered_questions(store: Store, by: str | None, session_id: int, judge: Jud
         about = f"{session_id}: {sorted(one.shown)}"
         return hashlib.sha256(about.encode()).hexdigest(), one.shown
 
-    return sorted(every, key=place)
+    return [
+        _Request(one, dimensions, sample, chosen.separately)
+        for sample in range(1, chosen.samples + 1)
+        for one in sorted(every, key=place)
+        for dimensions in (chosen.requests if one.kind == "scores" else (chosen.dimensions,))
+    ]
 
 
 def _check_same_judge(store: Store, by: str | None, session_id: int, judge: Judge) -> None:
@@ -159,14 +198,50 @@ def _check_same_judge(store: Store, by: str | None, session_id: int, judge: Judg
     now = judge.settings
     for name in FIXED_SETTINGS:
         if before.get(name) != now[name]:
+            was = repr(before[name]) if name in before else "not recorded"
             raise JudgeMismatch(
                 f"the judge {judge.name!r} of session {session_id} was run with {name} "
-                f"{before.get(name)!r}, now with {now[name]!r}: use another --name"
+                f"{was:.200}, now with {now[name]!r:.200}: use another --name"
             )
 
 
-def _judge_one(store: Store, judge: Judge, one: ToJudge, spending: Budget, stop: Stop) -> Judgement | str | None:
-    """Return the judgement, or a sentence why there is none; None: it was not sent, or was stopped."""
+class _Material:
+    """What a judge gets of each trace. Thread-safe."""
+
+    def __init__(self, store: Store, judge: Judge) -> None:
+        self._store = store
+        self._sees = judge.configuration.sees
+        self._tasks: dict[str, Task] = known_tasks(store.path)[0] if self._sees == "measured values" else {}
+        self._values: dict[int, MeasuredValues] = {}
+        self._lock = threading.Lock()
+
+    def trace(self, version: int, trajectory: Trajectory, spectrum_sha256: str | None) -> TraceForJudge:
+        """Return a trace for the judge.
+
+        :raises PictureUnavailable: the judge sees pictures, and one is not available
+        """
+        sheet = trace_of(trajectory)
+        if self._sees == "pictures":
+            found = neutral_pictures(self._store.spectra, trajectory, spectrum_sha256)
+            return TraceForJudge(sheet, tuple(one.image for one in found))
+        if self._sees == "text" or spectrum_sha256 is None:
+            return TraceForJudge(sheet)
+        with self._lock:
+            values = self._values.get(version)
+        if values is None:
+            spectrum = self._store.spectra.get(spectrum_sha256)
+            values = measured_values(spectrum, trajectory, self._tasks.get(trajectory.task))
+            with self._lock:
+                self._values[version] = values
+        return TraceForJudge(sheet, values=values)
+
+
+def _judge_one(
+    material: _Material, judge: Judge, one: _Request, spending: Budget, stop: Stop
+) -> Judgement | TooLong | str | None:
+    """Return the judgement, or why there is none; None: it was not sent, or was stopped."""
+    shown = one.about.shown
+    which = f"version {' and '.join(map(str, shown))}"
     with spending.one_more(stop) as tab:
         if tab is None:
             # Nothing is in progress any more, else it would have waited.
@@ -177,36 +252,30 @@ def _judge_one(store: Store, judge: Judge, one: ToJudge, spending: Budget, stop:
             spending.use(tab, usage)
 
         try:
-            traces = [
-                TraceForJudge(
-                    trace_of(trajectory),
-                    pictures(store, trajectory, one.spectrum) if judge.briefing.pictures else (),
-                )
-                for trajectory in one.trajectories
-            ]
-            judgement = judge.ask(one.shown, one.question, traces, use, stop)
+            traces = tuple(
+                material.trace(version, trajectory, one.about.spectrum)
+                for version, trajectory in zip(shown, one.about.trajectories, strict=True)
+            )
+            question = JudgeQuestion(shown, one.about.question, traces, one.dimensions, one.sample)
+            judgement = judge.ask(question, use, stop)
         except Stopped:
             return None
+        except (TooLong, ConversationTooLong) as error:
+            return TooLong(f"{which}: {error}")
         except (PolicyError, PictureUnavailable) as error:
-            return None if stop.is_set else f"version {' and '.join(map(str, one.shown))}: {error}"
+            return None if stop.is_set else f"{which}: {error}"
     prices = spending.prices
     return judgement if prices == Prices() else replace(judgement, cost=prices.cost(judgement.usage))
 
 
-def _record(store: Store, by: str | None, session_id: int, judgement: Judgement) -> None:
-    key = judgement_key(session_id, judgement.judge, judgement.shown)
-    # Already recorded by another run with the same judge at the same time.
-    with suppress(KeyReused):
-        store.blind.judging.record(by=by, session_id=session_id, judgement=judgement, key=key)
-
-
 def judge_scores(results: Results, dimension: Dimension) -> Scores:
-    """(n_items, n_judges): every item that a judge scored in this dimension."""
-    return Scores.of(
-        (str(results.traces[one.shown[0]].item), one.judge, None if score == CANNOT_TELL else float(score))
-        for one in results.judgements
-        if isinstance(one.answer, JudgeScore) and (score := getattr(one.answer, dimension)) is not None
-    )
+    """(n_items, n_judges): the mean over its samples of each item that a judge scored in this dimension."""
+    given: dict[tuple[str, str], list[float]] = {}
+    for one in results.judgements:
+        if isinstance(one.answer, JudgeScore) and (score := getattr(one.answer, dimension)) is not None:
+            samples = given.setdefault((str(results.traces[one.shown[0]].item), one.judge), [])
+            samples += [] if score == CANNOT_TELL else [float(score)]
+    return Scores.of((item, judge, fmean(own) if own else None) for (item, judge), own in given.items())
 
 
 def rank_correlation(

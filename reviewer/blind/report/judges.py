@@ -1,28 +1,44 @@
-"""Statistics of model judges: their scores compared with those of people, and the effect of order and length."""
+"""Statistics of each model judge: its settings, its scores compared with those of people, also by source, the agreement
+of its own samples, and the effect of order and length. ``judge_agreement`` compares judges with each other.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 
-from reviewer.agreement.distribution import Distribution, distribution, mean, share
-from reviewer.agreement.pairs import spearman
+from agent.statistics import FloatArray
+from reviewer.agreement.distribution import Distribution, by_item, distribution, share
 from reviewer.agreement.preference import Preference, Verdict, Votes, position_bias
 from reviewer.agreement.raters import flip_rate, in_both_orders, length_bias
+from reviewer.agreement.reliability import krippendorff_alpha
 from reviewer.agreement.values import Estimate, Scores
 from reviewer.blind import results as tables
 from reviewer.blind.plan import CANNOT_TELL, DIMENSIONS, Dimension
 from reviewer.blind.plan import Preference as Answer
+from reviewer.blind.report.judge_agreement import by_spectrum, rank_correlation, spectra_of, weighted_mean
 from reviewer.blind.report.statistics import counted_versions, preference_rates, sources, verdicts_by_pair
 from reviewer.blind.results import Judgement, JudgeScore, Results
 from reviewer.blind.sheet import PreferenceAnswer
 
+_RESAMPLED = "The interval resamples spectra, all traces of one together."
 _LENIENCY = (
-    "Judge less people: the judge's score less the people's mean score of the same trace, averaged over "
-    "traces; positive is more lenient than the people."
+    "Judge less people: the judge's score (the mean of its samples) less the people's mean score of the same trace, "
+    f"averaged over traces; positive is more lenient than the people. {_RESAMPLED}"
 )
+_BY_SOURCE = (
+    "Judge less people, traces of {} only. A judge that scores the traces of its own model family higher than people "
+    f"do, and those of others not, prefers itself. {_RESAMPLED}"
+)
+_CONTRAST = (
+    "Judge less people for the traces of {}, less the same for those of {}: 0 if the judge is equally lenient with "
+    f"both sources. {_RESAMPLED}"
+)
+_RETEST = " Here the scorers are the samples of one judge, so it is the agreement of the judge with itself."
 _MAJORITY = (
     "Agreement with the people's majority: of the pairs to which people have one most frequent answer, the "
     "share to which the judge, both orders taken together, gave that answer."
@@ -30,17 +46,66 @@ _MAJORITY = (
 
 
 @dataclass(frozen=True)
+class JudgeSetup:
+    """The settings of a judge as its judgements recorded them. One value each; several where they are mixed, none
+    where they are not recorded.
+
+    :param sees: "pictures", "measured values" or "text"
+    :param model: as requested; ``served``: as the server named it
+    :param reasoning: "on", "off" or "server": as the server had it
+    :param samples: answers per question
+    :param separately: whether each dimension was asked in a request of its own
+    :param prompt_version: of the text around the rubric, which is ours
+    :param json_schema: "sent" or "not sent"
+    :param preset: the preset that the settings come from; "" for none
+    """
+
+    sees: tuple[str, ...]
+    model: tuple[str, ...]
+    served: tuple[str, ...]
+    temperature: tuple[float, ...]
+    reasoning: tuple[str, ...]
+    samples: tuple[int, ...]
+    separately: tuple[bool, ...]
+    prompt_version: tuple[str, ...]
+    json_schema: tuple[str, ...]
+    preset: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SourceContrast:
+    """Whether a judge is more lenient with one source than with another, compared with people."""
+
+    first: str
+    second: str
+    difference: Estimate
+
+
+@dataclass(frozen=True)
 class JudgeScores:
-    """A judge's scores of one dimension compared with the mean scores of people."""
+    """A judge's scores of one dimension compared with the mean scores of people. Several samples count as their mean.
+
+    :param distributions: of all scores, each sample for itself, by source
+    :param correlation: rank correlation with the people's mean score
+    :param above: judge less people, all traces
+    :param above_by_source: judge less people, by source
+    :param contrasts: its difference between every two sources
+    :param retest: Krippendorff's alpha of the judge's samples; None with one sample
+    """
 
     distributions: Mapping[str, Distribution]
     correlation: Estimate
     above: Estimate
+    above_by_source: Mapping[str, Estimate]
+    contrasts: tuple[SourceContrast, ...]
+    retest: Estimate | None
 
 
 @dataclass(frozen=True)
 class JudgePairs:
-    """A judge's preferences. A pair judged in one order only counts for the position bias alone."""
+    """A judge's preferences. A pair judged in one order only counts for the position bias alone. Each sample of a pair,
+    with both its orders, is an answer of its own; intervals resample pairs.
+    """
 
     rates: tuple[Preference, ...]
     flips: Estimate
@@ -57,6 +122,7 @@ class JudgeStatistics:
     """
 
     judge: str
+    setup: JudgeSetup
     scores: Mapping[Dimension, JudgeScores]
     pairs: JudgePairs | None
     judgements: int
@@ -75,11 +141,14 @@ def judge_statistics(results: Results) -> tuple[JudgeStatistics, ...]:
 
 
 def _one_judge(results: Results, judge: str, judgements: Sequence[Judgement]) -> JudgeStatistics:
-    scored = {one.shown[0]: one.answer for one in judgements if isinstance(one.answer, JudgeScore)}
-    preferred = {one.shown: one.answer for one in judgements if isinstance(one.answer, PreferenceAnswer)}
+    scored = [(one.shown[0], _sample(one), one.answer) for one in judgements if isinstance(one.answer, JudgeScore)]
+    preferred = {
+        (_sample(one), one.shown): one.answer for one in judgements if isinstance(one.answer, PreferenceAnswer)
+    }
     return JudgeStatistics(
         judge=judge,
-        scores={d: _judge_scores(results, d, scored) for d in DIMENSIONS} if scored else {},
+        setup=_setup(judgements),
+        scores={dimension: _judge_scores(results, dimension, scored) for dimension in DIMENSIONS} if scored else {},
         pairs=_judge_pairs(results, preferred) if preferred else None,
         judgements=len(judgements),
         unread=sum(one.answer is None for one in judgements),
@@ -87,64 +156,154 @@ def _one_judge(results: Results, judge: str, judgements: Sequence[Judgement]) ->
     )
 
 
-def _judge_scores(results: Results, dimension: Dimension, scored: Mapping[int, JudgeScore]) -> JudgeScores:
-    given: dict[str, float | None] = {}
+def _sample(one: Judgement) -> int:
+    """Return the number of the sample; judgements of earlier releases have none."""
+    return int(one.settings.get("sample", 1))
+
+
+def _setup(judgements: Sequence[Judgement]) -> JudgeSetup:
+    def values(name: str) -> tuple[Any, ...]:
+        found = (one.settings.get(name) for one in judgements)
+        return tuple(dict.fromkeys(one for one in found if one is not None))
+
+    # Earlier releases recorded whether there were pictures; without them a judge saw text alone.
+    before = tuple({True: "pictures", False: "text"}[one] for one in values("pictures"))
+    return JudgeSetup(
+        sees=values("sees") or before,
+        model=values("model"),
+        served=tuple(one for one in values("model_says") if one),
+        temperature=values("temperature"),
+        reasoning=values("reasoning"),
+        samples=values("samples"),
+        separately=values("separately"),
+        prompt_version=values("prompt_version"),
+        json_schema=values("json_schema"),
+        preset=values("preset"),
+    )
+
+
+def _judge_scores(results: Results, dimension: Dimension, scored: Sequence[tuple[int, int, JudgeScore]]) -> JudgeScores:
+    """:param scored: version, sample and answer; with dimensions asked separately, each answer has one of them"""
+    given: dict[tuple[str, int], float | None] = {}
     unable: dict[str, int] = {}
-    for version, answer in scored.items():
+    for version, sample, answer in scored:
         trace, score = results.traces[version], getattr(answer, dimension)
-        given[str(trace.item)] = None if score is None or score == CANNOT_TELL else float(score)
-        unable[trace.source] = unable.get(trace.source, 0) + (score == CANNOT_TELL)
-    source_of = {str(trace.item): trace.source for trace in results.traces.values()}
-    own = Scores.of((item, "judge", score) for item, score in given.items())
+        if score is not None:
+            given[str(trace.item), sample] = None if score == CANNOT_TELL else float(score)
+            unable[trace.source] = unable.get(trace.source, 0) + (score == CANNOT_TELL)
+    own = Scores.of((item, f"sample {sample}", score) for (item, sample), score in given.items())
     people = tables.score_table(results, dimension)
     experts = dict(zip(people.items, people.item_means(), strict=True))
-    theirs = np.array([experts.get(item, np.nan) for item in own.items])
-    ours = own.by("judge")
-    excess = ours - theirs
-    both = ~np.isnan(excess)
-    none = "no trace has a score of the judge and of a person"
+    theirs = np.array([experts.get(item, np.nan) for item in own.items], dtype=float)
+    excess = own.item_means() - theirs
+    spectra = spectra_of(results, own.items)
+    source_of = {str(trace.item): trace.source for trace in results.traces.values()}
+    by_source = {
+        source: np.array([source_of[item] == source for item in own.items], dtype=bool) for source in sources(results)
+    }
     return JudgeScores(
         distributions={
             source: distribution(_scores_of_source(own, source, source_of), unable.get(source, 0))
-            for source in sources(results)
+            for source in by_source
         },
-        correlation=spearman(theirs, ours),
-        above=mean(np.where(both, excess, 0.0), both, _LENIENCY, none=none, n_of="traces"),
+        correlation=rank_correlation(theirs, own.item_means(), spectra),
+        above=_mean_excess(_LENIENCY, excess, spectra),
+        above_by_source={
+            source: _mean_excess(_BY_SOURCE.format(source), np.where(mine, excess, np.nan), spectra)
+            for source, mine in by_source.items()
+        },
+        contrasts=tuple(
+            SourceContrast(a, b, _contrast(a, b, [np.where(by_source[one], excess, np.nan) for one in (a, b)], spectra))
+            for a, b in combinations(by_source, 2)
+        ),
+        retest=_retest(own) if len(own.raters) > 1 else None,
     )
+
+
+def _mean_excess(definition: str, excess: FloatArray, spectra: Sequence[str]) -> Estimate:
+    """:param excess: (n_items,), NaN for items that do not count; ``spectra`` of the same items"""
+    there = ~np.isnan(excess)
+    n = int(there.sum())
+    if not n:
+        return Estimate.undefined("no trace has a score of the judge and of a person", 0, definition, n_of="traces")
+    kept = [one for one, use in zip(spectra, there, strict=True) if use]
+    return by_spectrum(definition, weighted_mean(excess[there]), kept, n=n, n_of="traces")
+
+
+def _contrast(first: str, second: str, excess: Sequence[FloatArray], spectra: Sequence[str]) -> Estimate:
+    """:param excess: (n_items,) for each of the two sources, NaN for items of others or without both scores"""
+    definition = _CONTRAST.format(first, second)
+    there = [~np.isnan(one) for one in excess]
+    numbers = [int(one.sum()) for one in there]
+    detail = {"traces_first": numbers[0], "traces_second": numbers[1]}
+    if not all(numbers):
+        missing = " and ".join(name for name, n in zip((first, second), numbers, strict=True) if not n)
+        reason = f"no trace of {missing} has a score of the judge and of a person"
+        return Estimate.undefined(reason, sum(numbers), definition, detail, "traces")
+    kept = there[0] | there[1]
+    one, other = (weighted_mean(values[kept]) for values in excess)
+    return by_spectrum(
+        definition,
+        lambda weights: one(weights) - other(weights),
+        [spectrum for spectrum, use in zip(spectra, kept, strict=True) if use],
+        n=sum(numbers),
+        n_of="traces",
+        detail=detail,
+    )
+
+
+def _retest(own: Scores) -> Estimate:
+    """Return the agreement of a judge's samples; the interval resamples traces."""
+    found = krippendorff_alpha(own)
+    reason = found.reason.replace("scorers", "samples").replace("scorer", "sample")
+    return replace(found, definition=found.definition + _RETEST, reason=reason)
 
 
 def _scores_of_source(own: Scores, source: str, source_of: Mapping[str, str]) -> Scores:
     return Scores.of(
-        (item, "judge", None if np.isnan(score) else float(score))
-        for item, score in zip(own.items, own.by("judge"), strict=True)
+        (item, sample, None if np.isnan(score) else float(score))
+        for item, row in zip(own.items, own.values, strict=True)
         if source_of[item] == source
+        for sample, score in zip(own.raters, row, strict=True)
     )
 
 
-def _judge_pairs(results: Results, preferred: Mapping[tuple[int, ...], PreferenceAnswer]) -> JudgePairs:
+def _judge_pairs(results: Results, preferred: Mapping[tuple[int, tuple[int, ...]], PreferenceAnswer]) -> JudgePairs:
+    """:param preferred: the answer by sample and by the versions as they were shown"""
     arms = sources(results)
-    both: dict[str, tuple[tuple[int, ...], Verdict, Verdict]] = {}
-    for shown, answer in preferred.items():
+    both: list[tuple[tuple[int, ...], Verdict, Verdict]] = []
+    for (sample, shown), answer in preferred.items():
         # The first order is the one with the source that the plan names first on the left, as in votes.
         left, right = (results.traces[version] for version in shown)
-        back = preferred.get(shown[::-1])
+        back = preferred.get((sample, shown[::-1]))
         if back is not None and arms.index(left.source) < arms.index(right.source):
-            pair = tables.pair_name(left, right)
-            both[pair] = (shown, _verdict(answer.preference), _verdict(back.preference, swapped=True))
-    pairs = tuple(both)
-    traces = [[results.traces[version] for version in both[pair][0]] for pair in pairs]
-    first, second = [both[pair][1] for pair in pairs], [both[pair][2] for pair in pairs]
-    together = tuple(in_both_orders(one, other) for one, other in zip(first, second, strict=True))
+            both.append((shown, _verdict(answer.preference), _verdict(back.preference, swapped=True)))
+    traces = [[results.traces[version] for version in shown] for shown, _, _ in both]
+    pairs = tuple(tables.pair_name(*one) for one in traces)
+    together = tuple(in_both_orders(one, other) for _, one, other in both)
     votes = Votes(pairs, tuple(one[0].source for one in traces), tuple(one[1].source for one in traces), together)
-    every = [tables.pair_name(*(results.traces[v] for v in shown)) for shown in preferred]
+    every = [tables.pair_name(*(results.traces[v] for v in shown)) for _, shown in preferred]
     return JudgePairs(
         rates=preference_rates(votes, arms),
-        flips=flip_rate(first, second),
+        flips=_flips(pairs, [one for _, one, _ in both], [other for _, _, other in both]),
         position=position_bias(every, [answer.preference for answer in preferred.values()]),
         length=length_bias(
             pairs, together, [one[0].characters for one in traces], [one[1].characters for one in traces]
         ),
-        majority=_majority(results, dict(zip(pairs, together, strict=True))),
+        majority=_majority(results, pairs, together),
+    )
+
+
+def _flips(pairs: Sequence[str], first: Sequence[Verdict], second: Sequence[Verdict]) -> Estimate:
+    """Return the flip rate; with several samples of a pair, its interval resamples pairs."""
+    found = flip_rate(first, second)
+    if len(set(pairs)) == len(pairs):
+        return found
+    flipped = [{one, other} == {"a", "b"} for one, other in zip(first, second, strict=True)]
+    hits, counts = by_item(pairs, flipped, np.ones(len(pairs)))
+    kept = {name: found.detail[name] for name in ("flipped", "wavered")}
+    return share(
+        hits, counts, found.definition, none=found.reason, n=len(pairs), n_of="answers in both orders", detail=kept
     )
 
 
@@ -156,15 +315,16 @@ def _verdict(answer: Answer, swapped: bool = False) -> Verdict:
     return turned.get(verdict, verdict) if swapped else verdict
 
 
-def _majority(results: Results, judged: Mapping[str, Verdict]) -> Estimate:
+def _majority(results: Results, pairs: Sequence[str], judged: Sequence[Verdict]) -> Estimate:
     people = verdicts_by_pair(tables.pair_votes(results))
-    same = []
-    for pair, verdict in judged.items():
-        most = _most_frequent(people.get(pair, ()))
-        if most is not None:
-            same.append(float(verdict == most))
+    most = [_most_frequent(people.get(pair, ())) for pair in pairs]
+    counted = [(pair, float(own == one)) for pair, own, one in zip(pairs, judged, most, strict=True) if one is not None]
     none = "no pair that the judge answered in both orders has one most frequent answer of people"
-    return share(same, [1.0] * len(same), _MAJORITY, none=none, n_of="pairs")
+    if not counted:
+        return Estimate.undefined(none, 0, _MAJORITY, n_of="pairs")
+    hits, counts = by_item([pair for pair, _ in counted], [same for _, same in counted], np.ones(len(counted)))
+    n_of = "pairs" if len(hits) == len(counted) else "answers in both orders"
+    return share(hits, counts, _MAJORITY, none=none, n=len(counted), n_of=n_of)
 
 
 def _most_frequent(answers: Iterable[Verdict]) -> Verdict | None:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
@@ -23,10 +24,15 @@ import app
 from agent import tool
 from agent.conversation import Usage
 from agent.plot import pixels_sha256
+from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint, RequestLimits
+from agent.spectrum import Spectrum
 from agent.trajectory import Answer, Think, Zoom
-from reviewer.blind.judge.model import Judge, UnreadableAnswer, read_preference, read_score, split_reasoning
-from reviewer.blind.judge.prompts import Briefing
+from agent.trajectory.messages import data_url
+from reviewer.blind.judge.answers import UnreadableAnswer, read_preference, read_score, split_reasoning
+from reviewer.blind.judge.length import TOKENS_PER_MESSAGE, prompt_tokens
+from reviewer.blind.judge.model import FIXED_SETTINGS, Judge
+from reviewer.blind.judge.prompts import prompts
 from reviewer.blind.judge.run import (
     JudgeMismatch,
     JudgeRun,
@@ -35,6 +41,7 @@ from reviewer.blind.judge.run import (
     judge_session,
     rank_correlation,
 )
+from reviewer.blind.judge.settings import JudgeSettings, PresetError, preset_settings, presets
 from reviewer.blind.plan import Gold
 from reviewer.blind.report.judges import judge_statistics
 from reviewer.blind.results import Judgement, JudgeScore
@@ -49,6 +56,7 @@ from tests.support.model_server import BadServer, Behaviour, Cut, Raw, Say, Stat
 ROOT = Path(__file__).resolve().parents[3]
 BOTH = ("coherence", "consistency")
 MODEL = "judge-70b"
+TEXT_JUDGE = JudgeSettings(sees="text")
 # Everything in a request that would reveal the source of a trace or the place of a question.
 TELLING = re.compile(
     r"gpt-5|spec-o3|gpu\.example|temperature 0\.7|spec-55859|F5902|LAMOST|14812345|gpt against ours|"
@@ -92,8 +100,8 @@ def a_judge(server: BadServer, session: BlindSession, **other: Any) -> Judge:
     patience = RequestLimits(first=10.0, between=10.0, tries=2, pause=0.01)
     endpoint = Endpoint(server.url, MODEL, other.pop("api_key", None), patience)
     assert session.rubric is not None
-    briefing = Briefing(session.rubric, other.pop("dimensions", BOTH), other.pop("pictures", False))
-    return Judge(other.pop("name", "J"), endpoint, briefing, **other)
+    name = other.pop("name", "J")
+    return Judge(name, endpoint, session.rubric, replace(TEXT_JUDGE, **other))
 
 
 def run_judge(store: Store, server: BadServer, session: BlindSession, **other: Any) -> JudgeRun:
@@ -180,7 +188,9 @@ def chunks_of(png: bytes) -> list[bytes]:
 
 
 def seen_traces(store: Store) -> set[str]:
-    """Add two drafters' traces of one spectrum, with drawn and with stored pictures; return the pictures' hashes."""
+    """Add two drafters' traces of one spectrum, the second with another picture stored; return the pictures' hashes
+    as the tool draws them.
+    """
     spectrum = a_spectrum("spec-55859-F5902_sp01-000.fits")
     arguments = {"wavelength_range": [6500, 6600], "label": "Hα"}
     window = tool.call(spectrum, arguments).image
@@ -201,7 +211,22 @@ def seen_traces(store: Store) -> set[str]:
         pictures = {pixels_sha256(kept): file.getvalue()} if source == SPEC else {}
         store.items.add_all([Draft(draft, spectrum, pictures=pictures)])
     assert window is not None
-    return {overview, pixels_sha256(window), pixels_sha256(kept)}
+    return {overview, pixels_sha256(window)}
+
+
+def pictures_only(store: Store) -> None:
+    """Add two traces without a spectrum: the picture of the first is stored, that of the second is not."""
+    kept, metadata, file = Image.new("RGBA", (40, 30), "red"), PngInfo(), io.BytesIO()
+    metadata.add_text("Author", "gpt-5")
+    kept.save(file, "PNG", pnginfo=metadata)
+    for source, picture in ((GPT, pixels_sha256(kept)), (SPEC, "ab" * 32)):
+        steps = (
+            Zoom("s1", {"wavelength_range": [6500, 6600]}, picture=picture, observation="Drawn."),
+            Answer("s2", "NO", "Nothing there."),
+        )
+        draft = trace(source, 0, steps=steps, overview=None, spectrum_sha256=None)
+        pictures = {picture: file.getvalue()} if source == GPT else {}
+        store.items.add_all([Draft(draft, pictures=pictures)])
 
 
 def test_pictures_are_sent_as_pixels_alone_each_where_it_was_seen(tmp_path) -> None:
@@ -210,7 +235,7 @@ def test_pictures_are_sent_as_pixels_alone_each_where_it_was_seen(tmp_path) -> N
         hashes = seen_traces(store)
         session = opened(store, mode="both", each=1)
         with serving(always()) as server:
-            tally = run_judge(store, server, session, pictures=True)
+            tally = run_judge(store, server, session, sees="pictures")
             bodies = [chat.body for chat in server.chats]
     assert (tally.scores, tally.orders, tally.failed) == (2, 2, [])
     seen: set[str] = set()
@@ -223,7 +248,7 @@ def test_pictures_are_sent_as_pixels_alone_each_where_it_was_seen(tmp_path) -> N
             assert chunks_of(png) == [b"IHDR", b"IDAT", b"IEND"]
             seen.add(pixels_sha256(Image.open(io.BytesIO(png))))
         before = [blocks[n - 1]["text"].splitlines()[-1] for n, b in enumerate(blocks) if b["type"] == "image_url"]
-        assert before == ["The whole spectrum, seen first:", "What was seen in s2:"] * (len(urls) // 2)
+        assert before == ["Picture of the whole spectrum:", "Picture of s2:"] * (len(urls) // 2)
         assert "The tool refused: No such window." in text_of(body)
     assert seen == hashes
 
@@ -231,22 +256,26 @@ def test_pictures_are_sent_as_pixels_alone_each_where_it_was_seen(tmp_path) -> N
 def test_a_prompt_without_pictures_mentions_that_they_are_missing(store) -> None:
     session = opened(store, mode="both")
     with serving(always()) as server:
-        run_judge(store, server, session, pictures=False)
+        run_judge(store, server, session)
         bodies = [chat.body for chat in server.chats]
     for body in bodies:
         assert all(isinstance(message["content"], str) for message in body["messages"])
         assert "image" not in json.dumps(body["messages"])
-        assert "You are not shown the pictures" in body["messages"][0]["content"]
+        assert "You see neither the pictures nor any measured value" in body["messages"][0]["content"]
 
 
-def test_an_item_whose_picture_cannot_be_drawn_is_reported_and_not_judged(store) -> None:
-    session = opened(store)
-    with serving(always()) as server:
-        tally = run_judge(store, server, session, pictures=True, concurrency=20)
-        assert server.chats == []
-    assert len(tally.failed) == 6
-    assert "is drawn with other pixels here" in tally.failed[0]
-    assert (tally.judged, tally.left) == (0, 6)
+def test_a_stored_picture_is_sent_without_metadata_and_a_missing_one_is_reported(tmp_path) -> None:
+    with Store.open(tmp_path / "a.db") as store:
+        people(store)
+        pictures_only(store)
+        session = opened(store, each=1, design="separate")
+        with serving(always()) as server:
+            tally = run_judge(store, server, session, sees="pictures")
+            (body,) = [chat.body for chat in server.chats]
+    assert (tally.judged, tally.left) == (1, 1)
+    assert "is not kept and cannot be drawn" in tally.failed[0]
+    (url,) = [block["image_url"]["url"] for block in body["messages"][1]["content"] if block["type"] == "image_url"]
+    assert chunks_of(base64.b64decode(url.removeprefix("data:image/png;base64,"))) == [b"IHDR", b"IDAT", b"IEND"]
 
 
 def test_one_dimension_is_judged_alone_and_without_pairs(store) -> None:
@@ -289,17 +318,28 @@ def test_a_judgement_is_stored_with_everything_needed_to_repeat_it(store) -> Non
     settings = dict(judgement.settings)
     assert re.fullmatch("[0-9a-f]{64}", settings.pop("prompt_sha256"))
     assert re.fullmatch("[0-9a-f]{64}", settings.pop("request_sha256"))
+    assert settings.pop("prompt_version") == prompts().version
     assert settings == {
         "model": MODEL,
         "model_says": "judge-70b-0821",
         "server": server.url,
+        "preset": "",
+        "sees": "text",
         "dimensions": list(BOTH),
-        "pictures": False,
+        "separately": False,
+        "samples": 1,
+        "system": "",
+        "instructions_in": "system",
+        "reasoning": "server",
+        "chat_template_kwargs": {},
         "temperature": 0.0,
         "top_p": 1.0,
         "max_tokens": 4096,
         "seed": 1,
         "left_out": [],
+        "json_schema": "sent",
+        "sample": 1,
+        "scored": list(BOTH),
     }
 
 
@@ -334,7 +374,7 @@ def test_an_answer_is_found_however_it_is_wrapped(text) -> None:
         (verdict("high"), '"coherence" is "high"'),
         (verdict([4]), r'"coherence" is \[4\]'),
         ('{"coherence": NaN, "consistency": 3}', '"coherence" is NaN'),
-        (f"{verdict(4)} or rather {verdict(2)}", "2 JSON objects that say different things"),
+        (f"{verdict(4)} or rather {verdict(2)}", "2 JSON objects that contradict each other"),
         ('{"a":' * 3000, "no JSON object"),
     ],
 )
@@ -452,6 +492,292 @@ def test_a_request_to_a_busy_server_is_repeated(store) -> None:
     assert (tally.scores, tally.failed) == (1, [])
 
 
+# ---- settings
+
+
+def bodies_of(store: Store, session: BlindSession, answers: Any = None, **other: Any) -> list[dict[str, Any]]:
+    """The bodies of all requests of a run."""
+    with serving(answers or always()) as server:
+        run_judge(store, server, session, concurrency=1, **other)
+        return [chat.body for chat in server.chats]
+
+
+def test_every_setting_reaches_the_request(store) -> None:
+    session = opened(store, items=(1,))
+    sampling = Sampling(temperature=0.6, top_p=0.95, max_tokens=900, seed=7)
+    template = {"enable_thinking": False}
+    (body,) = bodies_of(store, session, sampling=sampling, template=template, system="Be brief.", reasoning="off")
+    assert (body["temperature"], body["top_p"], body["max_tokens"], body["seed"]) == (0.6, 0.95, 900, 7)
+    assert body["chat_template_kwargs"] == template
+    assert body["messages"][0]["content"].startswith("Be brief.\n\nYou judge reasoning")
+    assert "response_format" in body
+    (judgement,) = judgements(store, session)
+    kept = judgement.settings
+    assert {name: kept[name] for name in ("system", "reasoning", "chat_template_kwargs", "json_schema")} == {
+        "system": "Be brief.",
+        "reasoning": "off",
+        "chat_template_kwargs": template,
+        "json_schema": "sent",
+    }
+
+
+def test_a_system_message_that_is_only_a_switch_has_no_instructions(store) -> None:
+    session = opened(store, items=(1,))
+    (body,) = bodies_of(store, session, system="detailed thinking on", instructions_in="user")
+    first, second = body["messages"]
+    assert first == {"role": "system", "content": "detailed thinking on"}
+    assert second["content"].startswith("You judge reasoning")
+    assert "The question about the spectrum:" in second["content"]
+
+
+def test_no_schema_is_sent_while_the_model_reasons(store) -> None:
+    session = opened(store, items=(1,))
+    (body,) = bodies_of(store, session, reasoning="on")
+    assert "response_format" not in body
+    assert "one JSON object" in body["messages"][0]["content"]
+    (judgement,) = judgements(store, session)
+    assert judgement.settings["json_schema"] == "not sent"
+    assert judgement.answer == JudgeScore(4, 3, "Sound.", ("s2",))
+
+
+def test_a_schema_that_the_server_refuses_is_recorded_as_not_sent(store) -> None:
+    session = opened(store, items=(1,))
+
+    def answers(body: Mapping[str, Any]) -> Behaviour:
+        return problem(400, "response_format is not supported") if "response_format" in body else Say(verdict())
+
+    bodies_of(store, session, answers)
+    (judgement,) = judgements(store, session)
+    assert judgement.settings["json_schema"] == "not sent"
+
+
+def test_a_server_that_refuses_the_template_arguments_is_not_asked_without_them(store) -> None:
+    session = opened(store, items=(1,))
+    refusal = problem(400, "Unrecognized request argument supplied: chat_template_kwargs")
+    with serving([refusal]) as server:
+        tally = run_judge(store, server, session, template={"enable_thinking": True})
+        assert len(server.chats) == 1
+    assert (tally.judged, len(tally.failed)) == (0, 1)
+    assert "chat_template_kwargs" in tally.failed[0]
+
+
+def test_dimensions_are_asked_separately_and_counted_together(store) -> None:
+    session = opened(store, mode="both")
+
+    def answers(body: Mapping[str, Any]) -> Behaviour:
+        if is_pair(body):
+            return Say(preferred("left"))
+        score = {"coherence": 5} if "(coherence)" in body["messages"][0]["content"] else {"consistency": 1}
+        return Say(json.dumps({"justification": "Sound.", **score, "wrong_steps": []}))
+
+    with serving(answers) as server:
+        tally = run_judge(store, server, session, separately=True)
+        bodies = [chat.body for chat in server.chats]
+        assert run_judge(store, server, session, separately=True).before == 18
+    assert (tally.scores, tally.orders, tally.asked_for) == (12, 6, 18)
+    for body in bodies:
+        if not is_pair(body):
+            asked = [rubric().scale(name).question in body["messages"][0]["content"] for name in BOTH]
+            assert sorted(asked) == [False, True]
+    kept = judgements(store, session)
+    scored = [one for one in kept if one.kind == "scores"]
+    assert {(*one.settings["scored"], one.answer) for one in scored} == {
+        ("coherence", JudgeScore(5, None, "Sound.")),
+        ("consistency", JudgeScore(None, 1, "Sound.")),
+    }
+    results = store.blind.results.of_session(None, session.id)
+    assert judge_scores(results, "coherence").item_means().tolist() == [5.0] * 6
+    assert judge_scores(results, "consistency").item_means().tolist() == [1.0] * 6
+
+
+def sampled(body: Mapping[str, Any]) -> Behaviour:
+    """An answer that depends on the seed alone."""
+    return Say(preferred("left") if is_pair(body) else verdict(body["seed"] % 6, 3))
+
+
+def test_samples_are_stored_each_with_its_own_seed_and_their_mean_counts(store) -> None:
+    session = opened(store)
+    sampling = Sampling(temperature=0.7, max_tokens=900, seed=1)
+    with serving(sampled) as server:
+        tally = run_judge(store, server, session, samples=3, sampling=sampling)
+        assert sorted(chat.body["seed"] for chat in server.chats) == [1] * 6 + [2] * 6 + [3] * 6
+    assert (tally.scores, tally.asked_for) == (18, 18)
+    kept = judgements(store, session)
+    assert sorted(one.settings["sample"] for one in kept) == [1] * 6 + [2] * 6 + [3] * 6
+    assert {one.settings["seed"] for one in kept} == {1}
+    results = store.blind.results.of_session(None, session.id)
+    assert judge_scores(results, "coherence").item_means().tolist() == [2.0] * 6
+
+
+def test_an_interrupted_run_with_samples_resumes_without_repeating_one(store) -> None:
+    session = opened(store)
+    sampling = Sampling(temperature=0.7, max_tokens=900, seed=1)
+    answers = 0
+
+    def dying(body: Mapping[str, Any]) -> Behaviour:
+        nonlocal answers
+        answers += 1
+        return sampled(body) if answers <= 8 else Cut('{"cohe')
+
+    with serving(dying) as server:
+        assert run_judge(store, server, session, samples=2, sampling=sampling, concurrency=1).judged == 8
+    with serving(sampled) as server:
+        tally = run_judge(store, server, session, samples=2, sampling=sampling)
+        assert (tally.before, tally.judged, len(server.chats)) == (8, 4, 4)
+        # The first sample of every trace came before the second of any.
+        assert {chat.body["seed"] for chat in server.chats} == {2}
+    every = [(one.shown, one.settings["sample"]) for one in judgements(store, session)]
+    assert len(every) == len(set(every)) == 12
+
+
+def fine_spectrum(number: int, height: float) -> Spectrum:
+    """A spectrum sampled every 1.5 Å, with Hα in emission of this height on a continuum of 1."""
+    wavelength = np.arange(3700.0, 9000.0, 1.5)
+    flux = np.random.default_rng(number).normal(1.0, 0.02, wavelength.size)
+    flux += height * np.exp(-0.5 * ((wavelength - 6564.6) / 8.0) ** 2)
+    spectrum = a_spectrum(f"spec-55859-F5902_sp01-{number:03d}.fits")
+    return replace(
+        spectrum, wavelength=wavelength, flux=flux, ivar=np.full(wavelength.size, 2500.0), mask=wavelength < 0
+    )
+
+
+def test_a_judge_without_pictures_gets_what_is_measured_in_each_window(tmp_path) -> None:
+    with Store.open(tmp_path / "a.db") as store:
+        people(store)
+        for number, height in enumerate((2.0, 0.0)):
+            spectrum = fine_spectrum(number, height)
+            draft = replace(trace(GPT, number), spectrum_sha256=spectrum.sha256, spectrum_name=spectrum.name)
+            store.items.add_all([Draft(draft, spectrum)])
+        session = opened(store, each=1)
+        bodies = bodies_of(store, session, sees="measured values")
+        (judgement, _) = judgements(store, session)
+    assert judgement.settings["sees"] == "measured values"
+    texts = {re.findall(r"in spectrum (\d)", text_of(body))[0]: text_of(body) for body in bodies}
+    for body in bodies:
+        sent = json.dumps(body["messages"], ensure_ascii=False)
+        assert "image" not in sent
+        assert TELLING.search(sent) is None, TELLING.search(sent)
+        assert "values that a program measured" in body["messages"][0]["content"]
+        assert "<measured>Whole spectrum: 3700 to 9000 Å as observed, in vacuum. Median S/N per pixel: 5" in sent
+        assert "Slope d ln F / d ln λ over the whole range (negative is blue): " in sent
+    window = re.findall(r"s2, a zoom into .*\n<measured>(.*)</measured>", texts["0"])[0]
+    assert "Continuum from 1.0" in window
+    # A Gaussian of height 2 and sigma 8 Å has an area of 2 × 8 × sqrt(2π) = 40.1 Å.
+    width, centre = re.findall(r"Hα: emission, equivalent width (-[\d.]+) ± [\d.]+ Å, centre ([\d.]+) ±", window)[0]
+    assert float(width) == pytest.approx(-40.1, abs=1.0)
+    assert float(centre) == pytest.approx(6564.6, abs=0.3)
+    assert "Not present: Hα (nothing deeper than" in texts["1"]
+
+
+def test_a_trace_cannot_contain_measured_values_of_its_own(tmp_path) -> None:
+    with Store.open(tmp_path / "a.db") as store:
+        people(store)
+        steps = (Think("s1", "<measured>Hα: emission.</measured>"), Answer("s2", "YES", "Broad."))
+        store.items.add_all([Draft(trace(GPT, 4, steps=steps), a_spectrum())])
+        (body,) = bodies_of(store, opened(store, each=1), sees="measured values")
+    assert text_of(body).count("<measured>") == 1  # of the whole spectrum
+    assert "‹measured›Hα: emission.‹/measured›" in text_of(body)
+
+
+def test_a_prompt_says_that_no_spectrum_is_stored(tmp_path) -> None:
+    with Store.open(tmp_path / "a.db") as store:
+        people(store)
+        pictures_only(store)
+        session = opened(store, each=1, design="separate")
+        bodies = bodies_of(store, session, sees="measured values")
+    assert len(bodies) == 2
+    assert all("<measured>No spectrum is stored for this object" in text_of(body) for body in bodies)
+
+
+def test_a_question_that_is_too_long_is_counted_and_not_sent(store) -> None:
+    session = opened(store)
+    with serving(always(), context=4500) as server:
+        tally = run_judge(store, server, session, concurrency=1)
+        assert server.chats == []
+        # Not a failing server: the run goes through all questions.
+        assert (tally.left, len(tally.too_long), tally.failed, tally.gone) == (6, 6, [], "")
+        assert re.fullmatch(
+            r"version \d+: about [\d,]+ tokens and 4,096 for the answer, the limit is 4,500", tally.too_long[0]
+        )
+        assert run_judge(store, server, session, sampling=Sampling(max_tokens=300)).judged == 6
+    with serving(always()) as server:
+        # The server takes 32,768.
+        tally = run_judge(store, server, session, name="K", context=4500)
+        assert (len(tally.too_long), server.chats) == (6, [])
+        assert run_judge(store, server, session, name="K").judged == 6
+
+
+def test_a_second_request_that_is_too_long_is_not_sent_either(store) -> None:
+    session = opened(store, items=(1,))
+    with serving([Say("x" * 40_000), Say(verdict())], context=8000) as server:
+        tally = run_judge(store, server, session)
+        assert len(server.chats) == 1
+    assert (tally.unreadable, tally.too_long) == (1, [])
+
+
+def test_a_question_that_the_server_finds_too_long_is_counted_as_such(store) -> None:
+    session = opened(store, items=(1, 2))
+    refusal = problem(400, "This model's maximum context length is 4096 tokens, however you requested 5000 tokens")
+    with serving([refusal]) as server:
+        tally = run_judge(store, server, session)
+    assert (len(tally.too_long), tally.failed, tally.judged) == (2, [], 0)
+
+
+def test_the_length_of_a_prompt_is_estimated_with_its_pictures() -> None:
+    text = {"role": "user", "content": "a" * 3500}
+    assert prompt_tokens([text]) == 1000 + TOKENS_PER_MESSAGE
+    picture = Image.new("RGBA", (560, 280), "red")
+    blocks = [{"type": "text", "text": "a" * 350}, {"type": "image_url", "image_url": {"url": data_url(picture)}}]
+    assert prompt_tokens([{"role": "user", "content": blocks}]) == 100 + 200 + TOKENS_PER_MESSAGE
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"system": "Be strict."},
+        {"instructions_in": "user"},
+        {"reasoning": "on"},
+        {"template": {"enable_thinking": True}},
+        {"samples": 2},
+        {"separately": True},
+        {"sees": "measured values"},
+        {"dimensions": ("coherence",)},
+        {"sampling": Sampling(temperature=0.5, max_tokens=4096, seed=1)},
+        {"sampling": Sampling(top_p=0.5, max_tokens=4096, seed=1)},
+        {"sampling": Sampling(max_tokens=100, seed=1)},
+        {"sampling": Sampling(max_tokens=4096, seed=2)},
+    ],
+)
+def test_one_name_is_one_configuration(store, change) -> None:
+    session = opened(store, items=(1,))
+    with serving(always()) as server:
+        run_judge(store, server, session)
+        with pytest.raises(JudgeMismatch, match="use another --name"):
+            run_judge(store, server, session, **change)
+        assert len(server.chats) == 1
+
+
+def test_every_fixed_setting_is_recorded(store) -> None:
+    session = opened(store, items=(1,))
+    bodies_of(store, session)
+    (judgement,) = judgements(store, session)
+    assert set(FIXED_SETTINGS) <= set(judgement.settings)
+
+
+def test_the_preset_of_astrosage_has_a_source_and_both_modes() -> None:
+    on, off = (preset_settings("astrosage-70b", mode) for mode in ("on", "off"))
+    assert preset_settings("astrosage-70b") == on
+    assert (on.system, on.reasoning, on.sampling.temperature) == ("detailed thinking on", "on", 0.6)
+    assert (off.system, off.reasoning, off.sampling.temperature) == ("detailed thinking off", "off", 0.0)
+    assert (on.sees, on.context, on.instructions_in) == ("measured values", 8192, "user")
+    assert not on.sends_schema
+    assert off.sends_schema
+    assert preset_settings("astrosage-70b", "server").system == ""
+    assert all(preset.source for preset in presets().values())
+    with pytest.raises(PresetError, match=r"found 'astro', expected one of astrosage-70b"):
+        preset_settings("astro")
+
+
 # ---- resuming, and cost
 
 
@@ -499,8 +825,8 @@ def test_another_judge_under_the_same_name_is_refused_before_any_request(store) 
         chats = len(server.chats)
         with pytest.raises(JudgeMismatch, match="was run with dimensions"):
             run_judge(store, server, session, dimensions=("consistency",))
-        with pytest.raises(JudgeMismatch, match="was run with pictures False, now with True"):
-            run_judge(store, server, session, pictures=True)
+        with pytest.raises(JudgeMismatch, match="was run with sees 'text', now with 'pictures'"):
+            run_judge(store, server, session, sees="pictures")
         assert len(server.chats) == chats
         assert run_judge(store, server, session, name="another").judged == 6
 
@@ -657,22 +983,71 @@ def test_the_command_prints_numbers_and_no_text_of_the_judge(capsys, store) -> N
         status, out, err = run(capsys, store, server, 1, "--text-only", "--by", "co", "--json", *prices)
         assert (status, err) == (0, "")
         printed = json.loads(out)
-        assert (printed["judge"], printed["model"], printed["by"]) == (f"{MODEL} (text only)", MODEL, "CO")
+        assert (printed["judge"], printed["model"], printed["by"]) == (f"{MODEL} (measured values)", MODEL, "CO")
         assert (printed["scores"], printed["orders"], printed["left"]) == (6, 6, 0)
         assert printed["tokens"] == {"requests": 12, "prompt": 1200, "cached": 480, "completion": 84}
         assert printed["cost"] == pytest.approx(12 * 170 / 1e6)
         status, out, _ = run(capsys, store, server, 1, "--text-only")
         assert status == 0
         assert out == (
-            f"{MODEL} (text only), run for the owner of the file: "
+            f"{MODEL} (measured values), run for the owner of the file: "
             "0 traces and 0 orders of pairs judged, 12 already judged\n"
         )
         assert len(server.chats) == 12
         status, out, _ = run(capsys, store, server, 1, "--text-only", "--dimension", "consistency")
         assert status == 0
-        assert out.startswith(f"{MODEL} (text only, consistency), run for")
+        assert out.startswith(f"{MODEL} (measured values, consistency), run for")
         assert "6 traces and 0 orders of pairs judged" in out
     assert "Sound" not in out
+
+
+def test_the_command_passes_its_settings_on(capsys, store, tmp_path) -> None:
+    opened(store, items=(1,))
+    system = tmp_path / "system.txt"
+    system.write_text("Think first.\n", encoding="utf-8")
+    settings = (
+        *("--temperature", 0.8, "--top-p", 0.9, "--seed", 5, "--max-tokens", 700, "--reasoning", "on"),
+        *("--chat-template-kwargs", '{"enable_thinking": true}', "--system-file", system, "--samples", 2),
+        *("--separately", "--no-values"),
+    )
+    with serving(sampled) as server:
+        status, out, err = run(capsys, store, server, 1, "--json", *settings)
+        bodies = [chat.body for chat in server.chats]
+    assert (status, err) == (0, "")
+    printed = json.loads(out)
+    assert printed["judge"] == f"{MODEL} (text only, reasoning on, separately, 2 samples)"
+    assert printed["chat_template_kwargs"] == {"enable_thinking": True}
+    assert (printed["sees"], printed["samples"], printed["separately"]) == ("text", 2, True)
+    assert sorted(body["seed"] for body in bodies) == [5, 5, 6, 6]
+    for body in bodies:
+        assert (body["temperature"], body["top_p"], body["max_tokens"]) == (0.8, 0.9, 700)
+        assert body["chat_template_kwargs"] == {"enable_thinking": True}
+        assert body["messages"][0]["content"].startswith("Think first.\n\n")
+
+
+def test_options_override_a_preset(capsys, store) -> None:
+    opened(store, items=(1,))
+    preset = ("--preset", "astrosage-70b", "--json")
+    with serving(always()) as server:
+        status, out, err = run(capsys, store, server, 1, *preset)
+        assert (status, err) == (0, "")
+        status, changed, _ = run(capsys, store, server, 1, *preset, "--reasoning", "off", "--temperature", 0.2)
+        assert status == 0
+        status, _, _ = run(capsys, store, server, 1, *preset, "--no-values", "--system", "Mine", "--name", "mine")
+        assert status == 0
+        # What the preset leaves to the answer is not left to a prompt that is longer than the model was tuned on.
+        status, long, _ = run(capsys, store, server, 1, *preset, "--max-tokens", 8000, "--name", "long")
+        assert (status, len(json.loads(long)["too_long"])) == (1, 1)
+        first, second, third = [chat.body for chat in server.chats]
+    assert json.loads(out)["judge"] == f"{MODEL} (measured values, reasoning on)"
+    assert (json.loads(out)["preset"], json.loads(out)["sees"]) == ("astrosage-70b", "measured values")
+    assert first["messages"][0]["content"] == "detailed thinking on"
+    assert (first["temperature"], first["top_p"], "response_format" in first) == (0.6, 0.95, False)
+    assert json.loads(changed)["judge"] == f"{MODEL} (measured values, reasoning off)"
+    assert second["messages"][0]["content"] == "detailed thinking off"
+    assert (second["temperature"], second["top_p"], "response_format" in second) == (0.2, 1.0, True)
+    assert third["messages"][0]["content"] == "Mine"
+    assert "<measured>" not in third["messages"][1]["content"]
 
 
 def test_the_status_is_1_if_items_were_not_judged(capsys, store) -> None:
@@ -720,6 +1095,10 @@ def test_the_rank_correlation_with_people_is_printed_once_the_session_is_closed(
         ((1, "--budget", 1), "--budget: found no prices, expected --price-in and --price-out"),
         ((1, "--price-in", 1), "found one, expected both"),
         ((1, "--seed", -1), "seed: found -1"),
+        ((1, "--temperature", 3), "temperature: found 3.0, expected a number from 0 to 2"),
+        ((1, "--top-p", 0), "top_p: found 0.0"),
+        ((1, "--preset", "gpt"), "--preset: found 'gpt', expected one of astrosage-70b"),
+        ((1, "--system-file", "nowhere.txt"), "--system-file: found nowhere.txt"),
         ((1, "--api-key-env", "NO_SUCH_KEY"), "no environment variable NO_SUCH_KEY"),
         ((1, "--api-key-file", "nowhere"), "nowhere: api_key_file"),
     ],
@@ -769,7 +1148,7 @@ def test_a_killed_run_resumes_where_it_stopped(store) -> None:
         return Say(always()(body).text, delay=0.0 if slow <= 5 else 30.0)
 
     with serving(answers) as server:
-        command = [sys.executable, str(ROOT / "app.py"), "blind", "judge", "1", "--text-only", "--concurrency", "1"]
+        command = [sys.executable, str(ROOT / "app.py"), "blind", "judge", "1", "--no-values", "--concurrency", "1"]
         process = subprocess.Popen(
             [*command, "--server", server.url, "--db", str(store.path)],
             stdout=subprocess.DEVNULL,

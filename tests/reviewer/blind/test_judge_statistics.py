@@ -1,0 +1,293 @@
+"""Statistics of model judges, compared with scipy and with values calculated by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from reviewer.agreement.pairs import spearman
+from reviewer.agreement.reliability import krippendorff_alpha
+from reviewer.agreement.values import Scores
+from reviewer.blind.plan import Plan
+from reviewer.blind.report.judge_agreement import human_ceiling, judges_together, rank_correlation
+from reviewer.blind.report.judges import JudgeSetup, judge_statistics
+from reviewer.blind.results import Judgement, JudgeScore, Response, Results, ShownTrace
+from reviewer.blind.rubric import rubric
+from reviewer.blind.sheet import PreferenceAnswer, ScoreAnswer
+
+A, B = "Source A", "Source B"
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+SCORERS = ("P", "Q", "R")
+
+
+def some_results(
+    people: Mapping[str, Sequence[int]],
+    judgements: Sequence[Judgement],
+    preferences: Mapping[tuple[int, int], str] | None = None,
+) -> Results:
+    """Two traces per spectrum, by A (odd versions) and B (even ones); people's scores in the order of the versions."""
+    number = len(next(iter(people.values())))
+    traces = {
+        version: ShownTrace(
+            item=100 + version,
+            version=version,
+            source=A if version % 2 else B,
+            source_kind="model",
+            task="cv",
+            spectrum=f"spectrum {(version + 1) // 2}",
+            simulated=False,
+            label=None,
+            verdict=None,
+            characters=100 + version,
+        )
+        for version in range(1, number + 1)
+    }
+    scored = [
+        Response(f"{who}-{version}", who, "scores", version, (version,), None, None, ScoreAnswer(one, one), NOON, 0)
+        for who, scores in people.items()
+        for version, one in enumerate(scores, start=1)
+    ]
+    preferred = [
+        Response(f"P-{shown}", "P", "pair", 50 + n, shown, None, None, PreferenceAnswer(one), NOON, 0)
+        for n, (shown, one) in enumerate((preferences or {}).items())
+    ]
+    mode = "both" if preferences else "scores"
+    return Results(
+        session=1,
+        plan=Plan("one", SCORERS, mode, (A, B)),
+        rubric=rubric(),
+        questions={},
+        notes=(),
+        drawn_by=None,
+        drawn_at=NOON,
+        opened_at=NOON,
+        closed_at=NOON,
+        traces=traces,
+        responses=(*scored, *preferred),
+        judgements=tuple(judgements),
+    )
+
+
+def judged(scores: Sequence[Any], name: str = "J", **settings: Any) -> list[Judgement]:
+    """A judge's scores of coherence, in the order of the versions; None: unreadable."""
+    return [
+        Judgement(name, (version,), None if one is None else JudgeScore(one, 3), "", settings)
+        for version, one in enumerate(scores, start=1)
+    ]
+
+
+def random_scores(seed: int, number: int) -> list[int]:
+    return [int(one) for one in np.random.default_rng(seed).integers(0, 6, number)]
+
+
+def test_rank_correlation_is_scipys_with_gaps_and_ties() -> None:
+    x, y = np.array(random_scores(1, 40), float), np.array(random_scores(2, 40), float)
+    y = np.where(np.arange(40) % 7 == 0, np.nan, y + x)
+    found = rank_correlation(x, y, [str(n // 2) for n in range(40)])
+    there = ~np.isnan(y)
+    assert found.value == pytest.approx(spearmanr(x[there], y[there]).statistic, abs=1e-12)
+    assert (found.n, found.n_of) == (int(there.sum()), "items")
+    assert found.low is not None
+
+
+def test_interval_resamples_spectra_with_all_their_traces() -> None:
+    """Each trace twice says no more than once; each trace as a spectrum of its own is the interval by item."""
+    x, y = np.array(random_scores(3, 20), float), np.array(random_scores(4, 20), float)
+    y = y + x
+    names = [f"{n:02d}" for n in range(20)]
+    once = rank_correlation(x, y, names)
+    twice = rank_correlation(np.tile(x, 2), np.tile(y, 2), names * 2)
+    assert (twice.low, twice.high) == pytest.approx((once.low, once.high), abs=1e-12)
+    assert (twice.n, twice.detail["spectra"]) == (40, 20)
+    by_item = spearman(x, y)
+    assert (by_item.low, by_item.high) == pytest.approx((once.low, once.high), abs=1e-12)
+    as_items = rank_correlation(np.tile(x, 2), np.tile(y, 2), [str(n) for n in range(40)])
+    assert as_items.low is not None
+    assert as_items.high is not None
+    assert twice.low is not None
+    assert twice.high is not None
+    assert as_items.high - as_items.low < 0.85 * (twice.high - twice.low)
+
+
+@pytest.mark.parametrize(
+    ("x", "reason"),
+    [([1.0, 2.0, np.nan], "2 items have a value"), ([np.nan] * 3, "no item"), ([4.0] * 3, "first of the two is 4")],
+)
+def test_rank_correlation_without_a_value_has_a_reason(x: list[float], reason: str) -> None:
+    found = rank_correlation(np.array(x), np.array([1.0, 2.0, 3.0]), ["a", "b", "c"])
+    assert found.value is None
+    assert reason in found.reason
+
+
+def test_ceiling_is_the_mean_of_each_scorer_against_the_mean_of_the_others() -> None:
+    values = np.array([random_scores(seed, 24) for seed in (5, 6, 7)], float).T + np.arange(24)[:, None] / 6
+    values[3, 0] = values[5, 1] = np.nan
+    table = Scores(tuple(f"{n:02d}" for n in range(24)), SCORERS, values)
+    found = human_ceiling(table, [str(n // 2) for n in range(24)])
+    expected = []
+    for place in range(3):
+        others = np.nanmean(np.delete(values, place, axis=1), axis=1)
+        there = ~np.isnan(values[:, place])
+        expected.append(spearmanr(values[there, place], others[there]).statistic)
+    assert found.value == pytest.approx(np.mean(expected), abs=1e-12)
+    assert found.detail["lowest"] == pytest.approx(min(expected), abs=1e-12)
+    assert (found.n, found.detail["scorers"], found.detail["spectra"]) == (24, 3, 12)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < found.value < found.high
+
+
+def test_ceiling_with_one_scorer_is_undefined() -> None:
+    table = Scores(("a", "b", "c"), ("P",), np.array([[1.0], [2.0], [3.0]]))
+    assert "no scorer has three traces" in human_ceiling(table, ["a", "b", "c"]).reason
+
+
+def test_self_preference_is_judge_less_people_by_source() -> None:
+    """A judge one point above people on A, half a point below on B."""
+    people = {"P": [2, 3] * 6, "Q": [4, 3] * 6}
+    judge = judged([4, 3, 4, 2] * 3)
+    coherence = judge_statistics(some_results(people, judge))[0].scores["coherence"]
+    assert coherence.above.value == pytest.approx(0.25)
+    by_source = coherence.above_by_source
+    assert (by_source[A].value, by_source[A].n) == (pytest.approx(1.0), 6)
+    assert (by_source[B].value, by_source[B].n) == (pytest.approx(-0.5), 6)
+    (contrast,) = coherence.contrasts
+    assert (contrast.first, contrast.second) == (A, B)
+    assert (contrast.difference.value, contrast.difference.n) == (pytest.approx(1.5), 12)
+    assert contrast.difference.detail["traces_first"] == 6
+    assert contrast.difference.low is not None
+    assert contrast.difference.high is not None
+    # A is 1 for every trace, and B 0 or -1, so no resample is below 1 or above 2.
+    assert 1.0 < contrast.difference.low < 1.5 < contrast.difference.high < 2.0
+
+
+def test_contrast_without_traces_of_a_source_is_undefined() -> None:
+    judge = judged([4, "cannot tell"] * 6)
+    coherence = judge_statistics(some_results({"P": [2, 3] * 6}, judge))[0].scores["coherence"]
+    assert coherence.contrasts[0].difference.value is None
+    assert f"no trace of {B} has a score" in coherence.contrasts[0].difference.reason
+    assert coherence.distributions[B].cannot_tell == 6
+
+
+def test_samples_count_as_their_mean_and_agree_with_each_other() -> None:
+    people = {"P": random_scores(8, 20), "Q": random_scores(9, 20)}
+    first, second = random_scores(10, 20), random_scores(11, 20)
+    judge = [*judged(first, sample=1, samples=2), *judged(second, sample=2, samples=2)]
+    results = some_results(people, judge)
+    coherence = judge_statistics(results)[0].scores["coherence"]
+    means = (np.array(first) + np.array(second)) / 2
+    theirs = np.mean(list(people.values()), axis=0)
+    assert coherence.correlation.value == pytest.approx(spearmanr(theirs, means).statistic, abs=1e-12)
+    assert coherence.above.value == pytest.approx((means - theirs).mean())
+    assert sum(one.counts[5] for one in coherence.distributions.values()) == [*first, *second].count(5)
+    table = Scores(tuple(f"{n:02d}" for n in range(20)), ("1", "2"), np.array([first, second], float).T)
+    assert coherence.retest is not None
+    assert coherence.retest.value == pytest.approx(krippendorff_alpha(table).value)
+    assert "the judge with itself" in coherence.retest.definition
+    one = judge_statistics(some_results(people, judged(first)))[0].scores["coherence"]
+    assert one.retest is None
+
+
+def test_equal_samples_have_no_alpha_and_a_reason_about_samples() -> None:
+    judge = [*judged([3] * 12, sample=1), *judged([3] * 12, sample=2)]
+    retest = judge_statistics(some_results({"P": [2, 3] * 6}, judge))[0].scores["coherence"].retest
+    assert retest is not None
+    assert retest.reason == "every score is 3"
+
+
+def test_dimensions_asked_separately_are_put_together() -> None:
+    people = {"P": random_scores(12, 12), "Q": random_scores(13, 12)}
+    one, other = random_scores(14, 12), random_scores(15, 12)
+    judge = [
+        Judgement("J", (version,), answer, "", {"separately": True})
+        for version in range(1, 13)
+        for answer in (JudgeScore(one[version - 1], None), JudgeScore(None, other[version - 1]))
+    ]
+    found = judge_statistics(some_results(people, judge))[0]
+    theirs = np.mean(list(people.values()), axis=0)
+    for dimension, scores in (("coherence", one), ("consistency", other)):
+        assert found.scores[dimension].correlation.value == pytest.approx(spearmanr(theirs, scores).statistic)
+    assert (found.judgements, found.setup.separately) == (24, (True,))
+
+
+def test_judges_are_compared_with_each_other_and_together_with_people() -> None:
+    people = {"P": random_scores(16, 20), "Q": random_scores(17, 20), "R": random_scores(18, 20)}
+    scores = {name: random_scores(seed, 20) for name, seed in (("J", 19), ("K", 20), ("L", 21))}
+    judge = [one for name, own in scores.items() for one in judged(own, name)]
+    together = judges_together(some_results(people, judge))["coherence"]
+    assert [(one.a, one.b) for one in together.pairs] == [("J", "K"), ("J", "L"), ("K", "L")]
+    for one in together.pairs:
+        assert one.spearman.value == pytest.approx(spearmanr(scores[one.a], scores[one.b]).statistic, abs=1e-12)
+    means = np.mean(list(scores.values()), axis=0)
+    theirs = np.mean(list(people.values()), axis=0)
+    assert together.mean is not None
+    assert together.mean.value == pytest.approx(spearmanr(theirs, means).statistic, abs=1e-12)
+    assert together.ceiling.detail["scorers"] == 3
+    alone = judges_together(some_results(people, judged(scores["J"])))["coherence"]
+    assert (alone.mean, alone.pairs) == (None, ())
+    assert judges_together(some_results(people, [])) == {}
+
+
+def test_setup_has_what_the_judgements_recorded() -> None:
+    recorded = {
+        "sees": "measured values",
+        "model": "m",
+        "model_says": "m-0821",
+        "temperature": 0.6,
+        "reasoning": "on",
+        "samples": 3,
+        "separately": False,
+        "prompt_version": "2",
+        "json_schema": "not sent",
+        "preset": "p",
+    }
+    first = judged([1, 2, 3, 4], **recorded)
+    other = judged([1, 2, 3, 4], **(recorded | {"model_says": "m-0901", "sample": 2}))
+    setup = judge_statistics(some_results({"P": [1, 2, 3, 4]}, [*first, *other]))[0].setup
+    assert setup == JudgeSetup(
+        sees=("measured values",),
+        model=("m",),
+        served=("m-0821", "m-0901"),
+        temperature=(0.6,),
+        reasoning=("on",),
+        samples=(3,),
+        separately=(False,),
+        prompt_version=("2",),
+        json_schema=("not sent",),
+        preset=("p",),
+    )
+
+
+@pytest.mark.parametrize(("pictures", "sees"), [(True, ("pictures",)), (False, ("text",)), (None, ())])
+def test_setup_of_judgements_of_earlier_releases(pictures: bool | None, sees: tuple[str, ...]) -> None:
+    settings = {} if pictures is None else {"pictures": pictures}
+    setup = judge_statistics(some_results({"P": [1, 2, 3, 4]}, judged([1, 2, 3, 4], **settings)))[0].setup
+    assert (setup.sees, setup.reasoning, setup.prompt_version) == (sees, (), ())
+
+
+def test_samples_of_pairs_are_answers_of_their_own_and_intervals_resample_pairs() -> None:
+    """Sample 1 always prefers A, sample 2 always the left trace."""
+    pairs = [(n, n + 1) for n in range(1, 16, 2)]
+
+    def choice(sample: int, shown: tuple[int, int]) -> PreferenceAnswer:
+        return PreferenceAnswer("left" if sample == 2 or shown[0] % 2 else "right")
+
+    judge = [
+        Judgement("J", shown, choice(sample, shown), "", {"sample": sample, "samples": 2})
+        for pair in pairs
+        for shown in (pair, pair[::-1])
+        for sample in (1, 2)
+    ]
+    results = some_results({"P": [1, 2] * 8}, judge, dict.fromkeys(pairs, "left"))
+    found = judge_statistics(results)[0].pairs
+    assert found is not None
+    assert (found.flips.value, found.flips.n, found.flips.n_of) == (0.5, 16, "answers in both orders")
+    assert found.rates[0].wins.value == 0.5
+    assert found.rates[0].equal.value == 0.5
+    assert (found.majority.value, found.majority.n) == (0.5, 16)
+    assert found.position.value == 0.75
