@@ -8,6 +8,7 @@ import io
 import shutil
 import tempfile
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from reviewer.blind.report.tables import (
     session_json,
     statistics_csv,
 )
+from reviewer.blind.results import Results
 
 if TYPE_CHECKING:
     from reviewer.store import Store
@@ -109,6 +111,13 @@ def _collect(store: Store, by: str | None, session_id: int) -> tuple[ReportData,
     results = store.blind.results.of_session(by, session_id)
     material = store.blind.results.report_material(by, session_id)
     called = report_names(results, material.names)
-    results = called.results(results)
-    leaks = store.blind.sessions.leaks(by, session_id)
-    return ReportData(results, called, material.barred, leaks), all_statistics(results, called), material.content_hashes
+    results = _comparison_renamed(results, called.results(results))
+    return ReportData(results, called, material.barred), all_statistics(results, called), material.content_hashes
+
+
+def _comparison_renamed(results: Results, renamed: Results) -> Results:
+    """Return the renamed results with the sources of the primary comparison renamed too, where they are scorers."""
+    called = {trace.source: renamed.traces[version].source for version, trace in results.traces.items()}
+    plan = results.plan.analysis
+    first, second = (None if one is None else called.get(one, one) for one in (plan.first, plan.second))
+    return replace(renamed, plan=replace(renamed.plan, analysis=replace(plan, first=first, second=second)))

@@ -6,26 +6,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Protocol
 
 from agent.statistics import DEFAULT
-from reviewer.blind.plan import CANNOT_TELL, Kind
+from reviewer.blind.analysis import primary_sources, scorer_checks
+from reviewer.blind.plan import CANNOT_TELL, Dimension, ExposureRule, Kind, Plan
 from reviewer.blind.report.statistics import Names, counted_versions, sources
 from reviewer.blind.results import Response, Results
 from reviewer.blind.rubric import Rubric
 from reviewer.blind.sheet import Question, ScoreAnswer
 
+_DIMENSIONS: dict[Dimension, str] = {"coherence": "coherence", "consistency": "physical consistency"}
 _KINDS: dict[Kind, str] = {"scores": "traces to score", "pair": "pairs to compare"}
-
-
-class LeakFound(Protocol):
-    """A leak in a trace; the store's ``LeakFound`` is one."""
-
-    @property
-    def item(self) -> int: ...
-
-    @property
-    def source(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -33,13 +24,11 @@ class ReportData:
     """A closed session with the further facts that its report needs.
 
     :param barred: scorers (initials) and items of the session that they were not allowed to score
-    :param leaks: the leaks in its traces
     """
 
     results: Results
     names: Names
     barred: frozenset[tuple[str, int]]
-    leaks: Sequence[LeakFound]
 
 
 def scored_traces(material: ReportData) -> str:
@@ -68,62 +57,171 @@ def scored_traces(material: ReportData) -> str:
 
 
 def method(material: ReportData) -> str:
-    """Return the design in sentences, and the progress of each scorer."""
+    """Return the design in sentences, the analysis plan, and the progress of each scorer."""
     results, plan = material.results, material.results.plan
     mode_in_words = {"scores": "scored", "pairs": "compared in pairs", "both": "scored, then compared in pairs"}
-    number = "as many of each as there are" if plan.number is None else f"{plan.number} of each"
-    if plan.items:
-        drawn = f"The {len(plan.items)} items were named by the coordinator"
-    else:
-        drawn = f"Sampled with seed {plan.seed}, stratified by source and task, {number}"
-    kept = [f"{name} {value}" for name, value in plan.to_json()["filter"].items() if value not in (None, ())]
     sentences = [
-        f"Traces were {mode_in_words[plan.mode]}. {drawn}{'; filter: ' + ', '.join(kept) if kept else ''}.",
-        f"Each trace was shown to {plan.each} of {len(plan.scorers)} scorers, with about the same number for each "
-        "scorer, and never to a person who had drafted, revised, marked or judged it in review.",
-        "Each scorer had an order of their own, sampled with the seed. They saw steps, windows, pictures and "
-        "spectrum under random names, but no source, model, label, file name or time.",
+        f"Traces were {mode_in_words[plan.mode]}. {_sampling(plan)}",
+        f"{_assignment(plan)}, with about the same number for each scorer, and never to a person who had drafted, "
+        f"revised, marked or judged the trace in review. {_EARLIER[plan.earlier]}",
+        "Each scorer had an order of their own, sampled with the seed.",
+        *([_coin(material)] if "pair" in plan.kinds else []),
+        *([_training(plan)] if plan.training else []),
+        _blindness(material),
         f"Versions and spectra were fixed on {results.drawn_at:%Y-%m-%d}, the rubric (version "
-        f"{results.rubric.version}, below) on {results.opened_at:%Y-%m-%d}. A scorer could change an answer "
-        "until the session closed; the last one counts. Nobody saw another's answers before.",
+        f"{results.rubric.version}, below) and the analysis plan on {results.opened_at:%Y-%m-%d}. A scorer could "
+        "change an answer until the session closed; the last one counts. Nobody saw another's answers before.",
         f"Scorers are called S1, S2, … in an order sampled with the seed ({plan.seed}), items by their number "
         "within the session.",
         f"Intervals are {100 * DEFAULT.confidence:.0f} % percentile bootstrap intervals, {DEFAULT.resamples} "
         f"resamples by item (seed {DEFAULT.seed}), unless a definition says otherwise. With fewer than "
         f"{DEFAULT.few} items there is none. Where there is no value, the reason is given.",
     ]
-    if "pair" in plan.kinds:
-        sentences.insert(3, _coin(material))
     list_ = "".join(f"<li>{escape(one)}</li>" for one in sentences)
-    return f"<ul>{list_}</ul>{_progress(material)}"
+    return f"<ul>{list_}</ul>{_analysis_plan(material)}<h3>Answers</h3>{_progress(material)}"
+
+
+_EARLIER: dict[ExposureRule, str] = {
+    "declare": "A scorer could get a trace again that they had seen in an earlier session; see Exclusions.",
+    "bar": "No scorer got a trace that they had seen in an earlier session.",
+}
+
+
+def _sampling(plan: Plan) -> str:
+    """Return how the traces were selected, in sentences."""
+    if plan.items:
+        return f"The {_many(len(plan.items), 'item')} were named by the coordinator."
+    strata = ["task", *plan.strata]
+    filters = [f"{name} {value}" for name, value in plan.to_json()["filter"].items() if value not in (None, ())]
+    filtered = f" Filter: {', '.join(filters)}." if filters else ""
+    if plan.design == "same spectra":
+        number = "as many as there are" if plan.number is None else f"{plan.number} per stratum"
+        return (
+            f"Spectra were sampled with seed {plan.seed}, stratified by {_and(strata)}, {number}, and every "
+            f"source's trace of each was taken: the sources are compared on the same spectra.{filtered}"
+        )
+    number = "as many as there are, the same number of each" if plan.number is None else f"{plan.number} per stratum"
+    return (
+        f"The traces of each source were sampled with seed {plan.seed}, stratified by {_and(['source', *strata])}, "
+        f"{number}: the sources may have different spectra.{filtered}"
+    )
+
+
+def _assignment(plan: Plan) -> str:
+    """Return who got what; the sentence goes on."""
+    scorers = f"{plan.each} of {_many(len(plan.scorers), 'scorer')}"
+    if plan.design == "same spectra":
+        return f"All traces of a spectrum were shown to the same {scorers} (unless one was barred from some of them)"
+    return f"Each trace was shown to {scorers}"
+
+
+def _training(plan: Plan) -> str:
+    return (
+        f"Each scorer began with the same {_many(len(plan.training), 'training item')}, in the same order; they are "
+        "in no result."
+    )
+
+
+def _blindness(material: ReportData) -> str:
+    """Return what scorers saw, with what may have revealed a source."""
+    traces = material.results.traces.values()
+    revealing = sum(trace.reveals for trace in traces)
+    return (
+        "Scorers saw steps, windows, pictures and spectrum under random names; the page named no source, model, label, "
+        f"file or time. Texts were shown word for word: {revealing} of {_many(len(traces), 'trace')} have words that "
+        "may reveal their author."
+    )
+
+
+def _analysis_plan(material: ReportData) -> str:
+    """Return the analysis plan as a table."""
+    results, plan = material.results, material.results.plan.analysis
+    compared = primary_sources(results)
+    both = "fewer than two sources" if compared is None else f"{compared[0]} less {compared[1]}"
+    if compared is not None and "scores" not in results.plan.kinds:
+        both = f"preference for {compared[0]} over {compared[1]}"
+    what = f"{_DIMENSIONS[plan.dimension]}: {both}" if "scores" in results.plan.kinds else both
+    default = "" if plan.first is not None or compared is None else " (the first two sources, as the plan names none)"
+    margin = "none, so equivalence is not tested" if plan.margin is None else f"{plan.margin:g} points"
+    rules = [
+        f"a scorer is excluded with less than {100 * least:.0f} % of {words}"
+        for least, words in (
+            (plan.gold_within, "their scores of gold items within the tolerance"),
+            (plan.repeats_within_1, "their repeated scores at most 1 from the first"),
+        )
+        if least is not None
+    ]
+    if plan.without_revealing:
+        rules.append("traces that reveal their author are excluded")
+    rows = [
+        ["primary comparison", f"{what}{default}"],
+        ["margin", margin],
+        ["exclusions from the primary analysis", "; ".join(rules) or "none"],
+        ["end of the session", material.names.anonymous(plan.stopping)],
+    ]
+    return (
+        f"<h3>Analysis plan, frozen on {results.opened_at:%Y-%m-%d}</h3>"
+        "<p>Everything that is not the primary comparison is exploratory.</p>"
+        f"{_table(['part', 'plan'], rows)}"
+    )
 
 
 def exclusions(material: ReportData) -> str:
-    """Return what is not in the results, with reasons and numbers."""
-    results = material.results
-    firsts = [one for kind in results.plan.kinds for one in results.first(kind)]
-    silent = sum(one.answer is None for one in firsts)
-    repeats = sum(one.repeat_of is not None for one in results.responses)
+    """Return what is not in the results, or may weaken them, with reasons and numbers."""
+    results, plan = material.results, material.results.plan
+    firsts = [one for kind in plan.kinds for one in results.first(kind)]
+    training = [one for one in results.responses if one.training]
     gold = results.gold()
     unable = {
         what: sum(getattr(one.answer, key) == CANNOT_TELL for one in firsts if isinstance(one.answer, ScoreAnswer))
-        for key, what in (("coherence", "coherence"), ("consistency", "physical consistency"))
+        for key, what in _DIMENSIONS.items()
     }
-    items = {one.shown[0] for one in gold}
-    leaks = {one.item for one in material.leaks}
-    rule = "excluded from the sample" if results.plan.giveaways == "leave out" else "included and flagged"
-    rows = [
-        ["scorers barred from a trace", len(material.barred), "they worked on it before it was sampled"],
-        ["assignments without an answer", silent, f"of {len(firsts)}; they have no score"],
-        ["repeated showings", repeats, "in self-consistency only"],
-        ["showings of gold items", len(gold), f"{len(items)} gold items; in calibration only"],
-        *([f"“cannot tell”, {what}", n, "an answer, but no score"] for what, n in unable.items()),
-        ["traces that reveal their author", len(leaks), f"by the plan such traces are {rule}"],
-        ["answers that were changed", sum(one.changes > 0 for one in results.responses), "the last one counts"],
+    revealing = sum(trace.reveals for trace in results.traces.values())
+    rule = "excluded from the sample" if plan.giveaways == "leave out" else "included and flagged"
+    primary = "excluded from" if plan.analysis.without_revealing else "part of"
+    exposed = sum(one.exposed for one in firsts)
+    silent = sum(one.answer is None for one in firsts)
+    repeats = sum(one.repeat_of is not None for one in results.responses)
+    items, trained = ({one.shown[0] for one in shown} for shown in (gold, training))
+    rows: list[Sequence[object]] = [
+        ("scorers barred from a trace", len(material.barred), "they worked on it before it was sampled"),
+        ("assignments without an answer", silent, f"of {len(firsts)}; they have no score"),
+        ("showings of training items", len(training), f"{len(trained)} training items; in no result"),
+        ("repeated showings", repeats, "in self-consistency only"),
+        ("showings of gold items", len(gold), f"{len(items)} gold items; in calibration only"),
+        *((f"“cannot tell”, {what}", n, "an answer, but no score") for what, n in unable.items()),
+        (
+            "traces that reveal their author",
+            revealing,
+            f"by the plan such traces are {rule}, and {primary} the primary analysis",
+        ),
+        (
+            "showings of traces seen in an earlier session",
+            exposed,
+            f"of {len(firsts)}; part of the results, and the analysis is repeated without them",
+        ),
+        ("answers that were changed", sum(one.changes > 0 for one in results.responses), "the last one counts"),
     ]
     notes = "".join(f"<li>{escape(material.names.note(one))}</li>" for one in results.notes)
     notes_html = f"<h3>Notes of the sampling</h3><ul>{notes}</ul>" if notes else ""
-    return _table(["what", "number", "treatment"], [list(map(str, row)) for row in rows]) + notes_html
+    table = _table(["what", "number", "treatment"], [list(map(str, row)) for row in rows])
+    return f"{table}{_excluded_scorers(material)}{notes_html}"
+
+
+def _excluded_scorers(material: ReportData) -> str:
+    """Return the checks of each scorer by the rules of the analysis plan; empty without rules."""
+    checks = scorer_checks(material.results)
+    if not any(checks.values()):
+        return ""
+    rows = [
+        [
+            called,
+            "; ".join(map(str, checks[initials])),
+            "excluded" if any(c.failed for c in checks[initials]) else "kept",
+        ]
+        for initials, called in material.names.scorers.items()
+    ]
+    return f"<h3>Scorers by the rules of the analysis plan</h3>{_table(['scorer', 'checks', 'primary analysis'], rows)}"
 
 
 def rubric_text(rubric: Rubric, questions: Mapping[str, Question]) -> str:
@@ -133,9 +231,9 @@ def rubric_text(rubric: Rubric, questions: Mapping[str, Question]) -> str:
         html.append(f"<h3>{escape(scale.title)}</h3><p>{escape(scale.question)}</p>")
         html.append(
             _table(
-                ["score", "anchor", "meaning", ""],
+                ["score", "words", "origin of the words", "meaning (ours)"],
                 [
-                    [str(one.score), one.short, one.text, "published" if one.published else "ours"]
+                    [str(one.score), one.short, "published, quoted second-hand" if one.published else "ours", one.text]
                     for one in scale.anchors
                 ],
             )
@@ -175,9 +273,18 @@ def _answered(own: Sequence[Response], kind: Kind) -> str:
     responses = [one for one in own if one.kind == kind]
     repeats = sum(one.repeat_of is not None for one in responses)
     gold = sum(one.gold is not None for one in responses)
-    also = [f"{n} {what}" for n, what in ((repeats, "repeats"), (gold, "gold")) if n]
+    training = sum(one.training for one in responses)
+    also = [f"{n} {what}" for n, what in ((repeats, "repeats"), (gold, "gold"), (training, "training")) if n]
     more = f" ({', '.join(also)} among them)" if also else ""
     return f"{sum(one.answer is not None for one in responses)} of {len(responses)}{more}"
+
+
+def _and(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
