@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reviewer.blind.pictures import count_states
 from reviewer.blind.report.answers import analysis_script, answers_csv, wrong_steps_csv
 from reviewer.blind.report.method import ReportData
 from reviewer.blind.report.page import page
@@ -112,7 +113,9 @@ def _collect(store: Store, by: str | None, session_id: int) -> tuple[ReportData,
     material = store.blind.results.report_material(by, session_id)
     called = report_names(results, material.names)
     results = _comparison_renamed(results, called.results(results))
-    return ReportData(results, called, material.barred), all_statistics(results, called), material.content_hashes
+    shown = ((trace.source, trace.spectrum, material.trajectories[n]) for n, trace in sorted(results.traces.items()))
+    data = ReportData(results, called, material.barred, count_states(store.spectra, shown))
+    return data, all_statistics(results, called), material.content_hashes
 
 
 def _comparison_renamed(results: Results, renamed: Results) -> Results:

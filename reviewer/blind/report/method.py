@@ -9,6 +9,7 @@ from html import escape
 
 from agent.statistics import DEFAULT
 from reviewer.blind.analysis import primary_sources, scorer_checks
+from reviewer.blind.pictures import PICTURE_STATES, PictureState
 from reviewer.blind.plan import CANNOT_TELL, Dimension, ExposureRule, Kind, Plan
 from reviewer.blind.report.statistics import Names, counted_versions, sources
 from reviewer.blind.results import Response, Results
@@ -24,11 +25,13 @@ class ReportData:
     """A closed session with the further facts that its report needs.
 
     :param barred: scorers (initials) and items of the session that they were not allowed to score
+    :param pictures: how many pictures of each source were shown in which state
     """
 
     results: Results
     names: Names
     barred: frozenset[tuple[str, int]]
+    pictures: Mapping[str, Counter[PictureState]]
 
 
 def scored_traces(material: ReportData) -> str:
@@ -126,10 +129,13 @@ def _blindness(material: ReportData) -> str:
     """Return what scorers saw, with what may have revealed a source."""
     traces = material.results.traces.values()
     revealing = sum(trace.reveals for trace in traces)
+    states = sum(material.pictures.values(), Counter[PictureState]())
+    drawn, replaced, unchanged = (states[state] for state in PICTURE_STATES)
     return (
         "Scorers saw steps, windows, pictures and spectrum under random names; the page named no source, model, label, "
         f"file or time. Texts were shown word for word: {revealing} of {_many(len(traces), 'trace')} have words that "
-        "may reveal their author."
+        f"may reveal their author. Of {_many(states.total(), 'picture')} {drawn} were drawn anew from the spectrum, of "
+        f"{replaced} the title was replaced, and {unchanged} were shown unchanged, with whatever title they had."
     )
 
 
@@ -195,6 +201,11 @@ def exclusions(material: ReportData) -> str:
             revealing,
             f"by the plan such traces are {rule}, and {primary} the primary analysis",
         ),
+        *(
+            (f"pictures: {state}", sum(of.values()), _by_source(of))
+            for state in PICTURE_STATES
+            for of in ({source: counts[state] for source, counts in material.pictures.items() if counts[state]},)
+        ),
         (
             "showings of traces seen in an earlier session",
             exposed,
@@ -206,6 +217,10 @@ def exclusions(material: ReportData) -> str:
     notes_html = f"<h3>Notes of the sampling</h3><ul>{notes}</ul>" if notes else ""
     table = _table(["what", "number", "treatment"], [list(map(str, row)) for row in rows])
     return f"{table}{_excluded_scorers(material)}{notes_html}"
+
+
+def _by_source(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{source} {n}" for source, n in sorted(counts.items()))
 
 
 def _excluded_scorers(material: ReportData) -> str:

@@ -20,8 +20,8 @@ from reviewer.store.blind.values import BlindSession
 from reviewer.store.errors import NotAllowed, NotFound
 from reviewer.store.sqlite.database import Database, Transaction, stamp
 
-_HASHES = """
-SELECT DISTINCT v.id, v.content_hash
+_TEXTS = """
+SELECT DISTINCT v.id, v.content_hash, v.body
 FROM blind_assignments a JOIN versions v ON v.id IN (a.version, a.on_the_right) WHERE a.session = ?
 """
 
@@ -52,11 +52,13 @@ class BlindMaterial:
     """Further facts for the report of a session.
 
     :param content_hashes: of each version that was shown
+    :param trajectories: by version
     :param barred: scorers with an item of the session that they may not score, because they worked on it
     :param names: the scorers' names by initials, which the report replaces
     """
 
     content_hashes: dict[int, str]
+    trajectories: dict[int, Trajectory]
     barred: frozenset[tuple[str, int]]
     names: dict[str, str]
 
@@ -133,7 +135,7 @@ class SessionResults:
         with self._database.read() as db:
             require_coordinator(db, by)
             session = blind_session_by_id(db, session_id)
-            hashes = {row["id"]: row["content_hash"] for row in db.execute(_HASHES, (session_id,))}
+            texts = db.execute(_TEXTS, (session_id,)).fetchall()
             parameters = {
                 "session": session_id,
                 "people": json.dumps(session.plan.scorers),
@@ -141,7 +143,12 @@ class SessionResults:
             }
             involved = frozenset((row["person"], row["item"]) for row in db.execute(_INVOLVED, parameters))
             names = {scorer: find_person(db, scorer).name for scorer in session.plan.scorers}
-        return BlindMaterial(hashes, involved, names)
+        return BlindMaterial(
+            content_hashes={row["id"]: row["content_hash"] for row in texts},
+            trajectories={row["id"]: Trajectory.from_json(json.loads(row["body"])) for row in texts},
+            barred=involved,
+            names=names,
+        )
 
     def items_by_content(self, content_hashes: Iterable[str]) -> dict[str, int]:
         """Return the item with each text as its current version, by content hash; of several items the first.
