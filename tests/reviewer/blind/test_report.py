@@ -23,7 +23,7 @@ from reviewer.agreement.raters import calibration, self_consistency, severity
 from reviewer.agreement.reliability import icc_a1, krippendorff_alpha
 from reviewer.blind import report
 from reviewer.blind import results as tables
-from reviewer.blind.plan import DIMENSIONS, Gold
+from reviewer.blind.plan import DIMENSIONS, AnalysisPlan, Gold
 from reviewer.blind.report.statistics import Names
 from reviewer.blind.results import Judgement, JudgeScore, Results
 from reviewer.blind.sheet import PreferenceAnswer
@@ -242,7 +242,8 @@ def test_a_scorer_who_drafted_is_anonymous_as_a_source_too(tmp_path) -> None:
         spectra = [a_spectrum(f"spec-55859-F5902_sp01-{n:03d}.fits") for n in range(3)]
         drafts = [trace(SPEC, n, drafter=by_hand) for n in range(3)]
         store.items.add_all([Draft(trajectory, spectrum) for trajectory, spectrum in zip(drafts, spectra, strict=True)])
-        session = opened(store, sources=(SPEC, "Dr RE"), each=2).id
+        compared = AnalysisPlan(first="Dr RE", second=SPEC)
+        session = opened(store, sources=(SPEC, "Dr RE"), each=2, analysis=compared).id
         for person in SCORERS:
             for token in tokens(store, person):
                 store.blind.scoring.score(person=person, token=token, coherence=4, consistency=4, key=key())
@@ -251,6 +252,8 @@ def test_a_scorer_who_drafted_is_anonymous_as_a_source_too(tmp_path) -> None:
         report_names = names_of(store, session)
     assert {row["source"] for row in table(files, "answers.csv")} == {SPEC, report_names.scorers["RE"]}
     assert all(b"Dr RE" not in content for content in files.values())
+    assert json.loads(files["session.json"])["plan"]["analysis"]["first"] == report_names.scorers["RE"]
+    assert f'first <- "{report_names.scorers["RE"]}"'.encode() in files["analysis.R"]
 
 
 def test_raw_answers_are_exported_as_given(made) -> None:
