@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from agent.statistics import DEFAULT, FloatArray, Picks, Resampling, Statistic, divided, times_sampled
 from reviewer.agreement.distribution import share
-from reviewer.agreement.values import SCALE, Estimate, Scores, ScoresError, estimate
+from reviewer.agreement.values import SCALE, Estimate, Scores, ScoresError, estimate, jackknife
 
 _KAPPA = (
     "Cohen's kappa with quadratic weights: 1 less the mean squared difference over the one expected "
@@ -36,23 +37,34 @@ class PairAgreement:
 
 
 def pair_agreement(
-    scores: Scores, scale: Sequence[int] = SCALE, resampling: Resampling = DEFAULT
+    scores: Scores,
+    scale: Sequence[int] = SCALE,
+    resampling: Resampling = DEFAULT,
+    clusters: Sequence[str] | None = None,
 ) -> tuple[PairAgreement, ...]:
-    """Return every pair of scorers, in the order of ``scores.raters``; also pairs without a common item."""
+    """Return every pair of scorers, in the order of ``scores.raters``; also pairs without a common item.
+
+    :param clusters: the spectrum of each item; intervals of kappa and Spearman are then ``jackknife`` over spectra
+    """
     return tuple(
         PairAgreement(
             a,
             b,
-            weighted_kappa(scores, a, b, scale, resampling),
+            weighted_kappa(scores, a, b, scale, resampling, clusters),
             raw_agreement(scores, a, b, resampling),
-            spearman(scores.by(a), scores.by(b), resampling),
+            spearman(scores.by(a), scores.by(b), resampling, clusters),
         )
         for a, b in combinations(scores.raters, 2)
     )
 
 
 def weighted_kappa(
-    scores: Scores, a: str, b: str, scale: Sequence[int] = SCALE, resampling: Resampling = DEFAULT
+    scores: Scores,
+    a: str,
+    b: str,
+    scale: Sequence[int] = SCALE,
+    resampling: Resampling = DEFAULT,
+    clusters: Sequence[str] | None = None,
 ) -> Estimate:
     """Return quadratic-weighted kappa of two scorers over the items that both scored; n is their number.
 
@@ -60,11 +72,12 @@ def weighted_kappa(
     fewer than two items in common (one always gives 0) and when both gave one and the same score
     throughout. If only one of them did, kappa is 0 whatever the other gave, and ``reason`` says so.
 
+    :param clusters: the spectrum of each item; the interval is then ``jackknife`` over spectra
     :raises ScoresError: a score that is not on the scale, or an unknown scorer
     """
     x, y = _both(scores.by(a), scores.by(b))
     n = len(x)
-    detail = {"a": a, "b": b}
+    detail: dict[str, Any] = {"a": a, "b": b}
     if off := sorted({float(one) for one in (*x, *y)} - {float(one) for one in scale}):
         raise ScoresError(f"scores: {off[0]:g} is not on the scale {', '.join(map(str, scale))}")
     if n < 2:
@@ -73,7 +86,11 @@ def weighted_kappa(
     if len(constant) == 2 and x[0] == y[0]:
         return Estimate.undefined(f"both gave {x[0]:g} every time", n, _KAPPA, detail)
     caution = f"{constant[0]} gave one score every time, so kappa is 0 whatever else" if constant else ""
-    return estimate(_KAPPA, _kappa(x, y, scale), _kappas(x, y), (n,), resampling, detail=detail, caution=caution)
+    value, kappas = _kappa(x, y, scale), _kappas(x, y)
+    if clusters is not None:
+        kept = _kept(clusters, scores.by(a), scores.by(b))
+        return jackknife(_KAPPA, value, kappas, kept, detail=detail, caution=caution)
+    return estimate(_KAPPA, value, kappas, (n,), resampling, detail=detail, caution=caution)
 
 
 def raw_agreement(scores: Scores, a: str, b: str, resampling: Resampling = DEFAULT) -> Estimate:
@@ -87,7 +104,9 @@ def raw_agreement(scores: Scores, a: str, b: str, resampling: Resampling = DEFAU
     return share(x == y, np.ones(len(x)), _RAW, resampling, none=NONE_IN_COMMON, detail=detail)
 
 
-def spearman(x: ArrayLike, y: ArrayLike, resampling: Resampling = DEFAULT) -> Estimate:
+def spearman(
+    x: ArrayLike, y: ArrayLike, resampling: Resampling = DEFAULT, clusters: Sequence[str] | None = None
+) -> Estimate:
     """Return the rank correlation of two series over the same items: two scorers, or the mean scores of two groups
     (``Scores.item_means``), such as experts and a judge. From scipy.
 
@@ -96,9 +115,11 @@ def spearman(x: ArrayLike, y: ArrayLike, resampling: Resampling = DEFAULT) -> Es
 
     :param x: (n_items,)
     :param y: (n_items,)
+    :param clusters: the spectrum of each item; the interval is then ``jackknife`` over spectra
     """
     from scipy.stats import rankdata, spearmanr
 
+    kept = None if clusters is None else _kept(clusters, x, y)
     x, y = _both(x, y)
     n = len(x)
     if n < 3:
@@ -110,7 +131,16 @@ def spearman(x: ArrayLike, y: ArrayLike, resampling: Resampling = DEFAULT) -> Es
     def statistic(picks: Picks) -> FloatArray:
         return _correlation(rankdata(x[picks], axis=1), rankdata(y[picks], axis=1))
 
-    return estimate(_SPEARMAN, float(spearmanr(x, y).statistic), statistic, (n,), resampling)
+    value = float(spearmanr(x, y).statistic)
+    if kept is not None:
+        return jackknife(_SPEARMAN, value, statistic, kept)
+    return estimate(_SPEARMAN, value, statistic, (n,), resampling)
+
+
+def _kept(clusters: Sequence[str], x: ArrayLike, y: ArrayLike) -> list[str]:
+    """Return the clusters of the items with a value on both sides."""
+    there = ~(np.isnan(np.asarray(x, dtype=float)) | np.isnan(np.asarray(y, dtype=float)))
+    return [one for one, keep in zip(clusters, there, strict=True) if keep]
 
 
 def _both(x: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -138,8 +168,9 @@ def _kappas(x: FloatArray, y: FloatArray) -> Statistic:
 
     def statistic(picks: Picks) -> FloatArray:
         of_x, of_y, squares, differences = (times_sampled(picks, len(x)) @ sums).T
+        n = picks.shape[1]
         # n times the sum of (x - y)^2 over all combinations of x and y.
-        return 1 - divided(len(x) * differences, len(x) * squares - 2 * of_x * of_y)
+        return 1 - divided(n * differences, n * squares - 2 * of_x * of_y)
 
     return statistic
 

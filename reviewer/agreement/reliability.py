@@ -12,7 +12,8 @@ import numpy as np
 
 from agent.statistics import DEFAULT, FloatArray, Picks, Resampling, divided, once, times_sampled
 from reviewer.agreement.distribution import by_item, share
-from reviewer.agreement.values import Estimate, Scores, ScoresError, estimate, unshared
+from reviewer.agreement.mixed import Ratings, fit
+from reviewer.agreement.values import POPULATION_BOTH, Estimate, Scores, ScoresError, estimate, jackknife, unshared
 
 Level = Literal["nominal", "ordinal", "interval"]
 
@@ -23,7 +24,12 @@ _DEFINITION = (
 )
 
 
-def krippendorff_alpha(scores: Scores, level: Level = "ordinal", resampling: Resampling = DEFAULT) -> Estimate:
+def krippendorff_alpha(
+    scores: Scores,
+    level: Level = "ordinal",
+    resampling: Resampling = DEFAULT,
+    clusters: Sequence[str] | None = None,
+) -> Estimate:
     """Return Krippendorff's alpha: the agreement of all scorers, corrected for chance.
 
     From the coincidence matrix, section C of Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability"
@@ -31,6 +37,8 @@ def krippendorff_alpha(scores: Scores, level: Level = "ordinal", resampling: Res
     the weight 1/(m - 1). n is the items with two scores or more; the others are left out and counted in
     ``detail``. Undefined with one scorer, with no or one item that two people scored (a single item always
     gives 0), and when all pairable scores are the same: nothing was there to agree about.
+
+    :param clusters: the spectrum of each item; the interval is then ``jackknife`` over spectra
     """
     definition = _DEFINITION.format(level)
     shared = scores.given.sum(axis=1) > 1
@@ -56,6 +64,9 @@ def krippendorff_alpha(scores: Scores, level: Level = "ordinal", resampling: Res
         return _alpha(summed.reshape(-1, len(categories), len(categories)), categories, level)
 
     value = float(alpha(once(n))[0])
+    if clusters is not None:
+        kept = [one for one, keep in zip(clusters, shared, strict=True) if keep]
+        return jackknife(definition, value, alpha, kept, detail=detail)
     return estimate(definition, value, alpha, (n,), resampling, detail=detail, width=4 * pairs.shape[1])
 
 
@@ -100,107 +111,127 @@ _DEFINITIONS = {
 }
 
 
-@dataclass(frozen=True)
-class _Squares:
-    """Mean squares of the two-way analysis of variance: of items, scorers and the rest; (resamples,) each."""
-
-    items: FloatArray
-    raters: FloatArray
-    rest: FloatArray
-
-
-def icc_a1(scores: Scores, resampling: Resampling = DEFAULT) -> Estimate:
+def icc_a1(scores: Scores, clusters: Sequence[str] | None = None, confidence: float = 0.95) -> Estimate:
     """Return ICC(A,1), the reliability of one scorer's score. Table 4 of McGraw & Wong 1996, case 2A.
 
-    It needs complete rows: scorers without any score and then items without a score of everybody left are
-    left out and counted in ``detail``; n is the items that remain. The interval is the bootstrap's;
-    ``detail["f_interval"]`` is the one that McGraw & Wong (table 7) derive for normal errors, None where it
-    has no value. Undefined with one scorer, fewer than two complete items, or constant scores.
+    Complete tables: from mean squares, with the F interval of McGraw & Wong, table 7. Tables with gaps: from variance
+    components by REML, and the same interval with the mean squares that a complete table of the mean number of scores
+    per item would have. It holds for items and scorers like these. Undefined with one scorer, without an item of two
+    scores, or with constant scores.
+
+    :param clusters: the spectrum of each item; its items count as one in the degrees of freedom, which is careful
     """
-    return _icc(scores, "A,1", resampling)
+    return _icc(scores, "A,1", clusters, confidence)
 
 
-def icc_ak(scores: Scores, resampling: Resampling = DEFAULT) -> Estimate:
-    """Return ICC(A,k), of the mean of all scorers; as ``icc_a1``, and undefined also when the items' means
-    hardly differ: it then has no bound.
+def icc_ak(scores: Scores, clusters: Sequence[str] | None = None, confidence: float = 0.95) -> Estimate:
+    """Return ICC(A,k), of the mean of an item's scorers (of k, or of the mean number where there are gaps); as
+    ``icc_a1``, and undefined also when the items' means hardly differ: it then has no bound.
     """
-    return _icc(scores, "A,k", resampling)
+    return _icc(scores, "A,k", clusters, confidence)
 
 
-def _icc(scores: Scores, kind: Literal["A,1", "A,k"], resampling: Resampling) -> Estimate:
+def _icc(scores: Scores, kind: Literal["A,1", "A,k"], clusters: Sequence[str] | None, confidence: float) -> Estimate:
     definition = _DEFINITIONS[kind]
-    values = scores.values[:, scores.given.any(axis=0)]
-    complete = values[~np.isnan(values).any(axis=1)]
-    n, k = complete.shape if values.shape[1] else (0, 0)
-    left_out = int(scores.given.any(axis=1).sum()) - n
-    detail: dict[str, Any] = {"scorers": k, "items_left_out": left_out}
-    if why := unshared(scores) or _too_few(n, k):
+    kept = np.atleast_1d(scores.given.any(axis=1))
+    values = scores.values[kept][:, scores.given.any(axis=0)]
+    n, raters = values.shape
+    detail: dict[str, Any] = {
+        "scorers": raters,
+        "scores": int((~np.isnan(values)).sum()),
+        "population": POPULATION_BOTH,
+    }
+    if why := unshared(scores) or ("only one item was scored; expected two" if n < 2 else ""):
         return Estimate.undefined(why, n, definition, detail)
-    if np.ptp(complete) == 0:
-        return Estimate.undefined(f"every score is {complete[0, 0]:g}", n, definition, detail)
-    smallest = 1e-12 * float(np.ptp(complete)) ** 2
-
-    def statistic(picks: Picks) -> FloatArray:
-        return _ratio(_squares(complete, times_sampled(picks, n)), n, k, kind, smallest)
-
-    value = float(statistic(once(n))[0])
+    given = values[~np.isnan(values)]
+    if np.ptp(given) == 0:
+        return Estimate.undefined(f"every score is {given[0]:g}", n, definition, detail)
+    if len(given) - n - raters + 1 < 1:
+        return Estimate.undefined(
+            f"{len(given)} scores of {n} items by {raters} scorers are too few", n, definition, detail
+        )
+    squares = _mean_squares(values)
+    smallest = 1e-12 * float(np.ptp(given)) ** 2
+    value = _ratio(squares, kind, smallest)
     if np.isnan(value):
         return Estimate.undefined("the items' means do not differ", n, definition, detail)
-    squares = _squares(complete, np.ones((1, n)))
-    detail["mean_squares"] = {name: float(getattr(squares, name)[0]) for name in ("items", "raters", "rest")}
-    detail["f_interval"] = _f_interval(squares, n, k, kind, resampling.confidence)
-    return estimate(definition, value, statistic, (n,), resampling, detail=detail)
+    spectra = n if clusters is None else len({one for one, keep in zip(clusters, kept, strict=True) if keep})
+    detail["mean_squares"] = {name: getattr(squares, name) for name in ("items", "raters", "rest")}
+    detail["scores_per_item"] = squares.k
+    few = f"fewer than {MIN_ITEMS} spectra" if spectra < MIN_ITEMS else ""
+    ends = None if few else _f_interval(replace(squares, of_items=spectra - 1), kind, confidence)
+    why = few or ("" if ends else "the F interval has no value here")
+    low, high = ends or (None, None)
+    return Estimate(value, low, high, n, definition, why, detail)
 
 
-def _too_few(n: int, k: int) -> str:
-    if n > 1:
-        return ""
-    found = "no item was" if n == 0 else "only one item was"
-    return f"{found} scored by all {k} scorers; expected two"
+MIN_ITEMS = 5
 
 
-def _squares(values: FloatArray, times: FloatArray) -> _Squares:
-    """(n_items, n_raters) and (resamples, n_items), how often each item counts."""
-    n, k = values.shape
-    values = values - values.mean()
-    rows = values.mean(axis=1)
-    grand = times @ rows / n
-    columns = times @ values / n
-    total = times @ (values**2).sum(axis=1) - n * k * grand**2
-    of_items = k * (times @ rows**2 - n * grand**2)
-    of_raters = n * ((columns - grand[:, None]) ** 2).sum(axis=1)
-    rest = total - of_items - of_raters
-    # The difference of equal numbers is rounding noise of either sign.
-    noise = 1e-12 * n * k * float(np.ptp(values)) ** 2
-    of_items, of_raters, rest = (np.where(one > noise, one, 0.0) for one in (of_items, of_raters, rest))
-    return _Squares(of_items / (n - 1), of_raters / (k - 1), rest / ((n - 1) * (k - 1)))
+@dataclass(frozen=True)
+class _Squares:
+    """Mean squares of the two-way analysis of variance of ``n`` items by ``k`` scorers, with degrees of freedom."""
+
+    items: float
+    raters: float
+    rest: float
+    n: int
+    k: float
+    of_items: int
+    of_raters: int
+    of_rest: int
 
 
-def _ratio(squares: _Squares, n: int, k: int, kind: Literal["A,1", "A,k"], smallest: float) -> FloatArray:
-    between = squares.items - squares.rest
+def _mean_squares(values: FloatArray) -> _Squares:
+    """(n_items, n_raters), NaN for gaps. With gaps: those of a complete table with the same variance components."""
+    n, raters = values.shape
+    given = ~np.isnan(values)
+    if given.all():
+        centred = values - values.mean()
+        rows, columns = centred.mean(axis=1), centred.mean(axis=0)
+        of_items, of_raters = raters * (rows**2).sum(), n * (columns**2).sum()
+        rest = (centred**2).sum() - of_items - of_raters
+        # The difference of equal numbers is rounding noise of either sign.
+        noise = 1e-12 * n * raters * float(np.ptp(values)) ** 2
+        of_items, of_raters, rest = (float(one) if one > noise else 0.0 for one in (of_items, of_raters, rest))
+        freedom = (n - 1, raters - 1, (n - 1) * (raters - 1))
+        squares = (one / max(1, f) for one, f in zip((of_items, of_raters, rest), freedom, strict=True))
+        return _Squares(*squares, n, raters, *freedom)  # type: ignore[call-arg]
+    rows, columns = np.nonzero(given)
+    names = tuple(map(str, rows))
+    found = fit(Ratings(values[given], names, names, tuple(map(str, columns)), ("",) * len(rows))).components
+    k = float(1 / np.mean(1 / given.sum(axis=1)))
+    rest = found["rest"]
+    items, scorers = rest + k * found.get("trace", 0.0), rest + n * max(0.0, found.get("scorer", 0.0))
+    return _Squares(items, scorers, rest, n, k, n - 1, raters - 1, max(1, len(rows) - n - raters + 1))
+
+
+def _ratio(squares: _Squares, kind: Literal["A,1", "A,k"], smallest: float) -> float:
+    between, severe = squares.items - squares.rest, (squares.raters - squares.rest) / squares.n
     if kind == "A,1":
-        error = (k - 1) * squares.rest + k / n * (squares.raters - squares.rest)
-        return divided(between, squares.items + error, smallest)
-    return divided(between, squares.items + (squares.raters - squares.rest) / n, smallest)
+        below = squares.items + (squares.k - 1) * squares.rest + squares.k * severe
+    else:
+        below = squares.items + severe
+    return between / below if below > smallest else float("nan")
 
 
-def _f_interval(
-    squares: _Squares, n: int, k: int, kind: Literal["A,1", "A,k"], confidence: float
-) -> list[float] | None:
+def _f_interval(squares: _Squares, kind: Literal["A,1", "A,k"], confidence: float) -> tuple[float, float] | None:
     """McGraw & Wong 1996, table 7; the degrees of freedom are Satterthwaite's."""
     from scipy.stats import f
 
-    single = _ratio(squares, n, k, "A,1", 0.0)[0]
-    if squares.rest[0] == 0 or single >= 1:
+    single = _ratio(squares, "A,1", 0.0)
+    n, k = squares.n, squares.k
+    if squares.rest == 0 or not single < 1:
         return None
-    items, raters, rest = squares.items[0], squares.raters[0], squares.rest[0]
+    items, raters, rest = squares.items, squares.raters, squares.rest
     # Estimates far below 0 make the degrees of freedom and the ends meaningless: then there is no interval.
     with np.errstate(all="ignore"):
         a = k * single / (n * (1 - single))
         b = 1 + k * single * (n - 1) / (n * (1 - single))
-        freedom = (a * raters + b * rest) ** 2 / ((a * raters) ** 2 / (k - 1) + (b * rest) ** 2 / ((n - 1) * (k - 1)))
+        spread = (a * raters) ** 2 / squares.of_raters + (b * rest) ** 2 / squares.of_rest
+        freedom = np.float64((a * raters + b * rest) ** 2) / spread
         tail = (1 + confidence) / 2
-        lower, upper = f.ppf(tail, n - 1, freedom), f.ppf(tail, freedom, n - 1)
+        lower, upper = f.ppf(tail, squares.of_items, freedom), f.ppf(tail, freedom, squares.of_items)
         error = k * raters + (k * n - k - n) * rest
         low = n * (items - lower * rest) / (lower * error + n * items)
         high = n * (upper * items - rest) / (error + n * upper * items)
@@ -208,7 +239,7 @@ def _f_interval(
             return None
         if kind == "A,k":  # stepped up by Spearman and Brown's formula
             low, high = (k * one / (1 + (k - 1) * one) for one in (low, high))
-    return [float(low), float(high)] if np.isfinite([low, high]).all() and low <= high else None
+    return (float(low), float(high)) if np.isfinite([low, high]).all() and low <= high else None
 
 
 _RAW_AGREEMENT = (

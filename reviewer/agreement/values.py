@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,10 @@ from agent.text import OneLine
 
 SCALE = (0, 1, 2, 3, 4, 5)
 """The scores that may be given, for coherence and for physical consistency alike."""
+
+
+POPULATION_BOTH = "spectra and scorers like these"
+POPULATION_SPECTRA = "spectra like these, these scorers"
 
 
 class ScoresError(OneLine, ValueError):
@@ -218,6 +222,70 @@ def with_interval(
         known["resamples_without_value"] = undefined
     low, high = ends or (None, None)
     return Estimate(value, low, high, sum(sizes) if n is None else n, definition, caution or why, known, n_of)
+
+
+MIN_CLUSTERS = 20
+"""With fewer spectra a jackknife interval of an agreement statistic covers less than it states (docs)."""
+
+
+def jackknife(
+    definition: str,
+    value: float,
+    statistic: Statistic,
+    clusters: Sequence[str],
+    *,
+    n: int | None = None,
+    n_of: str = "items",
+    detail: Mapping[str, Any] | None = None,
+    caution: str = "",
+    confidence: float = DEFAULT.confidence,
+) -> Estimate:
+    """Return a value of -1 to 1 with its jackknife interval over clusters: a spectrum's traces stay together.
+
+    On Fisher's z scale with Student's t: percentile intervals of such statistics cover 83 to 92 % where they state 95
+    (docs/blind-statistics.md). Efron & Tibshirani 1993, An Introduction to the Bootstrap, chapter 11; Fisher 1921,
+    Metron 1, 3. It holds for spectra like these and for the scorers of the session.
+
+    :param statistic: of ``Picks``, the items that are kept
+    :param clusters: (n_items,), the spectrum of each item
+    """
+    from scipy.stats import t
+
+    known = {"population": POPULATION_SPECTRA, **(detail or {})}
+    count = len(clusters) if n is None else n
+    _, number = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
+    groups = int(number.max()) + 1 if len(number) else 0
+
+    def without(why: str) -> Estimate:
+        return Estimate(value, None, None, count, definition, caution or why, known, n_of)
+
+    if groups < MIN_CLUSTERS:
+        return without(f"fewer than {MIN_CLUSTERS} spectra")
+    if abs(value) >= 1 - 1e-12:
+        return without("the value is at the end of its range")
+    left = np.array([float(statistic(np.flatnonzero(number != one)[None, :])[0]) for one in range(groups)])
+    if np.isnan(left).any() or (abs(left) >= 1).any():
+        return without("without one of the spectra it has no value, too much is alike")
+    centre = math.atanh(value)
+    error = math.sqrt((groups - 1) / groups * float(((np.arctanh(left) - centre) ** 2).sum()))
+    if error == 0:
+        return without("it is the same without any of the spectra")
+    half = float(t.ppf((1 + confidence) / 2, groups - 1)) * error
+    low, high = math.tanh(centre - half), math.tanh(centre + half)
+    return Estimate(value, low, high, count, definition, caution, known, n_of)
+
+
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Return p values adjusted for their number: Holm 1979, Scandinavian Journal of Statistics 6, 65.
+
+    A claim is made where the adjusted value is below 5 %; the chance of any false claim is then at most 5 %.
+    """
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    adjusted, highest = [0.0] * len(p_values), 0.0
+    for rank, i in enumerate(order):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[i]))
+        adjusted[i] = highest
+    return tuple(adjusted)
 
 
 def _interval(

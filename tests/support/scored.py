@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from agent.statistics import FloatArray, Resampling
+from reviewer.agreement.mixed import Ratings
 from reviewer.agreement.values import Estimate, Scores
+from reviewer.blind.power import Spread, simulated
 
 NONE = float("nan")
 QUICK = Resampling(resamples=60)
@@ -57,3 +59,11 @@ def of_equal(one: Estimate, other: Estimate) -> bool:
     if one.value is None or other.value is None:
         return one.value is other.value
     return abs(one.value - other.value) < 1e-9
+
+
+def simulated_ratings(
+    seed: int, spectra: int, scorers: int, missing: float = 0.0, difference: float = 0.0, **spread: float
+) -> Ratings:
+    """Scores of a simulated session with two sources, A and B."""
+    rng = np.random.default_rng(seed)
+    return simulated(rng, spectra, scorers, scorers, (difference, 0.0), missing, Spread(**spread))

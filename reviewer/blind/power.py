@@ -1,0 +1,141 @@
+"""Power of a planned session by simulation: the chance that its primary comparison shows a true difference, with the
+analysis that the report makes. Also the simulated scores themselves, for benchmarks and tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from agent.statistics import FloatArray, wilson
+from reviewer.agreement.mixed import MIN_SCORERS, MIN_SPECTRA, Ratings, fit
+from reviewer.blind.plan import SCORES, PlanError
+
+CENTRE = 3.0
+"""Mean score of the sources together."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Standard deviations of the simulated scores, in points of the scale before rounding.
+
+    Of spectra (how hard they are), of traces of one spectrum, of scorers (severity), of a scorer's taste for a source,
+    and of what is left. The defaults are assumptions; a pilot session's report has them for real scorers.
+    """
+
+    spectrum: float = 0.6
+    trace: float = 0.5
+    scorer: float = 0.4
+    taste: float = 0.1
+    rest: float = 0.7
+
+
+DEFAULT = Spread()
+
+
+@dataclass(frozen=True)
+class Power:
+    """The share of simulated sessions whose interval excludes 0, with Wilson's 95 % interval of that share."""
+
+    power: float
+    low: float
+    high: float
+    difference: float
+    simulations: int
+    sentence: str
+
+    def to_json(self) -> dict[str, Any]:
+        names = ("power", "low", "high", "difference", "simulations", "sentence")
+        return {name: getattr(self, name) for name in names}
+
+
+def power(
+    spectra: int,
+    scorers: int,
+    each: int,
+    difference: float = 0.3,
+    sources: int = 2,
+    simulations: int = 200,
+    seed: int = 1,
+    spread: Spread = DEFAULT,
+) -> Power:
+    """Simulate sessions on the same spectra and count how often the primary comparison shows the difference.
+
+    :param spectra: number of spectra, each with a trace of every source
+    :param each: scorers per spectrum
+    :param difference: true mean of the first source less that of the second, in points of the scale
+    :raises PlanError: too few spectra or scorers for an interval, or ``each`` does not fit
+    """
+    if spectra < MIN_SPECTRA:
+        raise PlanError("spectra", str(spectra), f"{MIN_SPECTRA} or more; with fewer no interval is given")
+    if scorers < MIN_SCORERS:
+        raise PlanError("scorers", str(scorers), f"{MIN_SCORERS} or more; with fewer no claim is made about scorers")
+    if not 1 <= each <= scorers:
+        raise PlanError("each", str(each), f"1 to {scorers}")
+    if sources < 2:
+        raise PlanError("sources", str(sources), "two or more")
+    rng = np.random.default_rng([seed, spectra, scorers, each, sources])
+    hits = 0
+    for _ in range(simulations):
+        ratings = simulated(rng, spectra, scorers, each, (difference, *(0.0,) * (sources - 1)), spread=spread)
+        found = fit(ratings.of("A", "B")).difference("A", "B")
+        hits += found.low is not None and found.high is not None and not found.low <= 0 <= found.high
+    share = hits / simulations
+    low, high = wilson(share, simulations)
+    what = f"{scorers} scorers" + (f", {each} per spectrum" if each < scorers else "")
+    sentence = (
+        f"{what}, {spectra} spectra, {'two' if sources == 2 else sources} sources: {100 * share:.0f} % "
+        f"({100 * low:.0f} to {100 * high:.0f}) chance to show a difference of {difference:g}."
+    )
+    return Power(share, low, high, difference, simulations, sentence)
+
+
+def simulated(
+    rng: np.random.Generator,
+    spectra: int,
+    scorers: int,
+    each: int,
+    levels: Sequence[float],
+    missing: float = 0.0,
+    spread: Spread = DEFAULT,
+) -> Ratings:
+    """Return the scores of one simulated session, whole numbers of the scale; sources are A, B, …
+
+    :param levels: of each source, added to ``CENTRE``
+    :param missing: share of answers "cannot tell", at random
+    """
+    sources = len(levels)
+    level = CENTRE + np.asarray(levels, dtype=float)
+    values: FloatArray = (
+        level
+        + rng.normal(0, spread.spectrum, (spectra, 1, 1))
+        + rng.normal(0, spread.trace, (spectra, 1, sources))
+        + rng.normal(0, spread.scorer, (1, scorers, 1))
+        + rng.normal(0, spread.taste, (1, scorers, sources))
+        + rng.normal(0, spread.rest, (spectra, scorers, sources))
+    )
+    values = np.clip(np.rint(values), SCORES[0], SCORES[-1])
+    keep = rng.random(values.shape) >= missing
+    if each < scorers:
+        keep &= _balanced_blocks(rng, spectra, scorers, each)[:, :, None]
+    i, j, s = np.nonzero(keep)
+    names = [chr(ord("A") + n) for n in range(sources)]
+    return Ratings(
+        values[keep],
+        spectra=tuple(map(str, i)),
+        items=tuple(f"{spectrum}/{source}" for spectrum, source in zip(i, s, strict=True)),
+        scorers=tuple(map(str, j)),
+        sources=tuple(names[source] for source in s),
+    )
+
+
+def _balanced_blocks(rng: np.random.Generator, spectra: int, scorers: int, each: int) -> np.ndarray[Any, Any]:
+    """(spectra, scorers): who scores which spectrum; every set of ``each`` scorers in turn, in random order."""
+    sets = np.array([[one in chosen for one in range(scorers)] for chosen in combinations(range(scorers), each)])
+    rounds = -(-spectra // len(sets))
+    order = np.concatenate([rng.permutation(len(sets)) for _ in range(rounds)])[:spectra]
+    return np.asarray(sets[order])
