@@ -81,7 +81,8 @@ def power(
     rng = np.random.default_rng([seed, spectra, scorers, each, sources])
     hits = 0
     for _ in range(simulations):
-        ratings = simulated(rng, spectra, scorers, each, (difference, *(0.0,) * (sources - 1)), spread=spread)
+        who = panel(rng, scorers, sources, spread)
+        ratings = simulated(rng, spectra, who, each, (difference, *(0.0,) * (sources - 1)), spread=spread)
         found = fit(ratings.of("A", "B")).difference("A", "B")
         hits += found.low is not None and found.high is not None and not found.low <= 0 <= found.high
     share = hits / simulations
@@ -94,10 +95,23 @@ def power(
     return Power(share, low, high, difference, simulations, sentence)
 
 
+@dataclass(frozen=True)
+class Panel:
+    """Simulated scorers: how severe each is, (n_scorers,), and their taste for each source, (n_scorers, n_sources)."""
+
+    severity: FloatArray
+    taste: FloatArray
+
+
+def panel(rng: np.random.Generator, scorers: int, sources: int, spread: Spread = DEFAULT) -> Panel:
+    """Return new scorers."""
+    return Panel(rng.normal(0, spread.scorer, scorers), rng.normal(0, spread.taste, (scorers, sources)))
+
+
 def simulated(
     rng: np.random.Generator,
     spectra: int,
-    scorers: int,
+    who: Panel,
     each: int,
     levels: Sequence[float],
     missing: float = 0.0,
@@ -105,17 +119,18 @@ def simulated(
 ) -> Ratings:
     """Return the scores of one simulated session, whole numbers of the scale; sources are A, B, …
 
+    :param each: scorers per spectrum, in balanced blocks
     :param levels: of each source, added to ``CENTRE``
     :param missing: share of answers "cannot tell", at random
     """
-    sources = len(levels)
-    level = CENTRE + np.asarray(levels, dtype=float)
+    scorers, sources = who.taste.shape
     values: FloatArray = (
-        level
+        CENTRE
+        + np.asarray(levels, dtype=float)
+        + who.severity[:, None]
+        + who.taste
         + rng.normal(0, spread.spectrum, (spectra, 1, 1))
         + rng.normal(0, spread.trace, (spectra, 1, sources))
-        + rng.normal(0, spread.scorer, (1, scorers, 1))
-        + rng.normal(0, spread.taste, (1, scorers, sources))
         + rng.normal(0, spread.rest, (spectra, scorers, sources))
     )
     values = np.clip(np.rint(values), SCORES[0], SCORES[-1])

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as arrays
 from agent.statistics import FloatArray, Resampling
 from reviewer.agreement.mixed import Ratings
 from reviewer.agreement.values import Estimate, Scores
-from reviewer.blind.power import Spread, simulated
+from reviewer.blind.power import Spread, panel, simulated
 
 NONE = float("nan")
 QUICK = Resampling(resamples=60)
@@ -65,5 +65,5 @@ def simulated_ratings(
     seed: int, spectra: int, scorers: int, missing: float = 0.0, difference: float = 0.0, **spread: float
 ) -> Ratings:
     """Scores of a simulated session with two sources, A and B."""
-    rng = np.random.default_rng(seed)
-    return simulated(rng, spectra, scorers, scorers, (difference, 0.0), missing, Spread(**spread))
+    rng, sizes = np.random.default_rng(seed), Spread(**spread)
+    return simulated(rng, spectra, panel(rng, scorers, 2, sizes), scorers, (difference, 0.0), missing, sizes)
