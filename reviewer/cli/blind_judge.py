@@ -332,8 +332,10 @@ def _summary(arguments: Namespace, judge: Judge, tally: JudgeRun, spending: Budg
     lines += _first_of("too long, not sent", tally.too_long)
     if ended := tally.gone or spending.ended:
         lines.append(f"ended early: {ended}")
-    if tally.left:
-        lines.append(f"{tally.left} are left; run the same command again to continue")
+    if tally.too_long:
+        lines.append("serve the model with a larger context (vLLM: --max-model-len), or lower --max-tokens")
+    if rest := tally.left - len(tally.too_long):
+        lines.append(f"{rest} are left; run the same command again to continue")
     return "\n".join(lines)
 
 

@@ -31,6 +31,7 @@ from agent.trajectory import Answer, Think, Zoom
 from agent.trajectory.messages import data_url
 from reviewer.blind.judge.answers import UnreadableAnswer, read_preference, read_score, split_reasoning
 from reviewer.blind.judge.length import TOKENS_PER_MESSAGE, prompt_tokens
+from reviewer.blind.judge.measured import measured_values
 from reviewer.blind.judge.model import FIXED_SETTINGS, Judge
 from reviewer.blind.judge.prompts import prompts
 from reviewer.blind.judge.run import (
@@ -669,6 +670,26 @@ def test_a_judge_without_pictures_gets_what_is_measured_in_each_window(tmp_path)
     assert "Not present: Hα (nothing deeper than" in texts["1"]
 
 
+@pytest.mark.parametrize(
+    ("frame", "medium", "expected"),
+    [("rest", "vacuum", 6564.6), ("observed", "vacuum", 6564.6 * 1.1), ("rest", "air", 6562.8)],
+)
+def test_measured_values_are_in_the_frame_and_medium_of_the_window(frame, medium, expected) -> None:
+    at_rest = fine_spectrum(1, 2.0)
+    spectrum = replace(at_rest, wavelength=at_rest.wavelength * 1.1)
+    window = [expected - 60.0, expected + 60.0]
+    zoom = Zoom("z", {"wavelength_range": window}, frame=frame, z=0.1 if frame == "rest" else 0.0, medium=medium)
+    trajectory = trace(GPT, 1, steps=(zoom, Answer("a", "YES", "Broad.")), redshift=0.1)
+    values = measured_values(spectrum, trajectory, None)
+    centre, width = re.findall(r"Hα: emission, equivalent width (-[\d.]+) .* centre ([\d.]+) ±", values.windows["s1"])[
+        0
+    ][::-1]
+    assert float(centre) == pytest.approx(expected, abs=0.5)
+    # At rest, whatever the window.
+    assert float(width) == pytest.approx(-40.1, abs=1.0)
+    assert "4070 to 9899 Å as observed" in values.whole
+
+
 def test_a_trace_cannot_contain_measured_values_of_its_own(tmp_path) -> None:
     with Store.open(tmp_path / "a.db") as store:
         people(store)
@@ -1083,6 +1104,18 @@ def test_the_rank_correlation_with_people_is_printed_once_the_session_is_closed(
         *("coherence", "coherence, mean of 2 judges", "consistency", "consistency, mean of 2 judges")
     ]
     assert printed["coherence, mean of 2 judges"]["reason"] == "the second of the two is 4 every time"
+
+
+def test_the_command_says_what_was_too_long_and_does_not_ask_to_repeat_it(capsys, store) -> None:
+    opened(store, items=(1, 2))
+    with serving(always()) as server:
+        status, out, _ = run(capsys, store, server, 1, "--no-values", "--context", 4200)
+        assert server.chats == []
+    assert status == 1
+    assert out.count("too long, not sent: version ") == 2
+    assert "the limit is 4,200" in out
+    assert "larger context" in out
+    assert "run the same command again" not in out
 
 
 @pytest.mark.parametrize(
