@@ -218,8 +218,8 @@ def fit(ratings: Ratings, these_scorers: bool = False) -> MixedFit:
     whom = ratings.scorers if these_scorers else ("",) * len(ratings.values)
     of = tuple(zip(whom, ratings.sources, strict=True))
     cells = tuple(sorted(set(of)))
-    names, columns = _factors(ratings, these_scorers)
-    fixed = _indicators(of, cells)
+    names, columns = random_effects(ratings, these_scorers)
+    fixed = indicators(of, cells)
     shift = float(ratings.values.mean())  # smaller numbers, smaller rounding errors
     products = _products(ratings.values - shift, fixed, columns)
     state, free, converged = _maximise(names, products, columns)
@@ -255,8 +255,11 @@ def _why_no_interval(ratings: Ratings, cells: Sequence[tuple[str, str]], these_s
     return "" if converged else "the fit of the mixed model did not converge"
 
 
-def _factors(ratings: Ratings, these_scorers: bool) -> tuple[tuple[Component, ...], list[FloatArray]]:
-    """Return the random effects that can be told apart, each with its indicator matrix, (n, n_levels)."""
+def random_effects(ratings: Ratings, these_scorers: bool) -> tuple[tuple[Component, ...], list[FloatArray]]:
+    """Return the random effects that can be told apart, each with its indicator matrix, (n, n_levels).
+
+    :param these_scorers: scorers are no random effect
+    """
     n = len(ratings.values)
     spectra, items, scorers = set(ratings.spectra), set(ratings.items), set(ratings.scorers)
     tastes = tuple(zip(ratings.scorers, ratings.sources, strict=True))
@@ -270,10 +273,11 @@ def _factors(ratings: Ratings, these_scorers: bool) -> tuple[tuple[Component, ..
         wanted.append(("scorer", ratings.scorers))
     if several and not these_scorers and 1 < len(scorers) < len(set(tastes)) < n:
         wanted.append(("scorer by source", tastes))
-    return tuple(name for name, _ in wanted), [_indicators(names, tuple(dict.fromkeys(names))) for _, names in wanted]
+    return tuple(name for name, _ in wanted), [indicators(names, tuple(dict.fromkeys(names))) for _, names in wanted]
 
 
-def _indicators(names: Sequence[object], levels: Sequence[object]) -> FloatArray:
+def indicators(names: Sequence[object], levels: Sequence[object]) -> FloatArray:
+    """(n, n_levels): 1 where the name is the level, else 0."""
     place = {level: number for number, level in enumerate(levels)}
     out = np.zeros((len(names), len(levels)))
     out[np.arange(len(names)), [place[name] for name in names]] = 1.0
