@@ -76,6 +76,7 @@ class Sheet:
 
     :param place: in this scorer's order, from 1 to ``of``
     :param traces: the one to score; or left and right
+    :param training: it is for practice, and in no result
     :param mine: this scorer's latest answer; None before the first
     """
 
@@ -87,15 +88,27 @@ class Sheet:
     question: Question
     traces: tuple[SheetTrace, ...]
     mine: ScoreAnswer | PreferenceAnswer | None = None
+    training: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def pictures_of(trajectory: Trajectory) -> tuple[str, ...]:
-    """Return the SHA-256 of a trace's pictures by their number on the sheet: the first picture, then each zoom's."""
-    found = [trajectory.overview, *(zoom.picture for zoom in trajectory.zooms)]
-    return tuple(picture for picture in found if picture is not None)
+CHANGEABLE = 5
+"""How many answers before the first unanswered place can still be opened and changed, in lists that are not short."""
+
+
+def count_changeable(number: int) -> int:
+    """Return how many answers before the present place can be changed in a list of ``number`` places of one kind.
+
+    Fewer than the distance of a trace and its hidden repeat (``balance.repeat_distance``), so that nobody can look up
+    their first answer. It follows from the length of the list alone, with as many repeats as a list of this length can
+    have: whether there are any does not show.
+
+    :param number: places of this kind, without gold and training items
+    """
+    # With d traces, at a distance of d // 2, at most (d + 1) // 2 + 1 repeats fit: d // 2 >= (number - 1) // 3.
+    return max(1, min(CHANGEABLE, (number - 1) // 3 - 1))
 
 
 def trace_of(trajectory: Trajectory) -> SheetTrace:

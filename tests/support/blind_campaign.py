@@ -12,6 +12,7 @@ from agent.trajectory.steps import Think
 from reviewer.blind.plan import Plan
 from reviewer.drafting import demo
 from reviewer.store import BlindSession, Draft, Store
+from reviewer.store.blind.values import BlindWork
 from tests.support.campaign import a_spectrum, a_trajectory, people
 
 GPT, SPEC = "gpt-5", "Spec-o3-7B"
@@ -64,6 +65,25 @@ def opened(store: Store, **plan: object) -> BlindSession:
 
 def tokens(store: Store, person: str, kind: str = "scores") -> list[str]:
     return [work.token for work in store.blind.scoring.assignments(person) if work.kind == kind]
+
+
+def answer_before(store: Store, person: str, token: str) -> str:
+    """Answer every place before this one, so that it may be opened; return the token."""
+    for work in store.blind.scoring.assignments(person):
+        if work.token == token:
+            return token
+        if not work.answered:
+            answer_one(store, person, work)
+    raise AssertionError("no such token")
+
+
+def answer_one(store: Store, person: str, work: BlindWork) -> None:
+    """Give an ordinary answer."""
+    given = {"person": person, "token": work.token, "key": key()}
+    if work.kind == "pair":
+        store.blind.scoring.prefer(preference="equal", **given)
+    else:
+        store.blind.scoring.score(coherence=3, consistency=3, **given)
 
 
 ZETA, OMEGA = "zeta-vision-9000", "Omega Survey Reader"

@@ -10,13 +10,14 @@ from agent.trajectory import Trajectory
 from reviewer.blind.plan import CANNOT_TELL, PREFERENCES, SCORES, Preference, Score
 from reviewer.blind.rubric import Rubric
 from reviewer.blind.sheet import PreferenceAnswer, Question, ScoreAnswer, Sheet, trace_of
+from reviewer.store.blind.turns import open_work, order_of, require_in_turn, training_items
 from reviewer.store.blind.values import BlindWork, SheetSource
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 
 # An assignment, with the facts that decide whether its scorer may open it now.
 _ASSIGNMENT = """
-SELECT a.*, p.active, s.questions, i.task,
+SELECT a.*, p.active, s.plan, s.questions, i.id AS item, i.task,
        (SELECT state FROM blind_states WHERE session = a.session ORDER BY id DESC LIMIT 1) AS state
 FROM blind_assignments a
 JOIN blind_sessions s ON s.id = a.session
@@ -24,18 +25,6 @@ JOIN versions v ON v.id = a.version
 JOIN items i ON i.id = v.item
 JOIN people p ON p.initials = a.scorer
 WHERE a.token = ? AND a.scorer = ?
-"""
-
-_WORK = """
-SELECT a.session, a.token, a.kind, a.place,
-       EXISTS (SELECT 1 FROM blind_scores WHERE assignment = a.token)
-       OR EXISTS (SELECT 1 FROM blind_preferences WHERE assignment = a.token) AS answered
-FROM blind_assignments a
-WHERE a.scorer = :person AND a.session IN (
-    SELECT session FROM blind_states WHERE state = 'open'
-    EXCEPT SELECT session FROM blind_states WHERE state = 'closed'
-)
-ORDER BY a.session, a.place
 """
 
 _RUBRIC = """
@@ -102,10 +91,7 @@ class Scoring:
     def assignments(self, person: str) -> tuple[BlindWork, ...]:
         """Return the person's assignments in open sessions, in their order."""
         with self._database.read() as db:
-            rows = db.execute(_WORK, {"person": person}).fetchall()
-        return tuple(
-            BlindWork(row["session"], row["token"], row["kind"], row["place"], bool(row["answered"])) for row in rows
-        )
+            return open_work(db, person)
 
     def hidden_items(self, person: str) -> frozenset[int]:
         """Return the items that this person may see on their sheets only.
@@ -139,38 +125,42 @@ class Scoring:
     def sheet(self, token: str, person: str) -> Sheet:
         """Return what the scorer may see of an assignment.
 
+        Places are opened in order. The present one is the first without an answer; the one after it can be fetched
+        already, so that it is there when the answer is given; of the places before it, only the last few.
+
         :raises NotFound: this person has no such assignment
-        :raises NotAllowed: the session is not open, or the person is no longer active
+        :raises NotAllowed: the session is not open, the person is no longer active, an earlier place has no answer, or
+            the answer at this place is final
         """
         with self._database.read() as db:
             row = _assignment(db, token, person)
             _require_open(row)
+            order = order_of(db, row)
+            require_in_turn(row, order, ahead=1)
             trajectories = _trajectories(db, row)
-            (number,) = db.execute(
-                "SELECT max(place) FROM blind_assignments WHERE session = ? AND scorer = ?",
-                (row["session"], person),
-            ).fetchone()
             mine = _own_answer(db, token)
         return Sheet(
             token=token,
             session=row["session"],
             kind=row["kind"],
             place=row["place"],
-            of=number,
+            of=order[-1]["place"],
             question=Question(**json.loads(row["questions"])[row["task"]]),
             traces=tuple(trace_of(trajectory) for trajectory in trajectories),
             mine=mine,
+            training=row["item"] in training_items(row["plan"]),
         )
 
     def source(self, token: str, person: str) -> SheetSource:
         """Return the trajectories and the spectrum of a sheet, which must not be sent to a browser.
 
         :raises NotFound: this person has no such assignment
-        :raises NotAllowed: the session is not open, or the person is no longer active
+        :raises NotAllowed: as ``sheet``
         """
         with self._database.read() as db:
             row = _assignment(db, token, person)
             _require_open(row)
+            require_in_turn(row, order_of(db, row), ahead=1)
             return SheetSource(_trajectories(db, row), row["spectrum"])
 
     def score(
@@ -184,12 +174,13 @@ class Scoring:
         comment: str = "",
         wrong_steps: Sequence[str] = (),
     ) -> ScoreAnswer:
-        """Score the trajectory of an assignment; the latest score counts. The same key again changes nothing.
+        """Score the trajectory of an assignment. The same key again changes nothing. The latest score counts; it can be
+        changed while few later places are answered.
 
         :param wrong_steps: the sheet's ids of steps that claim something wrong
         :raises NotFound: this person has no such assignment, or the trajectory no such step
-        :raises NotAllowed: the session is not open, the person no longer active, the assignment is a pair, or
-            a score is neither 0 to 5 nor "cannot tell"
+        :raises NotAllowed: the session is not open, the person no longer active, the assignment is a pair, an earlier
+            place has no answer, the answer at this place is final, or a score is neither 0 to 5 nor "cannot tell"
         :raises KeyReused: the key was used for another answer
         """
         for name, score in (("Coherence", coherence), ("Physical consistency", consistency)):
@@ -202,6 +193,7 @@ class Scoring:
                 _require_open(row)
                 if row["kind"] != "scores":
                     raise NotAllowed("This is a pair: choose the better reasoning.")
+                require_in_turn(row, order_of(db, row))
                 (trajectory,) = _trajectories(db, row)
                 steps = {step.id for step in trace_of(trajectory).steps}
                 unknown = [step for step in given.wrong_steps if step not in steps]
@@ -223,11 +215,12 @@ class Scoring:
     def prefer(
         self, *, person: str, token: str, preference: Preference, key: str, comment: str = ""
     ) -> PreferenceAnswer:
-        """Answer which trace of a pair is better, left and right as shown; the latest answer counts.
+        """Answer which trace of a pair is better, left and right as shown. The latest answer counts; it can be changed
+        while few later places are answered.
 
         :raises NotFound: this person has no such assignment
-        :raises NotAllowed: the session is not open, the person no longer active, the assignment is no pair,
-            or ``preference`` is none of ``PREFERENCES``
+        :raises NotAllowed: the session is not open, the person no longer active, the assignment is no pair, an earlier
+            place has no answer, the answer at this place is final, or ``preference`` is none of ``PREFERENCES``
         :raises KeyReused: the key was used for another answer
         """
         if preference not in PREFERENCES:
@@ -239,6 +232,7 @@ class Scoring:
                 _require_open(row)
                 if row["kind"] != "pair":
                     raise NotAllowed("This is a single trace: score its coherence and physical consistency.")
+                require_in_turn(row, order_of(db, row))
                 answer = {
                     "key": key,
                     "assignment": token,

@@ -49,13 +49,17 @@ class BlindProgress:
 
 @dataclass(frozen=True)
 class BlindWork:
-    """One assignment of an open session, in its scorer's order, without the session's name and the sources."""
+    """One assignment of an open session, in its scorer's order, without the session's name and the sources.
+
+    :param changeable: how many answers before this place can be changed while it is the first without an answer
+    """
 
     session: int
     token: str
     kind: Kind
     place: int
     answered: bool
+    changeable: int
 
 
 @dataclass(frozen=True)

@@ -4,24 +4,19 @@ without metadata.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, replace
-from io import BytesIO
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
-from PIL import Image
 from pydantic import Field
 
 from agent.plot import png_bytes
 from agent.spectrum import Spectrum
-from agent.trajectory import Trajectory
+from reviewer.blind.pictures import PictureUnavailable, list_pictures, neutral_picture
 from reviewer.blind.plan import CANNOT_TELL, SCORES, Preference
-from reviewer.blind.sheet import pictures_of
 from reviewer.store import NotFound
-from reviewer.web.context import Context, ContextDep, PersonDep
+from reviewer.web.context import ContextDep, PersonDep
 from reviewer.web.payload import atlas_json, spectrum_bytes
-from reviewer.web.pictures import PictureDiffers
 from reviewer.web.requests import Key, Sent, Text
 
 HEADERS = {"Cache-Control": "private, max-age=86400"}
@@ -32,6 +27,8 @@ Dimension = Annotated[int, Field(ge=0, le=SCORES[-1], strict=True)] | None
 
 Steps = Annotated[tuple[Annotated[str, Field(max_length=20)], ...], Field(max_length=200)]
 """Ids of steps on the sheet."""
+
+_OF_PLACE = ("token", "kind", "place", "answered", "changeable")
 
 router = APIRouter(prefix="/api/blind")
 
@@ -55,8 +52,7 @@ def work(person: PersonDep, context: ContextDep) -> list[dict[str, Any]]:
     """Return the open sessions in which this person scores, each with its rubric and its sheets in order."""
     sessions: dict[int, list[dict[str, Any]]] = {}
     for one in context.store.blind.scoring.assignments(person.initials):
-        place = {"token": one.token, "kind": one.kind, "place": one.place, "answered": one.answered}
-        sessions.setdefault(one.session, []).append(place)
+        sessions.setdefault(one.session, []).append({name: getattr(one, name) for name in _OF_PLACE})
     rubrics = {session: context.store.blind.scoring.rubric(person.initials, session) for session in sessions}
     return [
         {"session": session, "rubric": rubrics[session].to_json(), "places": places}
@@ -92,14 +88,21 @@ def atlas(person: PersonDep, context: ContextDep, token: str) -> dict[str, Any]:
 
 @router.get("/sheet/{token}/picture/{trace}/{number}")
 def picture(person: PersonDep, context: ContextDep, token: str, trace: int, number: int) -> Response:
-    """Return a picture by its number on the sheet; in a pair, trace 0 is on the left."""
+    """Return a picture with the neutral title, by its number on the sheet; in a pair, trace 0 is on the left.
+
+    :raises NotFound: there is none of this number, or it is not available; the same message for every reason
+    """
     source = context.store.blind.scoring.source(token, person.initials)
     shown = source.trajectories[trace : trace + 1] if trace >= 0 else ()
-    names = pictures_of(shown[0]) if shown else ()
-    if not 0 <= number < len(names):
+    pictures = list_pictures(shown[0]) if shown else ()
+    if not 0 <= number < len(pictures):
         raise NotFound("There is no such picture on this sheet.")
-    png = _pixels(context, names[number], source.spectrum, shown[0])
-    return Response(png, media_type="image/png", headers=HEADERS)
+    try:
+        drawn = neutral_picture(context.store.spectra, pictures[number], source.spectrum, shown[0].redshift)
+    except PictureUnavailable:
+        raise NotFound("This picture cannot be shown here.") from None
+    # Encoded from its pixels: the file of a kept picture may contain metadata.
+    return Response(png_bytes(drawn.image), media_type="image/png", headers=HEADERS)
 
 
 @router.post("/sheet/{token}/score")
@@ -138,23 +141,3 @@ def nameless(spectrum: Spectrum) -> Spectrum:
         catalogue_class="",
         meta={},
     )
-
-
-def _pixels(context: Context, name: str, spectrum: str | None, trajectory: Trajectory) -> bytes:
-    """Return a picture of a trace, encoded again from its pixels: an imported file may contain metadata.
-
-    :raises NotFound: it is not available; the same message for every reason
-    """
-    try:
-        png = context.gallery.picture(name, spectrum, trajectory.redshift, _arguments(trajectory, name))
-        with Image.open(BytesIO(png)) as opened:
-            return png_bytes(opened)
-    except (PictureDiffers, NotFound, OSError):
-        raise NotFound("This picture cannot be shown here.") from None
-
-
-def _arguments(trajectory: Trajectory, name: str) -> Mapping[str, Any]:
-    """Return the tool's arguments for this picture; empty for the first one, which is the whole spectrum."""
-    if name == trajectory.overview:
-        return {}
-    return next(zoom.arguments for zoom in trajectory.zooms if zoom.picture == name)

@@ -17,13 +17,28 @@ import pytest
 
 from agent.trajectory import Drafter
 from reviewer.blind.balance import TooFew
+from reviewer.blind.pictures import list_pictures
 from reviewer.blind.plan import Filter, Gold, Plan
 from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.blind.rubric import rubric
-from reviewer.blind.sheet import PreferenceAnswer, ScoreAnswer, pictures_of
+from reviewer.blind.sheet import CHANGEABLE, PreferenceAnswer, ScoreAnswer, count_changeable
 from reviewer.store import Draft, KeyReused, NotAllowed, NotFound, Store, leases, reviews
+from reviewer.store.blind import scoring, turns
 from reviewer.store.sqlite.schema import BLIND_FACTS, MIGRATIONS
-from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, drawn, key, opened, tokens, trace, two_drafters
+from tests.support.blind_campaign import (
+    GPT,
+    SCORERS,
+    SPEC,
+    a_store,
+    answer_before,
+    answer_one,
+    drawn,
+    key,
+    opened,
+    tokens,
+    trace,
+    two_drafters,
+)
 from tests.support.campaign import Clock, Desk, a_spectrum, people
 
 SPAWN = multiprocessing.get_context("spawn")
@@ -199,7 +214,8 @@ def test_work_on_an_item_between_creation_and_opening_prevents_the_opening(store
 def test_nothing_is_scored_before_it_opens_or_after_it_closes(store) -> None:
     session = drawn(store)
     with sqlite3.connect(store.path) as reader:
-        (token,) = reader.execute("SELECT token FROM blind_assignments WHERE scorer = 'RE'").fetchone()
+        first = "SELECT token FROM blind_assignments WHERE scorer = 'RE' AND place = 1"
+        (token,) = reader.execute(first).fetchone()
     reader.close()
     assert store.blind.scoring.assignments("RE") == ()
     for request in (store.blind.scoring.sheet, store.blind.scoring.source):
@@ -275,8 +291,9 @@ def test_the_later_answer_counts_and_both_are_kept(store) -> None:
 
 def test_the_same_key_twice_is_one_answer_and_another_answer_under_it_is_refused(store) -> None:
     session = opened(store, mode="both")
-    token, other = tokens(store, "RE")[:2]
+    other, token = tokens(store, "RE")[-2:]
     pair = tokens(store, "RE", "pair")[0]
+    answer_before(store, "RE", token)
     for _ in range(2):
         store.blind.scoring.score(
             person="RE", token=token, coherence=4, consistency=3, key="k", comment="fine", wrong_steps=["s1"]
@@ -319,12 +336,12 @@ def test_scores_and_preferences_are_accepted_only_for_their_kind(store) -> None:
 
 def test_progress_is_only_counts(store) -> None:
     session = opened(store, mode="both", each=3)
-    score(store, "RE", tokens(store, "RE")[0])
-    score(store, "RE", tokens(store, "RE")[0])
+    answer_before(store, "RE", tokens(store, "RE", "pair")[0])
+    score(store, "RE", tokens(store, "RE")[-1])
     store.blind.scoring.prefer(person="RE", token=tokens(store, "RE", "pair")[0], preference="right", key=key())
     progress = store.blind.sessions.progress("CO", session.id)
-    assert [(p.scorer, p.done, p.assigned) for p in progress] == [("RE", 2, 18), ("AU", 0, 18), ("VO", 0, 18)]
-    assert [w.answered for w in store.blind.scoring.assignments("RE")].count(True) == 2
+    assert [(p.scorer, p.done, p.assigned) for p in progress] == [("RE", 13, 18), ("AU", 0, 18), ("VO", 0, 18)]
+    assert [w.answered for w in store.blind.scoring.assignments("RE")] == [True] * 13 + [False] * 5
 
 
 def test_an_open_session_has_no_results(store) -> None:
@@ -377,8 +394,8 @@ def test_a_sheet_holds_what_a_scorer_may_see(store) -> None:
     assert (sheet.place, sheet.of) == (1, len(tokens(store, "RE")))
     assert sheet.question.guide.startswith("- **")
     (behind,) = store.blind.scoring.source(token, "RE").trajectories
-    assert pictures_of(behind)[zoom.picture] == behind.zooms[0].picture
-    assert pictures_of(behind)[shown.overview] == behind.overview
+    assert list_pictures(behind)[zoom.picture].name == behind.zooms[0].picture
+    assert list_pictures(behind)[shown.overview].name == behind.overview
 
 
 def test_steps_of_a_sheet_are_numbered_anew(store) -> None:
@@ -394,7 +411,6 @@ def test_steps_of_a_sheet_are_numbered_anew(store) -> None:
 def test_no_sheet_reveals_a_source(store) -> None:
     """Search every sheet and list of work for everything that must not be in it."""
     session = opened(store, mode="both", repeats=1, gold=(Gold(1, 5, 5),), each=3)
-    score_everything(store)
     secrets = {GPT, SPEC, "gpt", "o3", "temperature", "endpoint", "gpu.example", ".fits", "LAMOST", "14812345"}
     secrets |= {session.name, "baseline", "label", "repeat", "gold", "drafter", "version", "item", "2026-"}
     for candidate in store.blind.sessions.candidates(None, Plan("any", SCORERS)):
@@ -403,6 +419,7 @@ def test_no_sheet_reveals_a_source(store) -> None:
     sheets = 0
     for person in SCORERS:
         for work in store.blind.scoring.assignments(person):
+            answer_one(store, person, work)
             sheet = store.blind.scoring.sheet(work.token, person).to_json()
             # The text of the task is the same for every source; a random token may contain "o3".
             del sheet["question"]
@@ -415,8 +432,82 @@ def test_no_sheet_reveals_a_source(store) -> None:
 
 def test_repeats_and_gold_have_the_form_of_any_other_sheet(store) -> None:
     opened(store, repeats=1, gold=(Gold(1, 5, 5),))
-    forms = {tuple(sorted(store.blind.scoring.sheet(token, "RE").to_json())) for token in tokens(store, "RE")}
+    forms = set()
+    for work in store.blind.scoring.assignments("RE"):
+        forms.add(tuple(sorted(store.blind.scoring.sheet(work.token, "RE").to_json())))
+        answer_one(store, "RE", work)
     assert len(forms) == 1
+
+
+# ---- the order of the places
+
+
+def test_places_are_opened_in_order_and_answers_become_final(store) -> None:
+    """A list of 20 traces: the present place, five before it, and one after it to fetch, not to answer."""
+    two_drafters(store, 4, task="cc")
+    opened(store, each=3)
+    mine = tokens(store, "RE")
+    assert len(mine) == 20
+    assert {work.changeable for work in store.blind.scoring.assignments("RE")} == {CHANGEABLE}
+    for present in range(21):
+        seen = [allowed(lambda t=t: store.blind.scoring.sheet(t, "RE")) for t in mine]
+        assert seen == [present - CHANGEABLE <= place <= present + 1 for place in range(20)]
+        assert seen == [allowed(lambda t=t: store.blind.scoring.source(t, "RE")) for t in mine]
+        wrong = [place for place in range(20) if not present - CHANGEABLE <= place <= present]
+        for place in wrong:
+            with pytest.raises(NotAllowed, match=r"is final: only the last 5 answers|answered in order"):
+                score(store, "RE", mine[place])
+        if present < 20:
+            score(store, "RE", mine[max(0, present - CHANGEABLE)], 1, 1)
+            score(store, "RE", mine[present])
+
+
+def allowed(request) -> bool:
+    try:
+        request()
+    except NotAllowed:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("traces", "repeats"), [(2, 1), (4, 2), (8, 3), (12, 6), (12, 0), (16, 8)])
+def test_no_scorer_can_open_the_first_showing_while_its_repeat_is_in_front(store, traces, repeats) -> None:
+    """And how much can be opened is the same with and without repeats, for lists of one length."""
+    two_drafters(store, 2, task="cc")
+    session = opened(store, items=tuple(range(1, traces + 1)), each=1, repeats=repeats, scorers=("RE",))
+    with store.database.read() as db:
+        rows = db.execute("SELECT token, place, repeat_of FROM blind_assignments WHERE session = ?", (session.id,))
+        places = {row["token"]: (row["place"], row["repeat_of"]) for row in rows}
+    assert sum(first is not None for _, first in places.values()) == repeats
+    for work in store.blind.scoring.assignments("RE"):
+        assert work.changeable == count_changeable(traces + repeats)
+        _, first = places[work.token]
+        # The two traces of a list of two are shown next to each other.
+        if first is not None and traces > 2:
+            with pytest.raises(NotAllowed, match="is final"):
+                store.blind.scoring.sheet(first, "RE")
+        answer_one(store, "RE", work)
+
+
+def test_gold_and_training_items_do_not_count_for_how_much_can_be_changed(store) -> None:
+    """They would make a list long in which a trace and its repeat are near each other."""
+    opened(store, items=(1, 2, 3, 4), each=3, repeats=1, gold=tuple(Gold(n, 5) for n in range(5, 13)))
+    assert {work.changeable for work in store.blind.scoring.assignments("RE")} == {count_changeable(5)}
+    assert count_changeable(13) > count_changeable(5)
+
+
+def test_answers_out_of_order_of_an_earlier_release_leave_the_first_gap_in_front(store, monkeypatch) -> None:
+    opened(store, each=3)
+    mine = tokens(store, "RE")
+    with monkeypatch.context() as earlier:
+        earlier.setattr(scoring, "require_in_turn", lambda *_, **__: None)
+        score(store, "RE", mine[5])
+    with pytest.raises(NotAllowed, match="Place 1 has no answer yet"):
+        store.blind.scoring.sheet(mine[5], "RE")
+    for token in mine[:5]:
+        score(store, "RE", token)
+    assert store.blind.scoring.sheet(mine[5], "RE").mine == ScoreAnswer(4, 3)
+    assert allowed(lambda: score(store, "RE", mine[6]))
 
 
 def test_items_are_hidden_from_their_scorers_until_the_session_is_closed(store) -> None:
@@ -600,13 +691,11 @@ def test_the_number_of_queries_does_not_grow_with_the_database(tmp_path) -> None
 
 
 def test_the_queries_of_a_scorer_scan_no_table(tmp_path) -> None:
-    from reviewer.store.blind import scoring
-
     with Store.open(tmp_path / "annotations.db") as store:
         people(store)
         with store.database.read() as db:
-            for sql in (scoring._ASSIGNMENT, scoring._WORK, scoring._HIDDEN):
-                values = {"person": "RE"} if ":person" in sql else ("t", "RE")
+            for sql in (scoring._ASSIGNMENT, turns.OPEN_PLACES, turns.ORDER, scoring._HIDDEN):
+                values = {"person": "RE", "session": 1} if ":person" in sql else ("t", "RE")
                 plan = [row["detail"] for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
                 scans = [line for line in plan if line.startswith("SCAN") and "blind_s" not in line]
                 # Sessions and their states are few; all other tables must use an index.
