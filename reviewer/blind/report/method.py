@@ -73,9 +73,10 @@ def method(material: ReportData) -> str:
         _blindness(material),
         f"Versions and spectra were fixed on {results.drawn_at:%Y-%m-%d}, the rubric (version "
         f"{results.rubric.version}, below) and the analysis plan on {results.opened_at:%Y-%m-%d}. A scorer could "
-        "change an answer until the session closed; the last one counts. Nobody saw another's answers before.",
-        f"Scorers are called S1, S2, … in an order sampled with the seed ({plan.seed}), items by their number "
-        "within the session.",
+        "see nobody else's answers before the session closed; of their own answers to a question, the last one "
+        "counts.",
+        "Scorers are called S1, S2, … in a random order that does not follow from anything published, items by their "
+        "number within the session.",
         f"Intervals are {100 * DEFAULT.confidence:.0f} % percentile bootstrap intervals, {DEFAULT.resamples} "
         f"resamples by item (seed {DEFAULT.seed}), unless a definition says otherwise. With fewer than "
         f"{DEFAULT.few} items there is none. Where there is no value, the reason is given.",

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -95,12 +96,16 @@ class Names:
 
 
 def report_names(results: Results, people: Mapping[str, str]) -> Names:
-    """Name the scorers in an order sampled with the session's seed, and the items in the order of their numbers.
+    """Name the scorers in an order that only the database gives, and the items in the order of their numbers.
+
+    The order is sampled with the SHA-256 of the assignments' tokens. They are random and in no file of the report, so
+    that nobody can compute the order from the published seed, and the same session gets the same names again.
 
     :param people: full names by initials
     """
     order = sorted(results.plan.scorers)
-    Random(f"{results.plan.seed}: names in the report").shuffle(order)
+    secret = hashlib.sha256("\n".join(sorted(one.token for one in results.responses)).encode()).hexdigest()
+    Random(f"{secret}: names in the report").shuffle(order)
     items = sorted({trace.item for trace in results.traces.values()})
     return Names(
         {initials: f"S{number}" for number, initials in enumerate(order, start=1)},
