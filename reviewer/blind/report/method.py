@@ -14,7 +14,7 @@ from reviewer.blind.plan import CANNOT_TELL, Dimension, ExposureRule, Kind, Plan
 from reviewer.blind.report.statistics import Names, counted_versions, sources
 from reviewer.blind.results import Response, Results
 from reviewer.blind.rubric import Rubric
-from reviewer.blind.sheet import Question, ScoreAnswer
+from reviewer.blind.sheet import CHANGEABLE, Question, ScoreAnswer
 
 _DIMENSIONS: dict[Dimension, str] = {"coherence": "coherence", "consistency": "physical consistency"}
 _KINDS: dict[Kind, str] = {"scores": "traces to score", "pair": "pairs to compare"}
@@ -72,9 +72,10 @@ def method(material: ReportData) -> str:
         *([_training(plan)] if plan.training else []),
         _blindness(material),
         f"Versions and spectra were fixed on {results.drawn_at:%Y-%m-%d}, the rubric (version "
-        f"{results.rubric.version}, below) and the analysis plan on {results.opened_at:%Y-%m-%d}. A scorer could "
-        "see nobody else's answers before the session closed; of their own answers to a question, the last one "
-        "counts.",
+        f"{results.rubric.version}, below) and the analysis plan on {results.opened_at:%Y-%m-%d}. Nobody saw "
+        "another's answers before the session closed.",
+        f"Scorers answered in order. They could change only their latest answers, at most {CHANGEABLE} before the "
+        "present place; the last answer to a question counts.",
         "Scorers are called S1, S2, … in a random order that does not follow from anything published, items by their "
         "number within the session.",
         f"Intervals are {100 * DEFAULT.confidence:.0f} % percentile bootstrap intervals, {DEFAULT.resamples} "
