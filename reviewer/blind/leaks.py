@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from agent.policies.native import label_mentions
 from agent.trajectory.steps import Answer, Step, Think
 
-LeakKind = Literal["model", "company", "machine", "baseline", "label", "prompt", "file", "designation"]
+LeakKind = Literal["model", "company", "machine", "baseline", "label", "prompt", "file", "designation", "picture"]
 LEAK_KINDS: tuple[LeakKind, ...] = get_args(LeakKind)
 
 
@@ -26,6 +26,10 @@ class Leak:
     end: int
     words: str
     kind: LeakKind
+
+
+PICTURE_LEAK = Leak(0, 0, "a title that cannot be found in the pixels, so that it is shown if there is one", "picture")
+"""Of a kept picture that is not the published renderer's, and that no stored spectrum can replace."""
 
 
 @dataclass(frozen=True)

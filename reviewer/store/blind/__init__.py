@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reviewer.store.blind.checks import Checks
 from reviewer.store.blind.judging import Judging
 from reviewer.store.blind.results import SessionResults
 from reviewer.store.blind.scoring import Scoring
@@ -19,6 +20,7 @@ class BlindSessions:
 
     def __init__(self, database: Database) -> None:
         self.sessions = Sessions(database)
+        self.checks = Checks(database)
         self.scoring = Scoring(database)
         self.judging = Judging(database)
         self.results = SessionResults(database)

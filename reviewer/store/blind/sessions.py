@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from agent.trajectory import Trajectory
 from agent.trajectory.steps import step_from_json
-from reviewer.blind.leaks import Leak, authored_text, leaks_in_steps, sentence_with
+from reviewer.blind.leaks import PICTURE_LEAK, Leak, authored_text, leaks_in_steps, sentence_with
+from reviewer.blind.pictures import revealing_pictures
 from reviewer.blind.plan import Assignment, Candidate, Plan, SampledSession
 from reviewer.blind.rubric import Rubric, rubric
 from reviewer.blind.sampling import sample
@@ -20,6 +22,7 @@ from reviewer.rules.campaign import known_tasks
 from reviewer.store.accounts import find_person, require_coordinator
 from reviewer.store.blind.values import BlindProgress, BlindSession, BlindState, LeakFound
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
+from reviewer.store.spectra import Spectra
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 
 _CANDIDATES = """
@@ -194,25 +197,17 @@ class Sessions:
         )
 
     def leaks(self, by: str | None, session_id: int) -> tuple[LeakFound, ...]:
-        """Return the leaks in the texts of a session, by item.
+        """Return the leaks in the texts and pictures of a session, by item.
 
         :raises NotAllowed: ``by`` is no coordinator, or scores in the session while it is not closed
         :raises NotFound: there is no such session
         """
         with self._database.read() as db:
             require_coordinator(db, by)
-            session = blind_session_by_id(db, session_id)
-            if session.state != "closed" and by in session.plan.scorers:
-                raise NotAllowed(
-                    "You score in this session, and the leaks name the sources. Ask a coordinator who does not score "
-                    "in it, or the owner of the database file (spec-o3 blind giveaways)."
-                )
+            refuse_scorer(blind_session_by_id(db, session_id), by)
             rows = db.execute(_SHOWN, (session_id,)).fetchall()
-        return tuple(
-            LeakFound(row["item"], row["drafter_name"], step, giveaway, sentence_with(giveaway, text))
-            for row in rows
-            for step, giveaway, text in in_body(row["body"])
-        )
+        spectra = Spectra(self._database)
+        return tuple(found for row in rows for found in _leaks_of(row, spectra))
 
     def _questions(self, drawn: SampledSession) -> dict[str, Question]:
         """Return the question of each task; only the key if the task's file is missing."""
@@ -292,6 +287,16 @@ def _giving_away(
     return frozenset(leaking)
 
 
+def _leaks_of(row: sqlite3.Row, spectra: Spectra) -> Iterator[LeakFound]:
+    """Yield the leaks of a trajectory: of its texts, then of its pictures."""
+    item, source = row["item"], row["drafter_name"]
+    for step, giveaway, text in in_body(row["body"]):
+        yield LeakFound(item, source, step, giveaway, sentence_with(giveaway, text))
+    trajectory = Trajectory.from_json(json.loads(row["body"]))
+    for picture in revealing_pictures(spectra, row["spectrum"], trajectory):
+        yield LeakFound(item, source, picture.step, PICTURE_LEAK, PICTURE_LEAK.words)
+
+
 def in_body(body: str) -> tuple[tuple[int, Leak, str], ...]:
     """Return the leaks of a stored text, each with the number and the text of its step."""
     stored = json.loads(body)["steps"]
@@ -320,10 +325,22 @@ FROM blind_assignments a WHERE a.session = ? GROUP BY a.scorer
 """
 
 _SHOWN = """
-SELECT DISTINCT v.id, v.item, i.drafter_name, v.body
+SELECT DISTINCT v.id, v.item, i.drafter_name, a.spectrum, v.body
 FROM blind_assignments a JOIN versions v ON v.id IN (a.version, a.on_the_right) JOIN items i ON i.id = v.item
 WHERE a.session = ? ORDER BY v.item
 """
+
+
+def refuse_scorer(session: BlindSession, by: str | None) -> None:
+    """Check that a coordinator may see the sources.
+
+    :raises NotAllowed: ``by`` scores in the session, and it is not closed
+    """
+    if session.state != "closed" and by in session.plan.scorers:
+        raise NotAllowed(
+            "You score in this session, and the leaks name the sources. Ask a coordinator who does not score "
+            "in it, or the owner of the database file (spec-o3 blind giveaways)."
+        )
 
 
 def blind_session_by_id(db: Transaction, session_id: int) -> BlindSession:

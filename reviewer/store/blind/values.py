@@ -92,10 +92,69 @@ class ToJudge:
 
 @dataclass(frozen=True)
 class LeakFound:
-    """A leak in a sampled trajectory: words that reveal its author, with their sentence. ``step`` counts from 1."""
+    """A leak in a sampled trajectory: words that reveal its author, with their sentence.
+
+    :param step: from 1; 0 for the first picture, which no step has
+    """
 
     item: int
     source: str
     step: int
     giveaway: Leak
     sentence: str
+
+
+@dataclass(frozen=True)
+class SessionTrace:
+    """A trajectory that a session shows, with its source: for coordinators who do not score in it.
+
+    :param spectrum: its SHA-256; None if there are only pictures
+    :param compared: whether it is in the results; gold and training items are not
+    """
+
+    item: int
+    source: str
+    task: str
+    spectrum: str | None
+    trajectory: Trajectory
+    compared: bool
+
+
+@dataclass(frozen=True)
+class UnopenedSession:
+    """A session that was created and not opened.
+
+    :param discarded: when it was closed without opening; None if it was left
+    """
+
+    session: int
+    seed: int
+    created: datetime
+    discarded: datetime | None
+
+
+@dataclass(frozen=True)
+class EarlierSession:
+    """A session that was opened earlier and showed some of the same items.
+
+    :param items: how many of this session's items it showed
+    :param scorers: who score in both
+    """
+
+    session: int
+    opened: datetime
+    items: int
+    scorers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SessionHistory:
+    """What preceded a session: as it was when it opened, or as it is now if it has not been open.
+
+    :param unopened: sessions with a source and task in common, by anyone, that were created before and not opened.
+        Many of them may mean that a seed was chosen for its sample
+    :param earlier: sessions that were opened before and showed some of the same items
+    """
+
+    unopened: tuple[UnopenedSession, ...]
+    earlier: tuple[EarlierSession, ...]

@@ -148,6 +148,8 @@ COORDINATORS: dict[str, Callable[[Store, str], Any]] = {
     "blind.sessions.candidates": lambda s, by: s.blind.sessions.candidates(by, Plan("x", SCORERS)),
     "blind.sessions.progress": lambda s, by: s.blind.sessions.progress(by, 1),
     "blind.sessions.leaks": lambda s, by: s.blind.sessions.leaks(by, 1),
+    "blind.checks.traces": lambda s, by: s.blind.checks.traces(by, 1),
+    "blind.checks.history": lambda s, by: s.blind.checks.history(by, 1),
     "blind.judging.questions": lambda s, by: s.blind.judging.questions(by, 1),
     "blind.judging.record": lambda s, by: s.blind.judging.record(by=by, session_id=1, judgement=judgement(s), key="j"),
     "blind.judging.recorded_keys": lambda s, by: s.blind.judging.recorded_keys(by, 1, "judge"),
