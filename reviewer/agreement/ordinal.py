@@ -159,37 +159,51 @@ def _best(data: _Data, logs: FloatArray) -> tuple[FloatArray, _Mode | None, str]
         return logs, None, "the scores of one source are all at one end of the scale"
     if (logs > _LARGEST - 1e-3).any():
         return logs, None, "the cumulative-link model did not converge: a random effect has no finite spread"
-    return logs, mode, ""
+    return (*_refined(data, logs, mode), "") if len(logs) else (logs, mode, "")
 
 
-def _mode(data: _Data, logs: FloatArray, fixed: FloatArray, random: FloatArray) -> _Mode | None:
+def _refined(data: _Data, logs: FloatArray, mode: _Mode) -> tuple[FloatArray, _Mode]:
+    """Return the maximum of Laplace's formula in all parameters, from where fixed and random effects were joint."""
+    from scipy.optimize import minimize
+
+    p, last = len(mode.fixed), mode
+
+    def minus(at: FloatArray) -> float:
+        nonlocal last
+        found = _mode(data, at[p:], at[:p], last.random, hold=True)
+        if found is None:
+            return 1e10
+        last = found
+        return -found.likelihood
+
+    start = np.concatenate([mode.fixed, logs])
+    bounds = [(None, None)] * p + [(_SMALLEST, _LARGEST)] * len(logs)
+    options = {"maxiter": _ITERATIONS, "ftol": 1e-9, "gtol": 1e-3, "eps": 1e-4}
+    at = np.asarray(minimize(minus, start, method="L-BFGS-B", bounds=bounds, options=options).x, dtype=float)
+    found = _mode(data, at[p:], at[:p], last.random, hold=True)
+    return (logs, mode) if found is None or found.likelihood < mode.likelihood else (at[p:], found)
+
+
+def _mode(data: _Data, logs: FloatArray, fixed: FloatArray, random: FloatArray, hold: bool = False) -> _Mode | None:
     """Maximise the likelihood of fixed and random effects jointly for given deviations, by Newton's method.
 
     The random effects are in units of their deviations. None: no maximum was found.
+
+    :param hold: the fixed effects stay as they are
     """
-    scale = np.repeat(np.exp(logs), data.sizes)
-    z = data.random * scale
     cuts, n = data.categories - 1, len(data.category)
-    # Derivative of the linear predictors at the upper and at the lower end of a score's category.
-    upper, lower = np.zeros((n, cuts + 1)), np.zeros((n, cuts + 1))
-    rows = np.arange(n)
-    upper[rows, data.category] = 1
-    lower[rows, np.maximum(data.category - 1, 0)] = data.category > 0
-    has_upper = data.category < cuts
-    upper = upper[:, :cuts] * has_upper[:, None]
-    lower = lower[:, :cuts]
-    effects = np.concatenate([data.fixed, z], axis=1)
-    # Gradients of the ends by all parameters: (n, cuts + p + q).
-    to_upper = np.concatenate([upper, -effects * has_upper[:, None]], axis=1)
-    to_lower = np.concatenate([lower, -effects * (data.category > 0)[:, None]], axis=1)
+    effects = np.concatenate([data.fixed, data.random * np.repeat(np.exp(logs), data.sizes)], axis=1)
+    # A score lies between two thresholds, of which the lowest and the highest score have one.
+    rows, inside = np.arange(n), np.zeros((n, cuts + 2))
+    inside[rows, data.category + 1] = 1
+    upper, lower = inside[:, 1:-1], np.roll(inside, -1, axis=1)[:, 1:-1]
     parameters = np.concatenate([fixed, random])
-    q = len(random)
-    penalty = np.concatenate([np.zeros(len(fixed)), np.ones(q)])
+    penalty = np.concatenate([np.zeros(len(fixed)), np.ones(len(random))])
 
     def value(at: FloatArray) -> tuple[float, FloatArray, FloatArray, FloatArray]:
-        high = np.where(has_upper, to_upper @ at, np.inf)
-        low = np.where(data.category > 0, to_lower @ at, -np.inf)
-        f_high, f_low = _logistic(high), _logistic(low)
+        ends = np.concatenate([[-np.inf], at[:cuts], [np.inf]])
+        linear = effects @ at[cuts:]
+        f_high, f_low = _logistic(ends[data.category + 1] - linear), _logistic(ends[data.category] - linear)
         chance = f_high - f_low
         if (chance <= 0).any() or (np.diff(at[:cuts]) <= 0).any():
             return -np.inf, f_high, f_low, chance
@@ -198,19 +212,21 @@ def _mode(data: _Data, logs: FloatArray, fixed: FloatArray, random: FloatArray) 
     now, f_high, f_low, chance = value(parameters)
     if not np.isfinite(now):
         return None
-    information = np.zeros((len(parameters),) * 2)
+    information = np.diag(penalty)
     for _ in range(_NEWTON):
-        g_high, g_low = f_high * (1 - f_high), f_low * (1 - f_low)  # densities
-        a, b = g_high / chance, g_low / chance
-        gradient = to_upper.T @ a - to_lower.T @ b - penalty * parameters
-        aa = a * a - a * (1 - 2 * f_high)
-        bb = b * b + b * (1 - 2 * f_low)
-        cross = to_upper.T @ ((a * b)[:, None] * to_lower)
-        information = (
-            to_upper.T @ (aa[:, None] * to_upper) + to_lower.T @ (bb[:, None] * to_lower) - cross - cross.T
-        ) + np.diag(penalty)
+        # First and second derivatives of the log likelihood by the two ends of each score.
+        a, b = f_high * (1 - f_high) / chance, f_low * (1 - f_low) / chance
+        aa, bb, ab = a * a - a * (1 - 2 * f_high), b * b + b * (1 - 2 * f_low), a * b
+        gradient = np.concatenate([upper.T @ a - lower.T @ b, effects.T @ (b - a)]) - penalty * parameters
+        mixed = upper.T @ (ab[:, None] * lower)
+        of_ends = upper.T @ (aa[:, None] * upper) + lower.T @ (bb[:, None] * lower) - mixed - mixed.T
+        across = -((aa - ab)[:, None] * upper + (bb - ab)[:, None] * lower).T @ effects
+        of_effects = effects.T @ ((aa + bb - 2 * ab)[:, None] * effects)
+        information = np.block([[of_ends, across], [across.T, of_effects]]) + np.diag(penalty)
+        step = np.zeros(len(parameters))
+        moved = slice(len(fixed) if hold else 0, None)
         try:
-            step = np.linalg.solve(information, gradient)
+            step[moved] = np.linalg.solve(information[moved, moved], gradient[moved])
         except np.linalg.LinAlgError:
             return None
         size = 1.0
@@ -226,10 +242,10 @@ def _mode(data: _Data, logs: FloatArray, fixed: FloatArray, random: FloatArray) 
         if float(abs(gradient @ step)) < 1e-10:
             break
     inner = information[len(fixed) :, len(fixed) :]
-    sign, determinant = np.linalg.slogdet(inner) if q else (1.0, 0.0)
+    sign, determinant = np.linalg.slogdet(inner) if len(random) else (1.0, 0.0)
     if sign <= 0:
         return None
-    covariance = cast(FloatArray, np.linalg.inv(information)[: len(fixed), : len(fixed)])
+    covariance = np.linalg.inv(information)[: len(fixed), : len(fixed)]
     return _Mode(now - 0.5 * float(determinant), parameters[: len(fixed)], parameters[len(fixed) :], covariance)
 
 

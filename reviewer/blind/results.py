@@ -209,7 +209,7 @@ def pair_votes(results: Results) -> Votes:
     """Return every answer to a pair in terms of sources: "a" is the source that the plan names first, or comes
     first by name.
     """
-    rows: list[tuple[str, str, str, Preference]] = []
+    rows: list[tuple[str, str, str, Preference, str]] = []
     for one, answer in _preference_rows(results):
         left, right = (results.traces[version] for version in one.shown)
         a, b = sorted((left.source, right.source), key=lambda source: source_rank(results, source))
@@ -219,9 +219,9 @@ def pair_votes(results: Results) -> Votes:
             "equal": "equal",
             "both bad": "both bad",
         }
-        rows.append((pair_name(left, right), a, b, won[answer.preference]))
-    pairs, first, second, verdicts = zip(*rows, strict=True) if rows else ((), (), (), ())
-    return Votes(tuple(pairs), tuple(first), tuple(second), tuple(verdicts))
+        rows.append((pair_name(left, right), a, b, won[answer.preference], one.scorer))
+    pairs, first, second, verdicts, scorers = zip(*rows, strict=True) if rows else ((), (), (), (), ())
+    return Votes(tuple(pairs), tuple(first), tuple(second), tuple(verdicts), tuple(scorers))
 
 
 def shown_sides(results: Results) -> tuple[tuple[str, ...], tuple[Side, ...]]:

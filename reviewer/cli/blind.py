@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, ProgressBar, at_least_one, print_result
-from reviewer.cli import blind_judge
+from reviewer.cli import blind_judge, blind_power
 from reviewer.cli.common import (
     add_common,
     add_database,
@@ -261,6 +261,7 @@ def run_report(arguments: Namespace) -> int:
 
 
 SUBCOMMANDS: tuple[Command, ...] = (
+    Command("power", "Calculate the power of a planned session.", blind_power.add, blind_power.run),
     Command("draw", "Plan a session: sample its traces, scorers and orders.", add_draw, run_draw),
     Command("giveaways", "Show where a session's texts reveal their authors.", add_leaks, run_leaks),
     Command("open", "Open a session for its scorers.", add_open, run_open),

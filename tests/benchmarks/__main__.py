@@ -94,7 +94,20 @@ SECTIONS = (
         "A blind scoring session",
         "Six scorers, 100 traces scored and compared in pairs. Opening is what the scorer's page asks for "
         "over HTTP: the sheet and its spectrum.",
-        ("-m", "tests.benchmarks.blind"),
+        ("-m", "tests.benchmarks.blind.session"),
+    ),
+    Section(
+        "blind-coverage",
+        "Blind scoring: coverage, false claims and power",
+        "Simulated sessions with known true values: how often a 95 % interval holds the true value, how often a "
+        "difference is claimed that is not there, and how often a true one is shown. docs/blind-statistics.md explains.",
+        ("-m", "tests.benchmarks.blind.coverage"),
+    ),
+    Section(
+        "blind-preferences",
+        "Blind scoring: preferences and strengths",
+        "The same for preferences between two traces, and for the strengths of three sources by Davidson's model.",
+        ("-m", "tests.benchmarks.blind.preferences"),
     ),
     Section(
         "start",

@@ -59,7 +59,7 @@ def test_estimates_are_those_of_statsmodels(missing: float) -> None:
         names = {"scorer by source": "taste"}
         for name, value in ours.components.items():
             assert value == pytest.approx(variances[names.get(name, name)], abs=1e-4), (seed, name)
-        assert found.detail["standard_error"] == pytest.approx(error, rel=1e-2)
+        assert found.detail["standard_error"] == pytest.approx(error, rel=3e-2)
         compared += 1
     assert compared >= 3
 

@@ -1,6 +1,6 @@
 """Coverage of the intervals of a blind session's report, false claims, and power; Markdown.
 
-    python -m tests.benchmarks.blind_coverage [--simulations 1000] [--seed 2026] [--processes 2] [--power]
+    python -m tests.benchmarks.blind.coverage [--simulations 1000] [--seed 2026] [--processes 2] [--power]
 
 Simulated sessions: 3 or 6 scorers, 20 to 100 spectra with a trace of two sources each, with and without 15 % "cannot
 tell". Scores are whole numbers from 0 to 5 (standard deviations before rounding: spectra 0.6, traces 0.5, severity of
@@ -66,7 +66,7 @@ class Session:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.blind_coverage", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.blind.coverage", description=__doc__)
     parser.add_argument("--simulations", type=int, default=1000, help="sessions per row (1000)")
     parser.add_argument("--seed", type=int, default=2026, help="seed of all sessions (2026)")
     parser.add_argument("--processes", type=int, default=2, help="processes (2)")

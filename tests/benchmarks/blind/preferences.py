@@ -1,6 +1,6 @@
 """Coverage of the intervals of preferences, and how often a preference is claimed that is not there; Markdown.
 
-    python -m tests.benchmarks.blind_preferences [--simulations 1000] [--seed 2026] [--processes 2]
+    python -m tests.benchmarks.blind.preferences [--simulations 1000] [--seed 2026] [--processes 2]
 
 Simulated sessions with two sources, and with three for Davidson's strengths. Pairs and scorers are new in each session:
 the log odds of an answer are the lead of a source, plus a normal deviate of the pair, plus one of the scorer (taste for
@@ -48,7 +48,7 @@ class Session:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.blind_preferences", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.blind.preferences", description=__doc__)
     parser.add_argument("--simulations", type=int, default=1000, help="sessions per row (1000)")
     parser.add_argument("--seed", type=int, default=2026, help="seed of all sessions (2026)")
     parser.add_argument("--processes", type=int, default=2, help="processes (2)")
