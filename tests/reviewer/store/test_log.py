@@ -50,6 +50,7 @@ def make(path: Path) -> Store:
     desk.decide("RE", 2, "keep")
     opened(store, items=(3, 4, 5, 6, 7, 8), each=2, mode="both", scorers=("RE", "AU"))
     drawn(store, items=(9, 10), each=1, scorers=("VO", "AU"))
+    opened(store, items=(3, 4), each=1, mode="pairs", scorers=("ZO",))
     assumed = a_spectrum("assumed.csv", medium="air", meta={"medium_assumed": True})
     store.items.add(a_trajectory(assumed, medium="air"), store.spectra.add(assumed), key="assumed")
     desk.decide("RE", ASSUMED, "keep")
@@ -204,7 +205,7 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
         "scored blind",
     ),
     "blind.scoring.prefer": (
-        lambda s: s.blind.scoring.prefer(person="RE", token=place(s, "RE", "pair"), preference="left", key="pr"),
+        lambda s: s.blind.scoring.prefer(person="ZO", token=place(s, "ZO", "pair"), preference="left", key="pr"),
         "preferred blind",
     ),
     "blind.judging.record": (judge, "judged blind"),
