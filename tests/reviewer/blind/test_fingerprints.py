@@ -58,10 +58,11 @@ def test_sources_that_differ_in_length_are_told_apart_by_layout_alone() -> None:
 
 
 def test_sources_that_differ_in_words_are_told_apart_by_wording_alone() -> None:
-    found = fingerprints(session(40, {"A": {"steps": 3}, "B": {"steps": 3, "words": [*WORDS, "notably"]}}))
+    """One has "sun" where the other has "sky"."""
+    found = fingerprints(session(40, {"A": {"steps": 3}, "B": {"steps": 3, "words": [*WORDS[:-1], "sun"]}}))
     assert found.wording.auc > 0.85
     assert found.both.auc > 0.85
-    assert found.layout.auc < 0.75
+    assert found.layout.auc < 0.7
     assert found.wording.low < found.wording.auc <= found.wording.high
 
 
