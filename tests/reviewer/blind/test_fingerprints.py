@@ -63,7 +63,7 @@ def test_sources_that_differ_in_words_are_told_apart_by_wording_alone() -> None:
     assert found.wording.auc > 0.85
     assert found.both.auc > 0.85
     assert found.layout.auc < 0.7
-    assert found.wording.low < found.wording.auc <= found.wording.high
+    assert found.wording.low <= found.wording.auc <= found.wording.high
 
 
 def test_of_three_sources_the_mean_of_one_against_the_others_is_given() -> None:
