@@ -25,6 +25,7 @@ from reviewer.cli.common import (
 if TYPE_CHECKING:
     from reviewer.blind.plan import Plan
     from reviewer.store import BlindProgress, BlindSession, Store
+    from reviewer.store.blind.values import LeakFound
 
 _FIELDS = ("name", "scorers", "mode", "sources", "tasks", "items", "number", "each", "repeats", "seed")
 _FILTER = ("states", "survey", "snr_min", "snr_max", "batch", "simulated")
@@ -225,18 +226,36 @@ def add_leaks(parser: ArgumentParser) -> None:
 
 
 def run_leaks(arguments: Namespace) -> int:
+    from reviewer.blind.fingerprints import fingerprints  # scikit-learn takes a second to import
+    from reviewer.blind.pictures import count_states
+
     with opened(arguments.db, must_exist=True) as store:
         found = store.blind.sessions.leaks(arguments.by, arguments.session)
-    lines = [
-        f"item {one.item}, step {one.step}, by {one.source}: “{one.giveaway.words}” ({one.giveaway.kind})"
-        for one in found[:SHOWN]
-    ]
+        traces = store.blind.checks.traces(arguments.by, arguments.session)
+        shown = ((one.source, one.spectrum, one.trajectory) for one in traces)
+        pictures = count_states(store.spectra, shown)
+    measured = fingerprints([(one.source, one.spectrum, one.trajectory) for one in traces if one.compared])
+    lines = [_leak(one) for one in found[:SHOWN]]
     if len(found) > SHOWN:
         lines.append(f"and {len(found) - SHOWN} more")
-    text = "\n".join(lines) or "nothing was found; a scorer may still notice other leaks"
-    result = {"session": arguments.session, "giveaways": [asdict(one) for one in found]}
-    print_result(arguments, result, text)
+    lines = lines or ["nothing was found; a scorer may still notice other leaks"]
+    for source, states in pictures.items():
+        counts = ", ".join(f"{number} {state}" for state, number in states.items())
+        lines.append(f"pictures of {source}: {counts or 'none'}")
+    lines.append(measured.sentence)
+    result = {
+        "session": arguments.session,
+        "giveaways": [asdict(one) for one in found],
+        "fingerprints": measured.to_json(),
+        "pictures": pictures,
+    }
+    print_result(arguments, result, "\n".join(lines))
     return CHECK_FAILED if found else DONE
+
+
+def _leak(found: LeakFound) -> str:
+    where = f"step {found.step}" if found.step else "first picture"
+    return f"item {found.item}, {where}, by {found.source}: “{found.giveaway.words}” ({found.giveaway.kind})"
 
 
 def add_report(parser: ArgumentParser) -> None:

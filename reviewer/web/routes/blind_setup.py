@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Response
 from fastapi.responses import HTMLResponse
 
+from reviewer.blind.pictures import count_states
 from reviewer.blind.plan import Assignment, Plan, SampledSession
 from reviewer.blind.sampling import sample
 from reviewer.rules.people import Person
@@ -125,6 +127,23 @@ def giveaways(person: InCharge, context: ContextDep, session: int) -> list[dict[
         }
         for one in context.store.blind.sessions.leaks(person.initials, session)
     ]
+
+
+@router.get("/sessions/{session}/fingerprints")
+def fingerprints_of(person: InCharge, context: ContextDep, session: int) -> dict[str, Any]:
+    """Return how well a program tells the sources apart, and what was done for the pictures of each."""
+    from reviewer.blind.fingerprints import fingerprints  # scikit-learn takes a second to import
+
+    traces = context.store.blind.checks.traces(person.initials, session)
+    measured = fingerprints([(one.source, one.spectrum, one.trajectory) for one in traces if one.compared])
+    shown = ((one.source, one.spectrum, one.trajectory) for one in traces)
+    return {**measured.to_json(), "pictures": count_states(context.store.spectra, shown)}
+
+
+@router.get("/sessions/{session}/history")
+def history(person: InCharge, context: ContextDep, session: int) -> dict[str, Any]:
+    """Return what preceded a session: sessions of the same sources that were not opened, and earlier showings."""
+    return asdict(context.store.blind.checks.history(person.initials, session))
 
 
 @router.get("/sessions/{session}/report.html")

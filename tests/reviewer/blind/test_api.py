@@ -330,10 +330,39 @@ def test_giveaways_are_listed_with_their_sentence_but_not_for_a_scorer(app: Any,
     assert OMEGA not in refused.text
 
 
+def test_fingerprints_and_history_are_shown_before_the_opening(app: Any, store: Store) -> None:
+    """A coordinator who scores sees the history, which names no source, and no fingerprints."""
+    store.accounts.add_person("BX", "Both", ["reviewer", "coordinator"], password=PASSWORD)
+    plan = replace(BOTH, scorers=(*SESSION_SCORERS, "BX"))
+    given_up = store.blind.sessions.create("CO", replace(plan, seed=41), key())
+    store.blind.sessions.close("CO", given_up.id, key())
+    session = store.blind.sessions.create("CO", plan, key()).id
+    client, both = client_of(app, "CO"), client_of(app, "BX")
+    found = client.get(f"/api/blind/sessions/{session}/fingerprints").json()
+    assert found["traces"] == {OMEGA: 4, ZETA: 4}
+    assert "it takes 10 traces of each source" in found["sentence"]
+    assert set(found["pictures"]) == {OMEGA, ZETA}
+    assert {state for states in found["pictures"].values() for state in states} == {"drawn anew"}
+    refused = both.get(f"/api/blind/sessions/{session}/fingerprints")
+    assert refused.status_code == 403
+    assert OMEGA not in refused.text
+    for one in (client, both):
+        answer = one.get(f"/api/blind/sessions/{session}/history")
+        assert OMEGA not in answer.text
+        (unopened,) = answer.json()["unopened"]
+        assert (unopened["session"], unopened["seed"]) == (given_up.id, 41)
+        assert unopened["discarded"] is not None
+        assert answer.json()["earlier"] == []
+
+
 def test_only_a_coordinator_sees_a_session(app: Any, store: Store) -> None:
     session = opened(store)
     client = client_of(app, "SA")
-    for path in ("setup", "sessions", *(f"sessions/{session}/{w}" for w in ("giveaways", "report.html", "report.zip"))):
+    for path in (
+        "setup",
+        "sessions",
+        *(f"sessions/{session}/{w}" for w in ("giveaways", "fingerprints", "history", "report.html", "report.zip")),
+    ):
         assert client.get(f"/api/blind/{path}").status_code == 403, path
     for path in ("open", "close"):
         answer = client.post(f"/api/blind/sessions/{session}/{path}", json={"key": key()})

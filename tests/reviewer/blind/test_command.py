@@ -115,9 +115,19 @@ def test_the_text_printed_for_a_person(capsys, path) -> None:
         "to let its scorers begin: spec-o3 blind open 1",
     ]
     status, out, _ = run(capsys, path, "giveaways", 1)
-    assert (status, out) == (1, "item 1, step 1, by gpt-5: “GPT-5” (model)\n")
+    assert status == 1
+    assert out.splitlines() == [
+        "item 1, step 1, by gpt-5: “GPT-5” (model)",
+        "pictures of Spec-o3-7B: 12 drawn anew",
+        "pictures of gpt-5: 12 drawn anew",
+        "Whether a program tells the sources apart from length, steps and wording alone is not known: it takes 10 "
+        "traces of each source, and Spec-o3-7B has 6, gpt-5 has 6.",
+    ]
     status, out, _ = run(capsys, path, "giveaways", 1, "--json")
-    assert (status, json.loads(out)["giveaways"][0]["giveaway"]["words"]) == (1, "GPT-5")
+    printed = json.loads(out)
+    assert (status, printed["giveaways"][0]["giveaway"]["words"]) == (1, "GPT-5")
+    assert printed["pictures"] == {SPEC: {"drawn anew": 12}, GPT: {"drawn anew": 12}}
+    assert printed["fingerprints"]["medians"][GPT]["steps"] == 4
     _, out, _ = run(capsys, path, "status", 1)
     assert out.splitlines()[0].startswith("1: told, drawn since 20")
     assert out.splitlines()[1] == "  RE: 0 of 12"
@@ -131,7 +141,8 @@ def test_texts_with_giveaways_can_be_left_out(capsys, path) -> None:
     assert made["giving_away"] == []
     assert made["notes"] == ["1 trajectories reveal their authors and were left out."]
     status, out, _ = run(capsys, path, "giveaways", 1)
-    assert (status, out) == (0, "nothing was found; a scorer may still notice other leaks\n")
+    assert status == 0
+    assert out.startswith("nothing was found; a scorer may still notice other leaks\n")
 
 
 def test_too_few_trajectories_are_reported_with_numbers(capsys, path) -> None:

@@ -118,6 +118,8 @@ WITH_PARAMETERS: dict[str, tuple[str, ...]] = {
             "POST /api/blind/sessions/{session}/open",
             "POST /api/blind/sessions/{session}/close",
             "GET /api/blind/sessions/{session}/giveaways",
+            "GET /api/blind/sessions/{session}/fingerprints",
+            "GET /api/blind/sessions/{session}/history",
             "GET /api/blind/sessions/{session}/report.html",
             "GET /api/blind/sessions/{session}/report.zip",
             "GET /api/exports/{export_id}/zip",
