@@ -9,6 +9,7 @@ from typing import cast
 import numpy as np
 
 from agent.statistics import FloatArray
+from reviewer.agreement.mixed import RAISED
 
 SOURCES = (
     "Two-way clustering: Cameron, Gelbach & Miller 2011, J. Business & Economic Statistics 29, 238; Owen 2007, Annals "
@@ -46,9 +47,8 @@ class TwoWay:
 def two_way(influence: FloatArray, pairs: Sequence[str], scorers: Sequence[str]) -> TwoWay:
     """Return standard errors for new pairs and new scorers.
 
-    With the variances by clusters of pairs P, of scorers S, and of single answers A, the variance is the largest of
-    P + S - A, P, S and A: it is never less than with the scorers (or the pairs) taken as given. The degrees of freedom
-    are Satterthwaite's, from S with n_scorers - 1 and from P - A, where it is positive, with n_pairs - 1.
+    With the variances by clusters of pairs P, of scorers S, and of single answers A, the variance is S + max(P - A, 0).
+    The degrees of freedom are Satterthwaite's, with S counted ``mixed.RAISED`` times as in the mixed model.
 
     :param influence: (n_answers, n_values); what each answer adds to each estimate (infinitesimal jackknife)
     :param pairs: (n_answers,); ``scorers`` as well. An answer is a combination of the two
@@ -57,12 +57,17 @@ def two_way(influence: FloatArray, pairs: Sequence[str], scorers: Sequence[str])
     n_pairs, n_scorers = len(set(pairs)), len(set(scorers))
     by_pair, by_scorer, by_cell = (variance(influence, names) for names in (pairs, scorers, cells))
     excess = np.maximum(by_pair - by_cell, 0)
-    total = np.maximum(by_scorer + excess, np.maximum(by_pair, by_cell))
-    parts = by_scorer**2 / max(n_scorers - 1, 1) + excess**2 / max(n_pairs - 1, 1)
-    # Scorers who hardly differ: the variance is then that of pairs alone, with its degrees of freedom.
+    total = by_scorer + excess
+    # Scorers who do not differ at all: the variance is then that of pairs.
+    alike = by_scorer <= 1e-9 * by_cell
+    total = np.where(alike, np.maximum(by_pair, by_cell), total)
+    raised = RAISED * by_scorer
+    of_pairs = by_pair**2 / max(n_pairs - 1, 1) + by_cell**2 / max((n_pairs - 1) * (n_scorers - 1), 1)
+    parts = raised**2 / max(n_scorers - 1, 1) + np.where(excess > 0, of_pairs, 0)
     most = np.full(len(total), float(max(n_pairs - 1, 1)))
-    freedom = np.divide(total**2, parts, out=most.copy(), where=parts > total**2 / most)
-    return TwoWay(np.sqrt(total), np.maximum(1.0, freedom), n_scorers)
+    freedom = np.divide((raised + excess) ** 2, parts, out=most.copy(), where=(parts > 0) & ~alike)
+    freedom = np.clip(freedom, max(n_scorers - 1, 1), most)
+    return TwoWay(np.sqrt(total), freedom, n_scorers)
 
 
 def variance(influence: FloatArray, clusters: Sequence[str]) -> FloatArray:

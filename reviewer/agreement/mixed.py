@@ -40,7 +40,7 @@ _BY_SCORER = (
 MIN_SCORERS = 3
 """With two scorers the spread between scorers has one degree of freedom, and intervals are useless."""
 MIN_SPECTRA = 10
-RAISED = 2.0
+RAISED = 3.0
 """For the degrees of freedom the mean square of scorers counts this many times. With the few degrees of freedom of
 three scorers it is too small as often as too large, and where it is too small the plain formula takes the other terms
 for the larger ones and gives too many degrees of freedom: coverage is then 92 instead of 95 % (simulation:
