@@ -1,6 +1,4 @@
-"""How scores are distributed for one source and dimension, how two sources differ, and how scores relate to whether
-the verdict is correct.
-"""
+"""How scores are distributed for one source and dimension, and how they relate to whether the verdict is correct."""
 
 from __future__ import annotations
 
@@ -99,14 +97,6 @@ def _kept(sums: ArrayLike, counts: ArrayLike) -> tuple[FloatArray, FloatArray]:
 
 _MEAN = "Mean of all scores; the interval resamples items."
 _MEDIAN = "Median of all scores; the interval resamples items."
-_UNPAIRED = (
-    "Difference of the mean of all scores of two sources, the first less the second; the interval "
-    "resamples the items of each source for itself."
-)
-_PAIRED = (
-    "Difference of the items' mean scores of two sources on the same spectra, the first less the "
-    "second, averaged over spectra; the interval resamples spectra."
-)
 _NO_SCORE = "nobody gave a score"
 
 
@@ -155,47 +145,6 @@ def distribution(
     totals = tuple(int(one) for one in counts.sum(axis=0))
     median = _median(scored, np.array(scale, dtype=float), given, detail, resampling)
     return Distribution(tuple(scale), totals, cannot_tell, middle, median)
-
-
-def difference(a: Scores, b: Scores, paired: bool = False, resampling: Resampling = DEFAULT) -> Estimate:
-    """Return the difference of the scores of two sources, the first less the second.
-
-    Unpaired: the difference of the means of all scores; n is the items of both that have a score. Paired: an
-    item of one is compared with the item of the same name of the other, so items must be named by spectrum
-    (and task); n is the spectra that both have a score for. Undefined when there is none.
-    """
-    return _paired(a, b, resampling) if paired else _unpaired(a, b, resampling)
-
-
-def _paired(a: Scores, b: Scores, resampling: Resampling) -> Estimate:
-    others = dict(zip(b.items, b.item_means(), strict=True))
-    apart = np.array([own - others.get(item, np.nan) for item, own in zip(a.items, a.item_means(), strict=True)])
-    both = ~np.isnan(apart)
-    none = "no spectrum has scores of both sources"
-    return mean(np.where(both, apart, 0.0), both, _PAIRED, resampling, none=none, n_of="spectra")
-
-
-def _unpaired(a: Scores, b: Scores, resampling: Resampling) -> Estimate:
-    sides = [scores.given.any(axis=1) for scores in (a, b)]
-    sizes = (int(sides[0].sum()), int(sides[1].sum()))
-    detail = {"items_first": sizes[0], "items_second": sizes[1]}
-    if not all(sizes):
-        which = "either source" if not any(sizes) else f"the {'second' if sizes[0] else 'first'} source"
-        return Estimate.undefined(f"no item of {which} has a score", sum(sizes), _UNPAIRED, detail)
-    sums = [np.nansum(scores.values[side], axis=1) for scores, side in zip((a, b), sides, strict=True)]
-    counts = [scores.given[side].sum(axis=1) for scores, side in zip((a, b), sides, strict=True)]
-    # In columns: sum and number of the first source's scores, then of the second's.
-    columns = np.zeros((sum(sizes), 4))
-    columns[: sizes[0], :2] = np.stack([sums[0], counts[0]], axis=1)
-    columns[sizes[0] :, 2:] = np.stack([sums[1], counts[1]], axis=1)
-
-    def statistic(picks: Picks) -> FloatArray:
-        first, n_first, second, n_second = (times_sampled(picks, len(columns)) @ columns).T
-        return divided(first, n_first) - divided(second, n_second)
-
-    value = float(statistic(once(len(columns)))[0])
-    of = "items of the source that has fewer"
-    return estimate(_UNPAIRED, value, statistic, sizes, resampling, detail=detail, of=of)
 
 
 def _median(counts: FloatArray, scale: FloatArray, n: int, detail: dict[str, int], resampling: Resampling) -> Estimate:

@@ -21,8 +21,8 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 Side = Literal["left", "right", "equal", "both bad"]
 SIDES: tuple[Side, ...] = get_args(Side)
 
-_RATE = "Preference: the share of all answers to pairs of {} and {} that were {}; the interval resamples pairs."
-_DECIDED = "Preference among decided answers: the share that chose {} over {}, ties of both kinds left out. "
+_RATE = "Preference: the share of all answers to pairs of two sources that were {}; the interval resamples pairs."
+_DECIDED = "Preference among decided answers: the share that chose the first source, ties of both kinds left out. "
 _DECIDED_BY_PAIRS = (
     "The interval resamples pairs and takes the scorers as given. p is against 1/2: Student's t on the log odds, "
     "clustered by pair; with Wilson's interval the exact binomial test, each pair counted once."
@@ -125,15 +125,15 @@ def preference_rate(votes: Votes, source: str, other: str, resampling: Resamplin
 
     def rate(words: str, hit: Verdict) -> Estimate:
         hits, every = by_item(met.pairs, chosen(met.verdicts, hit), np.ones(len(met.pairs)))
-        definition = _RATE.format(source, other, words)
+        definition = _RATE.format(words)
         none = f"{source} and {other} were never compared"
         return share(hits, every, definition, resampling, none=none, n=len(met.pairs), n_of="answers", detail=detail)
 
     return Preference(
         source,
         other,
-        rate(f"for {source}", "a"),
-        rate(f"for {other}", "b"),
+        rate("for the first", "a"),
+        rate("for the second", "b"),
         rate("ties, equal", "equal"),
         rate("ties, both bad", "both bad"),
         _preferred(met, source, other, detail, resampling),
@@ -142,7 +142,7 @@ def preference_rate(votes: Votes, source: str, other: str, resampling: Resamplin
 
 def _preferred(met: Votes, source: str, other: str, detail: dict[str, Any], resampling: Resampling) -> Estimate:
     """Return the share of wins among decided answers, from the comparisons of these two sources."""
-    definition = _DECIDED.format(source, other)
+    definition = _DECIDED
     kept = np.flatnonzero(chosen(met.verdicts, "a", "b"))
     won = chosen([met.verdicts[i] for i in kept], "a").astype(float)
     pairs = [met.pairs[i] for i in kept]

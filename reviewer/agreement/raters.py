@@ -1,4 +1,4 @@
-"""Statistics of one scorer or judge: severity, self-consistency, calibration on gold items, order and length bias."""
+"""Statistics of one scorer or judge: self-consistency, calibration on gold items, order and length bias."""
 
 from __future__ import annotations
 
@@ -14,10 +14,6 @@ from reviewer.agreement.pairs import weighted_kappa
 from reviewer.agreement.preference import VERDICTS, Verdict, chosen, refuse_unknown, same_length
 from reviewer.agreement.values import SCALE, Estimate, Scores, ScoresError
 
-_SEVERITY = (
-    "Severity: a scorer's score less the mean score of the others for the same item, averaged over "
-    "items; negative is more severe than the others."
-)
 _DIFFERENCE = "Self-consistency: the mean absolute difference of two scores that a scorer gave to one item."
 _EXACT = "Self-consistency: the share of repeated items to which a scorer gave the very same score."
 _WITHIN_1 = "Self-consistency: the share of repeated items to which a scorer gave scores at most 1 apart."
@@ -43,23 +39,6 @@ class Calibration:
 
     bias: Estimate
     within: Estimate
-
-
-def severity(scores: Scores, rater: str, resampling: Resampling = DEFAULT) -> Estimate:
-    """Return how a scorer's level differs from the others' on the same items.
-
-    n is the items that both the scorer and somebody else scored; undefined when there is none.
-    ``detail`` has the scorer's mean and the others' on those items.
-
-    :raises ScoresError: an unknown scorer
-    """
-    own = scores.by(rater)
-    others = scores.only(name for name in scores.raters if name != rater).item_means()
-    both = ~(np.isnan(own) | np.isnan(others))
-    detail = {"own_mean": float(own[both].mean()), "others_mean": float(others[both].mean())} if both.any() else {}
-    difference = np.where(both, own - others, 0.0)
-    none = "nobody else scored an item that this scorer scored"
-    return mean(difference, both, _SEVERITY, resampling, none=none, detail=detail)
 
 
 def self_consistency(

@@ -12,11 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reviewer.blind.fingerprints import fingerprints
 from reviewer.blind.pictures import count_states
 from reviewer.blind.report.answers import analysis_script, answers_csv, wrong_steps_csv
 from reviewer.blind.report.method import ReportData
 from reviewer.blind.report.page import page
-from reviewer.blind.report.statistics import report_names
+from reviewer.blind.report.statistics import counted_versions, report_names
 from reviewer.blind.report.tables import (
     Statistics,
     all_statistics,
@@ -114,7 +115,15 @@ def _collect(store: Store, by: str | None, session_id: int) -> tuple[ReportData,
     called = report_names(results, material.names)
     results = _comparison_renamed(results, called.results(results))
     shown = ((trace.source, trace.spectrum, material.trajectories[n]) for n, trace in sorted(results.traces.items()))
-    data = ReportData(results, called, material.barred, count_states(store.spectra, shown))
+    traces = [results.traces[version] for version in counted_versions(results)]
+    data = ReportData(
+        results,
+        called,
+        material.barred,
+        count_states(store.spectra, shown),
+        fingerprints([(trace.source, trace.spectrum, material.trajectories[trace.version]) for trace in traces]),
+        store.blind.checks.history(by, session_id),
+    )
     return data, all_statistics(results, called), material.content_hashes
 
 

@@ -1,5 +1,5 @@
-"""The report's figures as SVG: every number that is drawn is also written. Colours come from the page's style sheet,
-so that they follow light, dark and print.
+"""The report's figures of numbers: intervals, distributions and preferences. Every number that is drawn is also
+written.
 """
 
 from __future__ import annotations
@@ -10,13 +10,22 @@ from html import escape
 from reviewer.agreement.distribution import Distribution
 from reviewer.agreement.preference import Preference
 from reviewer.agreement.values import Estimate
+from reviewer.blind.report.svg import (
+    WIDTH,
+    line,
+    percent,
+    rectangle,
+    svg,
+    text,
+    tick_text,
+    ticks,
+    two_decimals,
+    value_with_interval,
+)
 
-WIDTH = 760
-_ROW = 30
+_ROW = 28
 _LABEL, _VALUE = 250, 170  # pixels for the label on the left, and for the numbers on the right
-_LONGEST = 36  # characters of a label that fit on the left
-
-Text = tuple[float, float, str, str]
+_MARGIN = 8
 
 
 def distributions(found: Mapping[str, Distribution], title: str) -> str:
@@ -29,7 +38,7 @@ def distributions(found: Mapping[str, Distribution], title: str) -> str:
     for number, (source, one) in enumerate(panels):
         left, top = (number % columns) * wide, (number // columns) * tall
         marks += _panel(source, one, left, top, wide, highest)
-    return _svg(title, -(-len(panels) // columns) * tall, marks)
+    return svg(title, -(-len(panels) // columns) * tall, marks)
 
 
 def intervals(
@@ -39,49 +48,57 @@ def intervals(
     high: float,
     reference: float | None = None,
     ends: tuple[str, str] = ("", ""),
+    strong: Sequence[int] = (),
+    band: tuple[float, float] | None = None,
 ) -> str:
     """Draw one line per estimate: a dot, its interval as a bar, both in numbers; in words where there is no value.
 
     :param low: start of the axis, or lower if an interval is; ``high`` its end
     :param reference: position of a vertical line, such as no difference
     :param ends: the meaning of the left and of the right end
+    :param strong: the numbers of the rows that the figure is about, which have a diamond instead of a dot
+    :param band: a range behind all rows, such as a margin
     """
     given = [v for _, one in rows for v in (one.low, one.value, one.high) if v is not None]
+    given += band or ()
     low, high = min([low, *given]), max([high, *given])
     room = WIDTH - _LABEL - _VALUE
-    bottom = len(rows) * _ROW + 8
+    bottom = len(rows) * _ROW + _MARGIN
 
     def x(value: float) -> float:
         return _LABEL + room * (value - low) / (high - low)
 
-    marks = [_line(_LABEL, bottom, _LABEL + room, bottom, "axis")]
-    for tick in _ticks(low, high):
-        marks.append(_line(x(tick), 4, x(tick), bottom, "grid"))
-        marks.append(_text(x(tick), bottom + 16, f"{tick:g}".replace("-", "\N{MINUS SIGN}"), "faint middle"))
+    marks = [] if band is None else [rectangle(x(band[0]), 0, x(band[1]) - x(band[0]), bottom, "band")]
+    marks.append(line(_LABEL, bottom, _LABEL + room, bottom, "axis"))
+    for tick in ticks(low, high):
+        marks.append(line(x(tick), 4, x(tick), bottom, "grid"))
+        marks.append(text(x(tick), bottom + 16, tick_text(tick), "faint middle"))
     if reference is not None:
-        marks.append(_line(x(reference), 0, x(reference), bottom, "reference"))
+        marks.append(line(x(reference), 0, x(reference), bottom, "reference"))
     for number, (label, one) in enumerate(rows):
         y = number * _ROW + _ROW / 2 + 4
-        marks.append(_text(_LABEL - 14, y + 4, _shortened(label), "end", label))
+        bold = " strong" if number in strong else ""
+        marks.append(text(_LABEL - 14, y + 4, label, f"end{bold}", _LABEL - 22))
         if one.value is None:
-            marks.append(_text(_LABEL + 6, y + 4, _shortened(str(one), 78), "faint"))
+            marks.append(text(_LABEL + 6, y + 4, str(one), "faint", WIDTH - _LABEL - 10))
             continue
         if one.low is not None and one.high is not None:
-            marks.append(_line(x(one.low), y, x(one.high), y, "interval"))
-        marks.append(f'<circle class="dot" cx="{x(one.value):.1f}" cy="{y:.1f}" r="4.5"/>')
-        marks.append(_text(_LABEL + room + 14, y + 4, value_with_interval(one), ""))
+            marks.append(line(x(one.low), y, x(one.high), y, f"interval{bold}"))
+        marks.append(_point(x(one.value), y, bool(bold)))
+        marks.append(text(_LABEL + room + 14, y + 4, value_with_interval(one), bold.strip()))
     height = bottom + 24
     if any(ends):
-        height += 16
-        marks.append(_text(_LABEL, height - 4, f"← {ends[0]}", "faint"))
-        marks.append(_text(_LABEL + room, height - 4, f"{ends[1]} →", "faint end"))
-    return _svg(title, height, marks)
+        height += 18
+        half = room / 2 + 60
+        marks.append(text(_LABEL - 60, height - 5, f"← {ends[0]}", "faint", half))
+        marks.append(text(_LABEL + room + 60, height - 5, f"{ends[1]} →", "faint end", half))
+    return svg(title, height, marks)
 
 
 def preferences(rates: Sequence[Preference], title: str) -> str:
     """Draw for each two sources the shares of the answers, as parts of one bar."""
     marks: list[str] = []
-    tall, bar, room = 74, 26, WIDTH - 20
+    tall, bar, room = 78, 26, WIDTH - 20
     for number, one in enumerate(rates):
         top = number * tall
         parts = (
@@ -90,39 +107,29 @@ def preferences(rates: Sequence[Preference], title: str) -> str:
             ("bad", "both bad", one.both_bad),
             ("second", f"{one.other} better", one.losses),
         )
-        marks.append(_text(10, top + 14, _shortened(f"{one.source} and {one.other}", 70), "strong"))
+        marks.append(text(10, top + 14, f"{one.source} and {one.other}", "strong", room))
         if one.wins.value is None:
-            marks.append(_text(10, top + 38, str(one.wins), "faint"))
+            marks.append(text(10, top + 38, str(one.wins), "faint", room))
             continue
         left = 10.0
         for kind, words, estimate in parts:
             share = estimate.value or 0.0
             wide = room * share
             if share > 0:
-                box = f'x="{left:.1f}" y="{top + 22}" width="{wide:.1f}" height="{bar}"'
-                marks.append(f'<rect class="part {kind}" {box}><title>{escape(words)}</title></rect>')
+                marks.append(rectangle(left, top + 22, wide, bar, f"part {kind}", words))
                 if wide > 40:
-                    middle = left + wide / 2
-                    marks.append(_text(middle, top + 40, _percent(share), f"on-{kind} middle strong"))
+                    marks.append(text(left + wide / 2, top + 40, percent(share), f"on-{kind} middle strong"))
             left += wide
-        parts_text = ", ".join(f"{words} {_percent(e.value or 0.0)}" for _, words, e in parts)
-        marks.append(_text(10, top + 64, _shortened(f"{parts_text} of {one.wins.n} answers", 120), "faint", parts_text))
-    return _svg(title, max(1, len(rates)) * tall, marks)
+        named = zip(("first better", "equal", "both bad", "second better"), parts, strict=True)
+        shares = ", ".join(f"{words} {percent(e.value or 0.0)}" for words, (_, _, e) in named)
+        marks.append(text(10, top + 64, f"{shares} of {one.wins.n} answers", "faint", room))
+    return svg(title, max(1, len(rates)) * tall, marks)
 
 
-def value_with_interval(one: Estimate) -> str:
-    """Return ``3.82 (3.61 to 4.02)``; the value alone where there is no interval."""
-    if one.value is None:
-        return "undefined"
-    if one.low is None or one.high is None:
-        return two_decimals(one.value)
-    return f"{two_decimals(one.value)} ({two_decimals(one.low)} to {two_decimals(one.high)})"
-
-
-def two_decimals(number: float) -> str:
-    """Return a number with two decimals, a true minus sign, and no negative zero."""
-    text = f"{number:.2f}"
-    return text[1:] if text == "-0.00" else text.replace("-", "\N{MINUS SIGN}")
+def _point(x: float, y: float, diamond: bool) -> str:
+    if diamond:
+        return f'<path class="dot" d="M{x - 7:.1f} {y:.1f}l7 -7 7 7 -7 7z"/>'
+    return f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="4.5"/>'
 
 
 def _panel(source: str, one: Distribution, left: float, top: float, wide: float, highest: float) -> list[str]:
@@ -131,19 +138,17 @@ def _panel(source: str, one: Distribution, left: float, top: float, wide: float,
     answers = sum(counts)
     step = (wide - 40) / len(counts)
     base, room = top + 152, 94
-    marks = [_text(left + 20, top + 16, _shortened(source, int(wide / 9)), "strong", source)]
+    marks = [text(left + 20, top + 16, source, "strong", wide - 30)]
     caption = "no answer" if one.mean.value is None else f"mean {two_decimals(one.mean.value)}, {one.mean.n} scores"
-    marks.append(_text(left + 20, top + 32, caption, "faint"))
+    marks.append(text(left + 20, top + 32, caption, "faint", wide - 30))
     for place, (count, name) in enumerate(zip(counts, names, strict=True)):
         x = left + 20 + place * step
         tall = room * (count / answers) / highest if answers else 0.0
-        kind = "unable" if name == "?" else "bar"
-        box = f'x="{x + 3:.1f}" y="{base - tall:.1f}" width="{step - 6:.1f}" height="{tall:.1f}"'
-        marks.append(f'<rect class="{kind}" {box}/>')
+        marks.append(rectangle(x + 3, base - tall, step - 6, tall, "unable" if name == "?" else "bar"))
         if count:
-            marks.append(_text(x + step / 2, base - tall - 4, str(count), "middle"))
-        marks.append(_text(x + step / 2, base + 16, name, "faint middle"))
-    marks.append(_line(left + 20, base, left + wide - 20, base, "axis"))
+            marks.append(text(x + step / 2, base - tall - 4, str(count), "middle"))
+        marks.append(text(x + step / 2, base + 16, name, "faint middle"))
+    marks.append(line(left + 20, base, left + wide - 20, base, "axis"))
     return marks
 
 
@@ -152,35 +157,7 @@ def _highest_share(one: Distribution) -> float:
     return max(counts) / sum(counts) if sum(counts) else 0.0
 
 
-def _ticks(low: float, high: float) -> list[float]:
-    """Return four to nine round numbers."""
-    for step in (0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 20):
-        if (high - low) / step <= 8:
-            first = -(-low // step)
-            return [round((first + n) * step, 6) + 0.0 for n in range(int((high - first * step) / step) + 1)]
-    return [low, high]
-
-
-def _svg(title: str, height: float, marks: Sequence[str]) -> str:
-    size = f'viewBox="0 0 {WIDTH} {height:.0f}"'
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{escape(title)}">'
-        f"<title>{escape(title)}</title>{''.join(marks)}</svg>"
-    )
-
-
-def _text(x: float, y: float, words: str, kind: str, whole: str = "") -> str:
-    more = f"<title>{escape(whole)}</title>" if whole and whole != words else ""
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(words)}{more}</text>'
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
-    return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
-
-
-def _shortened(words: str, longest: int = _LONGEST) -> str:
-    return words if len(words) <= longest else f"{words[: longest - 1]}…"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f}\N{NARROW NO-BREAK SPACE}%"
+def figure(drawing: str, caption: str, note: str = "") -> str:
+    """Return a drawing with its caption, and what it shows in smaller letters."""
+    more = f'<small class="faint">{escape(note)}</small>' if note else ""
+    return f'<figure><figcaption>{escape(caption)}{more}</figcaption><div class="wide">{drawing}</div></figure>'

@@ -6,15 +6,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import TYPE_CHECKING
 
 from agent.statistics import DEFAULT
 from reviewer.blind.analysis import primary_sources, scorer_checks
+from reviewer.blind.fingerprints import FEATURES, Fingerprints, Separation
 from reviewer.blind.pictures import PICTURE_STATES, PictureState
 from reviewer.blind.plan import CANNOT_TELL, Dimension, ExposureRule, Kind, Plan
 from reviewer.blind.report.statistics import Names, counted_versions, sources
 from reviewer.blind.results import Response, Results
 from reviewer.blind.rubric import Rubric
 from reviewer.blind.sheet import CHANGEABLE, Question, ScoreAnswer
+
+if TYPE_CHECKING:
+    from reviewer.store.blind.values import SessionHistory
 
 _DIMENSIONS: dict[Dimension, str] = {"coherence": "coherence", "consistency": "physical consistency"}
 _KINDS: dict[Kind, str] = {"scores": "traces to score", "pair": "pairs to compare"}
@@ -26,12 +31,16 @@ class ReportData:
 
     :param barred: scorers (initials) and items of the session that they were not allowed to score
     :param pictures: how many pictures of each source were shown in which state
+    :param fingerprints: how well a program tells the sources apart; None if that was not measured
+    :param history: what preceded the session; None if that is not known
     """
 
     results: Results
     names: Names
     barred: frozenset[tuple[str, int]]
     pictures: Mapping[str, Counter[PictureState]]
+    fingerprints: Fingerprints | None = None
+    history: SessionHistory | None = None
 
 
 def scored_traces(material: ReportData) -> str:
@@ -78,9 +87,12 @@ def method(material: ReportData) -> str:
         "present place; the last answer to a question counts.",
         "Scorers are called S1, S2, … in a random order that does not follow from anything published, items by their "
         "number within the session.",
-        f"Intervals are {100 * DEFAULT.confidence:.0f} % percentile bootstrap intervals, {DEFAULT.resamples} "
-        f"resamples by item (seed {DEFAULT.seed}), unless a definition says otherwise. With fewer than "
-        f"{DEFAULT.few} items there is none. Where there is no value, the reason is given.",
+        "Means and differences of sources are of a linear mixed model with spectra, traces, scorers and scorers by "
+        "source as random effects; they hold for spectra and scorers like these, unless the row says otherwise. An "
+        "interval without a population holds for spectra like these and only these scorers.",
+        f"Other intervals are named in the definitions; those that resample do so {DEFAULT.resamples} times (seed "
+        f"{DEFAULT.seed}), with percentiles at {100 * DEFAULT.confidence:.0f} %. Where there is no value or no "
+        "interval, the reason is given.",
     ]
     list_ = "".join(f"<li>{escape(one)}</li>" for one in sentences)
     return f"<ul>{list_}</ul>{_analysis_plan(material)}<h3>Answers</h3>{_progress(material)}"
@@ -218,7 +230,57 @@ def exclusions(material: ReportData) -> str:
     notes = "".join(f"<li>{escape(material.names.note(one))}</li>" for one in results.notes)
     notes_html = f"<h3>Notes of the sampling</h3><ul>{notes}</ul>" if notes else ""
     table = _table(["what", "number", "treatment"], [list(map(str, row)) for row in rows])
-    return f"{table}{_excluded_scorers(material)}{notes_html}"
+    return f"{table}{_excluded_scorers(material)}{_history(material)}{notes_html}"
+
+
+def _history(material: ReportData) -> str:
+    """Return which sessions preceded this one: many that were not opened may mean that a sample was chosen."""
+    history = material.history
+    if history is None:
+        return ""
+    discarded = sum(one.discarded is not None for one in history.unopened)
+    unopened = (
+        f"Sessions with a source and task in common that were created before and not opened: {len(history.unopened)}, "
+        f"of which {discarded} were closed without opening."
+    )
+    if not history.earlier:
+        return f"<h3>Earlier sessions</h3><p>{escape(unopened)} No earlier session showed these traces.</p>"
+    called = material.names.scorers
+    rows = [
+        [
+            str(one.session),
+            f"{one.opened:%Y-%m-%d}",
+            str(one.items),
+            ", ".join(sorted((called[who] for who in one.scorers if who in called), key=_number)) or "none",
+        ]
+        for one in history.earlier
+    ]
+    table = _table(["earlier session", "opened", "traces of this one", "scorers of this one"], rows)
+    return f"<h3>Earlier sessions</h3><p>{escape(unopened)}</p>{table}"
+
+
+def _number(called: str) -> int:
+    return int(called.removeprefix("S"))
+
+
+def fingerprint_tables(found: Fingerprints) -> str:
+    """Return how well a program tells the sources apart, and the features that it uses, by source."""
+
+    def auc(one: Separation) -> str:
+        if one.auc is None:
+            return f"undefined: {one.reason}"
+        ends = "" if one.low is None or one.high is None else f" ({one.low:.2f} to {one.high:.2f})"
+        return f"{one.auc:.2f}{ends}"
+
+    kinds = (("layout", found.layout), ("wording", found.wording), ("both", found.both))
+    named = [*found.traces]
+    features = [[words, *(f"{found.medians[source][key]:.3g}" for source in named)] for key, words in FEATURES.items()]
+    return (
+        f"<p>{escape(found.sentence)} Scorers see the same things, and may learn which traces are of one source. The "
+        "AUC is of a logistic regression for spectra that it was not trained on.</p>"
+        f"{_table(['from', 'AUC (95 % interval)'], [[name, auc(one)] for name, one in kinds])}"
+        f"{_table(['median', *named], features)}"
+    )
 
 
 def _by_source(counts: Mapping[str, int]) -> str:

@@ -10,8 +10,14 @@ from string import Template
 
 from reviewer.agreement.values import Estimate
 from reviewer.blind.report import figures
-from reviewer.blind.report.method import ReportData, exclusions, method, rubric_text, scored_traces
-from reviewer.blind.report.summary import TITLES, summary
+from reviewer.blind.report.claims import TITLES
+from reviewer.blind.report.figures import figure
+from reviewer.blind.report.headline import all_figures, headline
+from reviewer.blind.report.judge_table import judge_settings
+from reviewer.blind.report.method import ReportData, exclusions, fingerprint_tables, method, rubric_text, scored_traces
+from reviewer.blind.report.model import p_value
+from reviewer.blind.report.summary import summary
+from reviewer.blind.report.svg import p_text, two_decimals
 from reviewer.blind.report.tables import ALL_TRACES, Row, Statistics
 
 _PAGE = Path(__file__).with_name("page.html")
@@ -29,8 +35,9 @@ class _Part:
 _PARTS = {
     "scores": _Part(
         "Scores",
-        ("scores", "tasks", "differences"),
-        "The scale is a rank order: means are given because they are usual, the distribution says more.",
+        ("scores", "tasks", "surveys", "differences", "by scorer", "spread"),
+        "Means and differences are of the mixed model and of the primary analysis; differences by scorer are of all "
+        "scorers. The scale is a rank order: means are given because they are usual, the distribution says more.",
     ),
     "agreement": _Part(
         "Agreement of the scorers",
@@ -40,7 +47,7 @@ _PARTS = {
     ),
     "scorers": _Part(
         "Each scorer",
-        ("severity", "repeats", "gold"),
+        ("severity", "repeats", "order", "gold"),
         "Repeats and gold items are in no other number of this report.",
     ),
     "correctness": _Part(
@@ -50,37 +57,46 @@ _PARTS = {
     ),
     "pairs": _Part(
         "Preferences",
-        ("preference", "strength", "pair agreement", "pair repeats", "bias"),
+        ("preference", "preference by survey", "strength", "pair agreement", "pair repeats", "bias"),
         "Scorers chose the better reasoning, regardless of the verdict. The two kinds of tie are counted separately.",
     ),
     "judges": _Part(
         "Model judges",
-        ("judges", "judge means", "judge preference", "judge bias"),
+        ("judges", "two judges", "judge means", "self-preference", "judge preference", "judge bias"),
         "Models that got the same questions with the same rubric. They are in no number above. A judge that "
         "changes its choice with the order has no preference for the pair, which counts as a tie.",
     ),
 }
-_SHORT = {"coherence": "coherence", "consistency": "physical"}
-_CAPTIONS = {
+CAPTIONS = {
     "scores": "By source",
     "tasks": "By source and task",
+    "surveys": "By source and survey",
     "differences": "Difference of sources",
+    "by scorer": "Difference by scorer",
+    "spread": "Spread of the scores",
     "agreement": "All scorers together",
     "two scorers": "Two scorers at a time",
     "severity": "Severity",
     "repeats": "Self-consistency on repeats",
+    "order": "Drift and order",
     "gold": "Calibration on gold items",
     "correctness": "By correctness of the verdict",
     "preference": "Shares of the answers",
+    "preference by survey": "Shares of the answers by survey",
     "strength": "Strength on one scale",
     "pair agreement": "Agreement of the scorers",
     "pair repeats": "Self-consistency on repeated pairs",
     "bias": "Position and length bias",
     "judges": "Compared with people",
+    "two judges": "Two judges at a time",
     "judge means": "By source",
+    "self-preference": "Self-preference",
     "judge preference": "Shares of the pairs, both orders together",
     "judge bias": "Position and length bias",
 }
+_AT_THE_TOP = ("primary", "comparisons")
+_NARROW = 4  # columns, up to which both dimensions are in one table
+_SHORT = {"coherence": "coherence", "consistency": "physical"}
 
 
 def page(material: ReportData, found: Statistics) -> str:
@@ -94,16 +110,23 @@ def page(material: ReportData, found: Statistics) -> str:
     rows = found.rows
     parts = {key: _numbers(key, part, found, rows) for key, part in _PARTS.items()}
     there = {key: html for key, html in parts.items() if html}
+    drawings = "".join(all_figures(material, found))
+    found_prints = "" if material.fingerprints is None else fingerprint_tables(material.fingerprints)
     contents = {
+        **({"figures": ("Figures", drawings)} if drawings else {}),
         "scored": ("What was scored", scored_traces(material)),
         "method": ("Method", method(material)),
         "exclusions": ("Exclusions", exclusions(material)),
+        **({"fingerprints": ("Fingerprints of the sources", found_prints)} if found_prints else {}),
         **{key: (_PARTS[key].title, html) for key, html in there.items()},
+        "definitions": ("Definitions", _definitions(rows)),
         "rubric": ("The rubric", rubric_text(results.rubric, results.questions)),
     }
     links = "".join(f'<li><a href="#{key}">{escape(name)}</a></li>' for key, (name, _) in contents.items())
     sentences = "".join(f"<li>{escape(one)}</li>" for one in summary(results, found))
-    first = _section("summary", "Summary", f"<ul>{sentences}</ul><nav><ul>{links}</ul></nav>")
+    first = _section(
+        "summary", "Result", f"{headline(found.claims)}<h3>Summary</h3><ul>{sentences}</ul><nav><ul>{links}</ul></nav>"
+    )
     sections = [first, *(_section(key, name, html) for key, (name, html) in contents.items())]
     return Template(_PAGE.read_text(encoding="utf-8")).substitute(
         title=escape(title), about=escape(about), sections="\n".join(sections)
@@ -115,57 +138,32 @@ def _section(key: str, title: str, html: str) -> str:
 
 
 def _numbers(key: str, part: _Part, found: Statistics, rows: Sequence[Row]) -> str:
-    """Return a section's figures, tables and definitions; empty where the session has no such rows."""
+    """Return a section's figures and tables; empty where the session has no such rows."""
     own = [row for row in rows if row.section in part.sections]
     if not own:
         return ""
     html = [f"<p>{escape(part.about)}</p>", *_figures(key, found, own)]
     for section in part.sections:
-        html.append('<div class="beside">')
         of_section = [row for row in own if row.section == section]
-        for dimension in dict.fromkeys(row.dimension for row in of_section):
-            title = TITLES.get(dimension, "")  # type: ignore[call-overload]
-            caption = f"{_CAPTIONS[section]}: {title.lower()}" if title else _CAPTIONS[section]
-            html.append(_table(caption, [row for row in of_section if row.dimension == dimension]))
-        html.append("</div>")
-    return "\n".join([*html, _definitions(own)])
+        if not of_section:
+            continue
+        html += _tables(section, of_section)
+    return "\n".join(html)
 
 
 def _figures(key: str, found: Statistics, rows: Sequence[Row]) -> Iterable[str]:
     """Yield the figures above a section's tables."""
-    if key == "scores":
-        for one in found.scores:
-            title = f"{TITLES[one.dimension]}: how often each score was given, and “cannot tell” (?)"
-            yield _figure(figures.distributions(one.distributions, title), title)
-        yield _forest(rows, "scores", "mean", "Mean score by source", 0, 5)
-        shown = [row for row in rows if row.section == "differences"]
-        if shown:
-            named = [
-                (f"{two.first} − {two.second}, {_SHORT[one.dimension]}", two.best)
-                for one in found.scores
-                for two in one.differences
-            ]
-            title = "Difference of sources, on the same spectra where there are any"
-            yield _figure(figures.intervals(named, title, -1, 1, 0, ("second higher", "first higher")), title)
-    elif key == "agreement":
+    if key == "agreement":
         yield _forest(rows, "agreement", "", "Agreement of all scorers", 0, 1, only=ALL_TRACES)
     elif key == "scorers":
-        ends = ("more severe than the others", "more lenient")
-        yield _forest(rows, "severity", "severity", "Severity", -1, 1, 0, ends)
+        yield _forest(rows, "severity", "severity", "Severity", -1, 1, 0, ("more severe", "more lenient"))
     elif key == "correctness":
         ends = ("wrong verdicts scored higher", "right ones higher")
         yield _forest(rows, "correctness", "AUC", "Score against correctness: AUC", 0, 1, 0.5, ends)
     elif key == "pairs" and found.pairs is not None:
-        title = "Shares of the answers to pairs"
-        yield _figure(figures.preferences(found.pairs.rates, title), title)
         yield _forest(rows, "strength", "Davidson strength", "Davidson strength", -1, 1, 0)
     elif key == "judges":
-        counts = "".join(
-            f"<li>{escape(one.judge)}: {one.judgements} judgements; {one.unread} answers could not be read; "
-            f"{one.with_reasoning} came with reasoning, which is kept separately from the verdict.</li>"
-            for one in found.judges
-        )
-        yield f"<ul>{counts}</ul>"
+        yield judge_settings(found.judges)
         yield _forest(rows, "judges", "rank correlation with people", "Rank correlation with people", -1, 1, 0)
 
 
@@ -189,21 +187,35 @@ def _forest(
             named.append((f"{what}, {short}" if short else what, row.estimate))
     if not named:
         return ""
-    return _figure(figures.intervals(named, title, low, high, reference, ends), f"{title}, 95 % intervals")
+    return figure(figures.intervals(named, title, low, high, reference, ends), f"{title}, 95 % intervals")
 
 
-def _figure(svg: str, caption: str) -> str:
-    return f"<figure><figcaption>{escape(caption)}</figcaption>{svg}</figure>"
+def _tables(section: str, rows: Sequence[Row]) -> Iterable[str]:
+    """Yield a table of both dimensions if it is narrow, else one for each."""
+    by_dimension: dict[str, list[Row]] = {}
+    for row in rows:
+        by_dimension.setdefault(row.dimension, []).append(row)
+    columns = {(row.dimension, row.statistic) for row in rows}
+    if len(by_dimension) > 1 and len(columns) <= _NARROW:
+        yield _table(CAPTIONS[section], rows)
+        return
+    for dimension, own in by_dimension.items():
+        title = TITLES.get(dimension, "")  # type: ignore[call-overload]
+        yield _table(f"{CAPTIONS[section]}: {title.lower()}" if title else CAPTIONS[section], own)
 
 
 def _table(caption: str, rows: Sequence[Row]) -> str:
-    statistics = list(dict.fromkeys(row.statistic for row in rows))
-    cells: dict[str, dict[str, Estimate]] = {}
+    columns = list(dict.fromkeys((row.dimension, row.statistic) for row in rows))
+    cells: dict[str, dict[tuple[str, str], Estimate]] = {}
     for row in rows:
-        cells.setdefault(row.of, {})[row.statistic] = row.estimate
-    head = "".join(f'<th scope="col">{escape(one)}</th>' for one in statistics)
+        cells.setdefault(row.of, {})[row.dimension, row.statistic] = row.estimate
+    several = len({dimension for dimension, _ in columns}) > 1
+    head = "".join(
+        f'<th scope="col">{escape(f"{_SHORT[dimension]}: {name}" if several else name)}</th>'
+        for dimension, name in columns
+    )
     body = "".join(
-        f'<tr><th scope="row">{escape(of)}</th>{"".join(_cell(given.get(one)) for one in statistics)}</tr>'
+        f'<tr><th scope="row">{escape(of)}</th>{"".join(_cell(given.get(one)) for one in columns)}</tr>'
         for of, given in cells.items()
     )
     return (
@@ -216,28 +228,31 @@ def _cell(one: Estimate | None) -> str:
     if one is None:
         return "<td></td>"
     n = f"n = {one.n} {one.n_of}"
-    if "p_value" in one.detail:
-        n += f"; p = {one.detail['p_value']:.2g}"
+    if (p := p_value(one)) is not None:
+        n += f"; {p_text(p)}"
     if one.value is None:
         return f"<td>undefined<small>{escape(one.reason)}; {escape(n)}</small></td>"
-    value = f'<span class="value">{figures.two_decimals(one.value)}</span>'
+    value = f'<span class="value">{two_decimals(one.value)}</span>'
     if one.low is None or one.high is None:
         return f"<td>{value}<small>no interval: {escape(one.reason)}; {escape(n)}</small></td>"
     more = f"; {one.reason}" if one.reason else ""
-    return (
-        f"<td>{value}<small>{figures.two_decimals(one.low)} to {figures.two_decimals(one.high)}; "
-        f"{escape(n)}{escape(more)}</small></td>"
-    )
+    ends = f'<span class="ends">({two_decimals(one.low)} to {two_decimals(one.high)})</span>'
+    return f"<td>{value} {ends}<small>{escape(n)}{escape(more)}</small></td>"
 
 
 def _definitions(rows: Sequence[Row]) -> str:
+    """Return each definition once, with every statistic that it defines."""
     found: dict[str, list[str]] = {}
-    for row in rows:
-        definitions = found.setdefault(row.statistic, [])
-        if row.estimate.definition not in definitions:
-            definitions.append(row.estimate.definition)
+    # Most rows of the tables at the top have the definition of a row below.
+    for row in sorted(rows, key=lambda row: row.section in _AT_THE_TOP):
+        if row.section in _AT_THE_TOP and row.estimate.definition in found:
+            continue
+        statistics = found.setdefault(row.estimate.definition, [])
+        name = CAPTIONS[row.section].lower() if row.section == "by scorer" else row.statistic
+        if name not in statistics:
+            statistics.append(name)
     entries = "".join(
-        f"<div><dt>{escape(name)}</dt>{''.join(f'<dd>{escape(one)}</dd>' for one in definitions)}</div>"
-        for name, definitions in found.items()
+        f"<div><dt>{escape(', '.join(statistics))}</dt><dd>{escape(definition)}</dd></div>"
+        for definition, statistics in found.items()
     )
-    return f"<h4>Definitions</h4><dl>{entries}</dl>"
+    return f"<dl>{entries}</dl>"

@@ -1,40 +1,25 @@
-"""Every statistic of the answers that people gave: scores by dimension, and preferences between pairs.
-``reviewer.agreement`` calculates them.
-"""
+"""The names of scorers and items in a report, its sources, and every statistic of preferences between pairs."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from random import Random
 
 import numpy as np
 
+from agent.statistics import DEFAULT
 from reviewer.agreement.davidson import Strengths, davidson
-from reviewer.agreement.distribution import (
-    ByCorrectness,
-    Distribution,
-    difference,
-    distribution,
-    score_by_correctness,
-    share,
-)
-from reviewer.agreement.pairs import PairAgreement, pair_agreement
-from reviewer.agreement.preference import (
-    Preference,
-    Verdict,
-    Votes,
-    position_bias,
-    preference_rate,
-)
-from reviewer.agreement.raters import Calibration, SelfConsistency, calibration, length_bias, self_consistency, severity
-from reviewer.agreement.reliability import RoundAgreement, icc_a1, icc_ak, krippendorff_alpha, round_agreement
+from reviewer.agreement.distribution import by_item, share
+from reviewer.agreement.preference import Preference, Verdict, Votes, position_bias, preference_rate
+from reviewer.agreement.raters import length_bias
+from reviewer.agreement.reliability import RoundAgreement, round_agreement
 from reviewer.agreement.values import Estimate, Scores
 from reviewer.blind import results as tables
-from reviewer.blind.plan import DIMENSIONS, Dimension
+from reviewer.blind.analysis import primary_results
 from reviewer.blind.results import Response, Results
 from reviewer.blind.sheet import PreferenceAnswer
 
@@ -114,53 +99,6 @@ def report_names(results: Results, people: Mapping[str, str]) -> Names:
     )
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """Agreement of the scorers on all traces, or on those of one source."""
-
-    alpha: Estimate
-    icc_a1: Estimate
-    icc_ak: Estimate
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Difference of the scores of two sources, the first less the second.
-
-    :param paired: on the spectra that both have a scored trace of
-    """
-
-    first: str
-    second: str
-    unpaired: Estimate
-    paired: Estimate
-
-    @property
-    def best(self) -> Estimate:
-        """Return the paired difference if it has a value: it does not depend on how hard the spectra are."""
-        return self.unpaired if self.paired.value is None else self.paired
-
-
-@dataclass(frozen=True)
-class DimensionStatistics:
-    """All statistics of one dimension. Scorers have their names in the report.
-
-    :param agreement: by source; "" is all sources together
-    :param by_task: mean scores by source and task, where there are several tasks
-    """
-
-    dimension: Dimension
-    distributions: Mapping[str, Distribution]
-    by_task: Mapping[tuple[str, str], Estimate]
-    differences: tuple[Difference, ...]
-    agreement: Mapping[str, Agreement]
-    pairs: tuple[PairAgreement, ...]
-    severity: Mapping[str, Estimate]
-    consistency: Mapping[str, SelfConsistency]
-    gold: Mapping[str, Calibration]
-    correctness: Mapping[str, ByCorrectness]
-
-
 def sources(results: Results) -> tuple[str, ...]:
     """Return the arms of the comparison in the plan's order, else by name; gold items belong to none."""
     shown = {results.traces[version].source for version in counted_versions(results)}
@@ -173,107 +111,25 @@ def counted_versions(results: Results) -> tuple[int, ...]:
     return tuple(sorted(versions, key=lambda version: results.traces[version].item))
 
 
-def score_statistics(results: Results, names: Names) -> tuple[DimensionStatistics, ...]:
-    """Return the statistics of each dimension; empty where the session had pairs alone."""
-    if "scores" not in results.plan.kinds:
-        return ()
-    return tuple(_dimension_statistics(results, names, dimension) for dimension in DIMENSIONS)
-
-
-def _dimension_statistics(results: Results, names: Names, dimension: Dimension) -> DimensionStatistics:
-    arms = sources(results)
-    every = names.table(tables.score_table(results, dimension))
-    by_source = {one: names.table(tables.score_table(results, dimension, one)) for one in arms}
-    parts = {"": every} | (by_source if len(arms) > 1 else {})
-    return DimensionStatistics(
-        dimension=dimension,
-        distributions={
-            source: distribution(scores, tables.count_cannot_tell(results, dimension, source))
-            for source, scores in by_source.items()
-        },
-        by_task=_by_task(results, by_source),
-        differences=tuple(_difference(results, a, b, by_source) for a, b in combinations(arms, 2)),
-        agreement={part: _agreement(scores) for part, scores in parts.items()},
-        pairs=pair_agreement(every),
-        severity={scorer: severity(every, scorer) for scorer in every.raters},
-        consistency=_consistency(results, names, dimension),
-        gold=_gold(results, names, dimension),
-        correctness={
-            part: score_by_correctness(scores, tables.verdict_correctness(results, scores))
-            for part, scores in parts.items()
-        },
-    )
-
-
-def _agreement(scores: Scores) -> Agreement:
-    return Agreement(krippendorff_alpha(scores), icc_a1(scores), icc_ak(scores))
-
-
-def _by_task(results: Results, by_source: Mapping[str, Scores]) -> dict[tuple[str, str], Estimate]:
-    tasks = {str(trace.item): trace.task for trace in results.traces.values()}
-    wanted = sorted({tasks[item] for scores in by_source.values() for item in scores.items})
-    if len(wanted) < 2:
-        return {}
-    return {
-        (source, task): distribution(_select_items(scores, [tasks[item] == task for item in scores.items])).mean
-        for source, scores in by_source.items()
-        for task in wanted
-    }
-
-
-def _select_items(scores: Scores, wanted: Iterable[bool]) -> Scores:
-    kept = np.array(list(wanted), dtype=bool)
-    items = tuple(item for item, keep in zip(scores.items, kept, strict=True) if keep)
-    return Scores(items, scores.raters, scores.values[kept])
-
-
-def _difference(results: Results, first: str, second: str, by_source: Mapping[str, Scores]) -> Difference:
-    a, b = by_source[first], by_source[second]
-    spectra = (_by_spectrum(results, a), _by_spectrum(results, b))
-    return Difference(first, second, difference(a, b), difference(*spectra, paired=True))
-
-
-def _by_spectrum(results: Results, scores: Scores) -> Scores:
-    """(n_spectra, 1): the mean score of each spectrum and task; of several traces of it, their mean."""
-    spectra = {str(t.item): (t.task, t.spectrum) for t in results.traces.values() if t.spectrum is not None}
-    means: dict[str, list[float]] = {}
-    for item, mean in zip(scores.items, scores.item_means(), strict=True):
-        if item in spectra and not np.isnan(mean):
-            means.setdefault(" ".join(map(str, spectra[item])), []).append(float(mean))
-    return Scores.of((spectrum, "mean", sum(found) / len(found)) for spectrum, found in means.items())
-
-
-def _consistency(results: Results, names: Names, dimension: Dimension) -> dict[str, SelfConsistency]:
-    if not results.plan.repeats:
-        return {}
-    return {
-        called: self_consistency(*tables.repeated_scores(results, dimension, initials))
-        for initials, called in names.scorers.items()
-    }
-
-
-def _gold(results: Results, names: Names, dimension: Dimension) -> dict[str, Calibration]:
-    if not any(gold.expected(dimension) is not None for gold in results.plan.gold):
-        return {}
-    return {
-        called: calibration(*tables.gold_scores(results, dimension, initials))
-        for initials, called in names.scorers.items()
-    }
-
-
 _AGAIN = (
     "Self-consistency: the share of repeated pairs, shown with their sides swapped, that a scorer answered "
     "alike both times, left and right undone."
 )
+_NO_REPEAT = "no pair was answered twice"
 _SWAPPED: dict[str, str] = {"left": "right", "right": "left"}
 
 
 @dataclass(frozen=True)
 class PairStatistics:
-    """All statistics of preferences. Scorers have their names in the report."""
+    """All statistics of preferences. Scorers have their names in the report.
 
-    votes: Votes
+    :param rates: of the primary analysis, as are ``by_survey`` and ``strengths``
+    :param by_survey: where there are several surveys
+    :param again: by scorer; "" is all scorers together
+    """
+
     rates: tuple[Preference, ...]
+    by_survey: Mapping[str, tuple[Preference, ...]]
     strengths: Strengths
     position: Estimate
     length: Estimate
@@ -285,24 +141,39 @@ def pair_statistics(results: Results, names: Names) -> PairStatistics | None:
     """Return the statistics of the pairs; None where the session had none."""
     if "pair" not in results.plan.kinds:
         return None
-    votes = tables.pair_votes(results)
-    answered = [one for one in results.first("pair") if isinstance(one.answer, PreferenceAnswer)]
-    scorers = [names.scorers[one.scorer] for one in answered]
+    votes, primary = tables.pair_votes(results), tables.pair_votes(primary_results(results))
+    scorers = [names.scorers[one] for one in votes.scorers]
+    shown = [one.shown for one in _answered(results)]
+    arms = sources(results)
     return PairStatistics(
-        votes=votes,
-        rates=preference_rates(votes, sources(results)),
-        strengths=davidson(votes),
+        rates=preference_rates(primary, arms),
+        by_survey=_by_survey(primary_results(results), arms),
+        strengths=davidson(primary),
         position=position_bias(*tables.shown_sides(results)),
-        length=length_bias(votes.pairs, votes.verdicts, *_lengths(results, votes, [s.shown for s in answered])),
+        length=length_bias(votes.pairs, votes.verdicts, *_lengths(results, votes, shown)),
         agreement=_in_scorer_terms(round_agreement(votes.pairs, scorers, votes.verdicts)),
-        again={
-            called: _pair_consistency(
-                [both for both in results.repeats("pair") if both[0].scorer == initials],
-            )
-            for initials, called in names.scorers.items()
-            if results.plan.repeats
-        },
+        again=_pair_repeats(results, names) if results.plan.repeats else {},
     )
+
+
+def _answered(results: Results) -> list[Response]:
+    """Return the answers to pairs in the order of ``pair_votes``."""
+    return [one for one in results.first("pair") if isinstance(one.answer, PreferenceAnswer)]
+
+
+def _by_survey(results: Results, arms: tuple[str, ...]) -> dict[str, tuple[Preference, ...]]:
+    votes = tables.pair_votes(results)
+    surveys = [results.traces[one.shown[0]].survey for one in _answered(results)]
+    there = sorted(set(surveys))
+    if len(there) < 2:
+        return {}
+    return {one: preference_rates(_select(votes, [own == one for own in surveys]), arms) for one in there}
+
+
+def _select(votes: Votes, wanted: Sequence[bool]) -> Votes:
+    kept = np.flatnonzero(wanted)
+    fields = (votes.pairs, votes.a, votes.b, votes.verdicts, votes.scorers)
+    return Votes(*(tuple(one[i] for i in kept) for one in fields))  # type: ignore[arg-type]
 
 
 def preference_rates(votes: Votes, arms: tuple[str, ...]) -> tuple[Preference, ...]:
@@ -322,10 +193,19 @@ def _lengths(results: Results, votes: Votes, shown: list[tuple[int, ...]]) -> tu
     return a, b
 
 
-def _pair_consistency(pairs: list[tuple[Response, Response]]) -> Estimate:
-    same = [_chosen_version(first) == _chosen_version(again) for first, again in pairs]
-    none = "no pair was answered twice"
-    return share(same, [1.0] * len(same), _AGAIN, none=none, n_of="pairs")
+def _pair_repeats(results: Results, names: Names) -> dict[str, Estimate]:
+    """Return by scorer how often a repeated pair had the same answer; "" is all scorers, whose interval is by pair."""
+    every = results.repeats("pair")
+    found = {}
+    for initials, called in names.scorers.items():
+        own = [float(_chosen_version(one) == _chosen_version(other)) for one, other in every if one.scorer == initials]
+        found[called] = share(own, np.ones(len(own)), _AGAIN, none=_NO_REPEAT, n_of="pairs")
+    pairs = [tables.pair_name(*(results.traces[version] for version in one.shown)) for one, _ in every]
+    same = [_chosen_version(one) == _chosen_version(other) for one, other in every]
+    hits, counts = by_item(pairs, same, np.ones(len(same)))
+    words = f"{_AGAIN} All scorers' repeats together; the interval resamples pairs."
+    found[""] = share(hits, counts, words, DEFAULT, none=_NO_REPEAT, n=len(same), n_of="repeats")
+    return found
 
 
 def _chosen_version(one: Response) -> tuple[str, ...]:

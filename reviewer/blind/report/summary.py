@@ -1,18 +1,18 @@
-"""The summary of a session in a few sentences that claim no more than the intervals allow."""
+"""The summary of a session in a few sentences that claim no more than intervals and p values allow."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from reviewer.agreement.values import Estimate
-from reviewer.blind.plan import Dimension
-from reviewer.blind.report.figures import two_decimals, value_with_interval
+from reviewer.blind.analysis import excluded_scorers, excluded_traces
+from reviewer.blind.report.claims import TITLES, Claims, Comparison, claimed
 from reviewer.blind.report.judges import JudgeStatistics
-from reviewer.blind.report.statistics import Difference, DimensionStatistics, PairStatistics
+from reviewer.blind.report.model import IN_WORDS, p_value, population
+from reviewer.blind.report.statistics import PairStatistics
+from reviewer.blind.report.svg import p_text, two_decimals, value_with_interval
 from reviewer.blind.report.tables import Statistics
 from reviewer.blind.results import Results
-
-TITLES: dict[Dimension, str] = {"coherence": "Coherence", "consistency": "Physical consistency"}
 
 TENTATIVE, RELIABLE = 0.667, 0.8
 """Krippendorff 2004, Content Analysis, 2nd edition, page 241: below the first no conclusions from such data,
@@ -24,9 +24,10 @@ def summary(results: Results, found: Statistics) -> tuple[str, ...]:
     """Return the sentences, the most important first."""
     return (
         _size(results),
-        *(sentence for one in found.scores for sentence in _of_scores(one)),
-        *(() if found.pairs is None else _of_pairs(found.pairs)),
-        *(sentence for one in found.judges for sentence in _of_judge(one)),
+        *_of_claims(found.claims),
+        *(f"{TITLES[one.dimension]}: {_alpha(one.agreement[''].alpha)}" for one in found.scores),
+        *(() if found.pairs is None else _position(found.pairs)),
+        *(sentence for one in found.judges for sentence in _of_judge(one, found)),
     )
 
 
@@ -37,42 +38,60 @@ def _size(results: Results) -> str:
     if not answered:
         return f"No result: found no answer to any of {_many(len(questions), 'question')}."
     traces = {version for one in answered for version in one.shown}
+    left_out = _many(len(excluded_scorers(results)), "scorer"), _many(len(excluded_traces(results)), "trace")
+    excluded = "" if left_out == ("0 scorers", "0 traces") else f" The plan excludes {' and '.join(left_out)}."
     return (
         f"{_many(len(scorers), 'person', 'people')} gave {len(answered)} of {len(questions)} answers about "
-        f"{_many(len(traces), 'trace')}; repeats and gold items are not counted here."
+        f"{_many(len(traces), 'trace')}; training, repeats and gold items are not counted here.{excluded}"
     )
 
 
-def _of_scores(found: DimensionStatistics) -> Iterator[str]:
-    title = TITLES[found.dimension]
-    for apart in found.differences:
-        yield f"{title}: {_difference(apart)}"
-    if len(found.differences) > 1:
+def _of_claims(found: Claims) -> Iterator[str]:
+    if found.primary is None:
+        yield "There is no primary comparison: the session has fewer than two sources."
+    else:
+        yield f"Primary comparison. {_primary(found)}"
+    shown = [one for one in found.others if claimed(one.estimate, one.adjusted, _neutral(one))]
+    for one in shown:
         yield (
-            f"{title}: {len(found.differences)} differences were tested, and their intervals are not "
-            "corrected for that."
+            f"{one.subject}: {one.claim}, {_where(one.estimate)}: {value_with_interval(one.estimate)}, "
+            f"{p_text(one.adjusted)} after Holm's correction."
         )
-    yield f"{title}: {_alpha(found.agreement[''].alpha)}"
+    rest = [one for one in found.others if one not in shown]
+    untested = sum(one.adjusted is None for one in rest)
+    if len(rest) > untested:
+        count = len(rest) - untested
+        show = "shows" if count == 1 else "show"
+        yield f"{_many(count, 'other comparison')} {show} no difference. This does not show that the sources are alike."
+    if untested:
+        has = "has" if untested == 1 else "have"
+        yield f"{_many(untested, 'other comparison')} {has} no interval, so nothing is claimed."
 
 
-def _difference(apart: Difference) -> str:
-    one, first, second = apart.best, apart.first, apart.second
-    how = ", on the same spectra" if apart.paired.value is not None else ""
-    if one.value is None:
-        return f"{first} and {second} cannot be compared: {one.reason}."
-    if one.low is None or one.high is None:
-        return (
-            f"the mean of {first} less that of {second} is {two_decimals(one.value)}{how}; no interval can be given "
-            f"({one.reason}), so nothing is claimed."
-        )
-    if one.low > 0 or one.high < 0:
-        above, below = (first, second) if one.low > 0 else (second, first)
-        size = f"the mean of {first} less that of {second} is {value_with_interval(one)}"
-        return f"{above} was scored higher than {below}{how}: {size}."
-    return (
-        f"no difference between {first} and {second} is shown{how}: {value_with_interval(one)}; the interval "
-        "includes 0, which does not show that they are alike."
+def _primary(found: Claims) -> str:
+    assert found.primary is not None
+    one, best = found.primary, found.primary.estimate
+    whole = found.analyses[0].estimate
+    if whole.value is None:
+        return f"{one.subject}: {one.claim}."
+    if best.low is None:
+        return f"{one.subject} is {two_decimals(whole.value)}; {one.claim}."
+    before = (
+        "" if whole.low is not None else f"for spectra and scorers like these nothing is claimed ({whole.reason}); "
     )
+    end = "" if claimed(best, p_value(best), _neutral(one)) else ". This does not show that they are alike"
+    if "; equivalent within" in one.claim:
+        end = ""
+    value = f"{value_with_interval(best)}, {p_text(p_value(best))}"
+    return f"{one.subject}: {before}{_where(best)}, {one.claim}: {value}{end}."
+
+
+def _where(one: Estimate) -> str:
+    return IN_WORDS.get(population(one), population(one))
+
+
+def _neutral(one: Comparison) -> float:
+    return 0.5 if one.dimension is None else 0.0
 
 
 def _alpha(alpha: Estimate) -> str:
@@ -90,35 +109,26 @@ def _alpha(alpha: Estimate) -> str:
     return f"{start}the interval reaches below {TENTATIVE}, the least that his rule allows tentative conclusions."
 
 
-def _of_pairs(found: PairStatistics) -> Iterator[str]:
-    for rate in found.rates:
-        one = rate.preferred
-        if one.value is None or one.low is None or one.high is None:
-            yield f"Preference: {rate.source} against {rate.other} is undefined: {one.reason}."
-            continue
-        of = f"of {one.n} decided answers {_percent(one)} chose {rate.source} over {rate.other}"
-        ties = one.detail["equal"] + one.detail["both_bad"]
-        aside = f"; {_many(ties, 'tie')} aside"
-        if one.low > 0.5 or one.high < 0.5:
-            won = rate.source if one.low > 0.5 else rate.other
-            yield f"Preference: {won} was preferred: {of}{aside}."
-        else:
-            yield f"Preference: neither is shown to be preferred: {of}{aside}; the interval includes 50 %."
+def _position(found: PairStatistics) -> Iterator[str]:
+    ties = [one.wins.detail["equal"] + one.wins.detail["both_bad"] for one in found.rates]
+    if any(one.wins.n for one in found.rates):
+        yield f"Preferences: {_many(sum(ties), 'tie')} of {_many(sum(one.wins.n for one in found.rates), 'answer')}."
     bias = found.position
-    if bias.low is not None and bias.high is not None and not bias.low <= 0.5 <= bias.high:
-        side = "left" if bias.low > 0.5 else "right"
-        yield f"Scorers leaned to the {side} side: {_percent(bias)} of decided answers chose the left trace."
+    if bias.value is not None:
+        yield f"Preferences: {_percent(bias)} of {_many(bias.n, 'decided answer')} chose the left trace."
 
 
-def _of_judge(found: JudgeStatistics) -> Iterator[str]:
+def _of_judge(found: JudgeStatistics, every: Statistics) -> Iterator[str]:
     for dimension, one in found.scores.items():
         title = TITLES[dimension]
-        rank = one.correlation
+        rank, ceiling = one.correlation, every.together[dimension].ceiling if dimension in every.together else None
         if rank.value is None or rank.low is None:
             yield f"Judge {found.judge}, {title.lower()}: rank correlation with people: {rank}."
             continue
-        shown = "" if rank.low > 0 else "; the interval does not exclude that there is none"
-        yield f"Judge {found.judge}, {title.lower()}: rank correlation with people {value_with_interval(rank)}{shown}."
+        person = ""
+        if ceiling is not None and ceiling.value is not None:
+            person = f"; that of one person with the others is {value_with_interval(ceiling)}"
+        yield f"Judge {found.judge}, {title.lower()}: rank correlation with people {value_with_interval(rank)}{person}."
     if found.pairs is not None and found.pairs.flips.value is not None:
         yield (
             f"Judge {found.judge} changed its choice with the order in {_percent(found.pairs.flips)} of "

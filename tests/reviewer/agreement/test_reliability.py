@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.statistics import FloatArray
-from reviewer.agreement.raters import calibration, self_consistency, severity
+from reviewer.agreement.raters import calibration, self_consistency
 from reviewer.agreement.reliability import (
     Level,
     agreement_by,
@@ -252,48 +252,6 @@ def test_both_iccs_are_related_by_the_spearman_brown_formula() -> None:
     single, averaged = icc_a1(scores).value, icc_ak(scores).value
     assert single is not None
     assert averaged == pytest.approx(5 * single / (1 + 4 * single))
-
-
-def test_severity_is_against_the_others_on_the_same_items() -> None:
-    # S1 has two items in common with other scorers: 1 - (3 + 5)/2 and 2 - 4.
-    scores = table([[1, 3, 5], [2, 4, NONE], [5, NONE, NONE], [NONE, 0, 0]])
-    found = severity(scores, "S1")
-    assert found.value == pytest.approx((-3 - 2) / 2)
-    assert found.n == 2
-    assert found.detail == {"own_mean": 1.5, "others_mean": 4.0}
-
-
-def test_a_shift_of_one_scorer_is_found_and_the_interval_holds_it() -> None:
-    values = campaign(200, 5, seed=3).values
-    values = values + np.array([0, 0, -1.0, 0, 0]) - (values.mean(axis=0) - values.mean())
-    found = severity(table(values), "S3")
-    assert found.value == pytest.approx(-1)
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low < -1 < found.high < 0
-
-
-@given(tables(least_raters=2))
-def test_the_severities_of_two_are_opposite(values: FloatArray) -> None:
-    two = table(values[:, :2])
-    one, other = severity(two, "S1", QUICK), severity(two, "S2", QUICK)
-    if one.value is None or other.value is None:
-        assert one.value is other.value
-        assert one.reason
-    else:
-        assert one.value == pytest.approx(-other.value)
-
-
-@pytest.mark.parametrize(
-    "values", [[[1], [2]], [[1, NONE], [NONE, 2]], [[NONE, 2], [NONE, 3]], [[NONE, NONE]], np.zeros((0, 2))]
-)
-def test_severity_without_another_scorer_is_undefined(values: FloatArray) -> None:
-    found = severity(table(values), "S1")
-    assert str(found) == "undefined: nobody else scored an item that this scorer scored"
-
-
-def test_a_constant_scorer_among_constant_ones_has_severity_without_an_interval() -> None:
-    assert str(severity(table([[5, 5]] * 8), "S1")) == ("0.00 (no interval: every resample gave the same value), n = 8")
 
 
 def test_consistency_counts_items_scored_both_times() -> None:

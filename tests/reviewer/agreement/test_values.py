@@ -16,7 +16,7 @@ from scipy import stats
 
 import reviewer.agreement
 from agent.statistics import FloatArray, Picks, Resampling, once, resampled, times_sampled, wilson
-from reviewer.agreement.distribution import difference, distribution, mean, score_by_correctness, share
+from reviewer.agreement.distribution import distribution, mean, score_by_correctness, share
 from reviewer.agreement.values import Estimate, Scores, ScoresError, estimate
 from tests.support.scored import NONE, QUICK, campaign, of_equal, table, tables
 
@@ -263,59 +263,6 @@ def test_one_item_has_no_interval_however_many_scored_it() -> None:
 def test_a_score_off_the_scale_is_refused() -> None:
     with pytest.raises(ScoresError, match="7 is not on the scale"):
         distribution(table([[5, 7]]))
-
-
-def test_the_difference_of_two_sources_has_welchs_interval_up_to_the_bootstraps_own_error() -> None:
-    better, worse = campaign(150, 1, seed=1), campaign(90, 1, seed=2)
-    worse = table(np.maximum(worse.values - 1, 0))
-    found = difference(better, worse)
-    welch = stats.ttest_ind(better.values[:, 0], worse.values[:, 0], equal_var=False).confidence_interval()
-    assert found.value == pytest.approx(better.values.mean() - worse.values.mean())
-    assert found.low == pytest.approx(welch.low, abs=0.03)
-    assert found.high == pytest.approx(welch.high, abs=0.03)
-    assert found.n == 240
-
-
-def test_on_the_same_spectra_the_paired_difference_is_narrower() -> None:
-    a = campaign(60, 3)
-    b = table(np.clip(a.values - (np.arange(60) % 2)[:, None], 0, 5))
-    paired, unpaired = difference(a, b, paired=True), difference(a, b)
-    assert paired.value == pytest.approx(unpaired.value)
-    assert paired.low is not None
-    assert paired.high is not None
-    assert unpaired.low is not None
-    assert unpaired.high is not None
-    assert paired.high - paired.low < 0.7 * (unpaired.high - unpaired.low)
-
-
-def test_two_items_of_one_source_give_no_interval_however_many_the_other_has() -> None:
-    found = difference(campaign(50, 3), campaign(2, 3, seed=2))
-    assert found.reason == "fewer than 5 items of the source that has fewer"
-
-
-def test_pairs_are_found_by_the_items_names() -> None:
-    a = table([[5], [4], [3]])
-    b = table([[1], [NONE], [1], [0]])
-    found = difference(a, b, paired=True)
-    assert found.value == pytest.approx((4 + 2) / 2)
-    assert (found.n, found.n_of) == (2, "spectra")
-
-
-def test_a_source_without_scores_has_no_difference() -> None:
-    some, none = table([[5], [4]]), table([[NONE]])
-    assert difference(some, none).reason == "no item of the second source has a score"
-    assert difference(none, some).reason == "no item of the first source has a score"
-    assert difference(none, none).reason == "no item of either source has a score"
-    assert difference(some, none, paired=True).reason == "no spectrum has scores of both sources"
-
-
-@given(tables(), tables())
-def test_swapped_sources_have_the_opposite_difference(a: FloatArray, b: FloatArray) -> None:
-    for paired in (False, True):
-        one, other = (difference(table(x), table(y), paired, QUICK) for x, y in ((a, b), (b, a)))
-        assert (one.value is None) == (other.value is None)
-        if one.value is not None and other.value is not None:
-            assert one.value == pytest.approx(-other.value)
 
 
 # ---- against correctness
