@@ -3,7 +3,7 @@
 
 import { cap, fill, h } from '../common/dom.js'
 import { openPanel } from '../common/panels.js'
-import { CANNOT_TELL } from './sheets.js'
+import { CANNOT_TELL, canOpen } from './sheets.js'
 
 export class BlindForm {
   /**
@@ -199,6 +199,7 @@ export class Places {
 
   #group(kind, places, token) {
     const ofKind = places.filter((place) => place.kind === kind)
+    const stateOf = (place) => (canOpen(places, place) ? '' : place.answered ? 'final' : 'not yet open')
     if (!ofKind.length) return null
     return [
       h('h3', {}, kind === 'pair' ? 'Which is better' : 'Score'),
@@ -210,7 +211,9 @@ export class Places {
             `button.place${place.answered ? '.answered' : ''}${place.token === token ? '.current' : ''}`,
             {
               type: 'button',
-              'aria-label': `${place.place}${place.answered ? ', answered' : ''}`,
+              'aria-label': [place.place, place.answered && 'answered', stateOf(place)].filter(Boolean).join(', '),
+              title: stateOf(place),
+              disabled: stateOf(place) !== '',
               'aria-current': String(place.token === token),
               onClick: () => this.on.onOpen(place.token),
             },

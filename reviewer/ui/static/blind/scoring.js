@@ -12,7 +12,7 @@ import { windowOf, windowsOf } from '../trace/steps.js'
 import { TraceView } from '../trace/view.js'
 import { scoringActions } from './actions.js'
 import { BlindForm, Places } from './form.js'
-import { Answer, Sheets } from './sheets.js'
+import { Answer, Sheets, canOpen, openPlaces } from './sheets.js'
 
 const WRONG = [{ mark: 'wrong', short: 'this claim is wrong', key: 'w' }]
 const SIDES = ['left', 'right']
@@ -207,6 +207,7 @@ export class ScoringPage {
           ),
         ),
       ),
+      sheet.training && h('p.practice', {}, 'Practice: this one does not count'),
     )
     this.parts.spectrum.classList.toggle('absent', spectrum === null)
     if (spectrum)
@@ -277,7 +278,7 @@ export class ScoringPage {
     if (first) this.select(0, first.id, { scroll: false })
   }
 
-  /** Fetch the next sheet while this one is being scored. */
+  /** Fetch the next sheet while this one is being scored; the server allows this for one place ahead. */
   #prefetchNext() {
     const { places } = this.session
     const at = places.findIndex((place) => place.token === this.current.sheet.token)
@@ -392,16 +393,26 @@ export class ScoringPage {
     const next = places.slice(at + 1).find((place) => !place.answered) ?? places.find((place) => !place.answered)
     if (next) return this.open(next.token)
     await this.open(this.current.sheet.token)
-    this.notices.show(`All ${places.length} are answered. You may change any of them until the session is closed.`, {
-      tone: 'done',
-    })
+    const { changeable } = openPlaces(places)
+    const last = changeable === 1 ? 'answer' : `${changeable} answers`
+    this.notices.show(
+      `All ${places.length} are answered. You can change the last ${last} until the session is closed.`,
+      { tone: 'done' },
+    )
   }
 
   go(by) {
     const { places } = this.session
     const at = places.findIndex((place) => place.token === this.current.sheet.token)
     const to = places[at + by]
-    if (to) this.open(to.token)
-    else this.notices.toast(by < 0 ? 'This is the first one.' : 'This is the last one.')
+    if (!to) this.notices.toast(by < 0 ? 'This is the first one.' : 'This is the last one.')
+    else if (canOpen(places, to)) this.open(to.token)
+    else this.notices.toast(by < 0 ? finalWords(places) : 'Answer this one first: places are answered in order.')
   }
+}
+
+/** @param {any[]} places */
+function finalWords(places) {
+  const { changeable } = openPlaces(places)
+  return `Earlier answers are final: only the last ${changeable === 1 ? 'one' : changeable} can be changed.`
 }

@@ -4,6 +4,7 @@
 import { fill, h } from '../common/dom.js'
 import { getJSON, newKey, postJSON } from '../common/http.js'
 import { openPanel } from '../common/panels.js'
+import { fingerprintWords, historyWords } from './checks.js'
 import { SetupForm } from './setup.js'
 
 const REFRESH_INTERVAL = 15_000 // ms, while the page is visible
@@ -103,6 +104,7 @@ export class SessionCard {
     this.about = h('div.about')
     this.progress = h('div.progress')
     this.found = h('div.found')
+    this.checks = h('div.checks')
     this.message = h('p.note.look', { hidden: true, role: 'alert' })
     this.actions = h('div.verbs')
     this.root = h(
@@ -112,11 +114,15 @@ export class SessionCard {
       this.about,
       this.progress,
       this.found,
+      this.checks,
       this.message,
       this.actions,
     )
     this.draw(session)
-    if (session.state === 'drawn') this.#giveaways()
+    if (session.state === 'drawn') {
+      this.#giveaways()
+      this.#checks()
+    }
   }
 
   draw(session) {
@@ -151,7 +157,7 @@ export class SessionCard {
         ),
       ),
     )
-    if (session.state !== 'drawn') fill(this.found)
+    if (session.state !== 'drawn') for (const part of [this.found, this.checks]) fill(part)
     fill(this.actions, this.#verbs())
   }
 
@@ -252,6 +258,19 @@ export class SessionCard {
     })
   }
 
+  /** Show what preceded the session and, unless this person scores in it, the fingerprints of the sources. */
+  #checks() {
+    return this.#showErrors(async () => {
+      const { id, mine } = this.session
+      const under = `/api/blind/sessions/${id}`
+      const [history, prints] = await Promise.all([
+        getJSON(`${under}/history`),
+        mine ? null : getJSON(`${under}/fingerprints`),
+      ])
+      if (this.session.state === 'drawn') fill(this.checks, prints && fingerprintWords(prints), historyWords(history))
+    })
+  }
+
   async #showErrors(act) {
     try {
       await act()
@@ -269,7 +288,7 @@ function giveawayWords({ item, source, step, words, kind, sentence }) {
   return h(
     'li',
     {},
-    h('span.muted', {}, `#${item} by ${source}, step ${step} · ${kind}`),
+    h('span.muted', {}, `#${item} by ${source}, ${step ? `step ${step}` : 'first picture'} · ${kind}`),
     h('q', {}, sentence.slice(0, at), h('mark', {}, words), sentence.slice(at + words.length)),
   )
 }

@@ -89,6 +89,25 @@ function asStep({ id, kind, text, ...more }, side) {
   }
 }
 
+/**
+ * The places of a session that can be opened: the first one without an answer, and the last few before it, whose
+ * answers can be changed. The server has the same rule. `first` is one after the last if all are answered.
+ * @param {any[]} places in order @returns {{first: number, from: number, changeable: number}} numbers of places
+ */
+export function openPlaces(places) {
+  const present = places.find((place) => !place.answered)
+  const last = places[places.length - 1]
+  const first = present ? present.place : last.place + 1
+  const { changeable } = present ?? last
+  return { first, from: first - changeable, changeable }
+}
+
+/** Whether a place can be opened now. @param {any[]} places @param {any} place */
+export function canOpen(places, place) {
+  const { first, from } = openPlaces(places)
+  return place.place >= from && place.place <= first
+}
+
 export const CANNOT_TELL = 'cannot tell'
 
 export class Answer {
