@@ -30,6 +30,8 @@ def set_up(page: Page) -> None:
     page.get_by_role("button", name="Create session").click()
     card = page.locator(".session")
     expect(card.locator(".giveaways li", has_text="GPT-5").first).to_contain_text(TELLING.strip())
+    expect(card.locator(".checks")).to_contain_text("it takes 10 traces of each source")
+    expect(card.locator(".checks")).to_contain_text("drawn anew")
     page.get_by_role("button", name="Open for scoring").click()
     expect(card.locator("header .pill")).to_have_text("open")
 
@@ -122,6 +124,12 @@ def score_by_keyboard(page: Page) -> int:
     press("Backspace")
     press("Control+Enter")
     in_front(page, 2)
+    # Places are opened in order: this one, and the last answers before it.
+    places = page.locator(".blind .place")
+    expect(places.nth(0)).to_be_enabled()
+    expect(places.nth(2)).to_be_disabled()
+    press("]")
+    expect(page.locator(".blind .toast").last).to_contain_text("Answer this one first")
     press("[")
     in_front(page, 1)
     expect(page.locator(".blind .state")).to_have_text("saved")
@@ -149,12 +157,28 @@ def score_by_keyboard(page: Page) -> int:
             expect(spectrum).to_contain_text("right step R2")
             picture(page, "blind-pair")
         press("Enter")
-    expect(page.locator(".blind .notice.done")).to_contain_text(f"All {count} are answered")
+    expect(page.locator(".blind .notice.done")).to_contain_text(f"All {count} are answered. You can change the last")
+    expect(page.locator(".blind .place").first).to_be_disabled()
     return count
 
 
 def chosen(page: Page, scale: str) -> Locator:
     return page.locator(f"[data-scale={scale}] .option.chosen")
+
+
+def test_training_items_come_with_a_banner(chromium: Browser, tmp_path: Path) -> None:
+    db = team(tmp_path / "annotations.db", two_sources(2))
+    with Store.open(db) as store:
+        plan = Plan("practice", ("SA",), each=1, items=(1, 2), training=(3,))
+        store.blind.sessions.open("CO", store.blind.sessions.create("CO", plan, "the drawing").id, "the opening")
+    banner = "Practice: this one does not count"
+    with serving(db) as url, blind(chromium, url, "SA") as page:
+        in_front(page, 1)
+        expect(page.locator(".blind .item")).to_contain_text(banner)
+        for key in ("3", "3", "Enter"):
+            page.keyboard.press(key)
+        in_front(page, 2)
+        expect(page.locator(".blind .item")).not_to_contain_text(banner)
 
 
 def test_an_answer_is_kept_while_the_server_does_not_answer(chromium: Browser, tmp_path: Path) -> None:

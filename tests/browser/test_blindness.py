@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import base64
+import io
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Page
 
+from agent import plot, tool
 from reviewer.blind.plan import Plan
-from reviewer.store import Store
+from reviewer.blind.titles import has_neutral_title
+from reviewer.store import Draft, Store
 from tests.browser.support.blind_app import blind, in_front
 from tests.browser.support.review_app import serving
 from tests.browser.support.wire import relayed
 from tests.support.blind_campaign import OMEGA, SETTINGS, ZETA, team, two_sources
+
+PNG = b"\x89PNG\r\n\x1a\n"
 
 pytestmark = pytest.mark.browser
 
@@ -32,12 +39,24 @@ def _unpacked(body: bytes) -> bytes:
 
 @pytest.fixture
 def session(tmp_path: Path) -> Path:
-    """An open session with one scorer: scores of eight traces and preferences of four pairs, with hidden repeats."""
-    db = team(tmp_path / "annotations.db", two_sources(4))
+    """An open session with one scorer: scores of eight traces and preferences of four pairs, with hidden repeats.
+
+    The first picture of one source's traces was kept, as published: with the name of the file as its title.
+    """
+    drafts = [_with_file_name_in_picture(d) if d.trajectory.drafter.name == ZETA else d for d in two_sources(4)]
+    db = team(tmp_path / "annotations.db", drafts)
     with Store.open(db) as store:
         plan = Plan("zq-session", ("SA",), mode="both", each=1, repeats=1, seed=3)
         store.blind.sessions.open("CO", store.blind.sessions.create("CO", plan, "the drawing").id, "the opening")
     return db
+
+
+def _with_file_name_in_picture(draft: Draft) -> Draft:
+    spectrum, trajectory = draft.spectrum, draft.trajectory
+    wavelength = tool.tool_wavelength(replace(spectrum, redshift=trajectory.redshift))
+    picture = plot.draw(wavelength, spectrum.flux, None, f"Spectrum: {spectrum.name}")
+    name = plot.pixels_sha256(picture)
+    return replace(draft, trajectory=replace(trajectory, overview=name), pictures={name: plot.png_bytes(picture)})
 
 
 def needles(db: Path) -> Iterator[tuple[str, bytes]]:
@@ -112,6 +131,8 @@ def test_nothing_that_reaches_a_scorers_browser_reveals_the_source(chromium: Bro
         assert not re.search(rb"\('(last-modified|etag|x-)", specific), address
         if "/picture/" in address:
             assert set(_chunks(body)) == {b"IHDR", b"IDAT", b"IEND"}, address
+            with Image.open(io.BytesIO(body[body.index(PNG) :])) as seen:
+                assert has_neutral_title(seen), address
         for word in (b'"drafter"', b'"label"', b'"item"', b'"version"', b'"source"', b'"faults"', b"LAMOST"):
             if not address.endswith("/work"):
                 assert word not in body, (word, address)
@@ -129,7 +150,7 @@ def _program(address: str) -> bool:
 
 
 def _chunks(body: bytes) -> list[bytes]:
-    at = body.index(b"\x89PNG\r\n\x1a\n") + 8
+    at = body.index(PNG) + 8
     names: list[bytes] = []
     while at < len(body) and (not names or names[-1] != b"IEND"):
         names.append(body[at + 4 : at + 8])

@@ -16,8 +16,10 @@ import pytest
 from fastapi.testclient import TestClient
 from PIL import Image, PngImagePlugin
 
+from agent import plot, tool
 from agent.trajectory import Trajectory, Zoom
 from reviewer.blind.plan import Plan
+from reviewer.blind.titles import has_neutral_title
 from reviewer.exchange.exports import NothingToExport, export
 from reviewer.store import Draft, Store
 from reviewer.web import app as server
@@ -158,6 +160,36 @@ def test_a_picture_is_sent_without_the_metadata_of_its_file(tmp_path: Path) -> N
     assert set(chunks(answer.content)) == {b"IHDR", b"IDAT", b"IEND"}
     assert ZETA.encode() in file.getvalue()
     assert ZETA.encode() not in answer.content
+
+
+def test_no_picture_has_the_name_of_its_file_as_title(tmp_path: Path) -> None:
+    """Kept pictures of traces with and without a stored spectrum, of one session."""
+    drafts = []
+    for number, draft in enumerate(two_sources(2)):
+        seen = draft.spectrum
+        drawn = plot.draw(tool.tool_wavelength(seen), seen.flux, None, f"Spectrum: {seen.name}")
+        assert not has_neutral_title(drawn)
+        name = plot.pixels_sha256(drawn)
+        made = replace(draft.trajectory, overview=name)
+        if number >= 2:
+            zooms = tuple(replace(s, picture=name) if isinstance(s, Zoom) else s for s in made.steps)
+            made, seen = replace(made.with_steps(zooms), spectrum_sha256=None), None
+        drafts.append(Draft(made, seen, pictures={name: plot.png_bytes(drawn)}))
+    shown = 0
+    with Store.open(team(tmp_path / "a.db", drafts)) as store:
+        opened(store, Plan("one", ("SA",), each=1, items=(1, 2, 3, 4)))
+        client = client_of(server.build(store, local=True), "SA")
+        (work,) = client.get("/api/blind/work").json()
+        for place in work["places"]:
+            sheet = client.get(f"/api/blind/sheet/{place['token']}").json()
+            for number in range(1 + sum(step["picture"] is not None for step in sheet["traces"][0]["steps"])):
+                answer = client.get(f"/api/blind/sheet/{place['token']}/picture/0/{number}")
+                with Image.open(BytesIO(answer.content)) as seen_there:
+                    assert has_neutral_title(seen_there)
+                shown += 1
+            body = {"coherence": 3, "consistency": 3, "key": key()}
+            assert client.post(f"/api/blind/sheet/{place['token']}/score", json=body).status_code == 200
+    assert shown > 8
 
 
 @pytest.mark.parametrize("path", ["/picture/2/0", "/picture/-1/0", "/picture/0/99", "/picture/0/-1"])
