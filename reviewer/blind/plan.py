@@ -4,11 +4,12 @@ name the field, or made from the ``session.json`` of an earlier report. Also the
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Protocol, get_args
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass as checked_dataclass
@@ -239,6 +240,24 @@ class Plan:
         trained = sorted(set(self.training) & {*self.items, *gold_items})
         if trained:
             raise PlanError("training", ", ".join(map(str, trained)), "items that are neither scored nor gold")
+
+
+ANALYSIS_VERSION = "1"
+"""Changes when the report makes the primary analysis in another way."""
+
+
+class _WithJSON(Protocol):
+    def to_json(self) -> dict[str, Any]: ...
+
+
+def analysis_sha256(plan: Plan, rubric: _WithJSON) -> str:
+    """Return the SHA-256 of plan, rubric and analysis version as canonical JSON: sorted keys, no spaces, UTF-8.
+
+    It is logged when the session opens, and printed in the report.
+    """
+    frozen = {"plan": plan.to_json(), "rubric": rubric.to_json(), "version": ANALYSIS_VERSION}
+    text = json.dumps(frozen, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _plan_error(problem: Problem) -> PlanError:

@@ -14,7 +14,7 @@ from agent.trajectory import Trajectory
 from agent.trajectory.steps import step_from_json
 from reviewer.blind.leaks import PICTURE_LEAK, Leak, authored_text, leaks_in_steps, sentence_with
 from reviewer.blind.pictures import revealing_pictures
-from reviewer.blind.plan import Assignment, Candidate, Plan, SampledSession
+from reviewer.blind.plan import Assignment, Candidate, Plan, SampledSession, analysis_sha256
 from reviewer.blind.rubric import Rubric, rubric
 from reviewer.blind.sampling import sample
 from reviewer.blind.sheet import Question
@@ -26,12 +26,12 @@ from reviewer.store.spectra import Spectra
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 
 _CANDIDATES = """
-SELECT i.id, s.version, i.drafter_kind, i.drafter_name, i.task,
+SELECT i.id, s.version, i.drafter_kind, i.drafter_name, i.task, i.label, s.survey,
        -- The spectrum in the medium that a person stated, where the version says so.
        CASE WHEN EXISTS (SELECT 1 FROM versions m WHERE m.item = i.id AND m.reason LIKE 'medium stated:%')
             THEN json_extract(v.body, '$.spectrum.sha256') ELSE i.spectrum END AS spectrum
 FROM standings s JOIN items i ON i.id = s.item JOIN versions v ON v.id = s.version
-WHERE s.state <> 'withdrawn' AND (i.id IN (SELECT value FROM json_each(:gold)) OR (
+WHERE s.state <> 'withdrawn' AND (i.id IN (SELECT value FROM json_each(:named)) OR (
     (:items = '[]' OR i.id IN (SELECT value FROM json_each(:items)))
     AND (:sources = '[]' OR s.drafter IN (SELECT value FROM json_each(:sources)))
     AND (:tasks = '[]' OR s.task IN (SELECT value FROM json_each(:tasks)))
@@ -57,6 +57,21 @@ UNION SELECT item, person FROM verdicts WHERE person IN (SELECT value FROM json_
 UNION SELECT item, person FROM inspections WHERE person IN (SELECT value FROM json_each(:people))
 """
 
+# Who wrote an item before it was imported here; a search for the key costs less than reading the JSON.
+_WROTE_BEFORE = """
+SELECT v.item, a.value AS person FROM versions v, json_each(v.body, '$.authors') a
+WHERE v.item IN (SELECT value FROM json_each(:items)) AND v.number = 1 AND instr(v.body, '"authors":[') > 0
+      AND a.value IN (SELECT value FROM json_each(:people))
+"""
+
+# Who was shown an item in an earlier session, whether or not they answered.
+_EXPOSED = """
+SELECT DISTINCT v.item, a.scorer FROM blind_assignments a
+JOIN versions v ON v.id = a.version OR v.id = a.on_the_right
+WHERE a.scorer IN (SELECT value FROM json_each(:people))
+  AND a.session IN (SELECT session FROM blind_states WHERE state = 'open')
+"""
+
 
 class Sessions:
     """Blind sessions, managed by coordinators. ``by`` None stands for the owner of the file."""
@@ -65,7 +80,7 @@ class Sessions:
         self._database = database
 
     def candidates(self, by: str | None, plan: Plan, progress: Callable[[int], None] | None = None) -> list[Candidate]:
-        """Return the items that fit the plan, and its gold items, at their current versions.
+        """Return the items that fit the plan, and its gold and training items, at their current versions.
 
         Texts are searched for leaks only if the plan leaves such texts out.
 
@@ -77,9 +92,12 @@ class Sessions:
             require_coordinator(db, by)
             people = [find_person(db, scorer) for scorer in plan.scorers]
             barred: dict[int, set[str]] = defaultdict(set)
-            for item, person in db.execute(INVOLVED, {"people": json.dumps(plan.scorers)}):
-                barred[item].add(person)
+            exposed: dict[int, set[str]] = defaultdict(set)
             rows = db.execute(_CANDIDATES, _parameters(plan)).fetchall()
+            whom = {"people": json.dumps(plan.scorers), "items": json.dumps([row["id"] for row in rows])}
+            for query, found in ((INVOLVED, barred), (_WROTE_BEFORE, barred), (_EXPOSED, exposed)):
+                for item, person in db.execute(query, whom):
+                    found[item].add(person)
             for row in rows:
                 if row["drafter_kind"] == "person":
                     name = row["drafter_name"].casefold()
@@ -96,6 +114,9 @@ class Sessions:
                 spectrum=row["spectrum"],
                 barred=frozenset(barred.get(row["id"], ())),
                 gives_away=row["version"] in leaking,
+                survey=row["survey"],
+                label=row["label"],
+                exposed=frozenset(exposed.get(row["id"], ())),
             )
             for row in rows
         ]
@@ -144,8 +165,7 @@ class Sessions:
                     raise NotAllowed(f"Session {session_id} is {session.state}; only a new session can be opened.")
                 self._require_all_active(db, session.plan.scorers)
                 _refuse_newly_involved(db, session)
-                text = json.dumps(rubric().to_json(), ensure_ascii=False)
-                self._append_state(db, key, session_id, "open", text, by)
+                self._append_state(db, key, session_id, "open", rubric(), by, analysis_sha256(session.plan, rubric()))
         return self.get(by, session_id)
 
     def close(self, by: str | None, session_id: int, key: str) -> BlindSession:
@@ -255,14 +275,17 @@ class Sessions:
         key: str,
         session_id: int,
         state: BlindState,
-        rubric_text: str | None,
+        words: Rubric | None,
         by: str | None,
+        analysis: str = "",
     ) -> None:
         at = stamp(self._database.now())
-        row = {"key": key, "session": session_id, "state": state, "rubric": rubric_text, "person": by, "at": at}
+        text = None if words is None else json.dumps(words.to_json(), ensure_ascii=False)
+        row = {"key": key, "session": session_id, "state": state, "rubric": text, "person": by, "at": at}
         number = insert(db, "blind_states", row)
         what = "blind session opened" if state == "open" else "blind session closed"
-        self._database.log(db, by, what, f"session {session_id}", facts={"blind_states": number})
+        details = {"analysis_plan_sha256": analysis} if analysis else {}
+        self._database.log(db, by, what, f"session {session_id}", details, {"blind_states": number})
 
     def _changed_first(self, db: Transaction, key: str, by: str | None, session_id: int, state: BlindState) -> bool:
         """Return whether this change is stored under this key already. :raises KeyReused: another change is"""
@@ -306,7 +329,7 @@ def in_body(body: str) -> tuple[tuple[int, Leak, str], ...]:
 
 def _parameters(plan: Plan) -> dict[str, Any]:
     lists = {name: list(getattr(plan, name)) for name in ("items", "sources", "tasks")}
-    lists |= {"gold": [gold.item for gold in plan.gold], "states": list(plan.filter.states)}
+    lists |= {"named": [*(gold.item for gold in plan.gold), *plan.training], "states": list(plan.filter.states)}
     return {**asdict(plan.filter), **{name: json.dumps(values) for name, values in lists.items()}}
 
 
