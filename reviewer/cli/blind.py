@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from reviewer.store import BlindProgress, BlindSession, Store
     from reviewer.store.blind.values import LeakFound
 
-_FIELDS = ("name", "scorers", "mode", "sources", "tasks", "items", "number", "each", "repeats", "seed")
+_FIELDS = (
+    *("name", "scorers", "mode", "sources", "tasks", "items", "design", "strata", "number", "each", "repeats", "seed"),
+    *("training", "earlier"),
+)
+_ANALYSIS = ("dimension", "margin", "gold_within", "repeats_within_1", "without_revealing", "stopping")
 _FILTER = ("states", "survey", "snr_min", "snr_max", "batch", "simulated")
 
 
@@ -40,6 +44,7 @@ def add_draw(parser: ArgumentParser) -> None:
         help="score the same texts as an earlier session, from its report; --scorers has the new scorers",
     )
     _add_plan(parser)
+    _add_analysis(parser)
     _add_filter(parser)
     add_common(parser)
 
@@ -52,17 +57,75 @@ def _add_plan(parser: ArgumentParser) -> None:
     parser.add_argument("--tasks", nargs="+", metavar="KEY", help="only these tasks (all)")
     parser.add_argument("--items", nargs="+", type=at_least_one, metavar="N", help="exactly these items")
     parser.add_argument(
+        "--design",
+        choices=("same spectra", "separate"),
+        help="a trace of every source of the same spectra, or of each source for itself (same spectra)",
+    )
+    parser.add_argument(
+        "--strata",
+        nargs="+",
+        choices=("survey", "label"),
+        metavar="WHAT",
+        help="--number holds per task and per survey, label",
+    )
+    parser.add_argument(
         "--number",
         type=at_least_one,
         metavar="N",
-        help="traces per source and task, pairs per two sources (the largest equal number)",
+        help="spectra per stratum; separate: traces per source and stratum (all)",
     )
-    parser.add_argument("--each", type=at_least_one, metavar="N", help="scorers per item (2)")
+    parser.add_argument("--each", type=at_least_one, metavar="N", help="scorers per spectrum (2)")
     parser.add_argument(
         "--repeats", type=_non_negative_integer, metavar="N", help="items that are shown again to each scorer (0)"
     )
     parser.add_argument("--seed", type=_non_negative_integer, metavar="N", help="seed of the sampling (1)")
+    parser.add_argument(
+        "--training", nargs="+", type=at_least_one, metavar="N", help="items that everybody scores first; not counted"
+    )
+    parser.add_argument(
+        "--earlier",
+        choices=("declare", "bar"),
+        help="people who saw a trace in an earlier session: declared in the report, or barred from it (declare)",
+    )
     parser.add_argument("--leave-out-giveaways", action="store_true", help="leave out texts that reveal their author")
+
+
+def _add_analysis(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("the analysis plan", "frozen when the session opens, and printed in the report")
+    group.add_argument(
+        "--primary",
+        dest="dimension",
+        choices=("coherence", "consistency"),
+        help="dimension of the primary comparison (consistency)",
+    )
+    group.add_argument(
+        "--compare", nargs=2, metavar="SOURCE", help="sources of the primary comparison (the first two of --sources)"
+    )
+    group.add_argument(
+        "--margin", type=float, metavar="X", help="differences below it do not matter: tests equivalence"
+    )
+    group.add_argument(
+        "--exclude-gold-below",
+        dest="gold_within",
+        type=float,
+        metavar="SHARE",
+        help="exclude scorers with a smaller share of gold scores within the tolerance",
+    )
+    group.add_argument(
+        "--exclude-repeats-below",
+        dest="repeats_within_1",
+        type=float,
+        metavar="SHARE",
+        help="exclude scorers with a smaller share of repeated scores at most 1 apart",
+    )
+    group.add_argument(
+        "--exclude-revealing",
+        dest="without_revealing",
+        action="store_const",
+        const=True,
+        help="exclude traces that reveal their author from the primary analysis",
+    )
+    group.add_argument("--stopping", metavar="TEXT", help="when the session will be closed")
 
 
 def _add_filter(parser: ArgumentParser) -> None:
@@ -123,6 +186,12 @@ def _plan(arguments: Namespace, data: dict[str, Any]) -> Plan:
     data |= _given(arguments, _FIELDS)
     if arguments.leave_out_giveaways:
         data["giveaways"] = "leave out"
+    planned = _given(arguments, _ANALYSIS)
+    if arguments.compare:
+        planned |= dict(zip(("first", "second"), arguments.compare, strict=True))
+    analysis_there = data.get("analysis", {})
+    if planned and isinstance(analysis_there, dict):
+        data["analysis"] = analysis_there | planned
     chosen = _given(arguments, _FILTER)
     filter_there = data.get("filter", {})
     if chosen and isinstance(filter_there, dict):
@@ -195,7 +264,8 @@ def add_open(parser: ArgumentParser) -> None:
 def run_open(arguments: Namespace) -> int:
     with opened(arguments.db, must_exist=True) as store:
         session = store.blind.sessions.open(arguments.by, arguments.session, uuid4().hex)
-    print_result(arguments, session_json(session), headline(session))
+    frozen = f"analysis plan frozen, SHA-256 {session.analysis_sha256}"
+    print_result(arguments, session_json(session), f"{headline(session)}\n{frozen}")
     return DONE
 
 

@@ -80,6 +80,7 @@ def session_json(session: BlindSession) -> dict[str, Any]:
         "plan": session.plan.to_json(),
         "notes": list(session.notes),
         "drawn_by": session.drawn_by,
+        "analysis_sha256": session.analysis_sha256,
         **{name: None if at is None else at.isoformat() for name, at in times.items()},
     }
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from agent.trajectory import Trajectory
 from reviewer.blind.leaks import Leak
-from reviewer.blind.plan import Kind, Plan
+from reviewer.blind.plan import Kind, Plan, analysis_sha256
 from reviewer.blind.rubric import Rubric
 from reviewer.blind.sheet import Question
 
@@ -36,6 +36,11 @@ class BlindSession:
     rubric: Rubric | None = None
     opened_at: datetime | None = None
     closed_at: datetime | None = None
+
+    @property
+    def analysis_sha256(self) -> str | None:
+        """The hash of the analysis plan, which is frozen when the session opens; None before."""
+        return None if self.rubric is None else analysis_sha256(self.plan, self.rubric)
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import asdict
+from itertools import combinations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Response
 from fastapi.responses import HTMLResponse
+from pydantic import Field
 
 from reviewer.blind.pictures import count_states
 from reviewer.blind.plan import Assignment, Plan, SampledSession
@@ -27,6 +29,10 @@ def coordinator(person: PersonDep) -> Person:
 
 
 NOT_KEPT = {"Cache-Control": "no-store"}
+POWER_DIFFERENCES = (0.3, 0.5)
+POWER_SIMULATIONS = 100
+POWER_SPECTRA = 120
+"""Simulating more takes longer than a person waits."""
 
 InCharge = Annotated[Person, Depends(coordinator)]
 
@@ -87,7 +93,29 @@ def preview(person: InCharge, context: ContextDep, sent: Planned) -> dict[str, A
             for scorer in plan.scorers
         ],
         **_what(drawn),
+        **_blocks(drawn),
     }
+
+
+class Powered(Sent):
+    spectra: Annotated[int, Field(ge=1, strict=True)]
+    scorers: Annotated[int, Field(ge=1, le=50, strict=True)]
+    each: Annotated[int, Field(ge=1, le=50, strict=True)]
+    sources: Annotated[int, Field(ge=2, le=10, strict=True)] = 2
+
+
+@router.post("/power")
+def power(person: InCharge, sent: Powered) -> dict[str, Any]:
+    """Return the power of a session of this size for two true differences, in sentences; takes some seconds."""
+    from reviewer.blind.power import power as simulated_power  # the statistics take a second to import
+
+    if sent.spectra > POWER_SPECTRA:
+        return {"sentences": [f"More than {POWER_SPECTRA} spectra: use spec-o3 blind power, it takes minutes."]}
+    found = [
+        simulated_power(sent.spectra, sent.scorers, sent.each, difference, sent.sources, simulations=POWER_SIMULATIONS)
+        for difference in POWER_DIFFERENCES
+    ]
+    return {"sentences": [one.sentence for one in found]}
 
 
 @router.get("/sessions")
@@ -172,6 +200,7 @@ def session_json(context: Context, person: Person, session: BlindSession) -> dic
         "name": session.name,
         "state": session.state,
         "plan": session.plan.to_json(),
+        "analysis_sha256": session.analysis_sha256,
         "notes": session.notes,
         "drawn_by": session.drawn_by,
         "at": {name: None if when is None else when.isoformat() for name, when in times.items()},
@@ -189,7 +218,7 @@ def _what(drawn: SampledSession) -> dict[str, Any]:
     singles: dict[int, tuple[str, str]] = {}
     pairs: dict[frozenset[int], tuple[str, str]] = {}
     for one in drawn.assignments:
-        if one.gold:
+        if one.gold or one.training:
             continue
         if one.kind == "pair":
             pairs[frozenset(shown.item for shown in one.shown)] = _pair_of(one)
@@ -199,6 +228,26 @@ def _what(drawn: SampledSession) -> dict[str, Any]:
         "scores": _table(Counter(singles.values())),
         "pairs": _table(Counter(pairs.values())),
         "gold": len({one.shown[0].item for one in drawn.assignments if one.gold}),
+    }
+
+
+def _blocks(drawn: SampledSession) -> dict[str, Any]:
+    """Count spectra by stratum, and how many of them every two scorers share. Traces without a spectrum count alone."""
+    of: dict[str, set[tuple[str, str]]] = {scorer: set() for scorer in drawn.plan.scorers}
+    strata: dict[tuple[str, str], tuple[str, ...]] = {}
+    for one in drawn.assignments:
+        if one.gold or one.training:
+            continue
+        for shown in one.shown:
+            block = (shown.task, shown.spectrum or f"item {shown.item}")
+            of[one.scorer].add(block)
+            values = {"survey": shown.survey or "no survey", "label": shown.label or "no label"}
+            strata[block] = (shown.task, *(values[name] for name in drawn.plan.strata))
+    shared = [len(of[one] & of[other]) for one, other in combinations(drawn.plan.scorers, 2)]
+    return {
+        "spectra": len(strata),
+        "strata": [{"stratum": key, "spectra": n} for key, n in sorted(Counter(strata.values()).items())],
+        "shared": {"least": min(shared), "most": max(shared)} if shared else None,
     }
 
 

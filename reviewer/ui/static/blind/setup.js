@@ -65,12 +65,16 @@ export class SetupForm {
       h(
         'div.numbers',
         {},
-        number('number', 'Items per source and class', {
-          placeholder: 'all, equally',
+        number('number', 'Spectra per class', {
+          placeholder: 'all',
           min: 1,
-          title: 'trajectories per source and class; pairs per two sources and class',
+          title: 'each with the trace of every source; also per survey or label if they are chosen below',
         }),
-        number('each', 'Scorers per item', { value: 2, min: 1 }),
+        number('each', 'Scorers per spectrum', {
+          value: 2,
+          min: 1,
+          title: 'all traces of a spectrum go to the same scorers',
+        }),
         number('repeats', 'Hidden repeats per scorer', {
           value: 0,
           min: 0,
@@ -84,6 +88,8 @@ export class SetupForm {
         people.map((one) => check('scorers', one.initials, `${one.initials} · ${one.name}`, '', 'hand')),
       ),
       this.#filter(),
+      designOf(),
+      this.#analysis(),
       h(
         'details',
         {},
@@ -179,6 +185,69 @@ export class SetupForm {
     )
   }
 
+  /** What will be analysed: frozen when the session opens. */
+  #analysis() {
+    const sources = this.#counted('source').map(([key]) => key)
+    return h(
+      'details',
+      {},
+      h('summary', {}, 'Analysis plan'),
+      h(
+        'p.muted',
+        {},
+        'Frozen when the session opens, and printed in the report. The primary comparison is tested alone; all other ' +
+          'claims are adjusted for their number.',
+      ),
+      h(
+        'div.numbers',
+        {},
+        select('dimension', 'Primary comparison in', [
+          ['consistency', 'physical consistency'],
+          ['coherence', 'coherence'],
+        ]),
+        select('first', 'of', [['', 'the first source'], ...sources.map((one) => [one, one])]),
+        select('second', 'against', [['', 'the second source'], ...sources.map((one) => [one, one])]),
+        number('margin', 'Margin of equivalence', {
+          min: 0,
+          step: 'any',
+          placeholder: 'none',
+          title: 'smaller differences do not matter, in points of the scale',
+        }),
+        number('gold_within', 'Exclude scorers: gold below', {
+          min: 0,
+          max: 1,
+          step: 'any',
+          placeholder: 'never',
+          title: 'share of gold scores within the tolerance, 0 to 1',
+        }),
+        number('repeats_within_1', 'Exclude scorers: repeats below', {
+          min: 0,
+          max: 1,
+          step: 'any',
+          placeholder: 'never',
+          title: 'share of repeated scores at most 1 apart, 0 to 1',
+        }),
+      ),
+      h(
+        'label',
+        {},
+        h('input', { type: 'checkbox', name: 'without_revealing', value: 'true' }),
+        ' Exclude traces that reveal their author from the primary analysis',
+      ),
+      h(
+        'label.field',
+        {},
+        'When the session will be closed',
+        h('input', {
+          name: 'stopping',
+          maxLength: 500,
+          placeholder: 'when every question is answered',
+          autocomplete: 'off',
+        }),
+      ),
+    )
+  }
+
   #group(title, hint, choices) {
     return h(
       'fieldset',
@@ -235,9 +304,28 @@ export class SetupForm {
     try {
       const made = await postJSON('/api/blind/preview', { plan: { ...plan, name: plan.name || 'preview' } })
       this.preview.classList.remove('old')
-      fill(this.preview, previewWords(made, this.setup.tasks))
+      const power = h('p.muted.power', {}, 'The chance to show a difference is being calculated…')
+      fill(this.preview, previewWords(made, this.setup.tasks), made.scores.length > 0 && power)
+      if (made.scores.length > 0) await this.#power(power, made, plan.each)
     } catch (error) {
       this.#refused(error)
+    }
+  }
+
+  /** Show how likely the session is to show a difference; it is simulated, which takes seconds. */
+  async #power(place, made, each) {
+    const sources = new Set(made.scores.map((one) => one.source)).size
+    const scorers = made.scorers.length
+    if (sources < 2) return place.remove()
+    try {
+      const found = await postJSON('/api/blind/power', { spectra: made.spectra, scorers, each: each ?? 2, sources })
+      fill(
+        place,
+        found.sentences.map((line) => h('span.line', {}, line)),
+      )
+    } catch (error) {
+      place.textContent = `The chance to show a difference is not known: ${error.message}`
+      if (!error.kind) throw error
     }
   }
 
@@ -271,6 +359,51 @@ export class SetupForm {
   }
 }
 
+const select = (name, label, values) =>
+  h(
+    'label',
+    {},
+    label,
+    h(
+      'select',
+      { name },
+      values.map(([value, text]) => h('option', { value }, text)),
+    ),
+  )
+
+/** How spectra are sampled, training items, and people who saw a trace before. */
+function designOf() {
+  return h(
+    'details',
+    {},
+    h('summary', {}, 'Sampling and training'),
+    h(
+      'div.numbers',
+      {},
+      select('design', 'Compare sources on', [
+        ['same spectra', 'the same spectra'],
+        ['separate', 'their own traces'],
+      ]),
+      select('strata', 'Spectra per class and', [
+        ['', '–'],
+        ['survey', 'survey'],
+        ['label', 'label'],
+        ['survey label', 'survey and label'],
+      ]),
+      select('earlier', 'Traces seen in an earlier session', [
+        ['declare', 'declare in the report'],
+        ['bar', 'do not show to that scorer'],
+      ]),
+    ),
+    h(
+      'label.field',
+      {},
+      'Training items, shown first to everybody and not counted',
+      h('input', { name: 'training', placeholder: '3, 8', inputMode: 'numeric', autocomplete: 'off' }),
+    ),
+  )
+}
+
 const check = (name, value, text, count, more = '') =>
   h(
     'label',
@@ -285,7 +418,7 @@ const check = (name, value, text, count, more = '') =>
 const number = (name, label, props) =>
   h('label', { title: props.title }, label, h('input', { ...props, name, type: 'number' }))
 
-function previewWords({ scores, pairs, gold, scorers, notes }, tasks) {
+function previewWords({ scores, pairs, gold, scorers, notes, spectra, strata, shared }, tasks) {
   const rows = (kind, table) =>
     table.map((one) =>
       h(
@@ -299,6 +432,16 @@ function previewWords({ scores, pairs, gold, scorers, notes }, tasks) {
     )
   return [
     h('h3', {}, 'Preview of the sample'),
+    h(
+      'p',
+      {},
+      `${spectra} spectra: `,
+      strata
+        .map(({ stratum: [task, ...rest], spectra: n }) => `${[tasks[task] ?? task, ...rest].join(', ')} ${n}`)
+        .join('; '),
+      '.',
+      shared && ` Every two scorers share ${[...new Set([shared.least, shared.most])].join(' to ')} spectra.`,
+    ),
     h(
       'table',
       {},
@@ -360,18 +503,39 @@ export function planOf(data) {
     repeats: numeric('repeats'),
     seed: numeric('seed'),
     giveaways: text('giveaways'),
-    items: itemsOf(text('items')),
+    items: itemsOf(text('items'), 'Items'),
     gold: goldOf(text('gold')),
+    design: some('design'),
+    strata: text('strata').split(' ').filter(Boolean),
+    training: itemsOf(text('training'), 'Training items'),
+    earlier: some('earlier'),
+    analysis: analysisOf(data),
   }
   const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined))
   return Object.keys(given).length ? { ...plan, filter: given } : plan
 }
 
-function itemsOf(text) {
+/** @param {FormData} data */
+function analysisOf(data) {
+  const text = (name) => String(data.get(name) ?? '').trim()
+  const given = {
+    dimension: text('dimension'),
+    first: text('first'),
+    second: text('second'),
+    margin: text('margin') && Number(text('margin')),
+    gold_within: text('gold_within') && Number(text('gold_within')),
+    repeats_within_1: text('repeats_within_1') && Number(text('repeats_within_1')),
+    without_revealing: data.has('without_revealing') || '',
+    stopping: text('stopping'),
+  }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
+}
+
+function itemsOf(text, where) {
   return text
     .split(/[\s,;]+/)
     .filter(Boolean)
-    .map((word) => whole(word.replace(/^#/, ''), 'Items', word))
+    .map((word) => whole(word.replace(/^#/, ''), where, word))
 }
 
 /** Read gold items, one per line: "17 5 4", "23 - 0 2". */
