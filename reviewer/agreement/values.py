@@ -263,7 +263,11 @@ def jackknife(
         return without(f"fewer than {MIN_CLUSTERS} spectra")
     if abs(value) >= 1 - 1e-12:
         return without("the value is at the end of its range")
-    left = np.array([float(statistic(np.flatnonzero(number != one)[None, :])[0]) for one in range(groups)])
+    kept = [np.flatnonzero(number != one) for one in range(groups)]
+    left = np.empty(groups)
+    for size in {len(one) for one in kept}:  # all of one length at once
+        same = [one for one in range(groups) if len(kept[one]) == size]
+        left[same] = statistic(np.stack([kept[one] for one in same]))
     if np.isnan(left).any() or (abs(left) >= 1).any():
         return without("without one of the spectra it has no value, too much is alike")
     centre = math.atanh(value)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 
-from reviewer.agreement.mixed import MIN_SCORERS, fit
+from reviewer.agreement.mixed import MIN_SCORERS
 from reviewer.agreement.ordinal import fit_ordinal
 from reviewer.agreement.preference import Votes, preference_rate
 from reviewer.agreement.values import POPULATION_SPECTRA, Estimate, holm
@@ -23,7 +23,7 @@ from reviewer.blind.analysis import (
     without_revealing,
 )
 from reviewer.blind.plan import CANNOT_TELL, DIMENSIONS, SCORES, Dimension, Kind
-from reviewer.blind.report.model import ByPopulation, differences, p_value, population, ratings
+from reviewer.blind.report.model import ByPopulation, differences, fitted, p_value, population, ratings
 from reviewer.blind.report.statistics import Names, sources
 from reviewer.blind.report.svg import two_decimals
 from reviewer.blind.results import Response, Results
@@ -198,7 +198,7 @@ class _Primary:
             return words
         scores = ratings(results, self.names, self.dimension).of(self.first, self.second)
         these = population(one) == POPULATION_SPECTRA
-        found = fit(scores, these_scorers=not these).equivalence(self.first, self.second, self.margin)
+        found = fitted(scores, these_scorers=not these).equivalence(self.first, self.second, self.margin)
         if found.detail["equivalent"]:
             ends = f"{two_decimals(found.low or 0.0)} to {two_decimals(found.high or 0.0)}"
             return f"{words}; equivalent within ±{self.margin:g} (90 % interval {ends})"

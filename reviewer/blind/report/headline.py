@@ -52,30 +52,40 @@ def _row(one: Analysis, first: bool) -> str:
     about = f"<small>{escape(one.about)}</small>" if one.about else ""
     unit = " <small>log odds</small>" if one.name == ORDINAL and one.estimate.value is not None else ""
     cells = (
-        f"{_value(one.estimate)}{unit}",
+        f"<span>{_value(one.estimate)}{unit}</span>",
         _p(p_value(one.estimate)),
         escape(_where(one.estimate)),
         *(f"{n}" for n in (one.spectra, one.scorers, one.answers)),
         escape(_sentence(one.claim)),
     )
+    return _line(one.name, about, _HEAD, cells, first)
+
+
+def _line(name: str, about: str, head: Sequence[str], cells: Sequence[str], first: bool = False) -> str:
+    """Return a row; on narrow screens each cell stands below the others, with the head of its column."""
     kind = ' class="first-row"' if first else ""
-    return (
-        f'<tr{kind}><th scope="row">{escape(one.name)}{about}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
-    )
+    tds = "".join(f'<td data-head="{escape(column)}">{cell}</td>' for column, cell in zip(head[1:], cells, strict=True))
+    return f'<tr{kind}><th scope="row">{escape(name)}{about}</th>{tds}</tr>'
 
 
 def _others(others: Sequence[Comparison]) -> str:
     if not others:
         return ""
+    head = ("comparison", "estimate (95 %)", "p", "adjusted p", "holds for", "n", "claim")
     rows = [
-        f'<tr><th scope="row">{escape(one.subject)}</th><td>{_value(one.estimate)}</td>'
-        f"<td>{_p(p_value(one.estimate))}</td><td>{_p(one.adjusted)}</td>"
-        f"<td>{escape(_where(one.estimate))}</td><td>{one.estimate.n} {escape(one.estimate.n_of)}</td>"
-        f"<td>{escape(_sentence(one.claim))}</td></tr>"
+        _line(
+            one.subject,
+            "",
+            head,
+            (
+                f"<span>{_value(one.estimate)}</span>",
+                *(_p(p_value(one.estimate)), _p(one.adjusted), escape(_where(one.estimate))),
+                *(f"{one.estimate.n} {escape(one.estimate.n_of)}", escape(_sentence(one.claim))),
+            ),
+        )
         for one in others
     ]
     tested = sum(one.adjusted is not None for one in others)
-    head = ("comparison", "estimate (95 %)", "p", "adjusted p", "holds for", "n", "claim")
     text = (
         "All other comparisons of the session. Their p values are adjusted together by Holm's method "
         f"({tested} {'test' if tested == 1 else 'tests'}), and claims follow from the adjusted ones; intervals are not "
@@ -87,8 +97,8 @@ def _others(others: Sequence[Comparison]) -> str:
 def _table(caption: str, head: Iterable[str], rows: Iterable[str]) -> str:
     heads = "".join(f'<th scope="col">{escape(one)}</th>' for one in head)
     return (
-        f'<div class="wide"><table class="headline"><caption>{escape(caption)}</caption><thead><tr>{heads}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
+        f'<h3>{escape(caption)}</h3><div class="wide"><table class="headline" aria-label="{escape(caption)}">'
+        f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -91,6 +93,21 @@ def ratings(results: Results, names: Names, dimension: Dimension) -> Ratings:
     )
 
 
+def fitted(scores: Ratings, these_scorers: bool = False) -> MixedFit:
+    """Return the fitted model; one of the last fits again, if it was of the same scores.
+
+    :raises ScoresError: there is no score
+    """
+    values = tuple(scores.values.tolist())
+    return _fitted(values, scores.spectra, scores.items, scores.scorers, scores.sources, these_scorers)
+
+
+@lru_cache(maxsize=64)
+def _fitted(values: tuple[float, ...], *fields: Any) -> MixedFit:
+    *names, these_scorers = fields
+    return fit(Ratings(np.array(values), *names), these_scorers)
+
+
 def differences(scores: Ratings, first: str, second: str) -> ByPopulation:
     """Return the difference of two sources from the scores of these two alone."""
     kept = scores.of(first, second)
@@ -99,8 +116,8 @@ def differences(scores: Ratings, first: str, second: str) -> ByPopulation:
         reason = f"no trace of {' and '.join(missing)} has a score"
         none = Estimate.undefined(reason, len(set(kept.spectra)), _DIFFERENCE, n_of="spectra")
         return ByPopulation(none, none)
-    these = fit(kept, these_scorers=True).difference(first, second)
-    return ByPopulation(fit(kept).difference(first, second), replace(these, definition=_DIFFERENCE))
+    these = fitted(kept, these_scorers=True).difference(first, second)
+    return ByPopulation(fitted(kept).difference(first, second), replace(these, definition=_DIFFERENCE))
 
 
 def means(scores: Ratings, sources: Sequence[str]) -> dict[str, ByPopulation]:
@@ -108,7 +125,7 @@ def means(scores: Ratings, sources: Sequence[str]) -> dict[str, ByPopulation]:
     none = Estimate.undefined("nobody gave a score", 0, _MEAN, n_of="spectra")
     if not len(scores.values):
         return {one: ByPopulation(none, none) for one in sources}
-    found, these = fit(scores), fit(scores, these_scorers=True)
+    found, these = fitted(scores), fitted(scores, these_scorers=True)
     return {
         one: ByPopulation(_mean(found, scores, one), replace(_mean(these, scores, one), definition=_MEAN))
         if one in found.sources

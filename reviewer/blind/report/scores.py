@@ -20,7 +20,7 @@ from reviewer.agreement.distribution import (
     score_by_correctness,
     share,
 )
-from reviewer.agreement.mixed import OF_SCORERS, Ratings, fit
+from reviewer.agreement.mixed import OF_SCORERS, Ratings
 from reviewer.agreement.pairs import PairAgreement, pair_agreement
 from reviewer.agreement.raters import Calibration, SelfConsistency, calibration, self_consistency
 from reviewer.agreement.reliability import icc_a1, icc_ak, krippendorff_alpha
@@ -31,6 +31,7 @@ from reviewer.blind.plan import DIMENSIONS, Dimension
 from reviewer.blind.report.model import (
     ByPopulation,
     differences,
+    fitted,
     means,
     ratings,
     spectrum_unit,
@@ -44,7 +45,8 @@ from reviewer.blind.results import Results, ShownTrace
 FEWEST_REPEATS = 10
 """With fewer repeats a scorer's self-consistency has no interval."""
 
-_DESCRIPTION = "description only"
+DESCRIPTION = "description only"
+"""Why a number that describes the given scores has no interval."""
 _SPREAD = (
     "Standard deviation of a random effect of the mixed model, in points of the scale: of spectra (how good all traces "
     "of a spectrum are), traces, scorers (severity), scorers by source (how much they differ about a source), and of "
@@ -160,8 +162,8 @@ def _of_dimension(results: Results, names: Names, dimension: Dimension) -> Dimen
 def _described(found: Distribution) -> Distribution:
     return replace(
         found,
-        mean=without_interval(found.mean, _DESCRIPTION),
-        median=without_interval(found.median, _DESCRIPTION),
+        mean=without_interval(found.mean, DESCRIPTION),
+        median=without_interval(found.median, DESCRIPTION),
     )
 
 
@@ -179,7 +181,7 @@ def _by_group(
 
 def _by_scorer(scores: Ratings, names: Names, first: str, second: str) -> dict[str, Estimate]:
     kept = scores.of(first, second)
-    found = fit(kept, these_scorers=True) if len(kept.values) else None
+    found = fitted(kept, these_scorers=True) if len(kept.values) else None
     own: dict[str, Estimate] = {}
     for scorer in names.scorers.values():
         n = len({one for one, who in zip(kept.spectra, kept.scorers, strict=True) if who == scorer})
@@ -195,12 +197,12 @@ def _by_scorer(scores: Ratings, names: Names, first: str, second: str) -> dict[s
 def _spread(scores: Ratings) -> dict[str, Estimate]:
     if not len(scores.values):
         return {}
-    found = fit(scores)
+    found = fitted(scores)
     of = {"rest": "scores", "trace": "traces", "spectrum": "spectra"}
 
     def deviation(name: str, variance: float) -> Estimate:
         value, n = max(0.0, variance) ** 0.5, _levels(scores, name)
-        return Estimate(value, None, None, n, _SPREAD, _DESCRIPTION, n_of=of.get(name, "scorers"))
+        return Estimate(value, None, None, n, _SPREAD, DESCRIPTION, n_of=of.get(name, "scorers"))
 
     return {name: deviation(name, variance) for name, variance in found.components.items()}
 
@@ -218,7 +220,7 @@ def _agreement(results: Results, scores: Scores) -> Agreement:
 
 
 def _severity(scores: Ratings, names: Names) -> dict[str, Estimate]:
-    found = fit(scores, these_scorers=True) if len(scores.values) else None
+    found = fitted(scores, these_scorers=True) if len(scores.values) else None
     who = {scorer for scorer, _ in found.cells} if found is not None else set()
     own: dict[str, Estimate] = {}
     for scorer in names.scorers.values():

@@ -197,7 +197,7 @@ def _pair_repeats(results: Results, names: Names) -> dict[str, Estimate]:
     """Return by scorer how often a repeated pair had the same answer; "" is all scorers, whose interval is by pair."""
     every = results.repeats("pair")
     found = {}
-    for initials, called in names.scorers.items():
+    for initials, called in names.scorers.items() if every else ():
         own = [float(_chosen_version(one) == _chosen_version(other)) for one, other in every if one.scorer == initials]
         found[called] = share(own, np.ones(len(own)), _AGAIN, none=_NO_REPEAT, n_of="pairs")
     pairs = [tables.pair_name(*(results.traces[version] for version in one.shown)) for one, _ in every]
