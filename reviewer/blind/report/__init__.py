@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from reviewer.blind.fingerprints import fingerprints
 from reviewer.blind.pictures import count_states
+from reviewer.blind.plan import analysis_sha256
 from reviewer.blind.report.answers import analysis_script, answers_csv, wrong_steps_csv
 from reviewer.blind.report.method import ReportData
 from reviewer.blind.report.page import page
@@ -58,7 +59,7 @@ def files(store: Store, by: str | None, session_id: int) -> dict[str, bytes]:
         "answers.csv": answers_csv(results, called),
         PAGE: page(material, found),
         "statistics.csv": statistics_csv(found.rows),
-        "session.json": session_json(results, called, content_hashes),
+        "session.json": session_json(results, called, content_hashes, material.analysis_sha256),
     }
     if "scores" in results.plan.kinds:
         texts["wrong_steps.csv"] = wrong_steps_csv(results, called)
@@ -113,6 +114,7 @@ def _collect(store: Store, by: str | None, session_id: int) -> tuple[ReportData,
     results = store.blind.results.of_session(by, session_id)
     material = store.blind.results.report_material(by, session_id)
     called = report_names(results, material.names)
+    analysis_hash = analysis_sha256(results.plan, results.rubric)  # of the stored plan, before scorers are renamed
     results = _comparison_renamed(results, called.results(results))
     shown = ((trace.source, trace.spectrum, material.trajectories[n]) for n, trace in sorted(results.traces.items()))
     traces = [results.traces[version] for version in counted_versions(results)]
@@ -123,6 +125,8 @@ def _collect(store: Store, by: str | None, session_id: int) -> tuple[ReportData,
         count_states(store.spectra, shown),
         fingerprints([(trace.source, trace.spectrum, material.trajectories[trace.version]) for trace in traces]),
         store.blind.checks.history(by, session_id),
+        analysis_hash,
+        material.analysis_sha256,
     )
     return data, all_statistics(results, called), material.content_hashes
 

@@ -1,4 +1,4 @@
-"""The parts of a report in words: what was scored, the method, what was left out, and the questions to scorers."""
+"""The parts of a report in words: what was scored, the method with the analysis plan, and the questions to scorers."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from agent.statistics import DEFAULT
-from reviewer.blind.analysis import primary_sources, scorer_checks
-from reviewer.blind.fingerprints import FEATURES, Fingerprints, Separation
+from reviewer.blind.analysis import primary_sources
+from reviewer.blind.fingerprints import Fingerprints
 from reviewer.blind.pictures import PICTURE_STATES, PictureState
-from reviewer.blind.plan import CANNOT_TELL, Dimension, ExposureRule, Kind, Plan
+from reviewer.blind.plan import Dimension, ExposureRule, Kind, Plan
 from reviewer.blind.report.statistics import Names, counted_versions, sources
 from reviewer.blind.results import Response, Results
 from reviewer.blind.rubric import Rubric
-from reviewer.blind.sheet import CHANGEABLE, Question, ScoreAnswer
+from reviewer.blind.sheet import CHANGEABLE, Question
 
 if TYPE_CHECKING:
     from reviewer.store.blind.values import SessionHistory
 
-_DIMENSIONS: dict[Dimension, str] = {"coherence": "coherence", "consistency": "physical consistency"}
+DIMENSION_WORDS: dict[Dimension, str] = {"coherence": "coherence", "consistency": "physical consistency"}
 _KINDS: dict[Kind, str] = {"scores": "traces to score", "pair": "pairs to compare"}
 
 
@@ -33,6 +33,8 @@ class ReportData:
     :param pictures: how many pictures of each source were shown in which state
     :param fingerprints: how well a program tells the sources apart; None if that was not measured
     :param history: what preceded the session; None if that is not known
+    :param analysis_sha256: of the stored plan; ``logged_sha256``: as it was logged when the session opened, None if it
+        was not
     """
 
     results: Results
@@ -41,6 +43,8 @@ class ReportData:
     pictures: Mapping[str, Counter[PictureState]]
     fingerprints: Fingerprints | None = None
     history: SessionHistory | None = None
+    analysis_sha256: str = ""
+    logged_sha256: str | None = None
 
 
 def scored_traces(material: ReportData) -> str:
@@ -65,7 +69,7 @@ def scored_traces(material: ReportData) -> str:
         f"{simulated} of them ({share}) of simulated spectra. The sources are named here and were named to "
         "no scorer before the session closed. Gold items are not among them."
     )
-    return f"<p>{escape(text)}</p>{_table(head, rows)}"
+    return f"<p>{escape(text)}</p>{table(head, rows)}"
 
 
 def method(material: ReportData) -> str:
@@ -107,7 +111,7 @@ _EARLIER: dict[ExposureRule, str] = {
 def _sampling(plan: Plan) -> str:
     """Return how the traces were selected, in sentences."""
     if plan.items:
-        return f"The {_many(len(plan.items), 'item')} were named by the coordinator."
+        return f"The {many(len(plan.items), 'item')} were named by the coordinator."
     strata = ["task", *plan.strata]
     filters = [f"{name} {value}" for name, value in plan.to_json()["filter"].items() if value not in (None, ())]
     filtered = f" Filter: {', '.join(filters)}." if filters else ""
@@ -126,7 +130,7 @@ def _sampling(plan: Plan) -> str:
 
 def _assignment(plan: Plan) -> str:
     """Return who got what; the sentence goes on."""
-    scorers = f"{plan.each} of {_many(len(plan.scorers), 'scorer')}"
+    scorers = f"{plan.each} of {many(len(plan.scorers), 'scorer')}"
     if plan.design == "same spectra":
         return f"All traces of a spectrum were shown to the same {scorers} (unless one was barred from some of them)"
     return f"Each trace was shown to {scorers}"
@@ -134,7 +138,7 @@ def _assignment(plan: Plan) -> str:
 
 def _training(plan: Plan) -> str:
     return (
-        f"Each scorer began with the same {_many(len(plan.training), 'training item')}, in the same order; they are "
+        f"Each scorer began with the same {many(len(plan.training), 'training item')}, in the same order; they are "
         "in no result."
     )
 
@@ -147,8 +151,8 @@ def _blindness(material: ReportData) -> str:
     drawn, replaced, unchanged = (states[state] for state in PICTURE_STATES)
     return (
         "Scorers saw steps, windows, pictures and spectrum under random names; the page named no source, model, label, "
-        f"file or time. Texts were shown word for word: {revealing} of {_many(len(traces), 'trace')} have words that "
-        f"may reveal their author. Of {_many(states.total(), 'picture')} {drawn} were drawn anew from the spectrum, of "
+        f"file or time. Texts were shown word for word: {revealing} of {many(len(traces), 'trace')} have words that "
+        f"may reveal their author. Of {many(states.total(), 'picture')} {drawn} were drawn anew from the spectrum, of "
         f"{replaced} the title was replaced, and {unchanged} were shown unchanged, with whatever title they had."
     )
 
@@ -160,7 +164,7 @@ def _analysis_plan(material: ReportData) -> str:
     both = "fewer than two sources" if compared is None else f"{compared[0]} less {compared[1]}"
     if compared is not None and "scores" not in results.plan.kinds:
         both = f"preference for {compared[0]} over {compared[1]}"
-    what = f"{_DIMENSIONS[plan.dimension]}: {both}" if "scores" in results.plan.kinds else both
+    what = f"{DIMENSION_WORDS[plan.dimension]}: {both}" if "scores" in results.plan.kinds else both
     default = "" if plan.first is not None or compared is None else " (the first two sources, as the plan names none)"
     margin = "none, so equivalence is not tested" if plan.margin is None else f"{plan.margin:g} points"
     rules = [
@@ -181,126 +185,21 @@ def _analysis_plan(material: ReportData) -> str:
     ]
     return (
         f"<h3>Analysis plan, frozen on {results.opened_at:%Y-%m-%d}</h3>"
-        "<p>Everything that is not the primary comparison is exploratory.</p>"
-        f"{_table(['part', 'plan'], rows)}"
+        f"<p>{_hash(material)} Everything that is not the primary comparison is exploratory.</p>"
+        f"{table(['part', 'plan'], rows)}"
     )
 
 
-def exclusions(material: ReportData) -> str:
-    """Return what is not in the results, or may weaken them, with reasons and numbers."""
-    results, plan = material.results, material.results.plan
-    firsts = [one for kind in plan.kinds for one in results.first(kind)]
-    training = [one for one in results.responses if one.training]
-    gold = results.gold()
-    unable = {
-        what: sum(getattr(one.answer, key) == CANNOT_TELL for one in firsts if isinstance(one.answer, ScoreAnswer))
-        for key, what in _DIMENSIONS.items()
-    }
-    revealing = sum(trace.reveals for trace in results.traces.values())
-    rule = "excluded from the sample" if plan.giveaways == "leave out" else "included and flagged"
-    primary = "excluded from" if plan.analysis.without_revealing else "part of"
-    exposed = sum(one.exposed for one in firsts)
-    silent = sum(one.answer is None for one in firsts)
-    repeats = sum(one.repeat_of is not None for one in results.responses)
-    items, trained = ({one.shown[0] for one in shown} for shown in (gold, training))
-    rows: list[Sequence[object]] = [
-        ("scorers barred from a trace", len(material.barred), "they worked on it before it was sampled"),
-        ("assignments without an answer", silent, f"of {len(firsts)}; they have no score"),
-        ("showings of training items", len(training), f"{len(trained)} training items; in no result"),
-        ("repeated showings", repeats, "in self-consistency only"),
-        ("showings of gold items", len(gold), f"{len(items)} gold items; in calibration only"),
-        *((f"“cannot tell”, {what}", n, "an answer, but no score") for what, n in unable.items()),
-        (
-            "traces that reveal their author",
-            revealing,
-            f"by the plan such traces are {rule}, and {primary} the primary analysis",
-        ),
-        *(
-            (f"pictures: {state}", sum(of.values()), _by_source(of))
-            for state in PICTURE_STATES
-            for of in ({source: counts[state] for source, counts in material.pictures.items() if counts[state]},)
-        ),
-        (
-            "showings of traces seen in an earlier session",
-            exposed,
-            f"of {len(firsts)}; part of the results, and the analysis is repeated without them",
-        ),
-        ("answers that were changed", sum(one.changes > 0 for one in results.responses), "the last one counts"),
-    ]
-    notes = "".join(f"<li>{escape(material.names.note(one))}</li>" for one in results.notes)
-    notes_html = f"<h3>Notes of the sampling</h3><ul>{notes}</ul>" if notes else ""
-    table = _table(["what", "number", "treatment"], [list(map(str, row)) for row in rows])
-    return f"{table}{_excluded_scorers(material)}{_history(material)}{notes_html}"
-
-
-def _history(material: ReportData) -> str:
-    """Return which sessions preceded this one: many that were not opened may mean that a sample was chosen."""
-    history = material.history
-    if history is None:
-        return ""
-    discarded = sum(one.discarded is not None for one in history.unopened)
-    unopened = (
-        f"Sessions with a source and task in common that were created before and not opened: {len(history.unopened)}, "
-        f"of which {discarded} were closed without opening."
-    )
-    if not history.earlier:
-        return f"<h3>Earlier sessions</h3><p>{escape(unopened)} No earlier session showed these traces.</p>"
-    called = material.names.scorers
-    rows = [
-        [
-            str(one.session),
-            f"{one.opened:%Y-%m-%d}",
-            str(one.items),
-            ", ".join(sorted((called[who] for who in one.scorers if who in called), key=_number)) or "none",
-        ]
-        for one in history.earlier
-    ]
-    table = _table(["earlier session", "opened", "traces of this one", "scorers of this one"], rows)
-    return f"<h3>Earlier sessions</h3><p>{escape(unopened)}</p>{table}"
-
-
-def _number(called: str) -> int:
-    return int(called.removeprefix("S"))
-
-
-def fingerprint_tables(found: Fingerprints) -> str:
-    """Return how well a program tells the sources apart, and the features that it uses, by source."""
-
-    def auc(one: Separation) -> str:
-        if one.auc is None:
-            return f"undefined: {one.reason}"
-        ends = "" if one.low is None or one.high is None else f" ({one.low:.2f} to {one.high:.2f})"
-        return f"{one.auc:.2f}{ends}"
-
-    kinds = (("layout", found.layout), ("wording", found.wording), ("both", found.both))
-    named = [*found.traces]
-    features = [[words, *(f"{found.medians[source][key]:.3g}" for source in named)] for key, words in FEATURES.items()]
-    return (
-        f"<p>{escape(found.sentence)} Scorers see the same things, and may learn which traces are of one source. The "
-        "AUC is of a logistic regression for spectra that it was not trained on.</p>"
-        f"{_table(['from', 'AUC (95 % interval)'], [[name, auc(one)] for name, one in kinds])}"
-        f"{_table(['median', *named], features)}"
-    )
-
-
-def _by_source(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{source} {n}" for source, n in sorted(counts.items()))
-
-
-def _excluded_scorers(material: ReportData) -> str:
-    """Return the checks of each scorer by the rules of the analysis plan; empty without rules."""
-    checks = scorer_checks(material.results)
-    if not any(checks.values()):
-        return ""
-    rows = [
-        [
-            called,
-            "; ".join(map(str, checks[initials])),
-            "excluded" if any(c.failed for c in checks[initials]) else "kept",
-        ]
-        for initials, called in material.names.scorers.items()
-    ]
-    return f"<h3>Scorers by the rules of the analysis plan</h3>{_table(['scorer', 'checks', 'primary analysis'], rows)}"
+def _hash(material: ReportData) -> str:
+    """Return the hash of the analysis plan in a sentence, and whether it is the one that was logged."""
+    if material.logged_sha256 is None:
+        return f"SHA-256 {material.analysis_sha256}; none was logged when the session opened."
+    if material.logged_sha256 != material.analysis_sha256:
+        return (
+            f"SHA-256 {material.analysis_sha256}. When the session opened, {material.logged_sha256} was logged: the "
+            "plan, or the version of the analysis, is not the one of that day."
+        )
+    return f"SHA-256 {material.analysis_sha256}, logged when the session opened."
 
 
 def rubric_text(rubric: Rubric, questions: Mapping[str, Question]) -> str:
@@ -309,7 +208,7 @@ def rubric_text(rubric: Rubric, questions: Mapping[str, Question]) -> str:
     for scale in rubric.scales:
         html.append(f"<h3>{escape(scale.title)}</h3><p>{escape(scale.question)}</p>")
         html.append(
-            _table(
+            table(
                 ["score", "words", "origin of the words", "meaning (ours)"],
                 [
                     [str(one.score), one.short, "published, quoted second-hand" if one.published else "ours", one.text]
@@ -320,7 +219,7 @@ def rubric_text(rubric: Rubric, questions: Mapping[str, Question]) -> str:
     unable = rubric.cannot_tell
     html.append(f"<p><b>{escape(unable.short)}</b>: {escape(unable.text)}</p>")
     html.append(f"<h3>Pairs</h3><p>{escape(rubric.preference_question)}</p>")
-    html.append(_table(["answer", "meaning"], [[one.short, one.text] for one in rubric.choices]))
+    html.append(table(["answer", "meaning"], [[one.short, one.text] for one in rubric.choices]))
     for key, question in sorted(questions.items()):
         text = question.question.replace("**", "")  # bold in a prompt, asterisks here
         html.append(f"<h3>The question of {escape(question.title or key)}</h3><p>{escape(text)}</p>")
@@ -345,7 +244,7 @@ def _progress(material: ReportData) -> str:
         own = [one for one in results.responses if one.scorer == initials]
         rows.append([called, *(f"{_answered(own, kind)}" for kind in results.plan.kinds)])
     head = ["scorer", *(f"{_KINDS[kind]}: answered" for kind in results.plan.kinds)]
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def _answered(own: Sequence[Response], kind: Kind) -> str:
@@ -362,11 +261,13 @@ def _and(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def _many(count: int, what: str) -> str:
+def many(count: int, what: str) -> str:
+    """Return ``1 trace`` or ``2 traces``."""
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table as HTML; the first cell of a row is its heading."""
     heads = "".join(f'<th scope="col">{escape(one)}</th>' for one in head)
     body = "".join(
         f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(one)}</td>" for one in more)}</tr>'

@@ -11,11 +11,13 @@ from string import Template
 from reviewer.agreement.values import Estimate
 from reviewer.blind.report import figures
 from reviewer.blind.report.claims import TITLES
+from reviewer.blind.report.exclusions import exclusions, fingerprint_tables
 from reviewer.blind.report.figures import figure
 from reviewer.blind.report.headline import all_figures, headline
 from reviewer.blind.report.judge_table import judge_settings
-from reviewer.blind.report.method import ReportData, exclusions, fingerprint_tables, method, rubric_text, scored_traces
+from reviewer.blind.report.method import ReportData, method, rubric_text, scored_traces
 from reviewer.blind.report.model import p_value
+from reviewer.blind.report.scores import DESCRIPTION
 from reviewer.blind.report.summary import summary
 from reviewer.blind.report.svg import p_text, two_decimals
 from reviewer.blind.report.tables import ALL_TRACES, Row, Statistics
@@ -73,7 +75,7 @@ CAPTIONS = {
     "surveys": "By source and survey",
     "differences": "Difference of sources",
     "by scorer": "Difference by scorer",
-    "spread": "Spread of the scores",
+    "spread": "Variance components",
     "agreement": "All scorers together",
     "two scorers": "Two scorers at a time",
     "severity": "Severity",
@@ -233,6 +235,8 @@ def _cell(one: Estimate | None) -> str:
     if one.value is None:
         return f"<td>undefined<small>{escape(one.reason)}; {escape(n)}</small></td>"
     value = f'<span class="value">{two_decimals(one.value)}</span>'
+    if one.reason == DESCRIPTION:
+        return f"<td>{value}<small>{escape(n)}</small></td>"
     if one.low is None or one.high is None:
         return f"<td>{value}<small>no interval: {escape(one.reason)}; {escape(n)}</small></td>"
     more = f"; {one.reason}" if one.reason else ""

@@ -270,10 +270,13 @@ def spectrum_numbers(results: Results) -> dict[str, int]:
     return {sha256: number for number, sha256 in enumerate(shown, start=1)}
 
 
-def session_json(results: Results, names: Names, content_hashes: Mapping[int, str]) -> str:
+def session_json(
+    results: Results, names: Names, content_hashes: Mapping[int, str], analysis_sha256: str | None = None
+) -> str:
     """Return the plan, the exact items, the orders and sides, and the rubric.
 
     :param content_hashes: of each version that was shown
+    :param analysis_sha256: of the analysis plan
     """
     spectra = spectrum_numbers(results)
     by_version = {version: names.items[trace.item] for version, trace in results.traces.items()}
@@ -282,6 +285,7 @@ def session_json(results: Results, names: Names, content_hashes: Mapping[int, st
         "format": SESSION_FORMAT,
         "session": results.session,
         "plan": _plan(results, names),
+        "analysis_sha256": analysis_sha256,
         "drawn_at": results.drawn_at.isoformat(),
         "opened_at": results.opened_at.isoformat(),
         "closed_at": results.closed_at.isoformat(),

@@ -25,6 +25,11 @@ SELECT DISTINCT v.id, v.content_hash, v.body
 FROM blind_assignments a JOIN versions v ON v.id IN (a.version, a.on_the_right) WHERE a.session = ?
 """
 
+_LOGGED = """
+SELECT json_extract(details, '$.analysis_plan_sha256') FROM log
+WHERE what = 'blind session opened' AND subject = ? ORDER BY number LIMIT 1
+"""
+
 # As of the time of the sampling, so that the report of a closed session stays the same.
 _INVOLVED = """
 WITH shown AS (
@@ -55,12 +60,14 @@ class BlindMaterial:
     :param trajectories: by version
     :param barred: scorers with an item of the session that they may not score, because they worked on it
     :param names: the scorers' names by initials, which the report replaces
+    :param analysis_sha256: of the analysis plan, as it was logged when the session opened; None if it was not
     """
 
     content_hashes: dict[int, str]
     trajectories: dict[int, Trajectory]
     barred: frozenset[tuple[str, int]]
     names: dict[str, str]
+    analysis_sha256: str | None = None
 
 
 _TRACES = """
@@ -142,12 +149,14 @@ class SessionResults:
                 "at": stamp(session.drawn_at),
             }
             involved = frozenset((row["person"], row["item"]) for row in db.execute(_INVOLVED, parameters))
+            logged = db.execute(_LOGGED, (f"session {session_id}",)).fetchone()
             names = {scorer: find_person(db, scorer).name for scorer in session.plan.scorers}
         return BlindMaterial(
             content_hashes={row["id"]: row["content_hash"] for row in texts},
             trajectories={row["id"]: Trajectory.from_json(json.loads(row["body"])) for row in texts},
             barred=involved,
             names=names,
+            analysis_sha256=None if logged is None else logged[0],
         )
 
     def items_by_content(self, content_hashes: Iterable[str]) -> dict[str, int]:

@@ -9,12 +9,14 @@ from collections import Counter
 from dataclasses import replace
 
 from reviewer.blind.plan import AnalysisPlan, Filter
-from reviewer.blind.report.method import ReportData, exclusions, method, rubric_text
+from reviewer.blind.report.exclusions import exclusions
+from reviewer.blind.report.method import ReportData, method, rubric_text
 from reviewer.blind.report.statistics import report_names
 from reviewer.blind.report.tables import session_json
 from reviewer.blind.results import Results
 from reviewer.blind.rubric import rubric
-from tests.support.blind_results import A, B, gold, results, score, simulated, trace
+from reviewer.store.blind.values import EarlierSession, SessionHistory, UnopenedSession
+from tests.support.blind_results import START, A, B, gold, results, score, simulated, trace
 
 
 def data(found: Results, **other: object) -> ReportData:
@@ -89,6 +91,30 @@ def test_the_analysis_plan_is_stated_in_full() -> None:
     default = method(data(with_plan(simulated(spectra=2, scorers=2, mode="both"), mode="pairs")))
     assert row(default, "primary comparison")[0].startswith(f"preference for {A} over {B} (the first two sources")
     assert row(default, "exclusions from the primary analysis") == ["none"]
+
+
+def test_the_hash_of_the_analysis_plan_is_stated_with_what_was_logged() -> None:
+    found = simulated(spectra=2, scorers=2)
+    same = text_of(method(data(found, analysis_sha256="ab12", logged_sha256="ab12")))
+    assert "SHA-256 ab12, logged when the session opened." in same
+    other = text_of(method(data(found, analysis_sha256="ab12", logged_sha256="cd34")))
+    assert "SHA-256 ab12. When the session opened, cd34 was logged" in other
+    assert "none was logged" in text_of(method(data(found, analysis_sha256="ab12")))
+
+
+def test_earlier_sessions_are_listed() -> None:
+    found = results([trace(1, A, 1), trace(2, B, 1)], [score("RE", 1, 3, 3), score("AU", 2, 3, 3)])
+    names = report_names(found, {}).scorers
+    left = UnopenedSession(2, 5, START, None)
+    history = SessionHistory(
+        (left, replace(left, session=3, discarded=START)), (EarlierSession(1, START, 2, ("AU", "RE")),)
+    )
+    page = exclusions(data(found, history=history))
+    assert "not opened: 2, of which 1 were closed without opening" in text_of(page)
+    assert row(page, "1") == ["2026-01-05", "2", "S1, S2"]
+    assert {names["RE"], names["AU"]} == {"S1", "S2"}
+    alone = text_of(exclusions(data(found, history=SessionHistory((), ()))))
+    assert "No earlier session showed these traces." in alone
 
 
 def test_exclusions_are_counted() -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from agent.trajectory.steps import Think
+from reviewer.blind import report
+from reviewer.blind.plan import analysis_sha256
 from reviewer.blind.results import Response, Results
+from reviewer.blind.rubric import rubric
 from reviewer.store import Draft, Store
 from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, drawn, key, opened, tokens, trace
 from tests.support.campaign import Clock, a_spectrum, people
@@ -66,6 +70,17 @@ def test_the_first_answer_is_kept_beside_the_last(tmp_path: Path) -> None:
             assert (one.first_answer.preference, one.answer.preference) == ("left", "equal")  # type: ignore[union-attr]
     assert all((one.first_answer, one.first_at) == (one.answer, one.at) for one in of(found, "AU"))
     assert all(one.first_answer is None and one.first_at is None for one in of(found, "VO"))
+
+
+def test_the_hash_of_the_analysis_plan_is_that_of_the_opening(tmp_path: Path) -> None:
+    with a_store(tmp_path / "annotations.db", clock=Clock()) as store:
+        session = opened(store, each=3)
+        logged = store.blind.results.report_material(None, session.id).analysis_sha256
+        found = closed(store, session.id)
+        files = report.files(store, None, session.id)
+    assert logged == analysis_sha256(session.plan, rubric()) == analysis_sha256(found.plan, found.rubric)
+    assert f"SHA-256 {logged}, logged when the session opened." in files["report.html"].decode()
+    assert json.loads(files["session.json"])["analysis_sha256"] == logged
 
 
 def test_what_a_scorer_saw_in_an_earlier_session_is_marked(tmp_path: Path) -> None:

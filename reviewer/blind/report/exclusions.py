@@ -1,0 +1,130 @@
+"""What is not in the results or may weaken them: exclusions, earlier sessions, fingerprints of the sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from reviewer.blind.analysis import scorer_checks
+from reviewer.blind.fingerprints import FEATURES, Fingerprints, Separation
+from reviewer.blind.pictures import PICTURE_STATES
+from reviewer.blind.plan import CANNOT_TELL
+from reviewer.blind.report.method import DIMENSION_WORDS, ReportData, table
+from reviewer.blind.sheet import ScoreAnswer
+
+
+def exclusions(material: ReportData) -> str:
+    """Return what is not in the results, or may weaken them, with reasons and numbers."""
+    results, plan = material.results, material.results.plan
+    firsts = [one for kind in plan.kinds for one in results.first(kind)]
+    training = [one for one in results.responses if one.training]
+    gold = results.gold()
+    unable = {
+        what: sum(getattr(one.answer, key) == CANNOT_TELL for one in firsts if isinstance(one.answer, ScoreAnswer))
+        for key, what in DIMENSION_WORDS.items()
+    }
+    revealing = sum(trace.reveals for trace in results.traces.values())
+    rule = "excluded from the sample" if plan.giveaways == "leave out" else "included and flagged"
+    primary = "excluded from" if plan.analysis.without_revealing else "part of"
+    exposed = sum(one.exposed for one in firsts)
+    silent = sum(one.answer is None for one in firsts)
+    repeats = sum(one.repeat_of is not None for one in results.responses)
+    items, trained = ({one.shown[0] for one in shown} for shown in (gold, training))
+    rows: list[Sequence[object]] = [
+        ("scorers barred from a trace", len(material.barred), "they worked on it before it was sampled"),
+        ("assignments without an answer", silent, f"of {len(firsts)}; they have no score"),
+        ("showings of training items", len(training), f"{len(trained)} training items; in no result"),
+        ("repeated showings", repeats, "in self-consistency only"),
+        ("showings of gold items", len(gold), f"{len(items)} gold items; in calibration only"),
+        *((f"“cannot tell”, {what}", n, "an answer, but no score") for what, n in unable.items()),
+        (
+            "traces that reveal their author",
+            revealing,
+            f"by the plan such traces are {rule}, and {primary} the primary analysis",
+        ),
+        *(
+            (f"pictures: {state}", sum(of.values()), _by_source(of))
+            for state in PICTURE_STATES
+            for of in ({source: counts[state] for source, counts in material.pictures.items() if counts[state]},)
+        ),
+        (
+            "showings of traces seen in an earlier session",
+            exposed,
+            f"of {len(firsts)}; part of the results, and the analysis is repeated without them",
+        ),
+        ("answers that were changed", sum(one.changes > 0 for one in results.responses), "the last one counts"),
+    ]
+    notes = "".join(f"<li>{escape(material.names.note(one))}</li>" for one in results.notes)
+    notes_html = f"<h3>Notes of the sampling</h3><ul>{notes}</ul>" if notes else ""
+    counts = table(["what", "number", "treatment"], [list(map(str, row)) for row in rows])
+    return f"{counts}{_excluded_scorers(material)}{_history(material)}{notes_html}"
+
+
+def _history(material: ReportData) -> str:
+    """Return which sessions preceded this one: many that were not opened may mean that a sample was chosen."""
+    history = material.history
+    if history is None:
+        return ""
+    discarded = sum(one.discarded is not None for one in history.unopened)
+    unopened = (
+        f"Sessions with a source and task in common that were created before and not opened: {len(history.unopened)}, "
+        f"of which {discarded} were closed without opening."
+    )
+    if not history.earlier:
+        return f"<h3>Earlier sessions</h3><p>{escape(unopened)} No earlier session showed these traces.</p>"
+    called = material.names.scorers
+    rows = [
+        [
+            str(one.session),
+            f"{one.opened:%Y-%m-%d}",
+            str(one.items),
+            ", ".join(sorted((called[who] for who in one.scorers if who in called), key=_number)) or "none",
+        ]
+        for one in history.earlier
+    ]
+    sessions = table(["earlier session", "opened", "traces of this one", "scorers of this one"], rows)
+    return f"<h3>Earlier sessions</h3><p>{escape(unopened)}</p>{sessions}"
+
+
+def _number(called: str) -> int:
+    return int(called.removeprefix("S"))
+
+
+def fingerprint_tables(found: Fingerprints) -> str:
+    """Return how well a program tells the sources apart, and the features that it uses, by source."""
+
+    def auc(one: Separation) -> str:
+        if one.auc is None:
+            return f"undefined: {one.reason}"
+        ends = "" if one.low is None or one.high is None else f" ({one.low:.2f} to {one.high:.2f})"
+        return f"{one.auc:.2f}{ends}"
+
+    kinds = (("layout", found.layout), ("wording", found.wording), ("both", found.both))
+    named = [*found.traces]
+    features = [[words, *(f"{found.medians[source][key]:.3g}" for source in named)] for key, words in FEATURES.items()]
+    return (
+        f"<p>{escape(found.sentence)} Scorers see the same things, and may learn which traces are of one source. The "
+        "AUC is of a logistic regression for spectra that it was not trained on.</p>"
+        f"{table(['from', 'AUC (95 % interval)'], [[name, auc(one)] for name, one in kinds])}"
+        f"{table(['median', *named], features)}"
+    )
+
+
+def _by_source(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{source} {n}" for source, n in sorted(counts.items()))
+
+
+def _excluded_scorers(material: ReportData) -> str:
+    """Return the checks of each scorer by the rules of the analysis plan; empty without rules."""
+    checks = scorer_checks(material.results)
+    if not any(checks.values()):
+        return ""
+    rows = [
+        [
+            called,
+            "; ".join(map(str, checks[initials])),
+            "excluded" if any(c.failed for c in checks[initials]) else "kept",
+        ]
+        for initials, called in material.names.scorers.items()
+    ]
+    return f"<h3>Scorers by the rules of the analysis plan</h3>{table(['scorer', 'checks', 'primary analysis'], rows)}"
