@@ -18,7 +18,6 @@ from reviewer.blind.report.judge_table import judge_settings
 from reviewer.blind.report.method import ReportData, method, rubric_text, scored_traces
 from reviewer.blind.report.model import p_value
 from reviewer.blind.report.scores import DESCRIPTION
-from reviewer.blind.report.scores import DESCRIPTION
 from reviewer.blind.report.summary import summary
 from reviewer.blind.report.svg import p_text, two_decimals
 from reviewer.blind.report.tables import ALL_TRACES, Row, Statistics
@@ -236,8 +235,6 @@ def _cell(one: Estimate | None) -> str:
     if one.value is None:
         return f"<td>undefined<small>{escape(one.reason)}; {escape(n)}</small></td>"
     value = f'<span class="value">{two_decimals(one.value)}</span>'
-    if one.reason == DESCRIPTION:
-        return f"<td>{value}<small>{escape(n)}</small></td>"
     if one.reason == DESCRIPTION:
         return f"<td>{value}<small>{escape(n)}</small></td>"
     if one.low is None or one.high is None:
