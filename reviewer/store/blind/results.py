@@ -30,7 +30,7 @@ SELECT json_extract(details, '$.analysis_plan_sha256') FROM log
 WHERE what = 'blind session opened' AND subject = ? ORDER BY number LIMIT 1
 """
 
-# As of the time of the sampling, so that the report of a closed session stays the same.
+# Whom the sampling barred, as of its time, so that the report of a closed session stays the same.
 _INVOLVED = """
 WITH shown AS (
     SELECT DISTINCT v.item FROM blind_assignments a JOIN versions v ON v.id IN (a.version, a.on_the_right)
@@ -38,9 +38,13 @@ WITH shown AS (
 ), scorers AS (SELECT value AS person FROM json_each(:people))
 SELECT item, author AS person FROM versions
 WHERE item IN shown AND author IN scorers AND at <= :at
-UNION SELECT item, person FROM decisions WHERE item IN shown AND person IN scorers AND at <= :at
+UNION SELECT item, person FROM decisions
+WHERE item IN shown AND person IN scorers AND at <= :at AND verb NOT IN ('withdraw', 'restore')
 UNION SELECT item, person FROM marks WHERE item IN shown AND person IN scorers AND at <= :at
 UNION SELECT item, person FROM verdicts WHERE item IN shown AND person IN scorers AND at <= :at
+UNION SELECT item, person FROM inspections WHERE item IN shown AND person IN scorers AND at <= :at
+UNION SELECT v.item, a.value FROM versions v, json_each(v.body, '$.authors') a
+WHERE v.item IN shown AND v.number = 1 AND a.value IN scorers
 UNION SELECT i.id, p.initials FROM items i JOIN people p
 WHERE i.id IN shown AND p.initials IN scorers AND i.drafter_kind = 'person'
       AND lower(i.drafter_name) IN (lower(p.initials), lower(p.name))

@@ -10,9 +10,10 @@ from reviewer.blind import report
 from reviewer.blind.plan import analysis_sha256
 from reviewer.blind.results import Response, Results
 from reviewer.blind.rubric import rubric
+from reviewer.rules.inspection import Inspection
 from reviewer.store import Draft, Store
 from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, drawn, key, opened, tokens, trace
-from tests.support.campaign import Clock, a_spectrum, people
+from tests.support.campaign import Clock, Desk, a_spectrum, people
 
 
 def score_all(store: Store, clock: Clock, person: str, *scores: int) -> None:
@@ -81,6 +82,18 @@ def test_the_hash_of_the_analysis_plan_is_that_of_the_opening(tmp_path: Path) ->
     assert logged == analysis_sha256(session.plan, rubric()) == analysis_sha256(found.plan, found.rubric)
     assert f"SHA-256 {logged}, logged when the session opened." in files["report.html"].decode()
     assert json.loads(files["session.json"])["analysis_sha256"] == logged
+
+
+def test_the_barred_are_those_whom_the_sampling_barred(tmp_path: Path) -> None:
+    with a_store(tmp_path / "annotations.db", clock=Clock()) as store:
+        Desk(store).decide("VO", 3, "keep")
+        store.inspections.add(item_id=4, inspection=Inspection("AU", z=0.1), key=key())
+        session = opened(store, items=(3, 4, 5, 6), each=1)
+        candidates = store.blind.sessions.candidates(None, session.plan)
+        barred = store.blind.results.report_material(None, session.id).barred
+        shown = {one.item for one in store.blind.checks.traces(None, session.id)}
+    assert barred == {(who, one.item) for one in candidates for who in one.barred if one.item in shown}
+    assert barred == {("VO", 3), ("AU", 4)}
 
 
 def test_what_a_scorer_saw_in_an_earlier_session_is_marked(tmp_path: Path) -> None:
