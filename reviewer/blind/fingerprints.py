@@ -33,6 +33,8 @@ FEWEST_TRACES = 10
 FEWEST_SPECTRA = 20
 """Spectra, below which no interval is given."""
 _RESAMPLES, _SEED = 500, 1
+_LIKE_A_WORD = 0.1
+"""Scale of the layout features: the weight of a word among a hundred. At 1 the regression would not see the words."""
 
 Trace = tuple[str, str | None, Trajectory]
 """Source, SHA-256 of the spectrum (None: pictures only), and trajectory."""
@@ -177,7 +179,7 @@ def _separation(data: _Data, with_layout: bool, with_words: bool) -> Separation:
     folds = GroupKFold(min(FOLDS, len(set(data.spectra))))
     for train, test in folds.split(data.layout, data.sources, data.spectra):
         features = _features(data, train, with_layout, with_words)
-        model = LogisticRegression(class_weight="balanced", max_iter=2000)
+        model = LogisticRegression(C=10.0, class_weight="balanced", max_iter=2000)
         model.fit(features[train], data.sources[train])
         columns = [names.index(source) for source in model.classes_]
         chances[np.ix_(test, columns)] = model.predict_proba(features[test])
@@ -205,7 +207,8 @@ def _features(data: _Data, train: NDArray[np.intp], with_layout: bool, with_word
     """Return (n, n_features) for all traces, scaled by the training traces alone."""
     parts = []
     if with_layout:
-        parts.append(sparse.csr_array(StandardScaler().fit(data.layout[train]).transform(data.layout)))
+        layout = StandardScaler().fit(data.layout[train]).transform(data.layout)
+        parts.append(sparse.csr_array(_LIKE_A_WORD * layout))
     if with_words and any(_WORD.search(data.words[number]) for number in train):
         texts = TfidfVectorizer(token_pattern=_WORD.pattern, sublinear_tf=True)
         texts.fit([data.words[number] for number in train])

@@ -10,6 +10,7 @@ import pytest
 from agent.trajectory import Trajectory, Zoom
 from agent.trajectory.steps import Answer, Think
 from reviewer.blind.fingerprints import FEATURES, Fingerprints, Trace, fingerprints
+from tests.support.blind_campaign import two_sources
 from tests.support.campaign import a_trajectory
 
 WORDS = [
@@ -60,8 +61,8 @@ def test_sources_that_differ_in_length_are_told_apart_by_layout_alone() -> None:
 def test_sources_that_differ_in_words_are_told_apart_by_wording_alone() -> None:
     """One has "sun" where the other has "sky"."""
     found = fingerprints(session(40, {"A": {"steps": 3}, "B": {"steps": 3, "words": [*WORDS[:-1], "sun"]}}))
-    assert found.wording.auc > 0.85
-    assert found.both.auc > 0.85
+    assert found.wording.auc > 0.95
+    assert found.both.auc > 0.95
     assert found.layout.auc < 0.7
     assert found.wording.low <= found.wording.auc <= found.wording.high
 
@@ -119,3 +120,12 @@ def test_traces_without_words_pictures_or_spectrum() -> None:
     assert found.wording.reason == "the traces have no words"
     assert found.layout.auc == 0.5
     assert set(found.medians["A"]) == set(FEATURES)
+
+
+def test_words_count_as_much_as_layout_where_both_are_used() -> None:
+    """One source begins each thought with the same words; lengths vary much more than that."""
+    traces = [(draft.trajectory.drafter.name, draft.spectrum.sha256, draft.trajectory) for draft in two_sources(12)]
+    found = fingerprints(traces)
+    assert found.layout.auc < 0.8
+    assert found.wording.auc == 1.0
+    assert found.both.auc > 0.95

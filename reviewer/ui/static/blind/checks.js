@@ -54,7 +54,7 @@ export function fingerprintWords({ sentence, traces, medians, features, layout, 
   ]
 }
 
-const plain = (number) => (Number.isInteger(number) ? String(number) : number.toPrecision(3))
+const plain = (number) => (number >= 100 ? number.toFixed(0) : String(Number(number.toPrecision(3))))
 
 function aucWords({ auc, low, high, reason }) {
   if (auc === null) return `not known: ${reason}`
@@ -79,7 +79,7 @@ function pictureWords(pictures) {
 /** Sessions of the same sources that were not opened, and earlier sessions that showed some of the same items. */
 export function historyWords({ unopened, earlier }) {
   const one = unopened.length === 1
-  const seeds = unopened.map(({ session, seed }) => `${session} with seed ${seed}`).join(', ')
+  const seeds = unopened.map(({ session, seed }) => `session ${session} (seed ${seed})`).join(', ')
   return [
     unopened.length > 0 &&
       h(
