@@ -1,16 +1,20 @@
-"""Balanced assignment of items to scorers and of sides to pairs; each scorer's order with repeats and gold items."""
+"""Balanced assignment of spectra to scorers, and of sides to pairs."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import exp
 from random import Random
 
 from agent.text import OneLine
-from reviewer.blind.plan import Candidate
 
 Node = tuple[str, object]
+
+
+class TooFew(OneLine, ValueError):
+    """A plan that needs more items or scorers than there are; the message has the numbers."""
 
 
 def assign_evenly(
@@ -20,54 +24,118 @@ def assign_evenly(
     rng: Random,
     loads: Counter[str],
     strata: Sequence[object],
+    sizes: Sequence[int] | None = None,
 ) -> list[list[str]]:
-    """Assign ``each`` scorers to every item so that the loads of the scorers differ as little as possible.
+    """Assign ``each`` scorers to every block (a spectrum with its questions), as a balanced incomplete block design.
 
-    Greedy first: the scorer with the smallest load, then with the fewest items of the stratum, then at random.
-    Then items are reassigned along chains of scorers while that brings two loads closer together; when no chain
-    is left, the sum of squared loads is as small as the exclusions allow.
+    In this order of importance: the loads of the scorers differ as little as possible; every two scorers share the
+    same number of blocks; every scorer has the same share of each stratum. Where nobody is barred and all blocks have
+    one size, loads differ by at most one, and the numbers of shared blocks by at most one wherever such a design
+    exists (with loads that differ, it may not: 50 blocks for 4 of 6 scorers need a difference of two).
 
-    :param allowed: for each item, the scorers who may see it; at least ``each`` of them
-    :param loads: the present load of each scorer; updated in place
-    :param strata: for each item, its stratum
-    :return: for each item its scorers, in random order
+    Greedy first, then improved: blocks are reassigned along chains of scorers until no chain brings two loads closer
+    together; then scorers of two blocks are exchanged, which keeps all loads, by simulated annealing of the sum of
+    squares of the shared numbers; then blocks exchange all their scorers, which keeps those too.
+
+    :param allowed: for each block, the scorers who may see it; at least ``each`` of them
+    :param loads: the present load of each scorer, in questions; updated in place
+    :param strata: for each block, its stratum
+    :param sizes: for each block, its number of questions; default one
+    :return: for each block its scorers, in random order
     """
-    seen: Counter[tuple[str, object]] = Counter()
-    chosen: list[set[str]] = []
-    for may, stratum in zip(allowed, strata, strict=True):
-        among = [scorer for scorer in scorers if scorer in may]
-        rng.shuffle(among)
-        order = {scorer: (loads[scorer], seen[scorer, stratum]) for scorer in among}
-        among.sort(key=order.__getitem__)
-        chosen.append(set(among[:each]))
-        loads.update(among[:each])
-        seen.update((scorer, stratum) for scorer in among[:each])
-    while _reassign_one(chosen, allowed, scorers, loads):
+    sizes = [1] * len(allowed) if sizes is None else sizes
+    chosen = _assign_greedily(allowed, each, scorers, rng, loads, strata, sizes)
+    while _reassign_one(chosen, allowed, scorers, loads, sizes):
         pass
+    if 1 <= each < len(scorers):
+        design = _Design(chosen, allowed, sizes, rng)
+        if each > 1:
+            design.balance_shared(scorers)
+        design.balance_strata(strata)
     assigned = [[scorer for scorer in scorers if scorer in some] for some in chosen]
     for some in assigned:
         rng.shuffle(some)
     return assigned
 
 
+def shared_counts(assigned: Sequence[Sequence[str]], scorers: Sequence[str]) -> dict[tuple[str, str], int]:
+    """Return for every two scorers, in the given order, how many blocks both have."""
+    counts = dict.fromkeys(combinations(scorers, 2), 0)
+    for some in assigned:
+        for two in combinations([scorer for scorer in scorers if scorer in some], 2):
+            counts[two] += 1
+    return counts
+
+
+def _assign_greedily(
+    allowed: Sequence[frozenset[str]],
+    each: int,
+    scorers: Sequence[str],
+    rng: Random,
+    loads: Counter[str],
+    strata: Sequence[object],
+    sizes: Sequence[int],
+) -> list[set[str]]:
+    """Choose the scorer with the smallest load, then with the fewest blocks shared with those already chosen for this
+    block, then with the fewest blocks of the stratum, then at random. Large blocks come first.
+    """
+    seen: Counter[tuple[str, object]] = Counter()
+    shared: Counter[tuple[str, str]] = Counter()
+    chosen: list[set[str]] = [set() for _ in allowed]
+    for block in sorted(range(len(allowed)), key=lambda block: -sizes[block]):
+        among = [scorer for scorer in scorers if scorer in allowed[block]]
+        rng.shuffle(among)
+        some, stratum = chosen[block], strata[block]
+        while len(some) < each:
+            best = min(
+                among, key=lambda one: (loads[one], sum(shared[one, other] for other in some), seen[one, stratum])
+            )
+            among.remove(best)
+            shared.update(two for other in some for two in ((best, other), (other, best)))
+            some.add(best)
+        loads.update(dict.fromkeys(some, sizes[block]))
+        seen.update((scorer, stratum) for scorer in some)
+    return chosen
+
+
 def _reassign_one(
-    chosen: list[set[str]], allowed: Sequence[frozenset[str]], scorers: Sequence[str], loads: Counter[str]
+    chosen: list[set[str]],
+    allowed: Sequence[frozenset[str]],
+    scorers: Sequence[str],
+    loads: Counter[str],
+    sizes: Sequence[int],
 ) -> bool:
-    """Move one item along a chain of scorers, from one with at least two more items than the last. False: no chain."""
-    by_whom: dict[tuple[str, str], int] = {}
-    for item, (has, may) in enumerate(zip(chosen, allowed, strict=True)):
-        for giver in has:
-            for taker in may - has:
-                by_whom.setdefault((giver, taker), item)
+    """Move blocks of one size along a chain of scorers whose first load is larger than the last by more than that size.
+    False: there is no such chain.
+    """
+    for size in sorted(set(sizes)):
+        by_whom: dict[tuple[str, str], int] = {}
+        for block, (has, may) in enumerate(zip(chosen, allowed, strict=True)):
+            if sizes[block] == size:
+                for giver in has:
+                    for taker in may - has:
+                        by_whom.setdefault((giver, taker), block)
+        if _reassign_along(by_whom, size, chosen, scorers, loads):
+            return True
+    return False
+
+
+def _reassign_along(
+    by_whom: dict[tuple[str, str], int],
+    size: int,
+    chosen: list[set[str]],
+    scorers: Sequence[str],
+    loads: Counter[str],
+) -> bool:
     for start in sorted(scorers, key=lambda scorer: -loads[scorer]):
         came_from: dict[str, str] = {start: start}
         waiting = deque([start])
         while waiting:
             giver = waiting.popleft()
-            if loads[giver] <= loads[start] - 2:
+            if loads[start] - loads[giver] > size:
                 _reassign_chain(giver, start, came_from, by_whom, chosen)
-                loads[start] -= 1
-                loads[giver] += 1
+                loads[start] -= size
+                loads[giver] += size
                 return True
             for taker in scorers:
                 if taker not in came_from and (giver, taker) in by_whom:
@@ -85,10 +153,101 @@ def _reassign_chain(
 ) -> None:
     while end != start:
         giver = came_from[end]
-        item = by_whom[giver, end]
-        chosen[item].remove(giver)
-        chosen[item].add(end)
+        block = by_whom[giver, end]
+        chosen[block].remove(giver)
+        chosen[block].add(end)
         end = giver
+
+
+EXCHANGES = 30_000
+"""Largest number of exchanges that are tried, for shared blocks and for strata each."""
+
+_WARM, _COLD = 3.0, 0.3
+"""First and last temperature: a change of the sum of squares is a multiple of 2."""
+
+
+class _Design:
+    """The scorers of blocks, improved by exchanges between two blocks of one size. All loads stay as they are."""
+
+    def __init__(
+        self, chosen: list[set[str]], allowed: Sequence[frozenset[str]], sizes: Sequence[int], rng: Random
+    ) -> None:
+        self._chosen = chosen
+        self._allowed = allowed
+        self._rng = rng
+        by_size: dict[int, list[int]] = {}
+        for block, size in enumerate(sizes):
+            by_size.setdefault(size, []).append(block)
+        self._groups = [blocks for blocks in by_size.values() if len(blocks) > 1]
+        self._weights = [len(blocks) for blocks in self._groups]
+
+    def _two_blocks(self, tries: int) -> Iterator[tuple[int, int]]:
+        """Yield random pairs of blocks of one size."""
+        if self._groups:
+            for blocks in self._rng.choices(self._groups, self._weights, k=tries):
+                yield blocks[int(self._rng.random() * len(blocks))], blocks[int(self._rng.random() * len(blocks))]
+
+    def balance_shared(self, scorers: Sequence[str]) -> None:
+        """Exchange one scorer of a block for one of another until all shared numbers differ by at most one."""
+        rng, chosen = self._rng, self._chosen
+        counts: Counter[tuple[str, str]] = Counter()
+        for two, number in shared_counts([list(some) for some in chosen], scorers).items():
+            counts[two] = counts[two[::-1]] = number
+        total, pairs = sum(counts.values()) // 2, len(scorers) * (len(scorers) - 1) // 2
+        number, more = divmod(total, pairs)
+        least = pairs * number**2 + more * (2 * number + 1)
+        now = best = sum(number**2 for number in counts.values()) // 2
+        kept = [set(some) for some in chosen]
+        for at, (one, other) in enumerate(self._two_blocks(EXCHANGES)):
+            if best == least:
+                break
+            only, only_other = sorted(chosen[one] - chosen[other]), sorted(chosen[other] - chosen[one])
+            if not only:
+                continue
+            out, into = only[int(rng.random() * len(only))], only_other[int(rng.random() * len(only))]
+            if into not in self._allowed[one] or out not in self._allowed[other]:
+                continue
+            # Besides the two, those in one of the blocks only: in both, they lose one shared block and gain another.
+            left, right = [u for u in only if u != out], [u for u in only_other if u != into]
+            change = 2 * (
+                sum(counts[into, u] - counts[out, u] + 1 for u in left)
+                + sum(counts[out, u] - counts[into, u] + 1 for u in right)
+            )
+            temperature = _WARM * (_COLD / _WARM) ** (at / EXCHANGES)
+            if change > 0 and rng.random() >= exp(-change / temperature):
+                continue
+            for gains, loses, others in ((into, out, left), (out, into, right)):
+                for u in others:
+                    for two, by in ((gains, u), 1), ((u, gains), 1), ((loses, u), -1), ((u, loses), -1):
+                        counts[two] += by
+            chosen[one].symmetric_difference_update((out, into))
+            chosen[other].symmetric_difference_update((out, into))
+            now += change
+            if now < best:
+                best, kept = now, [set(some) for some in chosen]
+        chosen[:] = kept
+
+    def balance_strata(self, strata: Sequence[object]) -> None:
+        """Exchange all scorers of two blocks of different strata where that evens out the strata of the scorers."""
+        chosen = self._chosen
+        seen = Counter((scorer, stratum) for some, stratum in zip(chosen, strata, strict=True) for scorer in some)
+        if len(set(strata)) < 2:
+            return
+        for one, other in self._two_blocks(EXCHANGES):
+            here, there = strata[one], strata[other]
+            if here == there or not (chosen[one] <= self._allowed[other] and chosen[other] <= self._allowed[one]):
+                continue
+            only, only_other = chosen[one] - chosen[other], chosen[other] - chosen[one]
+            change = sum(seen[u, there] - seen[u, here] + 1 for u in only) + sum(
+                seen[u, here] - seen[u, there] + 1 for u in only_other
+            )
+            if change > 0:
+                continue
+            for scorers, leaves, enters in ((only, here, there), (only_other, there, here)):
+                for scorer in scorers:
+                    seen[scorer, leaves] -= 1
+                    seen[scorer, enters] += 1
+            chosen[one], chosen[other] = chosen[other], chosen[one]
 
 
 def balanced_sides(showings: Sequence[tuple[int, str]], rng: Random) -> list[bool]:
@@ -128,59 +287,3 @@ def _next_unused(numbers: list[int], used: dict[int, bool]) -> int | None:
             return numbers[-1]
         numbers.pop()
     return None
-
-
-REPEAT_DISTANCE = 10
-"""Smallest number of places between a first showing and its repeat; half of the list if it is shorter than 20."""
-
-
-class TooFew(OneLine, ValueError):
-    """A plan that needs more items or scorers than there are; the message has the numbers."""
-
-
-@dataclass(frozen=True, eq=False)
-class Showing:
-    """One place in a scorer's order. ``first`` is the first showing of a repeat. Compared by identity."""
-
-    shown: tuple[Candidate, ...]
-    gold: bool = False
-    first: Showing | None = None
-
-
-def repeat_distance(distinct: int) -> int:
-    """Return the smallest distance of a first showing and its repeat in a list of ``distinct`` showings."""
-    return min(REPEAT_DISTANCE, max(1, distinct // 2))
-
-
-def order_for_scorer(
-    showings: Sequence[Showing], gold: Sequence[Showing], repeats: int, rng: Random, scorer: str
-) -> list[Showing]:
-    """Return a scorer's showings in random order, with repeats and then gold items inserted.
-
-    Insertions only increase the distance of a repeat. A repeated pair has its sides swapped.
-
-    :raises TooFew: the list is too short for so many repeats
-    """
-    order = rng.sample(list(showings), len(showings))
-    gap = repeat_distance(len(order))
-    early = order[: max(0, len(order) - gap + 1)]
-    if repeats > len(early):
-        raise TooFew(
-            f"repeats: found {repeats} for {scorer}, who has {len(order)} showings; at {gap} places from "
-            f"the first showing at most {len(early)} fit"
-        )
-    for first in rng.sample(early, repeats):
-        place = rng.randint(order.index(first) + gap, len(order))
-        order.insert(place, Showing(first.shown[::-1], first=first))
-    return _insert_gold(order, rng.sample(list(gold), len(gold)), rng)
-
-
-def _insert_gold(order: list[Showing], gold: Sequence[Showing], rng: Random) -> list[Showing]:
-    """Insert one gold item at random into each of as many equally long stretches as there are gold items."""
-    share = (len(order) + 1) / max(1, len(gold))
-    spread = list(order)
-    for number in reversed(range(len(gold))):
-        low = int(number * share)
-        high = max(low, int((number + 1) * share) - 1)
-        spread.insert(rng.randint(low, min(high, len(order))), gold[number])
-    return spread

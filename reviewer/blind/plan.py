@@ -240,6 +240,8 @@ class Plan:
         trained = sorted(set(self.training) & {*self.items, *gold_items})
         if trained:
             raise PlanError("training", ", ".join(map(str, trained)), "items that are neither scored nor gold")
+        if self.training and self.mode == "pairs":
+            raise PlanError("training", "training items in a session of pairs alone", "a session with scores, or none")
 
 
 ANALYSIS_VERSION = "1"
@@ -372,6 +374,8 @@ def rerun_plan(session: Mapping[str, Any], find: FindItems) -> dict[str, Any]:
         texts = {one["item"]: one["content_hash"] for one in session["items"]}
         people = any(one["source_kind"] == "person" for one in session["items"])
         kept = {name: plan[name] for name in _RERUN_FIELDS}
+        kept |= {name: plan[name] for name in _RERUN_IF_THERE if name in plan}
+        training = plan.get("training", [])
         sources = [] if people else plan["sources"]
     except (KeyError, TypeError) as error:
         raise PlanError("session", f"a file without {error}", _UNCHANGED) from None
@@ -380,7 +384,8 @@ def rerun_plan(session: Mapping[str, Any], find: FindItems) -> dict[str, Any]:
             raise PlanError("session", f"the content_hash {text!r:.60}", _UNCHANGED)
     here = find(texts.values())
     try:
-        items = sorted(here[text] for number, text in texts.items() if number not in gold)
+        items = sorted(here[text] for number, text in texts.items() if number not in {*gold, *training})
+        trained = [here[texts[number]] for number in training]
         gold_items = [{**one, "item": here[texts[number]]} for number, one in gold.items()]
     except (KeyError, TypeError) as error:
         raise PlanError("session", f"no item {error}", _UNCHANGED) from None
@@ -390,4 +395,5 @@ def rerun_plan(session: Mapping[str, Any], find: FindItems) -> dict[str, Any]:
         "sources": sources,
         "items": items,
         "gold": gold_items,
+        "training": trained,
     }

@@ -101,7 +101,7 @@ CHANGEABLE = 5
 def count_changeable(number: int) -> int:
     """Return how many answers before the present place can be changed in a list of ``number`` places of one kind.
 
-    Fewer than the distance of a trace and its hidden repeat (``balance.repeat_distance``), so that nobody can look up
+    Fewer than the distance of a trace and its hidden repeat (``order.repeat_distance``), so that nobody can look up
     their first answer. It follows from the length of the list alone, with as many repeats as a list of this length can
     have: whether there are any does not show.
 

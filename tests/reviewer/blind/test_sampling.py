@@ -19,8 +19,9 @@ from agent.policies.native import label_mentions, mentions_label
 from agent.simulate import simulate
 from agent.tasks import load
 from agent.trajectory.steps import Answer, Step, Think, Zoom
-from reviewer.blind.balance import TooFew, assign_evenly, balanced_sides, repeat_distance
+from reviewer.blind.balance import TooFew, assign_evenly, balanced_sides, shared_counts
 from reviewer.blind.leaks import _PATTERNS, find_leaks, leaks_in_steps
+from reviewer.blind.order import block_of, repeat_distance, spectrum_distance
 from reviewer.blind.plan import Assignment, Candidate, Filter, Gold, Plan, PlanError, SampledSession
 from reviewer.blind.sampling import sample
 from reviewer.drafting.demo import demo_items
@@ -305,9 +306,12 @@ def test_a_stratum_that_is_too_small_is_named_with_its_numbers() -> None:
     candidates[0] = replace(candidates[0], gives_away=True)
     with pytest.raises(TooFew) as few:
         sampled(Plan("few", ("AA", "BB"), number=6, giveaways="leave out"), candidates)
+    left_out = "1 trajectories reveal their authors and were left out."
+    assert str(few.value) == f"Found 5 of cc, expected 6 spectra of each. {left_out}"
+    with pytest.raises(TooFew) as few:
+        sampled(Plan("few", ("AA", "BB"), design="separate", number=6, giveaways="leave out"), candidates)
     assert str(few.value) == (
-        "Found 5 of cc by gpt-5; 5 of cc by o3, expected 6 trajectories of each source and task. "
-        "1 trajectories reveal their authors and were left out."
+        f"Found 5 of cc by gpt-5; 5 of cc by o3, expected 6 trajectories of each source and task. {left_out}"
     )
 
 
@@ -323,7 +327,117 @@ def test_a_task_that_a_source_lacks_is_left_out_with_a_note() -> None:
     candidates = [c for c in campaign(12) if (c.task, c.source) != ("cc", "o3")]
     session = sampled(Plan("uneven", ("AA", "BB")), candidates)
     assert {c.task for c in session.candidates} == {"cv"}
-    assert session.notes == ("No trajectories of the task cc were sampled: 6 of cc by gpt-5; 0 of cc by o3.",)
+    assert session.notes == (
+        "6 spectra were left out because a source has no trajectory of them (o3 in 6).",
+        "No spectra of cc were sampled: none has a trajectory of every source.",
+    )
+    separate = sampled(Plan("uneven", ("AA", "BB"), design="separate"), candidates)
+    assert {c.task for c in separate.candidates} == {"cv"}
+    assert separate.notes == ("No trajectories of the task cc were sampled: 6 of cc by gpt-5; 0 of cc by o3.",)
+
+
+def test_sources_without_a_common_spectrum_need_the_separate_design() -> None:
+    candidates = [replace(c, spectrum=None) if c.source == "o3" else c for c in campaign(12)]
+    with pytest.raises(TooFew, match=r"No spectrum has a trajectory of every source .* design “separate”"):
+        sampled(Plan("apart", ("AA", "BB")), candidates)
+    session = sampled(Plan("apart", ("AA", "BB"), design="separate"), candidates)
+    assert Counter(c.source for c in session.candidates) == {"gpt-5": 12, "o3": 12}
+
+
+# ---- blocks
+
+
+@given(plans(), campaigns())
+def test_a_sampled_spectrum_has_one_trace_of_every_source_and_goes_to_the_same_scorers(plan, candidates) -> None:
+    session = sampled_if_possible(plan, candidates)
+    arms = set(plan.sources or {c.source for c in candidates})
+    for kind in plan.kinds:
+        blocks: dict[object, list[Assignment]] = defaultdict(list)
+        for assignment in firsts(session, kind):
+            blocks[block_of(assignment.shown[0])].append(assignment)
+        for some in blocks.values():
+            items = {c.item: c.source for assignment in some for c in assignment.shown}
+            assert sorted(items.values()) == sorted(arms)
+            scorers = Counter(assignment.scorer for assignment in some)
+            assert len(scorers) == plan.each
+            assert len(set(scorers.values())) == 1
+
+
+# 50 blocks for 4 of 6: with loads of 33 and 34 there is no design with numbers that differ by one.
+@pytest.mark.parametrize(
+    ("each", "of", "spectra", "apart"),
+    [(2, 6, 50, 1), (2, 6, 100, 1), (2, 5, 50, 1), (2, 4, 50, 1), (3, 6, 50, 1), (3, 6, 100, 1), (4, 6, 50, 3)],
+)
+def test_every_two_scorers_share_equal_numbers_of_spectra(each, of, spectra, apart) -> None:
+    for seed in range(10):
+        session = sampled(Plan("blocks", SCORERS[:of], each=each, seed=seed), campaign(spectra))
+        mine = {scorer: {block_of(one.shown[0]) for one in session.of(scorer)} for scorer in session.plan.scorers}
+        shared = [len(mine[one] & mine[other]) for one, other in combinations(mine, 2)]
+        assert max(shared) - min(shared) <= apart
+        sizes = [len(blocks) for blocks in mine.values()]
+        assert max(sizes) - min(sizes) <= 1
+        assert sum(sizes) == spectra * each
+
+
+def test_shared_numbers_are_as_even_as_exclusions_allow() -> None:
+    allowed = [frozenset("abcd") - {"a"} if n % 2 else frozenset("abcd") for n in range(40)]
+    assigned = assign_evenly(allowed, 2, "abcd", Random(3), Counter(), [0] * 40)
+    assert all(set(some) <= may for some, may in zip(assigned, allowed, strict=True))
+    counts = shared_counts(assigned, "abcd")
+    assert max(counts.values()) - min(counts.values()) <= 2
+
+
+def test_traces_of_one_spectrum_are_kept_apart_and_each_source_comes_first_equally_often() -> None:
+    for seed, spectra in product(range(5), (6, 30, 100)):
+        plan = Plan("order", SCORERS[:2], each=2, seed=seed, repeats=3)
+        for scorer in plan.scorers:
+            mine = sampled(plan, campaign(spectra)).of(scorer)
+            places: dict[object, list[Assignment]] = defaultdict(list)
+            for one in mine:
+                if one.repeat_of is None:
+                    places[block_of(one.shown[0])].append(one)
+            for one, other in places.values():
+                assert other.place - one.place >= spectrum_distance(spectra)
+            lead = Counter(min(some, key=lambda one: one.place).shown[0].source for some in places.values())
+            assert abs(lead["gpt-5"] - lead["o3"]) <= 1
+
+
+def test_a_number_holds_for_each_survey_and_label() -> None:
+    marked = [
+        replace(
+            c, survey=("LAMOST", "SDSS")[int(c.spectrum[4:]) % 3 == 0], label=("YES", "NO")[int(c.spectrum[4:]) % 2]
+        )
+        for c in campaign(60, tasks=("cv",))
+    ]
+    session = sampled(Plan("strata", ("AA", "BB"), strata=("survey", "label"), number=5), marked)
+    of = Counter((c.survey, c.label, c.source) for c in session.candidates)
+    assert set(of.values()) == {5}
+    assert len(of) == 8
+    with pytest.raises(TooFew, match=r"Found 20 of cv, SDSS, expected 30 spectra of each"):
+        sampled(Plan("strata", ("AA", "BB"), strata=("survey",), number=30), marked)
+
+
+def test_training_items_come_first_in_the_plans_order_and_are_in_no_stratum() -> None:
+    candidates = campaign(12)
+    candidates[4] = replace(candidates[4], barred=frozenset({"BB"}))
+    session = sampled(Plan("training", ("AA", "BB"), training=(5, 2), seed=4), candidates)
+    assert [one.shown[0].item for one in session.of("AA")[:2]] == [5, 2]
+    assert [one.training for one in session.of("AA")[:3]] == [True, True, False]
+    assert [one.shown[0].item for one in session.of("BB") if one.training] == [2]
+    assert "The training item 5 is not shown to BB, who worked on it." in session.notes
+    counted = {c.item for one in session.assignments if not one.training for c in one.shown}
+    assert counted.isdisjoint({5, 2, 1, 6})  # their spectra lack a trace now
+    with pytest.raises(PlanError, match="training"):
+        Plan("training", ("AA",), each=1, training=(1,), items=(1, 2)).check()
+
+
+def test_earlier_showings_are_declared_or_bar_the_scorer() -> None:
+    candidates = [replace(c, exposed=frozenset({"AA"})) if c.item in (1, 2, 3) else c for c in campaign(12)]
+    declared = sampled(Plan("again", ("AA", "BB", "CC")), candidates)
+    assert declared.notes == ("Of 24 traces, some were shown to scorers in earlier sessions: AA 3.",)
+    barred = sampled(Plan("again", ("AA", "BB", "CC"), earlier="bar"), candidates)
+    assert {c.item for one in barred.of("AA") for c in one.shown}.isdisjoint({1, 2, 3, 4})
+    assert barred.notes == ()
 
 
 def test_pairs_of_one_source_are_refused() -> None:
