@@ -17,15 +17,10 @@ from reviewer.blind.pictures import count_states
 from reviewer.blind.plan import analysis_sha256
 from reviewer.blind.report.answers import analysis_script, answers_csv, wrong_steps_csv
 from reviewer.blind.report.method import ReportData
+from reviewer.blind.report.names import counted_versions, report_names
 from reviewer.blind.report.page import page
-from reviewer.blind.report.statistics import counted_versions, report_names
-from reviewer.blind.report.tables import (
-    Statistics,
-    all_statistics,
-    judgements_csv,
-    session_json,
-    statistics_csv,
-)
+from reviewer.blind.report.statistics import Statistics, all_statistics
+from reviewer.blind.report.tables import judgements_csv, session_json, statistics_csv
 from reviewer.blind.results import Results
 
 if TYPE_CHECKING:

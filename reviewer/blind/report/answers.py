@@ -12,7 +12,7 @@ from pathlib import Path
 from agent.text import cell
 from reviewer.blind.analysis import primary_results, primary_sources
 from reviewer.blind.plan import CANNOT_TELL, Dimension, Score
-from reviewer.blind.report.statistics import Names
+from reviewer.blind.report.names import Names
 from reviewer.blind.report.tables import spectrum_numbers, to_csv
 from reviewer.blind.results import Response, Results
 from reviewer.blind.sheet import PreferenceAnswer, ScoreAnswer

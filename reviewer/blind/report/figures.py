@@ -11,6 +11,7 @@ from reviewer.agreement.distribution import Distribution
 from reviewer.agreement.preference import Preference
 from reviewer.agreement.values import Estimate
 from reviewer.blind.report.svg import (
+    BOLD,
     WIDTH,
     line,
     percent,
@@ -21,10 +22,11 @@ from reviewer.blind.report.svg import (
     ticks,
     two_decimals,
     value_with_interval,
+    width,
 )
 
 _ROW = 28
-_LABEL, _VALUE = 250, 170  # pixels for the label on the left, and for the numbers on the right
+_LABEL, _VALUE = 250, 170  # pixels at most for the label on the left, and for the numbers on the right
 _MARGIN = 8
 
 
@@ -62,14 +64,15 @@ def intervals(
     given = [v for _, one in rows for v in (one.low, one.value, one.high) if v is not None]
     given += band or ()
     low, high = min([low, *given]), max([high, *given])
-    room = WIDTH - _LABEL - _VALUE
+    left = min(_LABEL, 30 + max((width(label) for label, _ in rows), default=0.0) * BOLD)
+    room = WIDTH - left - _VALUE
     bottom = len(rows) * _ROW + _MARGIN
 
     def x(value: float) -> float:
-        return _LABEL + room * (value - low) / (high - low)
+        return left + room * (value - low) / (high - low)
 
     marks = [] if band is None else [rectangle(x(band[0]), 0, x(band[1]) - x(band[0]), bottom, "band")]
-    marks.append(line(_LABEL, bottom, _LABEL + room, bottom, "axis"))
+    marks.append(line(left, bottom, left + room, bottom, "axis"))
     for tick in ticks(low, high):
         marks.append(line(x(tick), 4, x(tick), bottom, "grid"))
         marks.append(text(x(tick), bottom + 16, tick_text(tick), "faint middle"))
@@ -78,20 +81,20 @@ def intervals(
     for number, (label, one) in enumerate(rows):
         y = number * _ROW + _ROW / 2 + 4
         bold = " strong" if number in strong else ""
-        marks.append(text(_LABEL - 14, y + 4, label, f"end{bold}", _LABEL - 22))
+        marks.append(text(left - 14, y + 4, label, f"end{bold}", left - 22))
         if one.value is None:
-            marks.append(text(_LABEL + 6, y + 4, str(one), "faint", WIDTH - _LABEL - 10))
+            marks.append(text(left + 6, y + 4, str(one), "faint", WIDTH - left - 10))
             continue
         if one.low is not None and one.high is not None:
             marks.append(line(x(one.low), y, x(one.high), y, f"interval{bold}"))
         marks.append(_point(x(one.value), y, bool(bold)))
-        marks.append(text(_LABEL + room + 14, y + 4, value_with_interval(one), bold.strip()))
+        marks.append(text(left + room + 14, y + 4, value_with_interval(one), bold.strip()))
     height = bottom + 24
     if any(ends):
         height += 18
         half = room / 2 + 60
-        marks.append(text(_LABEL - 60, height - 5, f"← {ends[0]}", "faint", half))
-        marks.append(text(_LABEL + room + 60, height - 5, f"{ends[1]} →", "faint end", half))
+        marks.append(text(left - 60, height - 5, f"← {ends[0]}", "faint", half))
+        marks.append(text(left + room + 60, height - 5, f"{ends[1]} →", "faint end", half))
     return svg(title, height, marks)
 
 

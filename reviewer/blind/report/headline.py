@@ -17,10 +17,10 @@ from reviewer.blind.report.claims import ORDINAL, THESE, TITLES, Analysis, Claim
 from reviewer.blind.report.figures import figure
 from reviewer.blind.report.method import ReportData
 from reviewer.blind.report.model import IN_WORDS, p_value, population
+from reviewer.blind.report.names import counted_versions, sources
 from reviewer.blind.report.scores import DimensionStatistics
-from reviewer.blind.report.statistics import counted_versions, sources
+from reviewer.blind.report.statistics import Statistics
 from reviewer.blind.report.svg import p_text, value_with_interval
-from reviewer.blind.report.tables import Statistics
 from reviewer.blind.results import Results
 
 _HEAD = ("comparison", "estimate (95 %)", "p", "holds for", "spectra", "scorers", "answers", "claim")

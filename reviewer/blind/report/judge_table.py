@@ -39,5 +39,5 @@ def _cells(one: JudgeStatistics) -> tuple[str, ...]:
         *(setup.sees, setup.model, setup.served, temperature, reasoning, setup.samples, separately),
         *(setup.prompt_version, setup.json_schema, setup.preset),
     )
-    words = (" and ".join(str(part) for part in parts if part != "") for parts in values)
+    words = (" and ".join(str(part) if part != "" else "none" for part in parts) for parts in values)
     return (*(one or "not recorded" for one in words), *map(str, (one.judgements, one.unread, one.with_reasoning)))

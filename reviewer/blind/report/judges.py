@@ -21,7 +21,8 @@ from reviewer.blind import results as tables
 from reviewer.blind.plan import CANNOT_TELL, DIMENSIONS, Dimension
 from reviewer.blind.plan import Preference as Answer
 from reviewer.blind.report.judge_agreement import by_spectrum, rank_correlation, spectra_of, weighted_mean
-from reviewer.blind.report.statistics import counted_versions, preference_rates, sources, verdicts_by_pair
+from reviewer.blind.report.names import counted_versions, sources
+from reviewer.blind.report.preferences import preference_rates, verdicts_by_pair
 from reviewer.blind.results import Judgement, JudgeScore, Results
 from reviewer.blind.sheet import PreferenceAnswer
 

@@ -13,7 +13,7 @@ from reviewer.blind.analysis import primary_sources
 from reviewer.blind.fingerprints import Fingerprints
 from reviewer.blind.pictures import PICTURE_STATES, PictureState
 from reviewer.blind.plan import Dimension, ExposureRule, Kind, Plan
-from reviewer.blind.report.statistics import Names, counted_versions, sources
+from reviewer.blind.report.names import Names, counted_versions, sources
 from reviewer.blind.results import Response, Results
 from reviewer.blind.rubric import Rubric
 from reviewer.blind.sheet import CHANGEABLE, Question

@@ -13,7 +13,7 @@ from reviewer.agreement.mixed import MixedFit, Ratings, fit
 from reviewer.agreement.values import POPULATION_BOTH, POPULATION_SPECTRA, Estimate
 from reviewer.blind import results as tables
 from reviewer.blind.plan import Dimension
-from reviewer.blind.report.statistics import Names
+from reviewer.blind.report.names import Names
 from reviewer.blind.results import Results, ShownTrace
 
 IN_WORDS = {

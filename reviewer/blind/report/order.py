@@ -13,7 +13,7 @@ from reviewer.agreement.mixed import MIN_SCORERS, indicators
 from reviewer.agreement.values import Estimate
 from reviewer.blind.plan import CANNOT_TELL, Dimension
 from reviewer.blind.report.model import spectrum_unit
-from reviewer.blind.report.statistics import Names
+from reviewer.blind.report.names import Names
 from reviewer.blind.results import Results
 from reviewer.blind.sheet import ScoreAnswer
 

@@ -18,9 +18,9 @@ from reviewer.blind.report.judge_table import judge_settings
 from reviewer.blind.report.method import ReportData, method, rubric_text, scored_traces
 from reviewer.blind.report.model import p_value
 from reviewer.blind.report.scores import DESCRIPTION
+from reviewer.blind.report.statistics import ALL_TRACES, Row, Statistics
 from reviewer.blind.report.summary import summary
 from reviewer.blind.report.svg import p_text, two_decimals
-from reviewer.blind.report.tables import ALL_TRACES, Row, Statistics
 
 _PAGE = Path(__file__).with_name("page.html")
 

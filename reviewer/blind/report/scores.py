@@ -38,8 +38,8 @@ from reviewer.blind.report.model import (
     spectrum_units,
     without_interval,
 )
+from reviewer.blind.report.names import Names, sources
 from reviewer.blind.report.order import OrderStatistics, order_statistics
-from reviewer.blind.report.statistics import Names, sources
 from reviewer.blind.results import Results, ShownTrace
 
 FEWEST_REPEATS = 10

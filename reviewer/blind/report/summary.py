@@ -9,9 +9,9 @@ from reviewer.blind.analysis import excluded_scorers, excluded_traces
 from reviewer.blind.report.claims import TITLES, Claims, Comparison, claimed
 from reviewer.blind.report.judges import JudgeStatistics
 from reviewer.blind.report.model import IN_WORDS, p_value, population
-from reviewer.blind.report.statistics import PairStatistics
+from reviewer.blind.report.preferences import PairStatistics
+from reviewer.blind.report.statistics import Statistics
 from reviewer.blind.report.svg import p_text, two_decimals, value_with_interval
-from reviewer.blind.report.tables import Statistics
 from reviewer.blind.results import Results
 
 TENTATIVE, RELIABLE = 0.667, 0.8

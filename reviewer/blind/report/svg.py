@@ -13,7 +13,8 @@ WIDTH = 760
 SIZE = 12.5
 """Of the text, in pixels."""
 
-_BOLD = 1.15
+BOLD = 1.15
+"""How much wider bold letters are."""
 _NARROW, _WIDE = "iIjlrtf.,:;'|!()[] -", "mwMW@%—…"
 
 
@@ -27,7 +28,7 @@ def svg(title: str, height: float, marks: Sequence[str]) -> str:
 
 def text(x: float, y: float, words: str, kind: str = "", room: float | None = None) -> str:
     """Return a text; longer than ``room`` pixels it is shortened, and a title has all of it."""
-    shown = words if room is None else fitted(words, room / (_BOLD if "strong" in kind else 1))
+    shown = words if room is None else fitted(words, room / (BOLD if "strong" in kind else 1))
     more = "" if shown == words else f"<title>{escape(words)}</title>"
     of = f' class="{kind}"' if kind else ""
     return f'<text{of} x="{x:.1f}" y="{y:.1f}">{escape(shown)}{more}</text>'
@@ -44,10 +45,10 @@ def rectangle(x: float, y: float, width: float, height: float, kind: str, title:
 
 def fitted(words: str, room: float) -> str:
     """Return as much of a text as fits in this many pixels in a common font, the middle replaced by an ellipsis."""
-    if _width(words) <= room:
+    if width(words) <= room:
         return words
     kept = len(words) - 1
-    while kept > 1 and _width(_without_middle(words, kept)) > room:
+    while kept > 1 and width(_without_middle(words, kept)) > room:
         kept -= 1
     return _without_middle(words, kept)
 
@@ -57,7 +58,9 @@ def _without_middle(words: str, kept: int) -> str:
     return f"{words[: kept - end]}…{words[len(words) - end :] if end else ''}"
 
 
-def _width(words: str) -> float:
+def width(words: str) -> float:
+    """Return about how many pixels a text takes in a common font."""
+
     def of(one: str) -> float:
         if one in _NARROW:
             return 0.36

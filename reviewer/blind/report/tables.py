@@ -1,4 +1,4 @@
-"""All numbers of a report in one order, and their table; the answers of model judges; ``session.json``.
+"""The table of all numbers of a report; the answers of model judges; ``session.json``.
 No file contains a name of a person.
 """
 
@@ -6,201 +6,16 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agent.text import CsvTable
-from reviewer.agreement.preference import Preference
-from reviewer.agreement.values import Estimate
-from reviewer.blind.plan import SESSION_FORMAT, Dimension
-from reviewer.blind.report.claims import Claims, all_claims
-from reviewer.blind.report.judge_agreement import JudgesTogether, judges_together
-from reviewer.blind.report.judges import JudgeStatistics, judge_statistics
+from reviewer.blind.plan import SESSION_FORMAT
 from reviewer.blind.report.model import p_value, population
-from reviewer.blind.report.scores import DimensionStatistics, score_statistics
-from reviewer.blind.report.statistics import Names, PairStatistics, pair_statistics
+from reviewer.blind.report.names import Names
+from reviewer.blind.report.statistics import Row
 from reviewer.blind.results import JudgeScore, Results, ShownTrace
 from reviewer.blind.sheet import PreferenceAnswer
-
-ALL_TRACES, ALL_SCORERS = "all traces", "all scorers"
-PERSON, MEAN_JUDGE = "one person, with the others", "mean of the judges"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One number of a report, with its subject.
-
-    :param section: the part of the report it stands in, a key of ``page.CAPTIONS``
-    :param of: a source, two sources, a scorer, two scorers, a judge, ``ALL_TRACES`` or ``ALL_SCORERS``
-    :param dimension: ``coherence``, ``consistency`` or empty
-    :param adjusted: p value adjusted for the number of comparisons
-    :param claim: what may be claimed from it
-    """
-
-    section: str
-    of: str
-    dimension: str
-    statistic: str
-    estimate: Estimate
-    adjusted: float | None = None
-    claim: str = ""
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """All statistics of a session."""
-
-    claims: Claims
-    scores: tuple[DimensionStatistics, ...]
-    pairs: PairStatistics | None
-    judges: tuple[JudgeStatistics, ...]
-    together: Mapping[Dimension, JudgesTogether]
-
-    @cached_property
-    def rows(self) -> tuple[Row, ...]:
-        return (
-            *_claim_rows(self.claims),
-            *(row for one in self.scores for row in _dimension_rows(one)),
-            *(() if self.pairs is None else _pair_rows(self.pairs)),
-            *(row for one in self.judges for row in _judge_rows(one)),
-            *(row for dimension, one in self.together.items() for row in _together_rows(dimension, one)),
-        )
-
-
-def all_statistics(results: Results, names: Names) -> Statistics:
-    """Calculate every statistic of a session."""
-    return Statistics(
-        all_claims(results, names),
-        score_statistics(results, names),
-        pair_statistics(results, names),
-        judge_statistics(results),
-        judges_together(results),
-    )
-
-
-def _claim_rows(found: Claims) -> Iterator[Row]:
-    primary = found.primary
-    if primary is not None:
-        for one in found.analyses:
-            yield Row("primary", primary.pair, primary.dimension or "", one.name, one.estimate, None, one.claim)
-    for other in found.others:
-        statistic = "preferred, of decided" if other.dimension is None else "difference"
-        dimension = other.dimension or ""
-        yield Row("comparisons", other.pair, dimension, statistic, other.estimate, other.adjusted, other.claim)
-
-
-def _dimension_rows(found: DimensionStatistics) -> Iterator[Row]:
-    of = found.dimension
-    for source, one in found.distributions.items():
-        yield Row("scores", source, of, "mean", found.means[source].new_scorers)
-        yield Row("scores", source, of, "mean, these scorers", found.means[source].these_scorers)
-        yield Row("scores", source, of, "mean of all scores", one.mean)
-        yield Row("scores", source, of, "median", one.median)
-    for (source, task), mean in found.by_task.items():
-        yield Row("tasks", f"{source}, {task}", of, "mean", mean)
-    for (source, survey), mean in found.by_survey.items():
-        yield Row("surveys", f"{source}, {survey or 'no survey'}", of, "mean", mean)
-    for apart in found.differences:
-        both = f"{apart.first} less {apart.second}"
-        yield Row("differences", both, of, "difference", apart.difference.new_scorers)
-        yield Row("differences", both, of, "difference, these scorers", apart.difference.these_scorers)
-        for scorer, own in apart.by_scorer.items():
-            yield Row("by scorer", scorer, of, both, own)
-    for name, spread in found.spread.items():
-        yield Row("spread", name, of, "standard deviation", spread)
-    for part, alike in found.agreement.items():
-        yield Row("agreement", part or ALL_TRACES, of, "Krippendorff's alpha", alike.alpha)
-        yield Row("agreement", part or ALL_TRACES, of, "ICC(A,1)", alike.icc_a1)
-        yield Row("agreement", part or ALL_TRACES, of, "ICC(A,k)", alike.icc_ak)
-    for two in found.pairs:
-        who = f"{two.a} and {two.b}"
-        yield Row("two scorers", who, of, "weighted kappa", two.kappa)
-        yield Row("two scorers", who, of, "raw agreement", two.raw)
-        yield Row("two scorers", who, of, "Spearman", two.spearman)
-    yield from _scorer_rows(found)
-    for part, by in found.correctness.items():
-        yield Row("correctness", part or ALL_TRACES, of, "mean, correct verdict", by.correct)
-        yield Row("correctness", part or ALL_TRACES, of, "mean, incorrect verdict", by.incorrect)
-        yield Row("correctness", part or ALL_TRACES, of, "difference", by.difference)
-        yield Row("correctness", part or ALL_TRACES, of, "AUC", by.auc)
-
-
-def _scorer_rows(found: DimensionStatistics) -> Iterator[Row]:
-    of = found.dimension
-    for scorer, severe in found.severity.items():
-        yield Row("severity", scorer, of, "severity", severe)
-    for what, effects in (("drift", found.order.slopes), ("second trace", found.order.second)):
-        for scorer, effect in effects.items():
-            yield Row("order", scorer or ALL_SCORERS, of, what, effect)
-    if found.repeats is not None:
-        yield Row("repeats", ALL_SCORERS, of, "Krippendorff's alpha, intra-rater", found.repeats.alpha)
-        yield Row("repeats", ALL_SCORERS, of, "mean difference", found.repeats.difference)
-        yield Row("repeats", ALL_SCORERS, of, "the same score", found.repeats.exact)
-        yield Row("repeats", ALL_SCORERS, of, "within 1", found.repeats.within_1)
-    for scorer, self in found.consistency.items():
-        yield Row("repeats", scorer, of, "mean difference", self.difference)
-        yield Row("repeats", scorer, of, "the same score", self.exact)
-        yield Row("repeats", scorer, of, "within 1", self.within_1)
-        yield Row("repeats", scorer, of, "weighted kappa", self.kappa)
-    for scorer, gold in found.gold.items():
-        yield Row("gold", scorer, of, "bias", gold.bias)
-        yield Row("gold", scorer, of, "within the tolerance", gold.within)
-
-
-def _pair_rows(found: PairStatistics) -> Iterator[Row]:
-    yield from _rate_rows(found.rates, "preference", "")
-    for survey, rates in found.by_survey.items():
-        yield from _rate_rows(rates, "preference by survey", survey or "no survey")
-    for source, strength in found.strengths.sources.items():
-        yield Row("strength", source, "", "Davidson strength", strength)
-    yield Row("pair agreement", "all pairs", "", "raw agreement", found.agreement.raw)
-    yield Row("pair agreement", "all pairs", "", "Krippendorff's alpha", found.agreement.alpha)
-    for scorer, same in found.again.items():
-        yield Row("pair repeats", scorer or ALL_SCORERS, "", "the same answer", same)
-    yield Row("bias", "all pairs", "", "left chosen", found.position)
-    yield Row("bias", "all pairs", "", "longer chosen", found.length)
-
-
-def _rate_rows(rates: Iterable[Preference], section: str, of_what: str) -> Iterator[Row]:
-    for one in rates:
-        of = f"{of_what}: {one.source} over {one.other}" if of_what else f"{one.source} over {one.other}"
-        yield Row(section, of, "", "preferred, of decided", one.preferred)
-        yield Row(section, of, "", "first better", one.wins)
-        yield Row(section, of, "", "second better", one.losses)
-        yield Row(section, of, "", "equal", one.equal)
-        yield Row(section, of, "", "both bad", one.both_bad)
-
-
-def _judge_rows(found: JudgeStatistics) -> Iterator[Row]:
-    for dimension, one in found.scores.items():
-        yield Row("judges", found.judge, dimension, "rank correlation with people", one.correlation)
-        yield Row("judges", found.judge, dimension, "judge less people", one.above)
-        if one.retest is not None:
-            yield Row("judges", found.judge, dimension, "alpha of its samples", one.retest)
-        for source, given in one.distributions.items():
-            yield Row("judge means", f"{found.judge}: {source}", dimension, "mean", given.mean)
-            yield Row(
-                "judge means", f"{found.judge}: {source}", dimension, "judge less people", one.above_by_source[source]
-            )
-        for two in one.contrasts:
-            of = f"{found.judge}: {two.first} less {two.second}"
-            yield Row("self-preference", of, dimension, "difference of judge less people", two.difference)
-    if found.pairs is not None:
-        yield from _rate_rows(found.pairs.rates, "judge preference", found.judge)
-        yield Row("judge bias", found.judge, "", "flip rate", found.pairs.flips)
-        yield Row("judge bias", found.judge, "", "left chosen", found.pairs.position)
-        yield Row("judge bias", found.judge, "", "longer chosen", found.pairs.length)
-        yield Row("judge bias", found.judge, "", "as most people", found.pairs.majority)
-
-
-def _together_rows(dimension: Dimension, found: JudgesTogether) -> Iterator[Row]:
-    yield Row("judges", PERSON, dimension, "rank correlation with people", found.ceiling)
-    if found.mean is not None:
-        yield Row("judges", MEAN_JUDGE, dimension, "rank correlation with people", found.mean)
-    for two in found.pairs:
-        yield Row("two judges", f"{two.a} and {two.b}", dimension, "Spearman", two.spearman)
 
 
 def statistics_csv(rows: Iterable[Row]) -> str:

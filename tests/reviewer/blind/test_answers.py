@@ -16,7 +16,7 @@ import pytest
 from reviewer.blind import results as tables
 from reviewer.blind.plan import DIMENSIONS, AnalysisPlan
 from reviewer.blind.report.answers import COLUMNS, analysis_script, answers_csv
-from reviewer.blind.report.statistics import report_names
+from reviewer.blind.report.names import report_names
 from reviewer.blind.results import Results
 from reviewer.blind.sheet import ScoreAnswer
 from tests.support.blind_results import START, A, B, gold, results, score, simulated, trace

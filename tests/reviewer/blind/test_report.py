@@ -25,7 +25,7 @@ from reviewer.agreement.values import Estimate, Scores
 from reviewer.blind import report
 from reviewer.blind import results as tables
 from reviewer.blind.plan import DIMENSIONS, AnalysisPlan, Gold
-from reviewer.blind.report.statistics import Names
+from reviewer.blind.report.names import Names
 from reviewer.blind.results import Judgement, JudgeScore, Results
 from reviewer.blind.sheet import PreferenceAnswer
 from reviewer.store import Draft, NotAllowed, Store
@@ -114,7 +114,7 @@ def number(files: dict[str, bytes], *where: str) -> dict[str, str]:
 
 
 def names_of(store: Store, session: int) -> Names:
-    from reviewer.blind.report.statistics import report_names
+    from reviewer.blind.report.names import report_names
 
     return report_names(store.blind.results.of_session(None, session), {})
 

@@ -19,12 +19,14 @@ from reviewer.blind.report.answers import answers_csv
 from reviewer.blind.report.claims import ORDINAL, PRIMARY, THESE, all_claims, claimed, in_words
 from reviewer.blind.report.method import ReportData
 from reviewer.blind.report.model import p_value, population
+from reviewer.blind.report.names import report_names
 from reviewer.blind.report.order import order_statistics
 from reviewer.blind.report.page import page
+from reviewer.blind.report.preferences import pair_statistics
 from reviewer.blind.report.scores import score_statistics
-from reviewer.blind.report.statistics import pair_statistics, report_names
+from reviewer.blind.report.statistics import Row, all_statistics
 from reviewer.blind.report.summary import summary
-from reviewer.blind.report.tables import Row, all_statistics, statistics_csv
+from reviewer.blind.report.tables import statistics_csv
 from reviewer.blind.results import Results
 from reviewer.blind.sheet import ScoreAnswer
 from tests.support.blind_results import A, B, gold, results, score, simulated, trace

@@ -11,7 +11,7 @@ from dataclasses import replace
 from reviewer.blind.plan import AnalysisPlan, Filter
 from reviewer.blind.report.exclusions import exclusions
 from reviewer.blind.report.method import ReportData, method, rubric_text
-from reviewer.blind.report.statistics import report_names
+from reviewer.blind.report.names import report_names
 from reviewer.blind.report.tables import session_json
 from reviewer.blind.results import Results
 from reviewer.blind.rubric import rubric

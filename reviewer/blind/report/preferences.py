@@ -1,0 +1,154 @@
+"""Every statistic of preferences between pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from agent.statistics import DEFAULT
+from reviewer.agreement.davidson import Strengths, davidson
+from reviewer.agreement.distribution import by_item, share
+from reviewer.agreement.preference import Preference, Verdict, Votes, position_bias, preference_rate
+from reviewer.agreement.raters import length_bias
+from reviewer.agreement.reliability import RoundAgreement, round_agreement
+from reviewer.agreement.values import Estimate
+from reviewer.blind import results as tables
+from reviewer.blind.analysis import primary_results
+from reviewer.blind.report.names import Names, sources
+from reviewer.blind.results import Response, Results
+from reviewer.blind.sheet import PreferenceAnswer
+
+_AGAIN = (
+    "Self-consistency: the share of repeated pairs, shown with their sides swapped, that a scorer answered "
+    "alike both times, left and right undone."
+)
+_NO_REPEAT = "no pair was answered twice"
+_SWAPPED: dict[str, str] = {"left": "right", "right": "left"}
+
+
+@dataclass(frozen=True)
+class PairStatistics:
+    """All statistics of preferences. Scorers have their names in the report.
+
+    :param rates: of the primary analysis, as are ``by_survey`` and ``strengths``
+    :param by_survey: where there are several surveys
+    :param again: by scorer; "" is all scorers together
+    """
+
+    rates: tuple[Preference, ...]
+    by_survey: Mapping[str, tuple[Preference, ...]]
+    strengths: Strengths
+    position: Estimate
+    length: Estimate
+    agreement: RoundAgreement
+    again: Mapping[str, Estimate]
+
+
+def pair_statistics(results: Results, names: Names) -> PairStatistics | None:
+    """Return the statistics of the pairs; None where the session had none."""
+    if "pair" not in results.plan.kinds:
+        return None
+    votes, primary = tables.pair_votes(results), tables.pair_votes(primary_results(results))
+    scorers = [names.scorers[one] for one in votes.scorers]
+    shown = [one.shown for one in _answered(results)]
+    arms = sources(results)
+    return PairStatistics(
+        rates=preference_rates(primary, arms),
+        by_survey=_by_survey(primary_results(results), arms),
+        strengths=davidson(primary),
+        position=position_bias(*tables.shown_sides(results)),
+        length=length_bias(votes.pairs, votes.verdicts, *_lengths(results, votes, shown)),
+        agreement=_in_scorer_terms(round_agreement(votes.pairs, scorers, votes.verdicts)),
+        again=_pair_repeats(results, names) if results.plan.repeats else {},
+    )
+
+
+def _answered(results: Results) -> list[Response]:
+    """Return the answers to pairs in the order of ``pair_votes``."""
+    return [one for one in results.first("pair") if isinstance(one.answer, PreferenceAnswer)]
+
+
+def _by_survey(results: Results, arms: tuple[str, ...]) -> dict[str, tuple[Preference, ...]]:
+    votes = tables.pair_votes(results)
+    surveys = [results.traces[one.shown[0]].survey for one in _answered(results)]
+    there = sorted(set(surveys))
+    if len(there) < 2:
+        return {}
+    return {one: preference_rates(_select(votes, [own == one for own in surveys]), arms) for one in there}
+
+
+def _select(votes: Votes, wanted: Sequence[bool]) -> Votes:
+    kept = np.flatnonzero(wanted)
+    fields = (votes.pairs, votes.a, votes.b, votes.verdicts, votes.scorers)
+    return Votes(*(tuple(one[i] for i in kept) for one in fields))  # type: ignore[arg-type]
+
+
+def preference_rates(votes: Votes, arms: tuple[str, ...]) -> tuple[Preference, ...]:
+    """Return every source against every other, also those that were never compared."""
+    return tuple(preference_rate(votes, one, other) for one, other in combinations(arms, 2))
+
+
+def _lengths(results: Results, votes: Votes, shown: list[tuple[int, ...]]) -> tuple[list[float], list[float]]:
+    """(n_answers,) twice, in characters: of the trace by a, of the one by b."""
+    a, b = [], []
+    for first, versions in zip(votes.a, shown, strict=True):
+        left, right = (results.traces[version] for version in versions)
+        if left.source != first:
+            left, right = right, left
+        a.append(float(left.characters))
+        b.append(float(right.characters))
+    return a, b
+
+
+def _pair_repeats(results: Results, names: Names) -> dict[str, Estimate]:
+    """Return by scorer how often a repeated pair had the same answer; "" is all scorers, whose interval is by pair."""
+    every = results.repeats("pair")
+    found = {}
+    for initials, called in names.scorers.items() if every else ():
+        own = [float(_chosen_version(one) == _chosen_version(other)) for one, other in every if one.scorer == initials]
+        found[called] = share(own, np.ones(len(own)), _AGAIN, none=_NO_REPEAT, n_of="pairs")
+    pairs = [tables.pair_name(*(results.traces[version] for version in one.shown)) for one, _ in every]
+    same = [_chosen_version(one) == _chosen_version(other) for one, other in every]
+    hits, counts = by_item(pairs, same, np.ones(len(same)))
+    words = f"{_AGAIN} All scorers' repeats together; the interval resamples pairs."
+    found[""] = share(hits, counts, words, DEFAULT, none=_NO_REPEAT, n=len(same), n_of="repeats")
+    return found
+
+
+def _chosen_version(one: Response) -> tuple[str, ...]:
+    """Return the choice independent of the side: a version, or the kind of tie."""
+    assert isinstance(one.answer, PreferenceAnswer)
+    chosen = one.answer.preference
+    if chosen in _SWAPPED:
+        return (str(one.shown[0 if chosen == "left" else 1]),)
+    return ("tie", chosen)
+
+
+def _in_scorer_terms(found: RoundAgreement) -> RoundAgreement:
+    """Reword the numbers for scorers and answers instead of reviewers and decisions."""
+
+    def reworded(one: Estimate) -> Estimate:
+        words = {
+            "decided on by": "answered by",
+            "reviewer": "scorer",
+            "decided on": "answered",
+            "decided": "answered",
+        }
+        reason, definition = one.reason, one.definition
+        for word, ours in words.items():
+            reason, definition = reason.replace(word, ours), definition.replace(word, ours)
+        reason = reason.replace("every decision is", "every answer is")
+        return Estimate(one.value, one.low, one.high, one.n, definition, reason, one.detail, "pairs")
+
+    return RoundAgreement(reworded(found.raw), reworded(found.alpha))
+
+
+def verdicts_by_pair(votes: Votes) -> dict[str, list[Verdict]]:
+    """The answers to each pair."""
+    found: dict[str, list[Verdict]] = {}
+    for pair, verdict in zip(votes.pairs, votes.verdicts, strict=True):
+        found.setdefault(pair, []).append(verdict)
+    return found
