@@ -114,3 +114,15 @@ def test_what_a_scorer_saw_in_an_earlier_session_is_marked(tmp_path: Path) -> No
             seen = any(found.traces[version].item <= 4 for version in one.shown)
             assert one.exposed == (scorer == "RE" and seen), (scorer, one)
     assert {one.kind for one in found.responses if one.exposed} == {"scores", "pair"}
+
+
+def test_training_items_are_in_no_result_and_no_judge_gets_them(tmp_path: Path) -> None:
+    with a_store(tmp_path / "annotations.db", clock=Clock()) as store:
+        session = opened(store, each=3, training=(1, 2)).id
+        judged = {shown for one in store.blind.judging.questions(None, session) for shown in one.shown}
+        found = closed(store, session)
+    trained = [one for one in found.responses if one.training]
+    assert {found.traces[one.shown[0]].item for one in trained} == {1, 2}
+    assert len(trained) == 2 * len(SCORERS)
+    assert not {one.token for one in trained} & {one.token for one in found.first("scores")}
+    assert judged == {version for one in found.first("scores") for version in one.shown}
