@@ -101,8 +101,8 @@ def _pixels(picture: Image.Image) -> Pixels:
 
 def _find_axes(pixels: Pixels) -> _Axes | None:
     dark = pixels[..., :3].max(axis=2) < _DARK
-    rows = np.flatnonzero(_longest_runs(dark) >= _EDGE_COLUMNS)
-    columns = np.flatnonzero(_longest_runs(dark.T) >= _EDGE_ROWS)
+    rows = _with_run(dark, _EDGE_COLUMNS)
+    columns = _with_run(dark.T, _EDGE_ROWS)
     if rows.size < 2 or columns.size < 2:
         return None
     # Below the axes, the numbers of very dense ticks are dark too; the left edge ends where the axes do.
@@ -114,12 +114,13 @@ def _find_axes(pixels: Pixels) -> _Axes | None:
     return axes if joined and axes.top >= _TOP - 2 else None
 
 
-def _longest_runs(marked: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """(rows,): the length of the longest run of marked pixels in each row."""
+def _with_run(marked: NDArray[np.bool_], length: int) -> NDArray[np.intp]:
+    """Return the rows in which at least ``length`` marked pixels stand side by side."""
+    rows = np.flatnonzero(np.count_nonzero(marked, axis=1) >= length)
     columns = np.arange(marked.shape[1])
-    last_unmarked = np.maximum.accumulate(np.where(marked, -1, columns), axis=1)
-    longest: NDArray[np.intp] = (columns - last_unmarked).max(axis=1, initial=0)
-    return longest
+    last_unmarked = np.maximum.accumulate(np.where(marked[rows], -1, columns), axis=1)
+    found: NDArray[np.intp] = rows[(columns - last_unmarked).max(axis=1, initial=0) >= length]
+    return found
 
 
 def _title_area(pixels: Pixels, axes: _Axes) -> Pixels:
