@@ -196,6 +196,11 @@ class Plan:
         return asdict(self)
 
     @classmethod
+    def from_stored(cls, data: Mapping[str, Any]) -> Plan:
+        """Read a plan from the database; those from before there were designs sampled each source for itself."""
+        return cls.from_json({"design": "separate", **data})
+
+    @classmethod
     def from_json(cls, data: object) -> Plan:
         """Read the JSON form, or a TOML file of the same shape; missing fields have their defaults.
 
@@ -376,6 +381,8 @@ def rerun_plan(session: Mapping[str, Any], find: FindItems) -> dict[str, Any]:
         kept = {name: plan[name] for name in _RERUN_FIELDS}
         kept |= {name: plan[name] for name in _RERUN_IF_THERE if name in plan}
         training = plan.get("training", [])
+        if people and "analysis" in kept:
+            kept["analysis"] = {**kept["analysis"], "first": None, "second": None}
         sources = [] if people else plan["sources"]
     except (KeyError, TypeError) as error:
         raise PlanError("session", f"a file without {error}", _UNCHANGED) from None

@@ -206,7 +206,9 @@ def _sample_blocks(plan: Plan, there: Eligible) -> tuple[Blocks, list[str]]:
     strata: dict[Stratum, Blocks] = {}
     lacking: Counter[str] = Counter()
     incomplete = unseen = 0
-    for members in _by_block(one for one in there.candidates if one.spectrum is not None).values():
+    # A trace whose spectrum is not stored cannot be paired with another source's; with one source there is no need.
+    usable = [one for one in there.candidates if one.spectrum is not None or len(there.sources) == 1]
+    for members in _by_block(usable).values():
         missing = set(there.sources) - {one.source for one in members}
         lacking.update(missing)
         incomplete += bool(missing)
@@ -217,7 +219,7 @@ def _sample_blocks(plan: Plan, there: Eligible) -> tuple[Blocks, list[str]]:
             unseen += 1
         else:
             strata.setdefault(_stratum(plan, block[0]), []).append(block)
-    without = sum(one.spectrum is None for one in there.candidates)
+    without = len(there.candidates) - len(usable)
     notes = _block_notes(plan, incomplete, lacking, unseen, without)
     if not strata:
         counts = Counter((one.source, one.task) for one in there.candidates)

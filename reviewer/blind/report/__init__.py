@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.policies.nano.arrays import one_thread
 from reviewer.blind.fingerprints import fingerprints
 from reviewer.blind.pictures import count_states
 from reviewer.blind.plan import analysis_sha256
@@ -113,12 +114,14 @@ def _collect(store: Store, by: str | None, session_id: int) -> tuple[ReportData,
     results = _comparison_renamed(results, called.results(results))
     shown = ((trace.source, trace.spectrum, material.trajectories[n]) for n, trace in sorted(results.traces.items()))
     traces = [results.traces[version] for version in counted_versions(results)]
+    with one_thread():
+        measured = fingerprints([(one.source, one.spectrum, material.trajectories[one.version]) for one in traces])
     data = ReportData(
         results,
         called,
         material.barred,
         count_states(store.spectra, shown),
-        fingerprints([(trace.source, trace.spectrum, material.trajectories[trace.version]) for trace in traces]),
+        measured,
         store.blind.checks.history(by, session_id),
         analysis_hash,
         material.analysis_sha256,

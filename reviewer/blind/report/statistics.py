@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from agent.policies.nano.arrays import one_thread
 from reviewer.agreement.preference import Preference
 from reviewer.agreement.values import Estimate
 from reviewer.blind.plan import Dimension
@@ -64,13 +65,15 @@ class Statistics:
 
 def all_statistics(results: Results, names: Names) -> Statistics:
     """Calculate every statistic of a session."""
-    return Statistics(
-        all_claims(results, names),
-        score_statistics(results, names),
-        pair_statistics(results, names),
-        judge_statistics(results),
-        judges_together(results),
-    )
+    # The matrices are small: on a busy machine, several threads per multiplication take twenty times as long.
+    with one_thread():
+        return Statistics(
+            all_claims(results, names),
+            score_statistics(results, names),
+            pair_statistics(results, names),
+            judge_statistics(results),
+            judges_together(results),
+        )
 
 
 def _claim_rows(found: Claims) -> Iterator[Row]:

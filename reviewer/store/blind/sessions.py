@@ -379,7 +379,7 @@ def _session_from(row: sqlite3.Row) -> BlindSession:
     return BlindSession(
         id=row["id"],
         name=row["name"],
-        plan=Plan.from_json(json.loads(row["plan"])),
+        plan=Plan.from_stored(json.loads(row["plan"])),
         state="closed" if closed else "open" if opened else "drawn",
         questions={key: Question(**words) for key, words in json.loads(row["questions"]).items()},
         notes=tuple(json.loads(row["notes"])),

@@ -334,7 +334,7 @@ def test_a_coordinator_sets_a_session_up(app: Any, store: Store) -> None:
     [
         ({"scorers": []}, 422, "scorers: found none"),
         ({"each": 9}, 422, "each: found 9 scorers per item"),
-        ({"number": 40}, 409, "expected 40 pairs"),
+        ({"number": 40}, 409, "expected 40 spectra of each"),
         ({"bogus": 1}, 422, "bogus: found an unknown field"),
         ({"scorers": ["SA", "NOBODY"]}, 404, "NOBODY"),
         ({"gold": [{"item": 99, "coherence": 5}]}, 409, "found no item 99"),

@@ -139,7 +139,10 @@ def test_texts_with_giveaways_can_be_left_out(capsys, path) -> None:
         Desk(store).edit("ED", 1, "As GPT-5 I see a broad Hα.")
     made = printed_json(capsys, path, "draw", "--name", "n", "--scorers", *SCORERS, "--leave-out-giveaways")
     assert made["giving_away"] == []
-    assert made["notes"] == ["1 trajectories reveal their authors and were left out."]
+    assert made["notes"] == [
+        "1 trajectories reveal their authors and were left out.",
+        "1 spectra were left out because a source has no trajectory of them (gpt-5 in 1).",
+    ]
     status, out, _ = run(capsys, path, "giveaways", 1)
     assert status == 0
     assert out.startswith("nothing was found; a scorer may still notice other leaks\n")
@@ -149,10 +152,7 @@ def test_too_few_trajectories_are_reported_with_numbers(capsys, path) -> None:
     arguments = ["draw", "--name", "n", "--scorers", *SCORERS, "--number", 7, "--sources", GPT, SPEC]
     status, out, err = run(capsys, path, *arguments)
     assert (status, err) == (1, "")
-    assert out == (
-        "nothing drawn: Found 6 of cv by gpt-5; 6 of cv by Spec-o3-7B, "
-        "expected 7 trajectories of each source and task.\n"
-    )
+    assert out == "nothing drawn: Found 6 of cv, expected 7 spectra of each.\n"
     status, out, _ = run(capsys, path, *arguments, "--json")
     assert (status, json.loads(out)["session"]) == (1, None)
     assert printed_json(capsys, path, "list") == {"sessions": []}

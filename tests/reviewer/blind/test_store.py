@@ -126,7 +126,7 @@ def test_scorers_have_to_be_active_people(store) -> None:
 
 
 def test_too_few_leaves_nothing_behind(store) -> None:
-    with pytest.raises(TooFew, match=r"Found 6 of cv by gpt-5; 6 of cv by Spec-o3-7B"):
+    with pytest.raises(TooFew, match=r"Found 6 of cv, expected 7 spectra of each"):
         drawn(store, number=7, sources=(GPT, SPEC))
     assert store.blind.sessions.all(None) == []
 
@@ -173,7 +173,10 @@ def test_texts_with_giveaways_are_left_out_or_flagged(store) -> None:
     assert (found.item, found.source, found.step, found.giveaway.words) == (1, GPT, 1, "GPT-5")
     strict = drawn(store, giveaways="leave out")
     assert store.blind.sessions.leaks("CO", strict.id) == ()
-    assert strict.notes == ("1 trajectories reveal their authors and were left out.",)
+    assert strict.notes == (
+        "1 trajectories reveal their authors and were left out.",
+        "1 spectra were left out because a source has no trajectory of them (gpt-5 in 1).",
+    )
 
 
 def test_a_created_session_does_not_change(store) -> None:
