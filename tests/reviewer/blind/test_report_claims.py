@@ -6,12 +6,14 @@ import html
 import io
 import random
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from agent.policies.nano.arrays import one_thread
 from reviewer.agreement.mixed import Ratings, fit
 from reviewer.agreement.values import POPULATION_BOTH, POPULATION_SPECTRA, Estimate, holm
 from reviewer.blind.plan import AnalysisPlan
@@ -32,6 +34,12 @@ from reviewer.blind.sheet import ScoreAnswer
 from tests.support.blind_results import A, B, gold, results, score, simulated, trace
 
 C = "model C"
+
+
+@pytest.fixture(autouse=True)
+def _as_the_report_does() -> Iterator[None]:
+    with one_thread():
+        yield
 
 
 def claims_of(found: Results):
