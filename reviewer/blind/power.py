@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from agent.processes import one_thread
 from agent.statistics import FloatArray, wilson
 from reviewer.agreement.mixed import MIN_SCORERS, MIN_SPECTRA, Ratings, fit
 from reviewer.blind.plan import SCORES, PlanError
@@ -83,7 +84,8 @@ def power(
     for _ in range(simulations):
         who = panel(rng, scorers, sources, spread)
         ratings = simulated(rng, spectra, who, each, (difference, *(0.0,) * (sources - 1)), spread=spread)
-        found = fit(ratings.of("A", "B")).difference("A", "B")
+        with one_thread():
+            found = fit(ratings.of("A", "B")).difference("A", "B")
         hits += found.low is not None and found.high is not None and not found.low <= 0 <= found.high
     share = hits / simulations
     low, high = wilson(share, simulations)

@@ -6,51 +6,9 @@ multiplied into the matrix after it when the model is loaded.
 
 from __future__ import annotations
 
-import threading
-from functools import cache
-from types import TracebackType
-
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from agent.policies.nano.folder import Array
-
-
-class OneThread:
-    """Context in which numpy multiplies with one thread; it can be entered from many threads at once.
-
-    These matrices are so small that a second thread saves a third of the time on an idle machine, but multiplies it
-    on a busy one, where each multiplication waits until the other thread runs.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._libraries = ThreadpoolController().select(user_api="blas").lib_controllers
-        self._before: list[int] = []
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._inside += 1
-            if self._inside == 1:
-                self._before = [library.get_num_threads() for library in self._libraries]
-                for library in self._libraries:
-                    library.set_num_threads(1)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                for library, number in zip(self._libraries, self._before, strict=True):
-                    library.set_num_threads(number)
-
-
-@cache
-def one_thread() -> OneThread:
-    """Return the one context of this process."""
-    return OneThread()
 
 
 def transposed(*matrices: Array) -> Array:

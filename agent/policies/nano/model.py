@@ -19,12 +19,12 @@ from PIL import Image
 from agent.conversation import ConversationTooLong, Piece, PolicyError, Remark, Score, Usage
 from agent.plot import pixels_sha256
 from agent.policies import Sampling
-from agent.policies.nano.arrays import one_thread
 from agent.policies.nano.folder import Array, Folder, Weights, read
 from agent.policies.nano.language import Cache, LanguageModel, Positions
 from agent.policies.nano.pictures import Preprocessor
 from agent.policies.nano.tokens import AnswerOdds, Script, TokenText, Vocabulary
 from agent.policies.nano.vision import VisionTower
+from agent.processes import one_thread
 
 AT_ONCE = 256
 """Tokens that are read together; a stop is noticed between two such parts."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.policies.nano.arrays import one_thread
+from agent.processes import one_thread
 from reviewer.blind.fingerprints import fingerprints
 from reviewer.blind.pictures import count_states
 from reviewer.blind.plan import analysis_sha256

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from agent.policies.nano.arrays import one_thread
+from agent.processes import one_thread
 from reviewer.agreement.preference import Preference
 from reviewer.agreement.values import Estimate
 from reviewer.blind.plan import Dimension
