@@ -1,0 +1,66 @@
+"""Power by simulation, and its command and route."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from reviewer.blind.plan import PlanError
+from reviewer.blind.power import DEFAULT, Spread, panel, power, simulated
+from tests.support.cli import run
+
+
+def test_power_grows_with_difference_scorers_and_spectra() -> None:
+    small = power(20, 3, 3, 0.3, simulations=60)
+    large = power(40, 6, 6, 0.6, simulations=60)
+    assert small.power < 0.5 < large.power
+    assert small.low <= small.power <= small.high
+    assert large.sentence.startswith("6 scorers, 40 spectra, two sources: ")
+    assert "chance to show a difference of 0.6" in large.sentence
+    assert power(20, 3, 3, 0.3, simulations=60) == small
+
+
+def test_no_difference_is_seldom_shown() -> None:
+    assert power(30, 6, 3, 0.0, simulations=150).power < 0.12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((9, 6, 6), "spectra: found 9, expected 10 or more"),
+        ((20, 2, 2), "scorers: found 2, expected 3 or more"),
+        ((20, 4, 5), "each: found 5, expected 1 to 4"),
+    ],
+)
+def test_a_session_without_an_interval_has_no_power(arguments: tuple[int, int, int], message: str) -> None:
+    with pytest.raises(PlanError, match=message):
+        power(*arguments, simulations=2)
+
+
+def test_simulated_sessions_have_balanced_blocks_and_whole_scores() -> None:
+    rng = np.random.default_rng(2)
+    ratings = simulated(rng, 60, panel(rng, 6, 2), 2, (0.5, 0.0), missing=0.0, spread=replace_rest(0.1))
+    assert set(ratings.values) <= set(range(6))
+    assert len(ratings.values) == 60 * 2 * 2
+    pairs = {spectrum: {s for i, s in zip(ratings.spectra, ratings.scorers, strict=True) if i == spectrum}
+             for spectrum in set(ratings.spectra)}  # fmt: skip
+    counts = [sum(pair == {a, b} for pair in pairs.values()) for a in "012345" for b in "012345" if a < b]
+    assert set(counts) == {4}
+
+
+def replace_rest(rest: float) -> Spread:
+    return Spread(DEFAULT.spectrum, DEFAULT.trace, DEFAULT.scorer, DEFAULT.taste, rest)
+
+
+def test_the_command_prints_sentences_and_json() -> None:
+    arguments = ["blind", "power", "--spectra", "12", "--scorers", "3", "--simulations", "5", "--difference", "0.5"]
+    done = run(*arguments)
+    assert done.returncode == 0, done.stderr
+    assert "3 scorers, 12 spectra, two sources: " in done.stdout
+    assert "standard deviations: spectrum 0.6, trace 0.5" in done.stdout
+    (found,) = json.loads(run(*arguments, "--json").stdout)["power"]
+    assert found["difference"] == 0.5
+    refused = run("blind", "power", "--spectra", "5", "--scorers", "3")
+    assert (refused.returncode, "--spectra: found 5, expected 10 or more" in refused.stderr) == (2, True)
