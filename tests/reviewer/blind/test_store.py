@@ -18,7 +18,7 @@ import pytest
 from agent.trajectory import Drafter
 from reviewer.blind.balance import TooFew
 from reviewer.blind.pictures import list_pictures
-from reviewer.blind.plan import Filter, Gold, Plan
+from reviewer.blind.plan import AnalysisPlan, Filter, Gold, Plan, analysis_sha256
 from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.blind.rubric import rubric
 from reviewer.blind.sheet import CHANGEABLE, PreferenceAnswer, ScoreAnswer, count_changeable
@@ -177,6 +177,51 @@ def test_texts_with_giveaways_are_left_out_or_flagged(store) -> None:
         "1 trajectories reveal their authors and were left out.",
         "1 spectra were left out because a source has no trajectory of them (gpt-5 in 1).",
     )
+
+
+def test_who_wrote_a_trace_before_it_was_imported_is_barred_from_it(store) -> None:
+    spectrum = a_spectrum("spec-55859-F5902_sp01-099.fits")
+    drafts = [Draft(trace(source, 99, authors=("AU",) if source == GPT else ()), spectrum) for source in (GPT, SPEC)]
+    theirs = {added.item_id for added in store.items.add_all(drafts)}
+    candidates = store.blind.sessions.candidates("CO", Plan("n", SCORERS))
+    assert [c.barred for c in candidates if c.item in theirs] == [frozenset({"AU"}), frozenset()]
+
+
+def test_candidates_have_survey_label_and_who_saw_them_in_an_open_session(store) -> None:
+    given_up = drawn(store, items=(1, 2), each=3)
+    store.blind.sessions.close("CO", given_up.id, key())
+    session = opened(store, items=(3, 4), each=2)
+    by_item = {c.item: c for c in store.blind.sessions.candidates("CO", Plan("n", SCORERS))}
+    assert {c.survey for c in by_item.values()} == {"LAMOST"}
+    assert [by_item[item].label for item in (1, 3)] == ["NO", "YES"]
+    assert by_item[1].exposed == frozenset()
+    shown = {person for person in SCORERS if tokens(store, person)}
+    assert by_item[3].exposed == by_item[4].exposed == shown
+    assert len(shown) == 2
+    again = drawn(store, name="again", items=(3, 4), each=1, earlier="bar")
+    assert again.id > session.id
+    with pytest.raises(TooFew, match="items: item 3 may be seen by 1 of 3 scorers, expected 2"):
+        drawn(store, name="again", items=(3, 4), each=2, earlier="bar")
+
+
+def test_training_items_are_found_whatever_the_filter_and_come_first(store) -> None:
+    session = opened(store, tasks=("cv",), training=(12,), filter=Filter(survey="LAMOST"), number=2)
+    first = tokens(store, "RE")[0]
+    assert store.blind.scoring.sheet(first, "RE").training
+    assert not store.blind.scoring.sheet(tokens(store, "RE")[1], "RE").training
+    assert session.plan.training == (12,)
+
+
+def test_the_analysis_plan_is_hashed_and_logged_when_the_session_opens(store) -> None:
+    session = drawn(store, analysis=AnalysisPlan("coherence", GPT, SPEC, margin=0.3))
+    assert session.analysis_sha256 is None
+    session = store.blind.sessions.open("CO", session.id, key())
+    assert session.rubric is not None
+    assert session.analysis_sha256 == analysis_sha256(session.plan, session.rubric)
+    (entry,) = [one for one in store.log.entries() if one.what == "blind session opened"]
+    assert entry.details["analysis_plan_sha256"] == session.analysis_sha256
+    other = replace(session.plan, analysis=replace(session.plan.analysis, margin=0.4))
+    assert analysis_sha256(other, session.rubric) != session.analysis_sha256
 
 
 def test_a_created_session_does_not_change(store) -> None:
