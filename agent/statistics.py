@@ -31,14 +31,14 @@ class Resampling:
     """How bootstrap intervals are made.
 
     :param seed: the same seed, items and order give the same interval
-    :param few: with fewer items no interval is given, because resamples of so few are nearly all alike
+    :param few: with fewer items no interval is given: that of a mean of five covers 84 % where it states 95
     :param undefined_at_most: no interval is given if more than this share of the resamples has no value
     """
 
     resamples: int = 2000
     seed: int = 0
     confidence: float = 0.95
-    few: int = 5
+    few: int = 10
     undefined_at_most: float = 0.05
 
 

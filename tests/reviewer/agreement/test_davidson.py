@@ -158,7 +158,7 @@ def test_a_strength_tells_wins_ties_and_its_chance() -> None:
 def test_few_pairs_have_strengths_without_an_interval() -> None:
     found = davidson(many("x", "y", 2, 1)).sources["x"]
     assert found.value is not None
-    assert found.reason == "fewer than 5 pairs"
+    assert found.reason == "fewer than 10 pairs"
 
 
 def test_nothing_compared_has_no_strengths() -> None:

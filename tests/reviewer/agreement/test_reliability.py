@@ -79,7 +79,7 @@ def test_alpha_without_comparable_scores_is_undefined_with_a_reason(
 
 
 def test_full_agreement_is_one_and_has_no_interval() -> None:
-    found = krippendorff_alpha(table([[0, 0], [3, 3], [5, 5], [4, 4], [1, 1], [2, 2]]))
+    found = krippendorff_alpha(table(2 * [[0, 0], [3, 3], [5, 5], [4, 4], [1, 1], [2, 2]]))
     assert found.value == 1.0
     assert found.reason == "every resample gave the same value"
 

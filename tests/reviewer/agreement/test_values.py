@@ -191,7 +191,7 @@ def test_resamples_without_a_value_are_counted_and_too_many_leave_no_interval() 
             found[: round(share_of_holes * len(picks))] = NONE
             return found
 
-        return estimate("x", 1.0, statistic, (9,), Resampling(resamples=100))
+        return estimate("x", 1.0, statistic, (19,), Resampling(resamples=100))
 
     some, many = holes(0.05), holes(0.06)
     assert some.low is not None
@@ -203,7 +203,7 @@ def test_resamples_without_a_value_are_counted_and_too_many_leave_no_interval() 
 
 def test_few_items_and_equal_resamples_leave_no_interval() -> None:
     few = mean([1.0, 2.0, 3.0, 4.0], np.ones(4), "x", none="")
-    assert (few.value, few.low, few.reason) == (2.5, None, "fewer than 5 items")
+    assert (few.value, few.low, few.reason) == (2.5, None, "fewer than 10 items")
     alike = mean([5.0] * 20, np.ones(20), "x", none="")
     assert (alike.value, alike.low, alike.reason) == (5.0, None, "every resample gave the same value")
 
@@ -257,7 +257,7 @@ def test_equal_scores_have_a_mean_without_an_interval() -> None:
 
 def test_one_item_has_no_interval_however_many_scored_it() -> None:
     found = distribution(table([[1, 2, 3, 4, 5, 5]]))
-    assert str(found.mean) == "3.33 (no interval: fewer than 5 items), n = 6"
+    assert str(found.mean) == "3.33 (no interval: fewer than 10 items), n = 6"
 
 
 def test_a_score_off_the_scale_is_refused() -> None:
@@ -288,7 +288,7 @@ def test_means_by_correctness_are_of_the_items_means() -> None:
     assert (found.incorrect.value, found.incorrect.n) == (0.5, 1)
     assert found.difference.value == 2.5
     assert found.auc.value == 1
-    assert found.auc.reason == "fewer than 5 items of the rarer kind of verdict"
+    assert found.auc.reason == "fewer than 10 items of the rarer kind of verdict"
 
 
 @pytest.mark.parametrize(
