@@ -100,7 +100,7 @@ SECTIONS = (
         "blind-coverage",
         "Blind scoring: coverage, false claims and power",
         "Simulated sessions with known true values: how often a 95 % interval holds the true value, how often a "
-        "difference is claimed that is not there, and how often a true one is shown. docs/blind-statistics.md explains.",
+        "difference is claimed that is not there, and how often a true one is shown; see docs/blind-statistics.md.",
         ("-m", "tests.benchmarks.blind.coverage"),
     ),
     Section(
