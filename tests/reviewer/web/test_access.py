@@ -114,6 +114,7 @@ WITH_PARAMETERS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         (
             "POST /api/blind/preview",
+            "POST /api/blind/power",
             "POST /api/blind/sessions",
             "POST /api/blind/sessions/{session}/open",
             "POST /api/blind/sessions/{session}/close",
