@@ -199,7 +199,7 @@ export class SetupForm {
           'claims are adjusted for their number.',
       ),
       h(
-        'div.numbers',
+        'div.numbers.wide',
         {},
         select('dimension', 'Primary comparison in', [
           ['consistency', 'physical consistency'],
@@ -378,7 +378,7 @@ function designOf() {
     {},
     h('summary', {}, 'Sampling and training'),
     h(
-      'div.numbers',
+      'div.numbers.wide',
       {},
       select('design', 'Compare sources on', [
         ['same spectra', 'the same spectra'],
