@@ -301,7 +301,7 @@ function planWords({ plan, drawn_by: by }) {
       ? `${plan.items.length} chosen items`
       : `${some(plan.sources, 'every source')}; ${some(plan.tasks, 'every class')}`,
     plan.number && `${plan.number} of each`,
-    `${plan.each === 1 ? 'one scorer' : `${plan.each} scorers`} per item`,
+    `${plan.each === 1 ? 'one scorer' : `${plan.each} scorers`} per spectrum`,
     plan.repeats > 0 && `${plan.repeats} ${plan.repeats === 1 ? 'repeat' : 'repeats'} per scorer`,
     plan.gold.length > 0 && `${plan.gold.length} gold`,
     `seed ${plan.seed}`,
