@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations
 from math import exp
 from random import Random
@@ -58,7 +58,7 @@ def assign_evenly(
     return assigned
 
 
-def shared_counts(assigned: Sequence[Sequence[str]], scorers: Sequence[str]) -> dict[tuple[str, str], int]:
+def shared_counts(assigned: Iterable[Collection[str]], scorers: Sequence[str]) -> dict[tuple[str, str], int]:
     """Return for every two scorers, in the given order, how many blocks both have."""
     counts = dict.fromkeys(combinations(scorers, 2), 0)
     for some in assigned:
@@ -162,7 +162,7 @@ def _reassign_chain(
 EXCHANGES = 30_000
 """Largest number of exchanges that are tried, for shared blocks and for strata each."""
 
-_WARM, _COLD = 3.0, 0.3
+_WARM, _COLD = 3.0, 0.4
 """First and last temperature: a change of the sum of squares is a multiple of 2."""
 
 
@@ -188,18 +188,20 @@ class _Design:
                 yield blocks[int(self._rng.random() * len(blocks))], blocks[int(self._rng.random() * len(blocks))]
 
     def balance_shared(self, scorers: Sequence[str]) -> None:
-        """Exchange one scorer of a block for one of another until all shared numbers differ by at most one."""
+        """Exchange one scorer of a block for one of another until all shared numbers differ by at most one; if that is
+        not reached, keep what differs least.
+        """
         rng, chosen = self._rng, self._chosen
         counts: Counter[tuple[str, str]] = Counter()
-        for two, number in shared_counts([list(some) for some in chosen], scorers).items():
+        for two, number in shared_counts(chosen, scorers).items():
             counts[two] = counts[two[::-1]] = number
         total, pairs = sum(counts.values()) // 2, len(scorers) * (len(scorers) - 1) // 2
         number, more = divmod(total, pairs)
         least = pairs * number**2 + more * (2 * number + 1)
-        now = best = sum(number**2 for number in counts.values()) // 2
-        kept = [set(some) for some in chosen]
+        now = sum(number**2 for number in counts.values()) // 2
+        best, kept = (max(counts.values()) - min(counts.values()), now), [set(some) for some in chosen]
         for at, (one, other) in enumerate(self._two_blocks(EXCHANGES)):
-            if best == least:
+            if best[1] == least:
                 break
             only, only_other = sorted(chosen[one] - chosen[other]), sorted(chosen[other] - chosen[one])
             if not only:
@@ -223,8 +225,8 @@ class _Design:
             chosen[one].symmetric_difference_update((out, into))
             chosen[other].symmetric_difference_update((out, into))
             now += change
-            if now < best:
-                best, kept = now, [set(some) for some in chosen]
+            if (found := (max(counts.values()) - min(counts.values()), now)) < best:
+                best, kept = found, [set(some) for some in chosen]
         chosen[:] = kept
 
     def balance_strata(self, strata: Sequence[object]) -> None:

@@ -11,6 +11,8 @@ from fastapi import APIRouter, Depends, Response
 from fastapi.responses import HTMLResponse
 from pydantic import Field
 
+from reviewer.blind.blocks import strata_of, stratum_name
+from reviewer.blind.order import block_of
 from reviewer.blind.pictures import count_states
 from reviewer.blind.plan import Assignment, Plan, SampledSession
 from reviewer.blind.sampling import sample
@@ -227,26 +229,27 @@ def _what(drawn: SampledSession) -> dict[str, Any]:
     return {
         "scores": _table(Counter(singles.values())),
         "pairs": _table(Counter(pairs.values())),
-        "gold": len({one.shown[0].item for one in drawn.assignments if one.gold}),
+        **{
+            what: len({one.shown[0].item for one in drawn.assignments if getattr(one, what)})
+            for what in ("gold", "training")
+        },
     }
 
 
 def _blocks(drawn: SampledSession) -> dict[str, Any]:
     """Count spectra by stratum, and how many of them every two scorers share. Traces without a spectrum count alone."""
-    of: dict[str, set[tuple[str, str]]] = {scorer: set() for scorer in drawn.plan.scorers}
-    strata: dict[tuple[str, str], tuple[str, ...]] = {}
-    for one in drawn.assignments:
-        if one.gold or one.training:
-            continue
-        for shown in one.shown:
-            block = (shown.task, shown.spectrum or f"item {shown.item}")
-            of[one.scorer].add(block)
-            values = {"survey": shown.survey or "no survey", "label": shown.label or "no label"}
-            strata[block] = (shown.task, *(values[name] for name in drawn.plan.strata))
-    shared = [len(of[one] & of[other]) for one, other in combinations(drawn.plan.scorers, 2)]
+    plan = drawn.plan
+    counted = [one for one in drawn.assignments if not (one.gold or one.training)]
+    of = {
+        scorer: {block_of(trace) for one in counted if one.scorer == scorer for trace in one.shown}
+        for scorer in plan.scorers
+    }
+    strata = strata_of(plan, (trace for one in counted for trace in one.shown))
+    numbers = Counter(stratum_name(plan, stratum) for stratum in strata.values())
+    shared = [len(of[one] & of[other]) for one, other in combinations(plan.scorers, 2)]
     return {
         "spectra": len(strata),
-        "strata": [{"stratum": key, "spectra": n} for key, n in sorted(Counter(strata.values()).items())],
+        "strata": [{"stratum": stratum, "spectra": number} for stratum, number in sorted(numbers.items())],
         "shared": {"least": min(shared), "most": max(shared)} if shared else None,
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import struct
 from collections.abc import Iterator
 from dataclasses import replace
@@ -327,6 +328,29 @@ def test_a_coordinator_sets_a_session_up(app: Any, store: Store) -> None:
     assert made[0] == made[1]
     assert made[0]["state"] == "drawn"
     assert [scorer["asked"] for scorer in made[0]["progress"]] == [scorer["asked"] for scorer in seen["scorers"]]
+
+
+def test_a_preview_has_spectra_by_stratum_and_how_many_two_scorers_share(app: Any, store: Store) -> None:
+    client = client_of(app, "CO")
+    seen = client.post("/api/blind/preview", json={"plan": plan_of(strata=["survey", "label"], training=[2])}).json()
+    # The training item is one source's trace of a spectrum, which is not compared then.
+    assert seen["strata"] == [{"stratum": ["cv", "LAMOST", "YES"], "spectra": 3}]
+    assert (seen["spectra"], seen["training"]) == (3, 1)
+    assert seen["shared"] == {"least": 1, "most": 1}
+    assert [one["asked"] for one in seen["scorers"]] == [2 * 3 + 1] * 3
+
+
+def test_the_power_of_a_plan_is_calculated_or_refused_with_a_message(app: Any) -> None:
+    client = client_of(app, "CO")
+
+    def ask(**other: object) -> Any:
+        return client.post("/api/blind/power", json={"spectra": 10, "scorers": 3, "each": 3} | other)
+
+    sentences = ask().json()["sentences"]
+    assert [re.search(r"a difference of (\S+)\.$", one)[1] for one in sentences] == ["0.3", "0.5"]
+    assert "spec-o3 blind power" in ask(spectra=121).json()["sentences"][0]
+    assert (ask(spectra=4).status_code, ask(each=4).status_code, ask(scorers=-1).status_code) == (422, 422, 422)
+    assert "spectra: found 4" in ask(spectra=4).json()["error"]
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,51 @@ def test_options_make_a_plan_and_override_the_file(capsys, path, tmp_path) -> No
     )
 
 
+def test_options_of_design_and_analysis_override_the_file(capsys, path, tmp_path) -> None:
+    file = PLAN + '[analysis]\nmargin = 0.5\nstopping = "in December"\n'
+    (tmp_path / "plan.toml").write_text(file, encoding="utf-8")
+    options = ["--design", "separate", "--strata", "survey", "label", "--training", 2, "--earlier", "bar"]
+    analysis = ["--primary", "coherence", "--compare", SPEC, GPT, "--margin", 0.2, "--exclude-gold-below", 0.5]
+    more = ["--exclude-repeats-below", 0.6, "--exclude-revealing"]
+    made = printed_json(capsys, path, "draw", tmp_path / "plan.toml", "--number", 2, *options, *analysis, *more)["plan"]
+    assert {name: made[name] for name in ("design", "strata", "training", "earlier")} == {
+        "design": "separate",
+        "strata": ["survey", "label"],
+        "training": [2],
+        "earlier": "bar",
+    }
+    assert made["analysis"] == {
+        "dimension": "coherence",
+        "first": SPEC,
+        "second": GPT,
+        "margin": 0.2,
+        "gold_within": 0.5,
+        "repeats_within_1": 0.6,
+        "without_revealing": True,
+        "stopping": "in December",
+    }
+
+
+def test_the_hash_of_the_analysis_plan_is_printed_at_the_opening(capsys, path) -> None:
+    made = printed_json(capsys, path, "draw", "--name", "hash", "--scorers", *SCORERS, "--stopping", "on Friday")
+    assert made["analysis_sha256"] is None
+    status, out, _ = run(capsys, path, "open", 1)
+    digest = printed_json(capsys, path, "status", 1)["analysis_sha256"]
+    assert status == 0
+    assert out.splitlines()[-1] == f"analysis plan frozen, SHA-256 {digest}"
+    with Store.open(path) as store:
+        (entry,) = [one for one in store.log.entries() if one.what == "blind session opened"]
+    assert entry.details["analysis_plan_sha256"] == digest
+
+
+def test_a_session_is_repeated_with_its_design_and_training_items(tmp_path: Path) -> None:
+    given = edited_session()
+    given["plan"] |= {"design": "separate", "earlier": "bar", "training": [given["items"][0]["item"]]}
+    again = plan.rerun_plan(given, lambda texts: {text: 100 + n for n, text in enumerate(texts)})
+    assert (again["design"], again["earlier"], again["training"]) == ("separate", "bar", [100])
+    assert 100 not in again["items"]
+
+
 def test_the_text_printed_for_a_person(capsys, path) -> None:
     with Store.open(path) as store:
         Desk(store).decide("ED", 1, "keep")

@@ -1,0 +1,239 @@
+"""What a session shows: spectra with a trace of every source, the plan's own items, or the traces of each source for
+themselves. A block is a task and a spectrum with the traces of it; blocks are sampled within strata.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations, islice, product
+from random import Random
+
+from reviewer.blind.balance import TooFew
+from reviewer.blind.eligible import Eligible, allowed_scorers, listed
+from reviewer.blind.order import Block, block_of
+from reviewer.blind.plan import Candidate, Kind, Plan
+
+_COMBINATIONS = 50  # of several traces by one source of one spectrum, tried until enough scorers may see them
+
+Unit = tuple[Candidate, ...]
+"""What one question shows: one trajectory, or the two of a pair."""
+Stratum = tuple[str, ...]
+"""The task, and what the plan adds to it; in the separate design the source or the two sources first."""
+Traces = list[Candidate]
+
+
+def random_stream(plan: Plan, purpose: str) -> Random:
+    """Return a stream of its own for each purpose, so that gold items or pairs do not change which items are scored."""
+    return Random(f"{plan.seed}: {purpose}")
+
+
+def sample_units(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Unit]], list[str]]:
+    """Return what is shown, by kind, and notes on what was left out. :raises TooFew: too few spectra or trajectories"""
+    if "pair" in plan.kinds and len(there.sources) < 2:
+        found = f"found {listed(there.sources) or 'none'}"
+        raise TooFew(f"Pairs need trajectories of two sources or more; {found}.")
+    if plan.items:
+        blocks, notes = _named_blocks(there)
+    elif plan.design == "separate":
+        return _sample_separately(plan, there)
+    else:
+        blocks, notes = _sample_blocks(plan, there)
+    units: dict[Kind, list[Unit]] = {}
+    if "pair" in plan.kinds:
+        units["pair"] = [pair for block in blocks for pair in _pairs_of(plan, there, block)]
+        if not units["pair"]:
+            raise TooFew("There are no pairs to sample: no spectrum has trajectories of two sources.")
+    if "scores" in plan.kinds:
+        units["scores"] = [(one,) for block in blocks for one in block]
+    return units, notes
+
+
+def strata_of(plan: Plan, candidates: Iterable[Candidate]) -> dict[Block, Stratum]:
+    """Return each block's stratum: the task, and the survey and the label if the plan names them, where one of the
+    block's traces has them.
+    """
+    return {
+        block: (block[0], *(next((v for one in traces if (v := getattr(one, name))), "") for name in plan.strata))
+        for block, traces in _by_block(candidates).items()
+    }
+
+
+def stratum_name(plan: Plan, stratum: Stratum) -> Stratum:
+    """Return a stratum with words for an unknown survey or label."""
+    task, *values = stratum
+    return task, *(value or f"no {name}" for name, value in zip(plan.strata, values, strict=True))
+
+
+def _by_block(candidates: Iterable[Candidate]) -> dict[Block, Traces]:
+    blocks: dict[Block, Traces] = {}
+    for one in candidates:
+        blocks.setdefault(block_of(one), []).append(one)
+    return {block: blocks[block] for block in sorted(blocks)}
+
+
+def _pairs_of(plan: Plan, there: Eligible, block: Sequence[Candidate]) -> list[Unit]:
+    """Return a block's pairs of every two sources, which enough scorers may see."""
+    ordered = sorted(block, key=lambda one: there.sources.index(one.source))
+    pairs = combinations(ordered, 2) if block[0].spectrum is not None else ()
+    return [two for two in pairs if two[0].source != two[1].source and len(allowed_scorers(plan, two)) >= plan.each]
+
+
+def _named_blocks(there: Eligible) -> tuple[list[Traces], list[str]]:
+    """Return the plan's own items by spectrum."""
+    blocks = list(_by_block(there.candidates).values())
+    lacking = sum(len({one.source for one in block}) < len(there.sources) for block in blocks)
+    if not blocks:
+        raise TooFew("There are no trajectories to sample: none at all.")
+    return blocks, [f"{lacking} of {len(blocks)} spectra lack a trajectory of a source."] if lacking else []
+
+
+def _sample_blocks(plan: Plan, there: Eligible) -> tuple[list[Traces], list[str]]:
+    """Sample spectra within strata, and take one trajectory of every source of each."""
+    rng = random_stream(plan, "spectra")
+    # A trace whose spectrum is not stored cannot be paired with another source's; with one source there is no need.
+    usable = [one for one in there.candidates if one.spectrum is not None or len(there.sources) == 1]
+    lacking: Counter[str] = Counter()
+    incomplete = unseen = unknown = 0
+    strata: dict[Stratum, list[Traces]] = {}
+    stratum_of = strata_of(plan, usable)
+    for block, members in _by_block(usable).items():
+        stratum = stratum_of[block]
+        missing = set(there.sources) - {one.source for one in members}
+        lacking.update(missing)
+        incomplete += bool(missing)
+        complete = None if missing else _complete_block(plan, there.sources, members, rng)
+        unseen += not missing and complete is None
+        if plan.number is not None and not all(stratum):
+            unknown += complete is not None
+            continue
+        strata.setdefault(stratum, []).extend([complete] if complete else [])
+    notes = _block_notes(plan, incomplete, lacking, unseen, len(there.candidates) - len(usable))
+    if unknown:
+        notes.append(f"{unknown} spectra were left out because their {' or '.join(plan.strata)} is not known.")
+    _require_blocks(plan, there, strata)
+    if absent := [task for task in there.tasks if not any(blocks for of, blocks in strata.items() if of[0] == task)]:
+        notes.append(f"No spectra of {listed(absent)} were sampled: none has a trajectory of every source.")
+    if plan.number is not None:
+        # A class that the plan does not name may lack a source; then it is not compared.
+        wanted = {of: len(blocks) for of, blocks in strata.items() if plan.tasks or of[0] not in absent}
+        wanted |= {(task,): 0 for task in absent if plan.tasks and not any(of[0] == task for of in strata)}
+        short = {of: number for of, number in wanted.items() if number < plan.number}
+        if short:
+            found = "; ".join(f"{number} of {', '.join(of)}" for of, number in sorted(short.items()))
+            raise TooFew(" ".join((f"Found {found}, expected {plan.number} spectra of each.", *notes)))
+        strata = {of: blocks for of, blocks in strata.items() if of in wanted}
+    sizes = {of: len(blocks) if plan.number is None else plan.number for of, blocks in strata.items()}
+    return [block for of, blocks in sorted(strata.items()) for block in rng.sample(blocks, sizes[of])], notes
+
+
+def _require_blocks(plan: Plan, there: Eligible, strata: Mapping[Stratum, Sequence[Traces]]) -> None:
+    """Check that there is a block. :raises TooFew: there is none, with what there is instead"""
+    if any(strata.values()):
+        return
+    counts = Counter((one.source, one.task) for one in there.candidates)
+    if not counts:
+        raise TooFew("There are no trajectories to sample: none at all.")
+    found = "; ".join(f"{n} of {task} by {source}" for (source, task), n in sorted(counts.items()))
+    raise TooFew(
+        f"No spectrum has a trajectory of every source ({listed(there.sources)}) that {plan.each} scorers may see; "
+        f"found {found}. With the design “separate” each source is sampled for itself."
+    )
+
+
+def _complete_block(plan: Plan, sources: Sequence[str], members: Sequence[Candidate], rng: Random) -> Traces | None:
+    """Return one trajectory of each source that enough scorers may see together; of several by one, a random one."""
+    by_source = [[one for one in members if one.source == source] for source in sources]
+    choices = product(*(rng.sample(some, len(some)) for some in by_source))
+    enough = (list(unit) for unit in islice(choices, _COMBINATIONS) if len(allowed_scorers(plan, unit)) >= plan.each)
+    return next(enough, None)
+
+
+def _block_notes(plan: Plan, incomplete: int, lacking: Counter[str], unseen: int, without: int) -> list[str]:
+    notes = []
+    if incomplete:
+        which = ", ".join(f"{source} in {number}" for source, number in sorted(lacking.items()) if number)
+        notes.append(f"{incomplete} spectra were left out because a source has no trajectory of them ({which}).")
+    if unseen:
+        notes.append(
+            f"{unseen} spectra were left out because fewer than {plan.each} of the {len(plan.scorers)} scorers may "
+            "score all their trajectories."
+        )
+    if without:
+        notes.append(f"{without} trajectories were left out because their spectrum is not stored.")
+    return notes
+
+
+def _sample_separately(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Unit]], list[str]]:
+    """Sample the trajectories of each source for themselves, and pairs of every two sources."""
+    units: dict[Kind, list[Unit]] = {}
+    notes: list[str] = []
+    stratum_of = strata_of(plan, there.candidates)
+    known = [one for one in there.candidates if plan.number is None or all(stratum_of[block_of(one)])]
+    if unknown := len(there.candidates) - len(known):
+        notes.append(f"{unknown} trajectories were left out because their {' or '.join(plan.strata)} is not known.")
+    named = {block: stratum_name(plan, of) for block, of in stratum_of.items()}
+    strata = sorted({named[block_of(one)] for one in known})
+    strata += [(task,) for task in there.tasks if not any(of[0] == task for of in strata)]
+    paired: frozenset[int] = frozenset()
+    if "pair" in plan.kinds:
+        pairs: dict[Stratum, list[Unit]] = {
+            (*two, *of): [] for two, of in product(combinations(there.sources, 2), strata)
+        }
+        for block, members in _by_block(known).items():
+            shuffled = random_stream(plan, f"partners {block}").sample(members, len(members))
+            # Of several traces by one source, one is in the pair: the last, as the order is random.
+            for two in {(two[0].source, two[1].source): two for two in _pairs_of(plan, there, shuffled)}.values():
+                pairs[two[0].source, two[1].source, *named[block]].append(two)
+        units["pair"], more = _sample_strata(plan, pairs, frozenset(), random_stream(plan, "pairs"), "pairs")
+        notes += more
+        # Prefer the items of the pairs, so that preferences and scores are of the same items.
+        paired = frozenset(one.item for unit in units["pair"] for one in unit)
+    if "scores" in plan.kinds:
+        single: dict[Stratum, list[Unit]] = {(one, *of): [] for one, of in product(there.sources, strata)}
+        for one in known:
+            single[one.source, *named[block_of(one)]].append((one,))
+        units["scores"], more = _sample_strata(plan, single, paired, random_stream(plan, "scores"), "trajectories")
+        notes += more
+    return units, notes
+
+
+def _sample_strata(
+    plan: Plan, strata: Mapping[Stratum, list[Unit]], first: frozenset[int], rng: Random, what: str
+) -> tuple[list[Unit], list[str]]:
+    """Sample units of each stratum, first those with an item of ``first``: as planned, or within a task the number that
+    every source has.
+    """
+    arms = 2 if what == "pairs" else 1
+    notes = []
+    if plan.number is not None:
+        wanted = dict.fromkeys(strata, plan.number)
+        if short := {stratum: units for stratum, units in strata.items() if len(units) < plan.number}:
+            raise TooFew(
+                f"Found {_stratum_counts(short, arms)}, expected {plan.number} {what} of each source and task."
+            )
+    else:
+        fewest: dict[Stratum, int] = {}
+        for stratum, units in strata.items():
+            of = stratum[arms:]
+            fewest[of] = min(len(units), fewest.get(of, len(units)))
+        wanted = {stratum: fewest[stratum[arms:]] for stratum in strata}
+        for of in (of for of, number in fewest.items() if not number):
+            of_task = {stratum: units for stratum, units in strata.items() if stratum[arms:] == of}
+            notes.append(f"No {what} of the task {', '.join(of)} were sampled: {_stratum_counts(of_task, arms)}.")
+    chosen: list[Unit] = []
+    for stratum, units in strata.items():
+        shuffled = rng.sample(units, len(units))
+        shuffled.sort(key=lambda unit: not any(candidate.item in first for candidate in unit))
+        chosen += shuffled[: wanted[stratum]]
+    if not chosen:
+        raise TooFew(f"There are no {what} to sample: {_stratum_counts(strata, arms)}.")
+    return chosen, notes
+
+
+def _stratum_counts(strata: Mapping[Stratum, Sequence[Unit]], arms: int) -> str:
+    counts = [
+        f"{len(units)} of {', '.join(stratum[arms:])} by {' and '.join(stratum[:arms])}"
+        for stratum, units in strata.items()
+    ]
+    return "; ".join(counts) or "none at all"
