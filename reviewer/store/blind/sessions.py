@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -153,7 +153,8 @@ class Sessions:
         """Open a session for scoring and copy the rubric into it. The same key again changes nothing.
 
         :raises NotAllowed: ``by`` is no coordinator, the session was opened or closed before, or a scorer has
-            left or worked on one of their items since it was sampled
+            left or worked on one of their items since it was sampled, or saw one in another session where the plan
+            bars them from those
         :raises NotFound: there is no such session
         :raises KeyReused: the key was used for another change
         """
@@ -402,18 +403,28 @@ def _drawn_first(db: Transaction, key: str, by: str | None, plan: Plan) -> int |
 
 
 def _refuse_newly_involved(db: Transaction, session: BlindSession) -> None:
-    involved = {tuple(row) for row in db.execute(INVOLVED, {"people": json.dumps(session.plan.scorers)})}
+    people = {"people": json.dumps(session.plan.scorers)}
     shown = db.execute(
         "SELECT DISTINCT v.item, a.scorer FROM blind_assignments a "
         "JOIN versions v ON v.id IN (a.version, a.on_the_right) WHERE a.session = ?",
         (session.id,),
     )
-    both = sorted(involved.intersection(tuple(row) for row in shown))
-    if both:
-        item, scorer = both[0]
-        more = f" and {len(both) - 1} more like it" if len(both) > 1 else ""
+    mine = {tuple(row) for row in shown}
+    _refuse_any(session, "worked on", mine.intersection(tuple(row) for row in db.execute(INVOLVED, people)))
+    if session.plan.earlier == "bar":
+        compared = {(item, scorer) for item, scorer in mine if item not in session.plan.training}
+        # This session is not open, so these are of others.
+        exposed = compared.intersection(tuple(row) for row in db.execute(_EXPOSED, people))
+        _refuse_any(session, "been shown, in another session,", exposed)
+
+
+def _refuse_any(session: BlindSession, what: str, found: Collection[tuple[int, str]]) -> None:
+    """Check that no item of a session is known to its scorer. :raises NotAllowed: one is, with the first item"""
+    if found:
+        item, scorer = min(found)
+        more = f" and {len(found) - 1} more like it" if len(found) > 1 else ""
         raise NotAllowed(
-            f"{scorer} has worked on item {item} since session {session.id} was created{more}. "
+            f"{scorer} has {what} item {item} since session {session.id} was created{more}. "
             "Close this session and create another one."
         )
 

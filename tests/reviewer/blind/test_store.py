@@ -204,6 +204,17 @@ def test_candidates_have_survey_label_and_who_saw_them_in_an_open_session(store)
         drawn(store, name="again", items=(3, 4), each=2, earlier="bar")
 
 
+def test_a_showing_in_another_session_prevents_the_opening_where_the_plan_bars_it(store) -> None:
+    strict = drawn(store, items=(1, 2), training=(3,), each=3, earlier="bar")
+    lenient = drawn(store, items=(1, 2), each=3)
+    opened(store, items=(3, 4), each=3)
+    store.blind.sessions.open("CO", lenient.id, key())
+    with pytest.raises(NotAllowed, match=r"AU has been shown, in another session, item 1 since .* and 5 more like it"):
+        store.blind.sessions.open("CO", strict.id, key())
+    only_training = drawn(store, items=(5, 6), training=(3,), each=3, earlier="bar")
+    assert store.blind.sessions.open("CO", only_training.id, key()).state == "open"
+
+
 def test_training_items_are_found_whatever_the_filter_and_come_first(store) -> None:
     session = opened(store, tasks=("cv",), training=(12,), filter=Filter(survey="LAMOST"), number=2)
     first = tokens(store, "RE")[0]
