@@ -70,24 +70,38 @@ def main() -> None:
     parser.add_argument("--simulations", type=int, default=1000, help="sessions per row (1000)")
     parser.add_argument("--seed", type=int, default=2026, help="seed of all sessions (2026)")
     parser.add_argument("--processes", type=int, default=2, help="processes (2)")
-    parser.add_argument("--power", action="store_true", help="only the table of power")
+    parser.add_argument("--scorers", type=int, help="coverage: only rows with so many scorers")
+    parser.add_argument("--spectra", type=int, help="coverage: only rows with so many spectra")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--power", action="store_true", help="only the table of power")
+    only.add_argument("--coverage", action="store_true", help="only the table of coverage")
     chosen = parser.parse_args()
     results = Results()
     with ProcessPoolExecutor(chosen.processes) as pool:
         if not chosen.power:
-            coverage(results, pool, chosen.simulations, chosen.seed)
-        table_of_power(results, pool, chosen.simulations, chosen.seed)
+            rows = [
+                one
+                for one in sessions()
+                if chosen.scorers in (None, one.scorers) and chosen.spectra in (None, one.spectra)
+            ]
+            coverage(results, pool, rows, chosen.simulations, chosen.seed)
+        if not chosen.coverage:
+            table_of_power(results, pool, chosen.simulations, chosen.seed)
 
 
-def coverage(results: Results, pool: ProcessPoolExecutor, simulations: int, seed: int) -> None:
+def sessions() -> Iterator[Session]:
+    """All rows of the table of coverage."""
+    for scorers, spectra, missing, taste in product((3, 6), (20, 50, 100), (0.0, 0.15), (0.1, 0.3)):
+        yield Session(scorers, spectra, missing, taste)
+    for scorers in (3, 6):
+        yield Session(scorers, 50, 0.0, 0.1, 0.5)
+
+
+def coverage(results: Results, pool: ProcessPoolExecutor, rows: Sequence[Session], simulations: int, seed: int) -> None:
     results.text(f"Coverage of 95 % intervals in {simulations} sessions per row, and false claims, in %.")
     head = {"scorers": "{}", "spectra": "{}", "missing, %": "{:.0f}", "taste": "{:g}", "true difference": "{:g}"}
     table = results.table({**head, **dict.fromkeys(COLUMNS.values(), "{:.1f}"), "false claims": "{:.1f}"})
-    sizes = [
-        *product((3, 6), (20, 50, 100), (0.0, 0.15), (0.1, 0.3), (0.0,)),
-        *product((3, 6), (50,), (0.0,), (0.1,), (0.5,)),
-    ]
-    for session in (Session(*size) for size in sizes):
+    for session in rows:
         blocks = [(seed, number) for number in range(-(-simulations // PER_PANEL))]
         counts: dict[str, list[int]] = {name: [0, 0] for name in (*COLUMNS, "claims")}
         for found in pool.map(partial(one_panel, session), blocks):
