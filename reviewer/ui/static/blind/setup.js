@@ -2,6 +2,8 @@
 
 import { fill, h, part } from '../common/dom.js'
 import { newKey, postJSON } from '../common/http.js'
+import { planOf } from './plan.js'
+import { previewWords } from './preview.js'
 
 export class SetupForm {
   /** @param {{onDrawn: (session: Object) => void}} callbacks */
@@ -304,21 +306,22 @@ export class SetupForm {
     try {
       const made = await postJSON('/api/blind/preview', { plan: { ...plan, name: plan.name || 'preview' } })
       this.preview.classList.remove('old')
+      const sources = new Set(made.scores.map((one) => one.source)).size
+      // It is simulated for sources on the same spectra.
+      const known = sources > 1 && plan.design !== 'separate'
       const power = h('p.muted.power', {}, 'The chance to show a difference is being calculated…')
-      fill(this.preview, previewWords(made, this.setup.tasks), made.scores.length > 0 && power)
-      if (made.scores.length > 0) await this.#power(power, made, plan.each)
+      fill(this.preview, previewWords(made, this.setup.tasks), known && power)
+      const { spectra, scorers } = made
+      if (known) await this.#power(power, { spectra, scorers: scorers.length, each: plan.each ?? 2, sources })
     } catch (error) {
       this.#refused(error)
     }
   }
 
   /** Show how likely the session is to show a difference; it is simulated, which takes seconds. */
-  async #power(place, made, each) {
-    const sources = new Set(made.scores.map((one) => one.source)).size
-    const scorers = made.scorers.length
-    if (sources < 2) return place.remove()
+  async #power(place, numbers) {
     try {
-      const found = await postJSON('/api/blind/power', { spectra: made.spectra, scorers, each: each ?? 2, sources })
+      const found = await postJSON('/api/blind/power', numbers)
       fill(
         place,
         found.sentences.map((line) => h('span.line', {}, line)),
@@ -417,148 +420,3 @@ const check = (name, value, text, count, more = '') =>
 
 const number = (name, label, props) =>
   h('label', { title: props.title }, label, h('input', { ...props, name, type: 'number' }))
-
-function previewWords({ scores, pairs, gold, scorers, notes, spectra, strata, shared }, tasks) {
-  const rows = (kind, table) =>
-    table.map((one) =>
-      h(
-        'tr',
-        {},
-        h('td', {}, kind),
-        h('td', {}, one.source),
-        h('td', {}, tasks[one.task] ?? one.task),
-        h('td.n', {}, String(one.number)),
-      ),
-    )
-  return [
-    h('h3', {}, 'Preview of the sample'),
-    h(
-      'p',
-      {},
-      `${spectra} spectra: `,
-      strata
-        .map(({ stratum: [task, ...rest], spectra: n }) => `${[tasks[task] ?? task, ...rest].join(', ')} ${n}`)
-        .join('; '),
-      '.',
-      shared && ` Every two scorers share ${[...new Set([shared.least, shared.most])].join(' to ')} spectra.`,
-    ),
-    h(
-      'table',
-      {},
-      h(
-        'tbody',
-        {},
-        rows('scored', scores),
-        rows('pairs', pairs),
-        gold > 0 && h('tr', {}, h('td', {}, 'gold'), h('td'), h('td'), h('td.n', {}, String(gold))),
-      ),
-    ),
-    h(
-      'p',
-      {},
-      scorers.map((one, at) => [at > 0 && ' · ', h('strong', {}, one.initials), `: ${one.asked} questions`]),
-    ),
-    notes.map((note) => h('p.note', {}, note)),
-    scorers.some((one) => one.barred) &&
-      h(
-        'p.muted',
-        {},
-        scorers
-          .filter((one) => one.barred)
-          .map((one) => `${one.initials} worked on ${one.barred}`)
-          .join(', '),
-        ': they do not score these.',
-      ),
-  ]
-}
-
-/** A field that cannot be read; the message is shown to the person. */
-class Unreadable extends Error {
-  forPerson = true
-}
-
-/** @param {FormData} data */
-export function planOf(data) {
-  const text = (name) => String(data.get(name) ?? '').trim()
-  const numeric = (/** @type {string} */ name) => (text(name) === '' ? undefined : Number(text(name)))
-  const flag = (name) => (text(name) === '' ? undefined : text(name) === 'true')
-  const some = (name) => (text(name) === '' ? undefined : text(name))
-  const filter = {
-    states: some('state') && [text('state')],
-    survey: some('survey'),
-    batch: some('batch'),
-    snr_min: numeric('snr_min'),
-    snr_max: numeric('snr_max'),
-    simulated: flag('simulated'),
-    disagreement: flag('disagreement'),
-  }
-  const plan = {
-    name: text('name'),
-    mode: text('mode'),
-    sources: data.getAll('sources'),
-    tasks: data.getAll('tasks'),
-    scorers: data.getAll('scorers'),
-    number: numeric('number'),
-    each: numeric('each'),
-    repeats: numeric('repeats'),
-    seed: numeric('seed'),
-    giveaways: text('giveaways'),
-    items: itemsOf(text('items'), 'Items'),
-    gold: goldOf(text('gold')),
-    design: some('design'),
-    strata: text('strata').split(' ').filter(Boolean),
-    training: itemsOf(text('training'), 'Training items'),
-    earlier: some('earlier'),
-    analysis: analysisOf(data),
-  }
-  const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined))
-  return Object.keys(given).length ? { ...plan, filter: given } : plan
-}
-
-/** @param {FormData} data */
-function analysisOf(data) {
-  const text = (name) => String(data.get(name) ?? '').trim()
-  const given = {
-    dimension: text('dimension'),
-    first: text('first'),
-    second: text('second'),
-    margin: text('margin') && Number(text('margin')),
-    gold_within: text('gold_within') && Number(text('gold_within')),
-    repeats_within_1: text('repeats_within_1') && Number(text('repeats_within_1')),
-    without_revealing: data.has('without_revealing') || '',
-    stopping: text('stopping'),
-  }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
-}
-
-function itemsOf(text, where) {
-  return text
-    .split(/[\s,;]+/)
-    .filter(Boolean)
-    .map((word) => whole(word.replace(/^#/, ''), where, word))
-}
-
-/** Read gold items, one per line: "17 5 4", "23 - 0 2". */
-function goldOf(text) {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean)
-    .map((line) => {
-      const words = line.split(/[\s,;]+/)
-      if (words.length < 2 || words.length > 4)
-        throw new Unreadable(
-          `Gold items: found “${line}”, expected an item, coherence, physical consistency and a tolerance, e.g. ` +
-            '17 5 4 1.',
-        )
-      const [item, coherence, consistency = null, tolerance = 1] = words.map((word, at) =>
-        word === '-' && at > 0 ? null : whole(word.replace(/^#/, ''), 'Gold items', line),
-      )
-      return { item, coherence, consistency, tolerance }
-    })
-}
-
-function whole(word, where, found) {
-  if (!/^\d+$/.test(word)) throw new Unreadable(`${where}: found “${found}”, expected whole numbers.`)
-  return Number(word)
-}
