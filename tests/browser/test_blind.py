@@ -23,6 +23,7 @@ def set_up(page: Page) -> None:
     for scorer in SESSION_SCORERS:
         page.locator(f"[name=scorers][value={scorer}]").check()
     page.get_by_label("Hidden repeats per scorer").fill("1")
+    page.get_by_label("Scorers per spectrum").fill("3")
     page.get_by_role("button", name="Preview").click()
     expect(page.locator(".preview")).to_contain_text("SA: ")
     expect(page.locator(".preview tr", has_text="pairs")).to_contain_text("4")
