@@ -427,6 +427,26 @@ def test_traces_of_one_spectrum_are_kept_apart_and_each_source_comes_first_equal
             assert abs(lead["gpt-5"] - lead["o3"]) <= 1
 
 
+@pytest.mark.parametrize("mode", ["scores", "pairs"])
+def test_three_sources_are_shown_in_three_passes(mode) -> None:
+    plan = Plan("order", SCORERS[:3], mode=mode, repeats=4, seed=5)
+    session = sampled(plan, campaign(40, SOURCES))
+    for scorer in plan.scorers:
+        mine = session.of(scorer)
+        places: dict[object, list[Assignment]] = defaultdict(list)
+        for one in mine:
+            places[block_of(one.shown[0])].append(one)
+        firsts_by_arm: Counter[object] = Counter()
+        for some in places.values():
+            some.sort(key=lambda one: one.place)
+            assert len(some) >= 3
+            # Repeats too are far from the other traces of their spectrum.
+            assert all(later.place - one.place >= 10 for one, later in pairwise(some))
+            firsts_by_arm[frozenset(c.source for c in some[0].shown)] += 1
+        assert len(firsts_by_arm) == 3
+        assert max(firsts_by_arm.values()) - min(firsts_by_arm.values()) <= 1
+
+
 def test_a_number_holds_for_each_survey_and_label() -> None:
     marked = [
         replace(
