@@ -149,17 +149,17 @@ def test_ceiling_with_one_scorer_is_undefined() -> None:
 
 def test_self_preference_is_judge_less_people_by_source() -> None:
     """A judge one point above people on A, half a point below on B."""
-    people = {"P": [2, 3] * 6, "Q": [4, 3] * 6}
-    judge = judged([4, 3, 4, 2] * 3)
+    people = {"P": [2, 3] * 12, "Q": [4, 3] * 12}
+    judge = judged([4, 3, 4, 2] * 6)
     coherence = judge_statistics(some_results(people, judge))[0].scores["coherence"]
     assert coherence.above.value == pytest.approx(0.25)
     by_source = coherence.above_by_source
-    assert (by_source[A].value, by_source[A].n) == (pytest.approx(1.0), 6)
-    assert (by_source[B].value, by_source[B].n) == (pytest.approx(-0.5), 6)
+    assert (by_source[A].value, by_source[A].n) == (pytest.approx(1.0), 12)
+    assert (by_source[B].value, by_source[B].n) == (pytest.approx(-0.5), 12)
     (contrast,) = coherence.contrasts
     assert (contrast.first, contrast.second) == (A, B)
-    assert (contrast.difference.value, contrast.difference.n) == (pytest.approx(1.5), 12)
-    assert contrast.difference.detail["traces_first"] == 6
+    assert (contrast.difference.value, contrast.difference.n) == (pytest.approx(1.5), 24)
+    assert contrast.difference.detail["traces_first"] == 12
     assert contrast.difference.low is not None
     assert contrast.difference.high is not None
     # A is 1 for every trace, and B 0 or -1, so no resample is below 1 or above 2.

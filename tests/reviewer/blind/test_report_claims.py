@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agent.policies.nano.arrays import one_thread
+from agent.processes import one_thread
 from reviewer.agreement.mixed import Ratings, fit
 from reviewer.agreement.values import POPULATION_BOTH, POPULATION_SPECTRA, Estimate, holm
 from reviewer.blind.plan import AnalysisPlan
