@@ -132,6 +132,25 @@ def test_text_of_a_closed_dialog_is_offered_again_until_it_is_sent(chromium: Bro
     assert verbs(db, 5) == ["reject"]
 
 
+@pytest.mark.parametrize("closing", ["dialog.requestClose()", "dialog.querySelector('header button').click()"])
+def test_the_key_after_a_dialog_is_a_key_of_the_page(chromium: Browser, app: tuple[str, Path], closing: str) -> None:
+    with working_alone(chromium, app[0], 7) as page:
+        page.keyboard.press("m")
+        expect(page.locator("dialog.panel h2")).to_have_text("Note on step 1")
+        page.locator("dialog.panel textarea").focus()
+        page.evaluate(
+            f"""() => {{
+              const dialog = document.querySelector('dialog.panel')
+              {closing}
+              const key = new KeyboardEvent('keydown', {{ key: 'ArrowRight', code: 'ArrowRight', bubbles: true }})
+              document.activeElement.dispatchEvent(key)
+            }}"""
+        )
+        expect(page.locator("dialog.panel")).to_have_count(0)
+        page.keyboard.press("m")
+        expect(page.locator("dialog.panel h2")).to_have_text("Note on step 2")
+
+
 def test_a_note_that_was_not_saved_is_offered_for_its_own_step_only(chromium: Browser, app: tuple[str, Path]) -> None:
     with working_alone(chromium, app[0], 7) as page:
         text = page.locator("dialog.panel textarea")

@@ -19,6 +19,9 @@ export function openPanel(title, content, { wide = false } = {}) {
     const close = (value) => {
       result = value ?? null
       dialog.close()
+      // Until the next frame the focus would stay in the closed dialog, and the next key would be lost in it.
+      const inside = document.activeElement
+      if (inside instanceof HTMLElement && dialog.contains(inside)) inside.blur()
     }
     const dialog = /** @type {HTMLDialogElement} */ (
       h(
@@ -37,6 +40,11 @@ export function openPanel(title, content, { wide = false } = {}) {
       dialog.remove()
       if (focused instanceof HTMLElement) focused.focus()
       resolve(result)
+    })
+    dialog.addEventListener('cancel', (event) => {
+      if (event.target !== dialog) return
+      event.preventDefault()
+      close()
     })
     dialog.addEventListener('click', (event) => event.target === dialog && close())
     // A key that closes the dialog is not a key of the page behind it.
