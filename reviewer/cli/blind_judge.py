@@ -171,14 +171,14 @@ def _run_judge(arguments: Namespace, store: Store, judge: Judge, spending: Budge
 
 def _rank_correlations(store: Store, by: str | None, session: BlindSession, judge: Judge) -> dict[str, Estimate]:
     """Return the correlations by dimension, also of all judges together if there are several; empty for pairs only."""
-    from reviewer.blind.judge.run import judge_scores, rank_correlation
+    from reviewer.blind.report.judge_agreement import correlation_with_people, judge_scores
 
     results = store.blind.results.of_session(by, session.id)
     found: dict[str, Estimate] = {}
     for dimension in judge.configuration.dimensions if "scores" in session.plan.kinds else ():
-        found[dimension] = rank_correlation(results, dimension, judge.name)
+        found[dimension] = correlation_with_people(results, dimension, judge.name)
         if len(judges := judge_scores(results, dimension).raters) > 1:
-            found[f"{dimension}, mean of {len(judges)} judges"] = rank_correlation(results, dimension)
+            found[f"{dimension}, mean of {len(judges)} judges"] = correlation_with_people(results, dimension)
     return found
 
 
@@ -226,7 +226,7 @@ def _endpoint_and_settings(arguments: Namespace) -> tuple[Endpoint, JudgeSetting
 def _overrides(arguments: Namespace, chosen: JudgeSettings, largest: int | None) -> dict[str, Any]:
     """Return the settings that were given as options.
 
-    :param largest: tokens of an answer, where no option says it
+    :param largest: tokens of an answer, if no option gives them
     """
     both: tuple[Dimension, ...] = ("coherence", "consistency")
     dimensions = both if arguments.dimension == "both" else (arguments.dimension,)
@@ -246,7 +246,7 @@ def _overrides(arguments: Namespace, chosen: JudgeSettings, largest: int | None)
     }
     return {
         "dimensions": dimensions,
-        # One dimension is always asked alone.
+        # With one dimension there is one request anyway.
         "separately": arguments.separately and len(dimensions) > 1,
         "samples": arguments.samples,
         "sampling": replace(chosen.sampling, **{name: one for name, one in sampling.items() if one is not None}),
@@ -294,9 +294,9 @@ def _spending(arguments: Namespace) -> Budget:
     from reviewer.drafting.budget import Budget, Prices
 
     if (arguments.price_in is None) != (arguments.price_out is None):
-        raise CannotRun("--price-in and --price-out: found one, expected both, each of a million tokens")
+        raise CannotRun("--price-in and --price-out: found one, expected both, each per million tokens")
     if arguments.budget is not None and arguments.price_in is None:
-        raise CannotRun("--budget: found no prices, expected --price-in and --price-out, each of a million tokens")
+        raise CannotRun("--budget: found no prices, expected --price-in and --price-out, each per million tokens")
     prices = Prices(arguments.price_in or 0.0, arguments.price_out or 0.0, arguments.price_cached)
     return Budget(prices, arguments.budget)
 

@@ -12,23 +12,16 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from statistics import fmean
-
-import numpy as np
 
 from agent.conversation import ConversationTooLong, PolicyError, Stop, Usage
-from agent.statistics import DEFAULT, Resampling
 from agent.tasks import Task
 from agent.trajectory import Trajectory
-from reviewer.agreement.pairs import spearman
-from reviewer.agreement.values import Estimate, Scores
-from reviewer.blind import results as tables
 from reviewer.blind.judge.measured import MeasuredValues, measured_values
 from reviewer.blind.judge.model import FIXED_SETTINGS, Judge, JudgeQuestion, Stopped, TooLong
 from reviewer.blind.judge.prompts import TraceForJudge
 from reviewer.blind.pictures import PictureUnavailable, neutral_pictures
-from reviewer.blind.plan import CANNOT_TELL, Dimension
-from reviewer.blind.results import Judgement, JudgeScore, Results
+from reviewer.blind.plan import Dimension
+from reviewer.blind.results import Judgement
 from reviewer.blind.sheet import trace_of
 from reviewer.drafting.budget import Budget, Prices
 from reviewer.rules.campaign import known_tasks
@@ -50,7 +43,7 @@ class NothingToJudge(ValueError):
 class JudgeRun:
     """The counts of a run; nothing of the judge's answers.
 
-    :param asked_for: all questions; ``before`` of them were answered in earlier runs
+    :param questions: all questions; ``before`` of them were answered in earlier runs
     :param again: questions that were sent twice; ``unreadable`` of them remained without an answer
     :param scores: new judgements of traces: one per sample, and one per dimension if these are asked separately
     :param orders: new judgements of pairs, each in one order
@@ -59,7 +52,7 @@ class JudgeRun:
     :param gone: why the run ended early
     """
 
-    asked_for: int = 0
+    questions: int = 0
     before: int = 0
     scores: int = 0
     orders: int = 0
@@ -77,7 +70,7 @@ class JudgeRun:
 
     @property
     def left(self) -> int:
-        return self.asked_for - self.before - self.judged
+        return self.questions - self.before - self.judged
 
     def add(self, judgement: Judgement) -> None:
         self.scores += judgement.kind == "scores"
@@ -112,7 +105,7 @@ def judge_session(
     done = store.blind.judging.recorded_keys(by, session_id, judge.name)
     to_do = [one for one in every if one.key(session_id, judge.name) not in done]
     material = _Material(store, judge)
-    tally = JudgeRun(asked_for=len(every), before=len(every) - len(to_do))
+    tally = JudgeRun(questions=len(every), before=len(every) - len(to_do))
     inner, in_a_row = Stop(), 0
 
     def judge_one(one: _Request) -> Judgement | TooLong | str | None:
@@ -266,31 +259,3 @@ def _judge_one(
             return None if stop.is_set else f"{which}: {error}"
     prices = spending.prices
     return judgement if prices == Prices() else replace(judgement, cost=prices.cost(judgement.usage))
-
-
-def judge_scores(results: Results, dimension: Dimension) -> Scores:
-    """(n_items, n_judges): the mean over its samples of each item that a judge scored in this dimension."""
-    given: dict[tuple[str, str], list[float]] = {}
-    for one in results.judgements:
-        if isinstance(one.answer, JudgeScore) and (score := getattr(one.answer, dimension)) is not None:
-            samples = given.setdefault((str(results.traces[one.shown[0]].item), one.judge), [])
-            samples += [] if score == CANNOT_TELL else [float(score)]
-    return Scores.of((item, judge, fmean(own) if own else None) for (item, judge), own in given.items())
-
-
-def rank_correlation(
-    results: Results, dimension: Dimension, judge: str | None = None, resampling: Resampling = DEFAULT
-) -> Estimate:
-    """Return Spearman's correlation of the people's mean score of each item with the judges' mean.
-
-    n is the items that a person and a judge gave a score; undefined, in words, with fewer than three.
-
-    :param judge: this one's scores instead of the mean of all
-    """
-    people = tables.score_table(results, dimension)
-    theirs = judge_scores(results, dimension)
-    if judge is not None:
-        theirs = theirs.only([judge] if judge in theirs.raters else [])
-    judged = dict(zip(theirs.items, theirs.item_means(), strict=True))
-    matched = np.array([judged.get(item, np.nan) for item in people.items], dtype=float)
-    return spearman(people.item_means(), matched, resampling)

@@ -33,7 +33,7 @@ SAMPLING = Sampling(temperature=0.0, max_tokens=4096, seed=1)
 
 @dataclass(frozen=True)
 class JudgeSettings:
-    """How a judge is asked.
+    """What a judge sees, how it is sampled, and what is in the request.
 
     :param dimensions: the dimensions to score; a judge of one gets no pairs, as that question is about both
     :param separately: one request per dimension, so that the first score does not influence the second
@@ -88,6 +88,7 @@ class JudgeSettings:
             "instructions_in": self.instructions_in,
             "reasoning": self.reasoning,
             "chat_template_kwargs": dict(self.template),
+            "context": self.context,
             "seed": None,
             **self.sampling.settings(),
         }

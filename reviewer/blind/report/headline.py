@@ -11,10 +11,10 @@ import numpy as np
 
 from reviewer.agreement.preference import Preference
 from reviewer.agreement.values import Estimate
-from reviewer.blind.judge.run import judge_scores
 from reviewer.blind.report import figures, plots
 from reviewer.blind.report.claims import ORDINAL, THESE, TITLES, Analysis, Claims, Comparison
 from reviewer.blind.report.figures import figure
+from reviewer.blind.report.judge_agreement import judge_scores
 from reviewer.blind.report.method import ReportData
 from reviewer.blind.report.model import IN_WORDS, p_value, population
 from reviewer.blind.report.names import counted_versions, sources

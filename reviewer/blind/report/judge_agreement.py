@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from statistics import fmean
 from typing import Any, cast
 
 import numpy as np
@@ -17,9 +18,8 @@ from agent.statistics import DEFAULT, FloatArray, Picks, Resampling, divided, ti
 from reviewer.agreement.pairs import NONE_IN_COMMON
 from reviewer.agreement.values import Estimate, Scores, estimate
 from reviewer.blind import results as tables
-from reviewer.blind.judge.run import judge_scores
-from reviewer.blind.plan import DIMENSIONS, Dimension
-from reviewer.blind.results import Results
+from reviewer.blind.plan import CANNOT_TELL, DIMENSIONS, Dimension
+from reviewer.blind.results import JudgeScore, Results
 
 Weighted = Callable[[FloatArray], FloatArray]
 """(resamples, n_items), how often each item counts -> (resamples,), NaN for a resample without a value."""
@@ -67,13 +67,37 @@ def judges_together(results: Results, resampling: Resampling = DEFAULT) -> dict[
         spectra = spectra_of(results, people.items)
         mean = None
         if len(judges.raters) > 1:
-            mean = rank_correlation(people.item_means(), judges.item_means(), spectra, resampling)
+            mean = correlation_with_people(results, dimension, resampling=resampling)
         pairs = tuple(
             JudgesAlike(a, b, rank_correlation(judges.by(a), judges.by(b), spectra, resampling))
             for a, b in combinations(judges.raters, 2)
         )
         found[dimension] = JudgesTogether(human_ceiling(people, spectra, resampling), mean, pairs)
     return found
+
+
+def judge_scores(results: Results, dimension: Dimension) -> Scores:
+    """(n_items, n_judges): the mean over its samples of each item that a judge scored in this dimension."""
+    given: dict[tuple[str, str], list[float]] = {}
+    for one in results.judgements:
+        if isinstance(one.answer, JudgeScore) and (score := getattr(one.answer, dimension)) is not None:
+            samples = given.setdefault((str(results.traces[one.shown[0]].item), one.judge), [])
+            samples += [] if score == CANNOT_TELL else [float(score)]
+    return Scores.of((item, judge, fmean(own) if own else None) for (item, judge), own in given.items())
+
+
+def correlation_with_people(
+    results: Results, dimension: Dimension, judge: str | None = None, resampling: Resampling = DEFAULT
+) -> Estimate:
+    """Return Spearman's correlation of the people's mean score of each trace with the mean score of the judges.
+
+    :param judge: this one's scores instead of the mean of all
+    """
+    people, judges = tables.score_table(results, dimension), judge_scores(results, dimension)
+    if judge is not None:
+        judges = judges.only([judge] if judge in judges.raters else [])
+    judges = _select(judges, people.items)
+    return rank_correlation(people.item_means(), judges.item_means(), spectra_of(results, people.items), resampling)
 
 
 def spectra_of(results: Results, items: Sequence[str]) -> tuple[str, ...]:
@@ -85,7 +109,7 @@ def spectra_of(results: Results, items: Sequence[str]) -> tuple[str, ...]:
 def rank_correlation(
     x: FloatArray, y: FloatArray, spectra: Sequence[str], resampling: Resampling = DEFAULT
 ) -> Estimate:
-    """Return Spearman's rank correlation of two series over the same items; n is the items with a value in both.
+    """Return Spearman's rank correlation of two series over the same traces; n is the traces with a value in both.
 
     Undefined with fewer than three, and when either series is constant.
 
@@ -96,10 +120,10 @@ def rank_correlation(
     n = int(both.sum())
     if n < _FEWEST:
         reason = f"{n} {'item has' if n == 1 else 'items have'} a value on both sides" if n else NONE_IN_COMMON
-        return Estimate.undefined(reason, n, _SPEARMAN)
+        return Estimate.undefined(reason, n, _SPEARMAN, n_of="traces")
     for name, given in (("first", x[both]), ("second", y[both])):
         if np.ptp(given) == 0:
-            return Estimate.undefined(f"the {name} of the two is {given[0]:g} every time", n, _SPEARMAN)
+            return Estimate.undefined(f"the {name} of the two is {given[0]:g} every time", n, _SPEARMAN, n_of="traces")
     kept = [one for one, use in zip(spectra, both, strict=True) if use]
     return by_spectrum(_SPEARMAN, _correlation(x[both], y[both]), kept, resampling)
 
@@ -107,7 +131,7 @@ def rank_correlation(
 def human_ceiling(people: Scores, spectra: Sequence[str], resampling: Resampling = DEFAULT) -> Estimate:
     """Return the mean over scorers of the rank correlation of their scores with the mean of the others.
 
-    n is the items with two scores or more. ``detail`` has the number of scorers with a correlation, and the lowest and
+    n is the traces with two scores or more. ``detail`` has the number of scorers with a correlation, and the lowest and
     the highest of these. Undefined where nobody has one.
 
     :param spectra: (n_items,), of the items of ``people``
@@ -123,7 +147,7 @@ def human_ceiling(people: Scores, spectra: Sequence[str], resampling: Resampling
             parts.append(_of_items(both, _correlation(own[both], rest[both])))
     if not parts:
         reason = "no scorer has three traces that others scored too, with scores that differ"
-        return Estimate.undefined(reason, n, _CEILING)
+        return Estimate.undefined(reason, n, _CEILING, n_of="traces")
 
     def statistic(weights: FloatArray) -> FloatArray:
         values = np.array([part(weights) for part in parts])
@@ -149,7 +173,7 @@ def by_spectrum(
     resampling: Resampling = DEFAULT,
     *,
     n: int | None = None,
-    n_of: str = "items",
+    n_of: str = "traces",
     detail: Mapping[str, Any] | None = None,
 ) -> Estimate:
     """Return a statistic of items with the bootstrap interval that resamples their spectra.

@@ -91,7 +91,7 @@ def test_rank_correlation_is_scipys_with_gaps_and_ties() -> None:
     found = rank_correlation(x, y, [str(n // 2) for n in range(40)])
     there = ~np.isnan(y)
     assert found.value == pytest.approx(spearmanr(x[there], y[there]).statistic, abs=1e-12)
-    assert (found.n, found.n_of) == (int(there.sum()), "items")
+    assert (found.n, found.n_of) == (int(there.sum()), "traces")
     assert found.low is not None
 
 

@@ -38,12 +38,11 @@ from reviewer.blind.judge.run import (
     JudgeMismatch,
     JudgeRun,
     NothingToJudge,
-    judge_scores,
     judge_session,
-    rank_correlation,
 )
 from reviewer.blind.judge.settings import JudgeSettings, PresetError, preset_settings, presets
 from reviewer.blind.plan import Gold
+from reviewer.blind.report.judge_agreement import correlation_with_people, judge_scores
 from reviewer.blind.report.judges import judge_statistics
 from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.blind.rubric import rubric
@@ -284,7 +283,7 @@ def test_one_dimension_is_judged_alone_and_without_pairs(store) -> None:
     with serving(always(json.dumps({"consistency": 2, "coherence": 5}))) as server:
         tally = run_judge(store, server, session, dimensions=("consistency",))
         bodies = [chat.body for chat in server.chats]
-    assert (tally.scores, tally.orders, tally.asked_for) == (6, 0, 6)
+    assert (tally.scores, tally.orders, tally.questions) == (6, 0, 6)
     for body in bodies:
         assert rubric().scale("coherence").question not in body["messages"][0]["content"]
         fields = body["response_format"]["json_schema"]["schema"]["required"]
@@ -298,7 +297,7 @@ def test_gold_items_and_repeats_are_not_judged(store) -> None:
     with serving(always()) as server:
         tally = run_judge(store, server, session)
     # Two of each drafter: with the gold item left out, one has no more.
-    assert tally.asked_for == tally.scores == 4
+    assert tally.questions == tally.scores == 4
     assert store.items.get(1).version.id not in {judgement.shown[0] for judgement in judgements(store, session)}
 
 
@@ -336,6 +335,7 @@ def test_a_judgement_is_stored_with_everything_needed_to_repeat_it(store) -> Non
         "temperature": 0.0,
         "top_p": 1.0,
         "max_tokens": 4096,
+        "context": None,
         "seed": 1,
         "left_out": [],
         "json_schema": "sent",
@@ -460,7 +460,7 @@ def test_an_answer_that_is_unreadable_twice_is_recorded_and_not_requested_again(
     assert results.judgements[0].replies == ("A fine trace, 4 out of 5.", "")
     assert judge_statistics(results)[0].unread == 2
     assert judge_scores(results, "coherence").items == ()
-    assert "no item has a value on both sides" in rank_correlation(results, "coherence").reason
+    assert "no item has a value on both sides" in correlation_with_people(results, "coherence").reason
 
 
 def test_the_second_request_after_a_cut_answer_names_the_token_limit(store) -> None:
@@ -575,7 +575,7 @@ def test_dimensions_are_asked_separately_and_counted_together(store) -> None:
         tally = run_judge(store, server, session, separately=True)
         bodies = [chat.body for chat in server.chats]
         assert run_judge(store, server, session, separately=True).before == 18
-    assert (tally.scores, tally.orders, tally.asked_for) == (12, 6, 18)
+    assert (tally.scores, tally.orders, tally.questions) == (12, 6, 18)
     for body in bodies:
         if not is_pair(body):
             asked = [rubric().scale(name).question in body["messages"][0]["content"] for name in BOTH]
@@ -602,7 +602,7 @@ def test_samples_are_stored_each_with_its_own_seed_and_their_mean_counts(store) 
     with serving(sampled) as server:
         tally = run_judge(store, server, session, samples=3, sampling=sampling)
         assert sorted(chat.body["seed"] for chat in server.chats) == [1] * 6 + [2] * 6 + [3] * 6
-    assert (tally.scores, tally.asked_for) == (18, 18)
+    assert (tally.scores, tally.questions) == (18, 18)
     kept = judgements(store, session)
     assert sorted(one.settings["sample"] for one in kept) == [1] * 6 + [2] * 6 + [3] * 6
     assert {one.settings["seed"] for one in kept} == {1}
@@ -906,7 +906,7 @@ def test_both_orders_of_a_pair_are_judged_once_with_the_traces_in_that_order(sto
     with serving(always(preference="left")) as server:
         tally = run_judge(store, server, session)
         texts = sorted(text_of(chat.body) for chat in server.chats)
-    assert (tally.orders, tally.asked_for) == (6, 6)
+    assert (tally.orders, tally.questions) == (6, 6)
     store.blind.sessions.close("CO", session.id, key())
     results = store.blind.results.of_session(None, session.id)
     shown = [judgement.shown for judgement in results.judgements]
@@ -971,20 +971,20 @@ def test_the_judges_mean_is_correlated_with_the_peoples_over_items(store) -> Non
     results = store.blind.results.of_session(None, session.id)
     table = judge_scores(results, "coherence")
     assert (table.raters, len(table.items)) == (("dull", "rough", "same"), 6)
-    same = rank_correlation(results, "coherence", "same")
-    assert (same.value, same.n, same.n_of) == (pytest.approx(1.0), 6, "items")
+    same = correlation_with_people(results, "coherence", "same")
+    assert (same.value, same.n, same.n_of) == (pytest.approx(1.0), 6, "traces")
     # People: 0 1 1 2 2 3. Rough: 1 1 1 1 3 3. Ranks less their mean: -2.5 -1 -1 1 1 2.5, -1 -1 -1 -1 2 2.
-    rough = rank_correlation(results, "coherence", "rough")
+    rough = correlation_with_people(results, "coherence", "rough")
     assert rough.value == pytest.approx(10.5 / (16.5 * 12.0) ** 0.5)
-    mean = rank_correlation(results, "coherence")
+    mean = correlation_with_people(results, "coherence")
     assert mean.value is not None
     assert rough.value is not None
     assert rough.value < mean.value <= 1.0
-    dull = rank_correlation(results, "coherence", "dull")
+    dull = correlation_with_people(results, "coherence", "dull")
     assert (dull.value, dull.reason) == (None, "the second of the two is 2 every time")
-    assert rank_correlation(results, "coherence", "nobody").value is None
+    assert correlation_with_people(results, "coherence", "nobody").value is None
     # "cannot tell" is no score.
-    assert rank_correlation(results, "consistency", "same").n == 4
+    assert correlation_with_people(results, "consistency", "same").n == 4
 
 
 # ---- the command
@@ -1104,6 +1104,21 @@ def test_the_rank_correlation_with_people_is_printed_once_the_session_is_closed(
         *("coherence", "coherence, mean of 2 judges", "consistency", "consistency, mean of 2 judges")
     ]
     assert printed["coherence, mean of 2 judges"]["reason"] == "the second of the two is 4 every time"
+
+
+def test_the_printed_correlation_is_that_of_the_report(capsys, tmp_path) -> None:
+    with a_store(tmp_path / "annotations.db", spectra=12) as store:
+        opened(store, each=3)
+        for person in SCORERS:
+            for place, token in enumerate(tokens(store, person)):
+                store.blind.scoring.score(person=person, token=token, coherence=place % 6, consistency=3, key=key())
+        store.blind.sessions.close("CO", 1, key())
+        with serving(lambda body: Say(verdict(len(text_of(body)) % 5, 3))) as server:
+            _, out, _ = run(capsys, store, server, 1, "--text-only", "--name", "one", "--json")
+        statistics = judge_statistics(store.blind.results.of_session(None, 1))[0].scores["coherence"]
+    printed = json.loads(out)["rank_correlation"]["coherence"]
+    assert printed["low"] is not None
+    assert printed == statistics.correlation.to_json()
 
 
 def test_the_command_says_what_was_too_long_and_does_not_ask_to_repeat_it(capsys, store) -> None:
