@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from agent.statistics import DEFAULT, FloatArray, Picks, Resampling, Statistic, divided, once, times_sampled, wilson
-from reviewer.agreement.values import SCALE, Estimate, Scores, ScoresError, estimate
+from reviewer.agreement.values import SCALE, Estimate, Scores, ScoresError, estimate, jackknife
+
+_Flags = NDArray[np.bool_]
+_Names = NDArray[np.str_]
 
 
 def mean(
@@ -74,7 +77,7 @@ def share(
 
 
 def ratio(sums: FloatArray, counts: FloatArray) -> Statistic:
-    """The mean of a resample; NaN when what was drawn holds no value."""
+    """Return the function from resamples to their means, NaN for a resample without a value."""
 
     def statistic(picks: Picks) -> FloatArray:
         times = times_sampled(picks, len(sums))
@@ -163,17 +166,19 @@ def _median(counts: FloatArray, scale: FloatArray, n: int, detail: dict[str, int
     return estimate(_MEDIAN, value, statistic, (len(counts),), resampling, n=n, n_of="scores", detail=detail)
 
 
-_GROUP_MEAN = "Mean over items of an item's mean score, of the traces whose verdict is {}."
+_BY_SPECTRUM = " The interval is Student's t by the jackknife over spectra, for spectra like these and these scorers."
+_GROUP_MEAN = "Mean over items of an item's mean score, of the traces whose verdict is {}." + _BY_SPECTRUM
 _GROUP_DIFFERENCE = (
-    "Difference of the items' mean scores, traces with a correct verdict less those with an incorrect "
-    "one; the interval resamples each group for itself."
+    "Difference of the items' mean scores, traces with a correct verdict less those with an incorrect one."
+    + _BY_SPECTRUM
 )
 _AUC = (
     "The probability that a trace with a correct verdict has the higher mean score than one with an "
     "incorrect verdict, a tie counted as half (area under the ROC curve; Mann & Whitney's U over the "
-    "number of pairs). Hanley & McNeil 1982, Radiology 143, 29."
+    "number of pairs). Hanley & McNeil 1982, Radiology 143, 29." + _BY_SPECTRUM
 )
-_RARER_GROUP = "items of the rarer kind of verdict"
+FEWEST_OF_A_KIND = 10
+"""Spectra with a correct verdict, and with an incorrect one, below which there is no interval."""
 
 
 @dataclass(frozen=True)
@@ -186,76 +191,106 @@ class ByCorrectness:
     auc: Estimate
 
 
-def score_by_correctness(
-    scores: Scores, correct: Sequence[bool | None], resampling: Resampling = DEFAULT
-) -> ByCorrectness:
+def score_by_correctness(scores: Scores, correct: Sequence[bool | None], spectra: Sequence[str]) -> ByCorrectness:
     """Relate the scores of reasoning to the correctness of the verdict; an item's score is its mean.
 
     n is the items with a score and a known truth. ``auc.detail["rank_biserial"]`` is 2 AUC - 1 (Kerby 2014),
     0 for no relation. Difference and AUC are undefined without an item of either kind, a mean without one of
     its own. Equal scores throughout give 0.5, which ``reason`` says is no finding.
 
+    Intervals are by ``jackknife`` over spectra; that of the difference has the degrees of freedom of the rarer kind.
+
     :param correct: for each item of ``scores``; None where the truth is not known
+    :param spectra: (n_items,), the spectrum of each item
     :raises ScoresError: not as many as there are items
     """
-    if len(correct) != len(scores.items):
-        raise ScoresError(f"correctness of {len(correct)} verdicts for {len(scores.items)} items")
+    for what, given in (("correctness", correct), ("spectra", spectra)):
+        if len(given) != len(scores.items):
+            raise ScoresError(f"{what}: found {len(given)}, expected {len(scores.items)}, one per item")
     means = scores.item_means()
-    right, wrong = (
-        means[np.array([one is kind for one in correct], dtype=bool) & ~np.isnan(means)] for kind in (True, False)
-    )
+    known = ~np.isnan(means) & np.array([one is not None for one in correct], dtype=bool)
+    means, of = means[known], np.asarray(spectra, dtype=str)[known]
+    right = np.array([one is True for one in correct], dtype=bool)[known]
     return ByCorrectness(
-        _group_mean(right, "correct", resampling),
-        _group_mean(wrong, "incorrect", resampling),
-        _group_difference(right, wrong, resampling),
-        _auc(right, wrong, resampling),
+        _group_mean(means[right], of[right], "correct"),
+        _group_mean(means[~right], of[~right], "incorrect"),
+        _group_difference(means, right, of),
+        _auc(means, right, of),
     )
 
 
-def _group_mean(values: FloatArray, kind: str, resampling: Resampling) -> Estimate:
-    none = f"no scored trace has a verdict known to be {kind}"
-    return mean(values, np.ones(len(values)), _GROUP_MEAN.format(kind), resampling, none=none)
+def _group_mean(values: FloatArray, spectra: _Names, kind: str) -> Estimate:
+    definition = _GROUP_MEAN.format(kind)
+    if not len(values):
+        return Estimate.undefined(f"no scored trace has a verdict known to be {kind}", 0, definition)
+    value = float(values.mean())
+    return jackknife(
+        definition,
+        value,
+        lambda picks: values[picks].mean(axis=1),
+        spectra.tolist(),
+        fisher=False,
+        fewest=FEWEST_OF_A_KIND,
+    )
 
 
-def _missing_group(right: FloatArray, wrong: FloatArray) -> str:
-    if len(right) and len(wrong):
-        return ""
-    if not len(right) and not len(wrong):
+def _missing_kind(right: _Flags) -> str:
+    if not len(right):
         return "no scored trace has a verdict whose truth is known"
-    return f"no scored trace has {'an incorrect' if len(right) else 'a correct'} verdict"
+    if right.all():
+        return "no scored trace has an incorrect verdict"
+    return "" if right.any() else "no scored trace has a correct verdict"
 
 
-def _group_difference(right: FloatArray, wrong: FloatArray, resampling: Resampling) -> Estimate:
-    n = len(right) + len(wrong)
-    if why := _missing_group(right, wrong):
-        return Estimate.undefined(why, n, _GROUP_DIFFERENCE)
-    both = np.concatenate([right, wrong])
-
-    def statistic(picks: Picks) -> FloatArray:
-        drawn = both[picks]
-        return np.asarray(drawn[:, : len(right)].mean(axis=1) - drawn[:, len(right) :].mean(axis=1))
-
-    value = float(right.mean() - wrong.mean())
-    return estimate(_GROUP_DIFFERENCE, value, statistic, (len(right), len(wrong)), resampling, of=_RARER_GROUP)
+def _rarer(right: _Flags, spectra: _Names) -> int:
+    """Return the number of spectra with the rarer kind of verdict."""
+    return min(len(set(spectra[kind])) for kind in (right, ~right))
 
 
-def _auc(right: FloatArray, wrong: FloatArray, resampling: Resampling) -> Estimate:
-    from scipy.stats import mannwhitneyu, rankdata
+def _without_interval(found: Estimate) -> Estimate:
+    why = f"fewer than {FEWEST_OF_A_KIND} spectra with the rarer kind of verdict"
+    return replace(found, low=None, high=None, reason=found.reason or why)
 
-    n = len(right) + len(wrong)
-    detail: dict[str, float] = {"correct": len(right), "incorrect": len(wrong)}
-    if why := _missing_group(right, wrong):
-        return Estimate.undefined(why, n, _AUC, detail)
-    both = np.concatenate([right, wrong])
-    pairs = len(right) * len(wrong)
-    # The test's p value takes the items' means to be independent, which the question here does not need.
-    value = float(mannwhitneyu(right, wrong, method="asymptotic").statistic) / pairs
+
+def _group_difference(means: FloatArray, right: _Flags, spectra: _Names) -> Estimate:
+    if why := _missing_kind(right):
+        return Estimate.undefined(why, len(means), _GROUP_DIFFERENCE)
 
     def statistic(picks: Picks) -> FloatArray:
-        ranks = rankdata(both[picks], axis=1)[:, : len(right)].sum(axis=1)
-        return np.asarray((ranks - len(right) * (len(right) + 1) / 2) / pairs)
+        values, first = means[picks], right[picks]
+        of_right, of_wrong = (divided((values * one).sum(axis=1), one.sum(axis=1)) for one in (first, ~first))
+        return cast(FloatArray, of_right - of_wrong)
 
-    caution = f"every item's mean score is {both[0]:g}" if np.ptp(both) == 0 else ""
-    detail["rank_biserial"] = 2 * value - 1
-    sizes = (len(right), len(wrong))
-    return estimate(_AUC, value, statistic, sizes, resampling, detail=detail, caution=caution, of=_RARER_GROUP)
+    value, rarer = float(statistic(once(len(means)))[0]), _rarer(right, spectra)
+    found = jackknife(
+        _GROUP_DIFFERENCE,
+        value,
+        statistic,
+        spectra.tolist(),
+        fisher=False,
+        fewest=FEWEST_OF_A_KIND,
+        freedom=max(1, rarer - 1),
+    )
+    return found if rarer >= FEWEST_OF_A_KIND else _without_interval(found)
+
+
+def _auc(means: FloatArray, right: _Flags, spectra: _Names) -> Estimate:
+    from scipy.stats import rankdata
+
+    detail: dict[str, float] = {"correct": int(right.sum()), "incorrect": int((~right).sum())}
+    if why := _missing_kind(right):
+        return Estimate.undefined(why, len(means), _AUC, detail)
+
+    def rank_biserial(picks: Picks) -> FloatArray:
+        first = right[picks]
+        n = first.sum(axis=1)
+        above = (rankdata(means[picks], axis=1) * first).sum(axis=1) - n * (n + 1) / 2
+        return 2 * divided(above, (n * (picks.shape[1] - n)).astype(float)) - 1
+
+    value = float(rank_biserial(once(len(means)))[0])
+    detail["rank_biserial"] = value
+    caution = f"every item's mean score is {means[0]:g}" if np.ptp(means) == 0 else ""
+    found = jackknife(_AUC, value, rank_biserial, spectra.tolist(), detail=detail, caution=caution)
+    low, high = (None if end is None else (1 + end) / 2 for end in (found.low, found.high))
+    found = replace(found, value=(1 + value) / 2, low=low, high=high)
+    return found if _rarer(right, spectra) >= FEWEST_OF_A_KIND else _without_interval(found)

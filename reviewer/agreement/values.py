@@ -234,49 +234,52 @@ def jackknife(
     statistic: Statistic,
     clusters: Sequence[str],
     *,
-    n: int | None = None,
-    n_of: str = "items",
+    fisher: bool = True,
+    fewest: int = MIN_CLUSTERS,
+    freedom: int | None = None,
     detail: Mapping[str, Any] | None = None,
     caution: str = "",
     confidence: float = DEFAULT.confidence,
 ) -> Estimate:
-    """Return a value of -1 to 1 with its jackknife interval over clusters: a spectrum's traces stay together.
+    """Return a value with its jackknife interval over clusters: a spectrum's traces stay together.
 
-    On Fisher's z scale with Student's t: percentile intervals of such statistics cover 83 to 92 % where they state 95
-    (docs/blind-statistics.md). Efron & Tibshirani 1993, An Introduction to the Bootstrap, chapter 11; Fisher 1921,
-    Metron 1, 3. It holds for spectra like these and for the scorers of the session.
+    Student's t, for statistics of -1 to 1 on Fisher's z scale: their percentile intervals cover 83 to 92 % where they
+    state 95 (docs/blind-statistics.md). Efron & Tibshirani 1993, An Introduction to the Bootstrap, chapter 11; Fisher
+    1921, Metron 1, 3. It holds for spectra like these and for the scorers of the session.
 
     :param statistic: of ``Picks``, the items that are kept
     :param clusters: (n_items,), the spectrum of each item
+    :param fisher: whether the statistic is between -1 and 1, else the interval is symmetrical about the value
+    :param fewest: no interval is given for fewer clusters
+    :param freedom: degrees of freedom; default: the number of clusters less one
     """
     from scipy.stats import t
 
     known = {"population": POPULATION_SPECTRA, **(detail or {})}
-    count = len(clusters) if n is None else n
     _, number = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
     groups = int(number.max()) + 1 if len(number) else 0
 
     def without(why: str) -> Estimate:
-        return Estimate(value, None, None, count, definition, caution or why, known, n_of)
+        return Estimate(value, None, None, len(clusters), definition, caution or why, known)
 
-    if groups < MIN_CLUSTERS:
-        return without(f"fewer than {MIN_CLUSTERS} spectra")
-    if abs(value) >= 1 - 1e-12:
+    if groups < fewest:
+        return without(f"fewer than {fewest} spectra")
+    if fisher and abs(value) >= 1 - 1e-12:
         return without("the value is at the end of its range")
     kept = [np.flatnonzero(number != one) for one in range(groups)]
     left = np.empty(groups)
     for size in {len(one) for one in kept}:  # all of one length at once
         same = [one for one in range(groups) if len(kept[one]) == size]
         left[same] = statistic(np.stack([kept[one] for one in same]))
-    if np.isnan(left).any() or (abs(left) >= 1).any():
+    if np.isnan(left).any() or (fisher and (abs(left) >= 1).any()):
         return without("without one of the spectra it has no value, too much is alike")
-    centre = math.atanh(value)
-    error = math.sqrt((groups - 1) / groups * float(((np.arctanh(left) - centre) ** 2).sum()))
-    if error == 0:
+    centre, left = (np.arctanh(value), np.arctanh(left)) if fisher else (value, left)
+    error = math.sqrt((groups - 1) / groups * float(((left - centre) ** 2).sum()))
+    if error <= 1e-12 * max(1.0, abs(value)):
         return without("it is the same without any of the spectra")
-    half = float(t.ppf((1 + confidence) / 2, groups - 1)) * error
-    low, high = math.tanh(centre - half), math.tanh(centre + half)
-    return Estimate(value, low, high, count, definition, caution, known, n_of)
+    half = float(t.ppf((1 + confidence) / 2, groups - 1 if freedom is None else freedom)) * error
+    low, high = (float(np.tanh(end)) if fisher else float(end) for end in (centre - half, centre + half))
+    return Estimate(value, low, high, len(clusters), definition, caution, known)
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:

@@ -154,7 +154,10 @@ def _of_dimension(results: Results, names: Names, dimension: Dimension) -> Dimen
         gold=_gold(results, names, dimension),
         order=order_statistics(results, names, dimension),
         correctness={
-            part: score_by_correctness(own, tables.verdict_correctness(results, own)) for part, own in parts.items()
+            part: score_by_correctness(
+                own, tables.verdict_correctness(results, own), spectrum_units(results, own.items)
+            )
+            for part, own in parts.items()
         },
     )
 

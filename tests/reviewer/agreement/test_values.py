@@ -17,8 +17,12 @@ from scipy import stats
 import reviewer.agreement
 from agent.statistics import FloatArray, Picks, Resampling, once, resampled, times_sampled, wilson
 from reviewer.agreement.distribution import distribution, mean, score_by_correctness, share
-from reviewer.agreement.values import Estimate, Scores, ScoresError, estimate
+from reviewer.agreement.values import POPULATION_SPECTRA, Estimate, Scores, ScoresError, estimate
 from tests.support.scored import NONE, QUICK, campaign, of_equal, table, tables
+
+
+def spectra(n: int) -> list[str]:
+    return [f"spectrum {i}" for i in range(n)]
 
 
 def test_an_estimate_reads_as_value_interval_and_n() -> None:
@@ -272,23 +276,57 @@ def test_the_area_under_the_curve_of_hanley_and_mcneil() -> None:
     """Radiology 143, 29 (1982), table I: 51 abnormal and 58 normal CT images, ratings 1 to 5: 0.893."""
     normal, abnormal = (33, 6, 6, 11, 2), (3, 2, 2, 11, 33)
     ratings = [r + 1 for counts in (normal, abnormal) for r, n in enumerate(counts) for _ in range(n)]
-    found = score_by_correctness(table(np.array(ratings)[:, None]), [False] * 58 + [True] * 51)
+    found = score_by_correctness(table(np.array(ratings)[:, None]), [False] * 58 + [True] * 51, spectra(109))
     assert found.auc.value == pytest.approx(0.893, abs=5e-4)
     assert found.auc.detail["rank_biserial"] == pytest.approx(2 * 0.893 - 1, abs=1e-3)
-    # Their standard error is 0.032.
-    assert found.auc.low == pytest.approx(0.893 - 1.96 * 0.032, abs=0.015)
-    assert found.auc.high == pytest.approx(0.893 + 1.96 * 0.032, abs=0.015)
+    # Their standard error is 0.032; twice that is the error of 2 AUC - 1, here on Fisher's z scale.
+    z = np.arctanh(2 * 0.893 - 1) + np.array([-1, 1]) * stats.t.ppf(0.975, 108) * 0.064 / (1 - (2 * 0.893 - 1) ** 2)
+    assert [found.auc.low, found.auc.high] == pytest.approx((1 + np.tanh(z)) / 2, abs=0.005)
 
 
 def test_means_by_correctness_are_of_the_items_means() -> None:
     found = score_by_correctness(
-        table([[5, 3], [2, NONE], [0, 1], [NONE, NONE], [5, 5]]), [True, True, False, True, None]
+        table([[5, 3], [2, NONE], [0, 1], [NONE, NONE], [5, 5]]), [True, True, False, True, None], spectra(5)
     )
     assert (found.correct.value, found.correct.n) == (3.0, 2)
     assert (found.incorrect.value, found.incorrect.n) == (0.5, 1)
     assert found.difference.value == 2.5
     assert found.auc.value == 1
-    assert found.auc.reason == "fewer than 10 items of the rarer kind of verdict"
+    assert found.auc.reason == "fewer than 20 spectra"
+    assert found.correct.reason == found.difference.reason == "fewer than 10 spectra"
+
+
+def test_the_interval_needs_spectra_of_both_kinds_of_verdict() -> None:
+    values = np.random.default_rng(3).integers(0, 6, (40, 3))
+    few, enough = (score_by_correctness(table(values), [False] * n + [True] * (40 - n), spectra(40)) for n in (9, 10))
+    why = "fewer than 10 spectra with the rarer kind of verdict"
+    assert (few.difference.low, few.difference.reason) == (few.auc.low, few.auc.reason) == (None, why)
+    assert few.correct.low is not None
+    assert (few.incorrect.low, few.incorrect.reason) == (None, "fewer than 10 spectra")
+    for one in vars(enough).values():
+        assert one.low < one.value < one.high
+        assert one.detail["population"] == POPULATION_SPECTRA
+
+
+def test_traces_of_one_spectrum_are_one_unit_of_correctness() -> None:
+    """Every trace twice: the interval of the same number of spectra is the same, that of twice as many is narrower."""
+    values = np.random.default_rng(4).integers(0, 6, (30, 3))
+    correct = [True, False, False] * 10
+    once_each = score_by_correctness(table(values), correct, spectra(30))
+    twice = table(np.concatenate([values, values]))
+    together = score_by_correctness(twice, correct * 2, spectra(30) * 2)
+    apart = score_by_correctness(twice, correct * 2, spectra(60))
+    for name in ("correct", "incorrect", "difference", "auc"):
+        own, same, narrower = (getattr(one, name) for one in (once_each, together, apart))
+        assert (own.low, own.high) == pytest.approx((same.low, same.high))
+        assert narrower.high - narrower.low < 0.8 * (own.high - own.low)
+
+
+def test_the_jackknife_of_a_mean_is_students_interval() -> None:
+    values = np.random.default_rng(5).integers(0, 6, (25, 1)).astype(float)
+    found = score_by_correctness(table(values), [True] * 25, spectra(25)).correct
+    expected = stats.t.interval(0.95, 24, values.mean(), stats.sem(values[:, 0]))
+    assert (found.low, found.high) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -300,12 +338,12 @@ def test_means_by_correctness_are_of_the_items_means() -> None:
     ],
 )
 def test_with_one_kind_of_verdict_there_is_nothing_to_compare(correct: list[bool | None], reason: str) -> None:
-    found = score_by_correctness(table([[1], [2], [3]]), correct)
+    found = score_by_correctness(table([[1], [2], [3]]), correct, spectra(3))
     assert str(found.auc) == str(found.difference) == f"undefined: {reason}"
 
 
 def test_equal_scores_show_no_difference() -> None:
-    found = score_by_correctness(table([[5]] * 20), [True, False] * 10)
+    found = score_by_correctness(table([[5]] * 20), [True, False] * 10, spectra(20))
     assert (found.auc.value, found.auc.reason) == (0.5, "every item's mean score is 5")
 
 
@@ -313,7 +351,7 @@ def test_equal_scores_show_no_difference() -> None:
 def test_the_area_is_the_share_of_pairs_in_the_right_order(values: FloatArray, data: st.DataObject) -> None:
     scores = table(values)
     correct = data.draw(st.lists(st.sampled_from([True, False, None]), min_size=len(values), max_size=len(values)))
-    found = score_by_correctness(scores, correct, QUICK)
+    found = score_by_correctness(scores, correct, spectra(len(values)))
     means = scores.item_means()
     right, wrong = ([m for m, c in zip(means, correct, strict=True) if c is kind and m == m] for kind in (True, False))
     if right and wrong:
@@ -321,12 +359,15 @@ def test_the_area_is_the_share_of_pairs_in_the_right_order(values: FloatArray, d
         assert found.auc.value == pytest.approx(counted)
     else:
         assert found.auc.value is None
-    inverted = score_by_correctness(scores, [None if verdict is None else not verdict for verdict in correct], QUICK)
+    opposite = [None if verdict is None else not verdict for verdict in correct]
+    inverted = score_by_correctness(scores, opposite, spectra(len(values)))
     if found.auc.value is not None:
         assert inverted.auc.value == pytest.approx(1 - found.auc.value)
     assert of_equal(found.correct, inverted.incorrect)
 
 
 def test_truths_must_be_as_many_as_items() -> None:
-    with pytest.raises(ScoresError, match="correctness of 1 verdicts for 2 items"):
-        score_by_correctness(table([[1], [2]]), [True])
+    with pytest.raises(ScoresError, match="correctness: found 1, expected 2, one per item"):
+        score_by_correctness(table([[1], [2]]), [True], spectra(2))
+    with pytest.raises(ScoresError, match="spectra: found 1, expected 2, one per item"):
+        score_by_correctness(table([[1], [2]]), [True, None], spectra(1))
