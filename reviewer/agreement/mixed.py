@@ -92,7 +92,9 @@ class MixedFit:
     :param cells: the fixed effects, (scorer, source); the scorer is "" where scorers are random
     :param means: (n_cells,)
     :param covariance: (n_cells, n_cells) of the means
-    :param components: variances; that of scorers by source may be below 0, which stands for none
+    :param components: variances; that of scorers by source may be below 0, which stands for none. Empty where each mean
+        is of one score
+    :param spectra: their number; so is ``scorers``, which is 1 where scorers are fixed
     :param why_not: why there can be no interval; empty if there can
     """
 
@@ -204,7 +206,7 @@ class _State:
 
 
 def fit(ratings: Ratings, these_scorers: bool = False) -> MixedFit:
-    """Fit the model. A source without any score has no mean and must not be among the ratings.
+    """Fit the model.
 
     Fisher scoring on the variances: Searle, Casella & McCulloch 1992, Variance Components, chapter 6. An effect that
     cannot be told from another one (every spectrum with one trace, every trace with one score) is left out.
@@ -218,7 +220,8 @@ def fit(ratings: Ratings, these_scorers: bool = False) -> MixedFit:
     whom = ratings.scorers if these_scorers else ("",) * len(ratings.values)
     of = tuple(zip(whom, ratings.sources, strict=True))
     cells = tuple(sorted(set(of)))
-    names, columns = random_effects(ratings, these_scorers)
+    saturated = len(ratings.values) <= len(cells)  # nothing is left from which to estimate variances
+    names, columns = ((), []) if saturated else random_effects(ratings, these_scorers)
     fixed = indicators(of, cells)
     shift = float(ratings.values.mean())  # smaller numbers, smaller rounding errors
     products = _products(ratings.values - shift, fixed, columns)
@@ -232,7 +235,7 @@ def fit(ratings: Ratings, these_scorers: bool = False) -> MixedFit:
         cells=cells,
         means=state.means + shift,
         covariance=state.covariance,
-        components=dict(zip(("rest", *names), map(float, state.variances), strict=True)),
+        components={} if saturated else dict(zip(("rest", *names), map(float, state.variances), strict=True)),
         spectra=len(set(ratings.spectra)),
         scorers=1 if these_scorers else len(set(ratings.scorers)),
         why_not=_why_no_interval(ratings, cells, these_scorers, converged),
@@ -246,6 +249,8 @@ def _why_no_interval(ratings: Ratings, cells: Sequence[tuple[str, str]], these_s
     spectra, scorers = len(set(ratings.spectra)), len(set(ratings.scorers))
     if np.ptp(ratings.values) == 0:
         return f"every score is {ratings.values[0]:g}"
+    if len(ratings.values) <= len(cells):
+        return "each mean is of one score"
     if these_scorers and len(cells) < scorers * len(set(ratings.sources)):
         return "a scorer has no score of one of the sources"
     if not these_scorers and scorers < MIN_SCORERS:

@@ -136,6 +136,17 @@ def test_constant_scores_and_no_scores() -> None:
         Ratings(np.zeros(2), ("a",), ("a",), ("a",), ("a",))
 
 
+@pytest.mark.parametrize("spectra", [1, 12])
+def test_as_many_means_as_scores_leave_nothing_for_an_interval(spectra: int) -> None:
+    """Each scorer has one score of each source."""
+    rows = [(f"s{i % spectra}", f"s{i % spectra}/{source}", f"j{i}", source) for i in range(12) for source in "AB"]
+    found = fit(Ratings(np.arange(24) % 5, *map(tuple, zip(*rows, strict=True))), these_scorers=True)
+    apart = found.difference("A", "B")
+    assert (apart.low, apart.reason) == (None, "each mean is of one score")
+    assert found.severity("j0").low is None
+    assert not found.components
+
+
 def test_sources_on_different_spectra_are_compared_too() -> None:
     ratings = simulated_ratings(9, spectra=60, scorers=5, **VARIANCES)
     split = ratings.only([(int(i) < 30) == (s == "A") for i, s in zip(ratings.spectra, ratings.sources, strict=True)])
