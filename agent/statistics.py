@@ -101,11 +101,11 @@ def divided(above: FloatArray, below: FloatArray, smallest: float = 0.0) -> Floa
     return cast(FloatArray, np.divide(above, below, out=out, where=below > smallest))
 
 
-def wilson(proportion: float, n: int, confidence: float = 0.95, *, z: float | None = None) -> tuple[float, float]:
+def wilson(proportion: float, n: float, confidence: float = 0.95, *, z: float | None = None) -> tuple[float, float]:
     """Return the score interval of a proportion among ``n`` trials: Wilson 1927, J. Am. Stat. Assoc. 22, 209.
 
     Unlike p ± √(p (1 − p) / n) it stays within 0 and 1, and has a width where all trials agree. The proportion
-    need not be a whole number of trials, which ``scipy.stats.binomtest`` requires.
+    and ``n`` need not be whole numbers of trials, which ``scipy.stats.binomtest`` requires.
 
     :param z: standard deviations to each side; takes the place of ``confidence``
     """

@@ -30,18 +30,11 @@ class TwoWay:
     freedom: FloatArray
     scorers: int
 
-    def interval(self, values: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:
-        """(n_values,) twice: the lower and the upper ends."""
+    def quantiles(self, confidence: float) -> FloatArray:
+        """(n_values,): how many errors an interval reaches to each side."""
         from scipy.stats import t
 
-        half = t.ppf((1 + confidence) / 2, self.freedom) * self.errors
-        return values - half, values + half
-
-    def p_values(self, values: FloatArray) -> FloatArray:
-        """(n_values,): two-sided, against 0; the errors must be greater than 0."""
-        from scipy.stats import t
-
-        return cast(FloatArray, 2 * t.sf(abs(values) / self.errors, self.freedom))
+        return cast(FloatArray, t.ppf((1 + confidence) / 2, self.freedom))
 
 
 def two_way(influence: FloatArray, pairs: Sequence[str], scorers: Sequence[str]) -> TwoWay:

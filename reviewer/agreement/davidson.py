@@ -131,7 +131,8 @@ def _by_both(
     resampling: Resampling,
 ) -> list[Estimate]:
     """Return estimates whose intervals take pairs and scorers as samples."""
-    low, high = both.interval(values, resampling.confidence)
+    half = both.quantiles(resampling.confidence) * both.errors
+    low, high = values - half, values + half
     return [
         Estimate(
             float(value),

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.statistics import DEFAULT, FloatArray, Resampling
+from agent.statistics import DEFAULT, FloatArray, Resampling, wilson
 from reviewer.agreement.clustered import SOURCES, TwoWay, two_way, variance
 from reviewer.agreement.distribution import by_item, share
 from reviewer.agreement.mixed import MIN_SCORERS
@@ -28,12 +28,14 @@ _DECIDED_BY_PAIRS = (
     "clustered by pair; with Wilson's interval the exact binomial test, each pair counted once."
 )
 _DECIDED_BY_BOTH = (
-    "The interval and p (against 1/2) are Student's t on the log odds; pairs and scorers both count as samples. "
+    "The interval is Wilson's with Student's t, and p (against 1/2) is of the same test, for as many independent "
+    "answers as would have the same standard error (Korn & Graubard 1998, Survey Methodology 24, 193); pairs and "
+    "scorers both count as samples. "
 )
 _POSITION = (
-    "Position bias: the share of decided answers that chose the left trace; 0.5 is none, as sides are "
-    "drawn by coin. p is the two-sided exact binomial test against 0.5, which takes answers to be "
-    "independent."
+    "Position bias: the share of decided answers that chose the left trace; 0.5 is none, as each source is on the left "
+    "as often as on the right. The interval resamples pairs. p is the two-sided exact binomial test against 0.5, which takes "
+    "answers to be independent."
 )
 
 
@@ -142,22 +144,25 @@ def preference_rate(votes: Votes, source: str, other: str, resampling: Resamplin
 
 def _preferred(met: Votes, source: str, other: str, detail: dict[str, Any], resampling: Resampling) -> Estimate:
     """Return the share of wins among decided answers, from the comparisons of these two sources."""
+    from scipy.stats import t
+
     definition = _DECIDED
     kept = np.flatnonzero(chosen(met.verdicts, "a", "b"))
     won = chosen([met.verdicts[i] for i in kept], "a").astype(float)
     pairs = [met.pairs[i] for i in kept]
     both = _over_both(won, pairs, [met.scorers[i] for i in kept] if met.scorers else [], resampling)
     if both is not None:
-        value = float(won.mean())
-        log_odds = np.log([value / (1 - value)])
-        low, high = (float(1 / (1 + np.exp(-end[0]))) for end in both.interval(log_odds, resampling.confidence))
+        value, error, freedom = float(won.mean()), float(both.errors[0]), float(both.freedom[0])
+        independent = 1 / (error**2 * value * (1 - value))
+        low, high = wilson(value, independent, z=float(both.quantiles(resampling.confidence)[0]))
         known = detail | {
-            "interval": "Student's t, by pair and scorer",
+            "interval": "Wilson with Student's t, by pair and scorer",
             "population": POPULATION_BOTH,
             "scorers": both.scorers,
-            "p_value": both.p_values(log_odds)[0],
-            "standard_error_log_odds": both.errors[0],
-            "degrees_of_freedom": both.freedom[0],
+            "p_value": 2 * t.sf(2 * abs(value - 0.5) * np.sqrt(independent), freedom),
+            "standard_error_log_odds": error,
+            "independent_answers": independent,
+            "degrees_of_freedom": freedom,
         }
         words = definition + _DECIDED_BY_BOTH + SOURCES
         return Estimate(value, low, high, len(won), words, "", known, "decided answers")

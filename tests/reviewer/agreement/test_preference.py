@@ -97,8 +97,10 @@ def test_an_interval_for_new_scorers_is_wider_where_scorers_differ() -> None:
     # By hand: deviations 10, 0, -10, so a variance of 3/2 * 200 = 300 by scorers; 120/4 = 30 is the Fisher information.
     assert new.detail["standard_error_log_odds"] == pytest.approx(300**0.5 / 30)
     assert new.detail["degrees_of_freedom"] == pytest.approx(2)
-    half = 4.302653 * 300**0.5 / 30
-    assert (new.low, new.high) == pytest.approx((1 / (1 + np.exp(half)), 1 / (1 + np.exp(-half))))
+    # As many independent answers as have this error: 30^2 / 300 * 4 = 12. Wilson's half width at 1/2.
+    assert new.detail["independent_answers"] == pytest.approx(12)
+    half = 0.5 / (1 + 12 / 4.302653**2) ** 0.5
+    assert (new.low, new.high) == pytest.approx((0.5 - half, 0.5 + half))
     assert new.low is not None
     assert same.low is not None
     assert new.low < 0.2 < same.low
