@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from agent.policies.native import label_mentions
-from agent.trajectory.steps import Answer, Step, Think
+from agent.trajectory.steps import Answer, Step, Think, Zoom
 
 LeakKind = Literal["model", "company", "machine", "baseline", "label", "prompt", "file", "designation", "picture"]
 LEAK_KINDS: tuple[LeakKind, ...] = get_args(LeakKind)
@@ -178,10 +178,20 @@ def sentence_with(giveaway: Leak, text: str) -> str:
 
 
 def leaks_in_steps(steps: Iterable[Step]) -> tuple[tuple[int, Leak], ...]:
-    """Return the leaks of a trace, each with the number of its step, from 1; tool texts are not searched."""
+    """Return the leaks of a trace, each with the number of its step, from 1, and its place in ``shown_text``."""
     return tuple(
-        (number, giveaway) for number, step in enumerate(steps, start=1) for giveaway in find_leaks(authored_text(step))
+        (number, giveaway) for number, step in enumerate(steps, start=1) for giveaway in find_leaks(shown_text(step))
     )
+
+
+def shown_text(step: Step) -> str:
+    """Return the text of a step that is on the sheet: of a zoom also the tool's, which another program may have written
+    with the name of a file in it.
+    """
+    if not isinstance(step, Zoom) or not step.observation:
+        return authored_text(step)
+    # The tool repeats the label.
+    return step.observation if step.label in step.observation else f"{step.label}\n{step.observation}"
 
 
 def authored_text(step: Step) -> str:

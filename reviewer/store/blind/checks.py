@@ -7,7 +7,7 @@ from datetime import datetime
 
 from agent.trajectory import Trajectory
 from reviewer.store.accounts import require_coordinator
-from reviewer.store.blind.sessions import blind_session_by_id, refuse_scorer
+from reviewer.store.blind.stored import blind_session_by_id, refuse_withheld_session
 from reviewer.store.blind.turns import training_items
 from reviewer.store.blind.values import (
     BlindSession,
@@ -74,12 +74,12 @@ class Checks:
     def traces(self, by: str | None, session_id: int) -> tuple[SessionTrace, ...]:
         """Return every trajectory that a session shows, with its source, by item.
 
-        :raises NotAllowed: ``by`` is no coordinator, or scores in the session while it is not closed
+        :raises NotAllowed: ``by`` is no coordinator, or scores some of its traces in a session that is not closed
         :raises NotFound: there is no such session
         """
         with self._database.read() as db:
             require_coordinator(db, by)
-            refuse_scorer(blind_session_by_id(db, session_id), by)
+            refuse_withheld_session(db, blind_session_by_id(db, session_id), by)
             rows = db.execute(_SHOWN, (session_id,)).fetchall()
         return tuple(
             SessionTrace(

@@ -13,7 +13,7 @@ from agent.trajectory import Trajectory
 from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.blind.sheet import PreferenceAnswer
 from reviewer.store.accounts import require_coordinator
-from reviewer.store.blind.sessions import blind_session_by_id
+from reviewer.store.blind.stored import blind_session_by_id
 from reviewer.store.blind.values import BlindSession, ToJudge
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp

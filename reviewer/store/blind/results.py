@@ -13,9 +13,10 @@ from agent.trajectory.steps import Answer, Think
 from reviewer.blind.plan import Plan
 from reviewer.blind.results import Judgement, Response, Results, ShownTrace
 from reviewer.store.accounts import find_person, require_coordinator
+from reviewer.store.blind.candidates import in_body
 from reviewer.store.blind.judging import judgement_from
 from reviewer.store.blind.scoring import preference_from, score_from
-from reviewer.store.blind.sessions import blind_session_by_id, in_body
+from reviewer.store.blind.stored import blind_session_by_id, refuse_withheld_session
 from reviewer.store.blind.values import BlindSession
 from reviewer.store.errors import NotAllowed, NotFound
 from reviewer.store.sqlite.database import Database, Transaction, stamp
@@ -81,13 +82,14 @@ FROM blind_assignments a JOIN versions v ON v.id IN (a.version, a.on_the_right) 
 WHERE a.session = ? ORDER BY v.id
 """
 
-# Items that a scorer was shown in a session that was open before this one was sampled.
+# Items that a scorer was shown in a session that was opened before this one.
 _EXPOSED = """
 SELECT DISTINCT a.scorer, v.item
 FROM blind_assignments a
-JOIN blind_states o ON o.session = a.session AND o.state = 'open' AND o.at <= :at
+JOIN blind_states o ON o.session = a.session AND o.state = 'open'
 JOIN versions v ON v.id IN (a.version, a.on_the_right)
-WHERE a.session < :session AND a.scorer IN (SELECT value FROM json_each(:people))
+WHERE o.id < (SELECT id FROM blind_states WHERE session = :session AND state = 'open')
+      AND a.scorer IN (SELECT value FROM json_each(:people))
 """
 
 _ITEMS = """
@@ -110,7 +112,7 @@ class SessionResults:
         """Return the results of a closed session.
 
         :raises NotAllowed: ``by`` is no coordinator, or the session is not closed, or was closed without
-            having been open
+            having been open, or ``by`` scores some of its traces in another session that is not closed
         :raises NotFound: there is no such session
         """
         with self._database.read() as db:
@@ -122,6 +124,7 @@ class SessionResults:
                 )
             if session.rubric is None or session.opened_at is None or session.closed_at is None:
                 raise NotAllowed(f"Session {session_id} was never open, so nobody could score in it.")
+            refuse_withheld_session(db, session, by)
             return Results(
                 session=session.id,
                 plan=session.plan,
@@ -140,12 +143,13 @@ class SessionResults:
     def report_material(self, by: str | None, session_id: int) -> BlindMaterial:
         """Return what the report of a session needs in addition to its results.
 
-        :raises NotAllowed: ``by`` is no coordinator
+        :raises NotAllowed: ``by`` is no coordinator, or scores some of its traces in a session that is not closed
         :raises NotFound: there is no such session
         """
         with self._database.read() as db:
             require_coordinator(db, by)
             session = blind_session_by_id(db, session_id)
+            refuse_withheld_session(db, session, by)
             texts = db.execute(_TEXTS, (session_id,)).fetchall()
             parameters = {
                 "session": session_id,
@@ -254,11 +258,7 @@ def _response(
 
 
 def _exposed(db: Transaction, session: BlindSession) -> frozenset[tuple[str, int]]:
-    parameters = {
-        "session": session.id,
-        "people": json.dumps(session.plan.scorers),
-        "at": stamp(session.drawn_at),
-    }
+    parameters = {"session": session.id, "people": json.dumps(session.plan.scorers)}
     return frozenset((row["scorer"], row["item"]) for row in db.execute(_EXPOSED, parameters))
 
 

@@ -82,6 +82,15 @@ def refuse_withheld(db: Transaction, person: str, item_id: int) -> None:
         raise NotAllowed(WITHHELD)
 
 
+def hidden_items(db: Transaction, person: str) -> frozenset[int]:
+    """Return the items that a person may see on their sheets only.
+
+    These are the items they score in a session that is not closed, gold items and both sides of pairs included,
+    and every other item of the same spectra.
+    """
+    return frozenset(row[0] for row in db.execute(_HIDDEN, {"person": person}))
+
+
 class Scoring:
     """Assignments and answers of scorers. Another scorer's token gets the same error as one that does not exist."""
 
@@ -94,13 +103,9 @@ class Scoring:
             return open_work(db, person)
 
     def hidden_items(self, person: str) -> frozenset[int]:
-        """Return the items that this person may see on their sheets only.
-
-        These are the items they score in a session that is not closed, gold items and both sides of pairs included,
-        and every other item of the same spectra.
-        """
+        """Return the items that this person may see on their sheets only."""
         with self._database.read() as db:
-            return frozenset(row[0] for row in db.execute(_HIDDEN, {"person": person}))
+            return hidden_items(db, person)
 
     def hidden_hashes(self, person: str) -> frozenset[str]:
         """Return the SHA-256 of the spectra and pictures of hidden items, which are hidden too."""

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict
-from datetime import datetime
-from typing import Any
 
 from agent.trajectory import Trajectory
-from agent.trajectory.steps import step_from_json
-from reviewer.blind.leaks import PICTURE_LEAK, Leak, authored_text, leaks_in_steps, sentence_with
+from reviewer.blind.leaks import PICTURE_LEAK, sentence_with
 from reviewer.blind.pictures import revealing_pictures
 from reviewer.blind.plan import Assignment, Candidate, Plan, SampledSession, analysis_sha256
 from reviewer.blind.rubric import Rubric, rubric
@@ -20,57 +16,19 @@ from reviewer.blind.sampling import sample
 from reviewer.blind.sheet import Question
 from reviewer.rules.campaign import known_tasks
 from reviewer.store.accounts import find_person, require_coordinator
+from reviewer.store.blind.candidates import EXPOSED, INVOLVED, find_candidates, in_body
+from reviewer.store.blind.stored import (
+    SESSIONS,
+    SHOWN_ITEMS,
+    blind_session_by_id,
+    refuse_withheld_session,
+    session_from,
+    why_withheld,
+)
 from reviewer.store.blind.values import BlindProgress, BlindSession, BlindState, LeakFound
-from reviewer.store.errors import KeyReused, NotAllowed, NotFound
+from reviewer.store.errors import KeyReused, NotAllowed
 from reviewer.store.spectra import Spectra
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
-
-_CANDIDATES = """
-SELECT i.id, s.version, i.drafter_kind, i.drafter_name, i.task, i.label, s.survey,
-       -- The spectrum in the medium that a person stated, where the version says so.
-       CASE WHEN EXISTS (SELECT 1 FROM versions m WHERE m.item = i.id AND m.reason LIKE 'medium stated:%')
-            THEN json_extract(v.body, '$.spectrum.sha256') ELSE i.spectrum END AS spectrum
-FROM standings s JOIN items i ON i.id = s.item JOIN versions v ON v.id = s.version
-WHERE s.state <> 'withdrawn' AND (i.id IN (SELECT value FROM json_each(:named)) OR (
-    (:items = '[]' OR i.id IN (SELECT value FROM json_each(:items)))
-    AND (:sources = '[]' OR s.drafter IN (SELECT value FROM json_each(:sources)))
-    AND (:tasks = '[]' OR s.task IN (SELECT value FROM json_each(:tasks)))
-    AND (:states = '[]' OR s.state IN (SELECT value FROM json_each(:states)))
-    AND (:survey IS NULL OR s.survey = :survey)
-    AND (:batch IS NULL OR s.batch = :batch)
-    AND (:snr_min IS NULL OR s.snr >= :snr_min)
-    AND (:snr_max IS NULL OR s.snr <= :snr_max)
-    AND (:disagreement IS NULL OR s.disagreement = :disagreement)
-    AND (:simulated IS NULL OR s.simulated = :simulated)
-))
-ORDER BY i.id
-"""
-
-# The people who worked on an item in review: who wrote a version, decided, marked a step, committed a
-# verdict or inspected the spectrum.
-INVOLVED = """
-SELECT item, author AS person FROM versions WHERE author IN (SELECT value FROM json_each(:people))
-UNION SELECT item, person FROM decisions
-    WHERE person IN (SELECT value FROM json_each(:people)) AND verb NOT IN ('withdraw', 'restore')
-UNION SELECT item, person FROM marks WHERE person IN (SELECT value FROM json_each(:people))
-UNION SELECT item, person FROM verdicts WHERE person IN (SELECT value FROM json_each(:people))
-UNION SELECT item, person FROM inspections WHERE person IN (SELECT value FROM json_each(:people))
-"""
-
-# Who wrote an item before it was imported here; a search for the key costs less than reading the JSON.
-_WROTE_BEFORE = """
-SELECT v.item, a.value AS person FROM versions v, json_each(v.body, '$.authors') a
-WHERE v.item IN (SELECT value FROM json_each(:items)) AND v.number = 1 AND instr(v.body, '"authors":[') > 0
-      AND a.value IN (SELECT value FROM json_each(:people))
-"""
-
-# Who was shown an item in an earlier session, whether or not they answered.
-_EXPOSED = """
-SELECT DISTINCT v.item, a.scorer FROM blind_assignments a
-JOIN versions v ON v.id = a.version OR v.id = a.on_the_right
-WHERE a.scorer IN (SELECT value FROM json_each(:people))
-  AND a.session IN (SELECT session FROM blind_states WHERE state = 'open')
-"""
 
 
 class Sessions:
@@ -90,36 +48,7 @@ class Sessions:
         """
         with self._database.read() as db:
             require_coordinator(db, by)
-            people = [find_person(db, scorer) for scorer in plan.scorers]
-            barred: dict[int, set[str]] = defaultdict(set)
-            exposed: dict[int, set[str]] = defaultdict(set)
-            rows = db.execute(_CANDIDATES, _parameters(plan)).fetchall()
-            whom = {"people": json.dumps(plan.scorers), "items": json.dumps([row["id"] for row in rows])}
-            for query, found in ((INVOLVED, barred), (_WROTE_BEFORE, barred), (_EXPOSED, exposed)):
-                for item, person in db.execute(query, whom):
-                    found[item].add(person)
-            for row in rows:
-                if row["drafter_kind"] == "person":
-                    name = row["drafter_name"].casefold()
-                    barred[row["id"]] |= {
-                        p.initials for p in people if name in (p.initials.casefold(), p.name.casefold())
-                    }
-            leaking = _giving_away(db, rows, progress) if plan.giveaways == "leave out" else frozenset()
-        return [
-            Candidate(
-                item=row["id"],
-                version=row["version"],
-                source=row["drafter_name"],
-                task=row["task"],
-                spectrum=row["spectrum"],
-                barred=frozenset(barred.get(row["id"], ())),
-                gives_away=row["version"] in leaking,
-                survey=row["survey"],
-                label=row["label"],
-                exposed=frozenset(exposed.get(row["id"], ())),
-            )
-            for row in rows
-        ]
+            return find_candidates(db, plan, progress)
 
     def create(
         self, by: str | None, plan: Plan, key: str, progress: Callable[[int], None] | None = None
@@ -188,7 +117,7 @@ class Sessions:
         """Return every session, oldest first. :raises NotAllowed: ``by`` is no coordinator"""
         with self._database.read() as db:
             require_coordinator(db, by)
-            return [_session_from(row) for row in db.execute(f"{_SESSIONS} ORDER BY s.id")]
+            return [session_from(row) for row in db.execute(f"{SESSIONS} ORDER BY s.id")]
 
     def get(self, by: str | None, session_id: int) -> BlindSession:
         """Return a session.
@@ -217,15 +146,24 @@ class Sessions:
             for scorer in session.plan.scorers
         )
 
+    def why_withheld(self, by: str | None, session: BlindSession) -> str:
+        """Return why ``by`` may not see the sources and results of a session now; "" if they may.
+
+        :raises NotAllowed: ``by`` is no coordinator
+        """
+        with self._database.read() as db:
+            require_coordinator(db, by)
+            return why_withheld(db, session, by)
+
     def leaks(self, by: str | None, session_id: int) -> tuple[LeakFound, ...]:
         """Return the leaks in the texts and pictures of a session, by item.
 
-        :raises NotAllowed: ``by`` is no coordinator, or scores in the session while it is not closed
+        :raises NotAllowed: ``by`` is no coordinator, or scores some of its traces in a session that is not closed
         :raises NotFound: there is no such session
         """
         with self._database.read() as db:
             require_coordinator(db, by)
-            refuse_scorer(blind_session_by_id(db, session_id), by)
+            refuse_withheld_session(db, blind_session_by_id(db, session_id), by)
             rows = db.execute(_SHOWN, (session_id,)).fetchall()
         spectra = Spectra(self._database)
         return tuple(found for row in rows for found in _leaks_of(row, spectra))
@@ -296,21 +234,6 @@ class Sessions:
         return row is not None
 
 
-def _giving_away(
-    db: Transaction, rows: Sequence[sqlite3.Row], progress: Callable[[int], None] | None
-) -> frozenset[int]:
-    """Return the versions whose text has a leak."""
-    versions = json.dumps([row["version"] for row in rows])
-    texts = db.execute("SELECT id, body FROM versions WHERE id IN (SELECT value FROM json_each(?))", (versions,))
-    leaking = set()
-    for number, row in enumerate(texts):
-        if progress is not None:
-            progress(number)
-        if in_body(row["body"]):
-            leaking.add(row["id"])
-    return frozenset(leaking)
-
-
 def _leaks_of(row: sqlite3.Row, spectra: Spectra) -> Iterator[LeakFound]:
     """Yield the leaks of a trajectory: of its texts, then of its pictures."""
     item, source = row["item"], row["drafter_name"]
@@ -320,26 +243,6 @@ def _leaks_of(row: sqlite3.Row, spectra: Spectra) -> Iterator[LeakFound]:
     for picture in revealing_pictures(spectra, row["spectrum"], trajectory):
         yield LeakFound(item, source, picture.step, PICTURE_LEAK, PICTURE_LEAK.words)
 
-
-def in_body(body: str) -> tuple[tuple[int, Leak, str], ...]:
-    """Return the leaks of a stored text, each with the number and the text of its step."""
-    stored = json.loads(body)["steps"]
-    steps = [step_from_json(step, number) for number, step in enumerate(stored, start=1)]
-    return tuple((number, found, authored_text(steps[number - 1])) for number, found in leaks_in_steps(steps))
-
-
-def _parameters(plan: Plan) -> dict[str, Any]:
-    lists = {name: list(getattr(plan, name)) for name in ("items", "sources", "tasks")}
-    lists |= {"named": [*(gold.item for gold in plan.gold), *plan.training], "states": list(plan.filter.states)}
-    return {**asdict(plan.filter), **{name: json.dumps(values) for name, values in lists.items()}}
-
-
-_SESSIONS = """
-SELECT s.*, o.rubric, o.at AS opened_at, c.at AS closed_at
-FROM blind_sessions s
-LEFT JOIN blind_states o ON o.session = s.id AND o.state = 'open'
-LEFT JOIN blind_states c ON c.session = s.id AND c.state = 'closed'
-"""
 
 _PROGRESS = """
 SELECT a.scorer, count(*) AS asked,
@@ -355,43 +258,6 @@ WHERE a.session = ? ORDER BY v.item
 """
 
 
-def refuse_scorer(session: BlindSession, by: str | None) -> None:
-    """Check that a coordinator may see the sources.
-
-    :raises NotAllowed: ``by`` scores in the session, and it is not closed
-    """
-    if session.state != "closed" and by in session.plan.scorers:
-        raise NotAllowed(
-            "You score in this session, and the leaks name the sources. Ask a coordinator who does not score "
-            "in it, or the owner of the database file (spec-o3 blind giveaways)."
-        )
-
-
-def blind_session_by_id(db: Transaction, session_id: int) -> BlindSession:
-    """Return a session. :raises NotFound: there is no such session"""
-    row = db.execute(f"{_SESSIONS} WHERE s.id = ?", (session_id,)).fetchone()
-    if row is None:
-        raise NotFound(f"There is no blind session {session_id}.")
-    return _session_from(row)
-
-
-def _session_from(row: sqlite3.Row) -> BlindSession:
-    opened, closed = row["opened_at"], row["closed_at"]
-    return BlindSession(
-        id=row["id"],
-        name=row["name"],
-        plan=Plan.from_stored(json.loads(row["plan"])),
-        state="closed" if closed else "open" if opened else "drawn",
-        questions={key: Question(**words) for key, words in json.loads(row["questions"]).items()},
-        notes=tuple(json.loads(row["notes"])),
-        drawn_by=row["person"],
-        drawn_at=datetime.fromisoformat(row["at"]),
-        rubric=None if row["rubric"] is None else Rubric.from_json(json.loads(row["rubric"])),
-        opened_at=None if opened is None else datetime.fromisoformat(opened),
-        closed_at=None if closed is None else datetime.fromisoformat(closed),
-    )
-
-
 def _drawn_first(db: Transaction, key: str, by: str | None, plan: Plan) -> int | None:
     """Return the session that is stored under this key; None if there is none. :raises KeyReused: it differs"""
     row = db.execute("SELECT id, person, plan FROM blind_sessions WHERE key = ?", (key,)).fetchone()
@@ -404,17 +270,12 @@ def _drawn_first(db: Transaction, key: str, by: str | None, plan: Plan) -> int |
 
 def _refuse_newly_involved(db: Transaction, session: BlindSession) -> None:
     people = {"people": json.dumps(session.plan.scorers)}
-    shown = db.execute(
-        "SELECT DISTINCT v.item, a.scorer FROM blind_assignments a "
-        "JOIN versions v ON v.id IN (a.version, a.on_the_right) WHERE a.session = ?",
-        (session.id,),
-    )
-    mine = {tuple(row) for row in shown}
+    mine = {tuple(row) for row in db.execute(SHOWN_ITEMS, (session.id,))}
     _refuse_any(session, "worked on", mine.intersection(tuple(row) for row in db.execute(INVOLVED, people)))
     if session.plan.earlier == "bar":
         compared = {(item, scorer) for item, scorer in mine if item not in session.plan.training}
         # This session is not open, so these are of others.
-        exposed = compared.intersection(tuple(row) for row in db.execute(_EXPOSED, people))
+        exposed = compared.intersection(tuple(row) for row in db.execute(EXPOSED, people))
         _refuse_any(session, "been shown, in another session,", exposed)
 
 

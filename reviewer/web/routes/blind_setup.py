@@ -207,12 +207,8 @@ def session_json(context: Context, person: Person, session: BlindSession) -> dic
         "drawn_by": session.drawn_by,
         "at": {name: None if when is None else when.isoformat() for name, when in times.items()},
         "progress": [{"scorer": one.scorer, "done": one.done, "asked": one.assigned} for one in progress],
-        "mine": _scores_in(person, session),
+        "withheld": context.store.blind.sessions.why_withheld(person.initials, session),
     }
-
-
-def _scores_in(person: Person, session: BlindSession) -> bool:
-    return session.state != "closed" and person.initials in session.plan.scorers
 
 
 def _what(drawn: SampledSession) -> dict[str, Any]:

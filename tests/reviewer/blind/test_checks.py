@@ -13,7 +13,7 @@ from PIL import Image
 from agent import plot
 from agent.trajectory import Zoom
 from reviewer.blind.pictures import count_states
-from reviewer.blind.plan import Gold
+from reviewer.blind.plan import Gold, Plan
 from reviewer.store import Draft, NotAllowed, Store
 from tests.support.blind_campaign import GPT, SPEC, a_store, drawn, key, opened, trace, two_drafters
 from tests.support.campaign import Clock
@@ -52,6 +52,47 @@ def test_a_coordinator_who_scores_sees_no_sources(store: Store) -> None:
     assert store.blind.checks.history("RE", session.id).unopened == ()
     store.blind.sessions.close("CO", session.id, key())
     assert len(store.blind.checks.traces("RE", session.id)) == 12
+
+
+def test_a_coordinator_who_scores_the_same_spectra_elsewhere_sees_no_sources(store: Store) -> None:
+    """Otherwise they could create a second session of the same traces, in which they do not score."""
+    store.accounts.set_roles("CO", "RE", ["reviewer", "coordinator"])
+    earlier = opened(store, items=(1, 2), scorers=("AU", "VO"))
+    store.blind.sessions.close("CO", earlier.id, key())
+    mine = drawn(store, items=(1,), design="separate", scorers=("RE",), each=1)
+    copy = store.blind.sessions.create("RE", Plan("a copy", ("AU", "VO"), items=(1, 2)), key())
+    other = drawn(store, items=(3, 4), scorers=("AU", "VO"))
+    blind = store.blind
+    for session in (copy, earlier):
+        for read in (blind.checks.traces, blind.sessions.leaks):
+            with pytest.raises(NotAllowed, match=f"Session {session.id} has traces that you score in another session"):
+                read("RE", session.id)
+            read("CO", session.id)
+        assert "until that session is closed" in blind.sessions.why_withheld("RE", session)
+    for read in (blind.results.of_session, blind.results.report_material):
+        with pytest.raises(NotAllowed, match="Their sources are hidden from you"):
+            read("RE", earlier.id)
+        read("CO", earlier.id)
+    assert blind.sessions.why_withheld("RE", other) == ""
+    assert len(blind.checks.traces("RE", other.id)) == 2
+    blind.sessions.close("CO", mine.id, key())
+    assert len(blind.checks.traces("RE", copy.id)) == 2
+    assert len(blind.results.of_session("RE", earlier.id).traces) == 2
+
+
+def test_the_text_of_the_tool_is_searched_for_leaks_too(store: Store) -> None:
+    """It is on the sheet, and an imported trace has it from another program."""
+    made = trace(SPEC, 0)
+    steps = [
+        replace(step, observation="Plotted spec-55859-F5902_sp01-000.fits.") if isinstance(step, Zoom) else step
+        for step in made.steps
+    ]
+    zoom = next(number for number, step in enumerate(steps, start=1) if isinstance(step, Zoom))
+    (added,) = store.items.add_all([Draft(made.with_steps(tuple(steps)), key="imported")])
+    session = drawn(store, items=(added.item_id,), design="separate", each=1)
+    found = store.blind.sessions.leaks("CO", session.id)
+    about = [(one.step, one.giveaway.words, one.giveaway.kind) for one in found]
+    assert (zoom, "spec-55859-F5902_sp01-000.fits", "file") in about
 
 
 def test_a_picture_with_a_title_that_cannot_be_found_is_a_leak(store: Store) -> None:

@@ -116,6 +116,15 @@ def test_what_a_scorer_saw_in_an_earlier_session_is_marked(tmp_path: Path) -> No
     assert {one.kind for one in found.responses if one.exposed} == {"scores", "pair"}
 
 
+def test_a_session_opened_between_sampling_and_opening_of_another_is_an_earlier_one(tmp_path: Path) -> None:
+    with a_store(tmp_path / "annotations.db", clock=Clock()) as store:
+        session = drawn(store, items=(1, 2), each=3).id
+        opened(store, items=(1, 2), scorers=("RE",), each=1)
+        store.blind.sessions.open("CO", session, key())
+        found = closed(store, session)
+    assert {one.scorer for one in found.responses if one.exposed} == {"RE"}
+
+
 def test_training_items_are_in_no_result_and_no_judge_gets_them(tmp_path: Path) -> None:
     with a_store(tmp_path / "annotations.db", clock=Clock()) as store:
         session = opened(store, each=3, training=(1, 2)).id
