@@ -34,8 +34,8 @@ _DECIDED_BY_BOTH = (
 )
 _POSITION = (
     "Position bias: the share of decided answers that chose the left trace; 0.5 is none, as each source is on the left "
-    "as often as on the right. The interval resamples pairs. p is the two-sided exact binomial test against 0.5, which takes "
-    "answers to be independent."
+    "as often as on the right. The interval resamples pairs. p is the two-sided exact binomial test against 0.5, which "
+    "takes answers to be independent."
 )
 
 

@@ -47,8 +47,8 @@ def self_consistency(
     """Compare a scorer's repeated scores: the mean absolute difference, exact agreement, agreement within 1, and
     quadratic-weighted kappa.
 
-    n is the items scored both times; all are undefined when there is none, kappa also as in
-    ``weighted_kappa``.
+    n is the items scored both times; all are undefined when there is none, kappa also as in ``weighted_kappa``. The
+    interval of kappa is ``jackknife`` over the repeats; the others resample them.
 
     :param first: (n_repeats,), the first score of each repeated item; NaN where there is none
     :param again: (n_repeats,), the second
@@ -61,7 +61,7 @@ def self_consistency(
         mean(np.where(twice, apart, 0.0), twice, _DIFFERENCE, resampling, none=_NO_REPEAT),
         share(apart == 0, twice, _EXACT, resampling, none=_NO_REPEAT),
         share(apart <= 1, twice, _WITHIN_1, resampling, none=_NO_REPEAT),
-        weighted_kappa(pair, "first", "again", scale, resampling),
+        weighted_kappa(pair, "first", "again", scale, clusters=pair.items),
     )
 
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agent.processes import one_thread
 from agent.statistics import FloatArray, wilson
@@ -69,7 +69,8 @@ def power(
     :param spectra: number of spectra, each with a trace of every source
     :param each: scorers per spectrum
     :param difference: true mean of the first source less that of the second, in points of the scale
-    :raises PlanError: too few spectra or scorers for an interval, or ``each`` does not fit
+    :param sources: 2 or more; only the scores of the two sources of the primary comparison are analysed
+    :raises PlanError: too few spectra or scorers for an interval, ``each`` does not fit, or a number below its least
     """
     if spectra < MIN_SPECTRA:
         raise PlanError("spectra", str(spectra), f"{MIN_SPECTRA} or more; with fewer no interval is given")
@@ -79,6 +80,8 @@ def power(
         raise PlanError("each", str(each), f"1 to {scorers}")
     if sources < 2:
         raise PlanError("sources", str(sources), "two or more")
+    if simulations < 1:
+        raise PlanError("simulations", str(simulations), "one or more")
     rng = np.random.default_rng([seed, spectra, scorers, each, sources])
     hits = 0
     for _ in range(simulations):
@@ -150,9 +153,17 @@ def simulated(
     )
 
 
-def _balanced_blocks(rng: np.random.Generator, spectra: int, scorers: int, each: int) -> np.ndarray[Any, Any]:
-    """(spectra, scorers): who scores which spectrum; every set of ``each`` scorers in turn, in random order."""
-    sets = np.array([[one in chosen for one in range(scorers)] for chosen in combinations(range(scorers), each)])
-    rounds = -(-spectra // len(sets))
-    order = np.concatenate([rng.permutation(len(sets)) for _ in range(rounds)])[:spectra]
-    return np.asarray(sets[order])
+def _balanced_blocks(rng: np.random.Generator, spectra: int, scorers: int, each: int) -> NDArray[np.bool_]:
+    """(spectra, scorers): who scores which spectrum. The scorer with the smallest load comes first, then the one with
+    the fewest spectra shared with those already chosen, then a random one.
+    """
+    blocks = np.zeros((spectra, scorers), dtype=bool)
+    loads, shared = np.zeros(scorers), np.zeros((scorers, scorers))
+    for block in blocks:
+        for _ in range(each):
+            best = np.lexsort((rng.random(scorers), shared @ block, np.where(block, np.inf, loads)))[0]
+            shared[best] += block
+            shared[:, best] += block
+            block[best] = True
+        loads += block
+    return blocks

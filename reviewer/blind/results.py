@@ -58,10 +58,10 @@ class Response:
 
     :param shown: versions: the one that was scored; or the left and the right one
     :param repeat_of: the token of its first showing to the same scorer
-    :param gold: what was expected of it; None for everything that is in the results
-    :param answer: an ``OwnScore``, for a pair an ``OwnPreference``; None where it is not answered
+    :param gold: the expected scores of a gold item; None for all others
+    :param answer: of a pair a ``PreferenceAnswer``, else a ``ScoreAnswer``; None where it is not answered
     :param at: time of the answer
-    :param changes: how often the scorer changed their mind before
+    :param changes: number of earlier answers
     :param first_answer: the first answer, and ``first_at`` its time; the same as ``answer`` if it was not changed
     :param training: shown before the first one that counts; in no result
     :param exposed: the scorer saw one of the traces in an earlier session
