@@ -234,8 +234,8 @@ class _Primary:
         low, high = SCORES[0], SCORES[-1]
         worst = [
             (
-                f"“Cannot tell” against the {which}",
-                f"as {low} for {one} and as {high} for {other}",
+                f"Worst case for the {which}",
+                f"“cannot tell” as {low} for {one} and as {high} for {other}",
                 {one: low, other: high},
             )
             for which, one, other in (("first", self.first, self.second), ("second", self.second, self.first))

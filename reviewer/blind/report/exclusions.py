@@ -9,7 +9,9 @@ from reviewer.blind.analysis import scorer_checks
 from reviewer.blind.fingerprints import FEATURES, Fingerprints, Separation
 from reviewer.blind.pictures import PICTURE_STATES
 from reviewer.blind.plan import CANNOT_TELL
-from reviewer.blind.report.method import DIMENSION_WORDS, ReportData, table
+from reviewer.blind.report.claims import TITLES
+from reviewer.blind.report.markup import many, table
+from reviewer.blind.report.method import ReportData
 from reviewer.blind.sheet import ScoreAnswer
 
 
@@ -20,8 +22,10 @@ def exclusions(material: ReportData) -> str:
     training = [one for one in results.responses if one.training]
     gold = results.gold()
     unable = {
-        what: sum(getattr(one.answer, key) == CANNOT_TELL for one in firsts if isinstance(one.answer, ScoreAnswer))
-        for key, what in DIMENSION_WORDS.items()
+        what.lower(): sum(
+            getattr(one.answer, key) == CANNOT_TELL for one in firsts if isinstance(one.answer, ScoreAnswer)
+        )
+        for key, what in TITLES.items()
     }
     revealing = sum(trace.reveals for trace in results.traces.values())
     rule = "excluded from the sample" if plan.giveaways == "leave out" else "included and flagged"
@@ -29,18 +33,20 @@ def exclusions(material: ReportData) -> str:
     exposed = sum(one.exposed for one in firsts)
     silent = sum(one.answer is None for one in firsts)
     repeats = sum(one.repeat_of is not None for one in results.responses)
-    items, trained = ({one.shown[0] for one in shown} for shown in (gold, training))
+    items, trained = (len({one.shown[0] for one in shown}) for shown in (gold, training))
+    scored = sum(isinstance(one.answer, ScoreAnswer) for one in firsts)
     rows: list[Sequence[object]] = [
-        ("scorers barred from a trace", len(material.barred), "they worked on it before it was sampled"),
-        ("assignments without an answer", silent, f"of {len(firsts)}; they have no score"),
-        ("showings of training items", len(training), f"{len(trained)} training items; in no result"),
+        ("traces barred from a scorer", len(material.barred), "the scorer worked on the trace before it was sampled"),
+        ("questions without an answer", silent, f"of {len(firsts)}; they have no score"),
+        ("showings of training items", len(training), f"{many(trained, 'training item')}; in no result"),
         ("repeated showings", repeats, "in self-consistency only"),
-        ("showings of gold items", len(gold), f"{len(items)} gold items; in calibration only"),
-        *((f"“cannot tell”, {what}", n, "an answer, but no score") for what, n in unable.items()),
+        ("showings of gold items", len(gold), f"{many(items, 'gold item')}; in calibration only"),
+        *((f"“cannot tell”, {what}", n, f"of {scored} answers; it is no score") for what, n in unable.items()),
         (
-            "traces that reveal their author",
+            "traces that may reveal their author",
             revealing,
-            f"by the plan such traces are {rule}, and {primary} the primary analysis",
+            f"of {len(results.traces)} shown, training and gold items included; by the plan such traces are {rule}, "
+            f"and {primary} the primary analysis",
         ),
         *(
             (f"pictures: {state}", sum(of.values()), _by_source(of))
@@ -50,9 +56,13 @@ def exclusions(material: ReportData) -> str:
         (
             "showings of traces seen in an earlier session",
             exposed,
-            f"of {len(firsts)}; part of the results, and the analysis is repeated without them",
+            f"of {len(firsts)}; part of the results, and the primary comparison is repeated without them",
         ),
-        ("answers that were changed", sum(one.changes > 0 for one in results.responses), "the last one counts"),
+        (
+            "answers that were changed",
+            sum(one.changes > 0 for one in firsts),
+            f"of {len(firsts) - silent}; the last one counts",
+        ),
     ]
     notes = "".join(f"<li>{escape(material.names.note(one))}</li>" for one in results.notes)
     notes_html = f"<h3>Notes of the sampling</h3><ul>{notes}</ul>" if notes else ""
@@ -61,7 +71,7 @@ def exclusions(material: ReportData) -> str:
 
 
 def _history(material: ReportData) -> str:
-    """Return which sessions preceded this one: many that were not opened may mean that a sample was chosen."""
+    """Return which sessions preceded this one. Many that were not opened may mean that the sample was selected."""
     history = material.history
     if history is None:
         return ""
@@ -101,12 +111,13 @@ def fingerprint_tables(found: Fingerprints) -> str:
 
     kinds = (("layout", found.layout), ("wording", found.wording), ("both", found.both))
     named = [*found.traces]
+    head = ["median", *(f"{source} ({many(n, 'trace')})" for source, n in found.traces.items())]
     features = [[words, *(f"{found.medians[source][key]:.3g}" for source in named)] for key, words in FEATURES.items()]
     return (
         f"<p>{escape(found.sentence)} Scorers see the same things, and may learn which traces are of one source. The "
-        "AUC is of a logistic regression for spectra that it was not trained on.</p>"
+        "AUC is of a logistic regression for spectra that it was not trained on: 0.5 is chance, 1 is perfect.</p>"
         f"{table(['from', 'AUC (95 % interval)'], [[name, auc(one)] for name, one in kinds])}"
-        f"{table(['median', *named], features)}"
+        f"{table(head, features)}"
     )
 
 

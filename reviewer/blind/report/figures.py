@@ -1,166 +1,177 @@
-"""The report's figures of numbers: intervals, distributions and preferences. Every number that is drawn is also
-written.
-"""
+"""The figures of the page with captions and units: of the section Figures, and above the tables of other sections."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from html import escape
+from collections.abc import Iterator, Sequence
+from functools import partial
 
-from reviewer.agreement.distribution import Distribution
-from reviewer.agreement.preference import Preference
-from reviewer.agreement.values import Estimate
-from reviewer.blind.report.svg import (
-    BOLD,
-    WIDTH,
-    line,
-    percent,
-    rectangle,
-    svg,
-    text,
-    tick_text,
-    ticks,
-    two_decimals,
-    value_with_interval,
-    width,
-)
+import numpy as np
 
-_ROW = 28
-_LABEL, _VALUE = 250, 170  # pixels at most for the label on the left, and for the numbers on the right
-_MARGIN = 8
+from reviewer.blind.plan import DIMENSIONS
+from reviewer.blind.report import drawings
+from reviewer.blind.report.claims import ORDINAL, THESE, TITLES, Claims
+from reviewer.blind.report.judge_agreement import judge_scores
+from reviewer.blind.report.markup import figure
+from reviewer.blind.report.method import ReportData
+from reviewer.blind.report.names import counted_versions, sources
+from reviewer.blind.report.scores import DimensionStatistics
+from reviewer.blind.report.statistics import ALL_TRACES, Row, Statistics
+from reviewer.blind.report.svg import value_with_interval
+from reviewer.blind.results import Results
+
+_POINTS = "95 % intervals, in points of the scale from 0 to 5"
 
 
-def distributions(found: Mapping[str, Distribution], title: str) -> str:
-    """Draw for each source how often each score and "cannot tell" was given; bars are shares of answers."""
-    panels = list(found.items())
-    columns = min(3, len(panels))
-    wide, tall = WIDTH / columns, 182
-    marks = []
-    highest = max((_highest_share(one) for _, one in panels), default=0) or 1.0
-    for number, (source, one) in enumerate(panels):
-        left, top = (number % columns) * wide, (number // columns) * tall
-        marks += _panel(source, one, left, top, wide, highest)
-    return svg(title, -(-len(panels) // columns) * tall, marks)
+def all_figures(material: ReportData, found: Statistics) -> Iterator[str]:
+    """Yield the figures of the section Figures, the most important first."""
+    results = material.results
+    yield from _primary(found.claims)
+    for one in found.scores:
+        yield from _by_scorer(one)
+    for one in found.scores:
+        title = f"{TITLES[one.dimension]}: how often each score was given, and “cannot tell” (?)"
+        note = "Height: share of a source's answers. Above each bar: number of answers."
+        yield figure(partial(drawings.distributions, one.distributions, title), title, note)
+    if found.pairs is not None:
+        rates = {f"{one.source} and {one.other}": one for one in found.pairs.rates}
+        rates |= {
+            f"{one.source} and {one.other}, {survey or 'no survey'}": one
+            for survey, own in found.pairs.by_survey.items()
+            for one in own
+        }
+        title = "Preferences: shares of the answers to pairs"
+        yield figure(partial(drawings.preferences, rates, title), title)
+    groups = _items(results)
+    for one in found.scores:
+        title = f"{TITLES[one.dimension]}: every score, by trace and scorer"
+        note = "One column per trace, sorted by its mean score; a gap is a trace that the scorer did not score."
+        yield figure(partial(drawings.score_map, one.table, groups, title), title, note)
+    yield from _judges(results, found)
+    for one in found.scores:
+        if one.order.quarters:
+            title = f"{TITLES[one.dimension]}: scores along the order of each scorer"
+            note = (
+                "Mean residual in points (score less the levels of trace and scorer) in the four quarters of a "
+                "scorer's order. Without drift it is 0 throughout."
+            )
+            yield figure(partial(drawings.residuals, one.order.quarters, title), title, note)
 
 
-def intervals(
-    rows: Sequence[tuple[str, Estimate]],
+def section_figures(key: str, rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the figures above a section's tables.
+
+    :param key: of the section
+    :param rows: of the section
+    """
+    if key == "agreement":
+        yield from _forests(rows, "agreement", "", "Agreement of all scorers", (0, 1), only=ALL_TRACES)
+    elif key == "scorers":
+        ends = ("more severe", "more lenient")
+        yield from _forests(rows, "severity", "severity", "Severity", (-1, 1), 0, ends, _POINTS)
+    elif key == "correctness":
+        ends = ("wrong verdicts scored higher", "right ones higher")
+        yield from _forests(rows, "correctness", "AUC", "Score against correctness: AUC", (0, 1), 0.5, ends)
+    elif key == "pairs":
+        note = "95 % intervals, in log odds"
+        yield from _forests(rows, "strength", "Davidson strength", "Davidson strength", (-1, 1), 0, note=note)
+    elif key == "judges":
+        name = "rank correlation with people"
+        yield from _forests(rows, "judges", name, "Rank correlation with people", (-1, 1), 0)
+
+
+def _forests(
+    rows: Sequence[Row],
+    section: str,
+    statistic: str,
     title: str,
-    low: float,
-    high: float,
+    axis: tuple[float, float],
     reference: float | None = None,
     ends: tuple[str, str] = ("", ""),
-    strong: Sequence[int] = (),
-    band: tuple[float, float] | None = None,
-) -> str:
-    """Draw one line per estimate: a dot, its interval as a bar, both in numbers; in words where there is no value.
-
-    :param low: start of the axis, or lower if an interval is; ``high`` its end
-    :param reference: position of a vertical line, such as no difference
-    :param ends: the meaning of the left and of the right end
-    :param strong: the numbers of the rows that the figure is about, which have a diamond instead of a dot
-    :param band: a range behind all rows, such as a margin
-    """
-    given = [v for _, one in rows for v in (one.low, one.value, one.high) if v is not None]
-    given += band or ()
-    low, high = min([low, *given]), max([high, *given])
-    left = min(_LABEL, 30 + max((width(label) for label, _ in rows), default=0.0) * BOLD)
-    room = WIDTH - left - _VALUE
-    bottom = len(rows) * _ROW + _MARGIN
-
-    def x(value: float) -> float:
-        return left + room * (value - low) / (high - low)
-
-    marks = [] if band is None else [rectangle(x(band[0]), 0, x(band[1]) - x(band[0]), bottom, "band")]
-    marks.append(line(left, bottom, left + room, bottom, "axis"))
-    for tick in ticks(low, high):
-        marks.append(line(x(tick), 4, x(tick), bottom, "grid"))
-        marks.append(text(x(tick), bottom + 16, tick_text(tick), "faint middle"))
-    if reference is not None:
-        marks.append(line(x(reference), 0, x(reference), bottom, "reference"))
-    for number, (label, one) in enumerate(rows):
-        y = number * _ROW + _ROW / 2 + 4
-        bold = " strong" if number in strong else ""
-        marks.append(text(left - 14, y + 4, label, f"end{bold}", left - 22))
-        if one.value is None:
-            marks.append(text(left + 6, y + 4, str(one), "faint", WIDTH - left - 10))
-            continue
-        if one.low is not None and one.high is not None:
-            marks.append(line(x(one.low), y, x(one.high), y, f"interval{bold}"))
-        marks.append(_point(x(one.value), y, bool(bold)))
-        marks.append(text(left + room + 14, y + 4, value_with_interval(one), bold.strip()))
-    height = bottom + 24
-    if any(ends):
-        height += 18
-        half = room / 2 + 60
-        marks.append(text(left - 60, height - 5, f"← {ends[0]}", "faint", half))
-        marks.append(text(left + room + 60, height - 5, f"{ends[1]} →", "faint end", half))
-    return svg(title, height, marks)
+    note: str = "95 % intervals",
+    only: str = "",
+) -> Iterator[str]:
+    """Yield a figure per dimension of the section's estimates of one statistic, or of every statistic of ``only``."""
+    for dimension in (*DIMENSIONS, ""):
+        named = [
+            (row.of if statistic else row.statistic, row.estimate)
+            for row in rows
+            if row.section == section
+            and row.dimension == dimension
+            and statistic in ("", row.statistic)
+            and only in ("", row.of)
+        ]
+        if named:
+            about = f"{TITLES[dimension]}: {title[0].lower()}{title[1:]}" if dimension else title  # type: ignore[index]
+            yield figure(partial(drawings.intervals, named, about, *axis, reference, ends), about, f"{note}.")
 
 
-def preferences(rates: Sequence[Preference], title: str) -> str:
-    """Draw for each two sources the shares of the answers, as parts of one bar."""
-    marks: list[str] = []
-    tall, bar, room = 78, 26, WIDTH - 20
-    for number, one in enumerate(rates):
-        top = number * tall
-        parts = (
-            ("first", f"{one.source} better", one.wins),
-            ("equal", "equal", one.equal),
-            ("bad", "both bad", one.both_bad),
-            ("second", f"{one.other} better", one.losses),
-        )
-        marks.append(text(10, top + 14, f"{one.source} and {one.other}", "strong", room))
-        if one.wins.value is None:
-            marks.append(text(10, top + 38, str(one.wins), "faint", room))
-            continue
-        left = 10.0
-        for kind, words, estimate in parts:
-            share = estimate.value or 0.0
-            wide = room * share
-            if share > 0:
-                marks.append(rectangle(left, top + 22, wide, bar, f"part {kind}", words))
-                if wide > 40:
-                    marks.append(text(left + wide / 2, top + 40, percent(share), f"on-{kind} middle strong"))
-            left += wide
-        named = zip(("first better", "equal", "both bad", "second better"), parts, strict=True)
-        shares = ", ".join(f"{words} {percent(e.value or 0.0)}" for words, (_, _, e) in named)
-        marks.append(text(10, top + 64, f"{shares} of {one.wins.n} answers", "faint", room))
-    return svg(title, max(1, len(rates)) * tall, marks)
+def _primary(found: Claims) -> Iterator[str]:
+    if found.primary is None:
+        return
+    rows = [(one.name, one.estimate) for one in found.analyses if one.name != ORDINAL]
+    title = f"Primary comparison and other analyses of it. {found.primary.subject}"
+    first, second = found.primary.first, found.primary.second
+    if found.primary.dimension is None:
+        ends = (f"{second} preferred", f"{first} preferred")
+        draw = partial(drawings.intervals, rows, title, 0, 1, 0.5, ends, strong=[0])
+        yield figure(draw, title, "Share of decided answers, 95 % intervals; the dashed line is no preference.")
+        return
+    band = None if found.margin is None else (-found.margin, found.margin)
+    ends = (f"{second} higher", f"{first} higher")
+    shaded = "" if found.margin is None else f" Shaded: the planned margin, ±{found.margin:g} points."
+    draw = partial(drawings.intervals, rows, title, -1, 1, 0, ends, strong=[0], band=band)
+    yield figure(draw, title, f"{_POINTS}; the dashed line is no difference.{shaded}")
 
 
-def _point(x: float, y: float, diamond: bool) -> str:
-    if diamond:
-        return f'<path class="dot" d="M{x - 7:.1f} {y:.1f}l7 -7 7 7 -7 7z"/>'
-    return f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="4.5"/>'
+def _by_scorer(found: DimensionStatistics) -> Iterator[str]:
+    for apart in found.differences:
+        overall = apart.difference
+        rows = [*apart.by_scorer.items(), (f"All, {THESE.lower()}", overall.these_scorers)]
+        rows.append(("All, scorers like these", overall.new_scorers))
+        title = f"{TITLES[found.dimension]}: difference by scorer, {apart.first} less {apart.second}"
+        ends = (f"{apart.second} higher", f"{apart.first} higher")
+        strong = [len(rows) - 2, len(rows) - 1]
+        draw = partial(drawings.intervals, rows, title, -1, 1, 0, ends, strong=strong)
+        yield figure(draw, title, f"{_POINTS}. A dot is one scorer, a diamond all scorers together.")
 
 
-def _panel(source: str, one: Distribution, left: float, top: float, wide: float, highest: float) -> list[str]:
-    counts = [*one.counts, one.cannot_tell]
-    names = [*map(str, one.scale), "?"]
-    answers = sum(counts)
-    step = (wide - 40) / len(counts)
-    base, room = top + 152, 94
-    marks = [text(left + 20, top + 16, source, "strong", wide - 30)]
-    caption = "no answer" if one.mean.value is None else f"mean {two_decimals(one.mean.value)}, {one.mean.n} scores"
-    marks.append(text(left + 20, top + 32, caption, "faint", wide - 30))
-    for place, (count, name) in enumerate(zip(counts, names, strict=True)):
-        x = left + 20 + place * step
-        tall = room * (count / answers) / highest if answers else 0.0
-        marks.append(rectangle(x + 3, base - tall, step - 6, tall, "unable" if name == "?" else "bar"))
-        if count:
-            marks.append(text(x + step / 2, base - tall - 4, str(count), "middle"))
-        marks.append(text(x + step / 2, base + 16, name, "faint middle"))
-    marks.append(line(left + 20, base, left + wide - 20, base, "axis"))
-    return marks
+def _items(results: Results) -> dict[str, list[str]]:
+    """Return the items of each source."""
+    traces = [results.traces[version] for version in counted_versions(results)]
+    return {one: [str(trace.item) for trace in traces if trace.source == one] for one in sources(results)}
 
 
-def _highest_share(one: Distribution) -> float:
-    counts = [*one.counts, one.cannot_tell]
-    return max(counts) / sum(counts) if sum(counts) else 0.0
+def _judges(results: Results, found: Statistics) -> Iterator[str]:
+    """Yield each judge's scores against the mean scores of people, with the human ceiling."""
+    for judge in found.judges:
+        panels, notes = [], []
+        for one in found.scores:
+            panel = _panel(results, one, judge.judge)
+            if panel is None or one.dimension not in judge.scores:
+                continue
+            panels.append(panel)
+            rank = value_with_interval(judge.scores[one.dimension].correlation)
+            note = f"{TITLES[one.dimension]}: rank correlation {rank}"
+            if one.dimension in found.together:
+                note += f", one person with the others {value_with_interval(found.together[one.dimension].ceiling)}"
+            notes.append(f"{note}.")
+        if panels:
+            title = f"Judge {judge.judge} against the people"
+            notes.append("One mark per trace; on the dashed line, the judge's score is that of the people.")
+            draw = partial(drawings.against_people, panels, sources(results), title)
+            yield figure(draw, title, " ".join(notes))
 
 
-def figure(drawing: str, caption: str, note: str = "") -> str:
-    """Return a drawing with its caption, and what it shows in smaller letters."""
-    more = f'<small class="faint">{escape(note)}</small>' if note else ""
-    return f'<figure><figcaption>{escape(caption)}{more}</figcaption><div class="wide">{drawing}</div></figure>'
+def _panel(results: Results, found: DimensionStatistics, judge: str) -> drawings.Panel | None:
+    theirs = judge_scores(results, found.dimension)
+    if judge not in theirs.raters:
+        return None
+    given = dict(zip(theirs.items, theirs.by(judge), strict=True))
+    people, own = found.table.item_means(), np.array([given.get(item, np.nan) for item in found.table.items])
+    both = ~(np.isnan(people) | np.isnan(own))
+    if not both.any():
+        return None
+    arms = sources(results)
+    source_of = {str(trace.item): trace.source for trace in results.traces.values()}
+    of = [arms.index(source_of[item]) for item, keep in zip(found.table.items, both, strict=True) if keep]
+    return drawings.Panel(TITLES[found.dimension], people[both], own[both], of)

@@ -4,6 +4,7 @@ of its own samples, and the effect of order and length. ``judge_agreement`` comp
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from agent.statistics import FloatArray
-from reviewer.agreement.distribution import Distribution, by_item, distribution, share
+from reviewer.agreement.distribution import by_item, share
 from reviewer.agreement.preference import Preference, Verdict, Votes, position_bias
 from reviewer.agreement.raters import flip_rate, in_both_orders, length_bias
 from reviewer.agreement.reliability import krippendorff_alpha
@@ -31,19 +32,20 @@ _LENIENCY = (
     "Judge less people: the judge's score (the mean of its samples) less the people's mean score of the same trace, "
     f"averaged over traces; positive is more lenient than the people. {_RESAMPLED}"
 )
-_BY_SOURCE = (
-    "Judge less people, traces of {} only. A judge that scores the traces of its own model family higher than people "
-    f"do, and those of others not, prefers itself. {_RESAMPLED}"
-)
 _CONTRAST = (
-    "Judge less people for the traces of {}, less the same for those of {}: 0 if the judge is equally lenient with "
-    f"both sources. {_RESAMPLED}"
+    "Self-preference: judge less people for the traces of the first source, less the same for those of the second; 0 "
+    "if the judge is equally lenient with both, and above 0 if it favours the first source, e.g. as one of its own "
+    f"model family. {_RESAMPLED}"
 )
+_MEAN = f"Mean over traces of a judge's score, which is the mean of its samples. {_RESAMPLED}"
 _RETEST = " Here the scorers are the samples of one judge, so it is the agreement of the judge with itself."
 _MAJORITY = (
     "Agreement with the people's majority: of the pairs to which people have one most frequent answer, the "
     "share to which the judge, both orders taken together, gave that answer."
 )
+
+
+_NONE_SCORED = "no trace has a score of the judge and of a person"
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,13 @@ class JudgeSetup:
     :param model: as requested; ``served``: as the server named it
     :param reasoning: "on", "off" or "server": as the server had it
     :param samples: answers per question
+    :param dimensions: that were scored
     :param separately: whether each dimension was asked in a request of its own
     :param prompt_version: of the text around the rubric, which is ours
+    :param system: text of the system message before the instructions, and ``instructions_in`` the message that has them
+    :param template: arguments for the server's chat template, as JSON
     :param json_schema: "sent" or "not sent"
+    :param left_out: parameters that the server does not accept, and that were not sent
     :param preset: the preset that the settings come from; "" for none
     """
 
@@ -65,11 +71,19 @@ class JudgeSetup:
     model: tuple[str, ...]
     served: tuple[str, ...]
     temperature: tuple[float, ...]
+    top_p: tuple[float, ...]
+    max_tokens: tuple[int, ...]
+    seed: tuple[int, ...]
     reasoning: tuple[str, ...]
     samples: tuple[int, ...]
+    dimensions: tuple[tuple[str, ...], ...]
     separately: tuple[bool, ...]
     prompt_version: tuple[str, ...]
+    system: tuple[str, ...]
+    instructions_in: tuple[str, ...]
+    template: tuple[str, ...]
     json_schema: tuple[str, ...]
+    left_out: tuple[tuple[str, ...], ...]
     preset: tuple[str, ...]
 
 
@@ -86,7 +100,7 @@ class SourceContrast:
 class JudgeScores:
     """A judge's scores of one dimension compared with the mean scores of people. Several samples count as their mean.
 
-    :param distributions: of all scores, each sample for itself, by source
+    :param means: by source; ``unable`` is how often the answer was "cannot tell", by source
     :param correlation: rank correlation with the people's mean score
     :param above: judge less people, all traces
     :param above_by_source: judge less people, by source
@@ -94,7 +108,8 @@ class JudgeScores:
     :param retest: Krippendorff's alpha of the judge's samples; None with one sample
     """
 
-    distributions: Mapping[str, Distribution]
+    means: Mapping[str, Estimate]
+    unable: Mapping[str, int]
     correlation: Estimate
     above: Estimate
     above_by_source: Mapping[str, Estimate]
@@ -165,7 +180,7 @@ def _sample(one: Judgement) -> int:
 def _setup(judgements: Sequence[Judgement]) -> JudgeSetup:
     def values(name: str) -> tuple[Any, ...]:
         found = (one.settings.get(name) for one in judgements)
-        return tuple(dict.fromkeys(one for one in found if one is not None))
+        return tuple(dict.fromkeys(_hashable(one) for one in found if one is not None))
 
     # Earlier releases recorded whether there were pictures; without them a judge saw text alone.
     before = tuple({True: "pictures", False: "text"}[one] for one in values("pictures"))
@@ -174,24 +189,39 @@ def _setup(judgements: Sequence[Judgement]) -> JudgeSetup:
         model=values("model"),
         served=tuple(one for one in values("model_says") if one),
         temperature=values("temperature"),
+        top_p=values("top_p"),
+        max_tokens=values("max_tokens"),
+        seed=values("seed"),
         reasoning=values("reasoning"),
         samples=values("samples"),
+        dimensions=values("dimensions"),
         separately=values("separately"),
         prompt_version=values("prompt_version"),
+        system=values("system"),
+        instructions_in=values("instructions_in"),
+        template=values("chat_template_kwargs"),
         json_schema=values("json_schema"),
+        left_out=values("left_out"),
         preset=values("preset"),
     )
+
+
+def _hashable(value: Any) -> Any:
+    """Return a list as a tuple, and an object as JSON; "" is an empty one."""
+    if isinstance(value, Mapping):
+        return json.dumps(value, ensure_ascii=False, sort_keys=True) if value else ""
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _judge_scores(results: Results, dimension: Dimension, scored: Sequence[tuple[int, int, JudgeScore]]) -> JudgeScores:
     """:param scored: version, sample and answer; with dimensions asked separately, each answer has one of them"""
     given: dict[tuple[str, int], float | None] = {}
-    unable: dict[str, int] = {}
+    unable = dict.fromkeys(sources(results), 0)
     for version, sample, answer in scored:
         trace, score = results.traces[version], getattr(answer, dimension)
         if score is not None:
             given[str(trace.item), sample] = None if score == CANNOT_TELL else float(score)
-            unable[trace.source] = unable.get(trace.source, 0) + (score == CANNOT_TELL)
+            unable[trace.source] += score == CANNOT_TELL
     own = Scores.of((item, f"sample {sample}", score) for (item, sample), score in given.items())
     people = tables.score_table(results, dimension)
     experts = dict(zip(people.items, people.item_means(), strict=True))
@@ -203,14 +233,15 @@ def _judge_scores(results: Results, dimension: Dimension, scored: Sequence[tuple
         source: np.array([source_of[item] == source for item in own.items], dtype=bool) for source in sources(results)
     }
     return JudgeScores(
-        distributions={
-            source: distribution(_scores_of_source(own, source, source_of), unable.get(source, 0))
-            for source in by_source
+        means={
+            source: _mean(_MEAN, np.where(mine, own.item_means(), np.nan), spectra, "the judge gave no score")
+            for source, mine in by_source.items()
         },
+        unable=unable,
         correlation=rank_correlation(theirs, own.item_means(), spectra),
-        above=_mean_excess(_LENIENCY, excess, spectra),
+        above=_mean(_LENIENCY, excess, spectra, _NONE_SCORED),
         above_by_source={
-            source: _mean_excess(_BY_SOURCE.format(source), np.where(mine, excess, np.nan), spectra)
+            source: _mean(_LENIENCY, np.where(mine, excess, np.nan), spectra, _NONE_SCORED)
             for source, mine in by_source.items()
         },
         contrasts=tuple(
@@ -221,34 +252,35 @@ def _judge_scores(results: Results, dimension: Dimension, scored: Sequence[tuple
     )
 
 
-def _mean_excess(definition: str, excess: FloatArray, spectra: Sequence[str]) -> Estimate:
-    """:param excess: (n_items,), NaN for items that do not count; ``spectra`` of the same items"""
-    there = ~np.isnan(excess)
-    n = int(there.sum())
-    if not n:
-        return Estimate.undefined("no trace has a score of the judge and of a person", 0, definition, n_of="traces")
+def _mean(definition: str, values: FloatArray, spectra: Sequence[str], none: str) -> Estimate:
+    """Return the mean over traces.
+
+    :param values: (n_items,), NaN for items that do not count; ``spectra`` of the same items
+    :param none: the reason where no item counts
+    """
+    there = ~np.isnan(values)
+    if not there.any():
+        return Estimate.undefined(none, 0, definition, n_of="traces")
     kept = [one for one, use in zip(spectra, there, strict=True) if use]
-    return by_spectrum(definition, weighted_mean(excess[there]), kept, n=n, n_of="traces")
+    return by_spectrum(definition, weighted_mean(values[there]), kept)
 
 
 def _contrast(first: str, second: str, excess: Sequence[FloatArray], spectra: Sequence[str]) -> Estimate:
     """:param excess: (n_items,) for each of the two sources, NaN for items of others or without both scores"""
-    definition = _CONTRAST.format(first, second)
     there = [~np.isnan(one) for one in excess]
     numbers = [int(one.sum()) for one in there]
     detail = {"traces_first": numbers[0], "traces_second": numbers[1]}
     if not all(numbers):
         missing = " and ".join(name for name, n in zip((first, second), numbers, strict=True) if not n)
         reason = f"no trace of {missing} has a score of the judge and of a person"
-        return Estimate.undefined(reason, sum(numbers), definition, detail, "traces")
+        return Estimate.undefined(reason, sum(numbers), _CONTRAST, detail, "traces")
     kept = there[0] | there[1]
     one, other = (weighted_mean(values[kept]) for values in excess)
     return by_spectrum(
-        definition,
+        _CONTRAST,
         lambda weights: one(weights) - other(weights),
         [spectrum for spectrum, use in zip(spectra, kept, strict=True) if use],
         n=sum(numbers),
-        n_of="traces",
         detail=detail,
     )
 
@@ -258,15 +290,6 @@ def _retest(own: Scores) -> Estimate:
     found = krippendorff_alpha(own)
     reason = found.reason.replace("scorers", "samples").replace("scorer", "sample")
     return replace(found, definition=found.definition + _RETEST, reason=reason)
-
-
-def _scores_of_source(own: Scores, source: str, source_of: Mapping[str, str]) -> Scores:
-    return Scores.of(
-        (item, sample, None if np.isnan(score) else float(score))
-        for item, row in zip(own.items, own.values, strict=True)
-        if source_of[item] == source
-        for sample, score in zip(own.raters, row, strict=True)
-    )
 
 
 def _judge_pairs(results: Results, preferred: Mapping[tuple[int, tuple[int, ...]], PreferenceAnswer]) -> JudgePairs:

@@ -1,4 +1,6 @@
-"""The parts of a report in words: what was scored, the method with the analysis plan, and the questions to scorers."""
+"""The parts of a report in words: what was scored, the method with the analysis plan, the settings of model judges, and
+the questions to scorers.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ from agent.statistics import DEFAULT
 from reviewer.blind.analysis import primary_sources
 from reviewer.blind.fingerprints import Fingerprints
 from reviewer.blind.pictures import PICTURE_STATES, PictureState
-from reviewer.blind.plan import Dimension, ExposureRule, Kind, Plan
+from reviewer.blind.plan import ExposureRule, Kind, Plan
+from reviewer.blind.report.claims import TITLES
+from reviewer.blind.report.judges import JudgeSetup, JudgeStatistics
+from reviewer.blind.report.markup import many, table
 from reviewer.blind.report.names import Names, counted_versions, sources
 from reviewer.blind.results import Response, Results
 from reviewer.blind.rubric import Rubric
@@ -21,7 +26,6 @@ from reviewer.blind.sheet import CHANGEABLE, Question
 if TYPE_CHECKING:
     from reviewer.store.blind.values import SessionHistory
 
-DIMENSION_WORDS: dict[Dimension, str] = {"coherence": "coherence", "consistency": "physical consistency"}
 _KINDS: dict[Kind, str] = {"scores": "traces to score", "pair": "pairs to compare"}
 
 
@@ -92,11 +96,11 @@ def method(material: ReportData) -> str:
         "Scorers are called S1, S2, … in a random order that does not follow from anything published, items by their "
         "number within the session.",
         "Means and differences of sources are of a linear mixed model with spectra, traces, scorers and scorers by "
-        "source as random effects; they hold for spectra and scorers like these, unless the row says otherwise. An "
-        "interval without a population holds for spectra like these and only these scorers.",
-        f"Other intervals are named in the definitions; those that resample do so {DEFAULT.resamples} times (seed "
-        f"{DEFAULT.seed}), with percentiles at {100 * DEFAULT.confidence:.0f} %. Where there is no value or no "
-        "interval, the reason is given.",
+        "source as random effects.",
+        "The section Definitions has, for every number, how it is calculated, its unit, and for which spectra and "
+        f"scorers its interval holds. Intervals that resample do so {DEFAULT.resamples} times (seed {DEFAULT.seed}), "
+        f"with percentiles at {100 * DEFAULT.confidence:.0f} %. Where there is no value or no interval, the reason "
+        "is given.",
     ]
     list_ = "".join(f"<li>{escape(one)}</li>" for one in sentences)
     return f"<ul>{list_}</ul>{_analysis_plan(material)}<h3>Answers</h3>{_progress(material)}"
@@ -108,13 +112,27 @@ _EARLIER: dict[ExposureRule, str] = {
 }
 
 
+_FILTERS = {
+    "states": "items in the state",
+    "survey": "survey",
+    "snr_min": "S/N at least",
+    "snr_max": "S/N at most",
+    "batch": "batch",
+}
+
+
 def _sampling(plan: Plan) -> str:
     """Return how the traces were selected, in sentences."""
     if plan.items:
         return f"The {many(len(plan.items), 'item')} were named by the coordinator."
     strata = ["task", *plan.strata]
-    filters = [f"{name} {value}" for name, value in plan.to_json()["filter"].items() if value not in (None, ())]
-    filtered = f" Filter: {', '.join(filters)}." if filters else ""
+    filters = [
+        f"{words} {_and(list(map(str, value))) if isinstance(value, list | tuple) else value}"
+        for name, words in _FILTERS.items()
+        if (value := plan.to_json()["filter"][name]) not in (None, (), [], False)
+    ]
+    filters += ["no simulated spectra"] if plan.filter.simulated is False else []
+    filtered = f" Only: {', '.join(filters)}." if filters else ""
     if plan.design == "same spectra":
         number = "as many as there are" if plan.number is None else f"{plan.number} per stratum"
         return (
@@ -129,7 +147,7 @@ def _sampling(plan: Plan) -> str:
 
 
 def _assignment(plan: Plan) -> str:
-    """Return who got what; the sentence goes on."""
+    """Return the beginning of a sentence: which traces were shown to how many scorers."""
     scorers = f"{plan.each} of {many(len(plan.scorers), 'scorer')}"
     if plan.design == "same spectra":
         return f"All traces of a spectrum were shown to the same {scorers} (unless one was barred from some of them)"
@@ -151,9 +169,10 @@ def _blindness(material: ReportData) -> str:
     drawn, replaced, unchanged = (states[state] for state in PICTURE_STATES)
     return (
         "Scorers saw steps, windows, pictures and spectrum under random names; the page named no source, model, label, "
-        f"file or time. Texts were shown word for word: {revealing} of {many(len(traces), 'trace')} have words that "
-        f"may reveal their author. Of {many(states.total(), 'picture')} {drawn} were drawn anew from the spectrum, of "
-        f"{replaced} the title was replaced, and {unchanged} were shown unchanged, with whatever title they had."
+        f"file or time. Texts were shown word for word: {revealing} of {many(len(traces), 'trace')} (training and gold "
+        f"items included) have words that may reveal their author. Of {many(states.total(), 'picture')}, {drawn} were "
+        f"drawn anew from the spectrum, in {replaced} the title was replaced, and {unchanged} were shown unchanged, "
+        "with the title that they had."
     )
 
 
@@ -164,7 +183,7 @@ def _analysis_plan(material: ReportData) -> str:
     both = "fewer than two sources" if compared is None else f"{compared[0]} less {compared[1]}"
     if compared is not None and "scores" not in results.plan.kinds:
         both = f"preference for {compared[0]} over {compared[1]}"
-    what = f"{DIMENSION_WORDS[plan.dimension]}: {both}" if "scores" in results.plan.kinds else both
+    what = f"{TITLES[plan.dimension].lower()}: {both}" if "scores" in results.plan.kinds else both
     default = "" if plan.first is not None or compared is None else " (the first two sources, as the plan names none)"
     margin = "none, so equivalence is not tested" if plan.margin is None else f"{plan.margin:g} points"
     rules = [
@@ -200,6 +219,53 @@ def _hash(material: ReportData) -> str:
             "plan, or the version of the analysis, is not the one of that day."
         )
     return f"SHA-256 {material.analysis_sha256}, logged when the session opened."
+
+
+def judge_settings(judges: Sequence[JudgeStatistics]) -> str:
+    """Return what each judge saw and how its answers were sampled: a row per setting and a column per judge."""
+    columns = [_settings(one) for one in judges]
+    names = dict.fromkeys(name for column in columns for name in column)
+    rows = [[name, *(column[name] for column in columns)] for name in names]
+    return (
+        f"{table(['setting', *(one.judge for one in judges)], rows, 'Settings, as each judgement recorded them')}"
+        '<p class="faint">A judge that sees neither pictures nor measured values judges the text alone. Reasoning is '
+        "kept separately from the verdict. Training items, repeats and gold items are not judged.</p>"
+    )
+
+
+def _settings(one: JudgeStatistics) -> dict[str, str]:
+    """Return a judge's settings by name; several values where its judgements differ."""
+    setup: JudgeSetup = one.setup
+    named: dict[str, Sequence[object]] = {
+        "sees": setup.sees,
+        "model requested": setup.model,
+        "model served": setup.served,
+        "temperature": [f"{value:g}" for value in setup.temperature],
+        "top-p": [f"{value:g}" for value in setup.top_p],
+        "seed of the first sample": setup.seed,
+        "tokens of an answer, at most": setup.max_tokens,
+        "samples per question": setup.samples,
+        "dimensions": [_and([TITLES[name].lower() for name in names]) for names in setup.dimensions],  # type: ignore[index]
+        "requests": ["one per dimension" if apart else "one for all dimensions" for apart in setup.separately],
+        "reasoning": ["as the server has it" if how == "server" else how for how in setup.reasoning],
+        "system text": setup.system,
+        "instructions in the message of": ["the user" if one == "user" else one for one in setup.instructions_in],
+        "arguments of the chat template": setup.template,
+        "JSON schema": setup.json_schema,
+        "left out by the server": [", ".join(names) for names in setup.left_out],
+        "preset": setup.preset,
+        "version of our prompt": setup.prompt_version,
+    }
+    words = {
+        name: " and ".join(str(part) if part != "" else "none" for part in parts) or "not recorded"
+        for name, parts in named.items()
+    }
+    unable = {
+        f"“cannot tell”, {TITLES[dimension].lower()}": str(sum(scores.unable.values()))
+        for dimension, scores in one.scores.items()
+    }
+    counts = {"judgements": one.judgements, "unreadable answers": one.unread, "with reasoning": one.with_reasoning}
+    return words | {name: str(number) for name, number in counts.items()} | unable
 
 
 def rubric_text(rubric: Rubric, questions: Mapping[str, Question]) -> str:
@@ -259,18 +325,3 @@ def _answered(own: Sequence[Response], kind: Kind) -> str:
 
 def _and(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def many(count: int, what: str) -> str:
-    """Return ``1 trace`` or ``2 traces``."""
-    return f"{count} {what}{'' if count == 1 else 's'}"
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table as HTML; the first cell of a row is its heading."""
-    heads = "".join(f'<th scope="col">{escape(one)}</th>' for one in head)
-    body = "".join(
-        f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(one)}</td>" for one in more)}</tr>'
-        for first, *more in rows
-    )
-    return f'<div class="wide"><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from string import Template
 
-from reviewer.agreement.values import Estimate
-from reviewer.blind.report import figures
+from reviewer.blind.plan import DIMENSIONS
 from reviewer.blind.report.claims import TITLES
 from reviewer.blind.report.exclusions import exclusions, fingerprint_tables
-from reviewer.blind.report.figures import figure
-from reviewer.blind.report.headline import all_figures, headline
-from reviewer.blind.report.judge_table import judge_settings
-from reviewer.blind.report.method import ReportData, method, rubric_text, scored_traces
-from reviewer.blind.report.model import p_value
+from reviewer.blind.report.figures import all_figures, section_figures
+from reviewer.blind.report.headline import headline, summary
+from reviewer.blind.report.markup import TableRow, table_of
+from reviewer.blind.report.method import ReportData, judge_settings, method, rubric_text, scored_traces
+from reviewer.blind.report.model import IN_WORDS, p_value, population
 from reviewer.blind.report.scores import DESCRIPTION
-from reviewer.blind.report.statistics import ALL_TRACES, Row, Statistics
-from reviewer.blind.report.summary import summary
+from reviewer.blind.report.statistics import Row, Statistics
 from reviewer.blind.report.svg import p_text, two_decimals
 
 _PAGE = Path(__file__).with_name("page.html")
@@ -97,8 +96,8 @@ CAPTIONS = {
     "judge bias": "Position and length bias",
 }
 _AT_THE_TOP = ("primary", "comparisons")
-_NARROW = 4  # columns, up to which both dimensions are in one table
-_SHORT = {"coherence": "coherence", "consistency": "physical"}
+_NARROW = 6  # columns, up to which both dimensions are in one table
+_ORDER = (*DIMENSIONS, "")
 
 
 def page(material: ReportData, found: Statistics) -> str:
@@ -110,7 +109,7 @@ def page(material: ReportData, found: Statistics) -> str:
         f"{results.opened_at:%Y-%m-%d} to {results.closed_at:%Y-%m-%d} (UTC). Seed {results.plan.seed}."
     )
     rows = found.rows
-    parts = {key: _numbers(key, part, found, rows) for key, part in _PARTS.items()}
+    parts = {key: _numbers(key, part, found) for key, part in _PARTS.items()}
     there = {key: html for key, html in parts.items() if html}
     drawings = "".join(all_figures(material, found))
     found_prints = "" if material.fingerprints is None else fingerprint_tables(material.fingerprints)
@@ -139,57 +138,20 @@ def _section(key: str, title: str, html: str) -> str:
     return f'<section id="{key}"><h2>{escape(title)}</h2>\n{html}</section>'
 
 
-def _numbers(key: str, part: _Part, found: Statistics, rows: Sequence[Row]) -> str:
+def _numbers(key: str, part: _Part, found: Statistics) -> str:
     """Return a section's figures and tables; empty where the session has no such rows."""
-    own = [row for row in rows if row.section in part.sections]
+    own = [row for row in found.rows if row.section in part.sections]
     if not own:
         return ""
-    html = [f"<p>{escape(part.about)}</p>", *_figures(key, found, own)]
+    html = [f"<p>{escape(part.about)}</p>"]
+    html += [judge_settings(found.judges)] if key == "judges" else []
+    html += section_figures(key, own)
     for section in part.sections:
         of_section = [row for row in own if row.section == section]
         if not of_section:
             continue
         html += _tables(section, of_section)
     return "\n".join(html)
-
-
-def _figures(key: str, found: Statistics, rows: Sequence[Row]) -> Iterable[str]:
-    """Yield the figures above a section's tables."""
-    if key == "agreement":
-        yield _forest(rows, "agreement", "", "Agreement of all scorers", 0, 1, only=ALL_TRACES)
-    elif key == "scorers":
-        yield _forest(rows, "severity", "severity", "Severity", -1, 1, 0, ("more severe", "more lenient"))
-    elif key == "correctness":
-        ends = ("wrong verdicts scored higher", "right ones higher")
-        yield _forest(rows, "correctness", "AUC", "Score against correctness: AUC", 0, 1, 0.5, ends)
-    elif key == "pairs" and found.pairs is not None:
-        yield _forest(rows, "strength", "Davidson strength", "Davidson strength", -1, 1, 0)
-    elif key == "judges":
-        yield judge_settings(found.judges)
-        yield _forest(rows, "judges", "rank correlation with people", "Rank correlation with people", -1, 1, 0)
-
-
-def _forest(
-    rows: Sequence[Row],
-    section: str,
-    statistic: str,
-    title: str,
-    low: float,
-    high: float,
-    reference: float | None = None,
-    ends: tuple[str, str] = ("", ""),
-    only: str = "",
-) -> str:
-    """Return a figure with the section's estimates of one statistic, or of every statistic of ``only``."""
-    named = []
-    for row in rows:
-        if row.section == section and statistic in ("", row.statistic) and only in ("", row.of):
-            what = row.of if statistic else row.statistic
-            short = _SHORT.get(row.dimension)
-            named.append((f"{what}, {short}" if short else what, row.estimate))
-    if not named:
-        return ""
-    return figure(figures.intervals(named, title, low, high, reference, ends), f"{title}, 95 % intervals")
 
 
 def _tables(section: str, rows: Sequence[Row]) -> Iterable[str]:
@@ -207,56 +169,82 @@ def _tables(section: str, rows: Sequence[Row]) -> Iterable[str]:
 
 
 def _table(caption: str, rows: Sequence[Row]) -> str:
-    columns = list(dict.fromkeys((row.dimension, row.statistic) for row in rows))
-    cells: dict[str, dict[tuple[str, str], Estimate]] = {}
+    columns = sorted(
+        dict.fromkeys((row.dimension, row.statistic) for row in rows), key=lambda one: _ORDER.index(one[0])
+    )
+    cells: dict[str, dict[tuple[str, str], Row]] = {}
     for row in rows:
-        cells.setdefault(row.of, {})[row.dimension, row.statistic] = row.estimate
-    several = len({dimension for dimension, _ in columns}) > 1
-    head = "".join(
-        f'<th scope="col">{escape(f"{_SHORT[dimension]}: {name}" if several else name)}</th>'
-        for dimension, name in columns
-    )
-    body = "".join(
-        f'<tr><th scope="row">{escape(of)}</th>{"".join(_cell(given.get(one)) for one in columns)}</tr>'
-        for of, given in cells.items()
-    )
-    return (
-        f'<div class="wide"><table><caption>{escape(caption)}</caption>'
-        f"<thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+        cells.setdefault(row.of, {})[row.dimension, row.statistic] = row
+    dimensions = dict(Counter(dimension for dimension, _ in columns))
+    groups = [(TITLES[one], n) for one, n in dimensions.items()] if len(dimensions) > 1 else []  # type: ignore[index]
+    head = ["", *(name for _, name in columns)]
+    body = (TableRow(escape(of), [_cell(given.get(one)) for one in columns]) for of, given in cells.items())
+    return table_of(head, body, caption, groups=groups)
 
 
-def _cell(one: Estimate | None) -> str:
-    if one is None:
-        return "<td></td>"
-    n = f"n = {one.n} {one.n_of}"
+def _cell(row: Row | None) -> str:
+    if row is None:
+        return ""
+    one, n = row.estimate, f"n = {row.estimate.n} {row.n_of}"
     if (p := p_value(one)) is not None:
         n += f"; {p_text(p)}"
     if one.value is None:
-        return f"<td>undefined<small>{escape(one.reason)}; {escape(n)}</small></td>"
+        return f"undefined<small>{escape(one.reason)}; {escape(n)}</small>"
     value = f'<span class="value">{two_decimals(one.value)}</span>'
     if one.reason == DESCRIPTION:
-        return f"<td>{value}<small>{escape(n)}</small></td>"
+        return f"{value}<small>{escape(n)}</small>"
     if one.low is None or one.high is None:
-        return f"<td>{value}<small>no interval: {escape(one.reason)}; {escape(n)}</small></td>"
+        return f"{value}<small>no interval: {escape(one.reason)}; {escape(n)}</small>"
     more = f"; {one.reason}" if one.reason else ""
     ends = f'<span class="ends">({two_decimals(one.low)} to {two_decimals(one.high)})</span>'
-    return f"<td>{value} {ends}<small>{escape(n)}{escape(more)}</small></td>"
+    return f"{value} {ends}<small>{escape(n)}{escape(more)}</small>"
+
+
+@dataclass
+class _Definition:
+    """The statistics that have a definition, with their units and the populations of their intervals."""
+
+    names: dict[str, None] = field(default_factory=dict)
+    units: dict[str, None] = field(default_factory=dict)
+    populations: dict[str, None] = field(default_factory=dict)
+
+    def add(self, row: Row) -> None:
+        self.names[CAPTIONS[row.section].lower() if row.section == "by scorer" else row.statistic] = None
+        self.units[row.unit] = None
+        if where := population(row.estimate):
+            self.populations[IN_WORDS.get(where, f"for {where}")] = None
+
+    def facts(self, base: _Definition | None = None) -> str:
+        """Return unit and population in words; the unit only if it is not that of the definition before."""
+        unit = "" if base is not None and base.units == self.units else f"Unit: {' or '.join(self.units)}. "
+        where = f"The interval holds {' or '.join(self.populations)}." if self.populations else ""
+        return f"{unit}{where}".strip()
 
 
 def _definitions(rows: Sequence[Row]) -> str:
-    """Return each definition once, with every statistic that it defines."""
-    found: dict[str, list[str]] = {}
+    """Return each definition once, with every statistic that it defines, its unit and its population.
+
+    A definition that continues another one stands below it, without the words that both have.
+    """
+    found: dict[str, _Definition] = {}
     # Most rows of the tables at the top have the definition of a row below.
     for row in sorted(rows, key=lambda row: row.section in _AT_THE_TOP):
-        if row.section in _AT_THE_TOP and row.estimate.definition in found:
+        if row.section not in _AT_THE_TOP or row.estimate.definition not in found:
+            found.setdefault(row.estimate.definition, _Definition()).add(row)
+    longer = {
+        one: base
+        for one in found
+        for base in [next((b for b in found if b != one and one.startswith(b)), None)]
+        if base
+    }
+    entries = []
+    for definition, own in found.items():
+        if definition in longer:
             continue
-        statistics = found.setdefault(row.estimate.definition, [])
-        name = CAPTIONS[row.section].lower() if row.section == "by scorer" else row.statistic
-        if name not in statistics:
-            statistics.append(name)
-    entries = "".join(
-        f"<div><dt>{escape(', '.join(statistics))}</dt><dd>{escape(definition)}</dd></div>"
-        for definition, statistics in found.items()
-    )
-    return f"<dl>{entries}</dl>"
+        parts = [f"<dt>{escape(', '.join(own.names))}</dt><dd>{escape(f'{definition} {own.facts()}')}</dd>"]
+        for other in (one for one, base in longer.items() if base == definition):
+            names = "" if found[other].names == own.names else f"{', '.join(found[other].names)}: "
+            more = f"{names}{other.removeprefix(definition).strip()} {found[other].facts(own)}".strip()
+            parts.append(f"<dd>{escape(more)}</dd>")
+        entries.append(f"<div>{''.join(parts)}</div>")
+    return f"<dl>{''.join(entries)}</dl>"

@@ -17,7 +17,9 @@ from reviewer.agreement.reliability import RoundAgreement, round_agreement
 from reviewer.agreement.values import Estimate
 from reviewer.blind import results as tables
 from reviewer.blind.analysis import primary_results
+from reviewer.blind.report.model import without_interval
 from reviewer.blind.report.names import Names, sources
+from reviewer.blind.report.scores import FEW_REPEATS, FEWEST_REPEATS
 from reviewer.blind.results import Response, Results
 from reviewer.blind.sheet import PreferenceAnswer
 
@@ -109,7 +111,8 @@ def _pair_repeats(results: Results, names: Names) -> dict[str, Estimate]:
     found = {}
     for initials, called in names.scorers.items() if every else ():
         own = [float(_chosen_version(one) == _chosen_version(other)) for one, other in every if one.scorer == initials]
-        found[called] = share(own, np.ones(len(own)), _AGAIN, none=_NO_REPEAT, n_of="pairs")
+        one = share(own, np.ones(len(own)), _AGAIN, none=_NO_REPEAT, n_of="repeats")
+        found[called] = one if one.n >= FEWEST_REPEATS else without_interval(one, FEW_REPEATS)
     pairs = [tables.pair_name(*(results.traces[version] for version in one.shown)) for one, _ in every]
     same = [_chosen_version(one) == _chosen_version(other) for one, other in every]
     hits, counts = by_item(pairs, same, np.ones(len(same)))
@@ -147,7 +150,7 @@ def _in_scorer_terms(found: RoundAgreement) -> RoundAgreement:
 
 
 def verdicts_by_pair(votes: Votes) -> dict[str, list[Verdict]]:
-    """The answers to each pair."""
+    """Return the answers to each pair."""
     found: dict[str, list[Verdict]] = {}
     for pair, verdict in zip(votes.pairs, votes.verdicts, strict=True):
         found.setdefault(pair, []).append(verdict)

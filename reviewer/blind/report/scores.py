@@ -44,9 +44,11 @@ from reviewer.blind.results import Results, ShownTrace
 
 FEWEST_REPEATS = 10
 """With fewer repeats a scorer's self-consistency has no interval."""
+FEW_REPEATS = f"fewer than {FEWEST_REPEATS} repeats"
 
 DESCRIPTION = "description only"
 """Why a number that describes the given scores has no interval."""
+_ALL_SCORES = "{} of all scores of a source, each score with the same weight."
 _SPREAD = (
     "Standard deviation of a random effect of the mixed model, in points of the scale: of spectra (how good all traces "
     "of a spectrum are), traces, scorers (severity), scorers by source (how much they differ about a source), and of "
@@ -163,10 +165,11 @@ def _of_dimension(results: Results, names: Names, dimension: Dimension) -> Dimen
 
 
 def _described(found: Distribution) -> Distribution:
+    mean, median = (without_interval(one, DESCRIPTION) for one in (found.mean, found.median))
     return replace(
         found,
-        mean=without_interval(found.mean, DESCRIPTION),
-        median=without_interval(found.median, DESCRIPTION),
+        mean=replace(mean, definition=_ALL_SCORES.format("Mean")),
+        median=replace(median, definition=_ALL_SCORES.format("Median")),
     )
 
 
@@ -247,8 +250,7 @@ def _consistency(results: Results, names: Names, dimension: Dimension) -> dict[s
 
 def _few_without(found: SelfConsistency) -> SelfConsistency:
     parts = {
-        name: without_interval(one, f"fewer than {FEWEST_REPEATS} repeats") if one.n < FEWEST_REPEATS else one
-        for name, one in vars(found).items()
+        name: without_interval(one, FEW_REPEATS) if one.n < FEWEST_REPEATS else one for name, one in vars(found).items()
     }
     return SelfConsistency(**parts)
 

@@ -10,16 +10,36 @@ from agent.processes import one_thread
 from reviewer.agreement.preference import Preference
 from reviewer.agreement.values import Estimate
 from reviewer.blind.plan import Dimension
-from reviewer.blind.report.claims import Claims, all_claims
+from reviewer.blind.report.claims import ORDINAL, Claims, all_claims
 from reviewer.blind.report.judge_agreement import JudgesTogether, judges_together
 from reviewer.blind.report.judges import JudgeStatistics, judge_statistics
 from reviewer.blind.report.names import Names
+from reviewer.blind.report.order import PLACES
 from reviewer.blind.report.preferences import PairStatistics, pair_statistics
 from reviewer.blind.report.scores import DimensionStatistics, score_statistics
 from reviewer.blind.results import Results
 
 ALL_TRACES, ALL_SCORERS = "all traces", "all scorers"
 PERSON, MEAN_JUDGE = "one person, with the others", "mean of the judges"
+
+POINTS = "points of the scale from 0 to 5"
+_SHARE, _CORRELATION = "share from 0 to 1", "correlation from −1 to 1"
+_AGREEMENT = "coefficient, 1 at most"
+_UNITS = {
+    "drift": f"{POINTS}, per {PLACES} places",
+    **dict.fromkeys(("Spearman", "rank correlation with people"), _CORRELATION),
+    **dict.fromkeys(
+        ("Krippendorff's alpha", "Krippendorff's alpha, intra-rater", "alpha of its samples", "weighted kappa"),
+        _AGREEMENT,
+    ),
+    **dict.fromkeys(("ICC(A,1)", "ICC(A,k)"), "share of the variance, 1 at most"),
+    **dict.fromkeys(("raw agreement", "the same score", "within 1", "within the tolerance"), _SHARE),
+    **dict.fromkeys(("preferred, of decided", "first better", "second better", "equal", "both bad"), _SHARE),
+    **dict.fromkeys(("the same answer", "left chosen", "longer chosen", "flip rate", "as most people"), _SHARE),
+    "AUC": "probability from 0 to 1",
+    **dict.fromkeys(("Davidson strength", ORDINAL), "log odds"),
+}
+"""Units of the statistics that are not in points."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +60,19 @@ class Row:
     estimate: Estimate
     adjusted: float | None = None
     claim: str = ""
+
+    @property
+    def unit(self) -> str:
+        if self.section == "primary" and not self.dimension:
+            return _SHARE
+        return _UNITS.get(self.statistic, POINTS)
+
+    @property
+    def n_of(self) -> str:
+        """Return what n counts; an item of the agreement statistics is a trace here, or a repeat."""
+        if self.estimate.n_of != "items":
+            return self.estimate.n_of
+        return "repeats" if self.section == "repeats" else "traces"
 
 
 @dataclass(frozen=True)
@@ -175,8 +208,8 @@ def _judge_rows(found: JudgeStatistics) -> Iterator[Row]:
         yield Row("judges", found.judge, dimension, "judge less people", one.above)
         if one.retest is not None:
             yield Row("judges", found.judge, dimension, "alpha of its samples", one.retest)
-        for source, given in one.distributions.items():
-            yield Row("judge means", f"{found.judge}: {source}", dimension, "mean", given.mean)
+        for source, mean in one.means.items():
+            yield Row("judge means", f"{found.judge}: {source}", dimension, "mean", mean)
             yield Row(
                 "judge means", f"{found.judge}: {source}", dimension, "judge less people", one.above_by_source[source]
             )

@@ -9,7 +9,9 @@ from html import escape
 
 from reviewer.agreement.values import Estimate
 
-WIDTH = 760
+WIDE, NARROW = 760.0, 360.0
+"""Width of a figure in pixels: on wide screens and paper, and on narrow screens."""
+
 SIZE = 12.5
 """Of the text, in pixels."""
 
@@ -18,8 +20,9 @@ BOLD = 1.15
 _NARROW, _WIDE = "iIjlrtf.,:;'|!()[] -", "mwMW@%—…"
 
 
-def svg(title: str, height: float, marks: Sequence[str]) -> str:
-    size = f'viewBox="0 0 {WIDTH} {height:.0f}"'
+def svg(title: str, width: float, height: float, marks: Sequence[str]) -> str:
+    """Return a drawing of a width and height in pixels."""
+    size = f'viewBox="0 0 {width:.0f} {height:.0f}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{escape(title)}">'
         f"<title>{escape(title)}</title>{''.join(marks)}</svg>"
@@ -45,10 +48,10 @@ def rectangle(x: float, y: float, width: float, height: float, kind: str, title:
 
 def fitted(words: str, room: float) -> str:
     """Return as much of a text as fits in this many pixels in a common font, the middle replaced by an ellipsis."""
-    if width(words) <= room:
+    if text_width(words) <= room:
         return words
     kept = len(words) - 1
-    while kept > 1 and width(_without_middle(words, kept)) > room:
+    while kept > 1 and text_width(_without_middle(words, kept)) > room:
         kept -= 1
     return _without_middle(words, kept)
 
@@ -58,7 +61,7 @@ def _without_middle(words: str, kept: int) -> str:
     return f"{words[: kept - end]}…{words[len(words) - end :] if end else ''}"
 
 
-def width(words: str) -> float:
+def text_width(words: str) -> float:
     """Return about how many pixels a text takes in a common font."""
 
     def of(one: str) -> float:
@@ -71,10 +74,23 @@ def width(words: str) -> float:
     return SIZE * sum(map(of, words))
 
 
-def ticks(low: float, high: float) -> list[float]:
-    """Return four to nine round numbers."""
+def wrapped(parts: Sequence[str], room: float) -> list[str]:
+    """Return the parts, separated by commas, in as few lines of this many pixels as they need."""
+    lines = [""]
+    for number, part in enumerate(parts):
+        more = part if number == len(parts) - 1 else f"{part},"
+        longer = f"{lines[-1]} {more}".strip()
+        if lines[-1] and text_width(longer) > room:
+            lines.append(more)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+def ticks(low: float, high: float, most: int = 8) -> list[float]:
+    """Return round numbers with at most this many steps between them."""
     for step in (0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 20):
-        if (high - low) / step <= 8:
+        if (high - low) / step <= most:
             first = -(-low // step)
             return [round((first + n) * step, 6) + 0.0 for n in range(int((high - first * step) / step + 1e-9) + 1)]
     return [low, high]

@@ -30,6 +30,7 @@ def statistics_csv(rows: Iterable[Row]) -> str:
         "high",
         "n",
         "n_of",
+        "unit",
         "population",
         "p",
         "p_adjusted",
@@ -43,7 +44,7 @@ def statistics_csv(rows: Iterable[Row]) -> str:
         (
             (
                 *(one.section, one.of, one.dimension, one.statistic),
-                *(e.value, e.low, e.high, e.n, e.n_of, population(e), p_value(e), one.adjusted, one.claim),
+                *(e.value, e.low, e.high, e.n, one.n_of, one.unit, population(e), p_value(e), one.adjusted, one.claim),
                 *(e.reason, e.definition),
                 json.dumps(dict(e.detail), ensure_ascii=False, allow_nan=False),
             )

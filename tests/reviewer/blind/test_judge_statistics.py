@@ -171,7 +171,7 @@ def test_contrast_without_traces_of_a_source_is_undefined() -> None:
     coherence = judge_statistics(some_results({"P": [2, 3] * 6}, judge))[0].scores["coherence"]
     assert coherence.contrasts[0].difference.value is None
     assert f"no trace of {B} has a score" in coherence.contrasts[0].difference.reason
-    assert coherence.distributions[B].cannot_tell == 6
+    assert coherence.unable == {A: 0, B: 6}
 
 
 def test_samples_count_as_their_mean_and_agree_with_each_other() -> None:
@@ -184,7 +184,8 @@ def test_samples_count_as_their_mean_and_agree_with_each_other() -> None:
     theirs = np.mean(list(people.values()), axis=0)
     assert coherence.correlation.value == pytest.approx(spearmanr(theirs, means).statistic, abs=1e-12)
     assert coherence.above.value == pytest.approx((means - theirs).mean())
-    assert sum(one.counts[5] for one in coherence.distributions.values()) == [*first, *second].count(5)
+    assert coherence.means[A].value == pytest.approx(means[::2].mean())
+    assert (coherence.means[A].n, coherence.means[A].n_of, coherence.means[A].detail["spectra"]) == (10, "traces", 10)
     table = Scores(tuple(f"{n:02d}" for n in range(20)), ("1", "2"), np.array([first, second], float).T)
     assert coherence.retest is not None
     assert coherence.retest.value == pytest.approx(krippendorff_alpha(table).value)
@@ -239,6 +240,14 @@ def test_setup_has_what_the_judgements_recorded() -> None:
         "model": "m",
         "model_says": "m-0821",
         "temperature": 0.6,
+        "top_p": 0.95,
+        "max_tokens": 900,
+        "seed": 4,
+        "dimensions": ["coherence", "consistency"],
+        "system": "think",
+        "instructions_in": "user",
+        "chat_template_kwargs": {"enable_thinking": True},
+        "left_out": ["seed"],
         "reasoning": "on",
         "samples": 3,
         "separately": False,
@@ -254,6 +263,14 @@ def test_setup_has_what_the_judgements_recorded() -> None:
         model=("m",),
         served=("m-0821", "m-0901"),
         temperature=(0.6,),
+        top_p=(0.95,),
+        max_tokens=(900,),
+        seed=(4,),
+        dimensions=(("coherence", "consistency"),),
+        system=("think",),
+        instructions_in=("user",),
+        template=('{"enable_thinking": true}',),
+        left_out=(("seed",),),
         reasoning=("on",),
         samples=(3,),
         separately=(False,),

@@ -233,11 +233,12 @@ def test_every_row_is_a_number_or_has_its_reason(made) -> None:
 def test_every_number_of_the_tables_is_on_the_page(made) -> None:
     page = Words(made[2]["report.html"].decode())
     for row in table(made[2], "statistics.csv"):
-        assert row["definition"] in page.text
+        assert all(sentence in page.text for sentence in re.split(r"(?<=\.) ", row["definition"]))
+        assert f"Unit: {row['unit']}." in page.text
         assert row["of"] in page.text
         shown = f"{float(row['value']):.2f}".replace("-", "\N{MINUS SIGN}") if row["value"] else row["reason"]
         assert shown.removeprefix("\N{MINUS SIGN}" if shown.endswith("0.00") else "~") in page.text
-    for words in ("Seed 11", "scorers barred from a trace", "complete hallucination", "of simulated spectra"):
+    for words in ("Seed 11", "traces barred from a scorer", "complete hallucination", "of simulated spectra"):
         assert words in page.text
 
 
@@ -319,7 +320,8 @@ def test_the_same_session_gives_the_same_bytes(made) -> None:
 
 def test_work_after_the_session_does_not_change_its_report(made, tmp_path) -> None:
     store, session, files = made
-    assert "<td>1</td><td>they worked on it" in files["report.html"].decode()
+    barred = r">traces barred from a scorer</th><td [^>]*>1</td><td [^>]*>the scorer worked on the trace"
+    assert re.search(barred, files["report.html"].decode())
     store.upkeep.backup(tmp_path / "copy.db")
     with Store.open(tmp_path / "copy.db") as copy:
         Desk(copy).decide("RE", 3, "keep")
@@ -353,7 +355,7 @@ def test_a_session_without_statistics_gives_reasons(tmp_path, scorers, case) -> 
 
 
 def test_the_words_about_alpha_follow_from_its_interval() -> None:
-    from reviewer.blind.report.summary import _alpha
+    from reviewer.blind.report.headline import _alpha
 
     sentences = [_alpha(Estimate(0.8, low, high, 9, "d")) for low, high in ((0.1, 0.5), (0.7, 0.9), (0.81, 0.9))]
     assert ["too little" in sentences[0], "tentative" in sentences[1], "reliable" in sentences[2]] == [True] * 3

@@ -19,6 +19,7 @@ from reviewer.agreement.values import POPULATION_BOTH, POPULATION_SPECTRA, Estim
 from reviewer.blind.plan import AnalysisPlan
 from reviewer.blind.report.answers import answers_csv
 from reviewer.blind.report.claims import ORDINAL, PRIMARY, THESE, all_claims, claimed, in_words
+from reviewer.blind.report.headline import summary
 from reviewer.blind.report.method import ReportData
 from reviewer.blind.report.model import p_value, population
 from reviewer.blind.report.names import report_names
@@ -27,7 +28,6 @@ from reviewer.blind.report.page import page
 from reviewer.blind.report.preferences import pair_statistics
 from reviewer.blind.report.scores import score_statistics
 from reviewer.blind.report.statistics import Row, all_statistics
-from reviewer.blind.report.summary import summary
 from reviewer.blind.report.tables import statistics_csv
 from reviewer.blind.results import Results
 from reviewer.blind.sheet import ScoreAnswer
@@ -251,7 +251,7 @@ def test_each_sensitivity_analysis_leaves_out_what_it_names() -> None:
     assert rows[PRIMARY].answers == len(table)
     assert rows["Without revealing traces"].answers == (~table.reveals).sum()
     assert rows["Without traces seen before"].answers == (~table.exposed).sum()
-    worst, best = (rows[f"“Cannot tell” against the {one}"] for one in ("first", "second"))
+    worst, best = (rows[f"Worst case for the {one}"] for one in ("first", "second"))
     assert worst.answers == best.answers == len(found.responses)
     assert worst.estimate.value < rows[PRIMARY].estimate.value < best.estimate.value
     assert rows["First answers"].answers > rows[PRIMARY].answers - 20
@@ -439,8 +439,12 @@ def test_the_page_begins_with_the_primary_comparison_and_has_each_definition_onc
     assert order == sorted(order)
     assert "for spectra and scorers like these" in text
     rows = all_statistics(found, report_names(found, {})).rows
-    for definition in {row.estimate.definition for row in rows}:
-        assert text.count(f"<dd>{definition}</dd>") == 1
+    definitions = {row.estimate.definition for row in rows}
+    continued = {one for one in definitions if any(one.startswith(other) for other in definitions - {one})}
+    assert continued
+    for definition in definitions - continued:
+        assert text.count(f"<dd>{definition} Unit: ") == 1
+    assert text.count("Mean over scorers; the interval is Student's t") == 2  # of drift, and of the second trace
 
 
 def test_long_names_are_shortened_and_given_in_full_as_titles() -> None:

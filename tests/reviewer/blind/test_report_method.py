@@ -32,7 +32,7 @@ def row(page: str, what: str) -> list[str]:
     """The cells of the table row that begins with these words."""
     found = re.findall(rf'<tr><th scope="row">{re.escape(html.escape(what))}</th>(.*?)</tr>', page)
     assert len(found) == 1, what
-    return [html.unescape(cell) for cell in re.findall(r"<td>(.*?)</td>", found[0])]
+    return [html.unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", found[0])]
 
 
 def with_plan(found: Results, **plan: object) -> Results:
@@ -43,7 +43,7 @@ def test_the_design_is_stated_as_the_plan_has_it() -> None:
     found = simulated(spectra=2, scorers=3)
     same = text_of(method(data(with_plan(found, strata=("survey", "label"), number=20, filter=Filter(snr_min=5)))))
     assert "stratified by task, survey and label, 20 per stratum" in same
-    assert "compared on the same spectra. Filter: snr_min 5." in same
+    assert "compared on the same spectra. Only: S/N at least 5." in same
     assert "All traces of a spectrum were shown to the same 3 of 3 scorers" in same
     apart = text_of(method(data(with_plan(found, design="separate"))))
     assert "the sources may have different spectra" in apart
@@ -61,11 +61,11 @@ def test_what_scorers_saw_is_stated_with_its_numbers() -> None:
     pictures = {A: Counter({"drawn anew": 4, "unchanged": 1}), B: Counter({"title removed": 2})}
     shown = data(found, pictures=pictures)
     words = text_of(method(shown))
-    assert "1 of 2 traces have words that may reveal their author" in words
-    assert "Of 7 pictures 4 were drawn anew" in words
-    assert "2 the title was replaced, and 1 were shown unchanged" in words
+    assert "1 of 2 traces (training and gold items included) have words that may reveal their author" in words
+    assert "Of 7 pictures, 4 were drawn anew" in words
+    assert "in 2 the title was replaced, and 1 were shown unchanged" in words
     assert row(exclusions(shown), "pictures: unchanged") == ["1", f"{A} 1"]
-    assert row(exclusions(shown), "traces that reveal their author")[0] == "1"
+    assert row(exclusions(shown), "traces that may reveal their author")[0] == "1"
 
 
 def test_the_analysis_plan_is_stated_in_full() -> None:
@@ -133,13 +133,13 @@ def test_exclusions_are_counted() -> None:
         analysis=AnalysisPlan(gold_within=0.8),
     )
     page = exclusions(data(found, barred=frozenset({("AU", 2)})))
-    assert row(page, "showings of training items") == ["2", "1 training items; in no result"]
+    assert row(page, "showings of training items") == ["2", "1 training item; in no result"]
     assert row(page, "showings of gold items")[0] == "1"
     assert row(page, "“cannot tell”, physical consistency")[0] == "1"
     assert row(page, "“cannot tell”, coherence")[0] == "0"
-    assert row(page, "assignments without an answer") == ["1", "of 3; they have no score"]
+    assert row(page, "questions without an answer") == ["1", "of 3; they have no score"]
     assert row(page, "showings of traces seen in an earlier session")[0] == "1"
-    assert row(page, "scorers barred from a trace")[0] == "1"
+    assert row(page, "traces barred from a scorer")[0] == "1"
     names = report_names(found, {}).scorers
     assert row(page, names["RE"])[1] == "excluded"
     assert "1 of 2 scores of gold items within the tolerance" in row(page, names["RE"])[0]
