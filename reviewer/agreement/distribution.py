@@ -259,7 +259,7 @@ def _group_difference(means: FloatArray, right: _Flags, spectra: _Names) -> Esti
     def statistic(picks: Picks) -> FloatArray:
         values, first = means[picks], right[picks]
         of_right, of_wrong = (divided((values * one).sum(axis=1), one.sum(axis=1)) for one in (first, ~first))
-        return cast(FloatArray, of_right - of_wrong)
+        return of_right - of_wrong
 
     value, rarer = float(statistic(once(len(means)))[0]), _rarer(right, spectra)
     found = jackknife(

@@ -88,7 +88,12 @@ class _Mode:
     likelihood: float
     fixed: FloatArray  # thresholds, then effects
     random: FloatArray
-    covariance: FloatArray  # of ``fixed``
+    information: FloatArray  # of all of them
+
+    @property
+    def covariance(self) -> FloatArray:
+        """Return the covariance of ``fixed``."""
+        return cast(FloatArray, np.linalg.inv(self.information)[: len(self.fixed), : len(self.fixed)])
 
 
 def fit_ordinal(ratings: Ratings) -> OrdinalFit:
@@ -135,7 +140,7 @@ def _best(data: _Data, logs: FloatArray) -> tuple[FloatArray, _Mode | None, str]
 
     shares = np.cumsum(np.bincount(data.category, minlength=data.categories))[:-1] / len(data.category)
     start = np.concatenate([np.log(shares / (1 - shares)), np.zeros(data.fixed.shape[1])])
-    last = _Mode(-np.inf, start, np.zeros(data.random.shape[1]), np.zeros((len(start),) * 2))
+    last = _Mode(-np.inf, start, np.zeros(data.random.shape[1]), np.zeros((0, 0)))
 
     def minus(at: FloatArray) -> float:
         nonlocal last
@@ -191,8 +196,11 @@ def _mode(data: _Data, logs: FloatArray, fixed: FloatArray, random: FloatArray, 
 
     :param hold: the fixed effects stay as they are
     """
+    from scipy.sparse import csr_array
+
     cuts, n = data.categories - 1, len(data.category)
-    effects = np.concatenate([data.fixed, data.random * np.repeat(np.exp(logs), data.sizes)], axis=1)
+    # Nearly all of it is 0: a score is of one source, spectrum, trace and scorer.
+    effects = csr_array(np.concatenate([data.fixed, data.random * np.repeat(np.exp(logs), data.sizes)], axis=1))
     # A score lies between two thresholds, of which the lowest and the highest score have one.
     rows, inside = np.arange(n), np.zeros((n, cuts + 2))
     inside[rows, data.category + 1] = 1
@@ -220,8 +228,8 @@ def _mode(data: _Data, logs: FloatArray, fixed: FloatArray, random: FloatArray, 
         gradient = np.concatenate([upper.T @ a - lower.T @ b, effects.T @ (b - a)]) - penalty * parameters
         mixed = upper.T @ (ab[:, None] * lower)
         of_ends = upper.T @ (aa[:, None] * upper) + lower.T @ (bb[:, None] * lower) - mixed - mixed.T
-        across = -((aa - ab)[:, None] * upper + (bb - ab)[:, None] * lower).T @ effects
-        of_effects = effects.T @ ((aa + bb - 2 * ab)[:, None] * effects)
+        across = -(effects.T @ ((aa - ab)[:, None] * upper + (bb - ab)[:, None] * lower)).T
+        of_effects = (effects.T @ effects.multiply((aa + bb - 2 * ab)[:, None])).toarray()
         information = np.block([[of_ends, across], [across.T, of_effects]]) + np.diag(penalty)
         step = np.zeros(len(parameters))
         moved = slice(len(fixed) if hold else 0, None)
@@ -245,8 +253,7 @@ def _mode(data: _Data, logs: FloatArray, fixed: FloatArray, random: FloatArray, 
     sign, determinant = np.linalg.slogdet(inner) if len(random) else (1.0, 0.0)
     if sign <= 0:
         return None
-    covariance = np.linalg.inv(information)[: len(fixed), : len(fixed)]
-    return _Mode(now - 0.5 * float(determinant), parameters[: len(fixed)], parameters[len(fixed) :], covariance)
+    return _Mode(now - 0.5 * float(determinant), parameters[: len(fixed)], parameters[len(fixed) :], information)
 
 
 def _logistic(x: FloatArray) -> FloatArray:
