@@ -94,7 +94,9 @@ scores <- function() {
   }
 
   cat("\nSensitivity, the same model\n")
-  linear("all scorers and traces", rows)
+  if (any(rows$excluded & !(without_revealing & rows$reveals))) {
+    linear("all scorers", rows[!(without_revealing & rows$reveals), ])
+  }
   linear("without traces that reveal their author", primary[!primary$reveals, ])
   linear("without traces seen in earlier sessions", primary[!primary$exposed, ])
   linear("first answers instead of the last", transform(primary, score = first_score))

@@ -13,7 +13,7 @@ from agent.text import cell
 from reviewer.blind.analysis import primary_results, primary_sources
 from reviewer.blind.plan import CANNOT_TELL, Dimension, Score
 from reviewer.blind.report.names import Names
-from reviewer.blind.report.tables import spectrum_numbers, to_csv
+from reviewer.blind.report.tables import flag, spectrum_numbers, to_csv
 from reviewer.blind.results import Response, Results
 from reviewer.blind.sheet import PreferenceAnswer, ScoreAnswer
 
@@ -86,6 +86,7 @@ def analysis_script(results: Results) -> str | None:
         f"first <- {first}",
         f"second <- {second}",
         f"margin <- {'NA' if plan.margin is None else repr(float(plan.margin))}",
+        f"without_revealing <- {'TRUE' if plan.without_revealing else 'FALSE'}  # the plan excludes revealing traces",
     )
     return "\n".join([*settings, "", _SCRIPT.read_text(encoding="utf-8")])
 
@@ -170,8 +171,7 @@ def _unable(answer: ScoreAnswer | None, dimension: Dimension) -> str | None:
 
 
 def _flag(value: bool | None) -> str | None:
-    """Return the form that R and pandas read as a logical value."""
-    return None if value is None else "true" if value else "false"
+    return None if value is None else flag(value)
 
 
 def _time(at: datetime | None) -> str | None:

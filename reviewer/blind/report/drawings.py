@@ -98,7 +98,7 @@ def intervals(
     height = bottom + 24
     if any(ends):
         height += 18
-        away = 0 if at.narrow else 60
+        away = 0.0 if at.narrow else min(60.0, at.left - 4)
         half = at.room / 2 + away - 4
         marks.append(text(at.left - away, height - 5, f"← {ends[0]}", "faint", half))
         marks.append(text(at.left + at.room + away, height - 5, f"{ends[1]} →", "faint end", half))

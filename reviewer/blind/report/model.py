@@ -16,9 +16,11 @@ from reviewer.blind.plan import Dimension
 from reviewer.blind.report.names import Names
 from reviewer.blind.results import Results, ShownTrace
 
+POPULATION_JUDGES = "spectra like these, these judges"
 IN_WORDS = {
     POPULATION_BOTH: "for spectra and scorers like these",
     POPULATION_SPECTRA: "for spectra like these and only these scorers",
+    POPULATION_JUDGES: "for spectra like these and only these judges",
 }
 
 _DIFFERENCE = (

@@ -16,7 +16,7 @@ from reviewer.blind.report.figures import all_figures, section_figures
 from reviewer.blind.report.headline import headline, summary
 from reviewer.blind.report.markup import TableRow, table_of
 from reviewer.blind.report.method import ReportData, judge_settings, method, rubric_text, scored_traces
-from reviewer.blind.report.model import IN_WORDS, p_value, population
+from reviewer.blind.report.model import IN_WORDS, p_value
 from reviewer.blind.report.scores import DESCRIPTION
 from reviewer.blind.report.statistics import Row, Statistics
 from reviewer.blind.report.svg import p_text, two_decimals
@@ -211,7 +211,7 @@ class _Definition:
     def add(self, row: Row) -> None:
         self.names[CAPTIONS[row.section].lower() if row.section == "by scorer" else row.statistic] = None
         self.units[row.unit] = None
-        if where := population(row.estimate):
+        if where := row.population:
             self.populations[IN_WORDS.get(where, f"for {where}")] = None
 
     def facts(self, base: _Definition | None = None) -> str:

@@ -57,7 +57,7 @@ _SPREAD = (
 _SEVERITY = "Severity: a scorer's level less the mean level of all scorers."
 _BY_SCORER = "One scorer's difference of two sources' mean scores, the first less the second."
 _ALL = " All scorers' repeats together; the interval resamples spectra."
-_AGAIN = " Intra-rater: the items are repeated showings, and the two scores of each are the scorer's own."
+_AGAIN = " Here the items are repeated showings, and the two scores of each are of the same scorer."
 
 
 @dataclass(frozen=True)

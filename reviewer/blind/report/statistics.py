@@ -13,6 +13,7 @@ from reviewer.blind.plan import Dimension
 from reviewer.blind.report.claims import ORDINAL, Claims, all_claims
 from reviewer.blind.report.judge_agreement import JudgesTogether, judges_together
 from reviewer.blind.report.judges import JudgeStatistics, judge_statistics
+from reviewer.blind.report.model import POPULATION_JUDGES, population
 from reviewer.blind.report.names import Names
 from reviewer.blind.report.order import PLACES
 from reviewer.blind.report.preferences import PairStatistics, pair_statistics
@@ -41,6 +42,11 @@ _UNITS = {
 }
 """Units of the statistics that are not in points."""
 
+_JUDGES_ALONE = {
+    *(("judges", "alpha of its samples"), ("judge means", "mean")),
+    *(("judge bias", name) for name in ("flip rate", "left chosen", "longer chosen")),
+}
+
 
 @dataclass(frozen=True)
 class Row:
@@ -66,6 +72,13 @@ class Row:
         if self.section == "primary" and not self.dimension:
             return _SHARE
         return _UNITS.get(self.statistic, POINTS)
+
+    @property
+    def population(self) -> str:
+        """Return what the interval holds for; empty where there is none. Some numbers are of judges alone."""
+        found = population(self.estimate)
+        alone = (self.section, self.statistic) in _JUDGES_ALONE or self.section in ("two judges", "judge preference")
+        return POPULATION_JUDGES if found and alone else found
 
     @property
     def n_of(self) -> str:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agent.text import CsvTable
-from reviewer.blind.plan import SESSION_FORMAT
-from reviewer.blind.report.model import p_value, population
+from reviewer.blind.plan import CANNOT_TELL, SESSION_FORMAT
+from reviewer.blind.report.model import p_value
 from reviewer.blind.report.names import Names
 from reviewer.blind.report.statistics import Row
 from reviewer.blind.results import JudgeScore, Results, ShownTrace
@@ -44,7 +44,7 @@ def statistics_csv(rows: Iterable[Row]) -> str:
         (
             (
                 *(one.section, one.of, one.dimension, one.statistic),
-                *(e.value, e.low, e.high, e.n, one.n_of, one.unit, population(e), p_value(e), one.adjusted, one.claim),
+                *(e.value, e.low, e.high, e.n, one.n_of, one.unit, one.population, p_value(e), one.adjusted, one.claim),
                 *(e.reason, e.definition),
                 json.dumps(dict(e.detail), ensure_ascii=False, allow_nan=False),
             )
@@ -54,29 +54,39 @@ def statistics_csv(rows: Iterable[Row]) -> str:
     )
 
 
+JUDGEMENT_COLUMNS = (
+    *("judge", "kind", "sample", "item", "source", "left_item", "left_source", "right_item", "right_source"),
+    *("coherence", "consistency", "coherence_cannot_tell", "consistency_cannot_tell", "preference", "comment"),
+    *("reasoning", "replies", "settings"),
+)
+"""The columns of ``judgements.csv``; those that ``answers.csv`` has too mean the same."""
+
+
 def judgements_csv(results: Results, names: Names) -> str:
-    """Return the judgements of model judges, reasoning separate from the verdict."""
+    """Return one row per judgement of a model judge; the reasoning is separate, and all settings are JSON."""
     rows = []
     for one in results.judgements:
-        items = [names.items[results.traces[version].item] for version in one.shown]
+        shown = [results.traces[version] for version in one.shown]
+        traces = [part for trace in shown for part in (names.items[trace.item], trace.source)]
         score = one.answer if isinstance(one.answer, JudgeScore) else None
+        scores = (score.coherence, score.consistency) if score else (None, None)
         side = one.answer.preference if isinstance(one.answer, PreferenceAnswer) else None
-        comment = one.answer.comment if one.answer else None
         rows.append(
             (
-                *(one.judge, items[0], items[1] if len(items) > 1 else None),
-                *((score.coherence, score.consistency) if score else (None, None)),
-                *(
-                    side,
-                    comment,
-                    one.reasoning,
-                    json.dumps(one.replies),
-                    json.dumps(one.settings, sort_keys=True),
-                ),
+                *(one.judge, one.kind, one.settings.get("sample", 1)),
+                *((*traces, *[None] * 4) if one.kind == "scores" else (*[None] * 2, *traces)),
+                *(None if given == CANNOT_TELL else given for given in scores),
+                *(None if given is None else flag(given == CANNOT_TELL) for given in scores),
+                *(side, one.answer.comment if one.answer else None, one.reasoning),
+                *(json.dumps(one.replies, ensure_ascii=False), json.dumps(one.settings, sort_keys=True)),
             )
         )
-    head = ("judge", "item", "right_item", "coherence", "consistency", "preference", "comment")
-    return to_csv((*head, "reasoning", "said", "settings"), rows)
+    return to_csv(JUDGEMENT_COLUMNS, rows)
+
+
+def flag(value: bool) -> str:
+    """Return the form that R and pandas read as a logical value."""
+    return "true" if value else "false"
 
 
 def spectrum_numbers(results: Results) -> dict[str, int]:
@@ -168,6 +178,7 @@ def _item(names: Names, trace: ShownTrace, content_hash: str, spectra: Mapping[s
 
 
 def to_csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table; None is an empty cell, and a text that is a formula in spreadsheets gets an apostrophe."""
     written = io.StringIO()
     table = CsvTable(written, head)
     for row in rows:

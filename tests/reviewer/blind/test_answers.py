@@ -181,5 +181,20 @@ def test_the_r_script_finds_the_difference_of_the_means(tmp_path) -> None:
     assert f"{votes.verdicts.count('a')} of {votes.verdicts.count('a') + votes.verdicts.count('b')} decided" in pairs
 
 
+def test_the_r_script_uses_columns_that_there_are() -> None:
+    script = analysis_script(simulated(spectra=2, scorers=2, mode="both", without_revealing=True))
+    assert script is not None
+    assert "without_revealing <- TRUE" in script
+    code = re.sub(r"#.*", "", script)
+    used = set(re.findall(r"(?:answers|rows|primary)\$(\w+)", code))
+    assigned = set(re.findall(r"rows\$(\w+) <-", code))
+    assert {"spectrum", "excluded", "preferred_source"} <= used
+    assert used - assigned <= set(COLUMNS)
+    typed = re.search(r"texts <- c\(([^)]*)\)\nflags <- c\(([^)]*)\)", code)
+    assert typed is not None
+    assert {name.strip(' "') for part in typed.groups() for name in part.split(",")} <= set(COLUMNS)
+    assert {f"first_{dimension}" for dimension in DIMENSIONS} <= set(COLUMNS)
+
+
 def test_a_single_source_has_no_script() -> None:
     assert analysis_script(results([trace(1, A, 1)], [score("RE", 1, 3, 3)], sources=(A,))) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -13,9 +14,13 @@ from scipy.stats import spearmanr
 from reviewer.agreement.pairs import spearman
 from reviewer.agreement.reliability import krippendorff_alpha
 from reviewer.agreement.values import Scores
+from reviewer.blind.judge.settings import JudgeSettings
 from reviewer.blind.plan import Plan
 from reviewer.blind.report.judge_agreement import human_ceiling, judges_together, rank_correlation
 from reviewer.blind.report.judges import JudgeSetup, judge_statistics
+from reviewer.blind.report.method import judge_settings
+from reviewer.blind.report.names import report_names
+from reviewer.blind.report.statistics import all_statistics
 from reviewer.blind.results import Judgement, JudgeScore, Response, Results, ShownTrace
 from reviewer.blind.rubric import rubric
 from reviewer.blind.sheet import PreferenceAnswer, ScoreAnswer
@@ -308,3 +313,32 @@ def test_samples_of_pairs_are_answers_of_their_own_and_intervals_resample_pairs(
     assert found.rates[0].equal.value == 0.5
     assert (found.majority.value, found.majority.n) == (0.5, 16)
     assert found.position.value == 0.75
+
+
+def test_the_page_has_the_settings_of_each_judge_and_its_unusable_answers() -> None:
+    recorded = JudgeSettings(sees="text", system="think")
+    settings = {"model": "m", **recorded.to_json(), "left_out": ["seed", "top_p"], "json_schema": "sent"}
+    judge = [*judged([4, "cannot tell", None, 2], "J", **settings), *judged([1, 2, 3, 4], "old")]
+    page = judge_settings(judge_statistics(some_results({"P": [2, 3] * 2}, judge)))
+    cells = {
+        name: re.findall(r"<td[^>]*>(.*?)</td>", rest)
+        for name, rest in re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', page)
+    }
+    assert cells["sees"] == ["text", "not recorded"]
+    assert cells["system text"] == ["think", "not recorded"]
+    assert cells["dimensions"] == ["coherence and physical consistency", "not recorded"]
+    assert cells["requests"][0] == "one for all dimensions"
+    assert cells["arguments of the chat template"][0] == "none"
+    assert cells["tokens of an answer, at most"][0] == "4096"
+    assert cells["left out by the server"][0] == "seed, top_p"
+    assert cells["unreadable answers"] == ["1", "0"]
+    assert cells["“cannot tell”, coherence"] == ["1", "0"]
+
+
+def test_numbers_of_judges_alone_hold_for_these_judges() -> None:
+    people = {"P": random_scores(1, 60), "Q": random_scores(2, 24)}
+    judge = [*judged(random_scores(3, 60), sample=1), *judged(random_scores(4, 24), sample=2)]
+    results = some_results(people, judge)
+    rows = {(row.section, row.statistic): row for row in all_statistics(results, report_names(results, {})).rows}
+    assert rows["judge means", "mean"].population == "spectra like these, these judges"
+    assert rows["judges", "judge less people"].population == "spectra like these, these scorers"

@@ -9,10 +9,12 @@ import random
 import re
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import app
@@ -26,6 +28,7 @@ from reviewer.blind import report
 from reviewer.blind import results as tables
 from reviewer.blind.plan import DIMENSIONS, AnalysisPlan, Gold
 from reviewer.blind.report.names import Names
+from reviewer.blind.report.tables import JUDGEMENT_COLUMNS, judgements_csv
 from reviewer.blind.results import Judgement, JudgeScore, Results
 from reviewer.blind.sheet import PreferenceAnswer
 from reviewer.store import Draft, NotAllowed, Store
@@ -240,6 +243,30 @@ def test_every_number_of_the_tables_is_on_the_page(made) -> None:
         assert shown.removeprefix("\N{MINUS SIGN}" if shown.endswith("0.00") else "~") in page.text
     for words in ("Seed 11", "traces barred from a scorer", "complete hallucination", "of simulated spectra"):
         assert words in page.text
+
+
+def test_judgements_have_numbers_and_flags_in_their_columns(made) -> None:
+    store, session, files = made
+    found = pd.read_csv(io.BytesIO(files["judgements.csv"]))
+    assert tuple(found.columns) == JUDGEMENT_COLUMNS
+    answers = pd.read_csv(io.BytesIO(files["answers.csv"]))
+    items = answers[answers.kind == "scores"].set_index("item").source.to_dict()
+    scores = found[found.kind == "scores"]
+    assert scores.source.tolist() == [items[item] for item in scores["item"]]
+    assert scores[["coherence", "consistency"]].notna().all(axis=None)
+    pairs = found[found.kind == "pair"]
+    assert pairs.left_source.tolist() == [items[item] for item in pairs.left_item]
+    assert pairs[["item", "source", "coherence"]].isna().all(axis=None)
+    results = store.blind.results.of_session(None, session)
+    unable = tuple(
+        replace(one, answer=replace(one.answer, coherence="cannot tell")) if one.kind == "scores" else one
+        for one in results.judgements
+    )
+    text = judgements_csv(replace(results, judgements=unable), names_of(store, session))
+    found = pd.read_csv(io.StringIO(text)).query("kind == 'scores'")
+    assert found.coherence.isna().all()
+    assert found.coherence_cannot_tell.astype(bool).all()
+    assert not found.consistency_cannot_tell.astype(bool).any()
 
 
 def test_the_page_loads_no_other_file(made) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import io
 import random
 import re
@@ -27,7 +26,7 @@ from reviewer.blind.report.order import order_statistics
 from reviewer.blind.report.page import page
 from reviewer.blind.report.preferences import pair_statistics
 from reviewer.blind.report.scores import score_statistics
-from reviewer.blind.report.statistics import Row, all_statistics
+from reviewer.blind.report.statistics import all_statistics
 from reviewer.blind.report.tables import statistics_csv
 from reviewer.blind.results import Results
 from reviewer.blind.sheet import ScoreAnswer
@@ -426,41 +425,14 @@ def test_drift_is_undefined_where_all_have_the_same_order() -> None:
     assert effects.slopes[""].reason == "no scorer has a value"
 
 
-# ---- the page
-
-
-def test_the_page_begins_with_the_primary_comparison_and_has_each_definition_once() -> None:
-    found = simulated(spectra=15, scorers=3, mode="both", margin=0.3)
-    text = html.unescape(page_of(found))
-    order = [
-        text.index(words)
-        for words in ("Primary comparison. Physical", "Other comparisons", "<h2>Figures", "<h2>Method")
-    ]
-    assert order == sorted(order)
-    assert "for spectra and scorers like these" in text
-    rows = all_statistics(found, report_names(found, {})).rows
-    definitions = {row.estimate.definition for row in rows}
-    continued = {one for one in definitions if any(one.startswith(other) for other in definitions - {one})}
-    assert continued
-    for definition in definitions - continued:
-        assert text.count(f"<dd>{definition} Unit: ") == 1
-    assert text.count("Mean over scorers; the interval is Student's t") == 2  # of drift, and of the second trace
-
-
-def test_long_names_are_shortened_and_given_in_full_as_titles() -> None:
-    long = "a model with a name that is much longer than any label of a figure, version 2026-05-01"
+def test_repeated_pairs_of_one_scorer_have_an_interval_from_ten_on() -> None:
     found = simulated(spectra=12, scorers=3, mode="both")
-    traces = {n: replace(one, source=long if one.source == A else B) for n, one in found.traces.items()}
-    found = replace(found, traces=traces, plan=replace(found.plan, sources=(long, B)))
-    drawings = re.findall(r"<svg.*?</svg>", page_of(found), re.DOTALL)
-    assert drawings
-    for text in re.findall(r"<text[^>]*>([^<]*)", "".join(drawings)):
-        assert len(text) < 130
-    assert any(f"<title>{long}</title>" in one for one in drawings)
-
-
-def test_a_row_names_its_section_once() -> None:
-    found = simulated(spectra=12, scorers=3, mode="both")
-    rows: tuple[Row, ...] = all_statistics(found, report_names(found, {})).rows
-    keys = [(row.section, row.of, row.dimension, row.statistic) for row in rows]
-    assert len(set(keys)) == len(keys)
+    pairs = [one for one in found.responses if one.kind == "pair" and (one.scorer == "P0" or one.shown[0] < 110)]
+    again = [replace(one, token=f"{one.token} again", place=one.place + 20, repeat_of=one.token) for one in pairs]
+    found = replace(found, plan=replace(found.plan, repeats=12), responses=(*found.responses, *again))
+    names = report_names(found, {})
+    same = pair_statistics(found, names).again
+    assert (same[names.scorers["P0"]].n, same[names.scorers["P0"]].low is None) == (12, False)
+    few = same[names.scorers["P1"]]
+    assert few.n < 10
+    assert (few.low, few.reason) == (None, "fewer than 10 repeats")
