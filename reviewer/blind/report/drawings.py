@@ -138,7 +138,8 @@ def distributions(found: Mapping[str, Distribution], title: str, width: float = 
     columns = max(1, min(3 if width >= WIDE else 1, len(panels)))
     wide, tall = width / columns, 182
     marks = []
-    highest = max((_highest_share(one) for _, one in panels), default=0) or 1.0
+    counts = [(*one.counts, one.cannot_tell) for _, one in panels]
+    highest = max((max(own) / sum(own) for own in counts if sum(own)), default=1.0)
     for number, (source, one) in enumerate(panels):
         left, top = (number % columns) * wide, (number // columns) * tall
         marks += _bars(source, one, left, top, wide, highest)
@@ -163,11 +164,6 @@ def _bars(source: str, one: Distribution, left: float, top: float, wide: float, 
         marks.append(text(x + step / 2, base + 16, name, "faint middle"))
     marks.append(line(left + 20, base, left + wide - 20, base, "axis"))
     return marks
-
-
-def _highest_share(one: Distribution) -> float:
-    counts = [*one.counts, one.cannot_tell]
-    return max(counts) / sum(counts) if sum(counts) else 0.0
 
 
 def preferences(rates: Mapping[str, Preference], title: str, width: float = WIDE) -> str:

@@ -49,45 +49,6 @@ _NONE_SCORED = "no trace has a score of the judge and of a person"
 
 
 @dataclass(frozen=True)
-class JudgeSetup:
-    """The settings of a judge as its judgements recorded them. One value each; several where they are mixed, none
-    where they are not recorded.
-
-    :param sees: "pictures", "measured values" or "text"
-    :param model: as requested; ``served``: as the server named it
-    :param reasoning: "on", "off" or "server": as the server had it
-    :param samples: answers per question
-    :param dimensions: that were scored
-    :param separately: whether each dimension was asked in a request of its own
-    :param prompt_version: of the text around the rubric, which is ours
-    :param system: text of the system message before the instructions, and ``instructions_in`` the message that has them
-    :param template: arguments for the server's chat template, as JSON
-    :param json_schema: "sent" or "not sent"
-    :param left_out: parameters that the server does not accept, and that were not sent
-    :param preset: the preset that the settings come from; "" for none
-    """
-
-    sees: tuple[str, ...]
-    model: tuple[str, ...]
-    served: tuple[str, ...]
-    temperature: tuple[float, ...]
-    top_p: tuple[float, ...]
-    max_tokens: tuple[int, ...]
-    seed: tuple[int, ...]
-    reasoning: tuple[str, ...]
-    samples: tuple[int, ...]
-    dimensions: tuple[tuple[str, ...], ...]
-    separately: tuple[bool, ...]
-    prompt_version: tuple[str, ...]
-    system: tuple[str, ...]
-    instructions_in: tuple[str, ...]
-    template: tuple[str, ...]
-    json_schema: tuple[str, ...]
-    left_out: tuple[tuple[str, ...], ...]
-    preset: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class SourceContrast:
     """Whether a judge is more lenient with one source than with another, compared with people."""
 
@@ -134,11 +95,13 @@ class JudgePairs:
 class JudgeStatistics:
     """All statistics of one judge.
 
+    :param setup: the values of each setting by its name, lists as tuples and objects as JSON; one value each, several
+        where judgements differ
     :param judgements: number of judgements, of which ``unread`` had no readable answer
     """
 
     judge: str
-    setup: JudgeSetup
+    setup: Mapping[str, tuple[Any, ...]]
     scores: Mapping[Dimension, JudgeScores]
     pairs: JudgePairs | None
     judgements: int
@@ -177,33 +140,17 @@ def _sample(one: Judgement) -> int:
     return int(one.settings.get("sample", 1))
 
 
-def _setup(judgements: Sequence[Judgement]) -> JudgeSetup:
-    def values(name: str) -> tuple[Any, ...]:
-        found = (one.settings.get(name) for one in judgements)
-        return tuple(dict.fromkeys(_hashable(one) for one in found if one is not None))
-
+def _setup(judgements: Sequence[Judgement]) -> dict[str, tuple[Any, ...]]:
+    """Return the values of each setting as the judgements recorded it, by its name: one, or several if they differ."""
+    found: dict[str, dict[Any, None]] = {}
+    for one in judgements:
+        for name, value in one.settings.items():
+            if value is not None:
+                found.setdefault(name, {})[_hashable(value)] = None
+    values = {name: tuple(own) for name, own in found.items()}
     # Earlier releases recorded whether there were pictures; without them a judge saw text alone.
-    before = tuple({True: "pictures", False: "text"}[one] for one in values("pictures"))
-    return JudgeSetup(
-        sees=values("sees") or before,
-        model=values("model"),
-        served=tuple(one for one in values("model_says") if one),
-        temperature=values("temperature"),
-        top_p=values("top_p"),
-        max_tokens=values("max_tokens"),
-        seed=values("seed"),
-        reasoning=values("reasoning"),
-        samples=values("samples"),
-        dimensions=values("dimensions"),
-        separately=values("separately"),
-        prompt_version=values("prompt_version"),
-        system=values("system"),
-        instructions_in=values("instructions_in"),
-        template=values("chat_template_kwargs"),
-        json_schema=values("json_schema"),
-        left_out=values("left_out"),
-        preset=values("preset"),
-    )
+    before = tuple({True: "pictures", False: "text"}[one] for one in values.get("pictures", ()))
+    return ({"sees": before} if before else {}) | values
 
 
 def _hashable(value: Any) -> Any:

@@ -5,10 +5,10 @@ the questions to scorers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.statistics import DEFAULT
 from reviewer.blind.analysis import primary_sources
@@ -16,7 +16,7 @@ from reviewer.blind.fingerprints import Fingerprints
 from reviewer.blind.pictures import PICTURE_STATES, PictureState
 from reviewer.blind.plan import ExposureRule, Kind, Plan
 from reviewer.blind.report.claims import TITLES
-from reviewer.blind.report.judges import JudgeSetup, JudgeStatistics
+from reviewer.blind.report.judges import JudgeStatistics
 from reviewer.blind.report.markup import many, table
 from reviewer.blind.report.names import Names, counted_versions, sources
 from reviewer.blind.results import Response, Results
@@ -235,26 +235,29 @@ def judge_settings(judges: Sequence[JudgeStatistics]) -> str:
 
 def _settings(one: JudgeStatistics) -> dict[str, str]:
     """Return a judge's settings by name; several values where its judgements differ."""
-    setup: JudgeSetup = one.setup
-    named: dict[str, Sequence[object]] = {
-        "sees": setup.sees,
-        "model requested": setup.model,
-        "model served": setup.served,
-        "temperature": [f"{value:g}" for value in setup.temperature],
-        "top-p": [f"{value:g}" for value in setup.top_p],
-        "seed of the first sample": setup.seed,
-        "tokens of an answer, at most": setup.max_tokens,
-        "samples per question": setup.samples,
-        "dimensions": [_and([TITLES[name].lower() for name in names]) for names in setup.dimensions],  # type: ignore[index]
-        "requests": ["one per dimension" if apart else "one for all dimensions" for apart in setup.separately],
-        "reasoning": ["as the server has it" if how == "server" else how for how in setup.reasoning],
-        "system text": setup.system,
-        "instructions in the message of": ["the user" if one == "user" else one for one in setup.instructions_in],
-        "arguments of the chat template": setup.template,
-        "JSON schema": setup.json_schema,
-        "left out by the server": [", ".join(names) for names in setup.left_out],
-        "preset": setup.preset,
-        "version of our prompt": setup.prompt_version,
+
+    def values(name: str, of: Callable[[Any], object] = str) -> list[object]:
+        return [of(value) for value in one.setup.get(name, ())]
+
+    named = {
+        "sees": values("sees"),
+        "model requested": values("model"),
+        "model served": [name for name in values("model_says") if name],
+        "temperature": values("temperature", "{:g}".format),
+        "top-p": values("top_p", "{:g}".format),
+        "seed of the first sample": values("seed"),
+        "tokens of an answer, at most": values("max_tokens"),
+        "samples per question": values("samples"),
+        "dimensions": values("dimensions", lambda names: _and([TITLES[name].lower() for name in names])),
+        "requests": values("separately", lambda apart: "one per dimension" if apart else "one for all dimensions"),
+        "reasoning": values("reasoning", lambda how: "as the server has it" if how == "server" else how),
+        "system text": values("system"),
+        "instructions in the message of": values("instructions_in", lambda of: "the user" if of == "user" else of),
+        "arguments of the chat template": values("chat_template_kwargs"),
+        "JSON schema": values("json_schema"),
+        "left out by the server": values("left_out", ", ".join),
+        "preset": values("preset"),
+        "version of our prompt": values("prompt_version"),
     }
     words = {
         name: " and ".join(str(part) if part != "" else "none" for part in parts) or "not recorded"
