@@ -28,7 +28,11 @@ class Eligible:
 
 
 def eligible(plan: Plan, candidates: Iterable[Candidate]) -> Eligible:
-    """Return what can be sampled. :raises TooFew: an item of the plan does not exist, or too few scorers may see it"""
+    """Return what can be sampled.
+
+    :raises TooFew: an item of the plan, or a source of its primary comparison, does not exist, or too few scorers may
+        see an item
+    """
     all_items = {candidate.item: candidate for candidate in candidates}
     by_item = {item: _with_exposures(plan, candidate) for item, candidate in all_items.items()}
     _require(plan.items, by_item, "items")
@@ -43,11 +47,13 @@ def eligible(plan: Plan, candidates: Iterable[Candidate]) -> Eligible:
     kept = [one for one in plain if len(allowed_scorers(plan, [one])) >= plan.each]
     if plan.items and len(kept) < len(plan.items):
         raise TooFew(_missing_items(plan, matching))
+    sources = plan.sources or tuple(sorted({one.source for one in matching}))
+    _require_compared(plan, sources)
     return Eligible(
         candidates=tuple(kept),
         gold=gold,
         training=training,
-        sources=plan.sources or tuple(sorted({one.source for one in matching})),
+        sources=sources,
         tasks=plan.tasks or tuple(sorted({one.task for one in matching})),
         notes=tuple(_notes(plan, len(matching) - len(plain), len(plain) - len(kept))),
     )
@@ -72,6 +78,14 @@ def _require(items: Iterable[int], there: dict[int, Candidate], what: str) -> No
     missing = [item for item in items if item not in there]
     if missing:
         raise TooFew(f"{what}: found no item {listed(missing)} in the database")
+
+
+def _require_compared(plan: Plan, sources: Sequence[str]) -> None:
+    """Check that the sources of the primary comparison are there; the plan knows only sources that it names itself."""
+    missing = [one for one in (plan.analysis.first, plan.analysis.second) if one is not None and one not in sources]
+    if missing:
+        there = listed(sources) or "none"
+        raise TooFew(f"analysis: found no trajectory of {listed(missing)}, expected two of the sources {there}")
 
 
 def _matches_plan(plan: Plan, one: Candidate) -> bool:

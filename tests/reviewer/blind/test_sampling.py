@@ -23,7 +23,7 @@ from agent.trajectory.steps import Answer, Step, Think, Zoom
 from reviewer.blind.balance import TooFew, assign_evenly, balanced_sides, shared_counts
 from reviewer.blind.leaks import _PATTERNS, find_leaks, leaks_in_steps
 from reviewer.blind.order import block_of, repeat_distance, spectrum_distance
-from reviewer.blind.plan import Assignment, Candidate, Filter, Gold, Plan, PlanError, SampledSession
+from reviewer.blind.plan import AnalysisPlan, Assignment, Candidate, Filter, Gold, Plan, PlanError, SampledSession
 from reviewer.blind.sampling import sample
 from reviewer.drafting.demo import demo_items
 
@@ -511,6 +511,12 @@ def test_earlier_showings_are_declared_or_bar_the_scorer() -> None:
 def test_pairs_of_one_source_are_refused() -> None:
     with pytest.raises(TooFew, match="two sources or more; found gpt-5"):
         sampled(Plan("alone", ("AA", "BB"), mode="pairs"), campaign(sources=("gpt-5",)))
+
+
+def test_a_primary_comparison_of_a_source_that_is_not_there_is_refused() -> None:
+    analysis = AnalysisPlan(first="gpt-5", second="gpt-6")
+    with pytest.raises(TooFew, match=r"analysis: found no trajectory of gpt-6, expected two of the sources gpt-5, o3"):
+        sampled(Plan("misspelt", ("AA", "BB"), analysis=analysis), campaign(sources=("gpt-5", "o3")))
 
 
 def test_an_item_that_does_not_exist_is_named() -> None:
