@@ -33,13 +33,8 @@ def add(parser: ArgumentParser) -> None:
     _add_who(parser)
     _add_what(parser)
     _add_how(parser)
-    parser.add_argument(
-        "--concurrency",
-        type=at_least_one,
-        default=AT_A_TIME,
-        metavar="N",
-        help=f"questions in parallel ({AT_A_TIME})",
-    )
+    words = f"questions in parallel ({AT_A_TIME})"
+    parser.add_argument("--concurrency", type=at_least_one, default=AT_A_TIME, metavar="N", help=words)
     add_costs(parser)
 
 
@@ -157,14 +152,7 @@ def _run_judge(arguments: Namespace, store: Store, judge: Judge, spending: Budge
             bar.at(done, f"{spending.cost:.2f} spent" if arguments.price_out else "")
 
         tally = judge_session(
-            store,
-            arguments.by,
-            arguments.session,
-            judge,
-            spending,
-            arguments.concurrency,
-            stop,
-            progress,
+            store, arguments.by, arguments.session, judge, spending, arguments.concurrency, stop, progress
         )
     return tally, stop.is_set
 

@@ -66,14 +66,14 @@ def test_a_session_of_a_plan_file_from_draw_to_close(capsys, path, tmp_path) -> 
     assert (made["session"], made["state"], made["drawn_by"]) == (1, "drawn", "CO")
     assert made["plan"]["scorers"] == ["RE", "AU", "VO"]
     # Six scores, one gold and one repeat; three pairs and one repeat.
-    assert made["asked"] == dict.fromkeys(SCORERS, 12)
+    assert made["assigned"] == dict.fromkeys(SCORERS, 12)
     assert printed_json(capsys, path, "open", 1)["state"] == "open"
     with Store.open(path) as store:
         store.blind.scoring.score(person="RE", token=tokens(store, "RE")[0], coherence=5, consistency=5, key=key())
     assert printed_json(capsys, path, "status", 1)["progress"] == [
-        {"scorer": "RE", "done": 1, "asked": 12},
-        {"scorer": "AU", "done": 0, "asked": 12},
-        {"scorer": "VO", "done": 0, "asked": 12},
+        {"scorer": "RE", "done": 1, "assigned": 12},
+        {"scorer": "AU", "done": 0, "assigned": 12},
+        {"scorer": "VO", "done": 0, "assigned": 12},
     ]
     status, _, err = run(capsys, path, "close", 1)
     assert status == 2
@@ -183,7 +183,7 @@ def test_texts_with_giveaways_can_be_left_out(capsys, path) -> None:
         Desk(store).decide("ED", 1, "keep")
         Desk(store).edit("ED", 1, "As GPT-5 I see a broad Hα.")
     made = printed_json(capsys, path, "draw", "--name", "n", "--scorers", *SCORERS, "--leave-out-giveaways")
-    assert made["giving_away"] == []
+    assert made["revealing"] == []
     assert made["notes"] == [
         "1 trajectories reveal their authors and were left out.",
         "1 spectra were left out because a source has no trajectory of them (gpt-5 in 1).",
