@@ -35,6 +35,11 @@ def set_up(page: Page) -> None:
     expect(card.locator(".checks")).to_contain_text("drawn anew")
     page.get_by_role("button", name="Open for scoring").click()
     expect(card.locator("header .pill")).to_have_text("open")
+    expect(card.locator(".about")).to_contain_text("3 scorers per spectrum · 1 repeat per scorer")
+    expect(card.locator(".about")).to_contain_text(
+        "Analysis plan: physical consistency, the first source less the second"
+    )
+    expect(card.locator(".about")).to_contain_text("SHA-256")
 
 
 def score_by_mouse(page: Page) -> int:
@@ -180,6 +185,40 @@ def test_training_items_come_with_a_banner(chromium: Browser, tmp_path: Path) ->
             page.keyboard.press(key)
         in_front(page, 2)
         expect(page.locator(".blind .item")).not_to_contain_text(banner)
+
+
+def test_an_answer_changed_while_it_is_saved_stays_in_front(chromium: Browser, tmp_path: Path) -> None:
+    db = team(tmp_path / "annotations.db", two_sources(1))
+    with Store.open(db) as store:
+        session = store.blind.sessions.create("CO", Plan("one", ("SA",), each=1), "the drawing")
+        store.blind.sessions.open("CO", session.id, "the opening")
+    with serving(db) as url, blind(chromium, url, "SA") as page:
+        in_front(page, 1)
+        page.keyboard.press("2")
+        page.keyboard.press("3")
+        page.evaluate("() => { const { scoring } = specO3.blind; scoring.save(); scoring.score('coherence', 4) }")
+        expect(page.locator(".blind .notice")).to_contain_text("You changed the answer while it was being saved")
+        in_front(page, 1)
+        expect(page.locator(".blind .state")).to_have_text("not saved yet")
+        page.keyboard.press("Enter")
+        in_front(page, 2)
+    with Store.open(db) as store:
+        store.blind.sessions.close("CO", session.id, "the closing")
+        first = store.blind.results.of_session(None, session.id).responses[0]
+    assert (first.first_answer.coherence, first.answer.coherence, first.changes) == (2, 4, 1)
+
+
+def test_the_form_points_at_a_wrong_field_in_a_folded_part(chromium: Browser, tmp_path: Path) -> None:
+    db = team(tmp_path / "annotations.db", two_sources(1))
+    with serving(db) as url, blind(chromium, url, "CO") as page:
+        plan = page.locator("details", has_text="Analysis plan")
+        for button in ("Preview", "Create session"):
+            page.get_by_label("Name").fill("one")
+            plan.evaluate("(part) => { part.open = true; part.querySelector('[name=gold_within]').value = 2 }")
+            plan.evaluate("(part) => { part.open = false }")
+            page.get_by_role("button", name=button).click()
+            expect(plan).to_have_attribute("open", "")
+            expect(page.locator(".session")).to_have_count(0)
 
 
 def test_an_answer_is_kept_while_the_server_does_not_answer(chromium: Browser, tmp_path: Path) -> None:

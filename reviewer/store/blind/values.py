@@ -156,8 +156,8 @@ class EarlierSession:
 class SessionHistory:
     """What preceded a session: as it was when it opened, or as it is now if it has not been open.
 
-    :param unopened: sessions with a source and task in common, by anyone, that were created before and not opened.
-        Many of them may mean that a seed was chosen for its sample
+    :param unopened: other sessions with a source and task in common, by anyone, that were created and not opened until
+        then. Many of them may mean that a seed was chosen for its sample
     :param earlier: sessions that were opened before and showed some of the same items
     """
 

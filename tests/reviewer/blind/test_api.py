@@ -411,6 +411,23 @@ def test_fingerprints_and_history_are_shown_before_the_opening(app: Any, store: 
         assert answer.json()["earlier"] == []
 
 
+def test_a_coordinator_who_scores_gets_no_sources_of_their_spectra_from_other_sessions(app: Any, store: Store) -> None:
+    store.accounts.add_person("BX", "Both", ["reviewer", "coordinator"], password=PASSWORD)
+    earlier = opened(store, replace(BOTH, items=(1, 2)))
+    store.blind.sessions.close("CO", earlier, key())
+    own = opened(store, replace(BOTH, scorers=("BX",), each=1))
+    client = client_of(app, "BX")
+    copy = client.post("/api/blind/sessions", json={"plan": BOTH.to_json(), "key": key()}).json()["id"]
+    withheld = {one["id"]: one["withheld"] for one in client.get("/api/blind/sessions").json()}
+    assert withheld[own].startswith("You score in this session")
+    for session in (copy, earlier):
+        assert withheld[session].startswith(f"Session {session} has traces that you score in another session")
+        for what in ("giveaways", "fingerprints", "report.html", "report.zip"):
+            refused = client.get(f"/api/blind/sessions/{session}/{what}")
+            assert (refused.status_code, OMEGA in refused.text) == (403, False), (session, what)
+    assert all(one["withheld"] == "" for one in client_of(app, "CO").get("/api/blind/sessions").json())
+
+
 def test_only_a_coordinator_sees_a_session(app: Any, store: Store) -> None:
     session = opened(store)
     client = client_of(app, "SA")

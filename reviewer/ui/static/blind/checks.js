@@ -86,7 +86,7 @@ export function historyWords({ unopened, earlier }) {
         'p.note.look',
         {},
         `${unopened.length} ${one ? 'session' : 'sessions'} of the same sources and classes ` +
-          `${one ? 'was' : 'were'} created before and not opened: ${seeds}.`,
+          `${one ? 'was' : 'were'} created and not opened: ${seeds}.`,
       ),
     earlier.map(({ session, items, scorers }) =>
       h('p.note', {}, `Session ${session} showed ${items} of these traces; ${bothWords(scorers)}.`),

@@ -369,12 +369,21 @@ export class ScoringPage {
       this.sheets.drop(token)
       for (const place of this.session.places) if (place.token === token) place.answered = true
       if (this.current !== current) this.#drawPlaces()
+      else if (answer.changed) this.#changedMeanwhile()
       else await this.#next()
     } catch (error) {
       this.#notSaved(error)
     } finally {
       this.#saving = false
     }
+  }
+
+  /** The answer was changed while it was sent: it stays in front, for another decision to save. */
+  #changedMeanwhile() {
+    this.current.sheet.mine = this.answer.onServer
+    this.#drawPlaces()
+    this.form.showStatus('not saved yet')
+    this.notices.show('You changed the answer while it was being saved. Save it again to keep the change.')
   }
 
   /** @param {any} error */

@@ -69,7 +69,7 @@ export class BlindSessions {
         h(
           'p.muted',
           {},
-          'None yet. Choose on the left what is compared and who scores, check the preview, create the session.',
+          'None yet. Choose in the form what is compared and who scores, check the preview, create the session.',
         ),
       )
   }
@@ -133,16 +133,13 @@ export class SessionCard {
     fill(
       this.head,
       h('strong', {}, `${session.id} · ${session.name}`),
-      h(
-        `span.pill.${TONE[session.state]}`,
-        {},
-        session.state === 'closed' && !session.at.opened ? 'discarded' : session.state,
-      ),
+      h(`span.pill.${TONE[session.state]}`, {}, stateWords(session)),
       h('span.muted', {}, whenOf(session)),
     )
     fill(
       this.about,
       h('p.muted', {}, planWords(session)),
+      h('p.muted', {}, analysisWords(session)),
       session.notes.map((note) => h('p.note', {}, note)),
     )
     fill(
@@ -162,7 +159,7 @@ export class SessionCard {
   }
 
   #verbs() {
-    const { state, id, at } = this.session
+    const { state, id, at, withheld } = this.session
     const button = (text, act, kind = '') => h(`button${kind}`, { type: 'button', onClick: act }, text)
     if (state === 'drawn')
       return [
@@ -170,16 +167,16 @@ export class SessionCard {
         button('Discard…', () => this.#close()),
       ]
     if (state === 'open') return [button('Close…', () => this.#close(), '.danger')]
-    return at.opened
-      ? [
-          h('a', { href: `/api/blind/sessions/${id}/report.html`, target: '_blank', rel: 'noopener' }, 'Report'),
-          h(
-            'a',
-            { href: `/api/blind/sessions/${id}/report.zip`, download: '' },
-            'Report, tables (CSV) and raw scores as one file',
-          ),
-        ]
-      : []
+    if (!at.opened) return []
+    if (withheld) return [h('p.note', {}, withheld)]
+    return [
+      h('a', { href: `/api/blind/sessions/${id}/report.html`, target: '_blank', rel: 'noopener' }, 'Report'),
+      h(
+        'a',
+        { href: `/api/blind/sessions/${id}/report.zip`, download: '' },
+        'Report, tables (CSV) and raw scores as one file',
+      ),
+    ]
   }
 
   async #close() {
@@ -226,17 +223,8 @@ export class SessionCard {
   /** List the texts that may reveal their author, for a check before scorers see them. */
   #giveaways() {
     return this.#showErrors(async () => {
-      const { id, mine } = this.session
-      if (mine)
-        return fill(
-          this.found,
-          h(
-            'p.note',
-            {},
-            'You score in this session, so texts that may reveal their author are not listed for you. Another ' +
-              'coordinator can check them, or the owner of the database file (spec-o3 blind giveaways).',
-          ),
-        )
+      const { id, withheld } = this.session
+      if (withheld) return fill(this.found, h('p.note', {}, withheld))
       const found = await getJSON(`/api/blind/sessions/${id}/giveaways`)
       if (!found.length)
         return fill(this.found, h('p.note', {}, 'No text reveals its author, as far as a list of phrases can tell.'))
@@ -258,14 +246,14 @@ export class SessionCard {
     })
   }
 
-  /** Show what preceded the session and, unless this person scores in it, the fingerprints of the sources. */
+  /** Show what preceded the session and, unless they are withheld from this person, the fingerprints of the sources. */
   #checks() {
     return this.#showErrors(async () => {
-      const { id, mine } = this.session
+      const { id, withheld } = this.session
       const under = `/api/blind/sessions/${id}`
       const [history, prints] = await Promise.all([
         getJSON(`${under}/history`),
-        mine ? null : getJSON(`${under}/fingerprints`),
+        withheld ? null : getJSON(`${under}/fingerprints`),
       ])
       if (this.session.state === 'drawn') fill(this.checks, prints && fingerprintWords(prints), historyWords(history))
     })
@@ -293,22 +281,49 @@ function giveawayWords({ item, source, step, words, kind, sentence }) {
   )
 }
 
+/** @param {any} session */
+function stateWords({ state, at }) {
+  if (state === 'drawn') return 'not opened'
+  return state === 'closed' && !at.opened ? 'discarded' : state
+}
+
+const listed = (parts) => parts.filter(Boolean).join(' · ')
+const counted = (number, one, more) => number > 0 && `${number} ${number === 1 ? one : more}`
+
 function planWords({ plan, drawn_by: by }) {
   const some = (list, none) => (list.length ? list.join(', ') : none)
-  return [
+  const per = ['class', ...plan.strata].join(' and ')
+  return listed([
     MODE[plan.mode],
     plan.items.length
       ? `${plan.items.length} chosen items`
       : `${some(plan.sources, 'every source')}; ${some(plan.tasks, 'every class')}`,
-    plan.number && `${plan.number} of each`,
-    `${plan.each === 1 ? 'one scorer' : `${plan.each} scorers`} per spectrum`,
-    plan.repeats > 0 && `${plan.repeats} ${plan.repeats === 1 ? 'repeat' : 'repeats'} per scorer`,
-    plan.gold.length > 0 && `${plan.gold.length} gold`,
+    plan.design === 'separate' && 'each source on spectra of its own',
+    plan.number ? `${plan.number} spectra per ${per}` : plan.strata.length > 0 && `strata: ${per}`,
+    `${counted(plan.each, 'scorer', 'scorers')} per spectrum`,
+    plan.repeats > 0 && `${counted(plan.repeats, 'repeat', 'repeats')} per scorer`,
+    counted(plan.gold.length, 'gold item', 'gold items'),
+    counted(plan.training.length, 'training item', 'training items'),
+    plan.earlier === 'bar' && 'no trace that a scorer saw before',
+    plan.giveaways === 'leave out' && 'no text that reveals its author',
     `seed ${plan.seed}`,
     by && `by ${by}`,
-  ]
-    .filter(Boolean)
-    .join(' · ')
+  ])
+}
+
+/** The analysis plan, and its hash once the session has been opened. */
+function analysisWords({ plan, analysis_sha256: hash }) {
+  const { dimension, first, second, margin, gold_within: gold, repeats_within_1: repeats, ...more } = plan.analysis
+  const what = plan.mode === 'pairs' ? 'preference' : dimension === 'coherence' ? 'coherence' : 'physical consistency'
+  return `Analysis plan: ${listed([
+    `${what}, ${first ? `${first} less ${second}` : 'the first source less the second'}`,
+    margin !== null && `margin of equivalence ${margin}`,
+    gold !== null && `gold scores within the tolerance at least ${gold}`,
+    repeats !== null && `repeats at most 1 apart at least ${repeats}`,
+    more.without_revealing && 'without traces that reveal their author',
+    `closed ${more.stopping}`,
+    hash && `SHA-256 ${hash.slice(0, 12)}…`,
+  ])}`
 }
 
 function whenOf({ at }) {

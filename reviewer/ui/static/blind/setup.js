@@ -2,6 +2,7 @@
 
 import { fill, h, part } from '../common/dom.js'
 import { newKey, postJSON } from '../common/http.js'
+import { check, folded, group, line, number, radios, select } from './fields.js'
 import { planOf } from './plan.js'
 import { previewWords } from './preview.js'
 
@@ -11,6 +12,7 @@ export class SetupForm {
     this.onDrawn = onDrawn
     this.setup = null
     this.sent = null
+    this.edits = 0
     this.preview = h('div.preview', { role: 'status' })
     this.root = h('form.blind-setup', {
       onSubmit: (event) => {
@@ -19,6 +21,12 @@ export class SetupForm {
       },
       onInput: () => this.#changed(),
     })
+    // The browser cannot point at a wrong field in a part that is folded.
+    this.root.addEventListener(
+      'invalid',
+      (event) => /** @type {Element} */ (event.target).closest('details')?.setAttribute('open', ''),
+      true,
+    )
   }
 
   /** Fill the form with the available choices. A form that a person has begun to fill in keeps their choices. */
@@ -26,44 +34,31 @@ export class SetupForm {
     const first = this.setup === null
     const same = JSON.stringify(setup) === JSON.stringify(this.setup)
     this.setup = setup
-    if (!first && (same || this.begun)) return this.#showBarred()
-    const { people, tasks } = setup
-    fill(
-      this.root,
+    if (!first && (same || this.edits)) return this.#showBarred()
+    fill(this.root, this.#fields(setup), this.preview)
+    this.#showBarred()
+  }
+
+  #fields({ people, tasks, filter }) {
+    const sources = this.#counted('source')
+    return [
       h('h2', {}, 'New session'),
-      h(
-        'label.field',
-        {},
-        'Name',
-        h('input', {
-          name: 'name',
-          required: true,
-          maxLength: 200,
-          placeholder: 'not shown to scorers',
-          autocomplete: 'off',
-        }),
-      ),
-      this.#group(
+      line('name', 'Name', { required: true, maxLength: 200, placeholder: 'not shown to scorers' }),
+      group(
         'Sources',
         'none chosen: all drafters',
-        this.#counted('source').map(([key, n]) => check('sources', key, key, `${n} items`)),
+        sources.map(([key, n]) => check('sources', key, key, `${n} items`)),
       ),
-      this.#group(
+      group(
         'Classes',
         'none chosen: all classes',
         this.#counted('task').map(([key, n]) => check('tasks', key, tasks[key], `${n} items`)),
       ),
-      this.#group(
-        'Questions',
-        '',
-        [
-          ['scores', 'scores, 0 to 5'],
-          ['pairs', 'pairs: which is better'],
-          ['both', 'both'],
-        ].map(([key, text], at) =>
-          h('label', {}, h('input', { type: 'radio', name: 'mode', value: key, checked: at === 0 }), ' ', text),
-        ),
-      ),
+      radios('Questions', 'mode', [
+        ['scores', 'scores, 0 to 5'],
+        ['pairs', 'pairs: which is better'],
+        ['both', 'both'],
+      ]),
       h(
         'div.numbers',
         {},
@@ -84,179 +79,26 @@ export class SetupForm {
         }),
         number('seed', 'Seed', { value: 1, min: 0, title: 'the same seed gives the same sample again' }),
       ),
-      this.#group(
+      group(
         'Scorers',
         'people who worked on an item never score it',
-        people.map((one) => check('scorers', one.initials, `${one.initials} · ${one.name}`, '', 'hand')),
+        people.map((one) => check('scorers', one.initials, `${one.initials} · ${one.name}`)),
       ),
-      this.#filter(),
-      designOf(),
-      this.#analysis(),
-      h(
-        'details',
-        {},
-        h('summary', {}, 'Gold items with their expected scores'),
-        h(
-          'p.muted',
-          {},
-          'Hidden among the other items, and counted in calibration only. One line per item: number, coherence, ' +
-            'physical consistency and tolerance (default 1); - where no score is expected.',
-        ),
-        h('textarea', {
-          name: 'gold',
-          rows: 3,
-          placeholder: '17 5 4\n23 - 0 2',
-          'aria-label': 'Gold items',
-          spellcheck: false,
-        }),
-      ),
-      this.#group(
-        'Texts that may reveal their author',
-        '',
-        [
-          ['flag', 'include and list them'],
-          ['leave out', 'exclude'],
-        ].map(([key, text], at) =>
-          h('label', {}, h('input', { type: 'radio', name: 'giveaways', value: key, checked: at === 0 }), ' ', text),
-        ),
-      ),
+      filterFields(filter),
+      designFields(),
+      analysisFields(sources.map(([key]) => key)),
+      goldFields(),
+      radios('Texts that may reveal their author', 'giveaways', [
+        ['flag', 'include and list them'],
+        ['leave out', 'exclude'],
+      ]),
       h(
         'div.verbs',
         {},
         h('button', { type: 'button', onClick: () => this.#preview() }, 'Preview'),
         h('button.primary', { type: 'submit' }, 'Create session'),
       ),
-      this.preview,
-    )
-    this.#showBarred()
-  }
-
-  #filter() {
-    const { states, survey, batch } = this.setup.filter
-    const choose = (name, label, values) =>
-      h(
-        'label',
-        {},
-        label,
-        h(
-          'select',
-          { name },
-          h('option', { value: '' }, 'any'),
-          values.map(([value, text]) => h('option', { value }, text)),
-        ),
-      )
-    return h(
-      'details',
-      {},
-      h('summary', {}, 'Only some of the items'),
-      h(
-        'div.numbers',
-        {},
-        choose(
-          'state',
-          'State',
-          states.map((one) => [one, one]),
-        ),
-        choose(
-          'survey',
-          'Survey',
-          survey.map((one) => [one, one]),
-        ),
-        choose(
-          'batch',
-          'Batch',
-          batch.map((one) => [one, one]),
-        ),
-        number('snr_min', 'S/N from', { step: 'any' }),
-        number('snr_max', 'S/N to', { step: 'any' }),
-        choose('simulated', 'Simulated', [
-          ['true', 'only simulated'],
-          ['false', 'only observed'],
-        ]),
-        choose('disagreement', 'Disagreement', [
-          ['true', 'only with'],
-          ['false', 'only without'],
-        ]),
-      ),
-      h(
-        'label.field',
-        {},
-        'Or exactly these items, by number',
-        h('input', { name: 'items', placeholder: '12, 15, 18', inputMode: 'numeric', autocomplete: 'off' }),
-      ),
-    )
-  }
-
-  /** What will be analysed: frozen when the session opens. */
-  #analysis() {
-    const sources = this.#counted('source').map(([key]) => key)
-    return h(
-      'details',
-      {},
-      h('summary', {}, 'Analysis plan'),
-      h(
-        'p.muted',
-        {},
-        'Frozen when the session opens, and printed in the report. The primary comparison is tested alone; all other ' +
-          'claims are adjusted for their number.',
-      ),
-      h(
-        'div.numbers.wide',
-        {},
-        select('dimension', 'Primary comparison in', [
-          ['consistency', 'physical consistency'],
-          ['coherence', 'coherence'],
-        ]),
-        select('first', 'of', [['', 'the first source'], ...sources.map((one) => [one, one])]),
-        select('second', 'against', [['', 'the second source'], ...sources.map((one) => [one, one])]),
-        number('margin', 'Margin of equivalence', {
-          min: 0,
-          step: 'any',
-          placeholder: 'none',
-          title: 'smaller differences do not matter, in points of the scale',
-        }),
-        number('gold_within', 'Exclude scorers: gold below', {
-          min: 0,
-          max: 1,
-          step: 'any',
-          placeholder: 'never',
-          title: 'share of gold scores within the tolerance, 0 to 1',
-        }),
-        number('repeats_within_1', 'Exclude scorers: repeats below', {
-          min: 0,
-          max: 1,
-          step: 'any',
-          placeholder: 'never',
-          title: 'share of repeated scores at most 1 apart, 0 to 1',
-        }),
-      ),
-      h(
-        'label',
-        {},
-        h('input', { type: 'checkbox', name: 'without_revealing', value: 'true' }),
-        ' Exclude traces that reveal their author from the primary analysis',
-      ),
-      h(
-        'label.field',
-        {},
-        'When the session will be closed',
-        h('input', {
-          name: 'stopping',
-          maxLength: 500,
-          placeholder: 'when every question is answered',
-          autocomplete: 'off',
-        }),
-      ),
-    )
-  }
-
-  #group(title, hint, choices) {
-    return h(
-      'fieldset',
-      {},
-      h('legend', {}, title, hint && h('span.muted', {}, ` · ${hint}`)),
-      h('div.choices', {}, choices.length ? choices : h('span.muted', {}, 'nothing here yet')),
-    )
+    ]
   }
 
   #counted(what) {
@@ -285,7 +127,7 @@ export class SetupForm {
   }
 
   #changed() {
-    this.begun = true
+    this.edits += 1
     this.#showBarred()
     this.preview.classList.add('old')
   }
@@ -301,20 +143,40 @@ export class SetupForm {
   }
 
   async #preview() {
+    const fields = /** @type {HTMLInputElement[]} */ ([...this.root.elements])
+    if (!fields.every((field) => field.name === 'name' || field.reportValidity())) return
     const plan = this.#plan()
     if (!plan) return
+    const shown = this.#wait('Sampling…')
     try {
       const made = await postJSON('/api/blind/preview', { plan: { ...plan, name: plan.name || 'preview' } })
-      this.preview.classList.remove('old')
       const sources = new Set(made.scores.map((one) => one.source)).size
       // It is simulated for sources on the same spectra.
       const known = sources > 1 && plan.design !== 'separate'
       const power = h('p.muted.power', {}, 'The chance to show a difference is being calculated…')
-      fill(this.preview, previewWords(made, this.setup.tasks), known && power)
+      if (!shown(previewWords(made, this.setup.tasks), known && power)) return
       const { spectra, scorers } = made
       if (known) await this.#power(power, { spectra, scorers: scorers.length, each: plan.each ?? 2, sources })
     } catch (error) {
-      this.#refused(error)
+      this.#refused(error, shown)
+    }
+  }
+
+  /**
+   * Show that the server works. Returns a function that shows its answer, grey if the form was changed meanwhile;
+   * nothing, and false, if something else was requested.
+   * @param {string} words
+   */
+  #wait(words) {
+    const { edits } = this
+    const waiting = h('p.muted', {}, words)
+    this.preview.classList.remove('old')
+    fill(this.preview, waiting)
+    return (/** @type {any[]} */ ...answer) => {
+      if (waiting.parentNode !== this.preview) return false
+      fill(this.preview, answer)
+      this.preview.classList.toggle('old', this.edits !== edits)
+      return true
     }
   }
 
@@ -324,7 +186,7 @@ export class SetupForm {
       const found = await postJSON('/api/blind/power', numbers)
       fill(
         place,
-        found.sentences.map((line) => h('span.line', {}, line)),
+        found.sentences.map((sentence) => h('span.line', {}, sentence)),
       )
     } catch (error) {
       place.textContent = `The chance to show a difference is not known: ${error.message}`
@@ -337,86 +199,136 @@ export class SetupForm {
     if (!plan) return
     const text = JSON.stringify(plan)
     if (this.sent?.text !== text) this.sent = { text, key: newKey() }
+    const shown = this.#wait('The session is being created…')
     try {
       const session = await postJSON('/api/blind/sessions', { plan, key: this.sent.key })
       this.sent = null
-      this.preview.classList.remove('old')
-      fill(
-        this.preview,
-        h(
-          'p.note',
-          {},
-          `Session ${session.id} is created. Check the texts that may reveal their author, then open it.`,
-        ),
-      )
+      shown(h('p.note', {}, `Session ${session.id} is created. Read its checks in the list of sessions, then open it.`))
       this.onDrawn(session)
     } catch (error) {
-      this.#refused(error)
+      this.#refused(error, shown)
     }
   }
 
-  #refused(error) {
-    this.preview.classList.remove('old')
-    fill(this.preview, h('p.note.look', { role: 'alert' }, error.message))
+  #refused(error, shown = this.#wait('')) {
+    shown(h('p.note.look', { role: 'alert' }, error.message))
     if (!error.kind && !error.forPerson) console.error(error)
   }
 }
 
-const select = (name, label, values) =>
-  h(
-    'label',
-    {},
-    label,
+/** Which items may be sampled. */
+function filterFields({ states, survey, batch }) {
+  const any = (values) => [['', 'any'], ...values.map((one) => [one, one])]
+  return folded(
+    'Only some of the items',
     h(
-      'select',
-      { name },
-      values.map(([value, text]) => h('option', { value }, text)),
+      'div.numbers',
+      {},
+      select('state', 'State', any(states)),
+      select('survey', 'Survey', any(survey)),
+      select('batch', 'Batch', any(batch)),
+      select('simulated', 'Simulated', [
+        ['', 'any'],
+        ['true', 'only simulated'],
+        ['false', 'only observed'],
+      ]),
+      number('snr_min', 'S/N from', { step: 'any' }),
+      number('snr_max', 'S/N to', { step: 'any' }),
+      select('disagreement', 'Disagreement', [
+        ['', 'any'],
+        ['true', 'only with'],
+        ['false', 'only without'],
+      ]),
     ),
+    line('items', 'Or exactly these items, by number', { placeholder: '12, 15, 18', inputMode: 'numeric' }),
   )
+}
 
 /** How spectra are sampled, training items, and people who saw a trace before. */
-function designOf() {
-  return h(
-    'details',
-    {},
-    h('summary', {}, 'Sampling and training'),
+function designFields() {
+  return folded(
+    'Sampling and training',
     h(
       'div.numbers.wide',
       {},
-      select('design', 'Compare sources on', [
+      select('design', 'Sources are compared on', [
         ['same spectra', 'the same spectra'],
-        ['separate', 'their own traces'],
+        ['separate', 'spectra sampled for each source'],
       ]),
-      select('strata', 'Spectra per class and', [
-        ['', '–'],
-        ['survey', 'survey'],
-        ['label', 'label'],
-        ['survey label', 'survey and label'],
+      select('strata', 'The number of spectra is per', [
+        ['', 'class'],
+        ['survey', 'class and survey'],
+        ['label', 'class and label'],
+        ['survey label', 'class, survey and label'],
       ]),
-      select('earlier', 'Traces seen in an earlier session', [
-        ['declare', 'declare in the report'],
-        ['bar', 'do not show to that scorer'],
+      select('earlier', 'Traces that a scorer saw in an earlier session', [
+        ['declare', 'shown again, and declared in the report'],
+        ['bar', 'not shown to that scorer again'],
       ]),
-    ),
-    h(
-      'label.field',
-      {},
-      'Training items, shown first to everybody and not counted',
-      h('input', { name: 'training', placeholder: '3, 8', inputMode: 'numeric', autocomplete: 'off' }),
+      line('training', 'Training items: shown first, not counted', { placeholder: '3, 8', inputMode: 'numeric' }),
     ),
   )
 }
 
-const check = (name, value, text, count, more = '') =>
-  h(
-    'label',
-    {},
-    h('input', { type: 'checkbox', name, value }),
-    ' ',
-    text,
-    ' ',
-    h(`span.muted${more ? `.${more}` : ''}`, {}, count),
+/** What will be analysed: frozen when the session opens. @param {string[]} sources */
+function analysisFields(sources) {
+  const names = sources.map((one) => /** @type {[string, string]} */ ([one, one]))
+  const share = { min: 0, max: 1, step: 'any', placeholder: 'nobody is excluded' }
+  return folded(
+    'Analysis plan',
+    h(
+      'p.muted',
+      {},
+      'Frozen when the session opens, and printed in the report. The primary comparison is tested alone; all other ' +
+        'claims are adjusted for their number.',
+    ),
+    h(
+      'div.numbers.wide',
+      {},
+      select('first', 'Primary comparison: this source', [['', 'the first of the session'], ...names]),
+      select('second', 'less this source', [['', 'the second of the session'], ...names]),
+      select('dimension', 'in the scores of', [
+        ['consistency', 'physical consistency'],
+        ['coherence', 'coherence'],
+      ]),
+      number('margin', 'Margin of equivalence, in points', {
+        min: 0,
+        step: 'any',
+        placeholder: 'none',
+        title: 'smaller differences do not matter',
+      }),
+      number('gold_within', 'Least share of gold scores within the tolerance', {
+        ...share,
+        title: '0 to 1; a scorer with a smaller share is excluded',
+      }),
+      number('repeats_within_1', 'Least share of repeats at most 1 point apart', {
+        ...share,
+        title: '0 to 1; a scorer with a smaller share is excluded',
+      }),
+    ),
+    check('without_revealing', 'true', 'Exclude traces that reveal their author from the primary analysis'),
+    line('stopping', 'When the session will be closed', {
+      maxLength: 500,
+      placeholder: 'when every question is answered',
+    }),
   )
+}
 
-const number = (name, label, props) =>
-  h('label', { title: props.title }, label, h('input', { ...props, name, type: 'number' }))
+function goldFields() {
+  return folded(
+    'Gold items with their expected scores',
+    h(
+      'p.muted',
+      {},
+      'Hidden among the other items, and counted in calibration only. One line per item: number, coherence, ' +
+        'physical consistency and tolerance (default 1); - where no score is expected.',
+    ),
+    h('textarea', {
+      name: 'gold',
+      rows: 3,
+      placeholder: '17 5 4\n23 - 0 2',
+      'aria-label': 'Gold items',
+      spellcheck: false,
+    }),
+  )
+}
