@@ -704,13 +704,14 @@ def test_in_other_baseline_traces_only_the_phrases_of_the_baseline_are_found(kin
     assert {leak.kind for _, leak in leaks_in_steps(baseline_steps(kind, task, survey, 9.0))} == {"baseline"}
 
 
-def test_steps_are_numbered_and_a_zooms_label_is_read() -> None:
+def test_steps_are_numbered_and_a_zooms_label_and_observation_are_read() -> None:
     steps = (
         Think("a", "Nothing here."),
         Zoom("b", {"wavelength_range": [1, 2], "label": "as o3 would"}, observation="gpt-5 drew this"),
         Answer("c", "YES", "As an AI I say so."),
     )
-    assert [(number, leak.words) for number, leak in leaks_in_steps(steps)] == [(2, "o3"), (3, "As an AI")]
+    found = [(number, leak.words) for number, leak in leaks_in_steps(steps)]
+    assert found == [(2, "o3"), (2, "gpt-5"), (3, "As an AI")]
 
 
 def test_of_overlapping_finds_the_longer_is_kept() -> None:
