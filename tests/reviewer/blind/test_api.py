@@ -413,7 +413,7 @@ def test_fingerprints_and_history_are_shown_before_the_opening(app: Any, store: 
 
 def test_a_coordinator_who_scores_gets_no_sources_of_their_spectra_from_other_sessions(app: Any, store: Store) -> None:
     store.accounts.add_person("BX", "Both", ["reviewer", "coordinator"], password=PASSWORD)
-    earlier = opened(store, replace(BOTH, items=(1, 2)))
+    earlier = opened(store, replace(BOTH, items=(1, 2), repeats=0))
     store.blind.sessions.close("CO", earlier, key())
     own = opened(store, replace(BOTH, scorers=("BX",), each=1))
     client = client_of(app, "BX")
