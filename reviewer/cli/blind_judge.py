@@ -175,7 +175,8 @@ def _judge(arguments: Namespace, session: BlindSession) -> Judge:
     from reviewer.blind.judge.model import Judge
 
     if session.rubric is None:
-        raise CannotRun(f"session {session.id}: found it {session.state}, expected one that is or was open")
+        found = f"session {session.id}: found it {session.state}, expected one that is or was open"
+        raise CannotRun(f"{found}; to open it: spec-o3 blind open {session.id}" if session.state == "drawn" else found)
     endpoint, settings = _endpoint_and_settings(arguments)
     health = endpoint.check()
     if not health.ok:

@@ -168,8 +168,8 @@ def _ordered_questions(store: Store, by: str | None, session_id: int, judge: Jud
         every = tuple(one for one in every if one.kind == "scores")
         if not every:
             raise NothingToJudge(
-                f"session {session_id} has pairs only, and a judge of one dimension gets none: the "
-                "question about a pair is about both"
+                f"session {session_id}: found pairs only, which a judge of one dimension does not get, as their "
+                "question is about both dimensions; use --dimension both"
             )
 
     def place(one: ToJudge) -> tuple[str, tuple[int, ...]]:

@@ -874,7 +874,7 @@ def test_a_judge_runs_on_open_and_closed_sessions_and_not_before(store) -> None:
 
 def test_a_session_of_pairs_alone_is_refused_for_a_judge_of_one_dimension(store) -> None:
     session = opened(store, mode="pairs", sources=(GPT, SPEC))
-    with serving(always()) as server, pytest.raises(NothingToJudge, match="has pairs only"):
+    with serving(always()) as server, pytest.raises(NothingToJudge, match="found pairs only.*--dimension both"):
         run_judge(store, server, session, dimensions=("consistency",))
 
 
@@ -1138,7 +1138,7 @@ def test_the_command_says_what_was_too_long_and_does_not_ask_to_repeat_it(capsys
     [
         ((9,), "no blind session 9"),
         ((1, "--by", "RE"), "Only a coordinator"),
-        ((2,), "session 2: found it drawn, expected one that is or was open"),
+        ((2,), "session 2: found it drawn, expected one that is or was open; to open it: spec-o3 blind open 2"),
         ((1, "--model", "other"), "does not serve other"),
         ((1, "--budget", 1), "--budget: found no prices, expected --price-in and --price-out"),
         ((1, "--price-in", 1), "found one, expected both"),
