@@ -103,7 +103,7 @@ def _differences(totals: FloatArray, categories: FloatArray, level: Level) -> Fl
 
 _DEFINITIONS = {
     "A,1": "ICC(A,1): the share of the variance of single scores that is due to the items, scorers "
-    "taken as drawn from many and their severity counted as error (two-way random effects, "
+    "taken as a sample of many and their severity counted as error (two-way random effects, "
     "absolute agreement). McGraw & Wong 1996, Psychological Methods 1, 30; Shrout & Fleiss's "
     "ICC(2,1).",
     "A,k": "ICC(A,k): the same share for the mean of all k scorers (two-way random effects, absolute "
@@ -119,7 +119,8 @@ def icc_a1(scores: Scores, clusters: Sequence[str] | None = None, confidence: fl
     per item would have. It holds for items and scorers like these. Undefined with one scorer, without an item of two
     scores, or with constant scores.
 
-    :param clusters: the spectrum of each item; its items count as one in the degrees of freedom, which is careful
+    :param clusters: the spectrum of each item; its items count as one in the degrees of freedom, so the interval is
+        rather too wide than too narrow
     """
     return _icc(scores, "A,1", clusters, confidence)
 
