@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from agent.statistics import DEFAULT, FloatArray, Picks, Resampling, Statistic, divided, times_sampled
 from reviewer.agreement.distribution import share
-from reviewer.agreement.values import SCALE, Estimate, Scores, ScoresError, estimate, jackknife
+from reviewer.agreement.values import SCALE, Estimate, Scores, ScoresError, jackknife
 
 _KAPPA = (
     "Cohen's kappa with quadratic weights: 1 less the mean squared difference over the one expected "
@@ -44,15 +44,17 @@ def pair_agreement(
 ) -> tuple[PairAgreement, ...]:
     """Return every pair of scorers, in the order of ``scores.raters``; also pairs without a common item.
 
-    :param clusters: the spectrum of each item; intervals of kappa and Spearman are then ``jackknife`` over spectra
+    The intervals of kappa and Spearman are by ``jackknife`` over spectra, that of the raw agreement resamples items.
+
+    :param clusters: the spectrum of each item; default: each has its own
     """
     return tuple(
         PairAgreement(
             a,
             b,
-            weighted_kappa(scores, a, b, scale, resampling, clusters),
+            weighted_kappa(scores, a, b, scale, clusters),
             raw_agreement(scores, a, b, resampling),
-            spearman(scores.by(a), scores.by(b), resampling, clusters),
+            spearman(scores.by(a), scores.by(b), clusters),
         )
         for a, b in combinations(scores.raters, 2)
     )
@@ -63,7 +65,6 @@ def weighted_kappa(
     a: str,
     b: str,
     scale: Sequence[int] = SCALE,
-    resampling: Resampling = DEFAULT,
     clusters: Sequence[str] | None = None,
 ) -> Estimate:
     """Return quadratic-weighted kappa of two scorers over the items that both scored; n is their number.
@@ -72,7 +73,7 @@ def weighted_kappa(
     fewer than two items in common (one always gives 0) and when both gave one and the same score
     throughout. If only one of them did, kappa is 0 whatever the other gave, and ``reason`` says so.
 
-    :param clusters: the spectrum of each item; the interval is then ``jackknife`` over spectra
+    :param clusters: the spectrum of each item, for the interval by ``jackknife``; default: each has its own
     :raises ScoresError: a score that is not on the scale, or an unknown scorer
     """
     x, y = _both(scores.by(a), scores.by(b))
@@ -86,11 +87,8 @@ def weighted_kappa(
     if len(constant) == 2 and x[0] == y[0]:
         return Estimate.undefined(f"both gave {x[0]:g} every time", n, _KAPPA, detail)
     caution = f"{constant[0]} gave one score every time, so kappa is 0 whatever else" if constant else ""
-    value, kappas = _kappa(x, y, scale), _kappas(x, y)
-    if clusters is not None:
-        kept = _kept(clusters, scores.by(a), scores.by(b))
-        return jackknife(_KAPPA, value, kappas, kept, detail=detail, caution=caution)
-    return estimate(_KAPPA, value, kappas, (n,), resampling, detail=detail, caution=caution)
+    kept = _kept(clusters, scores.by(a), scores.by(b))
+    return jackknife(_KAPPA, _kappa(x, y, scale), _kappas(x, y), kept, detail=detail, caution=caution)
 
 
 def raw_agreement(scores: Scores, a: str, b: str, resampling: Resampling = DEFAULT) -> Estimate:
@@ -104,9 +102,7 @@ def raw_agreement(scores: Scores, a: str, b: str, resampling: Resampling = DEFAU
     return share(x == y, np.ones(len(x)), _RAW, resampling, none=NONE_IN_COMMON, detail=detail)
 
 
-def spearman(
-    x: ArrayLike, y: ArrayLike, resampling: Resampling = DEFAULT, clusters: Sequence[str] | None = None
-) -> Estimate:
+def spearman(x: ArrayLike, y: ArrayLike, clusters: Sequence[str] | None = None) -> Estimate:
     """Return the rank correlation of two series over the same items: two scorers, or the mean scores of two groups
     (``Scores.item_means``), such as experts and a judge. From scipy.
 
@@ -115,11 +111,11 @@ def spearman(
 
     :param x: (n_items,)
     :param y: (n_items,)
-    :param clusters: the spectrum of each item; the interval is then ``jackknife`` over spectra
+    :param clusters: the spectrum of each item, for the interval by ``jackknife``; default: each has its own
     """
     from scipy.stats import rankdata, spearmanr
 
-    kept = None if clusters is None else _kept(clusters, x, y)
+    given_x, given_y = x, y
     x, y = _both(x, y)
     n = len(x)
     if n < 3:
@@ -131,16 +127,14 @@ def spearman(
     def statistic(picks: Picks) -> FloatArray:
         return _correlation(rankdata(x[picks], axis=1), rankdata(y[picks], axis=1))
 
-    value = float(spearmanr(x, y).statistic)
-    if kept is not None:
-        return jackknife(_SPEARMAN, value, statistic, kept)
-    return estimate(_SPEARMAN, value, statistic, (n,), resampling)
+    return jackknife(_SPEARMAN, float(spearmanr(x, y).statistic), statistic, _kept(clusters, given_x, given_y))
 
 
-def _kept(clusters: Sequence[str], x: ArrayLike, y: ArrayLike) -> list[str]:
+def _kept(clusters: Sequence[str] | None, x: ArrayLike, y: ArrayLike) -> list[str]:
     """Return the clusters of the items with a value on both sides."""
     there = ~(np.isnan(np.asarray(x, dtype=float)) | np.isnan(np.asarray(y, dtype=float)))
-    return [one for one, keep in zip(clusters, there, strict=True) if keep]
+    names = map(str, range(len(there))) if clusters is None else clusters
+    return [one for one, keep in zip(names, there, strict=True) if keep]
 
 
 def _both(x: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
