@@ -19,6 +19,7 @@ from reviewer.blind.report.svg import (
     line,
     percent,
     rectangle,
+    shortened,
     svg,
     text,
     text_width,
@@ -77,7 +78,7 @@ def intervals(
 
     :param low: start of the axis, or lower if an interval is; ``high`` its end
     :param reference: position of a vertical line, such as no difference
-    :param ends: the meaning of the left and of the right end
+    :param ends: the meaning of the left and of the right end, two words or more
     :param strong: the numbers of the rows that the figure is about, which have a diamond instead of a dot
     :param band: a range behind all rows, such as a margin
     """
@@ -100,8 +101,9 @@ def intervals(
         height += 18
         away = 0.0 if at.narrow else min(60.0, at.left - 4)
         half = at.room / 2 + away - 4
-        marks.append(text(at.left - away, height - 5, f"← {ends[0]}", "faint", half))
-        marks.append(text(at.left + at.room + away, height - 5, f"{ends[1]} →", "faint end", half))
+        below, above = (shortened(end, half - 20) for end in ends)
+        marks.append(text(at.left - away, height - 5, f"← {below}", "faint"))
+        marks.append(text(at.left + at.room + away, height - 5, f"{above} →", "faint end"))
     return svg(title, width, height, marks)
 
 
@@ -211,8 +213,7 @@ def score_map(table: Scores, groups: Mapping[str, Sequence[str]], title: str, wi
         for one, items in groups.items()
     }
     shown = {one: items for one, items in shown.items() if items}
-    count = sum(map(len, shown.values()))
-    if not count:
+    if not (count := sum(map(len, shown.values()))):
         return svg(title, width, 24, [text(0, 16, "nobody gave a score", "faint")])
     edge, tall, gap = (70.0 if width >= WIDE else 36.0), 20.0, 8.0
     wide = (width - edge - 4 - gap * (len(shown) - 1)) / count

@@ -56,6 +56,12 @@ def fitted(words: str, room: float) -> str:
     return _without_middle(words, kept)
 
 
+def shortened(words: str, room: float) -> str:
+    """Return a text that fits in this many pixels and keeps its last word, e.g. "higher" after a long name."""
+    name, _, last = words.rpartition(" ")
+    return f"{fitted(name, room - text_width(f' {last}'))} {last}"
+
+
 def _without_middle(words: str, kept: int) -> str:
     end = kept // 3
     return f"{words[: kept - end]}…{words[len(words) - end :] if end else ''}"

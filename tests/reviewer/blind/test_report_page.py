@@ -70,6 +70,10 @@ def test_every_text_of_a_figure_is_inside_it_on_wide_and_on_narrow_screens() -> 
             left = float(x) - wide * (0.5 if "middle" in kind else "end" in kind)
             assert float(x) == 0 or (left > -6 and left + wide < width + 6), (size, words)
     assert widths == {WIDE, NARROW}
+    ends = re.findall(r"<text[^>]*>(?:← )([^<]*)<|<text[^>]*>([^<]*) →<", page)
+    assert len(ends) > 10
+    last = {words.split()[-1] for pair in ends for words in pair if words}
+    assert last <= {"higher", "preferred", "severe", "lenient"}  # only the name before it is shortened
 
 
 def test_every_cell_has_the_head_of_its_column_for_narrow_screens() -> None:
