@@ -17,8 +17,9 @@ from reviewer.store.sqlite.database import Transaction
 
 _CANDIDATES = """
 SELECT i.id, s.version, i.drafter_kind, i.drafter_name, i.task, i.label, s.survey,
-       -- The spectrum in the medium that a person stated, where the version says so.
-       CASE WHEN EXISTS (SELECT 1 FROM versions m WHERE m.item = i.id AND m.reason LIKE 'medium stated:%')
+       -- The spectrum in the medium that a person stated, where a version after the first says so.
+       CASE WHEN EXISTS (
+           SELECT 1 FROM versions m WHERE m.item = i.id AND m.number > 1 AND m.reason LIKE 'medium stated:%')
             THEN json_extract(v.body, '$.spectrum.sha256') ELSE i.spectrum END AS spectrum
 FROM standings s JOIN items i ON i.id = s.item JOIN versions v ON v.id = s.version
 WHERE s.state <> 'withdrawn' AND (i.id IN (SELECT value FROM json_each(:named)) OR (

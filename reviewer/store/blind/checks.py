@@ -8,7 +8,6 @@ from datetime import datetime
 from agent.trajectory import Trajectory
 from reviewer.store.accounts import require_coordinator
 from reviewer.store.blind.stored import blind_session_by_id, refuse_withheld_session
-from reviewer.store.blind.turns import training_items
 from reviewer.store.blind.values import (
     BlindSession,
     EarlierSession,
@@ -19,9 +18,8 @@ from reviewer.store.blind.values import (
 from reviewer.store.sqlite.database import Database, Transaction, stamp
 
 _SHOWN = """
-SELECT v.id, v.item, i.drafter_name, i.task, a.spectrum, v.body, s.plan, min(a.gold) AS gold
+SELECT v.id, v.item, i.drafter_name, i.task, a.spectrum, v.body, min(a.gold) AS gold
 FROM blind_assignments a
-JOIN blind_sessions s ON s.id = a.session
 JOIN versions v ON v.id IN (a.version, a.on_the_right)
 JOIN items i ON i.id = v.item
 WHERE a.session = ? GROUP BY v.id ORDER BY v.item
@@ -79,7 +77,8 @@ class Checks:
         """
         with self._database.read() as db:
             require_coordinator(db, by)
-            refuse_withheld_session(db, blind_session_by_id(db, session_id), by)
+            session = blind_session_by_id(db, session_id)
+            refuse_withheld_session(db, session, by)
             rows = db.execute(_SHOWN, (session_id,)).fetchall()
         return tuple(
             SessionTrace(
@@ -88,7 +87,7 @@ class Checks:
                 task=row["task"],
                 spectrum=row["spectrum"],
                 trajectory=Trajectory.from_json(json.loads(row["body"])),
-                compared=not row["gold"] and row["item"] not in training_items(row["plan"]),
+                compared=not row["gold"] and row["item"] not in session.plan.training,
             )
             for row in rows
         )
