@@ -1,12 +1,12 @@
 """Agreement of model judges with people, and with each other, and the agreement of people as its ceiling.
 
-Intervals resample spectra: all traces of a spectrum stay together.
+Intervals are by the jackknife over spectra: all traces of a spectrum stay together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
 from typing import Any, cast
@@ -14,21 +14,21 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.statistics import DEFAULT, FloatArray, Picks, Resampling, divided, times_sampled
+from agent.statistics import DEFAULT, FloatArray, divided, times_sampled
 from reviewer.agreement.pairs import NONE_IN_COMMON
-from reviewer.agreement.values import Estimate, Scores, estimate
+from reviewer.agreement.values import MIN_CLUSTERS, Estimate, Scores, jackknife
 from reviewer.blind import results as tables
 from reviewer.blind.plan import CANNOT_TELL, DIMENSIONS, Dimension
 from reviewer.blind.results import JudgeScore, Results
 
 Weighted = Callable[[FloatArray], FloatArray]
-"""(resamples, n_items), how often each item counts -> (resamples,), NaN for a resample without a value."""
+"""(sets, n_items), how often each item counts -> (sets,), the value of each set, NaN for one without a value."""
 
-_RESAMPLED = "The interval resamples spectra, all traces of one together."
-_SPEARMAN = f"Spearman's rank correlation, tied values at their mean rank. {_RESAMPLED}"
+BY_SPECTRUM = "The interval is by the jackknife over spectra, all traces of one together."
+_SPEARMAN = f"Spearman's rank correlation, tied values at their mean rank. {BY_SPECTRUM}"
 _CEILING = (
     "Ceiling: the rank correlation (Spearman) of one scorer's scores with the mean of the other scorers of the same "
-    f"traces, averaged over scorers. A judge that is as good as one of them reaches about this value. {_RESAMPLED}"
+    f"traces, averaged over scorers. A judge that is as good as one of them reaches about this value. {BY_SPECTRUM}"
 )
 _FEWEST = 3  # items: two are always perfectly correlated, one way or the other
 
@@ -56,7 +56,7 @@ class JudgesTogether:
     pairs: tuple[JudgesAlike, ...]
 
 
-def judges_together(results: Results, resampling: Resampling = DEFAULT) -> dict[Dimension, JudgesTogether]:
+def judges_together(results: Results) -> dict[Dimension, JudgesTogether]:
     """Return the comparison of judges for each dimension that one of them scored."""
     found = {}
     for dimension in DIMENSIONS:
@@ -67,12 +67,12 @@ def judges_together(results: Results, resampling: Resampling = DEFAULT) -> dict[
         spectra = spectra_of(results, people.items)
         mean = None
         if len(judges.raters) > 1:
-            mean = correlation_with_people(results, dimension, resampling=resampling)
+            mean = correlation_with_people(results, dimension)
         pairs = tuple(
-            JudgesAlike(a, b, rank_correlation(judges.by(a), judges.by(b), spectra, resampling))
+            JudgesAlike(a, b, rank_correlation(judges.by(a), judges.by(b), spectra))
             for a, b in combinations(judges.raters, 2)
         )
-        found[dimension] = JudgesTogether(human_ceiling(people, spectra, resampling), mean, pairs)
+        found[dimension] = JudgesTogether(human_ceiling(people, spectra), mean, pairs)
     return found
 
 
@@ -86,9 +86,7 @@ def judge_scores(results: Results, dimension: Dimension) -> Scores:
     return Scores.of((item, judge, fmean(own) if own else None) for (item, judge), own in given.items())
 
 
-def correlation_with_people(
-    results: Results, dimension: Dimension, judge: str | None = None, resampling: Resampling = DEFAULT
-) -> Estimate:
+def correlation_with_people(results: Results, dimension: Dimension, judge: str | None = None) -> Estimate:
     """Return Spearman's correlation of the people's mean score of each trace with the mean score of the judges.
 
     :param judge: this one's scores instead of the mean of all
@@ -97,7 +95,7 @@ def correlation_with_people(
     if judge is not None:
         judges = judges.only([judge] if judge in judges.raters else [])
     judges = _select(judges, people.items)
-    return rank_correlation(people.item_means(), judges.item_means(), spectra_of(results, people.items), resampling)
+    return rank_correlation(people.item_means(), judges.item_means(), spectra_of(results, people.items))
 
 
 def spectra_of(results: Results, items: Sequence[str]) -> tuple[str, ...]:
@@ -106,9 +104,7 @@ def spectra_of(results: Results, items: Sequence[str]) -> tuple[str, ...]:
     return tuple(known[item] or f"item {item}" for item in items)
 
 
-def rank_correlation(
-    x: FloatArray, y: FloatArray, spectra: Sequence[str], resampling: Resampling = DEFAULT
-) -> Estimate:
+def rank_correlation(x: FloatArray, y: FloatArray, spectra: Sequence[str]) -> Estimate:
     """Return Spearman's rank correlation of two series over the same traces; n is the traces with a value in both.
 
     Undefined with fewer than three, and when either series is constant.
@@ -125,10 +121,10 @@ def rank_correlation(
         if np.ptp(given) == 0:
             return Estimate.undefined(f"the {name} of the two is {given[0]:g} every time", n, _SPEARMAN, n_of="traces")
     kept = [one for one, use in zip(spectra, both, strict=True) if use]
-    return by_spectrum(_SPEARMAN, _correlation(x[both], y[both]), kept, resampling)
+    return by_spectrum(_SPEARMAN, _correlation(x[both], y[both]), kept, correlation=True)
 
 
-def human_ceiling(people: Scores, spectra: Sequence[str], resampling: Resampling = DEFAULT) -> Estimate:
+def human_ceiling(people: Scores, spectra: Sequence[str]) -> Estimate:
     """Return the mean over scorers of the rank correlation of their scores with the mean of the others.
 
     n is the traces with two scores or more. ``detail`` has the number of scorers with a correlation, and the lowest and
@@ -156,7 +152,7 @@ def human_ceiling(people: Scores, spectra: Sequence[str], resampling: Resampling
 
     alone = [float(part(np.ones((1, len(people.items))))[0]) for part in parts]
     detail = {"scorers": len(parts), "lowest": min(alone), "highest": max(alone)}
-    return by_spectrum(_CEILING, statistic, spectra, resampling, n=n, detail=detail)
+    return by_spectrum(_CEILING, statistic, spectra, correlation=True, n=n, detail=detail)
 
 
 def weighted_mean(values: FloatArray) -> Weighted:
@@ -170,35 +166,28 @@ def by_spectrum(
     definition: str,
     statistic: Weighted,
     spectra: Sequence[str],
-    resampling: Resampling = DEFAULT,
     *,
+    correlation: bool = False,
     n: int | None = None,
-    n_of: str = "traces",
     detail: Mapping[str, Any] | None = None,
 ) -> Estimate:
-    """Return a statistic of items with the bootstrap interval that resamples their spectra.
+    """Return a statistic of traces with its ``jackknife`` interval over their spectra.
 
-    :param statistic: with a value when each item counts once
+    :param statistic: with a value when each trace counts once
     :param spectra: (n_items,)
-    :param n: what the value rests on, if that is not the number of items
+    :param correlation: whether it is one, else a mean or a difference of means; it then needs more spectra
+    :param n: the traces that the value rests on, if that is not all
     """
-    names, number = np.unique(np.asarray(spectra, dtype=str), return_inverse=True)
-
-    def resampled(picks: Picks) -> FloatArray:
-        return statistic(times_sampled(picks, len(names))[:, number])
-
-    return estimate(
+    found = jackknife(
         definition,
         float(statistic(np.ones((1, len(spectra))))[0]),
-        resampled,
-        (len(names),),
-        resampling,
-        width=8 * len(spectra),
-        n=len(spectra) if n is None else n,
-        n_of=n_of,
-        detail={"spectra": len(names), **(detail or {})},
-        of="spectra",
+        lambda kept: statistic(times_sampled(kept, len(spectra))),
+        spectra,
+        fisher=correlation,
+        fewest=MIN_CLUSTERS if correlation else DEFAULT.few,
+        detail={"spectra": len(set(spectra)), **(detail or {})},
     )
+    return replace(found, n=len(spectra) if n is None else n, n_of="traces")
 
 
 def _select(scores: Scores, items: Sequence[str]) -> Scores:
@@ -220,7 +209,7 @@ def _of_items(kept: NDArray[np.bool_], statistic: Weighted) -> Weighted:
 def _correlation(x: FloatArray, y: FloatArray) -> Weighted:
     """Return Spearman's correlation of (n_items,) values where items count several times or not at all.
 
-    It is Pearson's of the mean ranks in the resample, as if each item were there as often as it counts.
+    It is Pearson's of the mean ranks in the set, as if each item were there as often as it counts.
     """
     ranks_of = [_ranks(one) for one in (x, y)]
 
@@ -236,7 +225,7 @@ def _correlation(x: FloatArray, y: FloatArray) -> Weighted:
 
 
 def _ranks(values: FloatArray) -> Weighted:
-    """Return the function from weights to mean ranks, (resamples, n_items), up to a constant."""
+    """Return the function from weights to mean ranks, (sets, n_items), up to a constant."""
     different, place = np.unique(values, return_inverse=True)
     belongs = np.equal.outer(place, np.arange(len(different))).astype(float)
 

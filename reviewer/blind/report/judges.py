@@ -21,23 +21,28 @@ from reviewer.agreement.values import Estimate, Scores
 from reviewer.blind import results as tables
 from reviewer.blind.plan import CANNOT_TELL, DIMENSIONS, Dimension
 from reviewer.blind.plan import Preference as Answer
-from reviewer.blind.report.judge_agreement import by_spectrum, rank_correlation, spectra_of, weighted_mean
+from reviewer.blind.report.judge_agreement import (
+    BY_SPECTRUM,
+    by_spectrum,
+    rank_correlation,
+    spectra_of,
+    weighted_mean,
+)
 from reviewer.blind.report.names import counted_versions, sources
 from reviewer.blind.report.preferences import preference_rates, verdicts_by_pair
 from reviewer.blind.results import Judgement, JudgeScore, Results
 from reviewer.blind.sheet import PreferenceAnswer
 
-_RESAMPLED = "The interval resamples spectra, all traces of one together."
 _LENIENCY = (
     "Judge less people: the judge's score (the mean of its samples) less the people's mean score of the same trace, "
-    f"averaged over traces; positive is more lenient than the people. {_RESAMPLED}"
+    f"averaged over traces; positive is more lenient than the people. {BY_SPECTRUM}"
 )
 _CONTRAST = (
     "Self-preference: judge less people for the traces of the first source, less the same for those of the second; 0 "
     "if the judge is equally lenient with both, and above 0 if it favours the first source, e.g. as one of its own "
-    f"model family. {_RESAMPLED}"
+    f"model family. {BY_SPECTRUM}"
 )
-_MEAN = f"Mean over traces of a judge's score, which is the mean of its samples. {_RESAMPLED}"
+_MEAN = f"Mean over traces of a judge's score, which is the mean of its samples. {BY_SPECTRUM}"
 _RETEST = " Here the scorers are the samples of one judge, so it is the agreement of the judge with itself."
 _MAJORITY = (
     "Agreement with the people's majority: of the pairs to which people have one most frequent answer, the "
@@ -195,7 +200,7 @@ def _judge_scores(results: Results, dimension: Dimension, scored: Sequence[tuple
             SourceContrast(a, b, _contrast(a, b, [np.where(by_source[one], excess, np.nan) for one in (a, b)], spectra))
             for a, b in combinations(by_source, 2)
         ),
-        retest=_retest(own) if len(own.raters) > 1 else None,
+        retest=_retest(own, spectra) if len(own.raters) > 1 else None,
     )
 
 
@@ -232,9 +237,9 @@ def _contrast(first: str, second: str, excess: Sequence[FloatArray], spectra: Se
     )
 
 
-def _retest(own: Scores) -> Estimate:
-    """Return the agreement of a judge's samples; the interval resamples traces."""
-    found = krippendorff_alpha(own)
+def _retest(own: Scores, spectra: Sequence[str]) -> Estimate:
+    """Return the agreement of a judge's samples."""
+    found = krippendorff_alpha(own, clusters=spectra)
     reason = found.reason.replace("scorers", "samples").replace("scorer", "sample")
     return replace(found, definition=found.definition + _RETEST, reason=reason)
 

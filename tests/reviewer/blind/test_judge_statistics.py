@@ -129,10 +129,10 @@ def test_rank_correlation_without_a_value_has_a_reason(x: list[float], reason: s
 
 
 def test_ceiling_is_the_mean_of_each_scorer_against_the_mean_of_the_others() -> None:
-    values = np.array([random_scores(seed, 24) for seed in (5, 6, 7)], float).T + np.arange(24)[:, None] / 6
+    values = np.array([random_scores(seed, 48) for seed in (5, 6, 7)], float).T + np.arange(48)[:, None] / 6
     values[3, 0] = values[5, 1] = np.nan
-    table = Scores(tuple(f"{n:02d}" for n in range(24)), SCORERS, values)
-    found = human_ceiling(table, [str(n // 2) for n in range(24)])
+    table = Scores(tuple(f"{n:02d}" for n in range(48)), SCORERS, values)
+    found = human_ceiling(table, [str(n // 2) for n in range(48)])
     expected = []
     for place in range(3):
         others = np.nanmean(np.delete(values, place, axis=1), axis=1)
@@ -140,7 +140,7 @@ def test_ceiling_is_the_mean_of_each_scorer_against_the_mean_of_the_others() -> 
         expected.append(spearmanr(values[there, place], others[there]).statistic)
     assert found.value == pytest.approx(np.mean(expected), abs=1e-12)
     assert found.detail["lowest"] == pytest.approx(min(expected), abs=1e-12)
-    assert (found.n, found.detail["scorers"], found.detail["spectra"]) == (24, 3, 12)
+    assert (found.n, found.detail["scorers"], found.detail["spectra"]) == (48, 3, 24)
     assert found.low is not None
     assert found.high is not None
     assert found.low < found.value < found.high
