@@ -110,6 +110,19 @@ SECTIONS = (
         ("-m", "tests.benchmarks.blind.preferences"),
     ),
     Section(
+        "blind-correctness",
+        "Blind scoring: score against correctness",
+        "How often the intervals of mean scores by verdict, of their difference and of the AUC hold the true value.",
+        ("-m", "tests.benchmarks.blind.correctness"),
+    ),
+    Section(
+        "blind-judges",
+        "Blind scoring: judges",
+        "How often the intervals of the ceiling, of a judge's correlation with the people and of its leniency hold the "
+        "true value.",
+        ("-m", "tests.benchmarks.blind.judges"),
+    ),
+    Section(
         "start",
         "Starting the app",
         "Over a large database, until it answers and until the first item is painted: the goal is 5 s. "
