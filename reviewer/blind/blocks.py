@@ -121,7 +121,8 @@ def _sample_blocks(plan: Plan, there: Eligible) -> tuple[list[Traces], list[str]
         short = {of: number for of, number in wanted.items() if number < plan.number}
         if short:
             found = "; ".join(f"{number} of {', '.join(of)}" for of, number in sorted(short.items()))
-            raise TooFew(" ".join((f"Found {found}, expected {plan.number} spectra of each.", *notes)))
+            expected = f"expected {plan.number} spectra of each: lower the number, or add trajectories."
+            raise TooFew(" ".join((f"Found {found}, {expected}", *notes)))
         strata = {of: blocks for of, blocks in strata.items() if of in wanted}
     sizes = {of: len(blocks) if plan.number is None else plan.number for of, blocks in strata.items()}
     return [block for of, blocks in sorted(strata.items()) for block in rng.sample(blocks, sizes[of])], notes

@@ -174,7 +174,7 @@ def _without_title(name: str, kept: bytes) -> NeutralPicture:
     try:
         with Image.open(io.BytesIO(kept)) as opened:
             image = opened.convert("RGBA")
-    except (OSError, ValueError, SyntaxError) as error:
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise PictureUnavailable(f"picture {name:.12}… is kept, but it cannot be read") from error
     replaced = replace_title(image)
     return NeutralPicture(image, "unchanged") if replaced is None else NeutralPicture(replaced, "title removed")

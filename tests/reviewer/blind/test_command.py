@@ -197,7 +197,7 @@ def test_too_few_trajectories_are_reported_with_numbers(capsys, path) -> None:
     arguments = ["draw", "--name", "n", "--scorers", *SCORERS, "--number", 7, "--sources", GPT, SPEC]
     status, out, err = run(capsys, path, *arguments)
     assert (status, err) == (1, "")
-    assert out == "nothing drawn: Found 6 of cv, expected 7 spectra of each.\n"
+    assert out == ("nothing drawn: Found 6 of cv, expected 7 spectra of each: lower the number, or add trajectories.\n")
     status, out, _ = run(capsys, path, *arguments, "--json")
     assert (status, json.loads(out)["session"]) == (1, None)
     assert printed_json(capsys, path, "list") == {"sessions": []}

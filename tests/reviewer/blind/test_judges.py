@@ -874,7 +874,7 @@ def test_a_judge_runs_on_open_and_closed_sessions_and_not_before(store) -> None:
 
 def test_a_session_of_pairs_alone_is_refused_for_a_judge_of_one_dimension(store) -> None:
     session = opened(store, mode="pairs", sources=(GPT, SPEC))
-    with serving(always()) as server, pytest.raises(NothingToJudge, match="found pairs only.*--dimension both"):
+    with serving(always()) as server, pytest.raises(NothingToJudge, match=r"found pairs only.*--dimension both"):
         run_judge(store, server, session, dimensions=("consistency",))
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import struct
+import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -141,7 +143,13 @@ def test_counts_are_those_of_the_pictures_that_are_shown() -> None:
     assert [one.state for one in shown].count("title removed") == 1
 
 
-@pytest.mark.parametrize("file", [None, b"no picture"])
+def vast_png() -> bytes:
+    """Return the head of a PNG that states a size which Pillow refuses."""
+    head = b"IHDR" + struct.pack(">IIBBBBB", 60_000, 60_000, 8, 6, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + head + struct.pack(">I", zlib.crc32(head))
+
+
+@pytest.mark.parametrize("file", [None, b"no picture", vast_png()])
 def test_a_picture_that_is_neither_kept_nor_drawn_is_an_error(file: bytes | None) -> None:
     trajectory = two_sources(1)[0].trajectory
     stored = Stored() if file is None else Stored(**{trajectory.overview: file})

@@ -309,7 +309,9 @@ def test_a_stratum_that_is_too_small_is_named_with_its_numbers() -> None:
     with pytest.raises(TooFew) as few:
         sampled(Plan("few", ("AA", "BB"), number=6, giveaways="leave out"), candidates)
     left_out = "1 trajectories reveal their authors and were left out."
-    assert str(few.value) == f"Found 5 of cc, expected 6 spectra of each. {left_out}"
+    assert str(few.value) == (
+        f"Found 5 of cc, expected 6 spectra of each: lower the number, or add trajectories. {left_out}"
+    )
     with pytest.raises(TooFew) as few:
         sampled(Plan("few", ("AA", "BB"), design="separate", number=6, giveaways="leave out"), candidates)
     assert str(few.value) == (
