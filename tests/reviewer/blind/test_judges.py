@@ -1107,7 +1107,7 @@ def test_the_rank_correlation_with_people_is_printed_once_the_session_is_closed(
 
 
 def test_the_printed_correlation_is_that_of_the_report(capsys, tmp_path) -> None:
-    with a_store(tmp_path / "annotations.db", spectra=12) as store:
+    with a_store(tmp_path / "annotations.db", spectra=24) as store:
         opened(store, each=3)
         for person in SCORERS:
             for place, token in enumerate(tokens(store, person)):

@@ -148,6 +148,7 @@ COORDINATORS: dict[str, Callable[[Store, str], Any]] = {
     "blind.sessions.candidates": lambda s, by: s.blind.sessions.candidates(by, Plan("x", SCORERS)),
     "blind.sessions.progress": lambda s, by: s.blind.sessions.progress(by, 1),
     "blind.sessions.leaks": lambda s, by: s.blind.sessions.leaks(by, 1),
+    "blind.sessions.why_withheld": lambda s, by: s.blind.sessions.why_withheld(by, s.blind.sessions.get(None, 1)),
     "blind.checks.traces": lambda s, by: s.blind.checks.traces(by, 1),
     "blind.checks.history": lambda s, by: s.blind.checks.history(by, 1),
     "blind.judging.questions": lambda s, by: s.blind.judging.questions(by, 1),
@@ -185,7 +186,7 @@ def test_only_an_active_coordinator_can(store: Store, name: str, by: str) -> Non
 def test_a_coordinator_who_scores_does_not_see_the_giveaways(store: Store) -> None:
     store.accounts.set_roles("CO", "RE", ["reviewer", "coordinator"])
     session = opened(store, items=(1, 2), each=3)
-    with pytest.raises(NotAllowed, match="You score in this session, and the leaks name the sources"):
+    with pytest.raises(NotAllowed, match="You score in this session, so the sources of its traces are hidden"):
         store.blind.sessions.leaks("RE", session.id)
     store.blind.sessions.leaks("CO", session.id)
     store.blind.sessions.close("CO", session.id, key())
