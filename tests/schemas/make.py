@@ -21,6 +21,7 @@ from PIL import Image
 
 from agent.plot import pixels_sha256
 from agent.trajectory import Drafter
+from reviewer.rules.inspection import Inspection
 from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, SignInRefused, Store, WorkTime
 from reviewer.store.sqlite.schema import APPLICATION_ID
@@ -54,6 +55,12 @@ def fill(store: Store, clock: Clock) -> None:
     desk.until(7, *TO_AUDIT, ("AU", "pass"))
     desk.until(9, ("RE", "reject"))
     _hold(store, desk, clock)
+    if hasattr(store, "inspections"):
+        store.inspections.add(
+            item_id=8,
+            inspection=Inspection("RE", z=0.0012, quality=3, issues="R", comment="Blue shift."),
+            key=uuid4().hex,
+        )
     if hasattr(store, "blind"):
         _score_blind(store, clock)
     store.accounts.deactivate("CO", "JU")
