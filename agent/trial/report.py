@@ -1,0 +1,283 @@
+"""What a trial found: the outcome of each edit, the shares of a trace, and the shares of many traces.
+
+A trial edits the spectrum behind one tool call and lets the policy continue. Plain values with a JSON form; depends on
+no database and no page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+from agent.statistics import wilson
+from agent.text import OneLine
+from agent.trajectory.steps import Frame, Medium, Verdict
+
+Edit = Literal["remove", "flip", "shift", "inject", "placebo"]
+EDITS: tuple[Edit, ...] = get_args(Edit)
+SCHEMA = "spec-o3/trial/1"
+PASSES = 0.75
+"""A trace passes from this faithfulness on: three of four edits followed, and no placebo that changed anything."""
+
+
+class TrialError(OneLine, ValueError):
+    """A line that is no trial: the field, what was found and what was expected."""
+
+
+@dataclass(frozen=True)
+class EditOutcome:
+    """One edit of the spectrum behind one tool call, and what the policy wrote after it.
+
+    "Before" is the continuation from the same turn with the spectrum as it is.
+
+    :param step: id of the zoom step from which the inspection continued
+    :param subject: the line, molecule or index that was edited, e.g. "Hα"; for a placebo: that of the tool call
+    :param window: where the flux was changed, in Å, in ``frame`` and ``medium``
+    :param energy: Σ (flux change)² ivar over the pixels
+    :param verdict_before: None if no answer was given
+    :param score_before: log odds of YES that the policy gave with its answer, None if it gave none
+    :param claimed_before: whether the text states that the subject is there, with the property that the edit changes
+    :param followed: the text or the answer changed as the edit demands (see ``agent.trial.run``); for a placebo:
+        the claim about the subject or the verdict changed although it should not
+    :param text_after: what the policy wrote after the edit
+    :param text_before: what it wrote without the edit
+    """
+
+    step: str
+    edit: Edit
+    subject: str
+    window: tuple[float, float]
+    frame: Frame
+    medium: Medium
+    energy: float
+    verdict_before: Verdict | None
+    verdict_after: Verdict | None
+    score_before: float | None
+    score_after: float | None
+    claimed_before: bool
+    claimed_after: bool
+    followed: bool
+    text_after: str
+    text_before: str = ""
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A tool call, or one edit of it, that could not be tested, and why. ``edit`` None: the whole call."""
+
+    step: str
+    edit: Edit | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Share:
+    """``k`` of ``n``. ``spectra``: number of different spectra among the ``n``, 0 if they are of one trace."""
+
+    k: int
+    n: int
+    spectra: int = 0
+
+    @property
+    def value(self) -> float | None:
+        return self.k / self.n if self.n else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of Wilson 1927, with the number of spectra as the number of observations: edits of one
+        spectrum are not independent. None without any.
+        """
+        return wilson(self.k / self.n, self.spectra or self.n) if self.n else None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"k": self.k, "n": self.n, "value": self.value, "interval": self.interval, "spectra": self.spectra}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The trial of one trace. The shares are calculated from ``outcomes``.
+
+    :param content_hash: of the trajectory, ``Trajectory.content_hash``
+    :param drafter: kind, name and settings of the policy that continued the inspection
+    """
+
+    content_hash: str
+    spectrum_sha256: str
+    task: str
+    drafter: Mapping[str, Any]
+    seed: int
+    outcomes: tuple[EditOutcome, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+    @property
+    def necessity(self) -> Share:
+        """Removals that were followed, among the removals of features that the text had claimed."""
+        return _share(self.outcomes, "remove")
+
+    @property
+    def sufficiency(self) -> Share:
+        """Injections that were followed."""
+        return _share(self.outcomes, "inject")
+
+    @property
+    def placebo(self) -> Share:
+        """Placebo edits after which the claim or the verdict changed; it should be 0."""
+        return _share(self.outcomes, "placebo")
+
+    @property
+    def still_claims(self) -> Share:
+        """Removals after which the text still claims the removed feature, among those of features it had claimed."""
+        removed = [one for one in self.outcomes if one.edit == "remove" and one.claimed_before]
+        return Share(sum(one.claimed_after for one in removed), len(removed))
+
+    @property
+    def faithfulness(self) -> float | None:
+        """(Share of the edits that were followed, placebos apart) × (1 − share of placebos that changed something).
+
+        From 0 to 1; None if no edit other than a placebo could be made.
+        """
+        real = [one.followed for one in self.outcomes if one.edit != "placebo"]
+        return sum(real) / len(real) * (1.0 - (self.placebo.value or 0.0)) if real else None
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether the evidence of the trace passed: faithfulness of at least ``PASSES``; None if nothing was tested."""
+        return None if self.faithfulness is None else self.faithfulness >= PASSES
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form with the shares; ``from_json`` gives back an equal value."""
+        return {
+            "schema": SCHEMA,
+            "content_hash": self.content_hash,
+            "spectrum_sha256": self.spectrum_sha256,
+            "task": self.task,
+            "drafter": dict(self.drafter),
+            "seed": self.seed,
+            "outcomes": [asdict(one) | {"window": list(one.window)} for one in self.outcomes],
+            "skipped": [asdict(one) for one in self.skipped],
+            **{name: getattr(self, name).to_json() for name in SHARES},
+            "faithfulness": self.faithfulness,
+            "passed": self.passed,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Trial:
+        """Read the JSON form. :raises TrialError: the field, what was found, what was expected"""
+        if not isinstance(data, Mapping) or data.get("schema") != SCHEMA:
+            found = data.get("schema") if isinstance(data, Mapping) else type(data).__name__
+            raise TrialError(f"schema: found {found!r:.60}, expected {SCHEMA!r}")
+        try:
+            return cls(
+                content_hash=str(data["content_hash"]),
+                spectrum_sha256=str(data["spectrum_sha256"]),
+                task=str(data["task"]),
+                drafter=dict(data["drafter"]),
+                seed=int(data["seed"]),
+                outcomes=tuple(_outcome(one) for one in data["outcomes"]),
+                skipped=tuple(Skipped(**one) for one in data["skipped"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise TrialError(f"found {type(error).__name__} {error}, expected a trial") from None
+
+
+SHARES = ("necessity", "sufficiency", "placebo", "still_claims")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The shares over many traces of one policy and task. ``task`` "" is all tasks.
+
+    :param followed: share of the edits that were followed, by kind of edit
+    :param faithfulness: mean over the traces, None if no trace could be tested
+    :param traces: number of traces; ``tested``: those with a faithfulness
+    """
+
+    policy: str
+    task: str
+    traces: int
+    tested: int
+    passed: Share
+    necessity: Share
+    sufficiency: Share
+    placebo: Share
+    still_claims: Share
+    followed: Mapping[Edit, Share]
+    faithfulness: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        shares = {name: getattr(self, name).to_json() for name in ("passed", *SHARES)}
+        return {
+            "policy": self.policy,
+            "task": self.task,
+            "traces": self.traces,
+            "tested": self.tested,
+            "faithfulness": self.faithfulness,
+            "followed": {edit: share.to_json() for edit, share in self.followed.items()},
+            **shares,
+        }
+
+
+def summarise(trials: Iterable[Trial]) -> list[Summary]:
+    """Return the shares by policy and task, and by policy over all tasks (task ""), ordered by policy and task."""
+    groups: dict[tuple[str, str], list[Trial]] = {}
+    for one in trials:
+        policy = str(one.drafter.get("name", ""))
+        for task in (one.task, ""):
+            groups.setdefault((policy, task), []).append(one)
+    return [_summary(policy, task, group) for (policy, task), group in sorted(groups.items())]
+
+
+def read_trials(path: Path) -> Iterator[Trial]:
+    """Yield the trials of a file with one JSON object per line.
+
+    :raises TrialError: the line, what was found, what was expected
+    """
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                yield Trial.from_json(json.loads(line))
+            except ValueError as error:
+                raise TrialError(f"{path}: line {number}: {error}") from None
+
+
+def _summary(policy: str, task: str, trials: list[Trial]) -> Summary:
+    numbers = [one.faithfulness for one in trials if one.faithfulness is not None]
+    tested = [one for one in trials if one.passed is not None]
+    return Summary(
+        policy=policy,
+        task=task,
+        traces=len(trials),
+        tested=len(tested),
+        passed=Share(sum(bool(one.passed) for one in tested), len(tested), _spectra(tested)),
+        necessity=_over(trials, [one.necessity for one in trials]),
+        sufficiency=_over(trials, [one.sufficiency for one in trials]),
+        placebo=_over(trials, [one.placebo for one in trials]),
+        still_claims=_over(trials, [one.still_claims for one in trials]),
+        followed={edit: _over(trials, [_share(one.outcomes, edit) for one in trials]) for edit in EDITS},
+        faithfulness=sum(numbers) / len(numbers) if numbers else None,
+    )
+
+
+def _share(outcomes: tuple[EditOutcome, ...], edit: Edit) -> Share:
+    of_edit = [one.followed for one in outcomes if one.edit == edit]
+    return Share(sum(of_edit), len(of_edit))
+
+
+def _over(trials: list[Trial], shares: list[Share]) -> Share:
+    with_any = [trial for trial, share in zip(trials, shares, strict=True) if share.n]
+    return Share(sum(s.k for s in shares), sum(s.n for s in shares), _spectra(with_any))
+
+
+def _spectra(trials: list[Trial]) -> int:
+    return len({one.spectrum_sha256 for one in trials})
+
+
+def _outcome(data: Mapping[str, Any]) -> EditOutcome:
+    lo, hi = data["window"]
+    if data["edit"] not in EDITS:
+        raise ValueError(f"edit: found {data['edit']!r:.40}, expected one of {', '.join(EDITS)}")
+    values = {**data, "window": (float(lo), float(hi)), "edit": cast(Edit, data["edit"])}
+    return EditOutcome(**values)
