@@ -230,20 +230,15 @@ def consensus(
     limits = limits or Limits()
     verdicts = [_verdict(trajectory) for trajectory in trajectories]
     yes, no = verdicts.count("YES"), verdicts.count("NO")
-    leaning: Verdict | None = None if yes == no else "YES" if yes > no else "NO"
+    leaning = _leaning(verdicts)
     snr = typical_snr(spectrum)
     thin = _too_small(verdicts, leaning, limits)
-    blind = None if thin else _without_data(trajectories, verdicts, leaning, spectrum, limits)
+    undecided = thin or leaning is None
+    blind = None if undecided else _without_data(trajectories, verdicts, leaning, spectrum, limits)
     score = mean_score(trajectories)
-    close = None if thin else _close(score, leaning, limits)
-    quality = (
-        _no_answer(trajectories, leaning),
-        _noisy(snr, spectrum, limits),
-        _coarse(spectrum),
-        *_uncovered(spectrum, task, limits),
-    )
-    all_reasons = (thin, blind, close, *quality)
-    reasons = tuple(reason for reason in all_reasons if reason)
+    close = None if undecided else _close(score, leaning, limits)
+    voted = tuple(reason for reason in (thin, blind, close) if reason)
+    reasons = (*voted, *data_reasons(trajectories, spectrum, task, limits))
     ways = paths(trajectories)
     return Consensus(
         samples=len(trajectories),
@@ -259,6 +254,26 @@ def consensus(
         parts_at=parts_at(ways),
         paths=ways,
     )
+
+
+def data_reasons(
+    trajectories: Sequence[Trajectory], spectrum: Spectrum, task: Task, limits: Limits | None = None
+) -> tuple[str, ...]:
+    """Return why the data, or the lack of an answer, leave a spectrum to a person, whatever the answers are.
+
+    These are the reasons of ``Limits`` about no answer, "cannot tell", S/N, sampling and coverage; those about the
+    majority, the margin and zooms without data are left out.
+    """
+    limits = limits or Limits()
+    verdicts = [_verdict(trajectory) for trajectory in trajectories]
+    found = (
+        _unanswered(verdicts),
+        _cannot_tell(trajectories, _leaning(verdicts)),
+        _noisy(typical_snr(spectrum), spectrum, limits),
+        _coarse(spectrum),
+        *_uncovered(spectrum, task, limits),
+    )
+    return tuple(reason for reason in found if reason)
 
 
 def to_json(found: Consensus) -> dict[str, Any]:
@@ -305,11 +320,25 @@ def _verdict(trajectory: Trajectory) -> Verdict | None:
     return None if trajectory.answer is None else trajectory.answer.verdict
 
 
+def _leaning(verdicts: Sequence[Verdict | None]) -> Verdict | None:
+    """Return the most frequent answer, None in a tie."""
+    yes, no = verdicts.count("YES"), verdicts.count("NO")
+    return None if yes == no else "YES" if yes > no else "NO"
+
+
+def _unanswered(verdicts: Sequence[Verdict | None]) -> str | None:
+    """Return a reason if no sample answered."""
+    if any(verdicts):
+        return None
+    return f"No answer from {_samples(len(verdicts))}." if verdicts else "There are no samples."
+
+
 def _too_small(verdicts: Sequence[Verdict | None], leaning: Verdict | None, limits: Limits) -> str | None:
+    """Return a reason if the samples that answered are split, or too few of all samples agree."""
     samples = len(verdicts)
     yes, no = verdicts.count("YES"), verdicts.count("NO")
     if not yes + no:
-        return f"No answer from {_samples(samples)}." if samples else "There are no samples."
+        return None
     silent = f", {samples - yes - no} without an answer" if samples > yes + no else ""
     if leaning is None:
         return f"The samples are split: {yes} YES, {no} NO{silent}."
@@ -323,7 +352,7 @@ def _too_small(verdicts: Sequence[Verdict | None], leaning: Verdict | None, limi
     return None
 
 
-def _no_answer(trajectories: Sequence[Trajectory], leaning: Verdict | None) -> str | None:
+def _cannot_tell(trajectories: Sequence[Trajectory], leaning: Verdict | None) -> str | None:
     """Return a reason if a sample that agrees with the majority was marked: the data allow no answer."""
     marked = [t.cannot_tell for t in trajectories if t.cannot_tell and _verdict(t) == leaning]
     return f"The policy cannot tell: {marked[0]}." if marked else None
@@ -349,6 +378,22 @@ def _coarse(spectrum: Spectrum) -> str | None:
 def _uncovered(spectrum: Spectrum, task: Task, limits: Limits) -> list[str]:
     """Return a sentence for each span that a primary feature needs and that has too little data."""
     at_rest = rest(spectrum)
+    sentences = []
+    for span, (names, covered) in _primary(spectrum, task).items():
+        if covered == 0.0 or covered < limits.coverage - _ROUNDING:
+            where = f"{100 * covered:.0f} % of {shown(span)} (rest frame, {at_rest.medium}) has data"
+            sentences.append(f"{' and '.join(names)}: {where}; expected {100 * limits.coverage:.0f} %.")
+    return sentences
+
+
+def least_coverage(spectrum: Spectrum, task: Task) -> float:
+    """Return the least share of a primary feature's span that holds data, 0 to 1; 1 for a task without any."""
+    return min((covered for _, covered in _primary(spectrum, task).values()), default=1.0)
+
+
+def _primary(spectrum: Spectrum, task: Task) -> dict[Window, tuple[tuple[str, ...], float]]:
+    """Return the spans that the primary features need: names of the features, and share of the span with data."""
+    at_rest = rest(spectrum)
     by_span: dict[Window, dict[str, None]] = {}
     for feature in (f.in_medium(at_rest.medium) for f in task.features if f.role == "primary"):
         root = task.root(feature).in_medium(at_rest.medium)
@@ -356,13 +401,7 @@ def _uncovered(spectrum: Spectrum, task: Task, limits: Limits) -> list[str]:
         names[root.name] = None
         if feature.span == root.span:
             names[feature.name] = None
-    sentences = []
-    for span, names in by_span.items():
-        covered = coverage(at_rest, span)
-        if covered == 0.0 or covered < limits.coverage - _ROUNDING:
-            where = f"{100 * covered:.0f} % of {shown(span)} (rest frame, {at_rest.medium}) has data"
-            sentences.append(f"{' and '.join(names)}: {where}; expected {100 * limits.coverage:.0f} %.")
-    return sentences
+    return {span: (tuple(names), coverage(at_rest, span)) for span, names in by_span.items()}
 
 
 def _without_data(
