@@ -163,6 +163,50 @@ interface Inspection {
   comment: string
 }
 
+/** `k` of `n`. */
+interface Share {
+  k: number
+  n: number
+}
+
+/** One edit of the spectrum behind a tool call; `agent.trial.report.EditOutcome` describes it. */
+interface TrialOutcome {
+  /** place in the stored trial, which names the picture */
+  number: number
+  step: string
+  edit: 'remove' | 'flip' | 'shift' | 'inject' | 'placebo'
+  subject: string
+  window: [number, number]
+  frame: Frame
+  medium: Medium
+  energy: number
+  verdict_before: string | null
+  verdict_after: string | null
+  score_before: number | null
+  score_after: number | null
+  claimed_before: boolean
+  claimed_after: boolean
+  followed: boolean
+  text_after: string
+  text_before: string
+}
+
+/** Evidence on trial; only `of_this_version` where another version was tried. */
+interface Trial {
+  of_this_version: boolean
+  /** names it in the addresses of its pictures */
+  key: string
+  drafter: { kind: string; name: string }
+  seed: number
+  outcomes: TrialOutcome[]
+  skipped: { step: string; edit: string | null; reason: string }[]
+  necessity: Share
+  sufficiency: Share
+  placebo: Share
+  still_claims: Share
+  passed: boolean | null
+}
+
 /** An item as `GET /api/item/<id>` sends it. */
 interface Item {
   id: number
@@ -191,6 +235,7 @@ interface Item {
   }
   may: { edit: string | null; verbs: { verb: string; label: string; refusal: string | null }[]; undo: boolean }
   marks: { mine: Record<string, Mark>; others: { person: string; step: string; mark: string; note: string }[] }
+  trial: Trial | null
   /** what is to be changed, of an item that was returned */
   request: { person: string; comment: string; at: string } | null
   inspection: {

@@ -124,6 +124,9 @@ export class ItemView {
       hidden: item.hidden,
       faults: trajectory.faults,
       meta: current.spectrum?.meta,
+      trial: item.trial,
+      tried: trajectory.steps,
+      editedURL: ({ number }) => `/api/item/${item.id}/trial/${item.trial?.key}/${number}`,
     })
     if (marks.others.length) this.tracePane.prepend(this.#marksByOthers(marks.others))
     if (item.request) this.tracePane.prepend(requestBanner(item.request))

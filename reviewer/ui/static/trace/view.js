@@ -5,6 +5,7 @@ import { cap, fill, h, part } from '../common/dom.js'
 import { isComposing } from '../common/keys.js'
 import { diffWords } from './steps.js'
 import { marked, spanList, spansOf, staleIn, textOf } from './statements.js'
+import { trialLine } from './trial.js'
 import { drawZoom, hintList, showEdges } from './zoom_card.js'
 
 export const MARKS = [
@@ -51,6 +52,9 @@ export const MARKS = [
  * @property {string | null} [overviewURL]
  * @property {(step: Step) => string | null} [pictureURL]
  * @property {any} [meta] of the spectrum: whether its medium is assumed
+ * @property {Trial | null} [trial] the evidence on trial
+ * @property {Step[]} [tried] the steps of the version that was tried; undefined: `steps`
+ * @property {(outcome: TrialOutcome) => string | null} [editedURL] of the picture of the edited window
  */
 
 /** What the number on an answer is. */
@@ -127,6 +131,7 @@ export class TraceView {
     this.growing.clear()
     fill(
       this.root,
+      trialLine(state.trial),
       state.overviewURL && this.#overview(state.overviewURL),
       state.faults?.length ? h('p.note.look', {}, `Repaired while reading: ${state.faults.join('; ')}`) : null,
       state.steps.map((step, index) => this.#card(step, index + 1)),

@@ -6,6 +6,7 @@ import { mediumText, parseNumber } from '../common/format.js'
 import { isComposing } from '../common/keys.js'
 import { spansOf, staleIn, textOf } from './statements.js'
 import { stepText, windowOf } from './steps.js'
+import { trialChips } from './trial.js'
 
 /** A wavelength in Å with at most two decimals. */
 const angstrom = (x) => String(Math.round(x * 100) / 100)
@@ -90,6 +91,7 @@ export function drawZoom(card, step, trace) {
         h('ul.hints', {}, hintList(step, state)),
       ),
     ),
+    trialChips(step, state, on.onPicture),
   )
   const focused = document.activeElement
   const typing = focused instanceof HTMLInputElement && body.contains(focused) ? focused : null

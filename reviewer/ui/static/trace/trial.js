@@ -1,0 +1,170 @@
+// Evidence on trial, next to the trace: the spectrum was edited behind a tool call and the policy continued from there.
+// One chip per edit on the card of its zoom, with the numbers one tap away; one line with the counts above the trace.
+
+import { fill, h } from '../common/dom.js'
+import { mediumText, number, significant } from '../common/format.js'
+import { sheetOf } from '../common/popover.js'
+
+/** What each edit did to the spectrum, and what was expected of the policy. */
+const DEFINITIONS = {
+  remove:
+    'Before this zoom was shown, the feature was removed from the spectrum: its pixels became continuum with the ' +
+    'noise of the errors. A policy that reads the spectrum no longer claims it.',
+  flip:
+    'Before this zoom was shown, the feature was mirrored about the continuum: emission became absorption, or the ' +
+    'reverse. A policy that reads the spectrum no longer claims it as it was.',
+  shift:
+    'Before this zoom was shown, the feature was moved along the wavelength axis by more than its error. A policy ' +
+    'that reads the spectrum writes the new place, or no longer claims the feature.',
+  inject:
+    'Before this zoom was shown, the feature was added to the spectrum. A policy that reads the spectrum claims it.',
+  placebo:
+    'Before this zoom was shown, the spectrum was changed by the same energy at a place without this feature. The ' +
+    'claim and the answer should stay as they were.',
+}
+
+const DONE = { remove: 'removed', flip: 'flipped', shift: 'shifted', inject: 'added' }
+
+/**
+ * The words and the tone of an edit: whether the policy wrote what the edited spectrum demands.
+ * @param {TrialOutcome} outcome @returns {{text: string, tone: 'good' | 'bad'}}
+ */
+export function chipOf({
+  edit,
+  subject,
+  claimed_after: claimed,
+  followed,
+  verdict_before: before,
+  verdict_after: after,
+}) {
+  if (edit === 'placebo') {
+    const changed = before === after ? 'the claim changed' : `the answer changed to ${after ?? 'none'}`
+    return { tone: followed ? 'bad' : 'good', text: `edit elsewhere: ${followed ? changed : 'no change'}` }
+  }
+  const result = {
+    remove: followed
+      ? claimed
+        ? 'the answer changed'
+        : 'the claim was dropped'
+      : claimed
+        ? 'still claimed'
+        : 'no change',
+    flip: followed ? 'the text followed' : claimed ? 'still claimed as before' : 'no change',
+    shift: followed ? 'the text followed' : 'the text did not follow',
+    inject: followed ? 'the text followed' : 'not claimed',
+  }[edit]
+  return { tone: followed ? 'good' : 'bad', text: `${subject} ${DONE[edit]}: ${result}` }
+}
+
+/**
+ * The chips of a zoom's card; null where its window is not the one that was tried.
+ * @param {Step} step @param {import('./view.js').TraceState} state @param {(url: string) => void} onPicture
+ */
+export function trialChips(step, { trial, tried, ...state }, onPicture) {
+  if (!trial?.of_this_version) return null
+  const before = tried?.find((one) => one.id === step.id)
+  if (before && JSON.stringify(before.arguments) !== JSON.stringify(step.arguments)) return null
+  const outcomes = trial.outcomes.filter((outcome) => outcome.step === step.id)
+  const skipped = trial.skipped.filter((one) => one.step === step.id && one.edit === null)
+  if (!outcomes.length && !skipped.length) return null
+  return h(
+    'ul.trials',
+    { 'aria-label': 'Evidence on trial' },
+    outcomes.map((outcome) => h('li', {}, chip(outcome, step, state, onPicture))),
+    skipped.map(({ reason }) => h('li.skipped', {}, `Not put on trial: ${reason}`)),
+  )
+}
+
+function chip(outcome, step, state, onPicture) {
+  const { text, tone } = chipOf(outcome)
+  const button = h(
+    `button.trial.${tone}`,
+    { type: 'button', title: `${DEFINITIONS[outcome.edit]}\nClick for the numbers and what the policy wrote.` },
+    h('span', { 'aria-hidden': 'true' }, tone === 'good' ? '✓ ' : '✗ '),
+    text,
+  )
+  return [button, sheetOf(button, 'div.trial-sheet', text, () => details(outcome, text, step, state, onPicture))]
+}
+
+/** The line above the trace; null without a trial. @param {Trial | null | undefined} trial */
+export function trialLine(trial) {
+  if (!trial) return null
+  const name = h('strong', {}, 'Evidence on trial: ')
+  if (!trial.of_this_version) {
+    const text = 'an earlier version of this trace was tried. It was edited since, so the result is not shown here.'
+    return h('p.note.trial-line', { role: 'note' }, name, text)
+  }
+  const tone = trial.passed === null ? '' : trial.passed ? '.good' : '.bad'
+  const { name: policy, kind } = trial.drafter
+  const title = `Policy that continued the inspection: ${policy || kind}; random seed ${trial.seed}`
+  return h(`p.note.trial-line${tone}`, { role: 'note', title }, name, countsOf(trial))
+}
+
+/** The counts of a trial in words, or why nothing could be tested. @param {Trial} trial */
+export function countsOf({ passed, necessity, sufficiency, placebo, still_claims: still, skipped }) {
+  if (passed === null) {
+    const reasons = [...new Set(skipped.map(({ reason }) => reason.replace(/\.$/, '')))]
+    return `nothing could be tested${reasons.length ? `: ${reasons.join('; ')}` : ''}.`
+  }
+  /** @param {Share} share @param {string} one @param {string} many @param {string} rest */
+  const share = ({ k, n }, one, many, rest) => n > 0 && `${k} of ${n} ${n === 1 ? one : many} ${rest}`
+  const counts = [
+    share(necessity, 'removal', 'removals', 'followed'),
+    share(sufficiency, 'added feature', 'added features', 'followed'),
+    share(placebo, 'placebo edit', 'placebo edits', 'changed the claim or the answer'),
+    still.k > 0 && share(still, 'removed feature', 'removed features', 'still claimed'),
+  ].filter(Boolean)
+  return `${counts.join(', ')}. ${passed ? 'Passed.' : 'Not passed.'}`
+}
+
+/** What an edit was, its numbers, and what the policy wrote. */
+function details(outcome, text, step, state, onPicture) {
+  const { window, frame, medium, energy, edit } = outcome
+  const edges = window.map((x) => number(x, 1, { group: false })).join(' – ')
+  const claim = (claimed) => (claimed ? 'claimed' : 'not claimed')
+  const scored = outcome.score_before !== null || outcome.score_after !== null
+  const odds = (/** @type {number | null} */ value) => (value === null ? 'none' : number(value, 1, { sign: true }))
+  const rows = [
+    ['Edited', `${edges} Å, ${frame}, ${mediumText({ medium, meta: state.meta })}`],
+    ['Energy', `${significant(energy)} (squared change of the flux in units of its error, summed over the pixels)`],
+    [outcome.subject, change(outcome.claimed_before, outcome.claimed_after, claim)],
+    ['Answer', change(outcome.verdict_before, outcome.verdict_after, (verdict) => verdict ?? 'none')],
+    ...(scored ? [['Log odds of YES', change(outcome.score_before, outcome.score_after, odds)]] : []),
+  ]
+  return [
+    h('strong', {}, text),
+    h('p', {}, DEFINITIONS[edit]),
+    h(
+      'dl',
+      {},
+      rows.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]),
+    ),
+    written('What the policy wrote after the edit', outcome.text_after),
+    outcome.text_before && h('details', {}, h('summary', {}, 'Without the edit'), written('', outcome.text_before)),
+    pictures(outcome, step, state, onPicture),
+  ]
+}
+
+const written = (title, text) => [
+  title && h('p.muted', {}, title),
+  h('blockquote', { tabIndex: 0, 'aria-label': title || 'Text' }, text.trim() || 'nothing'),
+]
+
+/** The edited window next to the original one; drawn by the server only on request. */
+function pictures(outcome, step, state, onPicture) {
+  const edited = state.editedURL?.(outcome)
+  const original = step.picture && state.pictureURL?.(step)
+  if (!edited || !original) return null
+  const figure = (url, caption) => {
+    const onError = () => fill(frame, h('p.refused', {}, 'This picture could not be drawn.'))
+    const frame = h('div.frame', {}, h('img', { src: url, alt: caption, onClick: () => onPicture(url), onError }))
+    return h('figure', {}, frame, h('figcaption', {}, caption))
+  }
+  const place = h('div.pair')
+  const onClick = () => fill(place, figure(original, 'Original window'), figure(edited, 'Edited window'))
+  fill(place, h('button.show', { type: 'button', onClick }, 'Show the edited window'))
+  return place
+}
+
+const change = (before, after, words) =>
+  words(before) === words(after) ? `${words(after)}, unchanged` : `${words(before)} → ${words(after)}`
