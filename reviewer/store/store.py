@@ -26,6 +26,7 @@ from reviewer.store.sqlite.database import BUSY_SECONDS, DAMAGE, Clock, Clocks, 
 from reviewer.store.sqlite.migrations import migrate
 from reviewer.store.sqlite.schema import MIGRATIONS, Migration
 from reviewer.store.statistics import Statistics
+from reviewer.store.trust import Trust
 from reviewer.store.upkeep import Upkeep
 from reviewer.store.withdrawals import Withdrawals
 
@@ -61,6 +62,7 @@ class Store:
         self.marks = Marks(self.database)
         self.inspections = Inspections(self.database)
         self.statistics = Statistics(self.database)
+        self.trust = Trust(self.database)
         self.blind = BlindSessions(self.database)
         self.upkeep = Upkeep(self.database, history, self.log)
 

@@ -119,6 +119,8 @@ BOUND: Mapping[str, Bound] = {
     "marks": Bound("id", _columns("id key item version step person mark note at")),
     "verdicts": Bound("id", _columns("id item version person verdict at")),
     "inspections": Bound("id", _columns("id key item person z quality issues spectype comment at")),
+    "showings": Bound("id", _columns("id key item person arm probability plan at"), long=frozenset({"plan"})),
+    "trials": Bound("id", _columns("id key item version passed person at result"), long=frozenset({"result"})),
     "exports": Bound("id", _columns("id name person manifest at"), long=frozenset({"manifest"})),
     "blind_sessions": Bound("id", _columns("id key name plan questions notes person at")),
     "blind_assignments": Bound(

@@ -447,10 +447,65 @@ def inspections(db: Transaction) -> None:
     db.executescript(_refuse_changes("inspections"))
 
 
+_TRUST = """
+-- Derived: replaced whenever P(YES) is measured again.
+CREATE TABLE score_models (
+    sha256 TEXT NOT NULL,
+    task TEXT NOT NULL,
+    at TEXT NOT NULL,
+    model TEXT NOT NULL CHECK (json_valid(model)),
+    PRIMARY KEY (sha256, task)
+) WITHOUT ROWID;
+CREATE TABLE scores (
+    item INTEGER PRIMARY KEY REFERENCES items (id),
+    p_yes REAL NOT NULL CHECK (p_yes BETWEEN 0 AND 1),
+    -- Why no certificate covers the item; without reasons it can be ordered by value of information.
+    reasons TEXT NOT NULL CHECK (json_valid(reasons)),
+    features TEXT NOT NULL CHECK (json_valid(features)),
+    model TEXT NOT NULL,
+    at TEXT NOT NULL
+);
+-- Facts: the items that the queue chose by value of information, each with the probability of its choice.
+CREATE TABLE showings (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    item INTEGER NOT NULL REFERENCES items (id),
+    person TEXT NOT NULL REFERENCES people (initials),
+    arm TEXT NOT NULL CHECK (arm IN ('random', 'value')),
+    probability REAL NOT NULL CHECK (probability > 0 AND probability <= 1),
+    plan TEXT NOT NULL CHECK (json_valid(plan)),
+    at TEXT NOT NULL
+);
+CREATE INDEX showings_by_item ON showings (item, id, at);
+-- Facts: what a drafter wrote after edits of the spectrum. passed is NULL where nothing could be tested.
+CREATE TABLE trials (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    item INTEGER NOT NULL REFERENCES items (id),
+    version INTEGER NOT NULL REFERENCES versions (id),
+    passed INTEGER CHECK (passed IN (0, 1)),
+    person TEXT REFERENCES people (initials),
+    at TEXT NOT NULL,
+    result TEXT NOT NULL CHECK (json_valid(result))
+);
+CREATE INDEX trials_by_item ON trials (item, id, passed);
+"""
+
+TRUST_FACTS = ("showings", "trials")
+
+
+def trust(db: Transaction) -> None:
+    """Add P(YES) of items, the showings of the ordered queue, and the trials of evidence."""
+    db.executescript(_TRUST)
+    for table in TRUST_FACTS:
+        db.executescript(_refuse_changes(table))
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, "first schema", first_schema),
     Migration(2, "blind sessions", blind_sessions),
     Migration(3, "audit log", audit_log),
     Migration(4, "work times", work_times),
     Migration(5, "inspections", inspections),
+    Migration(6, "trust", trust),
 )

@@ -23,7 +23,18 @@ from reviewer.blind.plan import Plan
 from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.rules.inspection import Inspection
 from reviewer.rules.workflow import Rules
-from reviewer.store import Draft, Entry, Head, LeaseLost, Selection, SignInRefused, Store, StoreError
+from reviewer.store import (
+    Draft,
+    Entry,
+    Head,
+    LeaseLost,
+    ScoreRow,
+    Selection,
+    SignInRefused,
+    Store,
+    StoreError,
+    TrialRow,
+)
 from reviewer.store.accounts import MAX_PER_PERSON_AND_ORIGIN
 from reviewer.store.audit.chain import BEFORE_THE_FIRST, BOUND
 from reviewer.store.sqlite.database import Clocks, helpers
@@ -209,6 +220,14 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
         "preferred blind",
     ),
     "blind.judging.record": (judge, "judged blind"),
+    "trust.record_scores": (
+        lambda s: s.trust.record_scores("CO", "cv", {}, [ScoreRow(1, 0.5, {})]),
+        "scores recorded",
+    ),
+    "trust.record_trials": (
+        lambda s: s.trust.record_trials("CO", [TrialRow(s.items.get(1).version.content_hash, True, {})]),
+        "trials recorded",
+    ),
     "log.note": (lambda s: s.log.note("CO", "backup made", "a.db", bytes=3), "backup made"),
     # Not logged: leases and unsent text are private; spectra and pictures are bound by their hashes.
     "leases.take": (lambda s: s.leases.take("RE", 2), None),

@@ -21,7 +21,17 @@ from agent.spectrum import Exposure, Spectrum, SpectrumError, read, read_all
 from reviewer.blind.plan import Plan
 from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.rules.workflow import Rules
-from reviewer.store import WITHHELD, Draft, NotAllowed, NotFound, Selection, SignInRefused, Store
+from reviewer.store import (
+    WITHHELD,
+    Draft,
+    NotAllowed,
+    NotFound,
+    ScoreRow,
+    Selection,
+    SignInRefused,
+    Store,
+    TrialRow,
+)
 from reviewer.store.blind.scoring import refuse_withheld
 from reviewer.store.spectra import pack, pack_mask, unpack, unpack_mask
 from tests.support.blind_campaign import SCORERS, a_store, drawn, key, opened
@@ -47,6 +57,10 @@ def store(made: Path, tmp_path: Path) -> Iterator[Store]:
 
 def version(store: Store, item: int) -> int:
     return store.items.get(item).version.id
+
+
+def content_hash(store: Store, item: int) -> str:
+    return store.items.get(item).version.content_hash
 
 
 def changed(store: Store, item: int) -> Any:
@@ -157,6 +171,8 @@ COORDINATORS: dict[str, Callable[[Store, str], Any]] = {
     "blind.judging.settings": lambda s, by: s.blind.judging.settings(by, 1, "judge"),
     "blind.results.of_session": lambda s, by: s.blind.results.of_session(by, 1),
     "blind.results.report_material": lambda s, by: s.blind.results.report_material(by, 1),
+    "trust.record_scores": lambda s, by: s.trust.record_scores(by, "cv", {}, [ScoreRow(11, 0.5, {})]),
+    "trust.record_trials": lambda s, by: s.trust.record_trials(by, [TrialRow(content_hash(s, 11), True, {})]),
     "withdrawals.withdraw": lambda s, by: s.withdrawals.withdraw(by, Selection(first=11)),
     "withdrawals.restore": lambda s, by: s.withdrawals.restore(by, Selection(first=11)),
 }

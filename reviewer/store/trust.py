@@ -1,0 +1,322 @@
+"""P(YES) of items, the votes of people, the showings of the ordered queue, and trials of evidence."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Any, TypeVar
+
+from agent.trajectory import Trajectory, Verdict
+from reviewer.store.accounts import require_coordinator
+from reviewer.store.audit.chain import canonical, sha256_of
+from reviewer.store.errors import NotFound, StoreError
+from reviewer.store.sqlite.database import Database, Transaction, stamp
+from reviewer.store.trust_values import Scored, ScoreRow, Showing, StoredCase, StoredTrial, TrialRow, TrialsAdded, Vote
+
+_CASES = """
+SELECT s.item, i.spectrum, i.drafter_kind, i.drafter_name, s.survey, s.snr, s.simulated, s.batch, s.state, i.label,
+       s.version, s.decided_at, c.p_yes, c.model, c.features, c.reasons, w.plan, w.probability
+FROM standings s JOIN items i ON i.id = s.item
+LEFT JOIN scores c ON c.item = s.item
+LEFT JOIN showings w ON s.decided_at IS NOT NULL
+    AND w.id = (SELECT max(id) FROM showings WHERE item = s.item AND at <= s.decided_at)
+WHERE s.task = :task AND s.state <> 'withdrawn' AND (:batch IS NULL OR s.batch = :batch)
+ORDER BY s.item
+"""
+
+# The verdict of the last answer; nearly always that is the last step.
+_VERDICTS = """
+SELECT id, CASE json_extract(body, '$.steps[#-1].kind')
+    WHEN 'answer' THEN json_extract(body, '$.steps[#-1].verdict')
+    ELSE (
+        SELECT json_extract(value, '$.verdict') FROM json_each(body, '$.steps')
+        WHERE json_extract(value, '$.kind') = 'answer' ORDER BY key DESC LIMIT 1
+    ) END
+FROM versions WHERE id IN (SELECT value FROM json_each(?))
+"""
+
+_DECISIONS = """
+SELECT d.item, i.spectrum, d.person, d.verb, d.version, d.at
+FROM decisions d JOIN items i ON i.id = d.item JOIN standings s ON s.item = d.item
+WHERE s.task = :task AND s.state <> 'withdrawn'
+    AND (d.verb IN ('approve', 'pass') OR (d.verb = 'reject' AND d.reason = 'wrong_class'))
+    AND NOT EXISTS (SELECT 1 FROM decisions u WHERE u.withdraws = d.id)
+ORDER BY d.id
+"""
+_OWN = """
+SELECT v.item, i.spectrum, v.person, v.verdict, v.at
+FROM verdicts v JOIN items i ON i.id = v.item JOIN standings s ON s.item = v.item
+WHERE s.task = :task AND s.state <> 'withdrawn'
+ORDER BY v.id
+"""
+
+_SCORE = """
+INSERT INTO scores (item, p_yes, features, reasons, model, at)
+SELECT id, :p_yes, :features, :reasons, :model, :at FROM items WHERE id = :item AND task = :task
+ON CONFLICT (item) DO UPDATE SET
+    p_yes = excluded.p_yes, features = excluded.features, reasons = excluded.reasons, model = excluded.model,
+    at = excluded.at
+"""
+
+_SCORES_AT_A_TIME = 5000
+# Seconds between two transactions: SQLite checks ten times per second whether a lock is free.
+_PAUSE = 0.12
+_READ_AT_A_TIME = 200
+_TRIALS_AT_A_TIME = 2000
+
+
+class Trust:
+    """Scores (derived), showings and trials (facts), and the verdicts of people."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._verdicts: dict[int, Verdict | None] = {}
+        """Verdicts of versions, which never change."""
+
+    def cases(self, task: str, batch: str | None = None) -> list[StoredCase]:
+        """Return every item of a task, or of one batch of it, that is not withdrawn, in order of item."""
+        with self._database.read() as db:
+            rows = db.execute(_CASES, {"task": task, "batch": batch}).fetchall()
+            verdicts = self._verdicts_of(db, [row["version"] for row in rows if row["state"] == "approved"])
+        plan_of = cache(json.loads)
+        return [
+            StoredCase(
+                item=row["item"],
+                spectrum_sha256=row["spectrum"],
+                drafter_kind=row["drafter_kind"],
+                drafter_name=row["drafter_name"],
+                survey=row["survey"],
+                snr=row["snr"],
+                simulated=bool(row["simulated"]),
+                batch=row["batch"],
+                state=row["state"],
+                label=row["label"],
+                approved=verdicts.get(row["version"]) if row["state"] == "approved" else None,
+                decided_at=None if row["decided_at"] is None else datetime.fromisoformat(row["decided_at"]),
+                p_yes=row["p_yes"],
+                model=row["model"],
+                features=None if row["features"] is None else json.loads(row["features"]),
+                reasons=() if row["reasons"] in (None, "[]") else tuple(json.loads(row["reasons"])),
+                plan=None if row["plan"] is None else plan_of(row["plan"]),
+                probability=row["probability"],
+            )
+            for row in rows
+        ]
+
+    def trajectories(self, items: Sequence[int]) -> Iterator[tuple[int, Trajectory]]:
+        """Yield each item with its first version, which is what the drafter wrote, in the given order."""
+        for some in _chunks(items, _READ_AT_A_TIME):
+            with self._database.read() as db:
+                found = dict(
+                    db.execute(
+                        "SELECT item, body FROM versions WHERE number = 1 AND item IN (SELECT value FROM json_each(?))",
+                        (json.dumps(some),),
+                    ).fetchall()
+                )
+            yield from ((item, Trajectory.from_json(json.loads(found[item]))) for item in some if item in found)
+
+    def votes(self, task: str) -> list[Vote]:
+        """Return what people said about the objects of a task, oldest first: the latest decision and the latest own
+        verdict of each person on each item.
+
+        To approve or pass a version is to give its verdict; to reject it for a wrong class, the opposite one. Other
+        rejections and "cannot tell" say nothing about the object.
+        """
+        with self._database.read() as db:
+            decided = db.execute(_DECISIONS, {"task": task}).fetchall()
+            own = db.execute(_OWN, {"task": task}).fetchall()
+            verdicts = self._verdicts_of(db, [row["version"] for row in decided])
+        latest: dict[tuple[str, int, str], Vote] = {}
+        for row in decided:
+            of_version = verdicts.get(row["version"])
+            if of_version is None:
+                continue
+            wrong = row["verb"] == "reject"
+            verdict = _OPPOSITE[of_version] if wrong else of_version
+            at = datetime.fromisoformat(row["at"])
+            vote = Vote(row["item"], row["spectrum"], row["person"], verdict, at, "decision")
+            latest[vote.kind, vote.item, vote.person] = vote
+        for row in own:
+            latest.pop(("own verdict", row["item"], row["person"]), None)
+            if row["verdict"] in _OPPOSITE:
+                at = datetime.fromisoformat(row["at"])
+                vote = Vote(row["item"], row["spectrum"], row["person"], row["verdict"], at, "own verdict")
+                latest[vote.kind, vote.item, vote.person] = vote
+        return sorted(latest.values(), key=lambda vote: vote.at)
+
+    def _verdicts_of(self, db: Transaction, versions: Iterable[int]) -> Mapping[int, Verdict | None]:
+        missing = [version for version in versions if version not in self._verdicts]
+        for some in _chunks(missing, _READ_AT_A_TIME):
+            for version, verdict in db.execute(_VERDICTS, (json.dumps(some),)):
+                self._verdicts[version] = verdict if verdict in _OPPOSITE else None
+        return self._verdicts
+
+    def record_scores(
+        self, by: str | None, task: str, model: Mapping[str, Any], rows: Iterable[ScoreRow], pause: float = _PAUSE
+    ) -> int:
+        """Replace the scores of these items and return their number.
+
+        Every five thousand rows are one transaction; between two of them other people can save. If a later one fails,
+        the earlier ones stay, each with the model that made it.
+
+        :param by: a coordinator; None only for the owner of the file
+        :param model: JSON form of ``agent.trust.score.ScoreModel``
+        :param pause: seconds between two transactions
+        :raises NotAllowed: ``by`` is no coordinator
+        :raises NotFound: the task has no such item
+        :raises StoreError: P(YES) of a row is not from 0 to 1
+        """
+        text = canonical(dict(model)).decode()
+        sha256 = sha256_of(text)
+        count = 0
+        for some in _chunks(list(rows), _SCORES_AT_A_TIME) or [[]]:
+            values = [_score_values(row) | {"model": sha256, "task": task} for row in some]
+            if count:
+                time.sleep(pause)
+            with self._database.write() as db:
+                require_coordinator(db, by)
+                at = stamp(self._database.now())
+                db.execute(
+                    "INSERT INTO score_models (sha256, task, model, at) VALUES (?, ?, ?, ?) "
+                    "ON CONFLICT (sha256, task) DO UPDATE SET at = excluded.at",
+                    (sha256, task, text, at),
+                )
+                written = db.conn.executemany(_SCORE, [row | {"at": at} for row in values]).rowcount
+                if written != len(values):
+                    raise NotFound(
+                        f"Found {written} of {len(values)} items in the task {task!r:.60}; nothing of these "
+                        "was saved. Score the items of one task at a time."
+                    )
+                details = {"count": written, "model": sha256}
+                self._database.log(db, by, "scores recorded", task, details)
+            count += len(values)
+        return count
+
+    def scored(self, task: str) -> Scored | None:
+        """Return the latest score model of a task; None if no item of the task was ever scored."""
+        with self._database.read() as db:
+            row = db.execute("SELECT * FROM score_models WHERE task = ? ORDER BY at DESC LIMIT 1", (task,)).fetchone()
+            if row is None:
+                return None
+            (items,) = db.execute(
+                "SELECT count(*) FROM scores c JOIN standings s ON s.item = c.item "
+                "WHERE s.task = ? AND s.state <> 'withdrawn'",
+                (task,),
+            ).fetchone()
+        return Scored(row["sha256"], json.loads(row["model"]), datetime.fromisoformat(row["at"]), items)
+
+    def showings(self, task: str) -> list[Showing]:
+        """Return every showing of the items of a task, oldest first."""
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT w.* FROM showings w JOIN items i ON i.id = w.item WHERE i.task = ? ORDER BY w.id", (task,)
+            ).fetchall()
+        plan_of = cache(json.loads)
+        return [showing_from(row, plan_of(row["plan"])) for row in rows]
+
+    def record_trials(self, by: str | None, rows: Iterable[TrialRow]) -> TrialsAdded:
+        """Record trials; one that is there already adds nothing.
+
+        :param by: a coordinator; None only for the owner of the file
+        :raises NotAllowed: ``by`` is no coordinator
+        """
+        added = known = 0
+        missing: list[str] = []
+        for some in _chunks(list(rows), _TRIALS_AT_A_TIME) or [[]]:
+            with self._database.write() as db:
+                require_coordinator(db, by)
+                versions = _versions_with(db, [row.content_hash for row in some])
+                first, last = 0, 0
+                for row in some:
+                    found = [pair for pair in versions.get(row.content_hash, ()) if row.item in (None, pair[0])]
+                    if not found:
+                        missing.append(row.content_hash)
+                    for item, version in found:
+                        number = _insert_trial(db, by, row, item, version, stamp(self._database.now()))
+                        added, known = added + (number is not None), known + (number is None)
+                        first, last = (first or number, number) if number is not None else (first, last)
+                if last:
+                    details = {"count": last - first + 1}
+                    self._database.log(db, by, "trials recorded", "trials", details, {"trials": (first, last)})
+        return TrialsAdded(added, known, tuple(dict.fromkeys(missing)))
+
+    def trials_of(self, item_id: int) -> list[StoredTrial]:
+        """Return the trials of an item, oldest first."""
+        with self._database.read() as db:
+            rows = db.execute("SELECT * FROM trials WHERE item = ? ORDER BY id", (item_id,)).fetchall()
+        return [
+            StoredTrial(
+                id=row["id"],
+                item=row["item"],
+                version=row["version"],
+                passed=None if row["passed"] is None else bool(row["passed"]),
+                result=json.loads(row["result"]),
+                at=datetime.fromisoformat(row["at"]),
+            )
+            for row in rows
+        ]
+
+    def any_trials(self) -> bool:
+        """Return whether any trial is recorded."""
+        with self._database.read() as db:
+            return bool(db.execute("SELECT EXISTS (SELECT 1 FROM trials)").fetchone()[0])
+
+
+_OPPOSITE: Mapping[Verdict, Verdict] = {"YES": "NO", "NO": "YES"}
+_Row = TypeVar("_Row")
+
+
+def _chunks(rows: Sequence[_Row], size: int) -> list[Sequence[_Row]]:
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def showing_from(row: Mapping[str, Any], plan: Mapping[str, Any]) -> Showing:
+    return Showing(
+        id=row["id"],
+        item=row["item"],
+        person=row["person"],
+        arm=row["arm"],
+        probability=row["probability"],
+        plan=plan,
+        at=datetime.fromisoformat(row["at"]),
+    )
+
+
+def _score_values(row: ScoreRow) -> dict[str, object]:
+    if not 0 <= row.p_yes <= 1:
+        raise StoreError(f"item {row.item}: found P(YES) = {row.p_yes}, expected a number from 0 to 1")
+    return {
+        "item": row.item,
+        "p_yes": float(row.p_yes),
+        "features": json.dumps(dict(row.features), allow_nan=False),
+        "reasons": json.dumps(list(row.reasons), ensure_ascii=False),
+    }
+
+
+def _versions_with(db: Transaction, hashes: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
+    """Return item and id of the versions with each content hash; of two such versions of an item, the first."""
+    found: dict[str, dict[int, int]] = {}
+    rows = db.execute(
+        "SELECT content_hash, item, id FROM versions "
+        "WHERE content_hash IN (SELECT value FROM json_each(?)) ORDER BY id",
+        (json.dumps(list(hashes)),),
+    )
+    for content_hash, item, version in rows:
+        found.setdefault(content_hash, {}).setdefault(item, version)
+    return {content_hash: list(items.items()) for content_hash, items in found.items()}
+
+
+def _insert_trial(db: Transaction, by: str | None, row: TrialRow, item: int, version: int, at: str) -> int | None:
+    """Insert a trial and return its id; None if the same one is there already."""
+    text = canonical(dict(row.result)).decode()
+    passed = None if row.passed is None else int(row.passed)
+    key = sha256_of(f"{item} {version} {passed} {text}")
+    made = db.execute(
+        "INSERT INTO trials (key, item, version, passed, person, at, result) VALUES (?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (key) DO NOTHING",
+        (key, item, version, passed, by, at, text),
+    )
+    return made.lastrowid if made.rowcount else None
