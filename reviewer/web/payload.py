@@ -15,6 +15,7 @@ from reviewer.rules.inspection import Inspection
 from reviewer.rules.people import Person
 from reviewer.rules.workflow import REASONS, VERBS, Decision, Rules, Standing, refusal
 from reviewer.store import Autosave, Item, Mark, NotFound, QueueRow, Store
+from reviewer.web.trials import trial_json
 from reviewer.web.verdict_first import neutral_row, neutral_trajectory
 
 
@@ -115,6 +116,8 @@ def item_json(store: Store, item: Item, person: Person, task: Task | None, waiti
         "may": _may(item, rules, person, waiting),
         "marks": {"mine": {}, "others": []} if waiting else _marks(store.marks.of_item(item.id), item, person),
         "request": None if waiting else _request(store, item),
+        # The numbers and texts of a trial tell the answer.
+        "trial": None if waiting else trial_json(store.trust.trials_of(item.id), item.version.content_hash),
         "inspection": _inspection(store, item, person, waiting),
         "autosave": None
         if autosave is None

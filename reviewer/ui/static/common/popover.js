@@ -16,12 +16,18 @@ export function sheetOf(button, selector, label, content) {
   sheet.addEventListener('beforetoggle', (event) => {
     if (/** @type {ToggleEvent} */ (event).newState === 'open') fill(sheet, content())
   })
-  sheet.addEventListener('toggle', (event) => {
-    if (/** @type {ToggleEvent} */ (event).newState !== 'open') return
+  const place = () => {
     const { left, bottom } = button.getBoundingClientRect()
     const inX = Math.min(left, innerWidth - sheet.offsetWidth - 8)
     const inY = Math.min(bottom + 4, innerHeight - sheet.offsetHeight - 8)
     Object.assign(sheet.style, { left: `${Math.max(8, inX)}px`, top: `${Math.max(8, inY)}px` })
+  }
+  // Its content may grow while it is open, e.g. by a picture.
+  const resized = new ResizeObserver(place)
+  sheet.addEventListener('toggle', (event) => {
+    if (/** @type {ToggleEvent} */ (event).newState !== 'open') return resized.disconnect()
+    place()
+    resized.observe(sheet)
   })
   // The keys of the desk take Escape before the browser does.
   const close = (/** @type {KeyboardEvent} */ event) => {
