@@ -16,10 +16,11 @@ from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_s
 
 import app
 from agent.cli.inspect import baseline
+from agent.trust.reliability import BINS, binned
 from tests.support.bench import Varied, outcomes, question, some_questions, under
 from training.bench import gallery, report, table
 from training.bench.answers import Answers, Run
-from training.bench.calibration import BINS, calibrations, reliability
+from training.bench.calibration import calibrations
 from training.bench.outcomes import Outcome, write_predictions
 from training.bench.run import InspectionOptions, ask_all
 from training.bench.table import of_run, row
@@ -65,9 +66,9 @@ def test_the_calibration_error_by_hand() -> None:
 
 def test_edges_belong_to_the_upper_bin_and_1_to_the_last() -> None:
     values = [n / 10 for n in range(11)]
-    found = reliability(values, [True] * 11)
+    found = binned(values, [True] * 11)
     assert [one.n for one in found] == [1] * (BINS - 1) + [2]
-    assert reliability([], [])[0].positives is None
+    assert binned([], [])[0].positives is None
 
 
 def test_the_interval_is_resampled_by_spectrum() -> None:

@@ -14,14 +14,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agent.statistics import FloatArray, Picks, divided, once, resampled, times_sampled
+from agent.trust.reliability import BINS, Bin, bin_of, binned
 from training.bench.outcomes import Outcome
 from training.bench.scores import RESAMPLES, SEED, Value, estimate
-
-BINS = 10
-"""Bins of the reliability table, of equal width."""
 
 Source = Literal["probability", "vote_share"]
 """Which field of an ``Outcome`` is P(YES)."""
@@ -39,20 +36,6 @@ _UNDEFINED: Mapping[Measure, str] = {
     "auc": "not defined: all questions have the same truth",
     "ap": "not defined: no positives",
 }
-
-
-@dataclass(frozen=True)
-class Bin:
-    """The questions with P(YES) from ``lo`` to ``hi`` (the last bin includes its upper end).
-
-    :param probability: mean P(YES); ``positives`` is the share that are YES; None without a question
-    """
-
-    lo: float
-    hi: float
-    n: int
-    probability: float | None
-    positives: float | None
 
 
 @dataclass(frozen=True)
@@ -108,24 +91,6 @@ def calibrations(outcomes: Iterable[Outcome], resamples: int = RESAMPLES, seed: 
     ]
 
 
-def reliability(probabilities: Sequence[float], truths: Sequence[bool], bins: int = BINS) -> tuple[Bin, ...]:
-    """Return the bins, also those without a question."""
-    p, y = np.asarray(probabilities, dtype=float), np.asarray(truths, dtype=float)
-    places = _bins_of(p, bins)
-    found = []
-    for place in range(bins):
-        here = places == place
-        n = int(here.sum())
-        mean, share = (float(p[here].mean()), float(y[here].mean())) if n else (None, None)
-        found.append(Bin(place / bins, (place + 1) / bins, n, mean, share))
-    return tuple(found)
-
-
-def _bins_of(p: FloatArray, bins: int = BINS) -> NDArray[np.intp]:
-    # 0.3 * 10 is below 3 in binary numbers; vote shares lie exactly on such edges.
-    return np.minimum(np.floor(p * bins + 1e-9).astype(np.intp), bins - 1)
-
-
 @dataclass(frozen=True)
 class _Resampled:
     """The measures of one task, (4,), and of its resamples, (resamples, 4); NaN where not defined."""
@@ -164,7 +129,7 @@ def _calibration(source: Source, given: Sequence[Outcome], resamples: int, seed:
             for task in tasks
         ),
         **means,
-        bins=reliability([getattr(one, source) for one in known], [one.label == "YES" for one in known]),
+        bins=binned([getattr(one, source) for one in known], [one.label == "YES" for one in known]),
     )
 
 
@@ -200,7 +165,7 @@ class _Measures:
         self._p, self._y = p[self._order], y[self._order]
         # Questions of the same probability are above a threshold together.
         self._starts = np.flatnonzero(np.diff(self._p, prepend=np.inf))
-        self._bin = np.eye(BINS)[_bins_of(self._p)]
+        self._bin = np.eye(BINS)[bin_of(self._p)]
 
     def __call__(self, weights: FloatArray) -> FloatArray:
         """Return ``MEASURES`` of each set: (sets, n) -> (sets, 4)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.statistics import wilson
-from training.bench.calibration import Bin
+from agent.trust.reliability import Bin
 
 _SIZE, _LEFT, _BOTTOM, _TOP = 260, 46, 40, 10
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
