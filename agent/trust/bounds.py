@@ -63,19 +63,23 @@ def labels_needed(limit: float, delta: float, errors: int = 0) -> int:
     return enough
 
 
-def log_factors(error: ArrayLike, weight: ArrayLike, limit: ArrayLike, largest: ArrayLike) -> FloatArray:
+def log_factors(
+    error: ArrayLike, weight: ArrayLike, limit: ArrayLike, largest: ArrayLike, least: ArrayLike = 0.0
+) -> FloatArray:
     """Return the logarithms of the factors by which one label changes a process, (..., len(ALTERNATIVES)).
 
     A factor is 1 + λ w (limit − error) with λ = (1 − a) / ((1 − limit) w_max) for an alternative of a times the limit:
     it is positive, and its mean is at most 1 if the weighted error rate is at least the limit. With weights of 1 it is
     the likelihood ratio of the alternative.
 
-    :param limit: error rate of the hypothesis at this label; 0 or less: the hypothesis cannot be refuted by it
+    :param limit: error rate of the hypothesis at this label; 0 or less: no label can refute the hypothesis
+    :param least: no alternative is below this share of the limit (errors that come from wrong labels)
     """
     shares = np.asarray(weight, dtype=float) / np.asarray(largest, dtype=float)
-    mean = np.clip(np.asarray(limit, dtype=float), 0.0, 1 - 1e-9)
+    mean = np.minimum(np.asarray(limit, dtype=float), 1 - 1e-9)
     payoff = np.where(mean > 0, shares * (mean - np.asarray(error, dtype=float)) / (1 - mean), 0.0)
-    return cast(FloatArray, np.log1p((1 - ALTERNATIVES) * payoff[..., None]))
+    bets = (1 - ALTERNATIVES) * (1 - np.asarray(least, dtype=float))[..., None]
+    return cast(FloatArray, np.log1p(bets * payoff[..., None]))
 
 
 def mixed(logarithms: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ others 2022, arXiv:2110.01052). The tests are in ``agent.trust.bounds``; MAPIE i
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 
 from agent.statistics import FloatArray
 from agent.trajectory.steps import Verdict
-from agent.trust.bounds import binomial_p_value, labels_needed, upper_bound
+from agent.trust.anytime import labels_to_go, logarithms, missed_logarithms, upper_limit, weighted
+from agent.trust.bounds import binomial_p_value, labels_needed, mixed, upper_bound
 
 if TYPE_CHECKING:
     from agent.trust.triage import Plan
@@ -30,7 +32,9 @@ FEWEST = 20
 GROWTH = 1.25
 """Each further candidate threshold calls about so many times the cases of the one before it."""
 CLEAR = 0.25
-"""The any-time method starts at the most lenient threshold with an expected error rate of this share of the limit."""
+"""The any-time method starts at the most lenient threshold with a predicted error rate of this share of the limit."""
+ENOUGH = 100
+"""The any-time method starts at a threshold that calls at least so many cases of the list, if there is one."""
 
 
 @dataclass(frozen=True)
@@ -162,42 +166,34 @@ def certify(labelled: Labelled, pool_p: FloatArray, wanted: Wanted) -> tuple[Sid
     return _side(labelled, pool, wanted, "YES"), _side(labelled, pool, wanted, "NO")
 
 
-# ---- the fixed method
-
-
 def _side(labelled: Labelled, pool: FloatArray, wanted: Wanted, verdict: Verdict) -> Side:
-    limit = wanted.limit(verdict)
-    if any(plan is not None for plan in labelled.shown):
+    if wanted.method == "fixed" and any(plan is not None for plan in labelled.shown):
         reason = (
             "Cases were chosen by the ordered queue, so their labels have weights; the fixed method has none. "
             "Use the method that is valid at any time (anytime)."
         )
-        return Side(verdict, None, 0, 0, None, limit, None, reason)
-    thresholds = candidates(pool, verdict)
+        return Side(verdict, None, 0, 0, None, wanted.limit(verdict), None, reason)
+    thresholds = thresholds_of(labelled, pool, verdict)
     if not len(thresholds):
         half = "at least 0.5" if verdict == "YES" else "less than 0.5"
         reason = f"No case of the list has P(YES) of {half}, so no case can be called {verdict}."
-        return Side(verdict, None, 0, 0, None, limit, None, reason)
-    n, errors = _counts(labelled, thresholds, wanted, verdict)
-    first = _first(n, _expected(pool, thresholds, wanted, verdict), wanted, verdict)
-    if first is None:
-        return _refused(verdict, float(thresholds[-1]), int(n[-1]), int(errors[-1]), wanted)
-    from mapie.risk_control.fwer_control import FWERFixedSequenceTesting
-
-    tested = list(zip(n[first:].tolist(), errors[first:].tolist(), strict=True))
-    p_values = np.array([binomial_p_value(k, of, wanted.measured_limit(verdict)) for of, k in tested])
-    passed = FWERFixedSequenceTesting(n_starts=1).run(p_values, wanted.side_delta)
-    if not len(passed):
-        return _refused(verdict, float(thresholds[first]), int(n[first]), int(errors[first]), wanted)
-    last = first + int(passed[-1])
-    upper = _without_noise(upper_bound(int(errors[last]), int(n[last]), wanted.side_delta), wanted.noise(verdict))
-    return Side(verdict, float(thresholds[last]), int(n[last]), int(errors[last]), upper, limit)
+        return Side(verdict, None, 0, 0, None, wanted.limit(verdict), None, reason)
+    return (_fixed if wanted.method == "fixed" else _anytime)(labelled, pool, thresholds, wanted, verdict)
 
 
-def _counts(
+def thresholds_of(labelled: Labelled, pool: FloatArray, verdict: Verdict) -> FloatArray:
+    """Return the candidate thresholds of a side: borders of the last plan, else those of the list."""
+    plans = [plan for plan in labelled.shown if plan is not None]
+    if not plans:
+        return candidates(pool, verdict)
+    edges = plans[-1].edges
+    return edges[(edges >= HALF) & (edges < 1)][::-1] if verdict == "YES" else edges[(edges > 0) & (edges < HALF)]
+
+
+def counts(
     labelled: Labelled, thresholds: FloatArray, wanted: Wanted, verdict: Verdict
 ) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
-    """Labels and errors of each candidate threshold."""
+    """Return the labels of each candidate threshold, and the errors among them, (n_thresholds,)."""
     inside = np.array([called(verdict, labelled.p, threshold) for threshold in thresholds])
     wrong = labelled.yes if verdict == "NO" else ~labelled.yes
     errors = (inside & wrong).sum(axis=1)
@@ -206,20 +202,51 @@ def _counts(
     return inside.sum(axis=1), errors
 
 
-def _expected(pool: FloatArray, thresholds: FloatArray, wanted: Wanted, verdict: Verdict) -> FloatArray:
-    """Error rate of each candidate threshold that the P(YES) of the list predict; only the order of tests uses it."""
+def expected_errors(pool: FloatArray, thresholds: FloatArray, wanted: Wanted, verdict: Verdict) -> FloatArray:
+    """Return the error rates that the P(YES) of the list predict, (n_thresholds,); no test depends on them."""
     wrong = pool if verdict == "NO" else 1 - pool
     inside = np.array([called(verdict, pool, threshold) for threshold in thresholds])
     of = pool.sum() if verdict == "NO" and wanted.no_risk == "missed" else inside.sum(axis=1)
     return cast(FloatArray, inside @ wrong / np.maximum(of, 1e-12))
 
 
-def _first(n: NDArray[np.int_], expected: FloatArray, wanted: Wanted, verdict: Verdict) -> int | None:
-    """Number of the first threshold that is tested: that with the best chance to pass, from n and P(YES) alone.
+def _without_noise(rate: float, noise: float) -> float:
+    """Return the error rate behind one that was measured with a share of wrong labels."""
+    return min(1.0, max(0.0, (rate - noise) / (1 - 2 * noise)))
 
-    The chance is that of as few errors as the test allows, with the predicted error rate; the strictest threshold
-    within 0.02 of the highest chance is taken. The tests are exact for an error rate that does not fall as the
-    threshold becomes more lenient, whichever threshold is the first.
+
+# ---- the fixed method
+
+
+def _fixed(labelled: Labelled, pool: FloatArray, thresholds: FloatArray, wanted: Wanted, verdict: Verdict) -> Side:
+    n, errors = counts(labelled, thresholds, wanted, verdict)
+    limit, delta = wanted.measured_limit(verdict), wanted.side_delta
+    first = first_fixed(n, expected_errors(pool, thresholds, wanted, verdict), wanted, verdict)
+    tested = len(thresholds) - 1 if first is None else first
+    if first is not None:
+        from mapie.risk_control.fwer_control import FWERFixedSequenceTesting
+
+        pairs = zip(errors[first:].tolist(), n[first:].tolist(), strict=True)
+        p_values = np.array([binomial_p_value(wrong, of, limit) for wrong, of in pairs])
+        passed = FWERFixedSequenceTesting(n_starts=1).run(p_values, delta)
+        if len(passed):
+            last = first + int(passed[-1])
+            upper = _without_noise(upper_bound(int(errors[last]), int(n[last]), delta), wanted.noise(verdict))
+            found = int(n[last]), int(errors[last])
+            return Side(verdict, float(thresholds[last]), *found, upper, wanted.limit(verdict))
+    missing = labels_needed(limit, delta, int(errors[tested])) - int(n[tested])
+    upper = _without_noise(upper_bound(int(errors[tested]), int(n[tested]), delta), wanted.noise(verdict))
+    return _refused(
+        verdict, float(thresholds[tested]), int(n[tested]), int(errors[tested]), upper, missing, pool, wanted
+    )
+
+
+def first_fixed(n: NDArray[np.int_], expected: FloatArray, wanted: Wanted, verdict: Verdict) -> int | None:
+    """Return the number of the first threshold that is tested, from n and P(YES) alone; None: too few labels.
+
+    It has the best chance to pass: that of as few errors as the test allows, with the predicted error rate. The
+    strictest threshold within 0.02 of the highest chance is taken. The tests are exact for an error rate that does not
+    fall as the threshold becomes more lenient, whichever threshold is the first.
     """
     from scipy.stats import binom
 
@@ -236,36 +263,95 @@ def _first(n: NDArray[np.int_], expected: FloatArray, wanted: Wanted, verdict: V
     return int(np.argmax(chance >= chance.max() - 0.02))
 
 
-def _without_noise(rate: float, noise: float) -> float:
-    """The error rate behind one that was measured with a share of wrong labels."""
-    return min(1.0, max(0.0, (rate - noise) / (1 - 2 * noise)))
+# ---- the method that is valid at any time
+
+
+def _anytime(labelled: Labelled, pool: FloatArray, thresholds: FloatArray, wanted: Wanted, verdict: Verdict) -> Side:
+    n, errors = counts(labelled, thresholds, wanted, verdict)
+    delta, noise = wanted.side_delta, wanted.noise(verdict)
+    logs_at = process_of(labelled, thresholds, wanted, verdict)
+    logs = logs_at(wanted.measured_limit(verdict))
+    first = first_anytime(pool, thresholds, wanted, verdict)
+    refuted = mixed(logs).max(axis=0)[first:] >= -math.log(delta)
+    if refuted[0]:
+        last = first + (len(refuted) if refuted.all() else int(np.argmin(refuted))) - 1
+        upper = upper_limit(lambda limit: float(mixed(logs_at(limit)[:, last]).max()), delta, noise)
+        found = int(n[last]), int(errors[last]), _without_noise(upper, noise)
+        return Side(verdict, float(thresholds[last]), *found, wanted.limit(verdict))
+    upper = upper_limit(lambda limit: float(mixed(logs_at(limit)[:, first]).max()), delta, noise)
+    to_go = labels_to_go(logs[-1, first], wanted.measured_limit(verdict), delta, least=noise)
+    return _refused(
+        verdict,
+        float(thresholds[first]),
+        int(n[first]),
+        int(errors[first]),
+        _without_noise(upper, noise),
+        math.ceil(to_go),
+        pool,
+        wanted,
+    )
+
+
+def process_of(
+    labelled: Labelled, thresholds: FloatArray, wanted: Wanted, verdict: Verdict
+) -> Callable[[float], FloatArray]:
+    """Return the function of a limit that gives the logarithms of all processes, (n + 1, K, alternatives)."""
+    if verdict == "NO" and wanted.no_risk == "missed":
+        return lambda limit: missed_logarithms(labelled.p, labelled.yes, labelled.shown, thresholds, limit)
+    labels = weighted(labelled.p, labelled.yes, labelled.shown, thresholds, verdict)
+    return lambda limit: logarithms(labels, limit, wanted.noise(verdict))
+
+
+def first_anytime(pool: FloatArray, thresholds: FloatArray, wanted: Wanted, verdict: Verdict) -> int:
+    """Return the number of the first threshold that is tested, from the list alone: it is the same after each label.
+
+    It is the most lenient one with a predicted error rate of at most a quarter of the limit that calls at least 100
+    cases; the strictest with 100 cases if P(YES) predict more errors, and the most lenient one of a short list.
+    """
+    size = np.array([called(verdict, pool, threshold).sum() for threshold in thresholds])
+    if not (size >= ENOUGH).any():
+        return len(thresholds) - 1
+    expected = expected_errors(pool, thresholds, wanted, verdict)
+    clear = np.flatnonzero((size >= ENOUGH) & (expected <= CLEAR * wanted.limit(verdict)))
+    return int(clear[-1]) if len(clear) else int(np.argmax(size >= ENOUGH))
 
 
 # ---- refusals
 
 
-def _kind(verdict: Verdict, threshold: float, wanted: Wanted) -> str:
-    if verdict == "NO" and wanted.no_risk == "missed":
-        return "of YES objects"
-    return f"of cases with P(YES) of at {'least' if verdict == 'YES' else 'most'} {threshold:.4g}"
-
-
-def _refused(verdict: Verdict, threshold: float, n: int, errors: int, wanted: Wanted) -> Side:
-    limit, noise = wanted.measured_limit(verdict), wanted.noise(verdict)
-    kind = _kind(verdict, threshold, wanted)
-    upper = _without_noise(upper_bound(errors, n, wanted.side_delta), noise)
-    counted = f"{n} labels {kind}, {errors} of them against the verdict {verdict}"
-    if n and errors / n >= limit:
+def _refused(
+    verdict: Verdict,
+    threshold: float,
+    n: int,
+    errors: int,
+    upper: float,
+    missing: int,
+    pool: FloatArray,
+    wanted: Wanted,
+) -> Side:
+    """Return a side without a threshold: what was found, what was expected, what helps."""
+    limit, measured = wanted.limit(verdict), wanted.measured_limit(verdict)
+    missed = verdict == "NO" and wanted.no_risk == "missed"
+    kind = "of YES objects" if missed else f"of cases with P(YES) of at {_bound(verdict)} {threshold:.4g}"
+    against = f"with P(YES) of at most {threshold:.4g}" if missed else f"against the verdict {verdict}"
+    found = f"Found {n} labels {kind}, {errors} of them {against}"
+    if n and errors >= measured * n:
         reason = (
-            f"Found {counted} ({100 * errors / n:.3g} %), expected less than {100 * limit:.3g} %. More labels do not "
-            "help while the error rate is as high as this: accept a higher limit, or improve the policy or P(YES)."
+            f"{found} ({100 * errors / n:.3g} %), expected less than {100 * measured:.3g} %. More labels do not help "
+            "while the share is as high as this: accept a higher limit, or improve the policy or P(YES)."
         )
-        return Side(verdict, None, n, errors, upper, wanted.limit(verdict), None, reason)
-    needed = labels_needed(limit, wanted.side_delta, errors)
-    missing = max(1, needed - n)
+        return Side(verdict, None, n, errors, upper, limit, None, reason)
+    missing = max(1, missing)
     reason = (
-        f"Found {counted}, expected at least {needed} for an error rate of at most {100 * wanted.limit(verdict):.3g} % "
-        f"at {100 * (1 - wanted.side_delta):.4g} % confidence. Label {missing} more {kind}; each further error adds "
-        f"about {math.ceil(1.6 / limit)}."
+        f"{found}, expected at least {n + missing} labels to certify an error rate of at most {100 * limit:.3g} % at "
+        f"{100 * (1 - wanted.side_delta):.4g} % confidence. Label {missing} more {kind}; each further error adds about "
+        f"{math.ceil(1.6 / measured)}."
     )
-    return Side(verdict, None, n, errors, upper, wanted.limit(verdict), missing, reason)
+    left = int(called(verdict, pool, threshold).sum()) - n
+    if not missed and left < missing:
+        reason += f" The list has only {max(0, left)} such cases without a label: a longer list is needed."
+    return Side(verdict, None, n, errors, upper, limit, missing, reason)
+
+
+def _bound(verdict: Verdict) -> str:
+    return "least" if verdict == "YES" else "most"

@@ -1,0 +1,162 @@
+"""Processes of the error rates at all candidate thresholds of a side, valid at any time and for the ordered queue.
+
+A label chosen by a plan is weighted by (uniform within the region) / (its probability given the region). Cases leave a
+finite list one by one, so the hypothesis "the error rate of the region is at least the limit" says of the cases that
+still wait: their error rate is at least (limit × cases of the region − errors so far) / waiting cases (Waudby-Smith &
+Ramdas 2020, arXiv:2006.04347; with weights: Waudby-Smith, Stark & Ramdas 2021, arXiv:2107.11323). A label without a
+plan is of a random case of a population, with weight 1 and the limit itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.statistics import FloatArray
+from agent.trajectory.steps import Verdict
+from agent.trust.bounds import ALTERNATIVES, log_factors, mixed
+
+if TYPE_CHECKING:
+    from agent.trust.triage import Plan
+
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Labels with what is known of their choice, for the regions of K thresholds: each (n, K).
+
+    :param inside: whether the label counts in the region
+    :param error: whether it contradicts the verdict
+    :param weight: uniform within the region / probability given the region
+    :param largest: the largest weight that any case of the region could have had
+    :param before: labels in the region before this one, and the errors among them
+    :param waiting: cases of the region that waited when this one was chosen; infinite without a plan
+    """
+
+    inside: BoolArray
+    error: BoolArray
+    weight: FloatArray
+    largest: FloatArray
+    before: FloatArray
+    errors_before: FloatArray
+    waiting: FloatArray
+
+    def column(self, index: int) -> Weighted:
+        """The labels in the region of one threshold."""
+        return Weighted(*(getattr(self, name)[:, index : index + 1] for name in self.__dataclass_fields__))
+
+
+def weighted(
+    p: FloatArray,
+    yes: BoolArray,
+    shown: tuple[Plan | None, ...],
+    thresholds: FloatArray,
+    verdict: Verdict,
+) -> Weighted:
+    """Return the labels with their weights in the regions of the thresholds, from the strictest.
+
+    :param p: P(YES) of the cases in the order of their labels, (n,)
+    """
+    from agent.trust.triage import weight
+
+    inside = p[:, None] >= thresholds if verdict == "YES" else p[:, None] <= thresholds
+    error = np.broadcast_to((yes if verdict == "NO" else ~yes)[:, None], inside.shape)
+    weights, largest, waiting = np.ones(inside.shape), np.ones(inside.shape), np.full(inside.shape, np.inf)
+    for number, plan in enumerate(shown):
+        if plan is not None:
+            region = weight(plan, verdict, thresholds, float(p[number]))
+            weights[number], largest[number], waiting[number] = region.weight, region.largest, region.waiting
+    # A threshold inside a stratum of a plan has no known weight there: the label does not count.
+    inside = inside & ~np.isnan(waiting)
+    before = np.cumsum(inside, axis=0) - inside
+    errors_before = np.cumsum(inside & error, axis=0) - (inside & error)
+    return Weighted(inside, error, weights, largest, before.astype(float), errors_before.astype(float), waiting)
+
+
+def remaining_limit(limit: float, before: FloatArray, errors_before: FloatArray, waiting: FloatArray) -> FloatArray:
+    """Return the least error rate of the waiting cases under the hypothesis, as the module says."""
+    finite = np.where(np.isfinite(waiting) & (waiting > 0), waiting, 1.0)
+    left = (limit * (before + finite) - errors_before) / finite
+    return cast(FloatArray, np.where(np.isfinite(waiting) & (waiting > 0), left, limit))
+
+
+def logarithms(labels: Weighted, limit: float, least: float = 0.0) -> FloatArray:
+    """Return the logarithms of the processes after each label, (n + 1, K, alternatives).
+
+    :param least: error rate that is measured even without a true error (wrong labels)
+    """
+    limits = remaining_limit(limit, labels.before, labels.errors_before, labels.waiting)
+    factors = log_factors(labels.error, labels.weight, limits, labels.largest, least / limit)
+    factors = np.where(labels.inside[..., None], factors, 0.0)
+    start = np.zeros((1, *factors.shape[1:]))
+    return cast(FloatArray, np.concatenate((start, np.cumsum(factors, axis=0))))
+
+
+def highest(labels: Weighted, limit: float, least: float = 0.0) -> FloatArray:
+    """Return the logarithm of the highest value that each process has had, (K,)."""
+    return cast(FloatArray, mixed(logarithms(labels, limit, least)).max(axis=0))
+
+
+def upper_limit(highest_at: Callable[[float], float], delta: float, least: float = 0.0) -> float:
+    """Return an upper bound of an error rate that is valid at any time, 1 if there is none.
+
+    It is the smallest limit that the labels refute at ``delta``.
+
+    :param highest_at: logarithm of the highest value of the process of a limit
+    """
+    low, high = max(least, 1e-6), 1.0
+    for _ in range(20):
+        middle = (low + high) / 2
+        low, high = (low, middle) if highest_at(middle) >= -math.log(delta) else (middle, high)
+    return high
+
+
+def labels_to_go(logs: FloatArray, limit: float, delta: float, error_rate: float = 0.0, least: float = 0.0) -> float:
+    """Return how many more labels of weight 1 bring a process to 1/``delta``, at this error rate among them.
+
+    With an error rate above 0 it is the number at which the mean growth gets there; infinite if it never does.
+
+    :param logs: logarithms of the process, (alternatives,)
+    """
+    good, bad = log_factors((False, True), 1.0, limit, 1.0, least / limit)
+    step = (1 - error_rate) * good + error_rate * bad
+    short = -math.log(delta) + math.log(len(ALTERNATIVES)) - logs
+    several = np.where(step > 0, short / np.where(step > 0, step, 1.0), np.inf)
+    if not math.isfinite(float(several.min())):
+        return math.inf
+    low, high = 0.0, max(0.0, float(several.min()))
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if mixed(logs + middle * step) >= -math.log(delta) else (middle, high)
+    return high
+
+
+def missed_logarithms(
+    p: FloatArray, yes: BoolArray, shown: tuple[Plan | None, ...], thresholds: FloatArray, limit: float
+) -> FloatArray:
+    """Return the logarithms of "at least this share of the YES objects is called NO", (n + 1, K, alternatives).
+
+    Only YES labels change a process. With a plan the weight of a case is that within the whole list; the labels so far
+    count against the process where their share is above the limit, because they left the list.
+    """
+    from agent.trust.triage import weight
+
+    inside = p[:, None] <= thresholds
+    weights, largest, waiting = np.ones(len(p)), np.ones(len(p)), np.full(len(p), np.inf)
+    for number, plan in enumerate(shown):
+        if plan is not None:
+            region = weight(plan, "YES", plan.edges[:1], float(p[number]))
+            weights[number], largest[number], waiting[number] = region.weight[0], region.largest[0], region.waiting[0]
+    balance = np.cumsum(np.where(yes[:, None], limit - inside, 0.0), axis=0)
+    balance = np.concatenate((np.zeros((1, len(thresholds))), balance[:-1]))[: len(p)]
+    payoff = np.where(yes, weights / largest, 0.0)[:, None] * (limit - inside)
+    payoff -= np.maximum(0.0, -balance) / (waiting * largest)[:, None]
+    factors = np.log(np.maximum(1e-12, 1 + (1 - ALTERNATIVES) * payoff[..., None] / (1 - limit)))
+    start = np.zeros((1, *factors.shape[1:]))
+    return cast(FloatArray, np.concatenate((start, np.cumsum(factors, axis=0))))
