@@ -1,0 +1,342 @@
+"""Cases of one policy for one task, with the labels of their spectra: from the database, or from a results file of
+``spec-o3 inspect`` and a table of labels. A case is one spectrum; several traces of it are its samples.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.batch.journal import json_lines
+from agent.batch.labels import Labels
+from agent.batch.sources import SpectrumFile, key_of
+from agent.cli.inspect import MACHINE_SETTINGS
+from agent.processes import ordered_map
+from agent.spectrum import Spectrum
+from agent.spectrum.record import Medium
+from agent.tasks import Task
+from agent.text import OneLine
+from agent.trajectory import Trajectory, TrajectoryError, Verdict
+from reviewer.trust.labels import SURE, Label, posteriors_of, stored_labels
+
+if TYPE_CHECKING:
+    from agent.trust.features import Features
+    from agent.trust.triage import Plan
+    from reviewer.store import Store
+    from reviewer.store.trust_values import StoredCase
+
+LABEL_KNOWN = "the policy was given the known label"
+CONTRADICTORY = "labels of one spectrum contradict each other"
+OTHER_RUN = "made with other settings or another prompt than most"
+SIMULATED = "simulated (--simulated takes them)"
+NO_SPECTRUM = "no spectrum is stored"
+DUPLICATE = "the same spectrum as another file of the list"
+UNREADABLE = "the file can no longer be read, or has changed"
+
+
+class CasesError(OneLine):
+    """There are no cases to certify from: what was found, what was expected."""
+
+
+@dataclass(frozen=True)
+class PolicyRun:
+    """What all cases have in common: who wrote the traces, with which settings and which question.
+
+    ``settings`` leaves out those of the machine; ``samples`` is the number of traces of each spectrum.
+    """
+
+    kind: str
+    name: str
+    settings: Mapping[str, Any]
+    prompt_sha256: str
+    samples: int
+    medium: Medium | None = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """One spectrum with the samples of one policy. ``features`` is None until it is measured.
+
+    :param items: the database's item of each sample; none from a results file
+    :param source: file and target in a results file; none from the database
+    :param plan: of the showing that led to the decision; None: not shown by the ordered queue
+    """
+
+    spectrum_sha256: str
+    name: str
+    items: tuple[int, ...] = ()
+    source: tuple[str, str] | None = None
+    label: Label | None = None
+    plan: Plan | None = None
+    survey: str = ""
+    snr: float | None = None
+    features: Features | None = None
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def is_measured(self) -> bool:
+        return self.features is not None
+
+
+@dataclass(frozen=True)
+class CaseList:
+    """The cases of one policy for one task, in the order in which they were decided; those without a label follow.
+
+    :param left_out: names of what is not among the cases, by reason
+    :param samples: the traces of each case by its spectrum
+    :param no_label: spectra that people decided without a label: the trace was rejected, or nobody can tell
+    """
+
+    task: str
+    policy: PolicyRun
+    cases: tuple[Case, ...]
+    samples: Mapping[str, tuple[Trajectory, ...]] = field(repr=False, default_factory=dict)
+    left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    no_label: int = 0
+
+
+def policies_of(stored: Iterable[StoredCase]) -> dict[str, int]:
+    """Return the number of items of each drafter that is a policy, by its name, the most first."""
+    counts = Counter(one.drafter_name for one in stored if one.drafter_kind in ("baseline", "model"))
+    return dict(counts.most_common())
+
+
+def stored_cases(
+    store: Store, task: Task, policy: str, batch: str | None = None, simulated: bool = False, sure: float = SURE
+) -> CaseList:
+    """Return the cases of a policy in the database, not measured yet.
+
+    The text of a case is what the policy wrote, not what people made of it.
+
+    :raises CasesError: it has no case
+    """
+    from agent.trust.triage import Plan
+
+    stored = store.trust.cases(task.key)
+    labels, contradictory = stored_labels(stored, posteriors_of(store, task.key, stored), sure)
+    own = [one for one in stored if one.drafter_name == policy and batch in (None, one.batch)]
+    if not own:
+        known = ", ".join(policies_of(stored)) or "none"
+        raise CasesError(f"--policy: found no items of {policy!r:.60} for {task.key}; policies with items: {known}")
+    left_out: defaultdict[str, list[str]] = defaultdict(list)
+    usable: dict[int, StoredCase] = {}
+    for one in own:
+        name = f"item {one.item}"
+        if one.spectrum_sha256 is None:
+            left_out[NO_SPECTRUM].append(name)
+        elif one.simulated and not simulated:
+            left_out[SIMULATED].append(name)
+        elif one.spectrum_sha256 in contradictory:
+            left_out[CONTRADICTORY].append(name)
+        else:
+            usable[one.item] = one
+    rows = []
+    for item, draft in store.trust.trajectories(list(usable)):
+        if draft.drafter.settings.get("label_told"):
+            left_out[LABEL_KNOWN].append(f"item {item}")
+        else:
+            rows.append((f"item {item}", draft, (usable[item], draft)))
+    run, kept = _of_one_run(rows, left_out)
+    by_spectrum: defaultdict[str, list[tuple[StoredCase, Trajectory]]] = defaultdict(list)
+    for one, draft in kept:
+        by_spectrum[str(one.spectrum_sha256)].append((one, draft))
+    number = _usual_number(map(len, by_spectrum.values()))
+    cases, samples, no_label = [], {}, 0
+    for sha256, pairs in by_spectrum.items():
+        first = pairs[0][0]
+        if len(pairs) < number:
+            left_out[_few(number)].extend(f"item {one.item}" for one, _ in pairs)
+            continue
+        pairs = pairs[:number]
+        samples[sha256] = tuple(draft for _, draft in pairs)
+        items = tuple(one.item for one, _ in pairs)
+        plan = next((Plan.from_json(one.plan) for one, _ in pairs if one.plan is not None), None)
+        label = labels.get(sha256)
+        no_label += label is None and any(one.state in ("rejected", "cannot tell") for one, _ in pairs)
+        name = samples[sha256][0].spectrum_name
+        cases.append(Case(sha256, name, items, None, label, plan, first.survey, first.snr))
+    policy_run = replace(run, samples=number)
+    return CaseList(task.key, policy_run, _in_order(cases), samples, _named(left_out), no_label)
+
+
+def results_cases(results: Path, labels: Labels, task: Task, simulated: bool = False) -> CaseList:
+    """Return the cases of a results file, not measured yet. A spectrum that is there twice counts once.
+
+    :raises JournalError: the file cannot be read
+    :raises CasesError: it has no case, or its task is another one
+    """
+    medium = _medium_of(results)
+    lines: defaultdict[tuple[str, str], dict[int, Trajectory]] = defaultdict(dict)
+    for line in json_lines(results):
+        try:
+            source = line.row["source"]
+            place = (str(source["file"]), str(source["target"]))
+            lines[place][int(line.row["sample"])] = Trajectory.from_json(line.row)
+        except (TrajectoryError, KeyError, TypeError, ValueError) as error:
+            raise CasesError(f"{results}: line {line.number}: found no line of a run ({error})") from error
+    other = {trace.task for traces in lines.values() for trace in traces.values()} - {task.key}
+    if other:
+        raise CasesError(f"{results}: found traces for {', '.join(sorted(other))}, expected {task.key}")
+    left_out: defaultdict[str, list[str]] = defaultdict(list)
+    rows = []
+    for place, traces in lines.items():
+        for _, trace in sorted(traces.items()):
+            if trace.simulated and not simulated:
+                left_out[SIMULATED].append(key_of(*place))
+            else:
+                rows.append((key_of(*place), trace, (place, trace)))
+    run, kept = _of_one_run(rows, left_out)
+    by_place: defaultdict[tuple[str, str], list[Trajectory]] = defaultdict(list)
+    for place, trace in kept:
+        by_place[place].append(trace)
+    number = _usual_number(map(len, by_place.values()))
+    verdicts: defaultdict[str, set[Verdict]] = defaultdict(set)
+    for place, own in by_place.items():
+        if (verdict := labels.of(Path(place[0]).name, place[1])) is not None and own[0].spectrum_sha256:
+            verdicts[own[0].spectrum_sha256].add(verdict)
+    cases: dict[str, Case] = {}
+    samples = {}
+    for place, own in by_place.items():
+        name, sha256 = key_of(*place), own[0].spectrum_sha256
+        if sha256 is None:
+            left_out[NO_SPECTRUM].append(name)
+        elif len(verdicts[sha256]) > 1:
+            left_out[CONTRADICTORY].append(name)
+        elif sha256 in cases:
+            left_out[DUPLICATE].append(name)
+        elif len(own) < number:
+            left_out[_few(number)].append(name)
+        else:
+            found = verdicts[sha256]
+            label = Label(found == {"YES"}, "known") if found else None
+            cases[sha256] = Case(sha256, own[0].spectrum_name, (), place, label)
+            samples[sha256] = tuple(own[:number])
+    policy_run = replace(run, samples=number, medium=medium)
+    return CaseList(task.key, policy_run, _in_order(cases.values()), samples, _named(left_out))
+
+
+Work = tuple[tuple[Trajectory, ...], Spectrum, Task]
+Read = Callable[[Case], Spectrum | None]
+
+
+def reader_of(store: Store) -> Read:
+    """Return a function that reads the spectrum of a case from the database."""
+    return lambda case: store.spectra.get(case.spectrum_sha256)
+
+
+def file_reader(folder: Path, medium: Medium | None) -> Read:
+    """Return a function that reads the spectrum of a case from its file; None: not readable, or it has changed.
+
+    :param folder: that of the results
+    """
+    last: list[SpectrumFile] = []
+
+    def read(case: Case) -> Spectrum | None:
+        file, target = case.source or ("", "")
+        if not last or last[0].path != folder / file:
+            last[:] = [SpectrumFile(folder / file, medium)]
+        found = last[0].read(target)
+        is_same = isinstance(found, Spectrum) and found.sha256 == case.spectrum_sha256
+        return found if is_same and isinstance(found, Spectrum) else None
+
+    return read
+
+
+def measured(
+    found: CaseList, task: Task, read: Read, processes: int = 1, progress: Callable[[int], None] = lambda done: None
+) -> CaseList:
+    """Return the list with the features of its cases and the reasons why no certificate covers some of them.
+
+    :param progress: called with the number of cases that are done
+    """
+    unreadable: list[str] = []
+    waiting: list[Case] = []
+
+    # A mapping proxy cannot be sent to another process.
+    sent = replace(task, references=dict(task.references))
+
+    def work() -> Iterator[Work]:
+        for case in found.cases:
+            spectrum = read(case)
+            if spectrum is None:
+                unreadable.append(case.name)
+            else:
+                waiting.append(case)
+                yield found.samples[case.spectrum_sha256], spectrum, sent
+
+    done: list[Case] = []
+    for features, reasons, survey, snr in ordered_map(measure, work(), processes):
+        case = waiting[len(done)]
+        done.append(replace(case, features=features, reasons=reasons, survey=case.survey or survey, snr=snr))
+        progress(len(done))
+    left_out = {**found.left_out, **({UNREADABLE: tuple(unreadable)} if unreadable else {})}
+    return replace(found, cases=tuple(done), left_out=left_out)
+
+
+def measure(work: Work) -> tuple[Features, tuple[str, ...], str, float | None]:
+    """Return the features of a case, the reasons why no certificate covers it, its survey and its S/N per pixel."""
+    from agent.trust.features import data_reasons, features_of
+
+    trajectories, spectrum, task = work
+    features = features_of(trajectories, spectrum, task)
+    snr = None if features.log_snr is None else 10**features.log_snr
+    return features, data_reasons(trajectories, spectrum, task), spectrum.survey, snr
+
+
+def _of_one_run(
+    rows: Sequence[tuple[str, Trajectory, Any]], left_out: defaultdict[str, list[str]]
+) -> tuple[PolicyRun, list[Any]]:
+    """Return the settings that most traces have, and the rows that have them. :raises CasesError: there are none"""
+    if not rows:
+        why = "; ".join(f"{len(names)} {reason}" for reason, names in left_out.items())
+        raise CasesError(f"found no case to certify from{': ' + why if why else ''}")
+    keys = [_run_key(trace) for _, trace, _ in rows]
+    usual, _ = Counter(keys).most_common(1)[0]
+    kept = []
+    for (name, _, row), key in zip(rows, keys, strict=True):
+        if key == usual:
+            kept.append(row)
+        else:
+            left_out[OTHER_RUN].append(name)
+    kind, name, settings, prompt = json.loads(usual)
+    return PolicyRun(kind, name, settings, prompt, 1), kept
+
+
+def _run_key(trace: Trajectory) -> str:
+    settings = {key: value for key, value in trace.drafter.settings.items() if key not in MACHINE_SETTINGS}
+    prompt = hashlib.sha256(trace.prompt.encode()).hexdigest()
+    return json.dumps([trace.drafter.kind, trace.drafter.name, settings, prompt], sort_keys=True, default=str)
+
+
+def _usual_number(numbers: Iterable[int]) -> int:
+    return Counter(numbers).most_common(1)[0][0]
+
+
+def _few(number: int) -> str:
+    return f"fewer than {number} samples"
+
+
+def _in_order(cases: Iterable[Case]) -> tuple[Case, ...]:
+    def place(case: Case) -> tuple[bool, float]:
+        at = None if case.label is None else case.label.at
+        return case.label is None, 0.0 if at is None else at.timestamp()
+
+    return tuple(sorted(cases, key=place))
+
+
+def _named(left_out: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
+    return {reason: tuple(names) for reason, names in left_out.items()}
+
+
+def _medium_of(results: Path) -> Medium | None:
+    """Return the medium that was given for the run; None: none was."""
+    try:
+        settings = json.loads(results.with_name(results.name + ".run.json").read_text(encoding="utf-8"))
+        return "air" if settings["medium"] == "air" else "vacuum"
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

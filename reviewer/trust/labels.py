@@ -1,0 +1,121 @@
+"""Labels of spectra in the database: the known label; else the answer of an approved version; else the votes of people.
+
+A rejected trace says nothing about the object by itself; a rejection for a wrong class is a vote.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal
+
+from agent.trajectory import Verdict
+
+if TYPE_CHECKING:
+    from reviewer.store import Store
+    from reviewer.store.trust_values import StoredCase
+    from reviewer.trust.annotators import Annotators
+
+LabelSource = Literal["known", "approved", "votes"]
+SURE = 0.95
+"""Votes are a label where the posterior of YES is at least this, or at most 1 minus this."""
+
+
+class ContradictionError(ValueError):
+    """Two labels of one spectrum differ."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """Whether a spectrum is YES, from where this is known, and since when (None: from the start)."""
+
+    yes: bool
+    source: LabelSource
+    at: datetime | None = None
+
+
+def label_of(
+    known: Iterable[Verdict], approved: Iterable[Verdict], posterior: float | None = None, sure: float = SURE
+) -> tuple[bool, LabelSource] | None:
+    """Return the label of a spectrum: the known one; else the answer of approved versions; else that of the votes.
+
+    :param posterior: probability of YES given the votes; None: there are none
+    :raises ContradictionError: two known labels differ, or there is none and two approved answers differ
+    """
+    sources: tuple[tuple[LabelSource, Iterable[Verdict]], ...] = (("known", known), ("approved", approved))
+    for source, verdicts in sources:
+        found = set(verdicts)
+        if len(found) > 1:
+            raise ContradictionError(f"{source}: YES and NO")
+        if found:
+            return found == {"YES"}, source
+    if posterior is not None and (posterior >= sure or posterior <= 1 - sure):
+        return posterior >= sure, "votes"
+    return None
+
+
+def stored_labels(
+    stored: Iterable[StoredCase], posteriors: Mapping[str, tuple[float, datetime]], sure: float = SURE
+) -> tuple[dict[str, Label], frozenset[str]]:
+    """Return the label of each spectrum that has one, and the spectra whose labels contradict each other.
+
+    :param stored: the items of all policies
+    :param posteriors: probability of YES given the votes and time of the last vote, by spectrum
+    """
+    by_spectrum: defaultdict[str, list[StoredCase]] = defaultdict(list)
+    for one in stored:
+        if one.spectrum_sha256 is not None:
+            by_spectrum[one.spectrum_sha256].append(one)
+    found: dict[str, Label] = {}
+    contradictory = set()
+    for sha256, own in by_spectrum.items():
+        posterior, voted_at = posteriors.get(sha256, (None, None))
+        try:
+            label = label_of(
+                (s.label for s in own if s.label), (s.approved for s in own if s.approved), posterior, sure
+            )
+        except ContradictionError:
+            contradictory.add(sha256)
+            continue
+        if label is not None:
+            times = [s.decided_at for s in own if s.decided_at is not None]
+            at = voted_at if label[1] == "votes" else min(times, default=None)
+            found[sha256] = Label(*label, at)
+    return found, frozenset(contradictory)
+
+
+def annotators_of(store: Store, task: str, stored: Iterable[StoredCase]) -> Annotators:
+    """Return what the votes of people say. Of a person's votes on a spectrum their own verdict counts, which they gave
+    without seeing the answer, else their decision.
+    """
+    from reviewer.trust.annotators import annotators
+
+    known: defaultdict[str, set[bool]] = defaultdict(set)
+    for one in stored:
+        if one.label is not None and one.spectrum_sha256 is not None:
+            known[one.spectrum_sha256].add(one.label == "YES")
+    votes = [vote for vote in store.trust.votes(task) if vote.spectrum_sha256 is not None]
+    votes.sort(key=lambda vote: (vote.kind == "own verdict", vote.at))
+    given = [SpectrumVote(str(vote.spectrum_sha256), vote.person, vote.verdict) for vote in votes]
+    return annotators(given, {sha256: labels == {True} for sha256, labels in known.items() if len(labels) == 1})
+
+
+@dataclass(frozen=True)
+class SpectrumVote:
+    """A vote on an item that has a spectrum."""
+
+    spectrum_sha256: str
+    person: str
+    verdict: Verdict
+
+
+def posteriors_of(store: Store, task: str, stored: Sequence[StoredCase]) -> dict[str, tuple[float, datetime]]:
+    """Return the probability of YES given the votes of people, and the time of the last vote, by spectrum."""
+    last: dict[str, datetime] = {}
+    for vote in store.trust.votes(task):
+        if vote.spectrum_sha256 is not None:
+            last[vote.spectrum_sha256] = max(vote.at, last.get(vote.spectrum_sha256, vote.at))
+    found = annotators_of(store, task, stored).p_yes
+    return {sha256: (p, last[sha256]) for sha256, p in found.items() if sha256 in last}

@@ -1,0 +1,109 @@
+"""What a certificate says, in sentences: the result of each side, the promise, its assumptions. Numbers come from
+``agent.trust``; nothing is calculated here but counts of cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agent.statistics import FloatArray
+from agent.trajectory import Verdict
+
+if TYPE_CHECKING:
+    from agent.trust.certify import Side, Wanted
+    from reviewer.trust.calibration import Calibration
+    from reviewer.trust.cases import CaseList
+
+
+def percent(share: float) -> str:
+    """Write a share as a percentage with three significant digits at most: 5 %, 0.37 %."""
+    return f"{100 * share:.3g} %"
+
+
+def side_text(side: Side, wanted: Wanted) -> str:
+    """Return the result of one side in a sentence."""
+    if side.threshold is None:
+        return f"{side.verdict}: not certified. {_sentence(side.refusal)}"
+    sign = "≥" if side.verdict == "YES" else "≤"
+    where = f"{side.verdict} where P(YES) {sign} {side.threshold:.4g}"
+    if side.verdict == "NO" and wanted.no_risk == "missed":
+        counts = f"{side.errors} of {side.n} YES labels are there"
+        what = "of all YES objects are called NO"
+    else:
+        counts = f"{side.errors} of {side.n} labels there are {_other(side.verdict)}"
+        what = f"of the spectra called {side.verdict} are {_other(side.verdict)}"
+    upper = "" if side.upper is None else f" (estimated upper end {percent(side.upper)})"
+    return f"{where}: {counts}; certified: at most {percent(side.limit)} {what}{upper}."
+
+
+def promise(sides: Sequence[Side], wanted: Wanted) -> str:
+    """Return what is promised; "" if no side is certified."""
+    parts = []
+    for side in sides:
+        if side.threshold is None:
+            continue
+        if side.verdict == "YES":
+            parts.append(f"at most {percent(side.limit)} of the spectra called YES are NO")
+        elif wanted.no_risk == "missed":
+            parts.append(f"at most {percent(side.limit)} of the YES objects are called NO")
+        else:
+            parts.append(f"at most {percent(side.limit)} of the spectra called NO are YES")
+    if not parts:
+        return ""
+    sure = percent(1 - wanted.delta)
+    if len(parts) == 2 and wanted.joint:
+        how = f"With a confidence of {sure} for both statements together"
+    elif len(parts) == 2:
+        how = f"With a confidence of {sure} for each of the two statements"
+    else:
+        how = f"With a confidence of {sure}"
+    when = " These numbers may be calculated again after each label." if wanted.method == "anytime" else ""
+    once = " They count once: to calculate again after more labels, use --method anytime." if not when else ""
+    return f"{how}: {' and '.join(parts)}.{when}{once}"
+
+
+def assumptions(found: CaseList, made: Calibration, wanted: Wanted) -> tuple[str, ...]:
+    """Return what must be true for the promise to hold, one sentence each."""
+    lines = ["The spectra to be judged are like those of this list: same survey, policy, question and settings."]
+    n, assumed = len(made.decided), made.assumed_random
+    if n and assumed:
+        lines.append(
+            f"{assumed} of {n} labelled spectra have no logged showing by the ordered queue; they are taken as a "
+            "random sample of the list. This is wrong if people chose them, e.g. the interesting ones first."
+        )
+    elif n:
+        lines.append(
+            f"All {n} labelled spectra were chosen by the ordered queue; each counts with the probability with which "
+            "it was chosen."
+        )
+    if found.no_label:
+        lines.append(
+            f"{found.no_label} spectra were decided without a label (the trace was rejected, or nobody can tell). They "
+            "count as undecided; the bounds are too low if the policy is wrong more often there."
+        )
+    if wanted.label_noise:
+        lines.append(f"At least {percent(wanted.label_noise)} of the labels are wrong, at random.")
+    else:
+        lines.append("Labels are taken as they are. Wrong labels cost labels, but do not break the bound.")
+    return tuple(lines)
+
+
+def verdict_counts(p: FloatArray, sides: Sequence[Side], uncovered: int = 0) -> dict[str, int]:
+    """Return how many cases are YES, NO, or left to a person; ``uncovered`` cases are left to a person."""
+    yes, no = (next((s.threshold for s in sides if s.verdict == verdict), None) for verdict in ("YES", "NO"))
+    is_yes = np.zeros(len(p), dtype=bool) if yes is None else p >= yes
+    is_no = np.zeros(len(p), dtype=bool) if no is None else (p <= no) & ~is_yes
+    called = int(is_yes.sum() + is_no.sum())
+    return {"yes": int(is_yes.sum()), "no": int(is_no.sum()), "ask": len(p) - called + uncovered}
+
+
+def _other(verdict: Verdict) -> Verdict:
+    return "NO" if verdict == "YES" else "YES"
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith(".") else f"{text}."
