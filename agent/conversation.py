@@ -105,7 +105,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Score:
-    """The log odds of YES that a policy gives with its answer; a model gives none."""
+    """The log odds of YES that a policy gives with its answer; a served model gives it only on request."""
 
     log_odds: float
 

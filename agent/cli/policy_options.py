@@ -30,17 +30,18 @@ OPENAI_TOKENS = 8192
 """Limit per turn; the hidden reasoning counts towards it."""
 
 _SAMPLING = ("temperature", "top_p", "max_tokens", "seed")
+_MODEL = (*_SAMPLING, "logprobs")
 _ALLOWED = {
     "baseline": (),
     "replay": ("trajectory",),
-    "local": ("model", "adapter", "device", "dtype", *_SAMPLING),
+    "local": ("model", "adapter", "device", "dtype", *_MODEL),
     "nano": ("model", *_SAMPLING),
-    "openai": ("server", "model", "api_key_file", *_SAMPLING),
-    "spec-o3": ("server", "model", "api_key_file", *_SAMPLING),
+    "openai": ("server", "model", "api_key_file", *_MODEL),
+    "spec-o3": ("server", "model", "api_key_file", *_MODEL),
 }
-_ALLOWED_WITH_FILE = ("model", *_SAMPLING)
+_ALLOWED_WITH_FILE = ("model", *_MODEL)
 """Options for a server of servers.toml, which defines the rest."""
-_ALL = ("server", "model", "adapter", "device", "dtype", "api_key_file", "trajectory", *_SAMPLING)
+_ALL = ("server", "model", "adapter", "device", "dtype", "api_key_file", "trajectory", *_MODEL)
 
 
 def add_policy_options(parser: ArgumentParser) -> None:
@@ -70,6 +71,14 @@ def add_policy_options(parser: ArgumentParser) -> None:
     group.add_argument("--max-tokens", type=int, metavar="N", help="maximum tokens per turn")
     group.add_argument(
         "--seed", type=int, metavar="N", help="random seed of the first sample; each further sample adds 1"
+    )
+    group.add_argument(
+        "--logprobs",
+        action="store_true",
+        # Not False: an option that was not given has no effect anywhere.
+        default=None,
+        help="also request the log-probabilities of the tokens, so that a model's answer has a score: the log odds of "
+        "YES (baseline and nano always give one)",
     )
     group.add_argument(
         "--servers", type=Path, metavar="FILE", help="servers.toml file (default: the one that SPEC_O3_SERVERS names)"
@@ -141,7 +150,7 @@ def choice_from(arguments: Namespace, roster: Roster, samples: int = 1) -> Polic
         entry = entries[arguments.policy]
         if entry.kind in ("local", "nano") and not (health := roster.health(entry.key)).ok:
             raise CannotRun(health.sentence)
-        given = {name: getattr(arguments, name) for name in _SAMPLING}
+        given = {name: getattr(arguments, name) for name in _MODEL}
         sampling = replace(
             roster.sampling(entry.key), **{name: value for name, value in given.items() if value is not None}
         )

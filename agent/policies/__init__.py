@@ -11,7 +11,8 @@ from typing import Any
 class Sampling:
     """How tokens are sampled. Temperature 0 always takes the most likely token; ``max_tokens`` limits one turn.
 
-    ``seed`` None: the server chooses one, so the result is repeatable only at temperature 0.
+    ``seed`` None: the server chooses one, so the result is repeatable only at temperature 0. ``logprobs``: also request
+    the log-probabilities of the tokens, for the score of the answer (``agent.policies.yes_no``); the text is the same.
 
     :raises ValueError: a value outside its range, which the message names
     """
@@ -20,6 +21,7 @@ class Sampling:
     top_p: float = 1.0
     max_tokens: int = 2048
     seed: int | None = None
+    logprobs: bool = False
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.temperature) and 0 <= self.temperature <= 2):
@@ -38,6 +40,14 @@ class Sampling:
         return replace(self, seed=(self.seed + number) % 2**31)
 
     def settings(self) -> dict[str, Any]:
-        """Return them as ``Drafter.settings`` stores them; a seed of None is left out."""
-        settings = {"temperature": self.temperature, "top_p": self.top_p, "max_tokens": self.max_tokens}
-        return settings if self.seed is None else settings | {"seed": self.seed}
+        """Return them as ``Drafter.settings`` stores them; a seed of None and ``logprobs`` False are left out."""
+        settings: dict[str, Any] = {
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "max_tokens": self.max_tokens,
+        }
+        if self.seed is not None:
+            settings["seed"] = self.seed
+        if self.logprobs:
+            settings["logprobs"] = True
+        return settings

@@ -25,6 +25,7 @@ from PIL import Image
 from agent.conversation import Conversation, Piece, Remark, Stop
 from agent.policies import Sampling
 from agent.policies.openai.endpoint import CallPiece, Delta, Endpoint, Health
+from agent.policies.yes_no import pieces_of_score
 from agent.tool import TOOL_BLOCK, TOOL_NAME, TOOL_SCHEMA
 from agent.trajectory import Drafter
 from agent.trajectory.messages import data_url, tool_result
@@ -340,9 +341,12 @@ class Native:
         return Drafter("model", self.endpoint.model or facts.model, settings)
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        """Yield the next turn as it arrives, then remarks about it."""
+        """Yield the next turn as it arrives, then the score of an answer if log-probabilities are requested, and
+        remarks.
+        """
         reply = Reply()
         written = ""
+        tokens: list[Mapping[str, Any]] = []
         finish: str | None = None
         in_words = conversation.with_tool and self._describes_tool(conversation.stop)
         tools = [TOOL_SCHEMA] if conversation.with_tool and not in_words else None
@@ -354,6 +358,7 @@ class Native:
                 if text := reply.add(delta):
                     written += text
                     yield text
+                tokens += delta.logprobs
                 if delta.remark:
                     yield Remark(delta.remark)
                 if delta.usage is not None:
@@ -362,6 +367,8 @@ class Native:
         if text := reply.end():
             written += text
             yield text
+        if self.sampling.logprobs and "logprobs" not in self.endpoint.left_out:
+            yield from pieces_of_score(written, tokens)
         yield from self._remarks(written, reply.spoiled, finish)
 
     def _describes_tool(self, stop: Stop | None = None, join: bool = True) -> bool:

@@ -6,7 +6,7 @@ Rendered by Qwen2.5-VL's stock chat template the messages are byte for byte what
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from typing import Any
 
@@ -15,6 +15,7 @@ from PIL import Image
 from agent.conversation import Conversation, Piece, Remark
 from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint
+from agent.policies.yes_no import pieces_of_score
 from agent.text import one_line
 from agent.tool import TOOL_BLOCK
 from agent.trajectory import Drafter
@@ -85,25 +86,33 @@ class SpecO3:
         return Drafter("model", self.endpoint.model or facts.model, settings)
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        """Yield the next turn unchanged, as it arrives. Reasoning that the server splits off gets its ``<think>`` tags
-        back, which the model wrote and must see again.
+        """Yield the next turn unchanged, as it arrives, and the score of an answer if log-probabilities are requested.
+
+        Reasoning that the server splits off gets its ``<think>`` tags back, which the model wrote and must see again.
         """
         thinking = False
+        written = ""
+        tokens: list[Mapping[str, Any]] = []
         pieces = self.endpoint.stream(messages(conversation), self.sampling, conversation.stop, whole=not self.stream)
         with closing(pieces):
             for delta in pieces:
                 if delta.reasoning:
-                    yield delta.reasoning if thinking else f"<think>{delta.reasoning}"
+                    written += (piece := delta.reasoning if thinking else f"<think>{delta.reasoning}")
+                    yield piece
                     thinking = True
                 if delta.text:
-                    yield f"</think>{delta.text}" if thinking else delta.text
+                    written += (piece := f"</think>{delta.text}" if thinking else delta.text)
+                    yield piece
                     thinking = False
+                tokens += delta.logprobs
                 if delta.remark:
                     yield Remark(delta.remark)
                 if delta.finish is not None and delta.finish not in _FINISHED:
                     yield Remark(self._cut(delta.finish))
                 if delta.usage is not None:
                     yield delta.usage
+        if self.sampling.logprobs and "logprobs" not in self.endpoint.left_out:
+            yield from pieces_of_score(written, tokens)
 
     def _cut(self, finish: str) -> str:
         match finish:

@@ -48,6 +48,8 @@ class Say:
     usage: tuple[int, int, int] | None = (100, 40, 7)
     """Prompt, cached, completion tokens."""
     done: bool = True
+    tokens: Sequence[Mapping[str, Any]] = ()
+    """The text as tokens with their log-probabilities (``logprobs.content``), in place of ``text`` and ``pieces``."""
 
     async def chunks(self, body: Mapping[str, Any]) -> AsyncIterator[str]:
         yield chunk({"role": "assistant", "content": ""})
@@ -58,6 +60,9 @@ class Say:
                 if self.delay:
                     await asyncio.sleep(self.delay)
                 yield chunk({name: piece})
+        for token in self.tokens:
+            logprobs = {"logprobs": {"content": [token]}} if body.get("logprobs") else {}
+            yield chunk({"content": token["token"]}, **logprobs)
         if self.finish:
             yield chunk({}, self.finish)
         if self.usage and body.get("stream_options", {}).get("include_usage"):
@@ -144,9 +149,12 @@ def problem(status: int, message: str, code: str | None = None, parameter: str |
     return Status(status, {"error": {"message": message, "code": code, "param": parameter}})
 
 
-def chunk(delta: Mapping[str, Any], finish: str | None = None) -> str:
-    """Return one event of a chat completion in vLLM's form."""
-    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+def chunk(delta: Mapping[str, Any], finish: str | None = None, **more: Any) -> str:
+    """Return one event of a chat completion in vLLM's form.
+
+    :param more: further fields of the choice
+    """
+    choice = {"index": 0, "delta": delta, "finish_reason": finish, **more}
     return json.dumps({"id": "c", "object": "chat.completion.chunk", "choices": [choice]})
 
 
@@ -165,12 +173,14 @@ def completion(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     calls: dict[int, dict[str, Any]] = {}
     made: dict[str, Any] = {"id": "c", "object": "chat.completion", "usage": None}
     finish = None
+    logprobs: list[Any] = []
     for found in chunks:
         if "model" in found:
             made["model"] = found["model"]
         made["usage"] = found.get("usage") or made["usage"]
         for choice in found["choices"]:
             finish = choice["finish_reason"] or finish
+            logprobs += (choice.get("logprobs") or {}).get("content", ())
             for name in ("content", "reasoning_content"):
                 if name in choice["delta"]:
                     message[name] = message.get(name, "") + choice["delta"][name]
@@ -181,7 +191,8 @@ def completion(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                     call["function"][name] = call["function"].get(name, "") + words
     if calls:
         message["tool_calls"] = [calls[index] for index in sorted(calls)]
-    return made | {"choices": [{"index": 0, "message": message, "finish_reason": finish}]}
+    choice = {"index": 0, "message": message, "finish_reason": finish}
+    return made | {"choices": [choice | ({"logprobs": {"content": logprobs}} if logprobs else {})]}
 
 
 def parts(text: str, number: int) -> list[str]:

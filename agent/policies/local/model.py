@@ -7,7 +7,9 @@ GPU memory are shared by the process. Each turn reads the whole conversation aga
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,9 +17,10 @@ from typing import Any
 
 from PIL import Image
 
-from agent.conversation import ConversationTooLong, Piece, PolicyError, Remark, Usage
+from agent.conversation import ConversationTooLong, Piece, PolicyError, Remark, Score, Usage
 from agent.policies import Sampling
 from agent.policies.spec_o3 import Message
+from agent.policies.yes_no import AnswerOdds, has_verdict
 
 INSTALL = "pip install 'spec-o3[local]'"
 NEEDED = ("torch", "torchvision", "transformers")
@@ -183,6 +186,12 @@ class Loaded:
                 for layer in module:
                     layer.register_forward_pre_hook(check_stop)
 
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The text of each single token, in the order of their numbers."""
+        tokenizer = self.processor.tokenizer
+        return tuple(tokenizer.decode([number], clean_up_tokenization_spaces=False) for number in range(len(tokenizer)))
+
     def write(
         self,
         messages: Sequence[Message],
@@ -191,7 +200,7 @@ class Loaded:
         put: Put,
         halted: Callable[[], bool],
     ) -> None:
-        """One turn, put piece by piece.
+        """One turn, put piece by piece; with ``sampling.logprobs`` also the score of an answer.
 
         :raises TurnStopped: ``halted`` returned true
         :raises PolicyError: it does not fit, or the device failed
@@ -219,10 +228,12 @@ class Loaded:
             torch.seed()
         else:
             torch.manual_seed(sampling.seed)
-        writer = _Writer(self.processor.tokenizer, self.ends, put)
+        odds = AnswerOdds(lambda: self.texts) if sampling.logprobs else None
         limit = min(sampling.max_tokens, space)
         try:
-            self.model.generate(**inputs, **_chosen(sampling), max_new_tokens=limit, streamer=writer)
+            with self._last_logits() as last:
+                writer = _Writer(self.processor.tokenizer, self.ends, put, odds, last)
+                self.model.generate(**inputs, **_chosen(sampling), max_new_tokens=limit, streamer=writer)
         except torch.OutOfMemoryError:
             torch.cuda.empty_cache()
             raise _out_of_memory("this conversation") from None
@@ -230,17 +241,45 @@ class Loaded:
             raise PolicyError(f"the model failed on {self.device}: {_first_line(error)}") from error
         if not writer.ended and writer.written >= limit:
             put(Remark(f"cut at its limit of {limit} tokens"))
+        if odds is not None and has_verdict(writer.text) and (score := odds.of_answer(writer.text)) is not None:
+            put(Score(score))
         put(Usage(requests=1, prompt=read, completion=writer.written))
+
+    @contextmanager
+    def _last_logits(self) -> Iterator[Callable[[], Any]]:
+        """Yield a function that returns the logits (vocabulary,) of the last forward pass, before any sampling."""
+        found: list[Any] = [None]
+
+        def keep(_: Any, __: Any, logits: Any) -> None:
+            found[0] = logits
+
+        hook = self.model.get_output_embeddings().register_forward_hook(keep)
+        try:
+            yield lambda: found[0][0, -1, : len(self.texts)].float().cpu().numpy()
+        finally:
+            hook.remove()
 
 
 class _Writer:
     """Streamer for ``generate``: turns token ids into text. Incomplete characters are held back; only end-of-turn
     tokens are left out.
+
+    :param odds: gets each token, with the logits that ``last`` returns
     """
 
-    def __init__(self, tokenizer: Any, ends: frozenset[int], put: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        tokenizer: Any,
+        ends: frozenset[int],
+        put: Callable[[str], None],
+        odds: AnswerOdds | None = None,
+        last: Callable[[], Any] = lambda: None,
+    ) -> None:
         self.ended = False
         self.written = 0
+        self.text = ""
+        self._odds = odds
+        self._last = last
         self._tokenizer = tokenizer
         self._ends = ends
         self._put = put
@@ -256,7 +295,10 @@ class _Writer:
             self.written += 1
             self.ended |= token in self._ends
             if token not in self._ends:
+                before = self.text + self._text()
                 self._held.append(token)
+                if self._odds is not None:
+                    self._odds.add(before, self.text + self._text(), self._last)
         text = self._text()
         if not text.endswith("\ufffd"):
             self._emit(text)
@@ -269,6 +311,7 @@ class _Writer:
 
     def _emit(self, text: str) -> None:
         self._held = []
+        self.text += text
         if text:
             self._put(text)
 

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +23,9 @@ from agent.policies import Sampling
 from agent.policies.nano.folder import Array, Folder, Weights, read
 from agent.policies.nano.language import Cache, LanguageModel, Positions
 from agent.policies.nano.pictures import Preprocessor
-from agent.policies.nano.tokens import AnswerOdds, Script, TokenText, Vocabulary
+from agent.policies.nano.tokens import Script, TokenText, Vocabulary
 from agent.policies.nano.vision import VisionTower
+from agent.policies.yes_no import AnswerOdds
 from agent.processes import one_thread
 
 AT_ONCE = 256
@@ -171,7 +173,7 @@ class NanoModel:
             raise PolicyError(f"the conversation has {n} tokens and the model holds {self.context}: allow fewer turns")
         limit = min(sampling.max_tokens, self.context - n)
         choose = _Chooser(sampling, number)
-        text, odds = TokenText(self.vocabulary), AnswerOdds(self.vocabulary)
+        text, odds = TokenText(self.vocabulary), AnswerOdds(lambda: self.vocabulary.texts)
         written, ended = 0, False
         with self._cache_for(given, n + limit) as (cache, cached, identity):
             try:
@@ -187,7 +189,7 @@ class NanoModel:
                     before = text.text
                     if piece := text.add(token):
                         yield piece
-                    odds.add(before, text.text, logits)
+                    odds.add(before, text.text, partial(np.asarray, logits))
                     if written < limit:
                         at = given.next_position + written - 1
                         identity[cache.length] = token

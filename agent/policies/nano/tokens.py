@@ -1,20 +1,16 @@
-"""Text and tokens of a nano model: its tokenizer, the chat layout, text from tokens as they come, and answer words."""
+"""Text and tokens of a nano model: its tokenizer, the chat layout, and text from tokens as they come."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from agent.conversation import Conversation, PolicyError
-from agent.policies.nano.folder import TOKENIZER, Array, Folder
+from agent.policies.nano.folder import TOKENIZER, Folder
 from agent.settings_file import Problem
 from agent.tool import TOOL_BLOCK
 from agent.trajectory.messages import tool_result
@@ -136,71 +132,3 @@ class TokenText:
         self._held = []
         self.written += text
         return text
-
-
-_BOX = re.compile(r"\\boxed\s*\{\s*(?:\\text\s*\{\s*)?([A-Za-z]+)")
-_MARK = "\\boxed"
-
-
-@dataclass(frozen=True)
-class _Choice:
-    """The log odds at the token that chose the word of a box; ``at``: where the box begins in the turn's text."""
-
-    at: int
-    log_odds: float
-
-
-class AnswerOdds:
-    r"""The log odds of YES against NO at the token that chooses the answer word.
-
-    That token is the one with which the first letter of the word in ``\boxed{`` is written. Of all tokens of the
-    vocabulary that could stand in its place, those that begin YES there are one class, those that begin NO the
-    other: "Y", "YES", " yes", "YES}", or a whole phrase as ``\boxed{YES}``. The log odds are the logarithm of the
-    probability of the first class minus that of the second, both from the logits before temperature and top-p:
-    ln Σ exp(z) over the first minus ln Σ exp(z) over the second. They are conditional on the thought that the model
-    has just written, and so are not the probability of the class. If no token of one class could stand there, as
-    in a vocabulary with a phrase for YES only, there are no log odds.
-    """
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
-        self._choices: list[_Choice] = []
-
-    def add(self, before: str, after: str, logits: Array) -> None:
-        """Take one token: the turn's text before and after it, and the logits (vocabulary,) from which it came."""
-        at = after.rfind(_MARK)
-        if at < 0 or _BOX.match(before, at):
-            return
-        word = _BOX.match(after, at)
-        if word is None or not (_begins(word[1], "YES") or _begins(word[1], "NO")):
-            return
-        begun = before[at:]
-        texts = self._vocabulary.texts
-        classes: dict[str, list[int]] = {"YES": [], "NO": []}
-        for number, text in enumerate(texts):
-            found = _BOX.match(begun + text) if begun else _BOX.search(text)
-            for verdict, tokens in classes.items():
-                if found is not None and _begins(found[1], verdict):
-                    tokens.append(number)
-        if all(classes.values()):
-            yes, no = (_log_sum(logits[tokens]) for tokens in classes.values())
-            self._choices.append(_Choice(at, yes - no))
-
-    def of_answer(self, text: str) -> float | None:
-        """Return the log odds that belong to the answer of a whole turn; None if there are none.
-
-        As the loop reads a turn: the first box after the last ``<answer>``.
-        """
-        first = text.rfind("<answer>")
-        return next((choice.log_odds for choice in self._choices if choice.at >= first), None)
-
-
-def _begins(word: str, verdict: str) -> bool:
-    word = word.upper()
-    return word == verdict or verdict.startswith(word)
-
-
-def _log_sum(logits: NDArray[np.float32]) -> float:
-    exact = logits.astype(np.float64)
-    largest = float(exact.max())
-    return largest + float(np.log(np.exp(exact - largest).sum()))

@@ -30,6 +30,7 @@ from agent.policies.openai.errors import (
     failure_of,
 )
 from agent.policies.openai.stream import END, CallPiece, Delta, MalformedStream, delta_of, model_of, parsed
+from agent.policies.yes_no import LISTED
 
 Fetch = Callable[[str], Awaitable[object]]
 """Gets a path of the API, or a complete address: JSON as values, anything else as text; raises ``ServerFailure``."""
@@ -138,8 +139,13 @@ OPTIONAL = (
     "max_completion_tokens",
     "stream_options",
     "response_format",
+    "logprobs",
+    "top_logprobs",
 )
 """Parameters that can be left out if a server does not take them."""
+
+_PARTS = {"top_logprobs": "logprobs"}
+"""Parameters that make no sense without another one: both are left out."""
 
 PROBE_SECONDS = 20.0
 """Seconds to find out whether the model sees the tools of a request; a busier server is tried later."""
@@ -179,7 +185,9 @@ class Endpoint:
     @property
     def left_out(self) -> tuple[str, ...]:
         """Names of the parameters that the server rejected and that are no longer sent."""
-        return tuple(name for name, now in self._instead.items() if now is None and name != "stream_options")
+        return tuple(
+            name for name, now in self._instead.items() if now is None and name not in ("stream_options", *_PARTS)
+        )
 
     def check(self) -> Health:
         """Check whether it answers, what it serves and how busy it is, in a few seconds; never raises."""
@@ -277,6 +285,8 @@ class Endpoint:
             **({} if whole else {"stream_options": {"include_usage": True}}),
             **sampling.settings(),
         }
+        if sampling.logprobs:
+            body["top_logprobs"] = LISTED
         if tools:
             body["tools"] = tools
         if response_format:
@@ -379,9 +389,11 @@ class Endpoint:
         """Stop sending ``name``. The first turn to find out reports it once, if it changes the text."""
         with self._lock:
             given = next((old for old, now in self._instead.items() if now == name), name)
+            given = _PARTS.get(given, given)
             now = None if given in self._instead else INSTEAD.get(given)
             first = self._instead.get(given, given) is not None
-            self._instead = {**self._instead, given: now}
+            parts = {part: None for part, whole in _PARTS.items() if whole == given}
+            self._instead = {**self._instead, given: now, **parts}
         if first and now is None and given != "stream_options":
             put(Delta(remark=f"the server does not take {given}: it was left out"))
 

@@ -90,6 +90,9 @@ _PROMPT = re.compile(
 _UNSUPPORTED = re.compile(
     r"unsupported|not supported?|unrecognized|unknown|unexpected|not permitted|unavailable", re.IGNORECASE
 )
+_FEWER_LOGPROBS = re.compile(r"logprobs? of \d+.{0,60}(?:greater|larger|more) than|max_logprobs", re.IGNORECASE)
+# OpenAI answers 403 for a reasoning model.
+_NO_LOGPROBS = re.compile(r"not allowed to request logprobs", re.IGNORECASE)
 _PICTURES = re.compile(r"at most \d+ (?:image|multimodal)|too many images", re.IGNORECASE)
 _BLIND = re.compile(r"not a multimodal|does not support (?:image|vision)|image input", re.IGNORECASE)
 
@@ -150,6 +153,8 @@ class ErrorResponse(Exception):
 
     def check_parameters(self, sent: Collection[str]) -> None:
         """:raises UnsupportedParameter: the server says that it does not take one of the parameters ``sent``"""
+        if self.status == 403 and "logprobs" in sent and _NO_LOGPROBS.search(self.message):
+            raise UnsupportedParameter("logprobs") from self
         if self.status not in (400, 422) or not (
             _UNSUPPORTED.search(self.message) or self.code.startswith("unsupported")
         ):
@@ -186,6 +191,11 @@ def failure_of(response: ErrorResponse, where: str, model: str, has_key: bool, m
         return ServerFailure(
             f"{where} takes fewer pictures in one conversation than an inspection makes ({message}). "
             """Start it with spec-o3 serve, or with --limit-mm-per-prompt '{"image": 8}', one per turn."""
+        )
+    if status in (400, 422) and _FEWER_LOGPROBS.search(response.message):
+        return ServerFailure(
+            f"{where} gives fewer log-probabilities per token than --logprobs requests ({message}). Start it with "
+            "--max-logprobs 20, or leave --logprobs out."
         )
     if _BLIND.search(response.message):
         return ServerFailure(f"{model} cannot see pictures ({message}): choose a vision model.")

@@ -33,7 +33,8 @@ class Delta:
 
     ``reasoning`` is text that the server marks as reasoning. ``finish`` is the API's reason ("stop", "length",
     "tool_calls", "content_filter"), once, near the end. ``remark`` comes from the endpoint: what it
-    left out of the request. ``model`` is what the server calls the model that answered, with the usage.
+    left out of the request. ``model`` is what the server calls the model that answered, with the usage. ``logprobs``:
+    per token of the piece its text and alternatives with their log-probabilities, as the server sent them.
     """
 
     text: str = ""
@@ -43,6 +44,7 @@ class Delta:
     usage: Usage | None = None
     remark: str = ""
     model: str = ""
+    logprobs: tuple[Mapping[str, Any], ...] = ()
 
 
 class MalformedStream(OneLine):
@@ -111,6 +113,7 @@ def delta_of(chunk: Mapping[str, Any]) -> Delta:
         calls=_calls(content.get("tool_calls")),
         finish=_text(choice.get("finish_reason")) or None,
         usage=_usage(usage) if isinstance(usage, dict) else None,
+        logprobs=_logprobs(choice.get("logprobs")),
     )
 
 
@@ -136,6 +139,11 @@ def _calls(found: object) -> tuple[CallPiece, ...]:
             )
         )
     return tuple(pieces)
+
+
+def _logprobs(found: object) -> tuple[Mapping[str, Any], ...]:
+    content = found.get("content") if isinstance(found, dict) else None
+    return tuple(token for token in (content if isinstance(content, list) else ()) if isinstance(token, dict))
 
 
 def _usage(found: Mapping[str, Any]) -> Usage:

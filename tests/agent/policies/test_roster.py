@@ -285,6 +285,7 @@ def test_options_set_the_address_of_a_model_and_its_sampling(file):
     assert isinstance(policy, SpecO3)
     assert (policy.endpoint.url, policy.endpoint.model) == ("http://h:1/v1", "m")
     assert policy.sampling == Sampling(temperature=0.7)
+    assert chosen("--policy", "spec-o3", "--logprobs")().sampling == Sampling(logprobs=True)
     seeded = chosen("--policy", "big", "--servers", str(file(GOOD)), "--seed", "5")
     assert seeded(2).sampling == Sampling(temperature=0.7, max_tokens=900, seed=7)
     assert seeded(1).endpoint is seeded(2).endpoint
@@ -318,6 +319,7 @@ def test_a_key_file_is_not_used_for_another_address(file, tmp_path):
     [
         ("--policy gpt-9", "--policy: found 'gpt-9', expected one of baseline, local, nano, openai, replay, spec-o3"),
         ("--temperature 1", "--temperature has no effect with --policy baseline, which takes no options"),
+        ("--logprobs", "--logprobs has no effect with --policy baseline, which takes no options"),
         ("--policy spec-o3 --adapter x", "--adapter has no effect with --policy spec-o3"),
         ("--policy local --server http://h/v1", "--server has no effect with --policy local"),
         ("--policy local", "--policy local needs --model"),
