@@ -1,0 +1,319 @@
+"""Certificate: the file that states which error rates of which verdicts are bounded, and for which spectra.
+
+A certificate covers one task, one text of the question, one policy with its settings, and the surveys and S/N of its
+calibration spectra. What it does not cover is refused or left to a person.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from agent.batch.journal import differences
+from agent.spectrum.record import Medium
+from agent.text import OneLine
+from agent.trajectory import TrajectoryError, Verdict
+from agent.trajectory.steps import number_of, object_of, one_of, text_of
+from agent.trust.certify import Side, Wanted
+from agent.trust.features import Features
+from agent.trust.files import write_json
+from agent.trust.score import ScoreError, ScoreModel
+
+SCHEMA = "spec-o3/certificate/1"
+NOT_COMPARED = ("seed", "prompt_sha256", "prompt_source")
+"""Settings of a policy that may differ: the seed is another for each sample, and the prompt has its own field."""
+
+Cause = Literal["data", "survey", "S/N", "between the thresholds", "not certified", "verdict"]
+"""Why a case got its verdict by a certificate: one of five reasons to ask a person, or "verdict" for YES and NO."""
+
+
+class CertificateError(OneLine):
+    """A certificate cannot be read: which file and field, what was found, what was expected."""
+
+
+@dataclass(frozen=True)
+class CertifiedPolicy:
+    """The policy whose verdicts are certified.
+
+    :param settings: those that a run must not change (``agent.batch.journal``), and ``max_turns`` and ``renderer``
+        as each trace has them
+    """
+
+    kind: str
+    name: str
+    settings: Mapping[str, Any]
+
+    @property
+    def model_hash(self) -> str:
+        """SHA-256 of the weights; "not known" for a server, which can change them under the same name."""
+        return str(self.settings.get("weights_sha256", "not known"))
+
+    @property
+    def compared(self) -> dict[str, Any]:
+        """Kind, name and settings that must agree, as JSON values."""
+        settings = {key: value for key, value in self.settings.items() if key not in NOT_COMPARED}
+        found: dict[str, Any] = json.loads(json.dumps({"kind": self.kind, "name": self.name, "settings": settings}))
+        return found
+
+
+@dataclass(frozen=True)
+class LabelCounts:
+    """The labels of a certificate: where they come from, how many, and how many of them are YES."""
+
+    source: str
+    n: int
+    yes: int
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdict of a certificate on one case.
+
+    :param reason: why a person should decide, as a sentence; "" for YES and NO
+    :param p_yes: P(YES); None where the policy gave no answer
+    """
+
+    verdict: Literal["YES", "NO", "ASK"]
+    cause: Cause
+    reason: str
+    p_yes: float | None
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Two thresholds of P(YES) with a stated error bound, and what they hold for.
+
+    :param task: key of the task, and ``prompt_sha256`` of the whole text of its question
+    :param samples: independent samples per spectrum
+    :param surveys: of the calibration spectra, and ``snr`` the range of their median S/N per pixel
+    :param medium: stated for spectra whose file does not; None: nothing was stated
+    :param sampling: how the labelled spectra were chosen: "logged" with known probabilities, or "assumed random"
+    :param calibration: P(YES) of the calibration cases, for the tests of shift
+    :param calibration_yes: their labels, in the same order; None if they are not all labelled
+    :param made_at: ISO 8601 with time zone
+    :param program: name and version of the program
+    """
+
+    task: str
+    prompt_sha256: str
+    policy: CertifiedPolicy
+    samples: int
+    score: ScoreModel
+    surveys: tuple[str, ...]
+    snr: tuple[float, float]
+    medium: Medium | None
+    labels: LabelCounts
+    sampling: Literal["logged", "assumed random"]
+    yes: Side
+    no: Side
+    wanted: Wanted
+    calibration: tuple[float, ...]
+    made_at: str
+    program: str
+    calibration_yes: tuple[bool, ...] | None = None
+
+    def refusal(
+        self, task: str, prompt_sha256: str, policy: CertifiedPolicy, samples: int, medium: Medium | None = None
+    ) -> str:
+        """Return why the certificate does not cover a run, naming each field that differs; "" if it does."""
+        before = {"task": self.task, "prompt_sha256": self.prompt_sha256, "policy": self.policy.compared}
+        now = {"task": task, "prompt_sha256": prompt_sha256, "policy": policy.compared}
+        changed = differences(
+            before | {"samples": self.samples, "medium": self.medium}, now | {"samples": samples, "medium": medium}
+        )
+        if not changed:
+            return ""
+        return f"the certificate is for another run: {'; '.join(changed)}. Run with the same settings, or certify anew"
+
+    def judge(self, features: Features, survey: str, snr: float | None, reasons: Sequence[str]) -> Judged:
+        """Return the verdict on one case: YES, NO, or ASK with the reason.
+
+        :param survey: of the spectrum
+        :param snr: measured median S/N per pixel; None if undefined
+        :param reasons: of ``agent.trust.features.data_reasons``
+        """
+        p = None if features.log_odds is None else self.score.p_yes(features)
+        if reasons or p is None:
+            return Judged("ASK", "data", " ".join(reasons) or "The policy gave no answer.", p)
+        if survey not in self.surveys:
+            known = ", ".join(one or "unknown" for one in self.surveys)
+            where = f"the survey is {survey or 'unknown'}; the certificate covers {known}"
+            return Judged("ASK", "survey", f"Not covered by the certificate: {where}.", p)
+        low, high = self.snr
+        if snr is None or not low <= snr <= high:
+            found = "undefined" if snr is None else f"{snr:.1f}"
+            where = f"S/N {found} per pixel; the certificate covers {low:.1f} to {high:.1f}"
+            return Judged("ASK", "S/N", f"Not covered by the certificate: {where}.", p)
+        return self._by_thresholds(p)
+
+    def _by_thresholds(self, p: float) -> Judged:
+        yes, no = self.yes.threshold, self.no.threshold
+        if yes is not None and p >= yes:
+            return Judged("YES", "verdict", "", p)
+        if no is not None and p <= no:
+            return Judged("NO", "verdict", "", p)
+        side: Verdict = "YES" if p >= 0.5 else "NO"
+        if (yes if side == "YES" else no) is None:
+            return Judged("ASK", "not certified", f"P(YES) is {p:.3f}, and {side} is not certified.", p)
+        bounds = [f"YES from {yes:.3f}" if yes is not None else "", f"NO up to {no:.3f}" if no is not None else ""]
+        text = f"P(YES) is {p:.3f}; certified are {' and '.join(bound for bound in bounds if bound)}."
+        return Judged("ASK", "between the thresholds", text, p)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form, with the SHA-256 of the rest of it."""
+        form = asdict(self) | {"score": self.score.to_json(), "policy": asdict(self.policy)}
+        content = {"schema": SCHEMA, **json.loads(json.dumps(form))}
+        return content | {"sha256": _sha256(content)}
+
+    @property
+    def sha256(self) -> str:
+        return str(self.to_json()["sha256"])
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Certificate:
+        """Read the JSON form. :raises CertificateError: the field, what was found, what was expected"""
+        if not isinstance(data, Mapping) or data.get("schema") != SCHEMA:
+            found = data.get("schema") if isinstance(data, Mapping) else type(data).__name__
+            raise CertificateError(f"schema: found {found!r:.60}, expected {SCHEMA!r}")
+        content = {key: value for key, value in data.items() if key != "sha256"}
+        if data.get("sha256") != _sha256(content):
+            raise CertificateError(
+                f"sha256: found {data.get('sha256')!r:.80}, expected {_sha256(content)}: the file was changed after it "
+                "was written. Certify anew"
+            )
+        try:
+            return _read(data)
+        except (TrajectoryError, ScoreError, ValueError) as error:
+            raise CertificateError(str(error)) from error
+
+
+def read(path: Path) -> Certificate:
+    """Read a certificate. :raises CertificateError: the file, the field, what was found, what was expected"""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CertificateError(f"{path}: {error.strerror}; expected a certificate of spec-o3 certify") from error
+    except (ValueError, RecursionError) as error:
+        raise CertificateError(f"{path}: found no JSON ({error}), expected a certificate of spec-o3 certify") from error
+    try:
+        return Certificate.from_json(data)
+    except CertificateError as error:
+        raise CertificateError(f"{path}: {error}") from error
+
+
+def write(certificate: Certificate, path: Path) -> None:
+    """Write a certificate atomically. :raises OSError: it cannot be written"""
+    write_json(path, certificate.to_json())
+
+
+def _sha256(content: Mapping[str, Any]) -> str:
+    canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _read(data: Mapping[str, Any]) -> Certificate:
+    policy, labels = object_of(data, "policy"), object_of(data, "labels")
+    calibration = tuple(_p(value) for value in _list(data, "calibration"))
+    known = None if data.get("calibration_yes") is None else _list(data, "calibration_yes")
+    if known is not None and (len(known) != len(calibration) or not all(isinstance(one, bool) for one in known)):
+        raise CertificateError(f"calibration_yes: expected null, or true and false for {len(calibration)} cases")
+    medium: Medium | None = None if data.get("medium") is None else one_of(data, "medium", ("vacuum", "air"))
+    return Certificate(
+        task=text_of(data, "task"),
+        prompt_sha256=text_of(data, "prompt_sha256"),
+        policy=CertifiedPolicy(
+            text_of(policy, "kind", "policy."),
+            text_of(policy, "name", "policy."),
+            object_of(policy, "settings", "policy."),
+        ),
+        samples=_whole(data, "samples"),
+        score=ScoreModel.from_json(object_of(data, "score")),
+        surveys=tuple(str(one) for one in _list(data, "surveys")),
+        snr=_pair(data, "snr"),
+        medium=medium,
+        labels=LabelCounts(
+            text_of(labels, "source", "labels."), _whole(labels, "n", "labels."), _whole(labels, "yes", "labels.")
+        ),
+        sampling=one_of(data, "sampling", ("logged", "assumed random")),
+        yes=_side(data, "yes", "YES"),
+        no=_side(data, "no", "NO"),
+        wanted=_wanted(object_of(data, "wanted")),
+        calibration=calibration,
+        made_at=text_of(data, "made_at"),
+        program=text_of(data, "program"),
+        calibration_yes=None if known is None else tuple(known),
+    )
+
+
+def _side(data: Mapping[str, Any], key: str, verdict: Verdict) -> Side:
+    side, where = object_of(data, key), f"{key}."
+    one_of(side, "verdict", (verdict,), where)
+    threshold = number_of(side, "threshold", where)
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise CertificateError(f"{where}threshold: found {threshold:g}, expected 0 to 1, or null")
+    return Side(
+        verdict=verdict,
+        threshold=threshold,
+        n=_whole(side, "n", where),
+        errors=_whole(side, "errors", where),
+        upper=number_of(side, "upper", where),
+        limit=_number(side, "limit", where),
+        missing=None if side.get("missing") is None else _whole(side, "missing", where),
+        refusal=text_of(side, "refusal", where),
+    )
+
+
+def _wanted(data: Mapping[str, Any]) -> Wanted:
+    where = "wanted."
+    joint = data.get("joint")
+    if not isinstance(joint, bool):
+        raise CertificateError(f"{where}joint: found {joint!r:.60}, expected true or false")
+    return Wanted(
+        yes=_number(data, "yes", where),
+        no=_number(data, "no", where),
+        delta=_number(data, "delta", where),
+        joint=joint,
+        method=one_of(data, "method", ("fixed", "anytime"), where),
+        no_risk=one_of(data, "no_risk", ("omission", "missed"), where),
+        label_noise=_number(data, "label_noise", where),
+    )
+
+
+def _list(data: Mapping[str, Any], key: str) -> list[Any]:
+    value = data.get(key)
+    if not isinstance(value, list):
+        raise CertificateError(f"{key}: found {value!r:.60}, expected a list")
+    return value
+
+
+def _number(data: Mapping[str, Any], key: str, where: str = "") -> float:
+    value = number_of(data, key, where)
+    if value is None:
+        raise CertificateError(f"{where}{key}: found null, expected a number")
+    return value
+
+
+def _whole(data: Mapping[str, Any], key: str, where: str = "") -> int:
+    value = data.get(key)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise CertificateError(f"{where}{key}: found {value!r:.60}, expected a whole number, 0 or more")
+    return value
+
+
+def _pair(data: Mapping[str, Any], key: str) -> tuple[float, float]:
+    pair = _list(data, key)
+    if len(pair) != 2:
+        raise CertificateError(f"{key}: found {pair!r:.60}, expected [lowest, highest]")
+    low, high = (_number({key: value}, key) for value in pair)
+    return low, high
+
+
+def _p(value: object) -> float:
+    p = _number({"calibration": value}, "calibration")
+    if not 0 <= p <= 1:
+        raise CertificateError(f"calibration: found {p:g}, expected P(YES) from 0 to 1")
+    return p
