@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -122,6 +122,7 @@ def inspect(
     max_turns: int = MAX_TURNS,
     stop: Stop | None = None,
     with_tool: bool = True,
+    begin: Sequence[str] = (),
 ) -> Iterator[Event]:
     """Inspect one spectrum and yield each step as it happens; ``Ended`` comes last and holds the whole trajectory.
 
@@ -135,12 +136,18 @@ def inspect(
     :param max_turns: assistant turns allowed, 1 or more
     :param with_tool: False: the model does not learn of the tool and has one turn
     :param stop: set from another thread, it ends the inspection; what was written until then is kept
-    :raises ValueError: ``max_turns`` is below 1
+    :param begin: texts of earlier assistant turns, each with a tool call. They are taken as they are, their calls
+        are run on ``spectrum``, and the policy writes the next turn; their steps are the first of the trajectory
+    :raises ValueError: ``max_turns`` is below 1, ``begin`` leaves no turn, or one of its texts has no tool call
     """
     if max_turns < 1:
         raise ValueError(f"max_turns: found {max_turns}, expected 1 or more")
+    if begin and len(begin) >= (max_turns if with_tool else 1):
+        raise ValueError(f"begin: found {len(begin)} turns, expected fewer than the {max_turns} allowed")
     inspection = _Inspection(spectrum, task, policy, max_turns if with_tool else 1, stop or Stop(), with_tool)
     yield Started(inspection.conversation.overview, inspection.overview, task.prompt, inspection.max_turns)
+    for text in begin:
+        yield from inspection.repeat(text)
     while inspection.ended is None:
         yield from inspection.turn()
     reason, detail = inspection.ended
@@ -186,6 +193,20 @@ class _Inspection:
         self.cannot_tell = ""
         self.ended: tuple[Reason, str] | None = None
         self.retry = True
+
+    def repeat(self, text: str) -> Iterator[Event]:
+        """Take a text as the next turn and run its tool call. :raises ValueError: it has none"""
+        self.number += 1
+        turn = parse(text)
+        if turn.call is None:
+            raise ValueError(f"begin: found no tool call in turn {self.number}, expected one")
+        for fault in turn.faults:
+            self._fault(fault)
+        if turn.thought:
+            think = Think(self._next_id(), turn.thought)
+            self.steps.append(think)
+            yield Thought(think, self.number)
+        yield self._run_tool(turn.call, text)
 
     def turn(self) -> Iterator[Event]:
         """Run one assistant turn and its tool call."""

@@ -33,6 +33,7 @@ from agent.spectrum.record import medium_text
 from agent.tasks import Feature, Task
 from agent.tool import TOOL_NAME
 from agent.trajectory import Drafter
+from agent.trajectory.tags import Call, parse
 
 LOW_SNR = 5.0
 """Median S/N per pixel below which the opening says that weak features cannot be judged."""
@@ -288,8 +289,8 @@ class Baseline:
         """Yield the next turn, a sentence or two at a time."""
         spectrum, task = conversation.spectrum, conversation.task
         found = assess(spectrum, task)
-        zooms = plan_zooms(found)[: len(conversation.exchanges) + conversation.turns_left - 1]
         done = len(conversation.exchanges)
+        zooms = _after_calls(conversation, found, plan_zooms(found))[: done + conversation.turns_left - 1]
         reason = cannot_tell(found, spectrum)
         yield "<think>"
         if done == 0:
@@ -328,6 +329,35 @@ def plan_zooms(found: Assessment, most: int = MAX_WINDOWS) -> list[PlannedZoom]:
         elif len(zooms) < most:
             zooms.append(PlannedZoom(window, (finding,)))
     return zooms
+
+
+def _after_calls(conversation: Conversation, found: Assessment, plan: list[PlannedZoom]) -> list[PlannedZoom]:
+    """Return the plan that follows the calls made so far: the plan itself, unless the inspection began from turns that
+    this spectrum does not lead to (``agent.loop.inspect``, ``begin``).
+    """
+    calls = [parse(exchange.text).call for exchange in conversation.exchanges]
+    windows = [call.arguments.get("wavelength_range") if call else None for call in calls]
+    if windows == [list(zoom.window) for zoom in plan[: len(calls)]]:
+        return plan
+    made = [_made(call, found) for call in calls]
+    left = [z for z in plan if all(_overlap(z.window, m.window) <= 0.5 for m in made)]
+    return [*made, *left[: max(0, MAX_WINDOWS - len(made))]]
+
+
+def _made(call: Call | None, found: Assessment) -> PlannedZoom:
+    """Return the zoom of a call, with what was measured of the features that its label names, else of those whose
+    principal wavelength lies in its window.
+    """
+    arguments = {} if call is None else call.arguments
+    requested = arguments.get("wavelength_range")
+    lo, hi = 0, 1
+    if isinstance(requested, list) and len(requested) == 2 and all(isinstance(x, int | float) for x in requested):
+        lo, hi = (round(x) for x in requested)
+    label = str(arguments.get("label") or "")
+    inside = [f for f in found.findings if f.feature.wavelengths and lo <= f.feature.wavelengths[0] <= hi]
+    named = [f for f in inside if f.feature.name in label]
+    same = {f.feature.wavelengths[0] for f in named}
+    return PlannedZoom((lo, max(hi, lo + 1)), tuple(f for f in inside if not same or f.feature.wavelengths[0] in same))
 
 
 def _overlap(one: tuple[int, int], other: tuple[int, int]) -> float:

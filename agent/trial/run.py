@@ -1,0 +1,300 @@
+"""The trial of a trace: edit the spectrum behind each tool call, continue from that turn, compare what is written.
+
+The texts of the turns up to and including the call are kept, every picture is drawn anew from the edited spectrum, and
+the policy writes the next turn and all that follow. Depends on ``agent.loop``; no database, no page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agent.conversation import Policy, PolicyError, Stop
+from agent.lines import lines
+from agent.loop import MAX_TURNS, Answered, Ended, Text, Thought, inspect
+from agent.measure import Window, rest
+from agent.spectrum import Spectrum
+from agent.tasks import Task
+from agent.tool import frame_of
+from agent.trajectory import Think, Trajectory, Zoom
+from agent.trajectory.steps import Verdict
+from agent.trajectory.tags import turn_text
+from agent.trial import edits as make
+from agent.trial.edits import Edited, NotEdited
+from agent.trial.report import EDITS, Edit, EditOutcome, Skipped, Trial
+from agent.trial.subjects import Subject, is_there, states, subject_of
+from agent.trial.typical import typical_of
+
+NEAR_A_LINE = 0.002  # of the wavelength, on either side of a major line: no place for a placebo
+_NUMBER = {edit: number for number, edit in enumerate(EDITS)}
+
+
+class TrialStopped(Exception):
+    """The trial was stopped before its end; nothing of it counts."""
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """What a policy wrote from one turn on: the thought right after the call, all later text, and its answer."""
+
+    thought: str
+    later: str
+    text: str
+    verdict: Verdict | None
+    score: float | None
+
+    def claims(self, subject: Subject) -> bool | None:
+        """Return whether the text states that the subject is there, or that it is not; None if it states neither.
+
+        A text that states it anywhere claims it. What is written about a molecule after later zooms is not about
+        one of its bands.
+        """
+        is_band = subject.sense == "band"
+        found = {states(self.thought, subject), states(self.later, subject, of_species=not is_band)}
+        return True if True in found else False if False in found else None
+
+
+def trial(
+    trajectory: Trajectory,
+    texts: Sequence[str] | None,
+    spectrum: Spectrum,
+    task: Task,
+    policy: Policy,
+    seed: int = 0,
+    edits: Collection[Edit] = EDITS,
+    placebos: int = 1,
+    stop: Stop | None = None,
+) -> Trial:
+    """Put the evidence of a trace on trial.
+
+    Each tool call that names a line or band is tested. Which edits are made depends on what the policy writes without
+    an edit: a subject that the text claims is removed, and flipped and shifted if it is a line that the spectrum shows;
+    one that the text does not claim, and the spectrum does not show, is injected. Each call gets placebos.
+
+    An edit was followed if
+
+    - remove, flip, shift: the text after the edit does not claim the subject any more;
+    - inject: the text after the edit claims the subject. Only where neither text states anything about it, a score that
+      moves to the side of the feature's role by more than after any placebo counts, or a changed verdict.
+
+    A claim that stays is not excused by a verdict that moves. A placebo counts as "followed" if the claim about the
+    subject or the verdict changed although it should not. The unedited spectrum is continued from the same turn with
+    the same policy and seed, so that sampling noise is the same on both sides.
+
+    :param texts: raw assistant turns; None: the canonical texts of the steps
+    :param seed: of the noise of replaced pixels
+    :param placebos: placebo edits per tool call
+    :raises ValueError: the trajectory is of another spectrum
+    :raises PolicyError: the policy cannot continue
+    :raises TrialStopped: ``stop`` was set
+    """
+    if trajectory.spectrum_sha256 not in (None, spectrum.sha256):
+        raise ValueError(
+            f"{trajectory.spectrum_name}: found a trace of another spectrum, expected one of this spectrum"
+        )
+    if task.prompt != trajectory.prompt:
+        task = task.with_prompt(trajectory.prompt)
+    turns = list(trajectory.turns())
+    written = [turn_text(turn) for turn in turns] if texts is None else list(texts)
+    case = _Case(spectrum, task, policy, seed, frozenset(edits), placebos, stop or Stop(), _max_turns(trajectory))
+    outcomes: list[EditOutcome] = []
+    for number, turn in enumerate(turns):
+        zoom = turn[-1]
+        if not isinstance(zoom, Zoom) or number >= len(written):
+            continue
+        if not zoom.ok or number + 1 >= case.max_turns:
+            case.skip(zoom, None, "the call got no picture")
+            continue
+        following = turns[number + 1] if number + 1 < len(turns) else ()
+        thought = " ".join(step.text for step in following if isinstance(step, Think))
+        subject = subject_of(zoom, thought, case.at_rest, task)
+        if subject is None:
+            case.skip(zoom, None, "neither its label nor the thought after it names a line or band that can be edited")
+            continue
+        outcomes += case.call(zoom, subject, written[: number + 1])
+    drafter = policy.drafter
+    return Trial(
+        content_hash=trajectory.content_hash(),
+        spectrum_sha256=spectrum.sha256,
+        task=task.key,
+        drafter={"kind": drafter.kind, "name": drafter.name, "settings": dict(drafter.settings)},
+        seed=seed,
+        outcomes=tuple(outcomes),
+        skipped=tuple(case.skipped),
+    )
+
+
+class _Case:
+    """One trace on trial: the spectrum, the policy, and what could not be tested."""
+
+    def __init__(
+        self,
+        spectrum: Spectrum,
+        task: Task,
+        policy: Policy,
+        seed: int,
+        edits: frozenset[Edit],
+        placebos: int,
+        stop: Stop,
+        max_turns: int,
+    ) -> None:
+        self.spectrum = spectrum
+        self.at_rest = rest(spectrum)
+        self.task = task
+        self.policy = policy
+        self.seed = seed
+        self.edits = edits
+        self.placebos = placebos
+        self.stop = stop
+        self.max_turns = max_turns
+        self.skipped: list[Skipped] = []
+
+    def skip(self, zoom: Zoom, edit: Edit | None, reason: str) -> None:
+        self.skipped.append(Skipped(zoom.id, edit, reason))
+
+    def call(self, zoom: Zoom, subject: Subject, begin: Sequence[str]) -> list[EditOutcome]:
+        """Test one tool call."""
+        before = self._continued(self.spectrum, begin)
+        made = self._made(zoom, subject, before.claims(subject) is True)
+        if not made:
+            return []
+        outcomes = [
+            self._outcome(zoom, subject, "placebo", edited, before, self._continued(edited.spectrum, begin), 0.0)
+            for edited in self._placebos(zoom, subject, next(iter(made.values())))
+        ]
+        moved = [abs(o.score_after - o.score_before) for o in outcomes if o.score_after and o.score_before]
+        for edit, edited in made.items():
+            after = self._continued(edited.spectrum, begin)
+            outcomes.append(self._outcome(zoom, subject, edit, edited, before, after, max(moved, default=0.0)))
+        return outcomes
+
+    def _made(self, zoom: Zoom, subject: Subject, claimed: bool) -> dict[Edit, Edited]:
+        """Return the edits of one call that can be made, placebos apart."""
+        there = is_there(subject, self.at_rest)
+        wanted: list[Edit] = ["inject"]
+        if claimed:
+            wanted = ["remove", "flip", "shift"] if there and subject.line is not None else ["remove"]
+        elif there is not False:
+            reason = "the spectrum shows it, and the text does not claim it" if there else "it cannot be measured"
+            self.skip(zoom, None, f"{subject.name}: {reason}")
+            return {}
+        made: dict[Edit, Edited] = {}
+        for edit in wanted:
+            if edit not in self.edits:
+                continue
+            edited = self._edit(edit, subject, self._rng(zoom, edit))
+            if isinstance(edited, NotEdited):
+                self.skip(zoom, edit, f"{subject.name}: {edited.reason}")
+            else:
+                made[edit] = edited
+        return made
+
+    def _edit(self, edit: Edit, subject: Subject, rng: np.random.Generator) -> Edited | NotEdited:
+        if edit == "inject":
+            return make.inject(self.spectrum, self.at_rest, subject, typical_of(subject, self.task.key), rng)
+        function = {"remove": make.remove, "flip": make.flip, "shift": make.shift}[edit]
+        return function(self.spectrum, self.at_rest, subject, rng)
+
+    def _placebos(self, zoom: Zoom, subject: Subject, real: Edited) -> list[Edited]:
+        if "placebo" not in self.edits or zoom.window is None:
+            return []
+        found = []
+        avoid = [*self._avoided(), real.window, subject.span, *subject.side_bands]
+        for number in range(self.placebos):
+            edited = make.placebo(
+                self.spectrum, self.at_rest, real, zoom.window, avoid, self._rng(zoom, "placebo", number)
+            )
+            if isinstance(edited, NotEdited):
+                self.skip(zoom, "placebo", edited.reason)
+                break
+            found.append(edited)
+            avoid.append(edited.window)
+        return found
+
+    def _avoided(self) -> list[Window]:
+        """Return the stretches where the task measures, and those of the major lines."""
+        medium = self.at_rest.medium
+        found: list[Window] = []
+        for feature in (f.in_medium(medium) for f in self.task.features):
+            found += feature.side_bands
+            if feature.kind != "slope":
+                found.append(feature.span)
+        major = [line.at(medium) for line in lines() if line.major]
+        return [*found, *((w * (1 - NEAR_A_LINE), w * (1 + NEAR_A_LINE)) for w in major)]
+
+    def _outcome(
+        self,
+        zoom: Zoom,
+        subject: Subject,
+        edit: Edit,
+        edited: Edited,
+        before: Continuation,
+        after: Continuation,
+        moved: float,
+    ) -> EditOutcome:
+        was, now = before.claims(subject), after.claims(subject)
+        if edit == "placebo":
+            followed = (was is True) != (now is True) or before.verdict != after.verdict
+        elif edit == "inject":
+            followed = now is True
+            if was is None and now is None:
+                followed = self._verdict_moved(subject, before, after, moved)
+        else:
+            followed = now is not True
+        frame, _ = frame_of(self.spectrum)
+        return EditOutcome(
+            step=zoom.id,
+            edit=edit,
+            subject=subject.name,
+            window=edited.window,
+            frame=frame,
+            medium=self.spectrum.medium,
+            energy=edited.energy,
+            verdict_before=before.verdict,
+            verdict_after=after.verdict,
+            score_before=before.score,
+            score_after=after.score,
+            claimed_before=was is True,
+            claimed_after=now is True,
+            followed=followed,
+            text_after=after.text,
+            text_before=before.text,
+        )
+
+    def _verdict_moved(self, subject: Subject, before: Continuation, after: Continuation, least: float) -> bool:
+        """Return whether an injection moved the answer to the side of the feature's role, by more than ``least``."""
+        side = -1.0 if subject.feature is not None and subject.feature.role == "confuser" else 1.0
+        if before.score is not None and after.score is not None:
+            return side * (after.score - before.score) > max(least, 1e-9)
+        return before.verdict != after.verdict and after.verdict == ("YES" if side > 0 else "NO")
+
+    def _continued(self, spectrum: Spectrum, begin: Sequence[str]) -> Continuation:
+        """Continue from the turn after ``begin``. :raises PolicyError: the policy cannot continue"""
+        thoughts: dict[int, str] = {}
+        text, explanation = "", ""
+        verdict: Verdict | None = None
+        score: float | None = None
+        for event in inspect(spectrum, self.task, self.policy, self.max_turns, self.stop, begin=begin):
+            match event:
+                case Text():
+                    text += event.text
+                case Thought() if event.turn > len(begin):
+                    thoughts[event.turn] = event.think.text
+                case Answered():
+                    verdict, score, explanation = event.answer.verdict, event.answer.score, event.answer.explanation
+                case Ended(reason="stopped"):
+                    raise TrialStopped
+                case Ended(reason="policy failed"):
+                    raise PolicyError(event.detail)
+        first = thoughts.pop(len(begin) + 1, "")
+        return Continuation(first, "\n".join([*thoughts.values(), explanation]), text, verdict, score)
+
+    def _rng(self, zoom: Zoom, edit: Edit, number: int = 0) -> np.random.Generator:
+        return np.random.default_rng([self.seed, _NUMBER[edit], number, *zoom.id.encode()])
+
+
+def _max_turns(trajectory: Trajectory) -> int:
+    found = trajectory.drafter.settings.get("max_turns")
+    return found if isinstance(found, int) and found > 0 else MAX_TURNS

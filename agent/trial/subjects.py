@@ -1,0 +1,226 @@
+"""What a tool call is about, and what a text states about it.
+
+A subject is a line or a molecular band that a trial can edit. It comes from the label of the call: a feature of the
+task, else a line or band of the lists; without one, from the claims of the thought after the call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.hints.claims import MOLECULES, Claim, claims_of
+from agent.hints.evidence import evidence
+from agent.lines import Band, Line, Medium, bands, lines
+from agent.lines.names import named, species_named
+from agent.measure import LineMeasurement, Measured, Undefined, Window, coverage, measure_feature
+from agent.spectrum import Spectrum
+from agent.tasks import Feature, Task
+from agent.trajectory.steps import Zoom
+
+Sense = Literal["emission", "absorption", "band"]
+
+REACH = 1500.0  # km/s on either side of a line that no feature of the task describes
+SPEED_OF_LIGHT = 299_792.458
+SIDE = 30.0  # Å, the stretch before the head of a band from which its pseudo-continuum is taken
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A line or a band. All windows are Å at rest, in the medium of the spectrum.
+
+    :param name: as in the lists ("Hα", "TiO 7054"), or the feature's name if the lists have none
+    :param sense: what its presence means: a line in emission or in absorption, or a band
+    :param span: the stretch that it covers; ``side_bands``: where its continuum is taken
+    :param line: of the list, None for a band
+    :param species: of the line or band, "" if not known
+    :param feature: of the task, in the medium of the spectrum; None if the task does not measure it
+    """
+
+    name: str
+    sense: Sense
+    span: Window
+    side_bands: tuple[Window, ...]
+    line: Line | None = None
+    species: str = ""
+    feature: Feature | None = None
+
+    def is_in(self, window: Window) -> bool:
+        """Return whether the window shows the middle of the subject."""
+        return window[0] <= sum(self.span) / 2 <= window[1]
+
+
+def subject_of(zoom: Zoom, thought: str, at_rest: Spectrum, task: Task) -> Subject | None:
+    """Return what a tool call is about; None if neither its label nor the thought after it names a line or band.
+
+    A feature whose absence is what the task asks for ("CaH 6385 weak") is no subject: it has nothing to remove.
+
+    :param thought: the text of the turn after the call
+    :param at_rest: the spectrum at rest (``agent.measure.rest``)
+    """
+    medium = at_rest.medium
+    editable = [f.in_medium(medium) for f in task.features if _can_be_edited(f)]
+    of_label = [f for f in editable if re.search(rf"(?<!no ){re.escape(f.name)}(?! (weak|strong))", zoom.label)]
+    if of_label:
+        # The feature that the spectrum shows, if the label names a line both in emission and in absorption.
+        return min((_of_feature(f) for f in of_label), key=lambda one: is_there(one, at_rest) is not True)
+    entries: Sequence[Line | Band] = named(zoom.label)
+    if not entries and (species := species_named(zoom.label)):
+        known: tuple[Line | Band, ...] = (*lines(), *bands())
+        entries = [e for e in known if e.species in species and e.major and _inside(zoom, e, medium)]
+    claims = claims_of(thought)
+    if not entries:
+        entries = [e for claim in claims for e in _entries_of(claim, zoom, medium)]
+        entries = [e for e in entries if _inside(zoom, e, medium)] or entries
+    within = [e for e in entries if _inside(zoom, e, medium)] or list(entries)
+    return _of_entry(within[0], claims, at_rest, editable) if within else None
+
+
+def is_there(subject: Subject, at_rest: Spectrum) -> bool | None:
+    """Return whether the spectrum shows the subject; None if it cannot be measured or is not decided."""
+    if subject.feature is not None:
+        measured = measure_feature(at_rest, subject.feature)
+        return None if isinstance(measured, Undefined) else subject.feature.is_present(measured.value)
+    if coverage(at_rest, subject.span) < 0.5:
+        return None
+    if subject.line is not None:
+        state = evidence(at_rest).line(subject.line).state
+        return None if state in ("undecided", "undefined") else state == subject.sense
+    found = evidence(at_rest).molecule(subject.species)
+    return None if found is None or found.state == "undecided" else found.state == "present"
+
+
+def states(text: str, subject: Subject, of_species: bool = True) -> bool | None:
+    """Return whether a text states that the subject is there (True), that it is not (False), or neither (None).
+
+    A text that states both counts as True: it still claims the subject. The sentences of the rule-based baseline on
+    a feature of the task are read as what they are; everything else is read by ``agent.hints.claims``.
+
+    :param of_species: whether a claim about a molecule counts for one of its bands
+    """
+    found = list(_of_scorecard(text, subject))
+    if not found:
+        readings = (_reading(claim, subject, of_species) for claim in claims_of(text))
+        found = [one for one in readings if one is not None]
+    return None if not found else any(found)
+
+
+_QUANTITY = r"(?:equivalent width|FWHM|mean depth|flux ratio)"
+_VERDICTS = {
+    "yes": True,
+    "probably yes": True,
+    "no": False,
+    "probably no": False,
+    "is": True,
+    "probably is": True,
+    "is not": False,
+    "probably is not": False,
+}
+
+
+def _of_scorecard(text: str, subject: Subject) -> list[bool]:
+    """Return what the baseline's sentences state about the feature of a subject."""
+    if subject.feature is None:
+        return []
+    name = re.escape(subject.feature.name)
+    found = []
+    judged = rf"(?<!\w){name}: {_QUANTITY} [^;:]*?(?:: |; it )((?:probably )?(?:yes|no|is not|is))(?= \()"
+    for match in re.finditer(judged, text):
+        found.append(_VERDICTS[match[1]])
+    listed = rf"(?<!\w)(no )?{name} \((?:[+−]\d|{_QUANTITY} )"
+    found += [match[1] is None for match in re.finditer(listed, text, re.IGNORECASE)]
+    return found
+
+
+def _reading(claim: Claim, subject: Subject, of_species: bool) -> bool | None:
+    """Return what a claim states about a subject; None if it is about something else."""
+    if subject.sense == "band":
+        about = claim.property == "band" and claim.subject == subject.species and of_species
+        return claim.positive if about else None
+    if claim.subject != subject.name:
+        return None
+    if claim.property == subject.sense:
+        return claim.positive
+    if claim.property in ("emission", "absorption"):
+        return False if claim.positive else None
+    if claim.property == "two maxima" and claim.positive:
+        return subject.sense == "emission"
+    return None
+
+
+def _can_be_edited(feature: Feature) -> bool:
+    """Return whether a feature is a line or band whose removal makes it absent."""
+    nothing = {"equivalent_width": 0.0, "depth": 0.0, "ratio": 1.0}.get(feature.quantity)
+    if nothing is None or not feature.side_bands or feature.is_present(nothing):
+        return False
+    # "Present" must mean more of it, not less.
+    return not (feature.quantity == "ratio" and feature.below is None)
+
+
+def _of_feature(feature: Feature) -> Subject:
+    if feature.kind == "line" and feature.quantity in ("equivalent_width", "depth"):
+        known = lines()
+        line = next((e for w in feature.wavelengths for e in known if abs(w - e.at(feature.medium)) < 1.5), None)
+        sense: Sense = "emission" if feature.below is not None and feature.below <= 0 else "absorption"
+        name = feature.name if line is None else line.name
+        species = "" if line is None else line.species
+        return Subject(name, sense, feature.span, feature.side_bands, line, species, feature)
+    species = next((m for m in MOLECULES if m in species_named(feature.name)), "")
+    return Subject(feature.name, "band", feature.span, feature.side_bands, None, species, feature)
+
+
+def _of_entry(
+    entry: Line | Band, claims: Sequence[Claim], at_rest: Spectrum, editable: Sequence[Feature]
+) -> Subject | None:
+    medium = at_rest.medium
+    if isinstance(entry, Band):
+        lo, hi = entry.window(medium)
+        head = entry.at(medium)
+        before = (head - SIDE, head - 3.0) if entry.shading == "red" else (head + 3.0, head + SIDE)
+        after = (hi, hi + SIDE) if entry.shading == "red" else (lo - SIDE, lo)
+        return Subject(entry.name, "band", (lo, hi), (before, after), None, entry.species)
+    sense = _sense_of(entry, claims, at_rest)
+    for feature in editable:
+        subject = _of_feature(feature)
+        if subject.line == entry and subject.sense == sense:
+            return subject
+    centre = entry.at(medium)
+    measured = evidence(at_rest).line(entry).found
+    reach = max(REACH, 1.5 * measured.fwhm.value if isinstance(measured, LineMeasurement) else 0.0)
+    half = centre * reach / SPEED_OF_LIGHT
+    sides = ((centre - 2.2 * half, centre - half), (centre + half, centre + 2.2 * half))
+    return Subject(entry.name, sense, (centre - half, centre + half), sides, entry, entry.species)
+
+
+def _sense_of(line: Line, claims: Sequence[Claim], at_rest: Spectrum) -> Sense:
+    """Return the sense in which a text speaks of a line; without a claim the one that is measured, or is usual."""
+    for claim in claims:
+        if claim.subject == line.name and claim.positive:
+            if claim.property in ("emission", "absorption"):
+                return "emission" if claim.property == "emission" else "absorption"
+            if claim.property == "two maxima":
+                return "emission"
+    measured = evidence(at_rest).line(line).measurement
+    if isinstance(measured, LineMeasurement) and measured.stands_out:
+        return "emission" if measured.emission else "absorption"
+    return "absorption" if line.kind == "absorption" else "emission"
+
+
+def _entries_of(claim: Claim, zoom: Zoom, medium: Medium) -> list[Line | Band]:
+    found: list[Line | Band] = [line for line in lines() if line.name == claim.subject]
+    return found or [band for band in bands() if band.species == claim.subject and _inside(zoom, band, medium)]
+
+
+def _inside(zoom: Zoom, entry: Line | Band, medium: Medium) -> bool:
+    window = zoom.window
+    return window is not None and window[0] <= entry.at(medium) <= window[1]
+
+
+def measured_value(subject: Subject, at_rest: Spectrum) -> float | None:
+    """Return the subject's own quantity as the task measures it; None if the task does not, or it is undefined."""
+    if subject.feature is None:
+        return None
+    measured = measure_feature(at_rest, subject.feature)
+    return measured.value if isinstance(measured, Measured) else None
