@@ -47,10 +47,6 @@ class Weighted:
     errors_before: FloatArray
     waiting: FloatArray
 
-    def column(self, index: int) -> Weighted:
-        """The labels in the region of one threshold."""
-        return Weighted(*(getattr(self, name)[:, index : index + 1] for name in self.__dataclass_fields__))
-
 
 def weighted(
     p: FloatArray,
@@ -63,20 +59,17 @@ def weighted(
 
     :param p: P(YES) of the cases in the order of their labels, (n,)
     """
-    from agent.trust.triage import weight
+    from agent.trust.triage import weights
 
     inside = p[:, None] >= thresholds if verdict == "YES" else p[:, None] <= thresholds
     error = np.broadcast_to((yes if verdict == "NO" else ~yes)[:, None], inside.shape)
-    weights, largest, waiting = np.ones(inside.shape), np.ones(inside.shape), np.full(inside.shape, np.inf)
-    for number, plan in enumerate(shown):
-        if plan is not None:
-            region = weight(plan, verdict, thresholds, float(p[number]))
-            weights[number], largest[number], waiting[number] = region.weight, region.largest, region.waiting
+    region = weights(shown, verdict, thresholds, p)
     # A threshold inside a stratum of a plan has no known weight there: the label does not count.
-    inside = inside & ~np.isnan(waiting)
-    before = np.cumsum(inside, axis=0) - inside
-    errors_before = np.cumsum(inside & error, axis=0) - (inside & error)
-    return Weighted(inside, error, weights, largest, before.astype(float), errors_before.astype(float), waiting)
+    inside = inside & ~np.isnan(region.waiting)
+    before: NDArray[np.intp] = np.cumsum(inside, axis=0) - inside
+    errors_before: NDArray[np.intp] = np.cumsum(inside & error, axis=0) - (inside & error)
+    counts = before.astype(float), errors_before.astype(float)
+    return Weighted(inside, error, region.weight, region.largest, *counts, region.waiting)
 
 
 def remaining_limit(limit: float, before: FloatArray, errors_before: FloatArray, waiting: FloatArray) -> FloatArray:
@@ -92,15 +85,10 @@ def logarithms(labels: Weighted, limit: float, least: float = 0.0) -> FloatArray
     :param least: error rate that is measured even without a true error (wrong labels)
     """
     limits = remaining_limit(limit, labels.before, labels.errors_before, labels.waiting)
-    factors = log_factors(labels.error, labels.weight, limits, labels.largest, least / limit)
-    factors = np.where(labels.inside[..., None], factors, 0.0)
+    # A weight of 0 leaves a process as it is.
+    factors = log_factors(labels.error, labels.weight * labels.inside, limits, labels.largest, least / limit)
     start = np.zeros((1, *factors.shape[1:]))
     return cast(FloatArray, np.concatenate((start, np.cumsum(factors, axis=0))))
-
-
-def highest(labels: Weighted, limit: float, least: float = 0.0) -> FloatArray:
-    """Return the logarithm of the highest value that each process has had, (K,)."""
-    return cast(FloatArray, mixed(logarithms(labels, limit, least)).max(axis=0))
 
 
 def upper_limit(highest_at: Callable[[float], float], delta: float, least: float = 0.0) -> float:
@@ -145,18 +133,14 @@ def missed_logarithms(
     Only YES labels change a process. With a plan the weight of a case is that within the whole list; the labels so far
     count against the process where their share is above the limit, because they left the list.
     """
-    from agent.trust.triage import weight
+    from agent.trust.triage import weights
 
     inside = p[:, None] <= thresholds
-    weights, largest, waiting = np.ones(len(p)), np.ones(len(p)), np.full(len(p), np.inf)
-    for number, plan in enumerate(shown):
-        if plan is not None:
-            region = weight(plan, "YES", plan.edges[:1], float(p[number]))
-            weights[number], largest[number], waiting[number] = region.weight[0], region.largest[0], region.waiting[0]
+    whole = weights(shown, "YES", [0.0], p)
     balance = np.cumsum(np.where(yes[:, None], limit - inside, 0.0), axis=0)
     balance = np.concatenate((np.zeros((1, len(thresholds))), balance[:-1]))[: len(p)]
-    payoff = np.where(yes, weights / largest, 0.0)[:, None] * (limit - inside)
-    payoff -= np.maximum(0.0, -balance) / (waiting * largest)[:, None]
+    payoff = np.where(yes[:, None], whole.weight / whole.largest, 0.0) * (limit - inside)
+    payoff -= np.maximum(0.0, -balance) / (whole.waiting * whole.largest)
     factors = np.log(np.maximum(1e-12, 1 + (1 - ALTERNATIVES) * payoff[..., None] / (1 - limit)))
     start = np.zeros((1, *factors.shape[1:]))
     return cast(FloatArray, np.concatenate((start, np.cumsum(factors, axis=0))))

@@ -6,19 +6,34 @@ uniform over the list. So each case has a known probability that is never 0, and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from agent.statistics import FloatArray
 from agent.trajectory.steps import Verdict
+from agent.trust.bounds import ALTERNATIVES, log_factors, mixed
+from agent.trust.certify import (
+    Labelled,
+    Wanted,
+    called,
+    counts,
+    expected_errors,
+    first_anytime,
+    process_of,
+    thresholds_of,
+)
 
 Arm = Literal["random", "value"]
+VERDICTS: tuple[Verdict, Verdict] = ("YES", "NO")
+PRIOR = 30.0
+"""The predicted error rate counts as so many labels when the value of further labels is estimated."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +79,7 @@ class Plan:
         within = np.divide(values, self.waiting, out=np.zeros(len(values)), where=self.waiting > 0)
         return np.where(self.waiting > 0, self.random_share / max(total, 1.0) + (1 - self.random_share) * within, 0.0)
 
-    def stratum_of(self, p: ArrayLike) -> np.ndarray[Any, np.dtype[np.intp]]:
+    def stratum_of(self, p: ArrayLike) -> NDArray[np.intp]:
         """Return the index of the stratum of each P(YES)."""
         return np.clip(np.searchsorted(self.edges, p, side="right") - 1, 0, len(self.strata) - 1)
 
@@ -86,9 +101,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Region:
-    """Weights of one showing in the region of each threshold, all (n_thresholds,).
+    """Weights of n labels in the regions of K thresholds, each (n, K).
 
-    :param waiting: waiting cases in the region; NaN if the threshold is not a border of the plan's strata
+    :param waiting: cases of the region that waited when the case was chosen; infinite without a plan, NaN if the
+        threshold is not a border of the plan's strata
     :param weight: uniform within the region / probability given the region, of the chosen case
     :param largest: the largest weight of any case in the region
     """
@@ -98,25 +114,45 @@ class Region:
     largest: FloatArray
 
 
-def weight(plan: Plan, verdict: Verdict, thresholds: ArrayLike, p: float) -> Region:
-    """Return the weight of a case chosen by a plan, in the region of a verdict at each threshold."""
+def weights(shown: Sequence[Plan | None], verdict: Verdict, thresholds: ArrayLike, p: FloatArray) -> Region:
+    """Return the weights of labels in the region of a verdict at each threshold; 1 for labels without a plan."""
     cuts = np.asarray(thresholds, dtype=float)
-    edges, size, chances = plan.edges, plan.waiting, plan.chances
-    at = np.searchsorted(edges, cuts)
-    known = edges[np.minimum(at, len(edges) - 1)] == cuts
-    smallest = np.where(chances > 0, chances, np.inf)
-    if verdict == "YES":
-        below = np.concatenate((np.cumsum(size[::-1])[::-1], [0.0]))
-        mass = np.concatenate((np.cumsum((size * chances)[::-1])[::-1], [0.0]))
-        least = np.concatenate((np.minimum.accumulate(smallest[::-1])[::-1], [np.inf]))
-    else:
-        below = np.concatenate(([0.0], np.cumsum(size)))
-        mass = np.concatenate(([0.0], np.cumsum(size * chances)))
-        least = np.concatenate(([np.inf], np.minimum.accumulate(smallest)))
-    waiting = np.where(known, below[at], np.nan)
-    mean = np.divide(mass[at], below[at], out=np.zeros(len(cuts)), where=below[at] > 0)
-    largest = np.where(np.isfinite(least[at]), mean / least[at], 1.0)
-    return Region(waiting, mean / plan.probability(p), largest)
+    shape = len(shown), len(cuts)
+    found = Region(np.full(shape, np.inf), np.ones(shape), np.ones(shape))
+    groups: dict[bytes, list[int]] = {}
+    for number, plan in enumerate(shown):
+        if plan is not None:
+            groups.setdefault(plan.edges.tobytes(), []).append(number)
+    for rows in groups.values():
+        plans = [cast(Plan, shown[row]) for row in rows]
+        edges, chances = plans[0].edges, np.array([plan.chances for plan in plans])
+        at = np.minimum(np.searchsorted(edges, cuts), len(edges) - 1)
+        waiting, mean, largest = regions(verdict, np.array([plan.waiting for plan in plans]), chances, at)
+        own = np.take_along_axis(chances, plans[0].stratum_of(p[rows])[:, None], axis=1)
+        found.waiting[rows] = np.where(edges[at] == cuts, waiting, np.nan)
+        found.weight[rows], found.largest[rows] = mean / own, largest
+    return found
+
+
+def regions(
+    verdict: Verdict, waiting: FloatArray, chances: FloatArray, at: NDArray[np.intp]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return of the region of each border: waiting cases, mean probability of a case, largest weight, each (..., K).
+
+    :param waiting: waiting cases of each stratum, (..., strata)
+    :param chances: probability of one waiting case of each stratum
+    :param at: numbers of the borders, (K,): the strata from it on (YES) or those before it (NO) are the region
+    """
+    turn = -1 if verdict == "YES" else 1
+    sizes, masses = np.cumsum(waiting[..., ::turn], axis=-1), np.cumsum((waiting * chances)[..., ::turn], axis=-1)
+    least = np.minimum.accumulate(np.where(waiting > 0, chances, np.inf)[..., ::turn], axis=-1)
+    strata = waiting.shape[-1]
+    count = strata - at if verdict == "YES" else at
+    index = np.maximum(count - 1, 0)
+    size, mass = np.where(count > 0, sizes[..., index], 0.0), np.where(count > 0, masses[..., index], 0.0)
+    mean = np.divide(mass, size, out=np.zeros(size.shape), where=size > 0)
+    smallest = least[..., index]
+    return size, mean, np.divide(mean, smallest, out=np.ones(size.shape), where=(size > 0) & (smallest > 0))
 
 
 def choose(plan: Plan, waiting_p: FloatArray, rng: Generator) -> tuple[int, Arm, float]:
@@ -137,3 +173,142 @@ def choose(plan: Plan, waiting_p: FloatArray, rng: Generator) -> tuple[int, Arm,
         stratum = rng.choice(len(values), p=values / values.sum())
         index = int(rng.choice(np.flatnonzero(strata == stratum)))
     return index, arm, plan.probability(float(waiting_p[index]))
+
+
+# ---- value of information
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the certification of a side is, with K thresholds from the strictest; arrays may have leading axes.
+
+    :param at: numbers of the thresholds among the borders of the strata, (K,)
+    :param size: cases of the list that each threshold calls, (K,)
+    :param expected: measured error rates that P(YES) predict, (K,)
+    :param first: number of the first threshold that is tested
+    :param limit: measured limit
+    :param least: error rate that is measured even without a true error
+    :param n: labels of each threshold, (..., K)
+    :param errors: errors among them, (..., K)
+    :param logs: logarithms of the processes, (..., K, alternatives)
+    :param refuted: whether each process has reached 1/δ, (..., K)
+    """
+
+    verdict: Verdict
+    at: NDArray[np.intp]
+    size: FloatArray
+    expected: FloatArray
+    first: int
+    limit: float
+    delta: float
+    least: float
+    n: FloatArray
+    errors: FloatArray
+    logs: FloatArray
+    refuted: NDArray[np.bool_]
+
+    def next(self) -> NDArray[np.intp]:
+        """Return the number of the first threshold that is not certified yet, (...,); K if all are."""
+        certified = np.logical_and.accumulate(self.refuted[..., self.first :], axis=-1).sum(axis=-1)
+        return np.asarray(self.first + certified, dtype=np.intp)
+
+
+def goal(side: Progress, waiting: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return the threshold whose region is worth the next labels, and the value per label; each (...,).
+
+    The value is the share of the side's cases that the threshold would add to those certified, divided by the labels
+    that it takes to certify it and all stricter ones, if labels are uniform in its region. The error rate is that of
+    the labels, with ``PRIOR`` more at the predicted one. The value is 0 where nothing can be certified.
+
+    :param waiting: waiting cases of each stratum, (..., strata)
+    """
+    numbers = np.arange(len(side.at))
+    following = side.next()[..., None]
+    rate = (side.errors + PRIOR * side.expected) / (side.n + PRIOR)
+    good, bad = log_factors((False, True), 1.0, side.limit, 1.0, side.least / side.limit)
+    step = good + rate[..., None] * (bad - good)
+    short = math.log(len(ALTERNATIVES) / side.delta) - side.logs
+    labels = np.divide(short, step, out=np.full(short.shape, np.inf), where=step > 0).min(axis=-1)
+    size = regions(side.verdict, waiting, np.zeros(waiting.shape), side.at)[0]
+    per_case = np.maximum(labels, 1.0) / np.maximum(size, 1e-9)
+    cost = size * np.maximum.accumulate(np.where(numbers >= following, per_case, 0.0), axis=-1)
+    before = np.where(following > side.first, side.size[np.maximum(following - 1, 0)], 0.0)
+    gain = np.where(numbers >= following, side.size - before, 0.0) / side.size[-1]
+    value = np.where((size > 0) & np.isfinite(cost), gain / np.maximum(cost, 1.0), 0.0)
+    best = value.argmax(axis=-1)
+    return best, np.take_along_axis(value, best[..., None], axis=-1)[..., 0]
+
+
+def probabilities(sides: Sequence[Progress], waiting: FloatArray) -> FloatArray:
+    """Return the probability of each stratum by value of information, (..., strata).
+
+    Each side gets a probability in proportion to its value per label, spread uniformly over the waiting cases of the
+    region of its goal. Without a goal the cases outside the certified regions have it, else all.
+    """
+    strata = np.arange(waiting.shape[-1])
+    total, open_strata = np.zeros(waiting.shape), np.ones(waiting.shape, dtype=bool)
+    for side in sides:
+        best, value = goal(side, waiting)
+        inside = _inside(side, strata, best)
+        mass = np.where(inside, waiting, 0.0)
+        total += value[..., None] * mass / np.maximum(mass.sum(axis=-1, keepdims=True), 1.0)
+        done = side.next()
+        certified = _inside(side, strata, np.maximum(done - 1, 0)) & (done > side.first)[..., None]
+        open_strata &= ~certified
+    rest = np.where(open_strata, waiting, 0.0)
+    rest = np.where(rest.sum(axis=-1, keepdims=True) > 0, rest, waiting)
+    total = np.where(total.sum(axis=-1, keepdims=True) > 0, total, rest)
+    return cast(FloatArray, total / np.maximum(total.sum(axis=-1, keepdims=True), 1e-300))
+
+
+def _inside(side: Progress, strata: NDArray[np.int_], threshold: NDArray[np.intp]) -> NDArray[np.bool_]:
+    border = side.at[threshold][..., None]
+    return strata >= border if side.verdict == "YES" else strata < border
+
+
+def plan(waiting_p: FloatArray, labelled: Labelled, wanted: Wanted, random_share: float = 0.2) -> Plan:
+    """Return how the next case is chosen, by value of information for the method that is valid at any time.
+
+    The strata are those of the last plan, if there is one, so that thresholds stay the same while labels come in.
+    With "missed" the order is that for "omission"; the weights are valid for both.
+
+    :param waiting_p: P(YES) of the cases that wait; with those of ``labelled`` they are the list
+    :param random_share: share of the showings that is uniform over the list, more than 0
+    """
+    if not 0 < random_share <= 1:
+        raise ValueError(f"found a random share of {random_share:g}, expected more than 0 and at most 1 (e.g. 0.2)")
+    pool = np.concatenate((np.asarray(waiting_p, dtype=float), labelled.p))
+    wanted = replace(wanted, method="anytime", no_risk="omission")
+    cuts = {verdict: thresholds_of(labelled, pool, verdict) for verdict in VERDICTS}
+    edges = np.unique(np.concatenate(([0.0, 1.0], *cuts.values())))
+    waiting = np.histogram(waiting_p, edges)[0].astype(float)
+    sides = [progress(labelled, pool, wanted, verdict, edges) for verdict in VERDICTS if len(cuts[verdict])]
+    found = probabilities(sides, waiting)
+    strata = zip(edges[:-1].tolist(), edges[1:].tolist(), waiting.tolist(), found.tolist(), strict=True)
+    return Plan(tuple(Stratum(lo, hi, int(n), chance) for lo, hi, n, chance in strata), random_share)
+
+
+def progress(labelled: Labelled, pool: FloatArray, wanted: Wanted, verdict: Verdict, edges: FloatArray) -> Progress:
+    """Return how far the certification of a side is.
+
+    :param edges: borders of the strata; the thresholds of the side are among them
+    """
+    thresholds = thresholds_of(labelled, pool, verdict)
+    noise = wanted.noise(verdict)
+    n, errors = counts(labelled, thresholds, wanted, verdict)
+    logs = process_of(labelled, thresholds, wanted, verdict)(wanted.measured_limit(verdict))
+    expected = expected_errors(pool, thresholds, wanted, verdict)
+    return Progress(
+        verdict,
+        np.searchsorted(edges, thresholds),
+        np.array([called(verdict, pool, threshold).sum() for threshold in thresholds], dtype=float),
+        noise + expected * (1 - 2 * noise),
+        first_anytime(pool, thresholds, wanted, verdict),
+        wanted.measured_limit(verdict),
+        wanted.side_delta,
+        noise,
+        n.astype(float),
+        errors.astype(float),
+        logs[-1],
+        mixed(logs).max(axis=0) >= -math.log(wanted.side_delta),
+    )
