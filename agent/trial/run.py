@@ -201,7 +201,7 @@ class _Case:
         if "placebo" not in self.edits or zoom.window is None:
             return []
         found = []
-        avoid = [*self._avoided(), real.window, subject.span, *subject.side_bands]
+        avoid = [*avoided(self.at_rest, self.task), real.window, subject.span, *subject.side_bands]
         for number in range(self.placebos):
             edited = make.placebo(
                 self.spectrum, self.at_rest, real, zoom.window, avoid, self._rng(zoom, "placebo", number)
@@ -212,17 +212,6 @@ class _Case:
             found.append(edited)
             avoid.append(edited.window)
         return found
-
-    def _avoided(self) -> list[Window]:
-        """Return the stretches where the task measures, and those of the major lines."""
-        medium = self.at_rest.medium
-        found: list[Window] = []
-        for feature in (f.in_medium(medium) for f in self.task.features):
-            found += feature.side_bands
-            if feature.kind != "slope":
-                found.append(feature.span)
-        major = [line.at(medium) for line in lines() if line.major]
-        return [*found, *((w * (1 - NEAR_A_LINE), w * (1 + NEAR_A_LINE)) for w in major)]
 
     def _outcome(
         self,
@@ -293,6 +282,21 @@ class _Case:
 
     def _rng(self, zoom: Zoom, edit: Edit, number: int = 0) -> np.random.Generator:
         return np.random.default_rng([self.seed, _NUMBER[edit], number, *zoom.id.encode()])
+
+
+def avoided(at_rest: Spectrum, task: Task) -> list[Window]:
+    """Return where no placebo belongs: the stretches where the task measures, and those of the major lines.
+
+    :param at_rest: the spectrum at rest (``agent.measure.rest``)
+    """
+    medium = at_rest.medium
+    found: list[Window] = []
+    for feature in (f.in_medium(medium) for f in task.features):
+        found += feature.side_bands
+        if feature.kind != "slope":
+            found.append(feature.span)
+    major = [line.at(medium) for line in lines() if line.major]
+    return [*found, *((w * (1 - NEAR_A_LINE), w * (1 + NEAR_A_LINE)) for w in major)]
 
 
 def _max_turns(trajectory: Trajectory) -> int:
