@@ -22,6 +22,7 @@ from agent.spectrum.record import Medium
 from agent.tasks import Task
 from agent.text import OneLine
 from agent.trajectory import Trajectory, TrajectoryError, Verdict
+from agent.trust.certificate import NOT_COMPARED
 from reviewer.trust.labels import SURE, Label, posteriors_of, stored_labels
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class CasesError(OneLine):
 class PolicyRun:
     """What all cases have in common: who wrote the traces, with which settings and which question.
 
-    ``settings`` leaves out those of the machine; ``samples`` is the number of traces of each spectrum.
+    ``settings`` leaves out those of the machine and the seeds; ``samples`` is the number of traces of each spectrum.
     """
 
     kind: str
@@ -308,7 +309,8 @@ def _of_one_run(
 
 
 def _run_key(trace: Trajectory) -> str:
-    settings = {key: value for key, value in trace.drafter.settings.items() if key not in MACHINE_SETTINGS}
+    left_out = (*MACHINE_SETTINGS, *NOT_COMPARED)
+    settings = {key: value for key, value in trace.drafter.settings.items() if key not in left_out}
     prompt = hashlib.sha256(trace.prompt.encode()).hexdigest()
     return json.dumps([trace.drafter.kind, trace.drafter.name, settings, prompt], sort_keys=True, default=str)
 

@@ -1,0 +1,313 @@
+"""``spec-o3 certify``: thresholds of P(YES) with a stated error bound, or what is missing for one."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
+from agent.processes import cores
+from reviewer.cli.common import DATABASE, add_json, opened
+
+SHOWN = 5
+"""Names of spectra that are printed for each reason; --json has them all."""
+
+if TYPE_CHECKING:
+    from agent.tasks import Task
+    from agent.trust.certify import Side, Wanted
+    from reviewer.store import Store
+    from reviewer.trust.calibration import Calibration, Scoring
+    from reviewer.trust.cases import CaseList
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.add_argument("results", nargs="?", type=Path, metavar="RESULTS", help="results file of spec-o3 inspect")
+    parser.add_argument("--labels", type=Path, metavar="FILE", help="with RESULTS: labels, as CSV with file and label")
+    parser.add_argument(
+        "--db", "--database", type=Path, metavar="FILE", help="the reviewers' database (annotations.db next to app.py)"
+    )
+    parser.add_argument("--task", help="target class: a task's key or alias, e.g. cv")
+    parser.add_argument("--policy", metavar="NAME", help="whose items of the database are certified (the only policy)")
+    parser.add_argument("--batch", metavar="NAME", help="only items of this batch")
+    parser.add_argument("--simulated", action="store_true", help="also take simulated spectra, which are left out else")
+    parser.add_argument("--tasks", type=Path, metavar="DIR", help="folder with your own task files")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the certificate, as JSON")
+    parser.add_argument("--check", type=Path, metavar="FILE", help="test this certificate on what was decided since")
+    wanted = parser.add_argument_group("what is to be certified")
+    wanted.add_argument("--alpha-yes", type=_share, default=0.05, metavar="X", help="largest error of YES (0.05)")
+    wanted.add_argument("--alpha-no", type=_share, default=0.05, metavar="X", help="largest error of NO (0.05)")
+    wanted.add_argument("--delta", type=_share, default=0.05, metavar="X", help="chance that a bound is wrong (0.05)")
+    wanted.add_argument("--joint", action="store_true", help="delta holds for both sides together, not for each")
+    wanted.add_argument(
+        "--method",
+        choices=("fixed", "anytime"),
+        help="fixed counts once; anytime may be repeated after each label (fixed; anytime for an ordered queue)",
+    )
+    wanted.add_argument(
+        "--no-risk",
+        choices=("omission", "missed"),
+        default="omission",
+        help="error of NO: share of YES among those called NO, or share of the YES that are called NO (omission)",
+    )
+    how = parser.add_argument_group("how")
+    how.add_argument(
+        "--score",
+        choices=("auto", "raw", "fitted"),
+        default="auto",
+        help="P(YES) as the policy gives it, or fitted on half of the labels (auto: fitted from 200 labels on)",
+    )
+    how.add_argument(
+        "--label-noise",
+        type=_noise,
+        default=0.0,
+        metavar="X",
+        help="a lower bound of the share of wrong labels (0: labels are taken as they are, which is valid too)",
+    )
+    how.add_argument("--processes", type=at_least_one, metavar="N", help="measure in N processes (one per core)")
+    how.add_argument("--by", type=str.upper, metavar="INITIALS", help="who records the scores (the owner of the file)")
+    add_json(parser)
+
+
+def run(arguments: Namespace) -> int:
+    """Certify, or check a certificate. Status 0: written, or not suspended; 1: refused, or suspended; 2: not run."""
+    if arguments.check is not None:
+        from reviewer.cli.certify_check import run_check
+
+        return run_check(arguments)
+    from agent.batch.journal import JournalError
+    from reviewer.trust.calibration import CalibrationError, calibration, scoring
+    from reviewer.trust.cases import CasesError
+
+    with sources(arguments) as (task, store):
+        try:
+            found = cases_from(arguments, task, store)
+        except (CasesError, JournalError) as error:
+            raise CannotRun(str(error)) from error
+        try:
+            chosen = scoring(found.cases, arguments.score)
+        except CalibrationError as refusal:
+            print_result(arguments, {"refusal": str(refusal)}, f"refused: {refusal}")
+            return CHECK_FAILED
+        made = calibration(found.cases, chosen.model)
+        if store is not None:
+            record(store, arguments.by, task, chosen, found)
+    return _certified(arguments, found, chosen, made, wanted_from(arguments, made))
+
+
+def _certified(arguments: Namespace, found: CaseList, chosen: Scoring, made: Calibration, wanted: Wanted) -> int:
+    """Compute the two sides, print them, and write the certificate if at least one side is certified."""
+    from agent.trust.certificate import write
+    from agent.trust.certify import certify
+    from reviewer.trust.certificates import certificate_of
+
+    sides = certify(made.labelled, made.p, wanted)
+    is_certified = any(side.threshold is not None for side in sides)
+    written = arguments.out if is_certified else None
+    if written is not None:
+        made_at = datetime.now(UTC)
+        try:
+            write(certificate_of(found, chosen.model, made, sides, wanted, made_at), written)
+        except OSError as error:
+            raise CannotRun(f"{written}: {error.strerror}; no certificate was written") from error
+    result = _result(found, chosen, made, sides, wanted, written)
+    print_result(arguments, result, _text(result, is_certified))
+    return DONE if is_certified else CHECK_FAILED
+
+
+def _result(
+    found: CaseList, chosen: Scoring, made: Calibration, sides: Sequence[Side], wanted: Wanted, written: Path | None
+) -> dict[str, Any]:
+    from reviewer.trust.statement import assumptions, promise, side_text, verdict_counts
+
+    sources = Counter(case.label.source for case in found.cases if case.label is not None)
+    return {
+        "certificate": None if written is None else str(written),
+        "task": found.task,
+        "policy": {"kind": found.policy.kind, "name": found.policy.name, "samples": found.policy.samples},
+        "cases": len(found.cases),
+        "without_certificate": len(found.cases) - len(made.cases),
+        "labels": dict(sources),
+        "calibration": {
+            "n": len(made.decided),
+            "yes": int(made.labelled.yes.sum()),
+            "sampling": made.sampling,
+        },
+        "left_out": {reason: list(names) for reason, names in found.left_out.items()},
+        "score": {"kind": chosen.model.kind, "sha256": chosen.model.sha256, "why": chosen.why},
+        "wanted": asdict(wanted),
+        "sides": [asdict(side) | {"text": side_text(side, wanted)} for side in sides],
+        "verdicts": verdict_counts(made.p, sides, len(found.cases) - len(made.cases)),
+        "promise": promise(sides, wanted),
+        "assumptions": list(assumptions(found, made, wanted)),
+    }
+
+
+def _text(result: dict[str, Any], is_certified: bool) -> str:
+    labels, policy, verdicts = result["labels"], result["policy"], result["verdicts"]
+    counts = ", ".join(f"{n} {source}" for source, n in labels.items()) or "none"
+    lines = [
+        f"{result['task']}, policy {policy['name']!r}: {result['cases']} spectra, {sum(labels.values())} with a label "
+        f"({counts})"
+    ]
+    if result["without_certificate"]:
+        lines.append(f"{result['without_certificate']} of them are left to a person because of their data")
+    for reason, names in result["left_out"].items():
+        lines.append(f"left out: {len(names)}, {reason}: {_names(names)}")
+    lines.append(f"P(YES) {result['score']['why']}")
+    lines += [side["text"] for side in result["sides"]]
+    lines.append(f"of this list: {verdicts['yes']} YES, {verdicts['no']} NO, {verdicts['ask']} left to a person")
+    if is_certified:
+        lines.append(f"promised: {result['promise']}")
+        lines += [f"assumed: {one}" for one in result["assumptions"]]
+        written = result["certificate"]
+        lines.append(f"certificate: {written}" if written else "no file was written; --out FILE writes the certificate")
+    else:
+        lines.append("refused: no certificate was written")
+    return "\n".join(lines)
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
+
+
+@contextmanager
+def sources(arguments: Namespace) -> Iterator[tuple[Task, Store | None]]:
+    """Open what the arguments name; yield the task, and the database unless a results file is named.
+
+    :raises CannotRun: they name neither or both, or no known task
+    """
+    if arguments.results is not None and (arguments.db is not None or arguments.policy is not None):
+        raise CannotRun("found a results file and --db or --policy, expected one or the other")
+    if arguments.results is not None and arguments.labels is None:
+        raise CannotRun("found a results file without labels; name them with --labels")
+    if arguments.results is None and arguments.labels is not None:
+        raise CannotRun("--labels: found no results file to which they belong; the labels of a database are its own")
+    if arguments.results is not None:
+        yield task_from(arguments), None
+        return
+    with opened(arguments.db, must_exist=True) as store:
+        yield task_from(arguments), store
+
+
+def task_from(arguments: Namespace) -> Task:
+    """Return the task. :raises CannotRun: none is named, or it is not known"""
+    from agent import tasks
+    from reviewer.rules.campaign import known_tasks
+
+    known, _ = known_tasks(arguments.db or DATABASE)
+    if arguments.tasks is not None:
+        known = tasks.load_all([arguments.tasks])[0]
+    found = None if arguments.task is None else tasks.find(known, arguments.task)
+    if found is None:
+        raise CannotRun(f"--task: found {arguments.task!r}, expected one of {', '.join(known)}")
+    return found
+
+
+def cases_from(arguments: Namespace, task: Task, store: Store | None) -> CaseList:
+    """Return the measured cases that the arguments name.
+
+    :raises CasesError: there are none
+    :raises JournalError: the results cannot be read
+    """
+    from reviewer.trust.cases import (
+        CasesError,
+        file_reader,
+        measured,
+        policies_of,
+        reader_of,
+        results_cases,
+        stored_cases,
+    )
+
+    if store is None:
+        found = results_cases(arguments.results, labels_from(arguments, task), task, arguments.simulated)
+        read = file_reader(arguments.results.parent, found.policy.medium)
+    else:
+        policy = arguments.policy
+        if policy is None:
+            known = policies_of(store.trust.cases(task.key))
+            if len(known) != 1:
+                listed = ", ".join(f"{name!r}" for name in known) or "none"
+                raise CasesError(f"--policy: found several policies or none with items for {task.key}: {listed}")
+            (policy,) = known
+        found = stored_cases(store, task, policy, arguments.batch, arguments.simulated)
+        read = reader_of(store)
+    # A process takes a second or two to start; a few cases are measured sooner without.
+    processes = arguments.processes or min(cores(), 1 + len(found.cases) // 50)
+    with ProgressBar(len(found.cases), "measuring") as bar:
+        return measured(found, task, read, processes, bar.at)
+
+
+def labels_from(arguments: Namespace, task: Task) -> Any:
+    """Return the labels of a results file. :raises CannotRun: they cannot be used"""
+    from agent import tasks
+    from agent.batch.labels import Labels, LabelsError
+    from reviewer.rules.campaign import known_tasks
+
+    known, _ = known_tasks(DATABASE)
+
+    def is_this_task(name: str) -> bool | None:
+        found = tasks.find({**known, task.key: task}, name)
+        return None if found is None else found.key == task.key
+
+    try:
+        return Labels.read(arguments.labels, is_this_task)
+    except LabelsError as error:
+        raise CannotRun(str(error)) from error
+
+
+def record(store: Store, by: str | None, task: Task, chosen: Scoring, found: CaseList) -> None:
+    """Store P(YES) of every item, by which the queue can be ordered."""
+    from reviewer.store.trust_values import ScoreRow
+
+    rows = [
+        ScoreRow(item, chosen.model.p_yes(case.features), case.features.to_json(), case.reasons)
+        for case in found.cases
+        if case.features is not None
+        for item in case.items
+    ]
+    store.trust.record_scores(by, task.key, chosen.model.to_json(), rows)
+
+
+def wanted_from(arguments: Namespace, made: Calibration) -> Wanted:
+    """Return what is to be certified. Labels with logged probabilities need the method that can weight them."""
+    from agent.trust.certify import Wanted
+
+    is_logged = made.assumed_random < len(made.decided)
+
+    return Wanted(
+        yes=arguments.alpha_yes,
+        no=arguments.alpha_no,
+        delta=arguments.delta,
+        joint=arguments.joint,
+        method=arguments.method or ("anytime" if is_logged else "fixed"),
+        no_risk=arguments.no_risk,
+        label_noise=arguments.label_noise,
+    )
+
+
+def _share(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < 1:
+        raise ArgumentTypeError(f"found {text!r}, expected a number above 0 and below 1, e.g. 0.05")
+    return number
+
+
+def _noise(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < 0.5:
+        raise ArgumentTypeError(f"found {text!r}, expected a number of 0 or more and below 0.5")
+    return number

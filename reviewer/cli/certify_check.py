@@ -1,0 +1,115 @@
+"""``spec-o3 certify --check``: the tests of shift of a certificate on what was decided since it was made."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result
+from reviewer.cli.certify import cases_from, sources
+
+if TYPE_CHECKING:
+    from agent.trust.certificate import Certificate
+    from agent.trust.suspension import Suspension
+    from reviewer.store import Store
+    from reviewer.trust.cases import Case, CaseList
+
+
+def run_check(arguments: Namespace) -> int:
+    """Test a certificate; suspend it on an alarm. Status 0: in force; 1: suspended.
+
+    :raises CannotRun: the certificate or the cases cannot be read, or it is for another policy
+    """
+    from agent.batch.journal import JournalError
+    from agent.trust.certificate import CertificateError, read
+    from agent.trust.shift import ShiftError
+    from agent.trust.suspension import suspension
+    from reviewer.trust.cases import CasesError
+
+    path: Path = arguments.check
+    try:
+        certificate = read(path)
+        before = suspension(path)
+        arguments.task = arguments.task or certificate.task
+        with sources(arguments) as (task, store):
+            if store is not None:
+                arguments.policy = arguments.policy or certificate.policy.name
+            found = cases_from(arguments, task, store)
+            _require_same_run(certificate, found)
+            new = new_cases(certificate, found, store)
+        return _checked(arguments, path, certificate, new, before)
+    except (CasesError, CertificateError, JournalError, ShiftError) as error:
+        raise CannotRun(str(error)) from error
+
+
+def new_cases(certificate: Certificate, found: CaseList, store: Store | None) -> tuple[Case, ...]:
+    """Return the covered cases that were decided after the certificate was made, in order.
+
+    Of a results file, all labelled cases count. Cases that the ordered queue chose by value are left out: they are no
+    random sample.
+    """
+    by_value = frozenset[int]()
+    if store is not None:
+        last = {showing.item: showing.arm for showing in store.trust.showings(found.task)}
+        by_value = frozenset(item for item, arm in last.items() if arm == "value")
+    made_at = datetime.fromisoformat(certificate.made_at)
+
+    def is_new(case: Case) -> bool:
+        if case.label is None or case.features is None or not by_value.isdisjoint(case.items):
+            return False
+        if store is not None and (case.label.at is None or case.label.at <= made_at):
+            return False
+        judged = certificate.judge(case.features, case.survey, case.snr, case.reasons)
+        return judged.cause not in ("data", "survey", "S/N")
+
+    return tuple(case for case in found.cases if is_new(case))
+
+
+def _checked(
+    arguments: Namespace, path: Path, certificate: Certificate, new: Sequence[Case], before: Suspension | None
+) -> int:
+    from agent.trust.suspension import monitor_of, suspend, suspended_by
+
+    monitor = monitor_of(certificate)
+    for case in new:
+        if case.features is not None and case.label is not None:
+            at = None if case.label.at is None else case.label.at.isoformat(timespec="seconds")
+            monitor.add_label(certificate.score.p_yes(case.features), case.label.yes, at)
+    now = before
+    if now is None and monitor.alarm is not None:
+        now = suspended_by(monitor.alarm, certificate, datetime.now(UTC).isoformat(timespec="seconds"))
+        try:
+            suspend(path, now)
+        except OSError as error:
+            raise CannotRun(f"{path}: {error.strerror}; it should be suspended: {now.evidence}") from error
+    result: dict[str, Any] = {
+        "certificate": str(path),
+        "new_labels": len(new),
+        "suspended": None if now is None else {"since": now.since, "by": now.by, "evidence": now.evidence},
+        "tests": {
+            by: {"cases": count, "e_value": value, "alarm_at": needed}
+            for by, (count, value, needed) in monitor.evidence().items()
+        },
+    }
+    if now is not None:
+        text = f"{path}: suspended since {now.since} by {now.by}. {now.evidence} Certify anew on labels from now on."
+    else:
+        text = f"{path}: in force. {len(new)} newly decided spectra were tested; no shift was found."
+        if not new:
+            text = f"{path}: in force. No spectrum that it covers was decided at random since {certificate.made_at}."
+    print_result(arguments, result, text)
+    return DONE if now is None else CHECK_FAILED
+
+
+def _require_same_run(certificate: Certificate, found: CaseList) -> None:
+    """Check that the cases are of the certificate's policy. :raises CannotRun: they are not"""
+    from agent.trust.certificate import CertifiedPolicy
+
+    run = found.policy
+    policy = CertifiedPolicy(run.kind, run.name, run.settings)
+    refusal = certificate.refusal(found.task, run.prompt_sha256, policy, run.samples, run.medium)
+    if refusal:
+        raise CannotRun(refusal)

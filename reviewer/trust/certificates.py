@@ -1,0 +1,82 @@
+"""Certificates from cases, and the certificates in the folder beside the database with their state."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from agent.trust.certificate import Certificate, CertificateError, CertifiedPolicy, LabelCounts, read
+from agent.trust.certify import Side, Wanted
+from agent.trust.score import ScoreModel
+from agent.trust.suspension import Suspension, suspension
+from reviewer.trust.calibration import Calibration
+from reviewer.trust.cases import CaseList
+
+FOLDER = "certificates"
+_SIDE_FILES = (".suspended.json", ".shift.json")
+
+
+def certificate_of(
+    found: CaseList, model: ScoreModel, made: Calibration, sides: Sequence[Side], wanted: Wanted, at: datetime
+) -> Certificate:
+    """Return the certificate of these sides. It covers the surveys and the range of S/N of the labelled spectra."""
+    yes, no = sides
+    policy, labels = found.policy, [bool(one) for one in made.labelled.yes]
+    sources = Counter(case.label.source for case in made.decided if case.label is not None)
+    snr = [case.snr for case in made.decided if case.snr is not None]
+    return Certificate(
+        task=found.task,
+        prompt_sha256=policy.prompt_sha256,
+        policy=CertifiedPolicy(policy.kind, policy.name, policy.settings),
+        samples=policy.samples,
+        score=model,
+        surveys=tuple(sorted({case.survey for case in made.decided})),
+        snr=(min(snr, default=0.0), max(snr, default=0.0)),
+        medium=policy.medium,
+        labels=LabelCounts(", ".join(f"{n} {source}" for source, n in sources.items()), len(labels), sum(labels)),
+        sampling=made.sampling,
+        yes=yes,
+        no=no,
+        wanted=wanted,
+        calibration=tuple(float(p) for p in made.labelled.p),
+        calibration_yes=tuple(labels),
+        made_at=at.astimezone(UTC).isoformat(timespec="seconds"),
+        program=f"spec-o3 {_version()}",
+    )
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A file of the folder: its certificate, and why it is suspended (None: it is not); or why it cannot be read."""
+
+    path: Path
+    certificate: Certificate | None
+    suspension: Suspension | None
+    problem: str = ""
+
+
+def listed(database: Path, task: str) -> tuple[Listed, ...]:
+    """Return the certificates of a task in the folder ``certificates`` beside the database, by name."""
+    folder = database.resolve().parent / FOLDER
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        if path.name.endswith(_SIDE_FILES):
+            continue
+        try:
+            one = read(path)
+            if one.task == task:
+                found.append(Listed(path, one, suspension(path)))
+        except CertificateError as error:
+            found.append(Listed(path, None, None, str(error)))
+    return tuple(found)
+
+
+def _version() -> str:
+    try:
+        return version("spec-o3")
+    except PackageNotFoundError:
+        return "(not installed)"
