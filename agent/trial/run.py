@@ -6,29 +6,21 @@ the policy writes the next turn and all that follow. Depends on ``agent.loop``; 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from agent.conversation import Policy, PolicyError, Stop
-from agent.lines import lines
 from agent.loop import MAX_TURNS, Answered, Ended, Text, Thought, inspect
-from agent.measure import Window, rest
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.tool import frame_of
-from agent.trajectory import Think, Trajectory, Zoom
+from agent.trajectory import Trajectory, Zoom
 from agent.trajectory.steps import Verdict
 from agent.trajectory.tags import turn_text
-from agent.trial import edits as make
 from agent.trial.edits import Edited, NotEdited
+from agent.trial.making import Maker, thought_after
 from agent.trial.report import EDITS, Edit, EditOutcome, Skipped, Trial
 from agent.trial.subjects import Subject, is_there, states, subject_of
-from agent.trial.typical import typical_of
-
-NEAR_A_LINE = 0.002  # of the wavelength, on either side of a major line: no place for a placebo
-_NUMBER = {edit: number for number, edit in enumerate(EDITS)}
 
 
 class TrialStopped(Exception):
@@ -66,12 +58,13 @@ def trial(
     edits: Collection[Edit] = EDITS,
     placebos: int = 1,
     stop: Stop | None = None,
+    on_call: Callable[[int, int], None] = lambda done, of: None,
 ) -> Trial:
     """Put the evidence of a trace on trial.
 
     Each tool call that names a line or band is tested. Which edits are made depends on what the policy writes without
     an edit: a subject that the text claims is removed, and flipped and shifted if it is a line that the spectrum shows;
-    one that the text does not claim, and the spectrum does not show, is injected. Each call gets placebos.
+    one that the text denies, or that neither the text nor the spectrum shows, is injected. Each call gets placebos.
 
     An edit was followed if
 
@@ -86,6 +79,7 @@ def trial(
     :param texts: raw assistant turns; None: the canonical texts of the steps
     :param seed: of the noise of replaced pixels
     :param placebos: placebo edits per tool call
+    :param on_call: called before a tool call is tested, with the number of those done and of all
     :raises ValueError: the trajectory is of another spectrum
     :raises PolicyError: the policy cannot continue
     :raises TrialStopped: ``stop`` was set
@@ -104,15 +98,15 @@ def trial(
         zoom = turn[-1]
         if not isinstance(zoom, Zoom) or number >= len(written):
             continue
+        tested = trajectory.zooms.index(zoom)
         if not zoom.ok or number + 1 >= case.max_turns:
             case.skip(zoom, None, "the call got no picture")
             continue
-        following = turns[number + 1] if number + 1 < len(turns) else ()
-        thought = " ".join(step.text for step in following if isinstance(step, Think))
-        subject = subject_of(zoom, thought, case.at_rest, task)
+        subject = subject_of(zoom, thought_after(trajectory, zoom), case.at_rest, task)
         if subject is None:
             case.skip(zoom, None, "neither its label nor the thought after it names a line or band that can be edited")
             continue
+        on_call(tested, len(trajectory.zooms))
         outcomes += case.call(zoom, subject, written[: number + 1])
     drafter = policy.drafter
     return Trial(
@@ -141,10 +135,10 @@ class _Case:
         max_turns: int,
     ) -> None:
         self.spectrum = spectrum
-        self.at_rest = rest(spectrum)
+        self.maker = Maker(spectrum, task, seed)
+        self.at_rest = self.maker.at_rest
         self.task = task
         self.policy = policy
-        self.seed = seed
         self.edits = edits
         self.placebos = placebos
         self.stop = stop
@@ -157,7 +151,7 @@ class _Case:
     def call(self, zoom: Zoom, subject: Subject, begin: Sequence[str]) -> list[EditOutcome]:
         """Test one tool call."""
         before = self._continued(self.spectrum, begin)
-        made = self._made(zoom, subject, before.claims(subject) is True)
+        made = self._made(zoom, subject, before.claims(subject))
         if not made:
             return []
         outcomes = [
@@ -170,48 +164,33 @@ class _Case:
             outcomes.append(self._outcome(zoom, subject, edit, edited, before, after, max(moved, default=0.0)))
         return outcomes
 
-    def _made(self, zoom: Zoom, subject: Subject, claimed: bool) -> dict[Edit, Edited]:
+    def _made(self, zoom: Zoom, subject: Subject, claimed: bool | None) -> dict[Edit, Edited]:
         """Return the edits of one call that can be made, placebos apart."""
         there = is_there(subject, self.at_rest)
         wanted: list[Edit] = ["inject"]
-        if claimed:
+        if claimed is True:
             wanted = ["remove", "flip", "shift"] if there and subject.line is not None else ["remove"]
-        elif there is not False:
-            reason = "the spectrum shows it, and the text does not claim it" if there else "it cannot be measured"
+        elif claimed is None and there is not False:
+            reason = "the spectrum shows it, and the text states nothing" if there else "it cannot be measured"
             self.skip(zoom, None, f"{subject.name}: {reason}")
             return {}
         made: dict[Edit, Edited] = {}
         for edit in wanted:
             if edit not in self.edits:
                 continue
-            edited = self._edit(edit, subject, self._rng(zoom, edit))
+            edited = self.maker.edit(edit, zoom, subject)
             if isinstance(edited, NotEdited):
                 self.skip(zoom, edit, f"{subject.name}: {edited.reason}")
             else:
                 made[edit] = edited
         return made
 
-    def _edit(self, edit: Edit, subject: Subject, rng: np.random.Generator) -> Edited | NotEdited:
-        if edit == "inject":
-            return make.inject(self.spectrum, self.at_rest, subject, typical_of(subject, self.task.key), rng)
-        function = {"remove": make.remove, "flip": make.flip, "shift": make.shift}[edit]
-        return function(self.spectrum, self.at_rest, subject, rng)
-
     def _placebos(self, zoom: Zoom, subject: Subject, real: Edited) -> list[Edited]:
-        if "placebo" not in self.edits or zoom.window is None:
-            return []
-        found = []
-        avoid = [*avoided(self.at_rest, self.task), real.window, subject.span, *subject.side_bands]
-        for number in range(self.placebos):
-            edited = make.placebo(
-                self.spectrum, self.at_rest, real, zoom.window, avoid, self._rng(zoom, "placebo", number)
-            )
-            if isinstance(edited, NotEdited):
-                self.skip(zoom, "placebo", edited.reason)
-                break
-            found.append(edited)
-            avoid.append(edited.window)
-        return found
+        made = self.maker.placebos(zoom, subject, real, self.placebos) if "placebo" in self.edits else []
+        for one in made:
+            if isinstance(one, NotEdited):
+                self.skip(zoom, "placebo", one.reason)
+        return [one for one in made if isinstance(one, Edited)]
 
     def _outcome(
         self,
@@ -279,24 +258,6 @@ class _Case:
                     raise PolicyError(event.detail)
         first = thoughts.pop(len(begin) + 1, "")
         return Continuation(first, "\n".join([*thoughts.values(), explanation]), text, verdict, score)
-
-    def _rng(self, zoom: Zoom, edit: Edit, number: int = 0) -> np.random.Generator:
-        return np.random.default_rng([self.seed, _NUMBER[edit], number, *zoom.id.encode()])
-
-
-def avoided(at_rest: Spectrum, task: Task) -> list[Window]:
-    """Return where no placebo belongs: the stretches where the task measures, and those of the major lines.
-
-    :param at_rest: the spectrum at rest (``agent.measure.rest``)
-    """
-    medium = at_rest.medium
-    found: list[Window] = []
-    for feature in (f.in_medium(medium) for f in task.features):
-        found += feature.side_bands
-        if feature.kind != "slope":
-            found.append(feature.span)
-    major = [line.at(medium) for line in lines() if line.major]
-    return [*found, *((w * (1 - NEAR_A_LINE), w * (1 + NEAR_A_LINE)) for w in major)]
 
 
 def _max_turns(trajectory: Trajectory) -> int:

@@ -1,0 +1,124 @@
+"""Make the edits of a tool call, for a trial and again from a recorded one, e.g. to draw the edited window.
+
+The noise depends on the seed of the trial, the kind of edit and the id of the tool call only, so it can be repeated.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agent.lines import lines
+from agent.measure import Window, rest
+from agent.spectrum import Spectrum
+from agent.tasks import Task
+from agent.trajectory import Think, Trajectory, Zoom
+from agent.trial import edits as make
+from agent.trial.edits import Edited, NotEdited
+from agent.trial.report import EDITS, Edit, EditOutcome, Trial, TrialError
+from agent.trial.subjects import Subject, subject_of
+from agent.trial.typical import typical_of
+
+NEAR_A_LINE = 0.002  # of the wavelength, on either side of a major line: no place for a placebo
+_NUMBER = {edit: number for number, edit in enumerate(EDITS)}
+_SAME = 1e-6  # relative difference of two energies below which an edit is the same
+
+
+class Maker:
+    """The edits of one spectrum for one task.
+
+    :param seed: of the noise of replaced pixels
+    """
+
+    def __init__(self, spectrum: Spectrum, task: Task, seed: int) -> None:
+        self.at_rest = rest(spectrum)
+        self._spectrum = spectrum
+        self._task = task
+        self._seed = seed
+
+    def edit(self, edit: Edit, zoom: Zoom, subject: Subject) -> Edited | NotEdited:
+        """Make an edit other than a placebo."""
+        rng = self._rng(zoom, edit)
+        if edit == "inject":
+            typical = typical_of(subject, self._task.key)
+            return make.inject(self._spectrum, self.at_rest, subject, typical, rng)
+        function = {"remove": make.remove, "flip": make.flip, "shift": make.shift}[edit]
+        return function(self._spectrum, self.at_rest, subject, rng)
+
+    def placebos(self, zoom: Zoom, subject: Subject, real: Edited, count: int) -> list[Edited | NotEdited]:
+        """Make placebos of the energy of another edit, at different places, up to the first that cannot be made."""
+        if zoom.window is None:
+            return []
+        found: list[Edited | NotEdited] = []
+        avoid = [*avoided(self.at_rest, self._task), real.window, subject.span, *subject.side_bands]
+        for number in range(count):
+            rng = self._rng(zoom, "placebo", number)
+            edited = make.placebo(self._spectrum, self.at_rest, real, zoom.window, avoid, rng)
+            found.append(edited)
+            if isinstance(edited, NotEdited):
+                break
+            avoid.append(edited.window)
+        return found
+
+    def _rng(self, zoom: Zoom, edit: Edit, number: int = 0) -> np.random.Generator:
+        return np.random.default_rng([self._seed, _NUMBER[edit], number, *zoom.id.encode()])
+
+
+def avoided(at_rest: Spectrum, task: Task) -> list[Window]:
+    """Return where no placebo belongs: the stretches where the task measures, and those of the major lines.
+
+    :param at_rest: the spectrum at rest (``agent.measure.rest``)
+    """
+    medium = at_rest.medium
+    found: list[Window] = []
+    for feature in (f.in_medium(medium) for f in task.features):
+        found += feature.side_bands
+        if feature.kind != "slope":
+            found.append(feature.span)
+    major = [line.at(medium) for line in lines() if line.major]
+    return [*found, *((w * (1 - NEAR_A_LINE), w * (1 + NEAR_A_LINE)) for w in major)]
+
+
+def thought_after(trajectory: Trajectory, zoom: Zoom) -> str:
+    """Return the thoughts of the turn after a tool call, "" without one."""
+    turns = list(trajectory.turns())
+    at = next(number for number, turn in enumerate(turns) if turn[-1] is zoom or turn[-1].id == zoom.id)
+    following = turns[at + 1] if at + 1 < len(turns) else ()
+    return " ".join(step.text for step in following if isinstance(step, Think))
+
+
+def edited_again(
+    tried: Trial, number: int, trajectory: Trajectory, spectrum: Spectrum, task: Task
+) -> tuple[Zoom, Edited]:
+    """Repeat an edit of a recorded trial; return the tool call and the edited spectrum.
+
+    :param number: of the outcome
+    :raises TrialError: there is no such outcome, or the edit made here is another one than the recorded one
+    """
+    if not 0 <= number < len(tried.outcomes):
+        raise TrialError(f"outcome: found {number}, expected a number below {len(tried.outcomes)}")
+    outcome = tried.outcomes[number]
+    zoom = next((one for one in trajectory.zooms if one.id == outcome.step), None)
+    maker = Maker(spectrum, task, tried.seed)
+    subject = None if zoom is None else subject_of(zoom, thought_after(trajectory, zoom), maker.at_rest, task)
+    if zoom is None or subject is None:
+        raise TrialError(f"step {outcome.step}: found no line or band to edit, expected {outcome.subject}")
+    edited = _edited(maker, tried, outcome, zoom, subject)
+    if isinstance(edited, NotEdited) or abs(edited.energy - outcome.energy) > _SAME * outcome.energy:
+        found = edited.reason if isinstance(edited, NotEdited) else f"an edit of energy {edited.energy:.6g}"
+        raise TrialError(
+            f"{outcome.edit} of {outcome.subject} made again: found {found}, expected the energy "
+            f"{outcome.energy:.6g} of the trial. The task or the program has changed since; run the trial again."
+        )
+    return zoom, edited
+
+
+def _edited(maker: Maker, tried: Trial, outcome: EditOutcome, zoom: Zoom, subject: Subject) -> Edited | NotEdited:
+    if outcome.edit != "placebo":
+        return maker.edit(outcome.edit, zoom, subject)
+    of_call = [one for one in tried.outcomes if one.step == zoom.id]
+    first = next((one for one in of_call if one.edit != "placebo"), None)
+    real = NotEdited("no other edit of the tool call") if first is None else maker.edit(first.edit, zoom, subject)
+    if isinstance(real, NotEdited):
+        return real
+    placebos = [one for one in of_call if one.edit == "placebo"]
+    return maker.placebos(zoom, subject, real, len(placebos))[placebos.index(outcome)]
