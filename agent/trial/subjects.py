@@ -15,7 +15,7 @@ from agent.hints.claims import MOLECULES, Claim, claims_of
 from agent.hints.evidence import evidence
 from agent.lines import Band, Line, Medium, bands, lines
 from agent.lines.names import named, species_named
-from agent.measure import LineMeasurement, Measured, Undefined, Window, coverage, measure_feature
+from agent.measure import LineMeasurement, Undefined, Window, coverage, measure_feature
 from agent.spectrum import Spectrum
 from agent.tasks import Feature, Task
 from agent.trajectory.steps import Zoom
@@ -68,14 +68,21 @@ def subject_of(zoom: Zoom, thought: str, at_rest: Spectrum, task: Task) -> Subje
         return min((_of_feature(f) for f in of_label), key=lambda one: is_there(one, at_rest) is not True)
     entries: Sequence[Line | Band] = named(zoom.label)
     if not entries and (species := species_named(zoom.label)):
+        of_species = [one for one in map(_of_feature, editable) if one.species in species]
+        if of_species:
+            return min(of_species, key=lambda one: zoom.window is None or not one.is_in(zoom.window))
         known: tuple[Line | Band, ...] = (*lines(), *bands())
-        entries = [e for e in known if e.species in species and e.major and _inside(zoom, e, medium)]
+        entries = [e for e in known if e.species in species and e.major]
     claims = claims_of(thought)
     if not entries:
-        entries = [e for claim in claims for e in _entries_of(claim, zoom, medium)]
-        entries = [e for e in entries if _inside(zoom, e, medium)] or entries
+        entries = [e for claim in claims for e in _entries_of(claim)]
     within = [e for e in entries if _inside(zoom, e, medium)] or list(entries)
     return _of_entry(within[0], claims, at_rest, editable) if within else None
+
+
+def subjects_of_task(task: Task, medium: Medium) -> list[Subject]:
+    """Return the features of a task that can be edited, as subjects, in the order of the task."""
+    return [_of_feature(f.in_medium(medium)) for f in task.features if _can_be_edited(f)]
 
 
 def is_there(subject: Subject, at_rest: Spectrum) -> bool | None:
@@ -208,19 +215,11 @@ def _sense_of(line: Line, claims: Sequence[Claim], at_rest: Spectrum) -> Sense:
     return "absorption" if line.kind == "absorption" else "emission"
 
 
-def _entries_of(claim: Claim, zoom: Zoom, medium: Medium) -> list[Line | Band]:
+def _entries_of(claim: Claim) -> list[Line | Band]:
     found: list[Line | Band] = [line for line in lines() if line.name == claim.subject]
-    return found or [band for band in bands() if band.species == claim.subject and _inside(zoom, band, medium)]
+    return found or [band for band in bands() if band.species == claim.subject]
 
 
 def _inside(zoom: Zoom, entry: Line | Band, medium: Medium) -> bool:
     window = zoom.window
     return window is not None and window[0] <= entry.at(medium) <= window[1]
-
-
-def measured_value(subject: Subject, at_rest: Spectrum) -> float | None:
-    """Return the subject's own quantity as the task measures it; None if the task does not, or it is undefined."""
-    if subject.feature is None:
-        return None
-    measured = measure_feature(at_rest, subject.feature)
-    return measured.value if isinstance(measured, Measured) else None
