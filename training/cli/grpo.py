@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from training.grpo.settings import GrpoSettings
     from training.run import Run, Start
 
-SHOWN = ("reward", "format_rate", "accuracy", "calls", "no_spread")
+SHOWN = ("reward", "format_rate", "accuracy", "calls", "evidence", "no_spread")
 """Of a round's numbers, those that are printed."""
 
 

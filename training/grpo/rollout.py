@@ -10,11 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import Protocol, runtime_checkable
 
 from PIL import Image
 
-from agent.conversation import Conversation, Piece, Remark
+from agent.conversation import Conversation, Exchange, Piece, Remark
 from agent.loop import MAX_TURNS, NOT_RUN, Ended, Event, Reason, inspect
 from agent.spectrum import Spectrum
 from agent.trajectory import Drafter, Trajectory
@@ -122,6 +124,26 @@ class Rollout:
 
 
 @dataclass(frozen=True)
+class Continuation:
+    """A rollout to be continued after its first ``turns`` turns, each with a tool call that was run.
+
+    The turns keep their sampled tokens; their calls are run again on ``spectrum``, and every picture is drawn anew.
+    """
+
+    rollout: Rollout
+    turns: int
+    spectrum: Spectrum
+
+    @property
+    def begin(self) -> tuple[tuple[int, ...], ...]:
+        """The token ids of each of these turns."""
+        completion = self.rollout.completion
+        pairs = zip(completion.spoken, completion.ids, strict=True)
+        runs = (tuple(ids for _, ids in run) for spoken, run in groupby(pairs, itemgetter(0)) if spoken)
+        return tuple(islice(runs, self.turns))
+
+
+@dataclass(frozen=True)
 class RolloutBatch:
     """Rollouts in the order of the questions; seconds of generation and of everything else (tool, pictures)."""
 
@@ -146,6 +168,32 @@ def run_rollouts(
         spectrum = spectra.setdefault(id(question), question.spectrum())
         policy = _SuspendedPolicy(renderer, writer.ends, limits, drafter, len(inspections))
         inspections.append(_Inspection(question, spectrum, policy, with_tool))
+    return _run(inspections, writer, began)
+
+
+def continue_rollouts(
+    continuations: Sequence[Continuation],
+    renderer: Renderer,
+    writer: Generator | ContinuousGenerator,
+    limits: Limits,
+    drafter: Drafter,
+    first_row: int,
+) -> RolloutBatch:
+    """Continue each rollout, with its later turns generated together. They have no log-probabilities.
+
+    :param limits: those of the rollouts
+    :param first_row: number of inspections that ``writer`` has generated for in this round
+    """
+    began = time.perf_counter()
+    inspections = []
+    for row, one in enumerate(continuations, first_row):
+        policy = _SuspendedPolicy(renderer, writer.ends, limits, drafter, row, one.begin)
+        begin = one.rollout.turns[: one.turns]
+        inspections.append(_Inspection(one.rollout.question, one.spectrum, policy, True, begin))
+    return _run(inspections, writer, began)
+
+
+def _run(inspections: list[_Inspection], writer: Generator | ContinuousGenerator, began: float) -> RolloutBatch:
     waiting = [inspection for inspection in inspections if inspection.advance()]
     if isinstance(writer, ContinuousGenerator):
         writing = _run_continuously(waiting, writer)
@@ -191,9 +239,20 @@ def _run_continuously(waiting: list[_Inspection], writer: ContinuousGenerator) -
 
 
 class _SuspendedPolicy:
-    """The policy of one inspection: holds its token ids, and waits until its turns are generated."""
+    """The policy of one inspection: holds its token ids, and waits until its turns are generated.
 
-    def __init__(self, renderer: Renderer, ends: frozenset[int], limits: Limits, drafter: Drafter, row: int) -> None:
+    :param begin: the token ids of turns that were written earlier
+    """
+
+    def __init__(
+        self,
+        renderer: Renderer,
+        ends: frozenset[int],
+        limits: Limits,
+        drafter: Drafter,
+        row: int,
+        begin: Sequence[tuple[int, ...]] = (),
+    ) -> None:
         self.drafter = drafter
         self.prompt = Rendered()
         self.completion = Rendered()
@@ -207,6 +266,7 @@ class _SuspendedPolicy:
         self._limits = limits
         self._limit = 0
         self._row = row
+        self._begin = begin
         self._written = GeneratedTurn(())
 
     @property
@@ -235,20 +295,33 @@ class _SuspendedPolicy:
 
     def _fits(self, conversation: Conversation) -> bool:
         """Append what came since the last turn; False if it does not fit with one more token."""
-        if not conversation.exchanges:
+        exchanges = conversation.exchanges
+        if len(exchanges) == len(self._begin):
             self.prompt = self._renderer.opening(
                 conversation.system, conversation.prompt, conversation.overview, conversation.with_tool
             )
-        elif (seen := conversation.exchanges[-1].observation) is not None:
-            result = self._renderer.result(seen.text, seen.image)
-            if self.completion.ids[-1] != self._end:
-                # A turn that was cut is shown to the model as ended, as in live vetting.
-                result = Rendered((self._end,), (False,)) + result
-            if len(self.completion) + len(result) >= self._limits.response:
-                return False
-            self._append(result, None)
+            for ids, exchange in zip(self._begin, exchanges, strict=True):
+                self._append(Rendered(ids, (True,) * len(ids)), None)
+                self.turns.append(self._text(ids))
+                if not self._append_result(exchange):
+                    return False
+        elif not self._append_result(exchanges[-1]):
+            return False
         left = self._limits.response - len(self.completion)
         self._limit = left if self._limits.turn is None else min(left, self._limits.turn)
+        return True
+
+    def _append_result(self, exchange: Exchange) -> bool:
+        """Append the tool's answer; False if it does not fit with one more token."""
+        if (seen := exchange.observation) is None:
+            return True
+        result = self._renderer.result(seen.text, seen.image)
+        if self.completion.ids[-1] != self._end:
+            # A turn that was cut is shown to the model as ended, as in live vetting.
+            result = Rendered((self._end,), (False,)) + result
+        if len(self.completion) + len(result) >= self._limits.response:
+            return False
+        self._append(result, None)
         return True
 
     def _take(self, written: GeneratedTurn) -> str:
@@ -256,10 +329,13 @@ class _SuspendedPolicy:
         if not 0 < len(ids) <= self._limit:
             raise ValueError(f"the generator gave {len(ids)} tokens, expected 1 to {self._limit}")
         self._append(Rendered(ids, (True,) * len(ids)), written.logprobs)
-        words = ids[:-1] if ids[-1] in self._ends else ids
-        text = str(self._tokenizer.decode(list(words), clean_up_tokenization_spaces=False))
+        text = self._text(ids)
         self.turns.append(text)
         return text
+
+    def _text(self, ids: Sequence[int]) -> str:
+        words = ids[:-1] if ids[-1] in self._ends else ids
+        return str(self._tokenizer.decode(list(words), clean_up_tokenization_spaces=False))
 
     def _append(self, piece: Rendered, logprobs: tuple[float, ...] | None) -> None:
         self.completion += piece
@@ -281,6 +357,7 @@ class _Inspection:
     spectrum: Spectrum
     policy: _SuspendedPolicy
     with_tool: bool
+    begin: Sequence[str] = ()
     _events: Iterator[Event] = field(init=False)
     _ended: Ended | None = None
 
@@ -291,6 +368,7 @@ class _Inspection:
             self.policy,
             self.policy._limits.turns,
             with_tool=self.with_tool,
+            begin=self.begin,
         )
 
     def advance(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,9 +12,10 @@ from typing import Any, TypeVar
 
 from agent.trajectory import Drafter
 from training.data.records import Question
+from training.grpo.evidence import Evidence, outcomes_of, planned
 from training.grpo.generators import RoundGenerator
-from training.grpo.rollout import Limits, Rollout, RolloutBatch, run_rollouts
-from training.grpo.settings import GrpoSettings
+from training.grpo.rollout import Limits, Rollout, RolloutBatch, continue_rollouts, run_rollouts
+from training.grpo.settings import GrpoSettings, derived_seed
 from training.render import IMAGE, Renderer
 from training.reward import Reward, score
 from training.run import Run
@@ -28,6 +30,7 @@ class TrajectoryMetrics:
     :param predicted: the class as the reward reads it, or the text in its place
     :param calls: calls that were run; ``errors``: those answered with an error
     :param tokens: everything after the question; ``spoken``: the assistant's
+    :param evidence: what became of its evidence on trial; None: not tested
     """
 
     task: str
@@ -42,9 +45,10 @@ class TrajectoryMetrics:
     tokens: int
     spoken: int
     truncated: bool
+    evidence: Evidence | None = None
 
 
-def trajectory_metrics(rolled: Rollout, reward: Reward) -> TrajectoryMetrics:
+def trajectory_metrics(rolled: Rollout, reward: Reward, evidence: Evidence | None = None) -> TrajectoryMetrics:
     """Return the numbers of one trajectory."""
     answer = rolled.trajectory.answer
     calls = rolled.tool_calls
@@ -61,6 +65,7 @@ def trajectory_metrics(rolled: Rollout, reward: Reward) -> TrajectoryMetrics:
         tokens=len(rolled.completion),
         spoken=sum(rolled.completion.spoken),
         truncated=rolled.truncated,
+        evidence=evidence,
     )
 
 
@@ -97,6 +102,22 @@ def round_metrics(outcomes: Sequence[TrajectoryMetrics], rollouts: int) -> dict[
         "spoken_max": max(outcome.spoken for outcome in outcomes),
         "truncated": fmean(outcome.truncated for outcome in outcomes),
         "no_spread": fmean(max(group) == min(group) for group in groups),
+    }
+
+
+def evidence_metrics(outcomes: Sequence[TrajectoryMetrics]) -> dict[str, float | None]:
+    """Return the logged numbers of the evidence on trial.
+
+    ``evidence``: share of all trajectories whose evidence held, which is what the reward counts; ``evidence_tested``:
+    number of trajectories that could be tested; ``removal_followed`` and ``placebo_followed``: shares of these, None
+    without any.
+    """
+    tested = [outcome.evidence for outcome in outcomes if outcome.evidence is not None]
+    return {
+        "evidence": sum(one.holds for one in tested) / len(outcomes),
+        "evidence_tested": len(tested),
+        "removal_followed": fmean(one.removal_followed for one in tested) if tested else None,
+        "placebo_followed": fmean(one.placebo_followed for one in tested) if tested else None,
     }
 
 
@@ -163,18 +184,25 @@ class RoundRunner:
         self.round = number + 1
         with writer.round(number):
             batch = self._inspect([self._questions[row["question"]] for row in rows], writer)
-        rollouts, rewards = batch.rollouts, self._rewards(batch.rollouts)
-        outcomes = gathered([trajectory_metrics(*pair) for pair in zip(rollouts, rewards, strict=True)])
+            self.seconds_writing, self.seconds_drawing = batch.seconds_writing, batch.seconds_drawing
+            rollouts = batch.rollouts
+            evidence = self._evidence(rollouts, writer) if settings.evidence else [None] * len(rollouts)
+        rewards = self._rewards(rollouts, evidence)
+        outcomes = gathered([trajectory_metrics(*one) for one in zip(rollouts, rewards, evidence, strict=True)])
         self.numbers = round_metrics(outcomes, settings.rollouts)
-        self.seconds_writing, self.seconds_drawing = batch.seconds_writing, batch.seconds_drawing
+        if settings.evidence:
+            self.numbers |= evidence_metrics(outcomes)
         if save_traces:
-            self._save_traces(rollouts, rewards)
+            self._save_traces(rollouts, rewards, evidence)
         learned = self._learned(outcomes, PartialState().process_index * len(rollouts), rollouts)
         self.numbers["masked"] = fmean(not learns for learns in gathered(learned))
         return _for_trl(rollouts, rewards, learned)
 
     def validate(self, questions: Sequence[Question], writer: RoundGenerator) -> dict[str, float | None]:
-        """Inspect each question once, greedily, and return the numbers; several processes share the questions."""
+        """Inspect each question once, greedily, and return the numbers; several processes share the questions.
+
+        The reward is the published one, without evidence on trial.
+        """
         from accelerate import PartialState
 
         state = PartialState()
@@ -182,18 +210,43 @@ class RoundRunner:
         with writer.round(self.round, greedy=True):
             # A process without a question inspects the first one too: a shared vLLM needs a request from each.
             rollouts = self._inspect(mine or questions[:1], writer).rollouts[: len(mine)]
-        rewards = self._rewards(rollouts)
+        rewards = self._rewards(rollouts, [None] * len(rollouts))
         return validation_metrics(gathered([trajectory_metrics(*pair) for pair in zip(rollouts, rewards, strict=True)]))
 
     def _inspect(self, questions: Sequence[Question], writer: RoundGenerator) -> RolloutBatch:
-        settings = self._settings
-        limits = Limits(settings.max_turns, settings.turn_tokens, settings.response_tokens)
-        batch = run_rollouts(questions, self._renderer, writer, limits, self._drafter(limits), settings.with_tool)
+        limits = self._limits
+        with_tool = self._settings.with_tool
+        batch = run_rollouts(questions, self._renderer, writer, limits, self._drafter(limits), with_tool)
         self._check(batch.rollouts)
         return batch
 
-    def _rewards(self, rollouts: Sequence[Rollout]) -> list[Reward]:
-        return [score(rollout.response, rollout.question.label, self._settings.alpha) for rollout in rollouts]
+    @property
+    def _limits(self) -> Limits:
+        settings = self._settings
+        return Limits(settings.max_turns, settings.turn_tokens, settings.response_tokens)
+
+    def _evidence(self, rollouts: Sequence[Rollout], writer: RoundGenerator) -> list[Evidence | None]:
+        """Put the evidence of the rollouts on trial. With several processes all call it, also without a test."""
+        from accelerate import PartialState
+
+        since = time.perf_counter()
+        tests = planned(rollouts, derived_seed(self._settings.seed, self.round, PartialState().process_index, 1))
+        self.seconds_drawing += time.perf_counter() - since
+        limits = self._limits
+        pairs = [one for test in tests for one in (test.removed, test.placebo)]
+        batch = continue_rollouts(pairs, self._renderer, writer, limits, self._drafter(limits), len(rollouts))
+        self.seconds_writing += batch.seconds_writing
+        self.seconds_drawing += batch.seconds_drawing
+        return outcomes_of(tests, rollouts, batch.rollouts)
+
+    def _rewards(self, rollouts: Sequence[Rollout], evidence: Sequence[Evidence | None]) -> list[Reward]:
+        settings = self._settings
+        found = []
+        for rollout, one in zip(rollouts, evidence, strict=True):
+            reward = score(rollout.response, rollout.question.label, settings.alpha)
+            holds = one is not None and one.holds
+            found.append(replace(reward, score=reward.score + settings.evidence) if holds else reward)
+        return found
 
     def _learned(self, outcomes: Sequence[TrajectoryMetrics], first: int, rollouts: Sequence[Rollout]) -> list[bool]:
         """Return which trajectories of this process carry a loss.
@@ -237,21 +290,27 @@ class RoundRunner:
             if marks != wanted:
                 raise ValueError(f"{rollout.question.key}: {marks} picture tokens, but pictures of {wanted}")
 
-    def _save_traces(self, rolled: Sequence[Rollout], rewards: Sequence[Reward]) -> None:
+    def _save_traces(
+        self, rolled: Sequence[Rollout], rewards: Sequence[Reward], evidence: Sequence[Evidence | None]
+    ) -> None:
         """Save some trajectories of the round as JSON lines, of as many different questions as possible."""
         group = self._settings.rollouts
         order = sorted(range(len(rolled)), key=lambda n: (n % group, n))[: self._settings.traces]
         if not order:
             return
         self._run.traces.mkdir(parents=True, exist_ok=True)
-        lines = [json.dumps(_trace(rolled[n], rewards[n]), ensure_ascii=False) + "\n" for n in sorted(order)]
+        lines = [
+            json.dumps(_trace(rolled[n], rewards[n], evidence[n]), ensure_ascii=False) + "\n" for n in sorted(order)
+        ]
         (self._run.traces / f"round-{self.round:05d}.jsonl").write_text("".join(lines), "utf-8")
 
 
-def _trace(rolled: Rollout, reward: Reward) -> dict[str, Any]:
-    """Return a row for ``spec-o3 import``: the trajectory with its spectrum, label and reward."""
+def _trace(rolled: Rollout, reward: Reward, evidence: Evidence | None) -> dict[str, Any]:
+    """Return a row for ``spec-o3 import``: the trajectory with its spectrum, label, reward and tested evidence."""
     drafter = rolled.trajectory.drafter
     details = {"reward": reward.score, "predicted": reward.predicted[:60], "ended": rolled.reason}
+    if evidence is not None:
+        details |= {"removal_followed": evidence.removal_followed, "placebo_followed": evidence.placebo_followed}
     trajectory = replace(
         rolled.trajectory,
         drafter=replace(drafter, settings=dict(drafter.settings) | details),

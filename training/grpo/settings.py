@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass as settings_dataclass
 
 from agent.loop import MAX_TURNS
-from agent.settings_file import Flag, Whole
+from agent.settings_file import Flag, Mismatch, Whole
 from training.settings import (
     CLOSED,
     AtLeast0,
@@ -73,6 +73,8 @@ class GrpoSettings:
     :param patience: stop after so many validations without a better reward; None: never
     :param test: test data; questions about its spectra are refused, or dropped with ``drop_leaks``
     :param alpha: penalty for wrong form
+    :param evidence: added to the reward if a tool call of the trajectory stands its trial (``training.grpo.evidence``),
+        whatever the answer; 0: the published reward, and no trial. Each trial continues two more inspections
     :param mini_batch: questions per update, as verl counts them
     :param per_device: trajectories per process and forward pass in training; changes memory use, not results
     :param stratified: each round has each task and label in nearly the same share as the data, not at random
@@ -116,6 +118,7 @@ class GrpoSettings:
     seed: Whole = 42
     with_tool: Flag = True
     alpha: Real = 0.2
+    evidence: Annotated[Real, Field(ge=0, description="a number, 0 or more")] = 0.0
     prompts: AtLeast1 = 64
     rollouts: Annotated[Whole, Field(ge=2, description="a whole number, 2 or more")] = 8
     mini_batch: AtLeast1 = 32
@@ -156,6 +159,18 @@ class GrpoSettings:
     @model_validator(mode="after")
     def _check(self) -> Self:
         refuse("grpo", self.trl)
+        if self.evidence and not self.with_tool:
+            raise Mismatch(
+                f"{self.evidence:g} with `with_tool: false`",
+                "0, or `with_tool: true`: the trial is one of a tool call",
+                field="evidence",
+            )
+        if self.evidence and self.max_turns < 2:
+            raise Mismatch(
+                f"{self.evidence:g} with `max_turns: 1`",
+                "0, or `max_turns` of 2 or more: nothing is written after the only turn",
+                field="evidence",
+            )
         return check_merge(self)
 
 
