@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from math import exp, log
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from agent.conversation import Conversation, Exchange, PolicyError, Stop
 from agent.loop import Ended, Event, Text, ToolResult, inspect
 from agent.policies import Sampling
 from agent.policies.local.policy import Local
-from agent.policies.spec_o3 import messages
+from agent.policies.spec_o3 import SpecO3, messages
 from agent.simulate import simulate
 from agent.tasks import load
 from agent.tool import overview
@@ -318,6 +319,44 @@ def test_an_abandoned_stream_frees_its_slot_on_the_server(client, vllm_server):
     stream.close()
     assert wait_until(vllm_server.idle)
     assert vllm_server.metric(WRITTEN) - written < 3000
+
+
+def raw_log_odds(client, key: str) -> float:
+    """The log odds of YES at the token that begins the answer word, from a whole response of the server."""
+    asked = sent(inspected(key).messages[:-1])
+    found = client.chat.completions.create(
+        model=TRAINED, messages=asked, temperature=0, max_tokens=200, logprobs=True, top_logprobs=20
+    )
+    before = ""
+    for token in found.choices[0].logprobs.content:
+        if re.search(r"<answer>\\boxed\{[A-Z]", before + token.token):
+            break
+        before += token.token
+    sums = {"YES": 0.0, "NO": 0.0}
+    for one in token.top_logprobs:
+        word = re.search(r"<answer>\\boxed\{\s*([A-Za-z]+)", before + one.token)
+        for verdict in sums:
+            if word is not None and (word[1].upper() == verdict or verdict.startswith(word[1].upper())):
+                sums[verdict] += exp(one.logprob)
+    least = exp(min(one.logprob for one in token.top_logprobs if one.token != token.token))
+    return log(sums["YES"] or least) - log(sums["NO"] or least)
+
+
+@pytest.mark.parametrize("key", ["cv", "cc"])
+def test_the_score_is_that_of_the_raw_log_probabilities_and_the_same_in_this_process(
+    vllm_server, tiny_model, client, key
+):
+    with_logprobs = Sampling(logprobs=True)
+    expected = raw_log_odds(client, key)
+    streamed = vllm_server.policy(sampling=with_logprobs)
+    for policy in (streamed, SpecO3(streamed.endpoint, with_logprobs, stream=False)):
+        end = ended(policy, key)
+        assert end.trajectory.answer.score == pytest.approx(expected, abs=1e-3)
+        assert end.trajectory.faults == ()
+        assert (end.trajectory.answer.verdict == "YES") == (expected > 0)
+    here = ended(Local(str(tiny_model), sampling=with_logprobs), key).trajectory.answer.score
+    assert here == pytest.approx(expected, rel=0.05)
+    assert ended(vllm_server.policy(), key).trajectory.answer.score is None
 
 
 def test_the_tokens_of_a_picture_agree_with_the_processor_of_transformers():
