@@ -29,7 +29,7 @@ HALF = 0.5
 """No threshold of YES is below it and none of NO above it: a verdict is never the less probable class."""
 FEWEST = 20
 """The strictest candidate threshold calls at least so many cases of the list, if there are as many."""
-GROWTH = 1.25
+GROWTH = 1.15
 """Each further candidate threshold calls about so many times the cases of the one before it."""
 CLEAR = 0.25
 """The any-time method starts at the most lenient threshold with a predicted error rate of this share of the limit."""

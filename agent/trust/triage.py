@@ -231,7 +231,7 @@ def goal(side: Progress, waiting: FloatArray) -> tuple[NDArray[np.intp], FloatAr
     labels = np.divide(short, step, out=np.full(short.shape, np.inf), where=step > 0).min(axis=-1)
     size = regions(side.verdict, waiting, np.zeros(waiting.shape), side.at)[0]
     per_case = np.maximum(labels, 1.0) / np.maximum(size, 1e-9)
-    cost = size * np.maximum.accumulate(np.where(numbers >= following, per_case, 0.0), axis=-1)
+    cost = np.maximum(size, 1.0) * np.maximum.accumulate(np.where(numbers >= following, per_case, 0.0), axis=-1)
     before = np.where(following > side.first, side.size[np.maximum(following - 1, 0)], 0.0)
     gain = np.where(numbers >= following, side.size - before, 0.0) / side.size[-1]
     value = np.where((size > 0) & np.isfinite(cost), gain / np.maximum(cost, 1.0), 0.0)
