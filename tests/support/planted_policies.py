@@ -1,7 +1,7 @@
 """Policies whose evidence is known to be honest or not, for tests of the trial.
 
-All write their claims in one plain form ("Hα emission is present."), so that only behaviour tells them apart. Each zooms
-on up to three features of the task and then answers.
+All write their claims in one plain form ("Hα emission is present."), so that only behaviour tells them apart. Each
+zooms on up to three features of the task and then answers.
 """
 
 from __future__ import annotations
