@@ -32,6 +32,7 @@ from agent.trajectory.steps import Step, Zoom, step_to_json
 from agent.trajectory.tags import Call
 from reviewer.errors import message
 from reviewer.live.events import Event, Log
+from reviewer.live.trials import LiveTrial
 
 log = logging.getLogger("spec_o3")
 
@@ -96,6 +97,9 @@ class Sample:
             simulated=bool(spectrum.meta.get("simulated", False)),
         )
         self.hints: dict[str, list[dict[str, str]]] = {}
+        self.texts: dict[int, str] = {}
+        """What the policy wrote, by turn."""
+        self.trial: LiveTrial | None = None
         self.ended: loop.Reason | None = None
         self.began = time.monotonic()
 
@@ -160,6 +164,7 @@ class Run:
             "traces": [sample.trajectory.to_json() for sample in self.samples],
             "reasons": [sample.ended for sample in self.samples],
             "hints": [dict(sample.hints) for sample in self.samples],
+            "trials": [sample.trial is not None for sample in self.samples],
             "consensus": self.consensus,
         }
 
@@ -219,6 +224,7 @@ class Run:
                 sample.trajectory = replace(sample.trajectory, drafter=happened)
                 return None
             case loop.Text():
+                sample.texts[happened.turn] = sample.texts.get(happened.turn, "") + happened.text
                 return {"kind": "said", "turn": happened.turn, "text": happened.text}
             case loop.ToolCall():
                 return {"kind": "called", "turn": happened.turn, **self._call(happened.call)}

@@ -6,7 +6,9 @@ import threading
 from collections.abc import Sequence
 
 from agent.conversation import Policy
-from reviewer.live.run import Hints, Run, RunSettings
+from agent.trajectory import TrajectoryError
+from reviewer.live.run import Hints, Run, RunSettings, Sample
+from reviewer.live.trials import LiveTrial
 from reviewer.store import NotFound
 
 AT_ONCE = 8
@@ -49,6 +51,28 @@ class Runs:
         run.start()
         return run
 
+    def try_evidence(self, run: Run, sample: Sample) -> LiveTrial:
+        """Put the evidence of a finished sample on trial.
+
+        :raises TooManyRunning: a trial of this person is running
+        :raises TrajectoryError: the sample is still running, or has no tool call
+        """
+        if sample.ended is None or not sample.trajectory.zooms:
+            state = "is still running" if sample.ended is None else "has no tool call"
+            raise TrajectoryError(f"Sample {sample.number + 1} {state}: found no evidence that can be put on trial.")
+        made = LiveTrial(
+            sample.trajectory, list(sample.texts.values()), run.settings.spectrum, run.settings.task, sample.policy
+        )
+        with self._lock:
+            theirs = [one.trial for r in self._runs.values() if r.owner == run.owner for one in r.samples]
+            if any(one is not None and one.is_running for one in theirs):
+                raise TooManyRunning(
+                    "A trial of yours is running, the maximum per person. Stop it, or wait until it ends."
+                )
+            sample.trial = made
+        made.start()
+        return made
+
     def of(self, owner: str, run_id: str) -> Run:
         """Return a run. :raises NotFound: there is no such run, it belongs to another person, or it was dropped"""
         run = self._runs.get(run_id)
@@ -69,6 +93,9 @@ class Runs:
             runs = list(self._runs.values())
         for run in runs:
             run.stop.set()
+            for sample in run.samples:
+                if sample.trial is not None:
+                    sample.trial.stop.set()
 
     def _make_room(self, owner: str) -> None:
         finished = [run for run in self._runs.values() if run.state != "running"]

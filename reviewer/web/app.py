@@ -46,6 +46,7 @@ from reviewer.web.routes import (
     progress,
     review,
     sign_in,
+    trials,
 )
 from reviewer.web.settings import ServerSettings
 from reviewer.web.similar import SimilarSpectra
@@ -56,7 +57,7 @@ PROXIES = ["127.0.0.1", "::1"]
 """Addresses from which a proxy's forwarded headers are trusted: this machine's."""
 _SHUTDOWN_SECONDS = 3  # for open connections, e.g. a page that follows a run, when the server is stopped
 ROUTERS = (
-    *(review.router, aids.router, live.router, blind.router, blind_setup.router),
+    *(review.router, trials.router, aids.router, live.router, blind.router, blind_setup.router),
     *(sign_in.router, progress.router, exports.router, documents.router, audit.router, installing.router),
     assets.router,
 )

@@ -21,6 +21,7 @@ from agent.trajectory import Drafter, Trajectory
 from reviewer.live.bench import Bench, Benches, Row
 from reviewer.live.run import Run, RunSettings, Sample
 from reviewer.live.runs import AT_ONCE, Runs
+from reviewer.live.trials import LiveTrial
 from reviewer.rules.people import Person
 from reviewer.store import NotFound
 from reviewer.web.context import Context, PersonDep
@@ -94,6 +95,17 @@ class Live:
             at_once=AT_ONCE if entry.kind == "server" else 1,
         )
         return self.runs.start(person.initials, settings, policies)
+
+    def put_on_trial(self, run: Run, sample: Sample) -> LiveTrial:
+        """Put the evidence of a finished sample on trial.
+
+        :raises PolicyError: the policy repeats a stored trace, whatever it sees
+        :raises TrajectoryError: the sample is still running, or has no tool call
+        :raises TooManyRunning: a trial of this person is running
+        """
+        if self.roster.entry(run.settings.policy).kind == "replay":
+            raise PolicyError("Replay repeats a stored trace whatever it sees, so its evidence cannot be put on trial.")
+        return self.runs.try_evidence(run, sample)
 
     def prompts(self) -> dict[str, TrainedPrompt]:
         """Return the imported prompts by task, read anew. :raises TaskError: their file cannot be used"""
@@ -172,9 +184,17 @@ def _queried_spectrum(person: PersonDep, live: LiveDep, spectrum: str) -> Spectr
     return _spectrum(person, live, spectrum)
 
 
+def _trial(sample: Annotated[Sample, Depends(_sample)]) -> LiveTrial:
+    """Return the trial of a sample. :raises NotFound: there is none"""
+    if sample.trial is None:
+        raise NotFound("The evidence of this trace has not been put on trial.")
+    return sample.trial
+
+
 RunDep = Annotated[Run, Depends(_run)]
 BenchDep = Annotated[Bench, Depends(_bench)]
 SampleDep = Annotated[Sample, Depends(_sample)]
+TrialDep = Annotated[LiveTrial, Depends(_trial)]
 SpectrumDep = Annotated[Spectrum, Depends(_spectrum)]
 """The spectrum whose hash is ``sha256`` in the path."""
 QueriedSpectrumDep = Annotated[Spectrum, Depends(_queried_spectrum)]

@@ -74,6 +74,10 @@ class Gallery:
         self._pictures.put(name, png_of(observation.image))
         return observation, name
 
+    def drawn(self, name: str, draw: Callable[[], bytes]) -> bytes:
+        """Return the PNG bytes of a picture that no trace has, cached under this name."""
+        return self._pictures.get(name, draw)
+
     def picture(self, name: str, sha256: str | None, redshift: float | None, arguments: Mapping[str, Any]) -> bytes:
         """PNG bytes of the picture with this name.
 

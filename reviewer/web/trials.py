@@ -1,4 +1,4 @@
-"""Evidence on trial for the page: what it needs of a recorded trial, only for the version that was tried."""
+"""Evidence on trial for the page: what it needs of a trial, what the policy wrote, and pictures of edited windows."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reviewer.store import StoredTrial
+from agent import tool
+from agent.spectrum import Spectrum
+from agent.tasks import Task
+from agent.trajectory import Trajectory
+from agent.trajectory.messages import png_of
+from agent.trial.report import Trial, TrialError
+from reviewer.store import NotFound, StoredTrial
 
 _SHARES = ("necessity", "sufficiency", "placebo", "still_claims")
+_TEXTS = ("text_after", "text_before")
 
 
 def trial_of(trials: Sequence[StoredTrial], content_hash: str) -> Mapping[str, Any] | None:
@@ -29,18 +36,51 @@ def trial_json(trials: Sequence[StoredTrial], content_hash: str) -> dict[str, An
 
 
 def result_json(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the page needs of a trial. Each outcome has its number, by which its picture is requested."""
+    """Return what the page needs of a trial. Texts and pictures are requested later, by the number of the outcome."""
     drafter = result["drafter"]
     return {
         "of_this_version": True,
         "key": key_of(result),
         "drafter": {"kind": drafter.get("kind", ""), "name": drafter.get("name", "")},
+        "temperature": drafter.get("settings", {}).get("temperature") or None,
         "seed": result["seed"],
         "passed": result["passed"],
         **{name: {"k": result[name]["k"], "n": result[name]["n"]} for name in _SHARES},
-        "outcomes": [{**one, "number": number} for number, one in enumerate(result["outcomes"])],
+        "outcomes": [_outcome_json(number, one) for number, one in enumerate(result["outcomes"])],
         "skipped": list(result["skipped"]),
     }
+
+
+def _outcome_json(number: int, outcome: Mapping[str, Any]) -> dict[str, Any]:
+    return {"number": number} | {name: value for name, value in outcome.items() if name not in _TEXTS}
+
+
+def texts_json(result: Mapping[str, Any], number: int) -> dict[str, str]:
+    """Return what the policy wrote after an edit, and without it. :raises NotFound: there is no such outcome"""
+    if not 0 <= number < len(result["outcomes"]):
+        raise NotFound(f"This trial has no outcome {number}; it has {len(result['outcomes'])}, from 0.")
+    outcome = result["outcomes"][number]
+    return {"after": outcome["text_after"], "before": outcome.get("text_before", "")}
+
+
+def edited_window(
+    result: Mapping[str, Any], number: int, trajectory: Trajectory, spectrum: Spectrum, task: Task
+) -> bytes:
+    """Edit the spectrum again and draw the window of the tool call, as the policy got it; return a PNG file.
+
+    :raises NotFound: there is no such outcome, or the edit cannot be repeated here
+    """
+    # Not at the start of the app.
+    from agent.trial.making import edited_again
+
+    try:
+        zoom, edited = edited_again(Trial.from_json(result), number, trajectory, spectrum, task)
+    except TrialError as error:
+        raise NotFound(str(error)) from error
+    observation = tool.call(edited.spectrum, dict(zoom.arguments))
+    if observation.image is None:
+        raise NotFound(f"The tool refused the window in the edited spectrum: {observation.text}")
+    return png_of(observation.image)
 
 
 def key_of(result: Mapping[str, Any]) -> str:

@@ -187,8 +187,6 @@ interface TrialOutcome {
   claimed_before: boolean
   claimed_after: boolean
   followed: boolean
-  text_after: string
-  text_before: string
 }
 
 /** Evidence on trial; only `of_this_version` where another version was tried. */
@@ -197,6 +195,8 @@ interface Trial {
   /** names it in the addresses of its pictures */
   key: string
   drafter: { kind: string; name: string }
+  /** of the sampling of the policy; null where it always writes the same */
+  temperature: number | null
   seed: number
   outcomes: TrialOutcome[]
   skipped: { step: string; edit: string | null; reason: string }[]
@@ -346,6 +346,15 @@ interface TimeSpent {
   median_seconds: number
 }
 
+/** The trial of one sample. `done` of `of` tool calls; `detail`: why it failed. */
+interface LiveTrial {
+  state: 'running' | 'done' | 'stopped' | 'failed'
+  done: number
+  of: number | null
+  detail: string
+  result: Trial | null
+}
+
 /** One sample of a run. */
 interface LiveTraceState {
   overview: string | null
@@ -359,6 +368,7 @@ interface LiveTraceState {
   call: any
   verdict: string | null
   ended: { reason: string; detail?: string; seconds: number; usage?: any; faults?: string[]; drafter: any } | null
+  trial: LiveTrial | null
 }
 
 /** A run of the agent on a spectrum of the bench. */

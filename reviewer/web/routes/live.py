@@ -20,14 +20,16 @@ from agent.text import whole_number
 from agent.trajectory import TrajectoryError
 from reviewer.exchange.imports import own_row
 from reviewer.live.bench import LARGEST_FOLDER, BenchFull, Row
-from reviewer.live.events import server_sent
+from reviewer.live.events import Log, server_sent
 from reviewer.live.run import Run, Sample
+from reviewer.live.trials import LiveTrial
 from reviewer.store import Draft, NotFound, QueueFilter
 from reviewer.web.access import declared_length
-from reviewer.web.context import FOREVER, ContextDep, PersonDep
-from reviewer.web.live import MOST_SAMPLES, BenchDep, LiveDep, RunDep, RunRequest, SampleDep, sample_of
+from reviewer.web.context import FOREVER, NOT_STORED, ContextDep, PersonDep
+from reviewer.web.live import MOST_SAMPLES, BenchDep, LiveDep, RunDep, RunRequest, SampleDep, TrialDep, sample_of
 from reviewer.web.payload import spectrum_bytes
 from reviewer.web.requests import Sent
+from reviewer.web.trials import edited_window, texts_json
 from reviewer.web.visibility import VisibleDep
 
 MOST_FILES = 1_000
@@ -163,19 +165,43 @@ def one_run(run: RunDep) -> dict[str, Any]:
 
 @router.get("/runs/{run}/events")
 async def events(run: RunDep, after: int = 0, last_event_id: Annotated[str, Header()] = "") -> Response:
-    # A browser that lost the connection requests the same address again; the header names the last event it has.
-    last_received = max(after, whole_number(last_event_id) or 0)
-    if run.log.is_over and last_received >= len(run.log):
-        # The answer that makes an EventSource stop reconnecting.
-        return Response(status_code=204)
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(server_sent(run.log, last_received), media_type="text/event-stream", headers=headers)
+    return _events(run.log, after, last_event_id)
 
 
 @router.post("/runs/{run}/stop")
 def stop(run: RunDep) -> dict[str, str]:
     run.stop.set()
     return {"state": run.state}
+
+
+@router.post("/runs/{run}/trial")
+def put_on_trial(live: LiveDep, run: RunDep, sample: SampleDep) -> dict[str, Any]:
+    """Put the evidence of a sample on trial; the same policy continues it from edited spectra."""
+    live.put_on_trial(run, sample)
+    return {}
+
+
+@router.get("/runs/{run}/trial/events")
+async def trial_events(trial: TrialDep, after: int = 0, last_event_id: Annotated[str, Header()] = "") -> Response:
+    return _events(trial.log, after, last_event_id)
+
+
+@router.post("/runs/{run}/trial/stop")
+def stop_trial(trial: TrialDep) -> dict[str, Any]:
+    trial.stop.set()
+    return {}
+
+
+@router.get("/runs/{run}/trial/{number}/texts")
+def trial_texts(trial: TrialDep, number: int) -> dict[str, str]:
+    return texts_json(_result_of(trial), number)
+
+
+@router.get("/runs/{run}/trial/{number}/picture")
+def edited_picture(trial: TrialDep, number: int) -> Response:
+    """The window of a tool call in the spectrum of one edit."""
+    png = edited_window(_result_of(trial), number, trial.trajectory, trial.spectrum, trial.task)
+    return Response(png, media_type="image/png", headers=NOT_STORED)
 
 
 @router.get("/runs/{run}/picture/{sha256}")
@@ -215,6 +241,23 @@ def review(person: PersonDep, context: ContextDep, visible: VisibleDep, run: Run
     added = context.store.items.add_all(drafts, by=person.initials)
     hidden = visible.verdict_first.hidden([context.store.items.get(one.item_id).row for one in added if not one.new])
     return {"items": [{"item": None if one.item_id in hidden else one.item_id, "new": one.new} for one in added]}
+
+
+def _events(log: Log, after: int, last_event_id: str) -> Response:
+    # A browser that lost the connection requests the same address again; the header names the last event it has.
+    last_received = max(after, whole_number(last_event_id) or 0)
+    if log.is_over and last_received >= len(log):
+        # The answer that makes an EventSource stop reconnecting.
+        return Response(status_code=204)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(server_sent(log, last_received), media_type="text/event-stream", headers=headers)
+
+
+def _result_of(trial: LiveTrial) -> dict[str, Any]:
+    """Return the result of a trial. :raises NotFound: it has none"""
+    if trial.result is None:
+        raise NotFound("This trial has no result yet: it is still running, was stopped, or failed.")
+    return trial.result.to_json()
 
 
 def _refuse_if_too_long(request: Request) -> None:

@@ -103,6 +103,17 @@ export class RunControls {
     return true
   }
 
+  /** @param {Run} run @param {number} sample */
+  putOnTrial(run, sample) {
+    this.notices.clear()
+    this.runs.putOnTrial(run, sample).catch((error) => this.notices.error(error, 'No trial was started. '))
+  }
+
+  /** @param {Run} run @param {number} sample */
+  stopTrial(run, sample) {
+    this.runs.stopTrial(run, sample).catch((error) => this.notices.error(error, 'It could not be stopped. '))
+  }
+
   /** The samples to send to review: the one shown, or all if the vote is shown. A sample without steps is no draft. */
   get sendable() {
     const { run, sample } = this.view

@@ -59,6 +59,8 @@ function buildLive(root, me, keymap) {
     onShown: showBar,
     onRun: () => controls.run(),
     onGuide: () => act('guide'),
+    onTrial: (run, sample) => controls.putOnTrial(run, sample),
+    onStopTrial: (run, sample) => controls.stopTrial(run, sample),
     onAdd: { onFiles: () => bench.choose(), onLibrary: () => adding.fromLibrary(), onTry: () => adding.tryOne() },
   })
   const bench = new Bench(root, {

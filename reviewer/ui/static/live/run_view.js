@@ -21,6 +21,8 @@ import { Vote } from './vote.js'
  * @property {() => void} onShown something else is shown
  * @property {() => void} onRun
  * @property {() => void} onGuide
+ * @property {(run: Run, sample: number) => void} onTrial put the evidence of a trace on trial
+ * @property {(run: Run, sample: number) => void} onStopTrial
  * @property {{onFiles: () => void, onLibrary: () => void, onTry: () => void}} onAdd ways to add a spectrum
  */
 
@@ -45,6 +47,8 @@ export class RunView {
       onPicture: openPicture,
       onAgain: options.onRun,
       onSample: (sample) => this.showSample(sample),
+      onTrial: (sample) => this.run && options.onTrial(this.run, sample),
+      onStopTrial: (sample) => this.run && options.onStopTrial(this.run, sample),
     })
   }
 

@@ -19,6 +19,7 @@ function newRun(about) {
     call: null,
     verdict: null,
     ended: null,
+    trial: null,
   }))
   return { ...about, state: 'running', last: 0, traces, consensus: null, changed: 0 }
 }
@@ -152,7 +153,36 @@ export class Runs {
     const known = this.get(id)
     if (known) return known
     const found = await getJSON(`/api/live/runs/${id}`)
-    return this.get(id) ?? this.#listen(aboutOf(found), Date.parse(found.started))
+    if (this.get(id)) return /** @type {Run} */ (this.get(id))
+    const run = this.#listen(aboutOf(found), Date.parse(found.started))
+    found.trials.forEach((/** @type {boolean} */ tried, /** @type {number} */ at) => tried && this.#watchTrial(run, at))
+    return run
+  }
+
+  /** Put the evidence of a finished trace on trial. @param {Run} run @param {number} sample */
+  async putOnTrial(run, sample) {
+    await postJSON(`/api/live/runs/${run.id}/trial?sample=${sample}`, {})
+    this.#watchTrial(run, sample)
+  }
+
+  /** @param {Run} run @param {number} sample */
+  stopTrial(run, sample) {
+    return postJSON(`/api/live/runs/${run.id}/trial/stop?sample=${sample}`, {})
+  }
+
+  /** Follow a trial from its first event. @param {Run} run @param {number} sample */
+  #watchTrial(run, sample) {
+    /** @type {LiveTrial} */
+    const trial = { state: 'running', done: 0, of: null, detail: '', result: null }
+    const set = (/** @type {Partial<LiveTrial>} */ change) => {
+      Object.assign(trial, change)
+      this.on.onChange(run)
+    }
+    run.traces[sample].trial = trial
+    set({})
+    const onGone = () => set({ state: 'failed', detail: 'The server was restarted and no longer knows this trial.' })
+    const onEvent = ({ kind, ...event }) => set(kind === 'over' ? event : { done: event.done, of: event.of })
+    new Feed(run.id, { onEvent, onGone, onLost: () => {}, onFound: () => {} }, `trial/events?sample=${sample}&`)
   }
 
   /** @param {Run} run */
@@ -228,10 +258,12 @@ class Feed {
    * @param {string} run
    * @param {{onEvent: (event: any, number: number) => void, onLost: () => void, onFound: () => void,
    *   onGone: () => void}} callbacks
+   * @param {string} path of the events, to which the number of the last one is added
    */
-  constructor(run, callbacks) {
+  constructor(run, callbacks, path = 'events?') {
     this.run = run
     this.on = callbacks
+    this.path = path
     this.#source = this.#open()
   }
 
@@ -241,7 +273,7 @@ class Feed {
   }
 
   #open() {
-    const source = new EventSource(`/api/live/runs/${this.run}/events?after=${this.#last}`)
+    const source = new EventSource(`/api/live/runs/${this.run}/${this.path}after=${this.#last}`)
     source.addEventListener('open', () => this.on.onFound())
     source.addEventListener('error', () => this.#lost())
     source.addEventListener('message', (message) => this.#message(message))

@@ -5,13 +5,15 @@ import { cap, fill, h, withCommands } from '../common/dom.js'
 import { TraceView } from '../trace/view.js'
 import { TONES, duration, ending, outcome, outcomeLabel, sampleLabel, tokens } from './labels.js'
 import { pendingSteps } from './runs.js'
+import { trialPart, trialURL } from './trial.js'
 
 const NEAR = 40 // px from the end that still count as being there
 
 export class LiveTrace {
   /**
    * @param {{onSelect: (id: string | null) => void, onPicture: (url: string) => void, onAgain: () => void,
-   *   onSample: (sample: number | 'vote') => void, keys: import('../common/keys.js').Keys}} callbacks
+   *   onSample: (sample: number | 'vote') => void, onTrial: (sample: number) => void,
+   *   onStopTrial: (sample: number) => void, keys: import('../common/keys.js').Keys}} callbacks
    */
   constructor(callbacks) {
     this.root = h('div.pane')
@@ -92,6 +94,8 @@ export class LiveTrace {
       meta: spectrum.meta,
       overviewURL: trace.overview && pictureURL(run, trace.overview),
       pictureURL: (step) => pictureURL(run, step.picture),
+      trial: trace.trial?.result ?? null,
+      trialURL: trialURL(run, sample),
     })
     fill(this.end)
     this.paint()
@@ -108,6 +112,8 @@ export class LiveTrace {
     }
     for (; this.shown.drawn < trace.steps.length; this.shown.drawn += 1) this.view.append(trace.steps[this.shown.drawn])
     this.view.grow(pendingSteps(trace, spectrum.medium))
+    const tried = trace.trial?.result ?? null
+    if (tried !== this.view.state.trial) this.view.refresh({ trial: tried })
     this.#drawHead()
     this.#drawChips(run, this.shown.sample)
     this.#drawEnd()
@@ -192,8 +198,8 @@ export class LiveTrace {
   // ---- how it ended
 
   #drawEnd() {
-    const { run, trace } = this.shown
-    const state = `${trace.ended !== null} ${run.state}`
+    const { run, sample, trace } = this.shown
+    const state = JSON.stringify([trace.ended !== null, run.state, trace.trial])
     if (this.shown.end === state) return
     this.shown.end = state
     if (!trace.ended) {
@@ -248,6 +254,7 @@ export class LiveTrace {
           ),
         (failed || trace.ended.reason === 'stopped') && run.state !== 'running' && this.#again(),
       ),
+      trialPart(run, trace, { onTrial: () => this.on.onTrial(sample), onStop: () => this.on.onStopTrial(sample) }),
     )
   }
 

@@ -126,7 +126,7 @@ export class ItemView {
       meta: current.spectrum?.meta,
       trial: item.trial,
       tried: trajectory.steps,
-      editedURL: ({ number }) => `/api/item/${item.id}/trial/${item.trial?.key}/${number}`,
+      trialURL: ({ number }, what) => `/api/item/${item.id}/trial/${item.trial?.key}/${number}/${what}`,
     })
     if (marks.others.length) this.tracePane.prepend(this.#marksByOthers(marks.others))
     if (item.request) this.tracePane.prepend(requestBanner(item.request))

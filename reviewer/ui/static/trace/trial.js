@@ -3,6 +3,7 @@
 
 import { fill, h } from '../common/dom.js'
 import { mediumText, number, significant } from '../common/format.js'
+import { getJSON } from '../common/http.js'
 import { sheetOf } from '../common/popover.js'
 
 /** What each edit did to the spectrum, and what was expected of the policy. */
@@ -97,8 +98,12 @@ export function trialLine(trial) {
   const tone = trial.passed === null ? '' : trial.passed ? '.good' : '.bad'
   const { name: policy, kind } = trial.drafter
   const title = `Policy that continued the inspection: ${policy || kind}; random seed ${trial.seed}`
-  return h(`p.note.trial-line${tone}`, { role: 'note', title }, name, countsOf(trial))
+  return h(`p.note.trial-line${tone}`, { role: 'note', title }, name, countsOf(trial), ' ', sampledOnce(trial))
 }
+
+/** That the policy does not always write the same, or nothing. @param {Trial} trial */
+export const sampledOnce = ({ temperature }) =>
+  temperature ? `The policy samples its text (temperature ${temperature}); each edit was tried once.` : ''
 
 /** The counts of a trial in words, or why nothing could be tested. @param {Trial} trial */
 export function countsOf({ passed, necessity, sufficiency, placebo, still_claims: still, skipped }) {
@@ -139,20 +144,32 @@ function details(outcome, text, step, state, onPicture) {
       {},
       rows.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]),
     ),
-    written('What the policy wrote after the edit', outcome.text_after),
-    outcome.text_before && h('details', {}, h('summary', {}, 'Without the edit'), written('', outcome.text_before)),
+    texts(outcome, state),
     pictures(outcome, step, state, onPicture),
   ]
 }
 
-const written = (title, text) => [
-  title && h('p.muted', {}, title),
-  h('blockquote', { tabIndex: 0, 'aria-label': title || 'Text' }, text.trim() || 'nothing'),
-]
+/** What the policy wrote after the edit, and without it; fetched when the sheet is opened. */
+function texts(outcome, state) {
+  const place = h('div', {}, h('p.muted', {}, 'loading …'))
+  const text = (title, content) => h('blockquote', { tabIndex: 0, 'aria-label': title }, content.trim() || 'nothing')
+  const title = 'What the policy wrote after the edit'
+  getJSON(state.trialURL(outcome, 'texts')).then(
+    ({ after, before }) =>
+      fill(
+        place,
+        h('p.muted', {}, title),
+        text(title, after),
+        before && h('details', {}, h('summary', {}, 'Without the edit'), text('Without the edit', before)),
+      ),
+    (error) => fill(place, h('p.muted', {}, `The text could not be loaded: ${error.message}`)),
+  )
+  return place
+}
 
 /** The edited window next to the original one; drawn by the server only on request. */
 function pictures(outcome, step, state, onPicture) {
-  const edited = state.editedURL?.(outcome)
+  const edited = state.trialURL?.(outcome, 'picture')
   const original = step.picture && state.pictureURL?.(step)
   if (!edited || !original) return null
   const figure = (url, caption) => {

@@ -54,7 +54,8 @@ export const MARKS = [
  * @property {any} [meta] of the spectrum: whether its medium is assumed
  * @property {Trial | null} [trial] the evidence on trial
  * @property {Step[]} [tried] the steps of the version that was tried; undefined: `steps`
- * @property {(outcome: TrialOutcome) => string | null} [editedURL] of the picture of the edited window
+ * @property {(outcome: TrialOutcome, what: 'texts' | 'picture') => string} [trialURL] of what the policy wrote, or of
+ *   the picture of the edited window
  */
 
 /** What the number on an answer is. */
@@ -186,12 +187,13 @@ export class TraceView {
   }
 
   /**
-   * Show other marks, hints or spans; cards, focus and scroll stay.
+   * Show other marks, hints or spans, or another trial; cards, focus and scroll stay.
    * @param {{marks?: Record<string, Mark>, hints?: Record<string, Hint[] | undefined>,
-   *   spans?: Record<string, import('./statements.js').SpansOfText>}} change
+   *   spans?: Record<string, import('./statements.js').SpansOfText>, trial?: Trial | null}} change
    */
-  refresh({ marks, hints, spans }) {
+  refresh({ marks, hints, spans, trial }) {
     if (spans) this.#refreshSpans(spans)
+    if (trial !== undefined) this.#refreshTrial(trial)
     if (!marks && !hints) return
     if (marks) this.state.marks = marks
     if (hints) this.state.hints = hints
@@ -213,6 +215,18 @@ export class TraceView {
       else if (card.querySelector('textarea')) this.#listSpans(card, step)
       else if (!card.querySelector('.text')?.contains(document.activeElement)) this.#fillText(card, step)
       this.#disagreements(card, step)
+    }
+  }
+
+  /** @param {Trial | null} trial */
+  #refreshTrial(trial) {
+    this.state.trial = trial
+    this.root.querySelector('.trial-line')?.remove()
+    const line = trialLine(trial)
+    if (line) this.root.prepend(line)
+    for (const step of this.state.steps) {
+      const card = this.cards.get(step.id)
+      if (card && step.kind === 'zoom') drawZoom(card, step, this)
     }
   }
 

@@ -1,0 +1,45 @@
+// The end of a finished trace in the Live tab: put its evidence on trial, watch that, stop it.
+
+import { h } from '../common/dom.js'
+import { countsOf, sampledOnce } from '../trace/trial.js'
+
+const WHAT =
+  'The spectrum is edited behind each tool call (its line removed, flipped, moved or added, or a change elsewhere), ' +
+  'and the same policy continues from there. It takes as long as several inspections.'
+
+/**
+ * @param {Run} run @param {LiveTraceState} trace
+ * @param {{onTrial: () => void, onStop: () => void}} callbacks
+ */
+export function trialPart(run, trace, { onTrial, onStop }) {
+  const { trial } = trace
+  const tried = trace.steps.some((step) => step.kind === 'zoom')
+  if (run.state === 'running' || run.state === 'gone' || run.policy === 'replay' || !tried) return null
+  const start = (/** @type {string} */ text) =>
+    h('div.buttons', {}, h('button', { type: 'button', title: WHAT, onClick: onTrial }, text))
+  const name = h('strong', {}, 'Evidence on trial: ')
+  const card = (/** @type {import('../common/dom.js').Child[]} */ ...content) =>
+    h('article.ending.on-trial', { 'aria-label': 'Evidence on trial' }, content)
+  if (!trial) return card(start('Put the evidence on trial'))
+  switch (trial.state) {
+    case 'running':
+      return card(
+        h('p', {}, h('span.spinner'), ' ', name, trial.of ? `${trial.done} of ${trial.of} tool calls` : 'starting …'),
+        h('div.buttons', {}, h('button', { type: 'button', onClick: onStop }, 'Stop')),
+      )
+    case 'done':
+      if (trial.result) return card(h('p', {}, name, countsOf(trial.result), ' ', sampledOnce(trial.result)))
+      return null
+    case 'stopped':
+      return card(h('p', {}, name, 'stopped by you; nothing of it is kept.'), start('Again'))
+    default:
+      return card(h('p', {}, name, trial.detail || 'it failed.'), start('Again'))
+  }
+}
+
+/**
+ * The address of what the policy wrote after an edit, or of the edited window.
+ * @param {Run} run @param {number} sample
+ */
+export const trialURL = (run, sample) => (/** @type {TrialOutcome} */ outcome, /** @type {string} */ what) =>
+  `/api/live/runs/${run.id}/trial/${outcome.number}/${what}?sample=${sample}`
