@@ -28,6 +28,7 @@ COMMANDS = (
         "run_tables",
     ),
     lazy("certify", "Certify error bounds of a policy's verdicts on labelled spectra.", "reviewer.cli.certify"),
+    lazy("trial", "Put the evidence of traces on trial: edit the spectrum and continue.", "reviewer.cli.trial"),
     lazy("withdraw", "Withdraw a batch that came in by mistake, or restore it.", "reviewer.cli.withdraw"),
     lazy("blind", "Plan, open, close and report blind scoring sessions.", "reviewer.cli.blind"),
     lazy("backup", "Copy the database while people work, or write it as plain files.", "reviewer.cli.backup"),

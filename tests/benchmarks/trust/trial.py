@@ -41,6 +41,7 @@ from tests.support.planted_policies import UNFAITHFUL, Planted
 
 TASKS = ("cv", "cc", "ss", "gm", "wd", "o", "b", "a")
 FAITHFUL = ("baseline", "faithful")
+POLICIES = (*FAITHFUL, *UNFAITHFUL)
 SIMULATED = ("dme", "fgk", "sd", "a", "qso", "gba")
 RESAMPLES = 2000
 
@@ -72,6 +73,7 @@ def main() -> None:
     parser.add_argument("--simulated", type=int, default=2, help="simulated spectra per task and answer")
     parser.add_argument("--nano", type=int, default=2, help="real spectra per task and answer for the nano model")
     parser.add_argument("--tasks", nargs="+", default=TASKS, choices=TASKS)
+    parser.add_argument("--policies", nargs="+", default=POLICIES, choices=POLICIES)
     parser.add_argument("--keep", type=Path, metavar="FILE", help="keep the trials; a run that was ended resumes")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--typical", action="store_true", help="print typical strengths of the half choose, as TOML")
@@ -81,8 +83,7 @@ def main() -> None:
         return
     since = monotonic()
     spectra = list(_spectra(chosen.folder, chosen.half, chosen.tasks, chosen.spectra, chosen.simulated))
-    policies = (*FAITHFUL, *UNFAITHFUL)
-    cases = [Case(s, task, policy, source) for s, task, source, _ in spectra for policy in policies]
+    cases = [Case(s, task, policy, source) for s, task, source, _ in spectra for policy in chosen.policies]
     cases += [Case(s, task, "nano", source) for s, task, source, n in spectra if source == "real" and n < chosen.nano]
     found = list(_kept(chosen.keep)) if chosen.keep else []
     known = {(one.policy, one.trial.task, one.trial.spectrum_sha256) for one in found}
@@ -221,7 +222,7 @@ def _report(found: Sequence[Tried], half: str, failed: int) -> None:
         f"Half {half}: {sources['real']} pairs of real spectrum and task, {sources['simulated']} simulated. "
         f"{failed} inspections of a task that the policy does not know."
     )
-    by_policy = {name: [one for one in found if one.policy == name] for name in (*FAITHFUL, *UNFAITHFUL, "nano")}
+    by_policy = {name: [one for one in found if one.policy == name] for name in (*POLICIES, "nano")}
     table = results.table({"policy": "", "spectra": ""} | _COLUMNS)
     for policy, some in by_policy.items():
         for source in ("real", "simulated"):

@@ -1,0 +1,168 @@
+"""Trials of many traces, in processes or threads, appended to a file of JSON lines so that a run can resume."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from agent.batch.journal import JournalError, append_line, drop_partial_line, json_lines
+from agent.batch.sources import SpectrumFile
+from agent.conversation import Policy, PolicyError, Stop
+from agent.lines import Medium
+from agent.processes import ordered_map
+from agent.spectrum import Spectrum
+from agent.tasks import Task
+from agent.trajectory import Trajectory, TrajectoryError
+from agent.trial.report import Trial, TrialError, read_trials
+from agent.trial.run import TrialStopped, trial
+
+
+@dataclass(frozen=True)
+class SpectrumIn:
+    """A spectrum in a survey file, read where the trial runs. ``target`` "" is the only one."""
+
+    path: Path
+    target: str
+    medium: Medium | None = None
+
+    def read(self) -> Spectrum:
+        """:raises SpectrumError: it cannot be read"""
+        found = SpectrumFile(self.path, self.medium).read(self.target)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+
+@dataclass(frozen=True)
+class Case:
+    """A trace and its spectrum. ``name`` is for messages; ``item`` is the item of a database, if it has one."""
+
+    name: str
+    trajectory: Trajectory
+    spectrum: Spectrum | SpectrumIn
+    item: int | None = None
+
+
+@dataclass(frozen=True)
+class Tried:
+    """The trial of a case, or why there is none."""
+
+    case: Case
+    trial: Trial | None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Work:
+    """How every trace is tried; can be sent to other processes if ``policy_for`` can.
+
+    :param policy_for: makes the policy of a sample (from 0)
+    """
+
+    tasks: Mapping[str, Task]
+    policy_for: Callable[[int], Policy]
+    seed: int = 0
+    placebos: int = 1
+
+    def __call__(self, case: Case, stop: Stop | None = None) -> Tried:
+        """Try one trace; what prevents it is the ``problem``, and nothing is raised but ``TrialStopped``."""
+        task = self.tasks.get(case.trajectory.task)
+        if task is None:
+            return Tried(case, None, f"no task {case.trajectory.task!r:.40}")
+        try:
+            spectrum = case.spectrum.read() if isinstance(case.spectrum, SpectrumIn) else case.spectrum
+            policy = self.policy_for(0)
+            made = trial(
+                case.trajectory, None, spectrum, task, policy, seed=self.seed, placebos=self.placebos, stop=stop
+            )
+        except (PolicyError, ValueError, OSError) as problem:
+            return Tried(case, None, str(problem))
+        return Tried(case, made)
+
+
+def try_all(
+    cases: Iterable[Case], work: Work, processes: int, threads: int, stop: Stop
+) -> Generator[Tried, None, None]:
+    """Yield the trial of each case as it is done.
+
+    :param processes: 2 or more: in so many processes; otherwise in ``threads`` of this one
+    """
+    if processes > 1:
+        for done in ordered_map(work, cases, processes):
+            yield done
+            if stop.is_set:
+                return
+        return
+    yield from _in_threads(cases, work, threads, stop)
+
+
+def _in_threads(cases: Iterable[Case], work: Work, threads: int, stop: Stop) -> Generator[Tried, None, None]:
+    left = iter(cases)
+    pending: set[Future[Tried]] = set()
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            while True:
+                if not stop.is_set:
+                    pending |= {pool.submit(work, case, stop) for case in islice(left, threads - len(pending))}
+                if not pending:
+                    return
+                done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                for future in done:
+                    try:
+                        yield future.result()
+                    except TrialStopped:
+                        continue
+        finally:
+            stop.set()
+
+
+def cases_in(results: Path, medium: Medium | None = None) -> Iterator[Case]:
+    """Yield the traces of a results file of ``spec-o3 inspect``; their files are named from its folder.
+
+    :raises JournalError: a line is not a trace
+    """
+    for line in json_lines(results):
+        source = line.row.get("source")
+        if not isinstance(source, Mapping) or not isinstance(source.get("file"), str):
+            raise JournalError(f"{results}: line {line.number}: found no source, expected a line of spec-o3 inspect")
+        try:
+            trajectory = Trajectory.from_json(line.row)
+        except TrajectoryError as error:
+            raise JournalError(f"{results}: line {line.number}: {error}") from error
+        file, target = source["file"], str(source.get("target") or "")
+        name = f"{file}#{target}" if target else file
+        yield Case(name, trajectory, SpectrumIn(results.parent / file, target, medium))
+
+
+class TrialsFile:
+    """A file of trials that a run appends to. ``done`` has the content hashes of the traces that it holds."""
+
+    def __init__(self, path: Path, policy: Mapping[str, object], seed: int) -> None:
+        """:param policy: drafter of the run: kind, name and settings
+        :raises JournalError: the file cannot be used, or has trials of another policy or seed
+        """
+        self.path = path
+        self.done: dict[str, Trial] = {}
+        try:
+            if path.exists():
+                with path.open("r+b") as file:
+                    file.truncate(drop_partial_line(file))
+                self.done = {one.content_hash: one for one in read_trials(path)}
+            else:
+                path.touch()
+        except (OSError, TrialError) as error:
+            raise JournalError(f"{path}: {error}; choose another file") from error
+        wanted = (policy["kind"], policy["name"], seed)
+        for one in self.done.values():
+            found = (one.drafter.get("kind"), one.drafter.get("name"), one.seed)
+            if found != wanted:
+                raise JournalError(f"{path}: found trials of {found}, expected {wanted}; choose another file")
+
+    def add(self, made: Trial) -> None:
+        """Append a trial. :raises JournalError: it cannot be written"""
+        append_line(self.path, json.dumps(made.to_json(), ensure_ascii=False, allow_nan=False) + "\n")
+        self.done[made.content_hash] = made

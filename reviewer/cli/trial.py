@@ -1,0 +1,219 @@
+"""``spec-o3 trial``: put the evidence of traces on trial, from a results file or from the database."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
+from agent.cli.policy_options import add_policy_options, choice_from, roster_from
+from agent.cli.selection import add_medium_option
+from agent.processes import cores
+from reviewer.cli.common import add_json, opened
+
+if TYPE_CHECKING:
+    from agent.cli.policy_options import PolicyChoice
+    from agent.conversation import Policy
+    from agent.tasks import Task
+    from agent.trajectory import Drafter
+    from agent.trial.batch import Case, TrialsFile
+    from agent.trial.report import Trial
+    from reviewer.store import Store
+
+THREADS = 8
+IN_PROCESSES = ("baseline", "nano")
+SHOWN = 5  # problems in the printed summary; --json has all
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.add_argument("results", nargs="?", type=Path, metavar="RESULTS", help="results file of spec-o3 inspect")
+    parser.add_argument("--db", "--database", type=Path, metavar="FILE", help="try the drafts of this database instead")
+    parser.add_argument("--task", help="only traces of this target class: a task's key or alias, e.g. cv")
+    parser.add_argument("--tasks", type=Path, metavar="DIR", help="folder with your own task files")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="file of trials, as JSON lines; an existing one resumes"
+    )
+    parser.add_argument("--limit", type=at_least_one, metavar="N", help="try only the first N traces")
+    parser.add_argument("--placebos", type=at_least_one, default=1, metavar="N", help="placebos per tool call (1)")
+    parser.add_argument("--trial-seed", type=int, default=0, metavar="N", help="seed of the edits' noise (0)")
+    parser.add_argument(
+        "--processes", type=at_least_one, metavar="N", help="processes, for baseline and nano (all cores)"
+    )
+    parser.add_argument(
+        "--concurrency",
+        type=at_least_one,
+        default=THREADS,
+        metavar="N",
+        help=f"traces at once, for servers ({THREADS})",
+    )
+    parser.add_argument(
+        "--by", type=str.upper, metavar="INITIALS", help="who records the trials (the owner of the file)"
+    )
+    add_medium_option(parser)
+    add_json(parser)
+    add_policy_options(parser)
+
+
+def run(arguments: Namespace) -> int:
+    """Try the traces. Status 0: every one that could be tested passed; 1: some did not, or failed; 2: not run."""
+    from agent.batch.journal import JournalError
+    from agent.conversation import PolicyError
+
+    if (arguments.results is None) == (arguments.db is None):
+        raise CannotRun(
+            "found " + ("neither" if arguments.db is None else "both") + " of RESULTS and --db, expected one"
+        )
+    if arguments.results is not None and arguments.out is None:
+        raise CannotRun("--out: found none, expected the file that the trials are written to")
+    try:
+        if arguments.db is None:
+            return _run(arguments, None)
+        with opened(arguments.db, must_exist=True) as store:
+            return _run(arguments, store)
+    except (JournalError, PolicyError) as error:
+        raise CannotRun(str(error)) from error
+
+
+def _run(arguments: Namespace, store: Store | None) -> int:
+    from agent.cli.inspect import stop_on_signal
+    from agent.conversation import Stop
+    from agent.trial.batch import TrialsFile, Work, cases_in, try_all
+
+    tasks, wanted = _tasks(arguments)
+    choice = choice_from(arguments, roster_from(arguments, None if arguments.db is None else arguments.db.parent))
+    drafter, stop = choice().drafter, Stop()
+    of_drafter = {"kind": drafter.kind, "name": drafter.name}
+    file = None if arguments.out is None else TrialsFile(arguments.out, of_drafter, arguments.trial_seed)
+    cases = cases_in(arguments.results, arguments.medium) if store is None else _stored(store, tasks, wanted)
+    counts: Counter[str] = Counter()
+    left = list(_wanted(islice(_of_policy(cases, drafter, wanted, counts), arguments.limit), file, counts))
+    work = Work(tasks, _policy_for(choice), arguments.trial_seed, arguments.placebos)
+    processes = (arguments.processes or cores()) if arguments.policy in IN_PROCESSES else 1
+    made: list[Trial] = [] if file is None else list(file.done.values())
+    problems: list[str] = []
+    with (
+        stop_on_signal(stop),
+        ProgressBar(len(left), "trying") as bar,
+        closing(try_all(left, work, min(processes, len(left)), arguments.concurrency, stop)) as outcomes,
+    ):
+        for number, one in enumerate(outcomes, start=1):
+            if one.trial is None:
+                problems.append(f"{one.case.name}: {one.problem}")
+            else:
+                made.append(one.trial)
+                if file is not None:
+                    file.add(one.trial)
+                if store is not None:
+                    _record(store, arguments.by, one.trial, one.case.item)
+            bar.at(number)
+    result = _result(made, problems, counts)
+    print_result(arguments, result, _text(result))
+    if stop.is_set and len(made) + len(problems) < len(left):
+        raise KeyboardInterrupt
+    return CHECK_FAILED if problems or any(one.passed is False for one in made) else DONE
+
+
+def _tasks(arguments: Namespace) -> tuple[dict[str, Task], Task | None]:
+    from agent.tasks import TaskError, find, load
+
+    try:
+        tasks = dict(load(arguments.tasks))
+    except TaskError as error:
+        raise CannotRun(str(error)) from error
+    wanted = None if arguments.task is None else find(tasks, arguments.task)
+    if arguments.task is not None and wanted is None:
+        raise CannotRun(f"--task: found {arguments.task!r}, expected one of {', '.join(sorted(tasks))}")
+    return tasks, wanted
+
+
+def _policy_for(choice: PolicyChoice) -> Callable[[int], Policy]:
+    """Return the policies of the run; those that compute here can be sent to other processes."""
+    from agent.cli.inspect import baseline
+
+    if choice.key == "baseline":
+        return baseline
+    if choice.key == "nano" and (folder := choice.roster.nano) is not None:
+        from agent.policies.nano.policy import ManySpectra
+
+        return ManySpectra(folder, choice.sampling)
+    return choice
+
+
+def _of_policy(cases: Iterator[Case], drafter: Drafter, wanted: Task | None, counts: Counter[str]) -> Iterator[Case]:
+    """Yield the traces of the policy, and of the task: another policy would not continue them as they were begun."""
+    for case in cases:
+        made_by = case.trajectory.drafter
+        if wanted is not None and case.trajectory.task != wanted.key:
+            counts["of another task"] += 1
+        elif (made_by.kind, made_by.name) != (drafter.kind, drafter.name):
+            counts["of another policy"] += 1
+        else:
+            yield case
+
+
+def _wanted(cases: Iterator[Case], file: TrialsFile | None, counts: Counter[str]) -> Iterator[Case]:
+    for case in cases:
+        if file is not None and case.trajectory.content_hash() in file.done:
+            counts["done before"] += 1
+        else:
+            yield case
+
+
+def _stored(store: Store, tasks: dict[str, Task], wanted: Task | None) -> Iterator[Case]:
+    """Yield what the drafters wrote, with its spectrum; items without a stored spectrum are left out."""
+    from agent.trial.batch import Case
+
+    for key in sorted(tasks) if wanted is None else [wanted.key]:
+        found = {one.item: one for one in store.trust.cases(key)}
+        for item, trajectory in store.trust.trajectories(list(found)):
+            sha256 = found[item].spectrum_sha256
+            if sha256 is not None and store.spectra.exists(sha256):
+                yield Case(f"item {item}", trajectory, store.spectra.get(sha256), item)
+
+
+def _record(store: Store, by: str | None, made: Trial, item: int | None) -> None:
+    from reviewer.store import TrialRow
+
+    store.trust.record_trials(by, [TrialRow(made.content_hash, made.passed, made.to_json(), item)])
+
+
+def _result(made: list[Trial], problems: list[str], counts: Counter[str]) -> dict[str, Any]:
+    from agent.trial.report import summarise
+
+    tested = [one for one in made if one.passed is not None]
+    return {
+        "traces": len(made),
+        "tested": len(tested),
+        "passed": sum(bool(one.passed) for one in tested),
+        "failed": problems,
+        "left_out": dict(counts),
+        "summary": [one.to_json() for one in summarise(made)],
+    }
+
+
+def _text(result: dict[str, Any]) -> str:
+    lines = [f"{result['traces']} traces, {result['tested']} with evidence to test, {result['passed']} of them passed"]
+    for one in result["summary"]:
+        if one["task"]:
+            shares = (f"{name.replace('_', ' ')} {_share(one[name])}" for name in _NAMES)
+            lines.append(f"{one['policy']}, {one['task']}: {', '.join(shares)}")
+    lines += [f"left out, {reason}: {number}" for reason, number in result["left_out"].items()]
+    lines += [f"failed: {problem}" for problem in result["failed"][:SHOWN]]
+    if len(result["failed"]) > SHOWN:
+        lines.append(f"and {len(result['failed']) - SHOWN} more")
+    return "\n".join(lines)
+
+
+_NAMES = ("necessity", "sufficiency", "placebo", "still_claims")
+
+
+def _share(share: dict[str, Any]) -> str:
+    if share["interval"] is None:
+        return "not tested"
+    low, high = share["interval"]
+    return f"{share['k']}/{share['n']} ({low:.2f} to {high:.2f})"
