@@ -1,8 +1,8 @@
 """Table of candidates: one row per spectrum of a run, ranked, written as CSV, VOTable or FITS.
 
-YES comes first, then NO, each by the lower end of the Wilson interval of the fraction of YES, then by the score if the
-policy gives one, then by S/N, then by name. Spectra left to a person follow without a rank: a place between YES and NO
-would be a verdict.
+YES comes first, then NO, each by P(YES) if a certificate gives it, then by the lower end of the Wilson interval of the
+fraction of YES, then by the score if the policy gives one, then by S/N, then by name. Spectra left to a person follow
+without a rank: a place between YES and NO would be a verdict.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from agent.batch.consensus import DEFINITION, Consensus, Limits, consensus, mean_score
 from agent.batch.journal import Inspected
@@ -24,6 +24,11 @@ from agent.spectrum.record import Medium, medium_text
 from agent.tasks import Task
 from agent.text import CsvTable, OneLine
 from agent.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from agent.trust.certificate import Judged
+
+    Judge = Callable[[Sequence[Trajectory], Spectrum], Judged]
 
 CandidateVerdict = Literal["YES", "NO", "ASK"]
 _ORDER: dict[CandidateVerdict, int] = {"YES": 0, "NO": 1, "ASK": 2}
@@ -59,6 +64,7 @@ class Candidate:
     seconds: float | None
     faults: int
     explanation: str
+    p_yes: float | None = None
 
 
 def candidate(
@@ -70,6 +76,7 @@ def candidate(
     why_not: str = "",
     seconds: Sequence[float] = (),
     truncated: int = 0,
+    judged: Judged | None = None,
 ) -> Candidate:
     """Make the row of one spectrum, without a rank.
 
@@ -78,14 +85,16 @@ def candidate(
     :param found: the consensus of the samples; None if there is none, with the reason in ``why_not``
     :param seconds: of each sample; empty if they are not known
     :param truncated: samples without an answer because the conversation no longer fitted the model
+    :param judged: the verdict of a certificate, which takes the place of the consensus
     """
     first = trajectories[0]
     lo, hi = (_rounded(end) for end in (found.interval if found else None) or (None, None))
     verdicts = [t.answer.verdict if t.answer else None for t in trajectories]
+    reasons = (judged.reason,) if judged and judged.reason else () if judged or not found else found.reasons
     return Candidate(
         rank=None,
-        verdict=(found.verdict if found else None) or "ASK",
-        reasons=_reasons(found, why_not, truncated),
+        verdict=judged.verdict if judged else (found.verdict if found else None) or "ASK",
+        reasons=_reasons(reasons, len(trajectories), truncated) if found else why_not,
         file=file,
         target=target,
         name=first.spectrum_name,
@@ -109,17 +118,24 @@ def candidate(
         seconds=_rounded(fmean(seconds)) if seconds else None,
         faults=sum(len(t.faults) for t in trajectories),
         explanation=_explanation(trajectories),
+        p_yes=_rounded(judged.p_yes) if judged else None,
     )
 
 
 def candidates_from(
-    inspected: Iterable[Inspected], folder: Path, task: Task, limits: Limits, medium: Medium | None = None
+    inspected: Iterable[Inspected],
+    folder: Path,
+    task: Task,
+    limits: Limits,
+    medium: Medium | None = None,
+    judge: Judge | None = None,
 ) -> Iterator[Candidate]:
     """Yield a row for each spectrum of the results. The spectra are read again, each file once if its spectra are
     consecutive.
 
     :param folder: that of the results
     :param medium: with which spectra were inspected whose file does not state it
+    :param judge: gives each readable spectrum the verdict of a certificate
     """
     file: SpectrumFile | None = None
     for one in inspected:
@@ -135,7 +151,9 @@ def candidates_from(
             yield candidate(one.file, one.target, one.trajectories, spectrum, None, why, one.seconds, one.truncated)
         else:
             found = consensus(one.trajectories, spectrum, task, limits)
-            yield candidate(one.file, one.target, one.trajectories, spectrum, found, "", one.seconds, one.truncated)
+            judged = judge(one.trajectories, spectrum) if judge else None
+            traces, seconds, truncated = one.trajectories, one.seconds, one.truncated
+            yield candidate(one.file, one.target, traces, spectrum, found, "", seconds, truncated, judged)
 
 
 def ranked(candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -144,15 +162,11 @@ def ranked(candidates: Iterable[Candidate]) -> list[Candidate]:
     return [row if row.verdict == "ASK" else replace(row, rank=rank) for rank, row in enumerate(ordered, start=1)]
 
 
-def _reasons(found: Consensus | None, why_not: str, truncated: int) -> str:
+def _reasons(reasons: Sequence[str], samples: int, truncated: int) -> str:
     """Return why a person should decide; "" if there is a verdict."""
-    if found is None:
-        return why_not
-    reasons = list(found.reasons)
     if reasons and truncated:
-        reasons.append(
-            f"Truncated, because the conversation no longer fitted the model: {truncated} of {found.samples}."
-        )
+        cut = f"Truncated, because the conversation no longer fitted the model: {truncated} of {samples}."
+        reasons = (*reasons, cut)
     return " ".join(reasons)
 
 
@@ -160,10 +174,10 @@ def _rounded(number: float | None) -> float | None:
     return None if number is None else round(number, 4)
 
 
-def _place(row: Candidate) -> tuple[int, float, float, float, str, str]:
+def _place(row: Candidate) -> tuple[int, float, float, float, float, str, str]:
     lo = -1.0 if row.lo is None else row.lo
     snr = float("-inf") if row.snr is None else row.snr
-    return _ORDER[row.verdict], -lo, -(row.score or 0.0), -snr, row.file, row.target
+    return _ORDER[row.verdict], -(row.p_yes or 0.0), -lo, -(row.score or 0.0), -snr, row.file, row.target
 
 
 def _explanation(trajectories: Sequence[Trajectory]) -> str:
@@ -234,14 +248,17 @@ COLUMNS = (
     Column("faults", int, "Faults of form in all samples together", "meta.number"),
     Column("explanation", str, "Explanation of the first sample with the majority answer", "meta.note"),
 )
+CERTIFIED_COLUMNS = (*COLUMNS, Column("p_yes", float, "P(YES) by the certificate", "stat.probability"))
+"""The columns of a table whose verdicts are those of a certificate."""
 
 
-def write_table(rows: Sequence[Candidate], path: Path) -> None:
+def write_table(rows: Sequence[Candidate], path: Path, columns: Sequence[Column] = COLUMNS) -> None:
     """Write the table atomically; the file extension selects the format.
 
+    :param columns: ``COLUMNS``, or ``CERTIFIED_COLUMNS``
     :raises TableError: another ending than those of ``SUFFIXES``, or it cannot be written
     """
-    writers: dict[str, Callable[[Sequence[Candidate], Path], None]] = {
+    writers: dict[str, Callable[[Sequence[Candidate], Path, Sequence[Column]], None]] = {
         ".csv": _csv,
         ".vot": _votable,
         ".xml": _votable,
@@ -250,7 +267,7 @@ def write_table(rows: Sequence[Candidate], path: Path) -> None:
     check_table_path(path)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        writers[path.suffix.lower()](rows, part)
+        writers[path.suffix.lower()](rows, part, columns)
         part.replace(path)
     except OSError as error:
         raise TableError(f"{path}: {error.strerror or error}") from error
@@ -266,22 +283,22 @@ def check_table_path(path: Path) -> None:
         raise TableError(f"{path.parent}: found no such folder")
 
 
-def _csv(rows: Sequence[Candidate], path: Path) -> None:
+def _csv(rows: Sequence[Candidate], path: Path, columns: Sequence[Column]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        table = CsvTable(file, [column.name for column in COLUMNS])
+        table = CsvTable(file, [column.name for column in columns])
         for row in rows:
-            table.row(_shown(getattr(row, column.name)) for column in COLUMNS)
+            table.row(_shown(getattr(row, column.name)) for column in columns)
 
 
 def _shown(value: str | float | None) -> str | float | None:
     return _printable(value) if isinstance(value, str) else value
 
 
-def _votable(rows: Sequence[Candidate], path: Path) -> None:
+def _votable(rows: Sequence[Candidate], path: Path, columns: Sequence[Column]) -> None:
     from astropy.io.votable import from_table
 
-    table = _table(rows, _printable)
-    for column in COLUMNS:
+    table = _table(rows, columns, _printable)
+    for column in columns:
         table[column.name].description = column.description
         table[column.name].meta["ucd"] = column.ucd
     votable = from_table(table, table_id="candidates")
@@ -289,26 +306,26 @@ def _votable(rows: Sequence[Candidate], path: Path) -> None:
     votable.to_xml(str(path))
 
 
-def _fits(rows: Sequence[Candidate], path: Path) -> None:
+def _fits(rows: Sequence[Candidate], path: Path, columns: Sequence[Column]) -> None:
     from astropy.io.fits import HDUList, PrimaryHDU
     from astropy.io.fits.convenience import table_to_hdu
 
-    hdu = table_to_hdu(_table(rows, _ascii))
+    hdu = table_to_hdu(_table(rows, columns, _ascii))
     hdu.name = "CANDIDATES"
-    for number, column in enumerate(COLUMNS, start=1):
+    for number, column in enumerate(columns, start=1):
         hdu.header[f"TUCD{number}"] = column.ucd
         hdu.header[f"TCOMM{number}"] = column.description
     hdu.header["COMMENT"] = DEFINITION
     HDUList([PrimaryHDU(), hdu]).writeto(path, output_verify="exception")
 
 
-def _table(rows: Sequence[Candidate], text: Callable[[str], str]) -> Any:
+def _table(rows: Sequence[Candidate], columns: Sequence[Column], text: Callable[[str], str]) -> Any:
     """Make an astropy table of the rows, with units; missing values are masked."""
     import numpy as np
     from astropy.table import MaskedColumn, Table
 
     table = Table()
-    for column in COLUMNS:
+    for column in columns:
         values = [getattr(row, column.name) for row in rows]
         if column.kind is str:
             table[column.name] = np.array([text(value) for value in values], dtype=str)

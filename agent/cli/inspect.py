@@ -8,7 +8,7 @@ import sys
 import threading
 from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction, Namespace
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -22,6 +22,7 @@ from agent.processes import cores
 
 if TYPE_CHECKING:
     from agent.batch.candidates import Candidate
+    from agent.batch.certified import CertifiedRun
     from agent.batch.consensus import Limits
     from agent.batch.journal import Journal, RunSummary
     from agent.batch.run import PolicyFor
@@ -92,15 +93,30 @@ def add(parser: ArgumentParser) -> None:
         metavar="X",
         help="leave to a person if the log odds that the policy gives are within X of 0 (default 1)",
     )
+    parser.add_argument(
+        "--certificate",
+        type=Path,
+        metavar="FILE",
+        help="give the verdicts of a certificate (spec-o3 certify), and leave to a person what it does not cover",
+    )
     parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
     add_policy_options(parser)
 
 
 def run(arguments: Namespace) -> int:
-    from agent.batch.candidates import TableError, candidates_from, check_table_path, ranked, write_table
+    from agent.batch.candidates import (
+        CERTIFIED_COLUMNS,
+        COLUMNS,
+        TableError,
+        candidates_from,
+        check_table_path,
+        ranked,
+        write_table,
+    )
     from agent.batch.journal import Journal, JournalError
     from agent.batch.sources import SourceError
     from agent.conversation import PolicyError, Stop
+    from agent.trust.certificate import CertificateError
 
     task, limits, stop = _task(arguments), _limits(arguments), Stop()
     try:
@@ -116,22 +132,57 @@ def run(arguments: Namespace) -> int:
             settings["prompt"] = task.prompt_source
         if arguments.medium is not None:
             settings["medium"] = arguments.medium
+        certified = _certified(arguments, task, policy)
         policy_for = _policy_for(choice)
         with Journal(arguments.out, {**settings, "policy": policy}) as journal:
             with stop_on_signal(stop):
                 summary = _inspect(arguments, found, task, policy_for, journal, stop)
             inspected = progress(journal.inspected(), journal.spectra, "counting")
-            rows = ranked(candidates_from(inspected, arguments.out.parent, task, limits, arguments.medium))
+            found_rows = list(
+                candidates_from(inspected, arguments.out.parent, task, limits, arguments.medium, certified)
+            )
+            rows = ranked(certified.tested(found_rows) if certified else found_rows)
             failed = journal.failed
         if arguments.table is not None:
-            write_table(rows, arguments.table)
-    except (JournalError, PolicyError, SourceError, TableError) as error:
+            write_table(rows, arguments.table, CERTIFIED_COLUMNS if certified else COLUMNS)
+    except (CertificateError, JournalError, PolicyError, SourceError, TableError) as error:
         raise CannotRun(str(error)) from error
     result = _result(arguments, summary, rows, failed, limits) | {"skipped": skipped}
-    print_result(arguments, result, _text(arguments, summary, rows) + skipped_text(skipped))
+    text = _text(arguments, summary, rows)
+    if certified is not None:
+        result |= {"certificate": certified.to_json()}
+        text += f"\n{certified.text()}"
+    print_result(arguments, result, text + skipped_text(skipped))
     if stop.is_set:
         raise KeyboardInterrupt
-    return CHECK_FAILED if summary.failed or summary.gone else DONE
+    suspended = certified is not None and certified.suspended is not None
+    return CHECK_FAILED if summary.failed or summary.gone or suspended else DONE
+
+
+def _certified(arguments: Namespace, task: Task, policy: Mapping[str, Any]) -> CertifiedRun | None:
+    """Return the certificate of ``--certificate``, if there is one.
+
+    :param policy: as the results' settings have it
+    :raises CertificateError: it cannot be read, or is suspended
+    :raises CannotRun: it does not cover the run
+    """
+    if arguments.certificate is None:
+        return None
+    from agent.batch.certified import certified_run
+    from agent.plot import RENDERER
+    from agent.trust.certificate import CertifiedPolicy
+
+    rules = {"--majority": arguments.majority, "--min-snr": arguments.min_snr, "--margin": arguments.margin}
+    given = [option for option, value in rules.items() if value is not None]
+    if given:
+        raise CannotRun(f"{given[0]} has no effect with --certificate, whose verdicts follow from P(YES); leave it out")
+    found = certified_run(arguments.certificate, task)
+    settings = {**policy["settings"], "renderer": RENDERER, "max_turns": arguments.max_turns}
+    now = CertifiedPolicy(policy["kind"], policy["name"], settings)
+    refusal = found.certificate.refusal(task.key, _sha256(task.prompt), now, arguments.samples, arguments.medium)
+    if refusal:
+        raise CannotRun(f"--certificate {arguments.certificate}: {refusal}")
+    return found
 
 
 def _policy_for(choice: PolicyChoice) -> PolicyFor:

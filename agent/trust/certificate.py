@@ -27,8 +27,10 @@ SCHEMA = "spec-o3/certificate/1"
 NOT_COMPARED = ("seed", "prompt_sha256", "prompt_source")
 """Settings of a policy that may differ: the seed is another for each sample, and the prompt has its own field."""
 
-Cause = Literal["data", "survey", "S/N", "between the thresholds", "not certified", "verdict"]
-"""Why a case got its verdict by a certificate: one of five reasons to ask a person, or "verdict" for YES and NO."""
+Cause = Literal[
+    "verdict", "data", "samples", "survey", "S/N", "between the thresholds", "not certified", "unread", "suspended"
+]
+"""Why a case got its verdict by a certificate: "verdict" for YES and NO, else the kind of reason to ask a person."""
 
 
 class CertificateError(OneLine):
@@ -150,6 +152,20 @@ class Certificate:
             return Judged("ASK", "S/N", f"Not covered by the certificate: {where}.", p)
         return self._by_thresholds(p)
 
+    def statement(self) -> str:
+        """Return what is certified, in one sentence per side that is."""
+        sure = f"stated with {100 * (1 - self.wanted.delta):g} % confidence"
+        if self.wanted.joint:
+            sure += " for both sides together"
+        sentences = []
+        if self.yes.threshold is not None:
+            sentences.append(f"Of the cases called YES at most {100 * self.yes.limit:g} % are NO, {sure}.")
+        if self.no.threshold is not None and self.wanted.no_risk == "missed":
+            sentences.append(f"Of the YES objects at most {100 * self.no.limit:g} % are called NO, {sure}.")
+        elif self.no.threshold is not None:
+            sentences.append(f"Of the cases called NO at most {100 * self.no.limit:g} % are YES, {sure}.")
+        return " ".join(sentences)
+
     def _by_thresholds(self, p: float) -> Judged:
         yes, no = self.yes.threshold, self.no.threshold
         if yes is not None and p >= yes:
@@ -221,7 +237,6 @@ def _read(data: Mapping[str, Any]) -> Certificate:
     known = None if data.get("calibration_yes") is None else _list(data, "calibration_yes")
     if known is not None and (len(known) != len(calibration) or not all(isinstance(one, bool) for one in known)):
         raise CertificateError(f"calibration_yes: expected null, or true and false for {len(calibration)} cases")
-    medium: Medium | None = None if data.get("medium") is None else one_of(data, "medium", ("vacuum", "air"))
     return Certificate(
         task=text_of(data, "task"),
         prompt_sha256=text_of(data, "prompt_sha256"),
@@ -234,7 +249,7 @@ def _read(data: Mapping[str, Any]) -> Certificate:
         score=ScoreModel.from_json(object_of(data, "score")),
         surveys=tuple(str(one) for one in _list(data, "surveys")),
         snr=_pair(data, "snr"),
-        medium=medium,
+        medium=_medium(data),
         labels=LabelCounts(
             text_of(labels, "source", "labels."), _whole(labels, "n", "labels."), _whole(labels, "yes", "labels.")
         ),
@@ -247,6 +262,13 @@ def _read(data: Mapping[str, Any]) -> Certificate:
         program=text_of(data, "program"),
         calibration_yes=None if known is None else tuple(known),
     )
+
+
+_MEDIA: tuple[Medium, ...] = ("vacuum", "air")
+
+
+def _medium(data: Mapping[str, Any]) -> Medium | None:
+    return None if data.get("medium") is None else one_of(data, "medium", _MEDIA)
 
 
 def _side(data: Mapping[str, Any], key: str, verdict: Verdict) -> Side:

@@ -79,16 +79,19 @@ def _check(name: str, value: object) -> None:
         raise ValueError(f"features.coverage: found {value!r}, expected 0 to 1")
 
 
-def features_of(trajectories: Sequence[Trajectory], spectrum: Spectrum, task: Task) -> Features:
+def features_of(
+    trajectories: Sequence[Trajectory], spectrum: Spectrum, task: Task, with_claims: bool = True
+) -> Features:
     """Return the features of a case.
 
     :param trajectories: the samples of one policy, in any order
     :param spectrum: the one that was inspected, as it was read
+    :param with_claims: False leaves the claims uncounted, which saves most of the time
     """
     verdicts = Counter(t.answer.verdict for t in trajectories if t.answer is not None and t.answer.verdict is not None)
     yes, no = verdicts["YES"], verdicts["NO"]
     snr = typical_snr(spectrum)
-    agreeing, contradicting = _claims(trajectories, spectrum)
+    agreeing, contradicting = _claims(trajectories, spectrum) if with_claims else (0, 0)
     return Features(
         vote=math.log((yes + 0.5) / (no + 0.5)) if yes + no else None,
         answer=mean_score(trajectories),

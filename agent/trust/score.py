@@ -73,6 +73,11 @@ class ScoreModel:
             return float(np.interp(odds, [x for x, _ in self.knots], [y for _, y in self.knots]))
         return logistic(self.intercept + sum(term.of(_value(features, term.name)) for term in self.terms))
 
+    @property
+    def uses_claims(self) -> bool:
+        """Whether P(YES) depends on the claims of the samples."""
+        return any(term.name in COUNTS for term in self.terms)
+
     def to_json(self) -> dict[str, Any]:
         terms = [[term.name, term.mean, term.scale, term.weight, term.missing] for term in self.terms]
         return {
