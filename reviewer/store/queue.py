@@ -14,7 +14,7 @@ from reviewer.rules.workflow import ROLES_OF, STATES, Rules, State, round_of
 from reviewer.store.accounts import find_person
 from reviewer.store.history import History
 from reviewer.store.sqlite.database import Database, Transaction, stamp
-from reviewer.store.values import QueueFilter, QueuePage, QueueRow
+from reviewer.store.values import QueueFilter, QueuePage, QueueRow, TrialOutcome
 
 # Trigrams find nothing shorter.
 _SHORTEST_INDEXED = 3
@@ -47,6 +47,13 @@ _CONDITIONS = {
     "simulated": "s.simulated = :simulated",
 }
 
+_LATEST_TRIAL = "(SELECT t.passed FROM trials t WHERE t.item = s.item ORDER BY t.id DESC LIMIT 1)"
+_TRIALS: Mapping[TrialOutcome, str] = {
+    "passed": f"{_LATEST_TRIAL} IS 1",
+    "failed": f"{_LATEST_TRIAL} IS 0",
+    "untested": f"{_LATEST_TRIAL} IS NULL",
+}
+
 
 class Search:
     """One filter, for one person, at one time.
@@ -64,6 +71,9 @@ class Search:
         fields = [name for name in _CONDITIONS if getattr(filter, name) is not None]
         self._fields = {name.split("_")[0] for name in fields}
         self._conditions = [_CONDITIONS[name] for name in fields]
+        if filter.trial is not None:
+            self._fields.add("trial")
+            self._conditions.append(_TRIALS[filter.trial])
         if own:
             self._conditions.append(_OWN)
         if filter.without_batches:
@@ -107,6 +117,8 @@ class Search:
         conditions = [_state_in(self._states), *self._conditions]
         if "snr" in self._fields:
             total = self._scalar("count(*) FROM standings s INDEXED BY standings_snr", conditions)
+        elif "trial" in self._fields:
+            total = self._scalar("count(*) FROM standings s INDEXED BY standings_walk", conditions)
         else:
             total = self._scalar("coalesce(sum(items), 0) FROM tallies s", conditions)
         if self._mine:
@@ -126,6 +138,28 @@ class Search:
         if self._mine:
             total -= self._scalar("count(*) FROM standings s", [*conditions, f"s.item IN {_NOT_MINE}"])
         return total
+
+    def scored(self, items: Sequence[int] | None = None) -> list[tuple[int, float]]:
+        """Return the matching items that have a P(YES) and that a certificate can cover, each with it, whoever holds
+        them.
+
+        :param items: only these; None: all
+        """
+        if not self._states or self._named == []:
+            return []
+        named = self._named if items is None else items
+        self._values["named"] = None if named is None else json.dumps(list(named))
+        some = [] if named is None else ["s.item IN (SELECT value FROM json_each(:named))"]
+        mine = ["s.item NOT IN (SELECT item FROM barred WHERE person = :person)"] if self._mine else []
+        conditions = ["c.reasons = '[]'", _state_in(self._states), *self._conditions, *some, *mine]
+        sql = (
+            f"SELECT s.item, c.p_yes FROM standings s JOIN scores c ON c.item = s.item WHERE {' AND '.join(conditions)}"
+        )
+        return self._db.execute(sql, self._values).fetchall()
+
+    def held(self) -> list[int]:
+        """Return the items on which other people hold as many leases as decisions are missing."""
+        return [item for (item,) in self._db.execute(_HELD, self._values)]
 
     def _where(self) -> list[str]:
         return self._conditions + ([f"s.item NOT IN {_NOT_MINE}"] if self._mine else [])

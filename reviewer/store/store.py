@@ -26,8 +26,10 @@ from reviewer.store.sqlite.database import BUSY_SECONDS, DAMAGE, Clock, Clocks, 
 from reviewer.store.sqlite.migrations import migrate
 from reviewer.store.sqlite.schema import MIGRATIONS, Migration
 from reviewer.store.statistics import Statistics
+from reviewer.store.triage import Triage
 from reviewer.store.trust import Trust
 from reviewer.store.upkeep import Upkeep
+from reviewer.store.verdicts import Verdicts
 from reviewer.store.withdrawals import Withdrawals
 
 _REASONS = {
@@ -62,7 +64,9 @@ class Store:
         self.marks = Marks(self.database)
         self.inspections = Inspections(self.database)
         self.statistics = Statistics(self.database)
-        self.trust = Trust(self.database)
+        verdicts = Verdicts()
+        self.trust = Trust(self.database, verdicts)
+        self.triage = Triage(self.database, history, verdicts)
         self.blind = BlindSessions(self.database)
         self.upkeep = Upkeep(self.database, history, self.log)
 

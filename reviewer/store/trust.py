@@ -9,12 +9,14 @@ from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
 
-from agent.trajectory import Trajectory, Verdict
+from agent.trajectory import Trajectory
 from reviewer.store.accounts import require_coordinator
 from reviewer.store.audit.chain import canonical, sha256_of
 from reviewer.store.errors import NotFound, StoreError
 from reviewer.store.sqlite.database import Database, Transaction, stamp
+from reviewer.store.triage import showing_from
 from reviewer.store.trust_values import Scored, ScoreRow, Showing, StoredCase, StoredTrial, TrialRow, TrialsAdded, Vote
+from reviewer.store.verdicts import OPPOSITE, Verdicts
 
 _CASES = """
 SELECT s.item, i.spectrum, i.drafter_kind, i.drafter_name, s.survey, s.snr, s.simulated, s.batch, s.state, i.label,
@@ -25,17 +27,6 @@ LEFT JOIN showings w ON s.decided_at IS NOT NULL
     AND w.id = (SELECT max(id) FROM showings WHERE item = s.item AND at <= s.decided_at)
 WHERE s.task = :task AND s.state <> 'withdrawn' AND (:batch IS NULL OR s.batch = :batch)
 ORDER BY s.item
-"""
-
-# The verdict of the last answer; nearly always that is the last step.
-_VERDICTS = """
-SELECT id, CASE json_extract(body, '$.steps[#-1].kind')
-    WHEN 'answer' THEN json_extract(body, '$.steps[#-1].verdict')
-    ELSE (
-        SELECT json_extract(value, '$.verdict') FROM json_each(body, '$.steps')
-        WHERE json_extract(value, '$.kind') = 'answer' ORDER BY key DESC LIMIT 1
-    ) END
-FROM versions WHERE id IN (SELECT value FROM json_each(?))
 """
 
 _DECISIONS = """
@@ -71,16 +62,15 @@ _TRIALS_AT_A_TIME = 2000
 class Trust:
     """Scores (derived), showings and trials (facts), and the verdicts of people."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, verdicts: Verdicts) -> None:
         self._database = database
-        self._verdicts: dict[int, Verdict | None] = {}
-        """Verdicts of versions, which never change."""
+        self._verdicts = verdicts
 
     def cases(self, task: str, batch: str | None = None) -> list[StoredCase]:
         """Return every item of a task, or of one batch of it, that is not withdrawn, in order of item."""
         with self._database.read() as db:
             rows = db.execute(_CASES, {"task": task, "batch": batch}).fetchall()
-            verdicts = self._verdicts_of(db, [row["version"] for row in rows if row["state"] == "approved"])
+            verdicts = self._verdicts.of(db, [row["version"] for row in rows if row["state"] == "approved"])
         plan_of = cache(json.loads)
         return [
             StoredCase(
@@ -128,31 +118,24 @@ class Trust:
         with self._database.read() as db:
             decided = db.execute(_DECISIONS, {"task": task}).fetchall()
             own = db.execute(_OWN, {"task": task}).fetchall()
-            verdicts = self._verdicts_of(db, [row["version"] for row in decided])
+            verdicts = self._verdicts.of(db, [row["version"] for row in decided])
         latest: dict[tuple[str, int, str], Vote] = {}
         for row in decided:
             of_version = verdicts.get(row["version"])
             if of_version is None:
                 continue
             wrong = row["verb"] == "reject"
-            verdict = _OPPOSITE[of_version] if wrong else of_version
+            verdict = OPPOSITE[of_version] if wrong else of_version
             at = datetime.fromisoformat(row["at"])
             vote = Vote(row["item"], row["spectrum"], row["person"], verdict, at, "decision")
             latest[vote.kind, vote.item, vote.person] = vote
         for row in own:
             latest.pop(("own verdict", row["item"], row["person"]), None)
-            if row["verdict"] in _OPPOSITE:
+            if row["verdict"] in OPPOSITE:
                 at = datetime.fromisoformat(row["at"])
                 vote = Vote(row["item"], row["spectrum"], row["person"], row["verdict"], at, "own verdict")
                 latest[vote.kind, vote.item, vote.person] = vote
         return sorted(latest.values(), key=lambda vote: vote.at)
-
-    def _verdicts_of(self, db: Transaction, versions: Iterable[int]) -> Mapping[int, Verdict | None]:
-        missing = [version for version in versions if version not in self._verdicts]
-        for some in _chunks(missing, _READ_AT_A_TIME):
-            for version, verdict in db.execute(_VERDICTS, (json.dumps(some),)):
-                self._verdicts[version] = verdict if verdict in _OPPOSITE else None
-        return self._verdicts
 
     def record_scores(
         self, by: str | None, task: str, model: Mapping[str, Any], rows: Iterable[ScoreRow], pause: float = _PAUSE
@@ -265,24 +248,11 @@ class Trust:
             return bool(db.execute("SELECT EXISTS (SELECT 1 FROM trials)").fetchone()[0])
 
 
-_OPPOSITE: Mapping[Verdict, Verdict] = {"YES": "NO", "NO": "YES"}
 _Row = TypeVar("_Row")
 
 
 def _chunks(rows: Sequence[_Row], size: int) -> list[Sequence[_Row]]:
     return [rows[start : start + size] for start in range(0, len(rows), size)]
-
-
-def showing_from(row: Mapping[str, Any], plan: Mapping[str, Any]) -> Showing:
-    return Showing(
-        id=row["id"],
-        item=row["item"],
-        person=row["person"],
-        arm=row["arm"],
-        probability=row["probability"],
-        plan=plan,
-        at=datetime.fromisoformat(row["at"]),
-    )
 
 
 def _score_values(row: ScoreRow) -> dict[str, object]:

@@ -15,6 +15,8 @@ MarkKind = Literal["supported", "not supported", "hallucinated feature", "wrong 
 MARKS: tuple[MarkKind, ...] = get_args(MarkKind)
 OwnVerdict = Literal["YES", "NO", "cannot tell"]
 OWN_VERDICTS: tuple[OwnVerdict, ...] = get_args(OwnVerdict)
+TrialOutcome = Literal["passed", "failed", "untested"]
+TRIAL_OUTCOMES: tuple[TrialOutcome, ...] = get_args(TrialOutcome)
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,8 @@ class QueueFilter:
     :param snr_min: an item without a signal-to-noise ratio matches no range
     :param text: part of the spectrum's name or of a survey id, ignoring case; or ``#123``, an item's number
     :param mine: only items this person may act on now, without those they finished or others hold
+    :param trial: outcome of the latest trial of the item's evidence; "untested" if there is none, or nothing could be
+        tested
     :param without_batches: items of these batches do not match
     """
 
@@ -112,6 +116,7 @@ class QueueFilter:
     batch: str | None = None
     disagreement: bool | None = None
     simulated: bool | None = None
+    trial: TrialOutcome | None = None
     text: str = ""
     mine: bool = False
     without_batches: tuple[str, ...] = ()

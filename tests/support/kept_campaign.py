@@ -12,7 +12,7 @@ import numpy as np
 
 from agent.spectrum import Spectrum
 from reviewer.rules.inspection import Inspection
-from reviewer.store import Draft, Store, WorkTime
+from reviewer.store import Draft, QueueFilter, ScoreRow, Store, TrialRow, WorkTime
 from tests.support.campaign import TO_VOTE, Desk, a_spectrum, a_trajectory, an_item, people
 
 PASSWORD = "Hα in emission"
@@ -48,10 +48,24 @@ def fill(store: Store) -> None:
     store.leases.autosave(
         person="RE", item_id=3, base_version_id=version.id, body={"steps": [], "comment": "half a thou"}
     )
+    score_and_try(store, waiting=3, tried=(1, 3, 4))
     store.settings.set("CO", "greeting", "hello")
     store.settings.set("CO", "nested", {"b": [1, 2.5, None, "ö"], "a": True})
     store.settings.record_export("CO", "first-round", {"items": [], "π": 3.14159})
     store.accounts.sign_in("CO", PASSWORD, "127.0.0.1")
+
+
+def score_and_try(store: Store, waiting: int, tried: tuple[int, int, int]) -> None:
+    """Score an item that waits for a coordinator and one that no certificate covers, show the first by value of
+    information, and record trials that passed, failed and tested nothing."""
+    reasons = ("S/N 2, expected 3 or more",)
+    rows = [ScoreRow(waiting, 1 / 3, {"vote": -2.2}), ScoreRow(waiting + 1, 0.75, {"vote": None}, reasons)]
+    store.trust.record_scores("CO", "cv", {"kind": "raw", "bias": 0.1}, rows)
+    shown = store.triage.show(person="CO", filter=QueueFilter(task="cv"), key="a showing's key")
+    assert shown is not None
+    for item, passed in zip(tried, (True, False, None), strict=True):
+        content_hash = store.items.get(item).version.content_hash
+        store.trust.record_trials("CO", [TrialRow(content_hash, passed, {"text_after": "Hα “remains”.\u2028"}, item)])
 
 
 def strange_numbers() -> Draft:

@@ -465,6 +465,7 @@ CREATE TABLE scores (
     model TEXT NOT NULL,
     at TEXT NOT NULL
 );
+CREATE INDEX scores_in_order ON scores (item, p_yes) WHERE reasons = '[]';
 -- Facts: the items that the queue chose by value of information, each with the probability of its choice.
 CREATE TABLE showings (
     id INTEGER PRIMARY KEY,

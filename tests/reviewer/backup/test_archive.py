@@ -29,7 +29,7 @@ from reviewer.store import Draft, NewerSchema, QueueFilter, Store, WorkTime
 from reviewer.store.sqlite.schema import MIGRATIONS
 from reviewer.store.sqlite.tables import LEFT_OUT
 from tests.support.campaign import Desk, a_spectrum, a_trajectory
-from tests.support.kept_campaign import NOT_COMPARED, contents, differences, fill, of_an_earlier_schema
+from tests.support.kept_campaign import NOT_COMPARED, contents, differences, fill, of_an_earlier_schema, score_and_try
 
 Plain = dict[str, Any]
 
@@ -319,6 +319,7 @@ def test_every_table_is_restored_with_rows(tmp_path: Path) -> None:
     with Store.open(path) as store:
         Desk(store).decide("RE", 2, "submit", worked=WorkTime(61.25, 12.5))
         store.inspections.add(item_id=1, inspection=Inspection("RE", z=1 / 3, quality=3), key="an inspection")
+        score_and_try(store, waiting=5, tried=(5, 6, 8))
         write_archive(store, tmp_path / "plain")
     read_archive(tmp_path / "plain", tmp_path / "new.db")
     assert differences(path, tmp_path / "new.db") == []

@@ -28,6 +28,7 @@ from reviewer.store import (
     Entry,
     Head,
     LeaseLost,
+    QueueFilter,
     ScoreRow,
     Selection,
     SignInRefused,
@@ -152,6 +153,13 @@ def judge(store: Store) -> None:
     store.blind.judging.record(by="CO", session_id=1, judgement=judgement, key="judged")
 
 
+def show(store: Store) -> None:
+    """Show the only item that has a score; its score is recorded first, which is an entry of its own."""
+    store.trust.record_scores("CO", "cv", {}, [ScoreRow(2, 0.5, {})])
+    for _ in range(2):
+        assert store.triage.show(person="RE", filter=QueueFilter(task="cv"), key="a showing").item == 2
+
+
 def alone(store: Store) -> None:
     """Work alone, which only a database without passwords allows."""
     store.path.with_name("alone.db").unlink(missing_ok=True)
@@ -228,6 +236,7 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
         lambda s: s.trust.record_trials("CO", [TrialRow(s.items.get(1).version.content_hash, True, {})]),
         "trials recorded",
     ),
+    "triage.show": (show, "shown"),
     "log.note": (lambda s: s.log.note("CO", "backup made", "a.db", bytes=3), "backup made"),
     # Not logged: leases and unsent text are private; spectra and pictures are bound by their hashes.
     "leases.take": (lambda s: s.leases.take("RE", 2), None),
@@ -296,7 +305,7 @@ def test_a_write_makes_its_entry_and_changes_only_bound_tables(store: Store, nam
         assert (new, changed) == ([], set())
     else:
         assert new[-1].what == kind
-        assert len(new) == (2 if name in ("accounts.sign_out", "withdrawals.restore") else 1)
+        assert len(new) == (2 if name in ("accounts.sign_out", "withdrawals.restore", "triage.show") else 1)
         bound = {*new[-1].details.get("facts", {}), *(["people"] if "people" in new[-1].details else [])}
         assert bound == changed
     assert store.upkeep.verify() == []
