@@ -17,6 +17,7 @@ from agent.statistics import FloatArray
 
 ALTERNATIVES = np.array((2e-5, 0.1, 0.2, 0.4, 0.6))
 """Error rates that the bets of a process are made for, as shares of the limit; each has the same weight."""
+MIXTURE = np.full(len(ALTERNATIVES), 1 / len(ALTERNATIVES))
 
 
 def binomial_p_value(errors: int, n: int, limit: float) -> float:
@@ -83,9 +84,8 @@ def log_factors(
 
 
 def mixed(logarithms: FloatArray) -> FloatArray:
-    """Return the logarithm of the mean over the alternatives, the last axis."""
-    highest = logarithms.max(axis=-1)
-    return cast(FloatArray, highest + np.log(np.exp(logarithms - highest[..., None]).mean(axis=-1)))
+    """Return the logarithm of the mean over the alternatives, the last axis; values beyond e^±690 are cut off there."""
+    return cast(FloatArray, np.log(np.exp(np.clip(logarithms, -690.0, 690.0)) @ MIXTURE))
 
 
 class RiskProcess:

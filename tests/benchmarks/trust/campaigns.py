@@ -202,7 +202,13 @@ def simulate(
             spent[reached, number] = labels[reached]
         if trace:
             trace(
-                {"stratum": stratum, "label": label, "by value": by_value, "waiting": waiting.copy(), "sides": states}
+                {
+                    "stratum": stratum,
+                    "label": label,
+                    "by value": by_value,
+                    "waiting": waiting.copy(),
+                    "sides": list(states),
+                }
             )
         waiting[rows, stratum] -= 1
         yes_left[rows, stratum] -= truth

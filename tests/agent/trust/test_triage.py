@@ -1,0 +1,159 @@
+"""Plans of the queue: probabilities, weights, value of information; the simulated campaigns use the same functions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from agent.trust.certify import Labelled, Wanted, called, candidates, certify
+from agent.trust.triage import VERDICTS, Plan, Stratum, choose, plan, weights
+from tests.benchmarks.trust import campaigns
+
+WANTED = Wanted(method="anytime")
+NOTHING = Labelled(np.zeros(0), np.zeros(0, dtype=bool))
+PLAN = Plan((Stratum(0.0, 0.3, 60, 0.2), Stratum(0.3, 0.7, 30, 0.0), Stratum(0.7, 1.0, 10, 0.8)), 0.2)
+
+
+def pool(n: int = 2000, seed: int = 1) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    logit = np.where(rng.random(n) < 0.2, 4.0, -4.0) + rng.normal(0, 2, n)
+    return 1 / (1 + np.exp(-logit))
+
+
+def test_probability_of_one_case() -> None:
+    assert PLAN.probability(0.1) == pytest.approx(0.2 / 100 + 0.8 * 0.2 / 60)
+    assert PLAN.probability(0.3) == pytest.approx(0.2 / 100)
+    assert PLAN.probability(1.0) == pytest.approx(0.2 / 100 + 0.8 * 0.8 / 10)
+    assert (PLAN.waiting * PLAN.chances).sum() == pytest.approx(1)
+
+
+def test_plan_as_json() -> None:
+    assert Plan.from_json(PLAN.to_json()) == PLAN
+
+
+def test_cases_are_chosen_with_their_probability() -> None:
+    rng = np.random.default_rng(2)
+    waiting = np.concatenate((np.linspace(0, 0.29, 60), np.linspace(0.3, 0.69, 30), np.linspace(0.7, 1, 10)))
+    chosen = [choose(PLAN, waiting, rng) for _ in range(20_000)]
+    times = np.bincount([index for index, _, _ in chosen], minlength=100)
+    expected = 20_000 * np.array([PLAN.probability(p) for p in waiting])
+    assert ((times - expected) ** 2 / expected).sum() < 150  # chi-squared of 99: 150 is passed once in 1,000
+    assert sum(arm == "random" for _, arm, _ in chosen) == pytest.approx(4000, abs=250)
+    assert all(chance == PLAN.probability(waiting[index]) for index, _, chance in chosen[:100])
+
+
+def test_choose_refuses_a_list_that_the_plan_does_not_count() -> None:
+    with pytest.raises(ValueError, match="found 1 waiting cases, expected those of the plan, 100"):
+        choose(PLAN, np.array([0.5]), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(("verdict", "threshold"), [("YES", 0.3), ("YES", 0.7), ("NO", 0.3), ("NO", 0.7)])
+def test_weights_make_a_region_uniform(verdict: str, threshold: float) -> None:
+    p = np.array([0.1, 0.5, 0.9])
+    inside = called(verdict, p, threshold) if verdict == "YES" else p < threshold  # type: ignore[arg-type]
+    found = weights([PLAN] * 3, verdict, [threshold], p)  # type: ignore[arg-type]
+    chance = PLAN.waiting * PLAN.chances * inside
+    assert (chance * found.weight[:, 0]).sum() / chance.sum() == pytest.approx(1)
+    np.testing.assert_allclose(
+        (chance * found.weight[:, 0] / chance.sum())[inside],
+        (PLAN.waiting * inside / (PLAN.waiting * inside).sum())[inside],
+    )
+    assert found.largest[0, 0] == pytest.approx(found.weight[inside, 0].max())
+    assert found.waiting[0, 0] == (PLAN.waiting * inside).sum()
+
+
+def test_a_threshold_inside_a_stratum_has_no_weight() -> None:
+    assert np.isnan(weights([PLAN], "YES", [0.8], np.array([0.9])).waiting[0, 0])
+    labelled = Labelled(np.full(100, 0.9), np.ones(100, dtype=bool), (PLAN,) * 100)
+    yes, _ = certify(labelled, pool(), WANTED)
+    assert yes.threshold == 0.7
+
+
+def test_plan_serves_both_sides_and_keeps_the_random_share() -> None:
+    p = pool()
+    found = plan(p, NOTHING, WANTED)
+    by_verdict = {
+        verdict: found.edges[:-1] >= 0.5 if verdict == "YES" else found.edges[1:] <= 0.5 for verdict in VERDICTS
+    }
+    shares = {
+        verdict: sum(s.probability for s, on in zip(found.strata, by_verdict[verdict], strict=True) if on)
+        for verdict in VERDICTS
+    }
+    assert all(share > 0.3 for share in shares.values())
+    assert min(found.chances[found.waiting > 0]) >= 0.2 / len(p) * (1 - 1e-9)
+    assert sum(s.waiting for s in found.strata) == len(p)
+
+
+def test_a_certified_side_gets_less() -> None:
+    p = pool()
+    first = plan(p, NOTHING, WANTED)
+    strict = p > 0.99
+    labelled = Labelled(p[strict][:150], np.ones(150, dtype=bool), (first,) * 150)
+    waiting = np.concatenate((p[strict][150:], p[~strict]))
+    after = plan(waiting, labelled, WANTED)
+    assert certify(labelled, p, WANTED)[0].threshold is not None
+    share = [sum(s.probability for s in one.strata if s.lo >= 0.5) for one in (first, after)]
+    assert share[1] < 0.9 * share[0]
+    np.testing.assert_array_equal(after.edges, first.edges)
+
+
+def test_uncertain_cases_when_nothing_is_left_to_certify() -> None:
+    p = np.concatenate((np.full(400, 0.01), np.full(50, 0.45), np.full(50, 0.55), np.full(400, 0.99)))
+    first = plan(p, NOTHING, WANTED)
+    label = Labelled(np.tile([0.01, 0.99, 0.45, 0.55], 90), np.tile([False, True, True, False], 90), (first,) * 360)
+    after = plan(p, label, WANTED)
+    chance = [after.probability(one) for one in (0.01, 0.45, 0.55, 0.99)]
+    assert min(chance[1:3]) > 3 * max(chance[0], chance[3])
+
+
+def test_random_share_of_0_is_refused() -> None:
+    with pytest.raises(ValueError, match="found a random share of 0"):
+        plan(pool(), NOTHING, WANTED, 0.0)
+
+
+def test_campaigns_are_the_product() -> None:
+    """The vectorised simulation has the probabilities and the certificates of plan() and certify()."""
+    campaign = campaigns.Campaign(0.3, 0.0, True)
+    rng = np.random.default_rng(5)
+    made = campaigns.make_list(campaign, 1, rng)
+    steps: list[dict] = []
+    patched = pytest.MonkeyPatch()
+    patched.setattr(campaigns, "CASES", {"ordered": 400})
+    campaigns.simulate(made, campaign, "ordered", rng, steps.append)
+    patched.undo()
+    waiting = {
+        number: list(made.pool[(made.pool >= lo) & (made.pool < hi)])
+        for number, (lo, hi) in enumerate(zip(made.edges[:-1], made.edges[1:], strict=True))
+    }
+    p: list[float] = []
+    yes: list[bool] = []
+    shown: list[Plan] = []
+    certified = 0
+    for number, step in enumerate(steps):
+        strata = zip(made.edges[:-1], made.edges[1:], step["waiting"][0], step["by value"][0], strict=True)
+        shown.append(Plan(tuple(Stratum(lo, hi, int(n), chance) for lo, hi, n, chance in strata), 0.2))
+        stratum = int(step["stratum"][0])
+        if number % 40 == 0:
+            left = np.array([one for cases in waiting.values() for one in cases])
+            own = plan(left, Labelled(np.array(p), np.array(yes, dtype=bool), tuple(shown[:-1])), campaigns.WANTED)
+            for one, chance in zip(waiting.values(), shown[-1].chances, strict=True):
+                assert not one or own.probability(one[0]) == pytest.approx(chance)
+        p.append(waiting[stratum].pop())
+        yes.append(bool(step["label"][0]))
+        if number % 40 == 39:
+            sides = certify(Labelled(np.array(p), np.array(yes), tuple(shown)), made.pool, campaigns.WANTED)
+            for side, state in zip(sides, step["sides"], strict=True):
+                last = int(state.next()[0]) - 1
+                assert side.threshold == (made.edges[state.at[last]] if last >= 0 else None)
+                certified += last >= 0
+    assert certified >= 8
+
+
+def test_thresholds_and_borders_are_the_same() -> None:
+    p = pool()
+    edges = plan(p, NOTHING, WANTED).edges
+    for verdict in VERDICTS:
+        assert set(candidates(p, verdict)) <= set(edges)
+    assert replace(WANTED, joint=True).side_delta == 0.025
