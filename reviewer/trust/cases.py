@@ -23,7 +23,7 @@ from agent.tasks import Task
 from agent.text import OneLine
 from agent.trajectory import Trajectory, TrajectoryError, Verdict
 from agent.trust.certificate import NOT_COMPARED
-from reviewer.trust.labels import SURE, Label, posteriors_of, stored_labels
+from reviewer.trust.labels import SURE, Label, annotators_of, posteriors_of, stored_labels, vote_times
 
 if TYPE_CHECKING:
     from agent.trust.features import Features
@@ -119,7 +119,8 @@ def stored_cases(
     from agent.trust.triage import Plan
 
     stored = store.trust.cases(task.key)
-    labels, contradictory = stored_labels(stored, posteriors_of(store, task.key, stored), sure)
+    votes = posteriors_of(annotators_of(store, task.key, stored), vote_times(store, task.key))
+    labels, contradictory = stored_labels(stored, votes, sure)
     own = [one for one in stored if one.drafter_name == policy and batch in (None, one.batch)]
     if not own:
         known = ", ".join(policies_of(stored)) or "none"
@@ -162,7 +163,7 @@ def stored_cases(
         name = samples[sha256][0].spectrum_name
         cases.append(Case(sha256, name, items, None, label, plan, first.survey, first.snr))
     policy_run = replace(run, samples=number)
-    return CaseList(task.key, policy_run, _in_order(cases), samples, _named(left_out), no_label)
+    return CaseList(task.key, policy_run, in_order(cases), samples, _named(left_out), no_label)
 
 
 def results_cases(results: Path, labels: Labels, task: Task, simulated: bool = False) -> CaseList:
@@ -218,7 +219,7 @@ def results_cases(results: Path, labels: Labels, task: Task, simulated: bool = F
             cases[sha256] = Case(sha256, own[0].spectrum_name, (), place, label)
             samples[sha256] = tuple(own[:number])
     policy_run = replace(run, samples=number, medium=medium)
-    return CaseList(task.key, policy_run, _in_order(cases.values()), samples, _named(left_out))
+    return CaseList(task.key, policy_run, in_order(cases.values()), samples, _named(left_out))
 
 
 Work = tuple[tuple[Trajectory, ...], Spectrum, Task]
@@ -304,8 +305,14 @@ def _of_one_run(
             kept.append(row)
         else:
             left_out[OTHER_RUN].append(name)
-    kind, name, settings, prompt = json.loads(usual)
-    return PolicyRun(kind, name, settings, prompt, 1), kept
+    first = next(trace for (_, trace, _), key in zip(rows, keys, strict=True) if key == usual)
+    return run_of(first), kept
+
+
+def run_of(trace: Trajectory, samples: int = 1) -> PolicyRun:
+    """Return the policy run that a trace belongs to."""
+    kind, name, settings, prompt = json.loads(_run_key(trace))
+    return PolicyRun(kind, name, settings, prompt, samples)
 
 
 def _run_key(trace: Trajectory) -> str:
@@ -323,7 +330,9 @@ def _few(number: int) -> str:
     return f"fewer than {number} samples"
 
 
-def _in_order(cases: Iterable[Case]) -> tuple[Case, ...]:
+def in_order(cases: Iterable[Case]) -> tuple[Case, ...]:
+    """Return the cases in the order in which they were decided, then those without a label."""
+
     def place(case: Case) -> tuple[bool, float]:
         at = None if case.label is None else case.label.at
         return case.label is None, 0.0 if at is None else at.timestamp()

@@ -6,7 +6,7 @@ A rejected trace says nothing about the object by itself; a rejection for a wron
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
@@ -111,11 +111,15 @@ class SpectrumVote:
     verdict: Verdict
 
 
-def posteriors_of(store: Store, task: str, stored: Sequence[StoredCase]) -> dict[str, tuple[float, datetime]]:
-    """Return the probability of YES given the votes of people, and the time of the last vote, by spectrum."""
+def posteriors_of(people: Annotators, times: Mapping[str, datetime]) -> dict[str, tuple[float, datetime]]:
+    """Return the probability of YES of the spectra with votes, and the time of the last vote, by spectrum."""
+    return {sha256: (p, times[sha256]) for sha256, p in people.p_yes.items() if sha256 in times}
+
+
+def vote_times(store: Store, task: str) -> dict[str, datetime]:
+    """Return the time of the last vote on each spectrum."""
     last: dict[str, datetime] = {}
     for vote in store.trust.votes(task):
         if vote.spectrum_sha256 is not None:
             last[vote.spectrum_sha256] = max(vote.at, last.get(vote.spectrum_sha256, vote.at))
-    found = annotators_of(store, task, stored).p_yes
-    return {sha256: (p, last[sha256]) for sha256, p in found.items() if sha256 in last}
+    return last

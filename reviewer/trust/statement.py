@@ -67,7 +67,10 @@ def promise(sides: Sequence[Side], wanted: Wanted) -> str:
 
 def assumptions(found: CaseList, made: Calibration, wanted: Wanted) -> tuple[str, ...]:
     """Return what must be true for the promise to hold, one sentence each."""
-    lines = ["The spectra to be judged are like those of this list: same survey, policy, question and settings."]
+    lines = [
+        "The spectra to be judged are like those of this list: same survey, policy, question and settings.",
+        "The limits were chosen before the result was seen: a limit that was chosen because it passes is not covered.",
+    ]
     n, assumed = len(made.decided), made.assumed_random
     if n and assumed:
         lines.append(

@@ -47,6 +47,7 @@ from reviewer.web.routes import (
     review,
     sign_in,
     trials,
+    trust,
 )
 from reviewer.web.settings import ServerSettings
 from reviewer.web.similar import SimilarSpectra
@@ -59,7 +60,7 @@ _SHUTDOWN_SECONDS = 3  # for open connections, e.g. a page that follows a run, w
 ROUTERS = (
     *(review.router, trials.router, aids.router, live.router, blind.router, blind_setup.router),
     *(sign_in.router, progress.router, exports.router, documents.router, audit.router, installing.router),
-    assets.router,
+    *(trust.router, assets.router),
 )
 
 
@@ -98,6 +99,7 @@ def build(
     roster = roster or Roster.load(database_folder=store.path.resolve().parent)
     app.state.live = live_desk.Live(app.state.context, roster)
     app.state.agreement = progress.AgreementCache()
+    app.state.trust = trust.TrustCache()
     app.state.audit_check = audit.Check()
     errors.install(app)
     for router in ROUTERS:

@@ -3,10 +3,10 @@
 import { fill, h } from '../common/dom.js'
 import { number, redshift } from '../common/format.js'
 import { getJSON } from '../common/http.js'
-import { plotlyReady } from '../common/plotly_ready.js'
 import { openTab } from '../common/tabs.js'
 import { mayReadLog, openAuditLog } from './audit_log.js'
-import { STATES, byPerson, byTask, decidedPerDay, perDay } from './charts.js'
+import { Chart } from './chart_card.js'
+import { byPerson, byTask, decidedPerDay, perDay } from './charts.js'
 import { card, defined, table } from './tables.js'
 
 const TASKS_MEANING =
@@ -61,6 +61,10 @@ class ProgressPage {
       this.agreement.cards,
       card(this.timeTitle, this.time),
     )
+    // Below the charts, so it can load after them.
+    this.trustPlace = h('div')
+    /** @type {import('./trust.js').TrustSection | null} */
+    this.trust = null
     fill(
       root,
       h(
@@ -75,6 +79,7 @@ class ProgressPage {
       this.tiles,
       this.empty,
       this.grid,
+      this.trustPlace,
     )
     this.#options({}, [])
   }
@@ -94,6 +99,7 @@ class ProgressPage {
       this.asof.textContent = `as of ${new Date(figures.at).toLocaleTimeString('en-GB')}`
       this.draw()
       await this.#refreshAgreement(query, request)
+      if (request === this.lastRequest) await this.#refreshTrust()
     } catch (error) {
       if (request !== this.lastRequest) return
       this.asof.classList.add('late')
@@ -112,7 +118,19 @@ class ProgressPage {
     }
   }
 
+  /** Load the Trust section after everything else; it fetches its numbers when it comes into view. */
+  async #refreshTrust() {
+    if (this.trust) {
+      this.trust.expire()
+      return
+    }
+    const { TrustSection } = await import('./trust.js')
+    this.trust = new TrustSection()
+    fill(this.trustPlace, this.trust.root)
+  }
+
   draw() {
+    this.trust?.draw()
     if (!this.figures) return
     const items = total(this.figures.by_task)
     fill(this.tiles, tiles(this.figures, items))
@@ -139,60 +157,6 @@ class ProgressPage {
     )
     this.task.value = task in tasks ? task : ''
     this.batch.value = batches.includes(batch) ? batch : '*'
-  }
-}
-
-/** A card with a heading, a legend, and a chart or the reason why there is none. */
-class Chart {
-  constructor(title, meaning, figureOf) {
-    this.figureOf = figureOf
-    this.legend = h('div.legend')
-    this.plot = h('div.plot')
-    this.none = h('p.none', { hidden: true })
-    this.scroll = h('div.scroll', {}, this.plot)
-    this.card = h(
-      'section.chart',
-      { 'aria-label': title },
-      h('header', {}, h('h3', {}, defined(title, meaning)), this.legend),
-      this.scroll,
-      this.none,
-    )
-    new ResizeObserver(() => this.drawn && this.draw(this.drawn)).observe(this.scroll)
-  }
-
-  async draw(figures) {
-    this.drawn = figures
-    const figure = this.figureOf(figures, colours(this.card))
-    this.#showMessage(figure.none)
-    if (figure.none) return
-    fill(
-      this.legend,
-      figure.legend.map((entry) =>
-        h(
-          'span',
-          {},
-          h(entry.line ? 'i.line' : 'i', { style: entry.line ? '' : `background:${entry.colour}` }),
-          entry.name,
-        ),
-      ),
-    )
-    const { clientWidth: width, clientHeight: height } = this.scroll
-    if (!width) return
-    const layout = { ...figure.layout, width: width - 2, height: Math.max(height - 4, figure.least ?? 0) }
-    try {
-      const plotly = await plotlyReady()
-      await plotly.react(this.plot, figure.traces, layout, { displayModeBar: false })
-    } catch (error) {
-      this.#showMessage(error.message)
-    }
-  }
-
-  /** Show a message in place of the chart; empty: the chart. */
-  #showMessage(words) {
-    this.none.hidden = !words
-    this.scroll.hidden = Boolean(words)
-    this.none.textContent = words ?? ''
-    if (words) fill(this.legend)
   }
 }
 
@@ -284,34 +248,6 @@ function emptyWords(filtered) {
         'the first item.',
     ),
   ]
-}
-
-/** The theme's colours as rgb for plotly: each CSS colour is painted once and read back. */
-function colours(element) {
-  const style = getComputedStyle(element)
-  const brush = /** @type {CanvasRenderingContext2D} */ (
-    document.createElement('canvas').getContext('2d', { willReadFrequently: true })
-  )
-  const probe = h('span', { hidden: true })
-  element.append(probe)
-  const read = (variable) => {
-    probe.style.color = `var(${variable})`
-    brush.clearRect(0, 0, 1, 1)
-    brush.fillStyle = getComputedStyle(probe).color
-    brush.fillRect(0, 0, 1, 1)
-    const [r, g, b] = brush.getImageData(0, 0, 1, 1).data
-    return `rgb(${r}, ${g}, ${b})`
-  }
-  const found = {
-    ink: read('--so-ink'),
-    muted: read('--so-muted'),
-    line: read('--so-line'),
-    card: read('--so-card'),
-    font: style.fontFamily,
-  }
-  for (const state of STATES) found[state] = read(`--so-state-${state.replace(' ', '-')}`)
-  probe.remove()
-  return found
 }
 
 const ROUNDS_MEANING =

@@ -1,0 +1,354 @@
+// The Trust section of the Progress tab: P(YES) against labels, certified thresholds, rates, votes and label errors.
+// It is fetched when it comes into view, after the charts.
+
+import { fill, h, withCommands } from '../common/dom.js'
+import { number } from '../common/format.js'
+import { getJSON } from '../common/http.js'
+import { openTab } from '../common/tabs.js'
+import { Chart } from './chart_card.js'
+import { defined, table } from './tables.js'
+import { reliabilityDiagram, verdictBar } from './trust_charts.js'
+
+const RELIABILITY_MEANING =
+  'Spectra with a label, in ten bins of P(YES): the share of YES among them with its 95 % Wilson interval. If P(YES) ' +
+  'is calibrated, the points lie on the dashed line. Spectra from which P(YES) was fitted are left out.'
+const LIMITS_MEANING =
+  'A limit is the largest error rate that you accept on one side. δ is the chance that a stated bound is wrong.'
+const YES_MEANING = 'Error of YES: share of NO among the spectra called YES, which is 1 − purity.'
+const NO_MEANING = 'Error of NO: share of YES among the spectra called NO.'
+const DELTA_MEANING = 'The chance that the bound of a side is wrong, for each side. 5 % is a confidence of 95 %.'
+const WAIT = 250 // ms after the last change of a limit
+
+/** @typedef {{task: string, policy: string}} Choice */
+
+export class TrustSection {
+  #lastRequest = 0
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer
+  /** @type {any} */
+  #figures = null
+  #isVisible = false
+  #isStale = true
+
+  constructor() {
+    this.task = h('select', { 'aria-label': 'Class', onChange: () => this.refresh() })
+    this.policy = h('select', { 'aria-label': 'Policy', onChange: () => this.refresh() })
+    this.state = h('span.asof', { role: 'status' })
+    this.message = h('div.empty', { hidden: true })
+    this.limits = new Limits(() => this.#later())
+    this.reliability = new Chart('How well P(YES) is calibrated', RELIABILITY_MEANING, reliabilityDiagram)
+    this.reliability.card.classList.add('reliability')
+    this.calibration = h('p.more')
+    this.reliability.card.append(this.calibration)
+    this.sides = h('div.sides', { role: 'status' })
+    this.rates = h('dl.rates')
+    this.skill = h('div')
+    this.suspects = h('div')
+    this.certificates = h('div')
+    this.skillCard = block('Skill of the annotators', '', this.skill)
+    this.certificateCard = block('Certificates', '', this.certificates)
+    const thresholds = block('Certified thresholds', LIMITS_MEANING, [this.limits.root, this.sides])
+    thresholds.classList.add('thresholds')
+    this.grid = h(
+      'div.charts',
+      { hidden: true },
+      this.reliability.card,
+      thresholds,
+      block('Rates', '', this.rates),
+      this.certificateCard,
+      this.skillCard,
+      block('Labels that may be wrong', '', this.suspects),
+    )
+    this.root = h(
+      'section.trust',
+      { 'aria-label': 'Trust' },
+      h(
+        'div.bar',
+        {},
+        h('h2', {}, 'Trust'),
+        h('label', {}, 'Class', this.task),
+        h('label', {}, 'Policy', this.policy),
+        this.state,
+      ),
+      this.message,
+      this.grid,
+    )
+    new IntersectionObserver((entries) => {
+      this.#isVisible = entries.at(-1)?.isIntersecting ?? false
+      if (this.#isVisible && this.#isStale) this.refresh()
+    }).observe(this.root)
+  }
+
+  /** The tab was refreshed: fetch again as soon as the section is in view. */
+  expire() {
+    this.#isStale = true
+    if (this.#isVisible) this.refresh()
+  }
+
+  draw() {
+    if (this.#figures?.reliability) this.reliability.draw(this.#figures)
+  }
+
+  async refresh() {
+    const request = ++this.#lastRequest
+    this.#isStale = false
+    this.state.classList.remove('late')
+    this.state.textContent = 'Calculating …'
+    const query = new URLSearchParams()
+    if (this.task.value) query.set('task', this.task.value)
+    if (this.policy.value) query.set('policy', this.policy.value)
+    try {
+      const figures = await getJSON(`/api/progress/trust?${query}`)
+      if (request !== this.#lastRequest) return
+      this.#show(figures)
+      if (figures.scored) await this.#certify(request)
+      if (request === this.#lastRequest) this.state.textContent = ''
+      if (figures.scored) await this.#findLabelErrors(figures, request)
+    } catch (/** @type {any} */ error) {
+      if (request === this.#lastRequest) this.#fail(error)
+    }
+  }
+
+  #later() {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(async () => {
+      const request = ++this.#lastRequest
+      try {
+        await this.#certify(request)
+      } catch (/** @type {any} */ error) {
+        if (request === this.#lastRequest) this.#fail(error)
+      }
+    }, WAIT)
+  }
+
+  /** Fetch the thresholds for the present limits. @param {number} request */
+  async #certify(request) {
+    const query = this.#query()
+    if (!query) {
+      fill(this.sides, h('p.none', {}, 'Undefined: a limit must be above 0 and below 100 %.'))
+      return
+    }
+    const found = await getJSON(`/api/progress/trust/thresholds?${query}`)
+    if (request === this.#lastRequest) fill(this.sides, sides(found, this.#figures.may_download && query))
+  }
+
+  /** @param {Choice} choice @param {number} request */
+  async #findLabelErrors({ task, policy }, request) {
+    const found = await getJSON(`/api/progress/trust/suspects?${new URLSearchParams({ task, policy })}`)
+    if (request === this.#lastRequest) fill(this.suspects, suspects(found))
+  }
+
+  #query() {
+    const limits = this.limits.values()
+    if (!limits || !this.#figures) return null
+    const { task, policy } = this.#figures
+    return new URLSearchParams({ task, policy, ...limits })
+  }
+
+  /** @param {any} error */
+  #fail(error) {
+    this.state.classList.add('late')
+    this.state.textContent = `Not refreshed: ${error.message}`
+  }
+
+  /** @param {any} figures */
+  #show(figures) {
+    this.#figures = figures
+    options(this.task, Object.entries(figures.tasks), figures.task)
+    options(
+      this.policy,
+      figures.policies.map(({ name, items }) => [name, `${name} (${number(items)})`]),
+      figures.policy,
+    )
+    this.grid.hidden = !figures.scored
+    this.message.hidden = Boolean(figures.scored)
+    if (!figures.scored) {
+      fill(this.message, h('p', {}, withCommands(figures.why_not)), figures.command && h('code', {}, figures.command))
+      return
+    }
+    this.reliability.draw(figures)
+    fill(this.calibration, calibrationText(figures))
+    fill(this.rates, figures.rates.map(rate))
+    this.skillCard.hidden = figures.skill === null
+    if (figures.skill) fill(this.skill, skills(figures.skill))
+    if (!this.suspects.childElementCount) fill(this.suspects, h('p.none', {}, 'Calculating …'))
+    this.certificateCard.hidden = !figures.certificates.length
+    fill(this.certificates, figures.certificates.map(certificate))
+  }
+}
+
+/** The limits of both sides and δ, each as a slider and a field in per cent. */
+class Limits {
+  /** @param {() => void} onChange */
+  constructor(onChange) {
+    this.fields = {
+      alpha_yes: limit('Error of YES', YES_MEANING, 5, onChange),
+      alpha_no: limit('Error of NO', NO_MEANING, 5, onChange),
+      delta: limit('δ', DELTA_MEANING, 5, onChange),
+    }
+    this.root = h(
+      'div.limits',
+      {},
+      Object.values(this.fields).map((field) => field.root),
+    )
+  }
+
+  /** The limits as shares; null if one is no number between 0 and 100. @returns {Record<string, string> | null} */
+  values() {
+    const shares = Object.values(this.fields).map(({ value }) => value() / 100)
+    if (!shares.every((share) => share > 0 && share < 1)) return null
+    const names = Object.keys(this.fields)
+    return Object.fromEntries(names.map((name, at) => [name, String(Number(shares[at].toPrecision(6)))]))
+  }
+}
+
+/** @param {string} name @param {string} meaning @param {number} start @param {() => void} onChange */
+function limit(name, meaning, start, onChange) {
+  const field = h('input', {
+    type: 'number',
+    min: '0.1',
+    max: '50',
+    step: '0.1',
+    value: String(start),
+    'aria-label': `${name} in per cent`,
+  })
+  const slider = h('input', {
+    type: 'range',
+    min: '0.5',
+    max: '20',
+    step: '0.5',
+    value: String(start),
+    'aria-label': name,
+  })
+  const typed = () => {
+    slider.value = field.value
+    onChange()
+  }
+  const moved = () => {
+    field.value = slider.value
+    onChange()
+  }
+  field.addEventListener('input', typed)
+  slider.addEventListener('input', moved)
+  const root = h('div.limit', {}, defined(name, meaning), slider, h('span.field', {}, field, '\u202f%'))
+  return { root, value: () => field.valueAsNumber }
+}
+
+/** @param {string} title @param {string} meaning @param {any} content */
+const block = (title, meaning, content) =>
+  h(
+    'section.chart.block',
+    { 'aria-label': title },
+    h('header', {}, h('h3', {}, meaning ? defined(title, meaning) : title)),
+    h('div.content', {}, content),
+  )
+
+/** @param {HTMLSelectElement} field @param {[string, string][]} pairs @param {string} chosen */
+function options(field, pairs, chosen) {
+  fill(
+    field,
+    pairs.map(([value, words]) => h('option', { value }, words)),
+  )
+  field.value = chosen
+  field.disabled = !pairs.length
+}
+
+/** @param {any} figures */
+function calibrationText({ scored, calibration }) {
+  const measured = calibration
+    ? [
+        defined('Calibration error', calibration.meaning),
+        ` ${calibration.text} · `,
+        defined('Brier score', calibration.brier_meaning),
+        ` ${calibration.brier} · `,
+      ]
+    : []
+  return [...measured, defined(scored.model, scored.model_meaning), ` · ${scored.text}`]
+}
+
+/** @param {any} found @param {URLSearchParams | false | null} query for the download; false: not allowed */
+function sides(found, query) {
+  return [
+    verdictBar(found.counts),
+    h(
+      'ul.results',
+      {},
+      found.sides.map((side) => h(side.threshold === null ? 'li.refused' : 'li.certified', {}, side.text)),
+    ),
+    found.promise && h('p', {}, h('strong', {}, 'Promised: '), found.promise),
+    h(
+      'details',
+      {},
+      h('summary', {}, 'Assumptions'),
+      h(
+        'ul',
+        {},
+        found.assumptions.map((one) => h('li', {}, one)),
+      ),
+    ),
+    h('p.more', {}, found.method),
+    query && found.promise
+      ? h('a.button', { href: `/api/progress/trust/certificate?${query}`, download: '' }, 'Download certificate')
+      : null,
+  ]
+}
+
+/** @param {any} one */
+const rate = ({ name, meaning, value, note }) => [
+  h('dt', {}, defined(name, meaning)),
+  h('dd', {}, value === null ? h('span.why', {}, note) : [h('strong', {}, value), ' ', h('span.why', {}, note)]),
+]
+
+/** @param {any} skill */
+function skills({ rows, reason, noise, meanings }) {
+  if (reason) return h('p.none', {}, `Undefined: ${reason}.`)
+  return [
+    table(
+      ['Person', 'Votes', 'Sensitivity', 'Specificity'],
+      [1, 2, 3],
+      ['', meanings.votes, meanings.sensitivity, meanings.specificity],
+      rows.map((row) => [row.person, number(row.votes), estimate(row.sensitivity), estimate(row.specificity)]),
+    ),
+    noise && h('p.more', {}, defined('Error of one vote', noise.definition), ` ${noise.text}`),
+  ]
+}
+
+/** @param {any} one */
+function estimate({ value, low, high, reason }) {
+  if (value === null) return h('span.why', {}, `undefined: ${reason}`)
+  const between = low === null ? `no interval: ${reason}` : `${percent(low)} to ${percent(high)}\u202f%`
+  return [h('strong', {}, `${percent(value)}\u202f%`), h('span.why', {}, between)]
+}
+
+/** @param {number} share */
+const percent = (share) => number(100 * share, 0)
+
+/** @param {{total: number, items: any[], reason: string, meaning: string, hidden: string}} found */
+function suspects({ total, items, reason, meaning, hidden }) {
+  if (!total) return h('p.none', {}, reason)
+  return [
+    h('p.more', {}, defined(`${number(total)} labels`, meaning), ` disagree with P(YES). ${hidden}`),
+    items.length
+      ? table(
+          ['Item', 'Label', 'P(YES)', 'From'],
+          [2],
+          null,
+          items.map((one) => [
+            h('a', { href: `#item=${one.item}`, title: one.reason, onClick: () => openTab('review') }, one.name),
+            one.label,
+            one.p_yes.toFixed(2),
+            one.source,
+          ]),
+        )
+      : null,
+  ]
+}
+
+/** @param {any} one */
+const certificate = ({ file, text, is_valid: isValid }) =>
+  h(
+    'p',
+    {},
+    h(isValid ? 'strong.valid' : 'strong.suspended', {}, isValid ? 'in force' : 'suspended'),
+    ` ${file}: ${text}`,
+  )

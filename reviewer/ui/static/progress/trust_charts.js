@@ -1,0 +1,111 @@
+// The reliability diagram of the Trust section as a plain plotly figure, and the bar of the verdicts.
+
+import { h } from '../common/dom.js'
+import { number } from '../common/format.js'
+
+/**
+ * The reliability diagram: the share of YES among the labels in each bin of P(YES), with its interval.
+ * @param {any} figures @param {any} colours
+ */
+export function reliabilityDiagram({ reliability }, colours) {
+  const { bins } = reliability
+  if (!bins.length) return { none: 'Undefined: no spectrum with a label has a P(YES).' }
+  const axis = {
+    range: [-0.02, 1.02],
+    fixedrange: true,
+    gridcolor: colours.line,
+    zeroline: false,
+    linecolor: colours.line,
+    tickfont: { color: colours.muted },
+    tickvals: [0, 0.2, 0.4, 0.6, 0.8, 1],
+  }
+  const title = (/** @type {string} */ text) => ({ text, font: { color: colours.muted, size: 12 }, standoff: 6 })
+  return {
+    traces: [
+      {
+        type: 'scatter',
+        mode: 'lines',
+        x: [0, 1],
+        y: [0, 1],
+        line: { color: colours.muted, width: 1, dash: 'dash' },
+        hoverinfo: 'skip',
+      },
+      {
+        type: 'scatter',
+        mode: 'lines+markers',
+        x: bins.map((bin) => bin.mean),
+        y: bins.map((bin) => bin.share),
+        error_y: {
+          type: 'data',
+          symmetric: false,
+          array: bins.map((bin) => bin.high - bin.share),
+          arrayminus: bins.map((bin) => bin.share - bin.low),
+          color: colours.approved,
+          thickness: 1.5,
+          width: 4,
+        },
+        marker: { size: 8, color: colours.approved },
+        line: { color: colours.approved, width: 1.5 },
+        customdata: bins.map((bin) => [number(bin.n), bin.low.toFixed(2), bin.high.toFixed(2)]),
+        hovertemplate:
+          'P(YES) %{x:.2f}<br>share of YES %{y:.2f} (%{customdata[1]} to %{customdata[2]})' +
+          '<br>%{customdata[0]} labels<extra></extra>',
+      },
+    ],
+    layout: {
+      showlegend: false,
+      paper_bgcolor: 'rgba(0,0,0,0)',
+      plot_bgcolor: 'rgba(0,0,0,0)',
+      separators: '.\u202f',
+      font: { family: colours.font, size: 12.5, color: colours.ink },
+      hoverlabel: {
+        bgcolor: colours.ink,
+        font: { color: colours.card, family: colours.font },
+        bordercolor: colours.ink,
+      },
+      margin: { l: 52, r: 14, t: 8, b: 42 },
+      xaxis: { ...axis, title: title('P(YES), mean of the bin') },
+      yaxis: { ...axis, title: title('share of YES among the labels') },
+    },
+    legend: [
+      { name: 'labels, with 95 % intervals', colour: colours.approved },
+      { name: 'calibrated', line: true },
+    ],
+  }
+}
+
+const KINDS = /** @type {const} */ ([
+  ['yes', 'YES'],
+  ['ask', 'a person decides'],
+  ['no', 'NO'],
+])
+
+/** How many cases would be YES, NO, or left to a person. @param {Record<'yes' | 'no' | 'ask', number>} counts */
+export function verdictBar(counts) {
+  const all = counts.yes + counts.no + counts.ask
+  if (!all) return h('p.none', {}, 'Undefined: there is no case.')
+  return h(
+    'div.verdicts',
+    {},
+    h(
+      'div.split',
+      { 'aria-hidden': 'true' },
+      KINDS.filter(([kind]) => counts[kind]).map(([kind]) =>
+        h(`i.${kind}`, { style: `flex-grow: ${counts[kind] / all}` }),
+      ),
+    ),
+    h(
+      'ul',
+      {},
+      KINDS.map(([kind, words]) =>
+        h(
+          'li',
+          {},
+          h(`i.${kind}`),
+          h('strong', {}, number(counts[kind])),
+          ` ${words} (${number((100 * counts[kind]) / all, 0)}\u202f%)`,
+        ),
+      ),
+    ),
+  )
+}
