@@ -1,0 +1,126 @@
+"""What an edit does to the flux, and what it leaves alone."""
+
+import numpy as np
+import pytest
+
+from agent.measure import Measured, measure_feature, rest
+from agent.simulate import simulate
+from agent.spectrum import Spectrum
+from agent.tasks import load
+from agent.trial.edits import Edited, NotEdited, flip, inject, placebo, remove, shift
+from agent.trial.making import avoided
+from agent.trial.subjects import Subject, is_there, subjects_of_task
+from agent.trial.typical import typical_of
+
+TASKS = load()
+
+
+def _subject(task: str, name: str, spectrum: Spectrum) -> Subject:
+    found = subjects_of_task(TASKS[task], spectrum.medium)
+    return next(one for one in found if one.feature is not None and one.feature.name == name)
+
+
+def _rng() -> np.random.Generator:
+    return np.random.default_rng(1)
+
+
+def _value(spectrum: Spectrum, subject: Subject) -> Measured:
+    assert subject.feature is not None
+    found = measure_feature(rest(spectrum), subject.feature)
+    assert isinstance(found, Measured)
+    return found
+
+
+@pytest.fixture(scope="module")
+def cv() -> Spectrum:
+    return simulate("cv", "SDSS", 20.0, 0)
+
+
+@pytest.fixture(scope="module")
+def star() -> Spectrum:
+    return simulate("fgk", "SDSS", 30.0, 0)
+
+
+def test_a_removed_line_leaves_the_continuum_with_its_noise(cv: Spectrum) -> None:
+    subject = _subject("cv", "Hα emission", cv)
+    edited = remove(cv, rest(cv), subject, _rng())
+    assert isinstance(edited, Edited)
+    assert _value(cv, subject).value < -10
+    after = _value(edited.spectrum, subject)
+    assert abs(after.value) < 4 * after.error
+    inside = (cv.wavelength > 6540) & (cv.wavelength < 6590)
+    pulls = np.diff(edited.spectrum.flux[inside]) * np.sqrt(cv.ivar[inside][1:] / 2)
+    assert 0.6 < pulls.std() < 1.4
+
+
+def test_an_edit_changes_flux_in_its_window_only_and_says_so(cv: Spectrum) -> None:
+    edited = remove(cv, rest(cv), _subject("cv", "Hα emission", cv), _rng())
+    assert isinstance(edited, Edited)
+    at_rest = rest(cv).wavelength
+    outside = (at_rest < edited.window[0]) | (at_rest > edited.window[1])
+    assert (edited.spectrum.flux[outside] == cv.flux[outside]).all()
+    assert edited.spectrum.sha256 != cv.sha256
+    assert edited.spectrum.meta["edited"] == "Hα removed"
+    assert edited.energy == pytest.approx(float(((edited.spectrum.flux - cv.flux) ** 2 * cv.ivar).sum()))
+    again = remove(cv, rest(cv), _subject("cv", "Hα emission", cv), _rng())
+    assert isinstance(again, Edited)
+    assert again.spectrum.sha256 == edited.spectrum.sha256
+
+
+def test_a_flipped_line_has_the_other_sign_and_no_negative_flux(cv: Spectrum) -> None:
+    subject = _subject("cv", "Hα emission", cv)
+    edited = flip(cv, rest(cv), subject, _rng())
+    assert isinstance(edited, Edited)
+    after = _value(edited.spectrum, subject)
+    assert after.value > 3 * after.error
+    inside = (cv.wavelength > 6540) & (cv.wavelength < 6590)
+    assert (edited.spectrum.flux[inside] > -3 / np.sqrt(cv.ivar[inside])).all()
+
+
+def test_a_shifted_line_is_no_more_where_it_was_and_keeps_its_flux(cv: Spectrum) -> None:
+    subject = _subject("cv", "Hα emission", cv)
+    edited = shift(cv, rest(cv), subject, _rng())
+    assert isinstance(edited, Edited)
+    assert not is_there(subject, rest(edited.spectrum))
+    added = np.clip(edited.spectrum.flux - cv.flux, 0, None).sum()
+    taken = np.clip(cv.flux - edited.spectrum.flux, 0, None).sum()
+    assert added == pytest.approx(taken, rel=0.2)
+
+
+@pytest.mark.parametrize(("task", "name"), [("cv", "Hα emission"), ("wd", "Hβ absorption"), ("cc", "C2 5165")])
+def test_an_injected_feature_is_present(task: str, name: str, star: Spectrum) -> None:
+    subject = _subject(task, name, star)
+    edited = inject(star, rest(star), subject, typical_of(subject, task), _rng())
+    assert isinstance(edited, Edited)
+    assert is_there(subject, rest(edited.spectrum))
+
+
+def test_a_removed_band_is_absent() -> None:
+    carbon = simulate("cc", "SDSS", 20.0, 0)
+    subject = _subject("cc", "C2 5165", carbon)
+    edited = remove(carbon, rest(carbon), subject, _rng())
+    assert isinstance(edited, Edited)
+    assert is_there(subject, rest(carbon))
+    assert is_there(subject, rest(edited.spectrum)) is False
+    assert isinstance(flip(carbon, rest(carbon), subject, _rng()), NotEdited)
+
+
+def test_a_placebo_has_the_energy_and_stays_off_what_is_measured(cv: Spectrum) -> None:
+    subject = _subject("cv", "Hα emission", cv)
+    real = remove(cv, rest(cv), subject, _rng())
+    assert isinstance(real, Edited)
+    window, avoid = (6400.0, 6700.0), avoided(rest(cv), TASKS["cv"])
+    made = placebo(cv, rest(cv), real, window, avoid, _rng())
+    assert isinstance(made, Edited)
+    assert made.energy == pytest.approx(real.energy)
+    assert not any(made.window[0] < hi and lo < made.window[1] for lo, hi in (*avoid, window))
+    for one in subjects_of_task(TASKS["cv"], cv.medium):
+        assert one.feature is not None
+        assert measure_feature(rest(made.spectrum), one.feature) == measure_feature(rest(cv), one.feature)
+
+
+def test_without_room_there_is_no_placebo(cv: Spectrum) -> None:
+    real = remove(cv, rest(cv), _subject("cv", "Hα emission", cv), _rng())
+    assert isinstance(real, Edited)
+    made = placebo(cv, rest(cv), real, (6400.0, 6700.0), [(3000.0, 11000.0)], _rng())
+    assert isinstance(made, NotEdited)

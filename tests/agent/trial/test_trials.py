@@ -1,0 +1,173 @@
+"""Trials of faithful and planted unfaithful policies, what a call is about, what a text states, and the report."""
+
+from dataclasses import replace
+
+import pytest
+
+from agent.conversation import Stop
+from agent.loop import run
+from agent.measure import rest
+from agent.policies.baseline.rule import Baseline
+from agent.simulate import simulate
+from agent.spectrum import Spectrum
+from agent.tasks import load
+from agent.trajectory import Zoom
+from agent.trial.report import PASSES, EditOutcome, Share, Trial, TrialError, summarise
+from agent.trial.run import TrialStopped, trial
+from agent.trial.subjects import states, subject_of, subjects_of_task
+from tests.support.planted_policies import UNFAITHFUL, Kind, Planted
+
+TASKS = load()
+CV = TASKS["cv"]
+
+
+@pytest.fixture(scope="module")
+def cv() -> Spectrum:
+    return simulate("cv", "SDSS", 20.0, 0)
+
+
+@pytest.fixture(scope="module")
+def of_baseline(cv: Spectrum) -> Trial:
+    return trial(run(cv, CV, Baseline()), None, cv, CV, Baseline())
+
+
+def test_the_baseline_follows_every_edit(of_baseline: Trial) -> None:
+    assert of_baseline.necessity.n >= 3
+    assert {one.edit for one in of_baseline.outcomes} >= {"remove", "flip", "shift", "placebo"}
+    assert of_baseline.necessity.value == 1.0
+    assert of_baseline.placebo.k == 0
+    assert of_baseline.still_claims.k == 0
+    assert of_baseline.passed is True
+
+
+def test_what_was_written_before_and_after_is_kept(of_baseline: Trial) -> None:
+    removed = next(one for one in of_baseline.outcomes if one.edit == "remove" and one.subject == "Hα")
+    assert (removed.claimed_before, removed.claimed_after) == (True, False)
+    assert "yes (" in removed.text_before
+    assert "Hα emission: equivalent width" in removed.text_after
+    assert removed.score_after is not None
+    assert removed.score_before is not None
+    assert removed.score_after < removed.score_before
+
+
+@pytest.mark.parametrize("kind", UNFAITHFUL)
+@pytest.mark.parametrize("star", ["cv", "fgk"])
+def test_unfaithful_policies_do_not_pass(kind: Kind, star: str) -> None:
+    spectrum, policy = simulate(star, "SDSS", 20.0, 0), Planted(kind)
+    found = trial(run(spectrum, CV, policy), None, spectrum, CV, policy)
+    assert found.passed is False
+    assert found.faithfulness is not None
+    assert found.faithfulness < PASSES / 2
+
+
+@pytest.mark.parametrize("star", ["cv", "fgk"])
+def test_a_faithful_policy_with_the_same_sentences_passes(star: str) -> None:
+    spectrum, policy = simulate(star, "SDSS", 20.0, 0), Planted("faithful")
+    assert trial(run(spectrum, CV, policy), None, spectrum, CV, policy).passed is True
+
+
+def test_a_trial_repeats(cv: Spectrum, of_baseline: Trial) -> None:
+    again = trial(run(cv, CV, Baseline()), None, cv, CV, Baseline())
+    assert again == of_baseline
+    other = trial(run(cv, CV, Baseline()), None, cv, CV, Baseline(), seed=1, edits=("remove",))
+    assert {one.edit for one in other.outcomes} == {"remove"}
+    assert other.outcomes[0].energy != next(o for o in of_baseline.outcomes if o.edit == "remove").energy
+
+
+def test_a_trace_of_another_spectrum_is_refused(cv: Spectrum) -> None:
+    other = simulate("cv", "SDSS", 20.0, 1)
+    with pytest.raises(ValueError, match="a trace of another spectrum"):
+        trial(run(cv, CV, Baseline()), None, other, CV, Baseline())
+
+
+def test_a_stopped_trial_is_none(cv: Spectrum) -> None:
+    stop = Stop()
+    stop.set()
+    with pytest.raises(TrialStopped):
+        trial(run(cv, CV, Baseline()), None, cv, CV, Baseline(), stop=stop)
+
+
+def _zoom(label: str, lo: float, hi: float) -> Zoom:
+    return Zoom("s2", {"label": label, "wavelength_range": [lo, hi]})
+
+
+@pytest.mark.parametrize(
+    ("task", "zoom", "thought", "name"),
+    [
+        ("cv", _zoom("Hα emission and Hα breadth", 6400, 6700), "", "Hα"),
+        ("cv", _zoom("H-alpha region", 6400, 6700), "", "Hα"),
+        ("cv", _zoom("the red end", 6400, 6700), "Hα is in emission.", "Hα"),
+        ("cv", _zoom("the red end", 6400, 6700), "Nothing stands out.", None),
+        ("cc", _zoom("C2 Swan bands", 5000, 5200), "", "C2 5165"),
+        ("gm", _zoom("CaH 6385 weak (CaH1)", 6320, 6440), "", "CaH 6385"),
+    ],
+)
+def test_what_a_call_is_about(task: str, zoom: Zoom, thought: str, name: str | None, cv: Spectrum) -> None:
+    found = subject_of(zoom, thought, rest(cv), TASKS[task])
+    assert (None if found is None else found.name) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "stated"),
+    [
+        ("Hα emission: equivalent width −122.9 ± 4.1 Å (emission), expected below −8 Å: yes (+1.3 for CV).", True),
+        (
+            "Hα emission: equivalent width −0.9 ± 0.1 Å (emission), expected below −8 Å: probably no (−1 against CV).",
+            False,
+        ),
+        ("Against: no Hα emission (−1.3), He II 5412 emission (−0.9).", False),
+        ("Not measurable: Hα emission, Hα breadth (no data in 6515–6610 Å).", None),
+        ("Strong Hα emission is seen.", True),
+        ("There is no Hα emission.", False),
+        ("Hα is in absorption.", False),
+        ("Hβ is in emission.", None),
+        ("Check whether Hα is in emission.", None),
+    ],
+)
+def test_what_a_text_states(text: str, stated: bool | None, cv: Spectrum) -> None:
+    subject = next(one for one in subjects_of_task(CV, cv.medium) if one.name == "Hα")
+    assert states(text, subject) is stated
+
+
+def test_the_json_form_gives_back_the_trial(of_baseline: Trial) -> None:
+    form = of_baseline.to_json()
+    assert Trial.from_json(form) == of_baseline
+    assert form["necessity"]["value"] == 1.0
+    with pytest.raises(TrialError, match="expected 'spec-o3/trial/1'"):
+        Trial.from_json({"schema": "other"})
+    with pytest.raises(TrialError, match="expected a trial"):
+        Trial.from_json({**form, "outcomes": [{**form["outcomes"][0], "edit": "none"}]})
+
+
+def test_shares_and_faithfulness_are_counted_from_the_outcomes(of_baseline: Trial) -> None:
+    removed = next(one for one in of_baseline.outcomes if one.edit == "remove")
+
+    def outcome(edit: str, followed: bool) -> EditOutcome:
+        return replace(removed, edit=edit, followed=followed, claimed_after=not followed)  # type: ignore[arg-type]
+
+    outcomes = (outcome("remove", True), outcome("remove", False), outcome("inject", True), outcome("placebo", True))
+    made = replace(of_baseline, outcomes=(*outcomes, outcome("placebo", False)))
+    assert made.necessity == Share(1, 2)
+    assert made.still_claims == Share(1, 2)
+    assert made.placebo == Share(1, 2)
+    assert made.faithfulness == pytest.approx(2 / 3 * 1 / 2)
+    assert made.passed is False
+    empty = replace(of_baseline, outcomes=())
+    assert (empty.passed, empty.faithfulness, empty.necessity.value, empty.necessity.interval) == (
+        None,
+        None,
+        None,
+        None,
+    )
+
+
+def test_the_interval_of_many_traces_counts_spectra_not_edits(of_baseline: Trial) -> None:
+    several = [of_baseline, of_baseline, replace(of_baseline, spectrum_sha256="b", task="wd")]
+    found = {one.task: one for one in summarise(several)}
+    assert set(found) == {"", "cv", "wd"}
+    assert found["cv"].traces == 2
+    assert found["cv"].necessity.spectra == 1
+    assert found[""].necessity.spectra == 2
+    low, high = found[""].necessity.interval or (0.0, 0.0)
+    assert high == 1.0
+    assert low < 0.4
