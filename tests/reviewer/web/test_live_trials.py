@@ -1,0 +1,149 @@
+"""Evidence on trial in the Live tab: started on a finished trace, watched, stopped; only its owner gets it."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from agent.conversation import Conversation, Piece
+from agent.policies import Sampling
+from agent.policies.baseline.rule import Baseline
+from agent.policies.roster import Roster
+from agent.simulate import simulate
+from agent.tasks import load
+from agent.trajectory import Drafter, TrajectoryError
+from reviewer.live.events import Log
+from reviewer.live.run import Run, RunSettings
+from reviewer.live.runs import Runs, TooManyRunning
+from reviewer.store import Draft, Store
+from reviewer.web import app as server
+from tests.support.drawn_traces import a_store, a_trace
+
+SPECTRUM = simulate("cv", "LAMOST", 25.0, 1)
+TWO_TURNS = 2
+"""A zoom and the answer: the baseline knows how many turns are left."""
+
+
+class Waits:
+    """The baseline, which waits in every turn once ``waits`` is set."""
+
+    def __init__(self) -> None:
+        self.waits = False
+        self.is_waiting = threading.Event()
+        self._baseline = Baseline()
+
+    @property
+    def drafter(self) -> Drafter:
+        return self._baseline.drafter
+
+    def turn(self, conversation: Conversation) -> Iterator[Piece]:
+        if self.waits:
+            self.is_waiting.set()
+            conversation.stop.wait(60)
+        yield from self._baseline.turn(conversation)
+
+
+def events(log: Log) -> list[dict[str, Any]]:
+    """The events of a log that ends within a minute."""
+    end = time.monotonic() + 60
+    while not log.is_over:
+        assert time.monotonic() < end, "the log did not end"
+        time.sleep(0.02)
+    return [json.loads(event) for _, event in log.after(0)]
+
+
+@pytest.fixture
+def runs() -> Iterator[Runs]:
+    runs = Runs(lambda spectrum, zoom, task, text: [])
+    yield runs
+    runs.close()
+
+
+def finished(runs: Runs, policy: Waits) -> Run:
+    who = Drafter("baseline", "baseline")
+    settings = RunSettings("b", SPECTRUM, load()["cv"], "baseline", who, Sampling(), max_turns=TWO_TURNS)
+    run = runs.start("AA", settings, [policy])
+    events(run.log)
+    return run
+
+
+def test_a_trial_reports_its_progress_and_ends_with_its_result(runs: Runs) -> None:
+    run = finished(runs, Waits())
+    tried = runs.try_evidence(run, run.samples[0])
+    first, *_, last = events(tried.log)
+    assert first == {"kind": "progress", "done": 0, "of": 1}
+    assert (last["kind"], last["state"], last["detail"]) == ("over", "done", "")
+    assert {one["edit"] for one in last["result"]["outcomes"]} == {"remove", "flip", "shift", "placebo"}
+    assert last["result"]["necessity"] == {"k": 1, "n": 1}
+    assert last["result"]["placebo"] == {"k": 0, "n": 1}
+    assert tried.result is not None
+    assert tried.result.content_hash == run.samples[0].trajectory.content_hash()
+
+
+def test_a_trial_can_be_stopped_and_nothing_of_it_is_kept(runs: Runs) -> None:
+    policy = Waits()
+    run = finished(runs, policy)
+    policy.waits = True
+    tried = runs.try_evidence(run, run.samples[0])
+    assert policy.is_waiting.wait(60)
+    with pytest.raises(TooManyRunning):
+        runs.try_evidence(run, run.samples[0])
+    tried.stop.set()
+    assert events(tried.log)[-1] == {"kind": "over", "state": "stopped", "detail": "", "result": None}
+    policy.waits = False
+    again = runs.try_evidence(run, run.samples[0])
+    assert events(again.log)[-1]["state"] == "done"
+
+
+def test_a_running_sample_cannot_be_tried(runs: Runs) -> None:
+    policy = Waits()
+    policy.waits = True
+    who = Drafter("baseline", "baseline")
+    run = runs.start("AA", RunSettings("b", SPECTRUM, load()["cv"], "baseline", who, Sampling()), [policy])
+    assert policy.is_waiting.wait(60)
+    with pytest.raises(TrajectoryError, match="still running"):
+        runs.try_evidence(run, run.samples[0])
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with a_store(tmp_path / "annotations.db", solo=True) as store:
+        store.items.add_all([Draft(a_trace(SPECTRUM), SPECTRUM)])
+        yield store
+
+
+def test_the_page_starts_a_trial_and_gets_texts_and_pictures(store: Store) -> None:
+    app = server.build(store, local=True, roster=Roster(()))
+    mine, theirs = (TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) for _ in range(2))
+    for client, initials in ((mine, "AA"), (theirs, "BB")):
+        assert client.post("/sign-in", data={"initials": initials}).status_code == 303
+    row = mine.post("/api/live/bench", json={"item": 1}).json()["id"]
+
+    def run_of(policy: str) -> str:
+        sent = {"bench": row, "task": "cv", "policy": policy, "max_turns": TWO_TURNS}
+        run = mine.post("/api/live/runs", json=sent).json()["run"]
+        events(app.state.live.runs.of("AA", run).log)
+        return f"/api/live/runs/{run}"
+
+    replayed = mine.post(f"{run_of('replay')}/trial", json={})
+    assert replayed.status_code >= 400
+    assert "Replay repeats a stored trace" in replayed.json()["error"]
+    run = run_of("baseline")
+    assert mine.get(run).json()["trials"] == [False]
+    assert mine.get(f"{run}/trial/events").status_code == 404
+    assert theirs.post(f"{run}/trial", json={}).status_code == 404
+    assert mine.post(f"{run}/trial", json={}).status_code == 200
+    assert '"kind": "over", "state": "done"' in mine.get(f"{run}/trial/events").text
+    assert mine.get(run).json()["trials"] == [True]
+    assert mine.get(f"{run}/trial/0/texts").json()["after"]
+    assert mine.get(f"{run}/trial/0/picture").content.startswith(b"\x89PNG")
+    for path in ("events", "0/texts", "0/picture"):
+        assert theirs.get(f"{run}/trial/{path}").status_code == 404
+    app.state.live.close()
