@@ -123,6 +123,13 @@ SECTIONS = (
         ("-m", "tests.benchmarks.blind.judges"),
     ),
     Section(
+        "trust-campaigns",
+        "Certified verdicts: simulated campaigns",
+        "Wrong certificates and labels needed in 24 campaigns of 2,000 repeats, counted after each label; see "
+        "docs/trust-measurements.md.",
+        ("-m", "tests.benchmarks.trust.campaigns"),
+    ),
+    Section(
         "start",
         "Starting the app",
         "Over a large database, until it answers and until the first item is painted: the goal is 5 s. "
