@@ -74,16 +74,20 @@ def shift_path(path: Path) -> Path:
 def monitor_of(certificate: Certificate) -> ShiftMonitor:
     """Return new tests of a certificate, with its delta as the probability of any false alarm.
 
+    New scores are not compared with labelled cases that the ordered queue chose: these are no random sample of the
+    list. They are compared if ``calibration`` is the whole list, without ``calibration_yes``.
+
     The error of NO is tested only if it is the share of YES among the cases called NO: the share of YES objects that
     are missed is not an error rate of these cases.
     """
     no = None if certificate.wanted.no_risk == "missed" else _tested(certificate.no)
+    chosen = certificate.sampling == "logged" and certificate.calibration_yes is not None
     return ShiftMonitor(
-        certificate.calibration,
+        () if chosen else certificate.calibration,
         _tested(certificate.yes),
         no,
         certificate.wanted.delta,
-        calibration_yes=certificate.calibration_yes,
+        calibration_yes=None if chosen else certificate.calibration_yes,
     )
 
 

@@ -203,6 +203,15 @@ def test_a_list_that_is_sorted_by_probability_is_no_shift(tmp_path: Path) -> Non
     assert any(found)
 
 
+def test_scores_are_not_compared_with_cases_that_the_queue_chose(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    chosen = {"sampling": "logged", "calibration": tuple(scores(1, 200).values()), "calibration_yes": (True,) * 200}
+    for made in (certificate(**chosen), certificate(**chosen | {"calibration_yes": None})):
+        write(made, path)
+        found = add_scores(path, made, scores(2, 300, 4.0), "now")
+        assert (found is None) == (made.calibration_yes is not None)
+
+
 def test_a_suspension_of_another_certificate_has_no_effect(tmp_path: Path) -> None:
     path, given = tmp_path / "c.json", certificate()
     write(given, path)
