@@ -26,7 +26,7 @@ FEW_VOTES = 20
 no skill is given."""
 FEW_OF_CLASS = 5
 """Expected YES (NO) spectra among a person's votes below which no sensitivity (specificity) is given."""
-CHAINS, BURN_IN, KEPT, THIN = 400, 100, 5, 20
+CHAINS, BURN_IN, KEPT, THIN = 100, 100, 20, 10
 
 _ITERATIONS = 2000
 _SKILL = (
@@ -279,6 +279,7 @@ def _posterior(table: Table, seed: int) -> _Sample:
     both = np.concatenate([table.votes, table.known[:, None]], axis=1)
     patterns, member, counts = np.unique(both, axis=0, return_inverse=True, return_counts=True)
     member = member.ravel()
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
     yes, no = (patterns[:, :-1] == 1).astype(float), (patterns[:, :-1] == 0).astype(float)
     known = patterns[:, -1]
     mode, _ = em(table)
@@ -291,7 +292,8 @@ def _posterior(table: Table, seed: int) -> _Sample:
         p = _p_yes(prevalence, sensitivity, specificity, yes, no, known)
         if step > BURN_IN:
             total += p.mean(axis=0)
-        positive = rng.binomial(counts, p)
+        classes = rng.random((CHAINS, len(member)), dtype=np.float32) < np.repeat(p, counts, axis=1)
+        positive = np.add.reduceat(classes, starts, axis=1, dtype=np.int64)
         negative = counts - positive
         prevalence = _inside(rng.beta(positive.sum(1) + PREVALENCE_PRIOR[0], negative.sum(1) + PREVALENCE_PRIOR[1]))
         right, wrong = SKILL_PRIOR
