@@ -20,7 +20,8 @@ from agent.trajectory.tags import turn_text
 from agent.trial.edits import Edited, NotEdited
 from agent.trial.making import Maker, thought_after
 from agent.trial.report import EDITS, Edit, EditOutcome, Skipped, Trial
-from agent.trial.subjects import Subject, is_there, states, subject_of
+from agent.trial.subjects import Subject, is_there, states, subject_of, undecidable
+from agent.trial.typical import typical_of
 
 
 class TrialStopped(Exception):
@@ -40,12 +41,9 @@ class Continuation:
     def claims(self, subject: Subject) -> bool | None:
         """Return whether the text states that the subject is there, or that it is not; None if it states neither.
 
-        A text that states it anywhere claims it. What is written about a molecule after later zooms is not about
-        one of its bands.
+        A text that states it anywhere claims it.
         """
-        is_band = subject.sense == "band"
-        found = {states(self.thought, subject), states(self.later, subject, of_species=not is_band)}
-        return True if True in found else False if False in found else None
+        return states(self.thought, subject, self.later)
 
 
 def trial(
@@ -65,6 +63,7 @@ def trial(
     Each tool call that names a line or band is tested. Which edits are made depends on what the policy writes without
     an edit: a subject that the text claims is removed, and flipped and shifted if it is a line that the spectrum shows;
     one that the text denies, or that neither the text nor the spectrum shows, is injected. Each call gets placebos.
+    A call is skipped where the noise hides whether the subject is there (``agent.trial.subjects.undecidable``).
 
     An edit was followed if
 
@@ -173,6 +172,10 @@ class _Case:
         elif claimed is None and there is not False:
             reason = "the spectrum shows it, and the text states nothing" if there else "it cannot be measured"
             self.skip(zoom, None, f"{subject.name}: {reason}")
+            return {}
+        strength = typical_of(subject, self.task.key).strength if claimed is not True else None
+        if hidden := undecidable(subject, self.at_rest, strength):
+            self.skip(zoom, None, f"{subject.name}: {hidden}")
             return {}
         made: dict[Edit, Edited] = {}
         for edit in wanted:

@@ -66,6 +66,8 @@ def subject_of(zoom: Zoom, thought: str, at_rest: Spectrum, task: Task) -> Subje
     if of_label:
         # The feature that the spectrum shows, if the label names a line both in emission and in absorption.
         return min((_of_feature(f) for f in of_label), key=lambda one: is_there(one, at_rest) is not True)
+    if any(f.name in zoom.label for f in task.features if _is_absence(f)):
+        return None
     entries: Sequence[Line | Band] = named(zoom.label)
     if not entries and (species := species_named(zoom.label)):
         of_species = [one for one in map(_of_feature, editable) if one.species in species]
@@ -99,46 +101,78 @@ def is_there(subject: Subject, at_rest: Spectrum) -> bool | None:
     return None if found is None or found.state == "undecided" else found.state == "present"
 
 
-def states(text: str, subject: Subject, of_species: bool = True) -> bool | None:
+def states(thought: str, subject: Subject, later: str = "") -> bool | None:
     """Return whether a text states that the subject is there (True), that it is not (False), or neither (None).
 
-    A text that states both counts as True: it still claims the subject. The sentences of the rule-based baseline on
-    a feature of the task are read as what they are; everything else is read by ``agent.hints.claims``.
+    A text that states both counts as True: it still claims the subject. The sentences of the rule-based baseline on a
+    feature of the task are read as what they are; everything else is read by ``agent.hints.claims``.
 
-    :param of_species: whether a claim about a molecule counts for one of its bands
+    :param thought: the thought right after the tool call
+    :param later: all later text. What it says of a molecule after other zooms is not about one of its bands
     """
-    found = list(_of_scorecard(text, subject))
-    if not found:
-        readings = (_reading(claim, subject, of_species) for claim in claims_of(text))
+    found = _of_scorecard(f"{thought}\n{later}", subject)
+    if found is None:
+        texts = ((thought, True), (later, subject.sense != "band"))
+        claims = [(claim, of_species) for text, of_species in texts for claim in claims_of(text)]
+        readings = (_reading(claim, subject, of_species) for claim, of_species in claims)
         found = [one for one in readings if one is not None]
     return None if not found else any(found)
 
 
-_QUANTITY = r"(?:equivalent width|FWHM|mean depth|flux ratio)"
+def undecidable(subject: Subject, at_rest: Spectrum, strength: float | None = None) -> str:
+    """Return why the noise hides whether the subject is there, as a clause; "" if it does not.
+
+    The bound from which the task calls a feature present must be farther than 2σ from what is measured without it.
+
+    :param strength: of an injection: then the bound must be farther than 2σ from this instead
+    """
+    feature = subject.feature
+    if feature is None:
+        return ""
+    measured = measure_feature(at_rest, feature)
+    if isinstance(measured, Undefined):
+        return measured.reason
+    bound = feature.below if feature.above is None else feature.above
+    if feature.above is not None and feature.below is not None:
+        bound = min(feature.above, feature.below, key=abs)
+    nothing = _NOTHING[feature.quantity]
+    room = abs((nothing if strength is None else strength) - (bound or 0.0))
+    if room > 2 * measured.error:
+        return ""
+    return f"its error of {measured.error:.2g} hides whether it passes the bound {bound:g}"
+
+
+_QUANTITY = "equivalent width|FWHM|mean depth|flux ratio"
 _VERDICTS = {
     "yes": True,
     "probably yes": True,
     "no": False,
     "probably no": False,
+    "too close to decide": None,
     "is": True,
     "probably is": True,
     "is not": False,
     "probably is not": False,
+    "is too close to decide": None,
 }
 
 
-def _of_scorecard(text: str, subject: Subject) -> list[bool]:
-    """Return what the baseline's sentences state about the feature of a subject."""
+def _of_scorecard(text: str, subject: Subject) -> list[bool] | None:
+    """Return what the baseline's sentences state about the feature of a subject; None without such a sentence.
+
+    A sentence on the measurement goes before the lists of what counts for and against, which name a feature that is
+    too close to decide as if it were there.
+    """
     if subject.feature is None:
-        return []
+        return None
     name = re.escape(subject.feature.name)
-    found = []
-    judged = rf"(?<!\w){name}: {_QUANTITY} [^;:]*?(?:: |; it )((?:probably )?(?:yes|no|is not|is))(?= \()"
-    for match in re.finditer(judged, text):
-        found.append(_VERDICTS[match[1]])
-    listed = rf"(?<!\w)(no )?{name} \((?:[+−]\d|{_QUANTITY} )"
-    found += [match[1] is None for match in re.finditer(listed, text, re.IGNORECASE)]
-    return found
+    judged = rf"(?<!\w){name}: (?:{_QUANTITY}) [^;:]*?(?:: |; it )({'|'.join(_VERDICTS)})(?= \()"
+    verdicts = [_VERDICTS[match] for match in re.findall(judged, text)]
+    if verdicts:
+        return [one for one in verdicts if one is not None]
+    listed = rf"(?<!\w)(no )?{name} \((?:[+−]\d|(?:{_QUANTITY}) )"
+    found = [match[1] is None for match in re.finditer(listed, text, re.IGNORECASE)]
+    return found or None
 
 
 def _reading(claim: Claim, subject: Subject, of_species: bool) -> bool | None:
@@ -157,13 +191,22 @@ def _reading(claim: Claim, subject: Subject, of_species: bool) -> bool | None:
     return None
 
 
+_NOTHING = {"equivalent_width": 0.0, "depth": 0.0, "ratio": 1.0}
+"""What is measured, by quantity, where there is no line or band."""
+
+
 def _can_be_edited(feature: Feature) -> bool:
     """Return whether a feature is a line or band whose removal makes it absent."""
-    nothing = {"equivalent_width": 0.0, "depth": 0.0, "ratio": 1.0}.get(feature.quantity)
+    nothing = _NOTHING.get(feature.quantity)
     if nothing is None or not feature.side_bands or feature.is_present(nothing):
         return False
     # "Present" must mean more of it, not less.
     return not (feature.quantity == "ratio" and feature.below is None)
+
+
+def _is_absence(feature: Feature) -> bool:
+    """Return whether a feature counts as present where there is no band: "CaH 6385 weak"."""
+    return feature.quantity == "ratio" and feature.is_present(1.0)
 
 
 def _of_feature(feature: Feature) -> Subject:

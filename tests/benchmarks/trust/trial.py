@@ -75,6 +75,7 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="+", default=TASKS, choices=TASKS)
     parser.add_argument("--policies", nargs="+", default=POLICIES, choices=POLICIES)
     parser.add_argument("--keep", type=Path, metavar="FILE", help="keep the trials; a run that was ended resumes")
+    parser.add_argument("--seconds", type=float, default=np.inf, help="end after so long: a random part of the spectra")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--typical", action="store_true", help="print typical strengths of the half choose, as TOML")
     chosen = parser.parse_args()
@@ -83,22 +84,29 @@ def main() -> None:
         return
     since = monotonic()
     spectra = list(_spectra(chosen.folder, chosen.half, chosen.tasks, chosen.spectra, chosen.simulated))
-    cases = [Case(s, task, policy, source) for s, task, source, _ in spectra for policy in chosen.policies]
-    cases += [Case(s, task, "nano", source) for s, task, source, n in spectra if source == "real" and n < chosen.nano]
+    order = np.random.default_rng(0).permutation(len(spectra))
+    cases = []
+    for spectrum, task, source, number in (spectra[at] for at in order):
+        policies = [*chosen.policies, *(["nano"] if source == "real" and number < chosen.nano else [])]
+        cases += [Case(spectrum, task, policy, source) for policy in policies]
     found = list(_kept(chosen.keep)) if chosen.keep else []
     known = {(one.policy, one.trial.task, one.trial.spectrum_sha256) for one in found}
     left = [case for case in cases if (case.policy, case.task, case.spectrum.sha256) not in known]
     failed = 0
-    for number, (case, made) in enumerate(zip(left, ordered_map(tried, left, chosen.processes), strict=True), 1):
+    made_of = ordered_map(tried, left, chosen.processes)
+    for number, (case, made) in enumerate(zip(left, made_of, strict=True), 1):
         if made is None:
             failed += 1
-            continue
-        found.append(Tried(case.policy, case.source, made))
-        if chosen.keep:
+        else:
+            found.append(Tried(case.policy, case.source, made))
+        if made is not None and chosen.keep:
             row = {"policy": case.policy, "source": case.source, "trial": made.to_json()}
             append_line(chosen.keep, json.dumps(row, ensure_ascii=False) + "\n")
         if number % 50 == 0:
             print(f"{number} of {len(left)}, {monotonic() - since:.0f} s", file=sys.stderr, flush=True)
+        if monotonic() - since > chosen.seconds:
+            made_of.close()
+            break
     _report(found, chosen.half, failed)
 
 
