@@ -129,7 +129,9 @@ export class TrustSection {
       return
     }
     const found = await getJSON(`/api/progress/trust/thresholds?${query}`)
-    if (request === this.#lastRequest) fill(this.sides, sides(found, this.#figures.may_download && query))
+    if (request !== this.#lastRequest) return
+    fill(this.sides, sides(found, this.#figures.may_download && query))
+    fill(this.rates, [...this.#figures.rates, ...found.rates].map(rate))
   }
 
   /** @param {Choice} choice @param {number} request */
@@ -300,17 +302,14 @@ const rate = ({ name, meaning, value, note }) => [
 ]
 
 /** @param {any} skill */
-function skills({ rows, reason, noise, meanings }) {
+function skills({ rows, reason, meanings }) {
   if (reason) return h('p.none', {}, `Undefined: ${reason}.`)
-  return [
-    table(
-      ['Person', 'Votes', 'Sensitivity', 'Specificity'],
-      [1, 2, 3],
-      ['', meanings.votes, meanings.sensitivity, meanings.specificity],
-      rows.map((row) => [row.person, number(row.votes), estimate(row.sensitivity), estimate(row.specificity)]),
-    ),
-    noise && h('p.more', {}, defined('Error of one vote', noise.definition), ` ${noise.text}`),
-  ]
+  return table(
+    ['Person', 'Votes', 'Sensitivity', 'Specificity'],
+    [1, 2, 3],
+    ['', meanings.votes, meanings.sensitivity, meanings.specificity],
+    rows.map((row) => [row.person, number(row.votes), estimate(row.sensitivity), estimate(row.specificity)]),
+  )
 }
 
 /** @param {any} one */

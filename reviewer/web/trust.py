@@ -1,0 +1,223 @@
+"""The Trust section of the Progress tab as JSON: numbers of ``reviewer.trust.figures`` with their definitions."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from agent.tasks import Task
+from reviewer.store import Store
+from reviewer.web.visibility import VisibleItems
+
+if TYPE_CHECKING:
+    from agent.trust.certify import Wanted
+    from agent.trust.estimates import Share
+    from reviewer.trust.annotators import Suspect
+    from reviewer.trust.cases import Case
+    from reviewer.trust.certificates import Listed
+    from reviewer.trust.figures import ScoredList
+
+_MOST_SUSPECTS = 50
+_DECIDED = ("approved", "rejected", "cannot tell")
+
+METHOD = (
+    "Method: any time. The section is opened again and again, so its thresholds come from tests that stay valid "
+    "however often they are repeated after further labels; they need more labels than one count (spec-o3 certify)."
+)
+SUSPECT = (
+    "Cross-validated P(YES) of models that did not see the spectrum disagrees strongly with its label: confident "
+    "learning (Northcutt, Jiang & Chuang 2021, JAIR 70, 1373). A second decision finds out which of the two is wrong."
+)
+ECE = (
+    "Expected calibration error: mean distance of the points from the dashed line, weighted by the number of labels "
+    "(Guo et al. 2017, arXiv:1706.04599). "
+)
+BRIER = "Mean of (P(YES) − label)², 0 is perfect (Brier 1950, Mon. Weather Rev. 78, 1)."
+MODELS = {
+    "raw": "The logistic function of the log odds that the policy gives, else of its votes; nothing is fitted.",
+    "scaled": "A line in the log odds of the policy, fitted on half of the labels (Platt 1999).",
+    "logistic": "Logistic regression in all features, fitted on half of the labels.",
+    "isotonic": "A non-decreasing function of the log odds of the policy, fitted on half of the labels.",
+}
+SHOWINGS = (
+    "Items that the ordered queue gave to somebody, and how many of them it chose at random from the whole list. The "
+    "random share keeps rates and bounds valid and cheap; 20 % is wanted."
+)
+ASKED = (
+    "Spectra that no certificate covers because of their data: low S/N, coarse sampling, no data at a primary feature, "
+    "or a policy that gave no answer. A person decides them."
+)
+_ESTIMATE = (
+    " From the labels, and P(YES) of the other spectra (prediction-powered estimate); the interval has the confidence "
+    "1 − δ at any time, whatever the queue did."
+)
+PREVALENCE = "Share of YES among all spectra of the list that a certificate can cover." + _ESTIMATE
+UNFLAGGED = "Share of YES among the spectra that are not called YES." + _ESTIMATE
+RECALL = "Share of the YES objects that are called YES." + _ESTIMATE
+LABELLED = (
+    "Spectra whose label counts here: known beforehand, answer of an approved version, or votes of people that agree "
+    "(posterior of 95 %). Spectra from which P(YES) was fitted are left out."
+)
+
+
+def why_not(store: Store, task: str, policy: str) -> dict[str, Any]:
+    if not policy:
+        why = (
+            "There are no items that a policy has drafted. Thresholds need spectra with answers of a policy and labels."
+        )
+        return {"why_not": why, "command": None}
+    command = shlex.join(["spec-o3", "certify", "--db", str(store.path.resolve()), "--task", task, "--policy", policy])
+    why = (
+        f"No item of {policy} has a P(YES) yet. A coordinator calculates it on the server with the command below, "
+        "which may run while people work; then calibration, thresholds and the ordered queue appear."
+    )
+    return {"why_not": why, "command": command}
+
+
+def scored_json(store: Store, task: str, found: ScoredList) -> dict[str, Any]:
+    scored = store.trust.scored(task)
+    at = "" if scored is None else f", scored {scored.at:%Y-%m-%d %H:%M} UTC"
+    return {
+        "model": f"P(YES): {found.model.kind}",
+        "model_meaning": MODELS[found.model.kind],
+        "text": f"{len(found.found.cases)} spectra{at}; newer items have no P(YES) until spec-o3 certify runs again",
+    }
+
+
+def reliability_json(found: ScoredList) -> dict[str, Any]:
+    bins = [] if found.reliability is None else found.reliability.bins
+    return {
+        "bins": [
+            {"n": one.n, "mean": one.probability, "share": one.positives, "low": ends[0], "high": ends[1]}
+            for one in bins
+            if (ends := one.interval) is not None
+        ]
+    }
+
+
+def calibration_json(found: ScoredList) -> dict[str, Any] | None:
+    one = found.reliability
+    if one is None:
+        return None
+    between = "" if one.interval is None else f" ({one.interval[0]:.3f} to {one.interval[1]:.3f})"
+    text = f"{one.ece:.3f}{between}; by chance {one.by_chance:.3f}"
+    from agent.trust.reliability import INTERVAL
+
+    return {"meaning": ECE + INTERVAL, "text": text, "brier_meaning": BRIER, "brier": f"{one.brier:.3f}"}
+
+
+def rates_json(found: ScoredList) -> list[dict[str, Any]]:
+    made, (random, shown) = found.calibration, found.shown
+    asked = len(found.found.cases) - len(made.cases)
+    yes = int(made.labelled.yes.sum())
+    labelled = f"{yes} YES and {len(made.decided) - yes} NO, of {len(made.cases)} spectra"
+    left = f"of {len(found.found.cases)} spectra"
+    share = None if not shown else f"{100 * random / shown:.0f} %"
+    of = f"{random} of {shown} showings" if shown else "undefined: the ordered queue has shown no item yet"
+    return [
+        {"name": "Labels", "meaning": LABELLED, "value": str(len(made.decided)), "note": labelled},
+        {"name": "Not covered", "meaning": ASKED, "value": str(asked), "note": left},
+        {"name": "Random showings", "meaning": SHOWINGS, "value": share, "note": of},
+    ]
+
+
+def skill_json(found: ScoredList) -> dict[str, Any]:
+    people = found.annotators
+    rows = [one.to_json() for one in people.skills]
+    first = people.skills[0] if people.skills else None
+    meanings = {
+        "votes": "Spectra on which the person gave a verdict: their own verdict before they saw the answer, or their "
+        "decision.",
+        "sensitivity": first.sensitivity.definition if first else "",
+        "specificity": first.specificity.definition if first else "",
+    }
+    return {"rows": rows, "reason": people.reason, "meanings": meanings}
+
+
+def suspects_json(store: Store, visible: VisibleItems, suspects: Sequence[tuple[Suspect, Case]]) -> dict[str, Any]:
+    """Return the first of the suspects that may be listed.
+
+    The label and P(YES) of an open item stay hidden: they would influence its reviewers.
+    """
+    items: list[dict[str, Any]] = []
+    for suspect, case in suspects:
+        if len(items) == _MOST_SUSPECTS:
+            break
+        item = case.items[0]
+        if not visible.items.isdisjoint(case.items):
+            continue
+        row = store.items.get(item).row
+        if row.state not in _DECIDED or visible.verdict_first.hides(row):
+            continue
+        items.append(
+            {
+                "item": item,
+                "name": row.name,
+                "label": "YES" if suspect.label else "NO",
+                "p_yes": suspect.p_yes,
+                "reason": suspect.reason,
+                "source": "" if case.label is None else case.label.source,
+            }
+        )
+    total = len(suspects)
+    left = total - len(items)
+    hidden = f"{left} are not listed: the item is still open, or hidden from you." if left else ""
+    reason = "No label disagrees strongly with P(YES)."
+    return {"total": total, "items": items, "reason": reason, "meaning": SUSPECT, "hidden": hidden}
+
+
+def sides_json(found: ScoredList, wanted: Wanted) -> dict[str, Any]:
+    from reviewer.trust.figures import sides_of
+    from reviewer.trust.statement import assumptions, promise, side_text, verdict_counts
+
+    sides = sides_of(found, wanted)
+    uncovered = len(found.found.cases) - len(found.calibration.cases)
+    return {
+        "counts": verdict_counts(found.calibration.p, sides, uncovered),
+        "sides": [
+            {"verdict": one.verdict, "threshold": one.threshold, "text": side_text(one, wanted)} for one in sides
+        ],
+        "promise": promise(sides, wanted),
+        "assumptions": list(assumptions(found.found, found.calibration, wanted)),
+        "method": METHOD,
+        "rates": _estimates_json(found, sides[0].threshold, wanted.delta),
+    }
+
+
+def _estimates_json(found: ScoredList, threshold: float | None, delta: float) -> list[dict[str, Any]]:
+    """Return prevalence, YES among the unflagged and recall, at the threshold of YES or, without one, at 0.5."""
+    from agent.trust.estimates import estimates
+
+    made = found.calibration
+    flagged = 0.5 if threshold is None else threshold
+    shares = estimates(made.labelled, made.p, flagged, delta)
+    where = f"P(YES) ≥ {flagged:.4g}" + (", as no threshold of YES is certified" if threshold is None else "")
+    rows = (
+        ("Prevalence", PREVALENCE, shares.prevalence, ""),
+        ("YES in the unflagged", UNFLAGGED, shares.unflagged, f"; flagged: {where}"),
+        ("Recall", RECALL, shares.recall, f"; flagged: {where}"),
+    )
+    return [_share_json(name, meaning, share, more) for name, meaning, share, more in rows]
+
+
+def _share_json(name: str, meaning: str, share: Share, more: str) -> dict[str, Any]:
+    if share.value is None:
+        return {"name": name, "meaning": meaning, "value": None, "note": "undefined: no case or no label there"}
+    between = f"{100 * share.low:.3g} to {100 * share.high:.3g} %"
+    return {"name": name, "meaning": meaning, "value": f"{100 * share.value:.3g} %", "note": between + more}
+
+
+def listed_json(one: Listed) -> dict[str, Any]:
+    if one.certificate is None:
+        return {"file": one.path.name, "is_valid": False, "text": one.problem}
+    made, found = one.suspension, one.certificate
+    text = f"{found.policy.name}, made {found.made_at[:10]}, {found.labels.n} labels"
+    if made is not None:
+        text += f". Suspended since {made.since} by {made.by}. {made.evidence}"
+    return {"file": one.path.name, "is_valid": made is None, "text": text}
+
+
+def title_of(tasks: Mapping[str, Task], key: str) -> str:
+    # The task file may be gone while its items are still here.
+    return tasks[key].title if key in tasks else key

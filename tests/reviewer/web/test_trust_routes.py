@@ -1,0 +1,198 @@
+"""The routes of the Trust section: numbers, refusals, roles, and what stays hidden from whom."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from agent.trust.certificate import Certificate
+from agent.trust.suspension import Suspension, suspend
+from reviewer.cli.certify import record
+from reviewer.store import Draft, Store
+from reviewer.trust.calibration import scoring
+from reviewer.trust.cases import measured, reader_of, stored_cases
+from reviewer.web import app as server
+from tests.support.drawn_traces import a_store, decide
+from tests.support.trust_campaign import POLICY, TASK, fill, probability, spectrum, trace, vote
+
+HERE = "http://127.0.0.1:7860"
+PASSWORD = "correct horse"
+TRUST = "/api/progress/trust"
+WHICH = {"task": "cv", "policy": POLICY}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with a_store(tmp_path / "annotations.db") as store:
+        store.accounts.add_person("RE", "Rosa Eder", ["reviewer"])
+        for person in ("AA", "RE"):
+            store.accounts.set_password("AA", person, PASSWORD)
+        yield store
+
+
+def signed_in(store: Store, person: str = "AA") -> TestClient:
+    client = TestClient(server.build(store, local=True), base_url=HERE)
+    client.post("/sign-in", data={"initials": person, "password": PASSWORD})
+    return client
+
+
+def score(store: Store) -> None:
+    """What ``spec-o3 certify --score raw`` stores."""
+    found = measured(stored_cases(store, TASK, POLICY), TASK, reader_of(store))
+    record(store, None, TASK, scoring(found.cases, "raw"), found)
+
+
+def test_without_scores_the_page_is_told_the_command(store: Store) -> None:
+    fill(store, labelled=3, waiting=0)
+    found = signed_in(store).get(TRUST).json()
+    assert found["scored"] is None
+    assert found["command"] == f"spec-o3 certify --db {store.path.resolve()} --task cv --policy '{POLICY}'"
+    assert "coordinator" in found["why_not"]
+    refused = signed_in(store).get(f"{TRUST}/thresholds", params=WHICH)
+    assert refused.status_code == 404
+    assert "spec-o3 certify" in refused.json()["error"]
+
+
+def test_an_empty_database_has_no_policy(store: Store) -> None:
+    found = signed_in(store).get(TRUST).json()
+    assert (found["scored"], found["policies"], found["command"]) == (None, [], None)
+
+
+def test_thresholds_counts_and_rates_follow_the_labels(store: Store) -> None:
+    planted = fill(store, labelled=300, waiting=100)
+    score(store)
+    client = signed_in(store)
+    overview = client.get(TRUST).json()
+    assert overview["policies"] == [{"name": POLICY, "items": 400}]
+    assert sum(one["n"] for one in overview["reliability"]["bins"]) == 300
+    found = client.get(f"{TRUST}/thresholds", params=WHICH).json()
+    yes = next(side["threshold"] for side in found["sides"] if side["verdict"] == "YES")
+    assert yes is not None
+    assert found["counts"]["yes"] == sum(probability(one.log_odds) >= yes for one in planted)
+    assert sum(found["counts"].values()) == 400
+    assert "95 %" in found["promise"]
+    assert {one["name"] for one in found["rates"]} == {"Prevalence", "YES in the unflagged", "Recall"}
+    strict = client.get(f"{TRUST}/thresholds", params=WHICH | {"alpha_yes": 0.001, "alpha_no": 0.001}).json()
+    assert [side["threshold"] for side in strict["sides"]] == [None, None]
+    assert strict["counts"] == {"yes": 0, "no": 0, "ask": 400}
+    assert strict["promise"] == ""
+    assert "not certified" in strict["sides"][0]["text"]
+
+
+@pytest.mark.parametrize("wrong", [{"alpha_yes": 0}, {"alpha_no": 1}, {"delta": "x"}])
+def test_a_limit_outside_0_to_1_is_refused(store: Store, wrong: dict) -> None:
+    assert signed_in(store).get(f"{TRUST}/thresholds", params=WHICH | wrong).status_code in (400, 422)
+
+
+def test_a_coordinator_downloads_a_certificate_that_can_be_read_and_a_reviewer_does_not(store: Store) -> None:
+    fill(store, labelled=300, waiting=0)
+    score(store)
+    given = signed_in(store).get(f"{TRUST}/certificate", params=WHICH)
+    assert given.headers["content-disposition"].startswith('attachment; filename="cv-')
+    made = Certificate.from_json(given.json())
+    assert (made.task, made.policy.name, made.labels.n, made.wanted.method) == ("cv", POLICY, 300, "anytime")
+    assert made.surveys == ("LAMOST",)
+    reviewer = signed_in(store, "RE")
+    refused = reviewer.get(f"{TRUST}/certificate", params=WHICH)
+    assert refused.status_code == 403
+    overview = reviewer.get(TRUST).json()
+    assert overview["may_download"] is False
+    assert overview["skill"] is None
+    assert (
+        signed_in(store).get(f"{TRUST}/certificate", params=WHICH | {"alpha_yes": 0.001, "alpha_no": 0.001}).status_code
+        == 404
+    )
+
+
+def test_skill_is_for_coordinators_and_undefined_without_three_votes(store: Store) -> None:
+    planted = fill(store, labelled=0, waiting=30)
+    score(store)
+    client = signed_in(store)
+    assert client.get(TRUST).json()["skill"]["reason"] == "no votes"
+    vote(store, ("AA", "BB", "CC"), planted, right=0.9)
+    skill = client.get(TRUST).json()["skill"]
+    assert (skill["reason"], [row["person"] for row in skill["rows"]]) == ("", ["AA", "BB", "CC"])
+    assert skill["rows"][0]["votes"] == 30
+
+
+def wrong_label(store: Store, state: str) -> int:
+    """Add an item with a sure answer and the opposite known label, in a batch of its own."""
+    of = spectrum(999_999)
+    (added,) = store.items.add_all([Draft(trace(of, 9.0, "NO"), of, batch="own")])
+    if state == "rejected":
+        decide(store, "BB", added.item_id, "reject", reason="bad_data")
+    return added.item_id
+
+
+def suspects(client: TestClient) -> dict:
+    return client.get(f"{TRUST}/suspects", params=WHICH).json()
+
+
+def test_a_label_that_may_be_wrong_is_listed_only_once_its_item_is_decided(store: Store) -> None:
+    fill(store, labelled=200, waiting=0)
+    item = wrong_label(store, "open")
+    score(store)
+    client = signed_in(store)
+    before = suspects(client)
+    assert before["total"] >= 1
+    assert before["items"] == []
+    assert "not listed" in before["hidden"]
+    decide(store, "BB", item, "reject", reason="bad_data")
+    after = suspects(client)
+    assert [one["item"] for one in after["items"]] == [item]
+    assert (after["items"][0]["label"], after["items"][0]["source"]) == ("NO", "known")
+
+
+def test_an_item_that_a_person_scores_blind_is_not_listed_for_them(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, labelled=200, waiting=0)
+    item = wrong_label(store, "rejected")
+    score(store)
+    hidden = frozenset([item])
+    real = store.blind.scoring.hidden_items
+    monkeypatch.setattr(store.blind.scoring, "hidden_items", lambda person: hidden if person == "RE" else real(person))
+    assert [one["item"] for one in suspects(signed_in(store))["items"]] == [item]
+    scorer = suspects(signed_in(store, "RE"))
+    assert scorer["items"] == []
+    assert "spec-999999" not in json.dumps(scorer)
+
+
+def test_the_figures_are_kept_until_the_next_entry_of_the_log(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    from reviewer.trust import figures
+
+    fill(store, labelled=20, waiting=0)
+    score(store)
+    client = signed_in(store)
+    calls = []
+    real = figures.scored_list
+    monkeypatch.setattr(figures, "scored_list", lambda *given: calls.append(given) or real(*given))
+    for _ in range(3):
+        client.get(TRUST)
+    assert len(calls) == 1
+    fill(store, labelled=1, waiting=0, seed=1)
+    client.get(TRUST)
+    assert len(calls) == 2
+
+
+def test_certificates_beside_the_database_show_their_state(store: Store) -> None:
+    fill(store, labelled=300, waiting=0)
+    score(store)
+    client = signed_in(store)
+    folder = store.path.parent / "certificates"
+    folder.mkdir()
+    text = client.get(f"{TRUST}/certificate", params=WHICH).text
+    (folder / "cv.json").write_text(text)
+    (folder / "broken.json").write_text("{}")
+    made = Certificate.from_json(json.loads(text))
+    broken, valid = client.get(TRUST).json()["certificates"]
+    assert (broken["file"], broken["is_valid"]) == ("broken.json", False)
+    assert (valid["file"], valid["is_valid"]) == ("cv.json", True)
+    suspend(folder / "cv.json", Suspension(made.sha256, "new case 12", "scores", "Scores changed.", "2026-11-24"))
+    suspended = client.get(TRUST).json()["certificates"][1]
+    assert suspended["is_valid"] is False
+    assert "since new case 12 by scores" in suspended["text"]
