@@ -29,9 +29,10 @@ from tests.models.support.learned_set import asked
 from tests.models.support.learned_traces import inspected, shown
 from training.data import questions
 from training.data.records import Question
+from training.grpo import evidence
 from training.grpo.generators import TransformersGenerator, forbidden_ids
 from training.grpo.learning import arguments_of, train, trainer_of
-from training.grpo.rollout import Limits, Request, Rollout, run_rollouts
+from training.grpo.rollout import Continuation, Limits, Request, Rollout, continue_rollouts, run_rollouts
 from training.grpo.settings import GrpoSettings
 from training.miniature.examples import Errors, phrases, script_of, texts
 from training.miniature.examples import inspected as inspected_by_script
@@ -55,6 +56,11 @@ MEASURED = {
     *("calls", "tool_error_rate", "turns", "tokens", "tokens_max", "spoken", "spoken_max", "truncated"),
     *("masked", "clip_low", "clip_high", "entropy", "kl_old", *CLOCK),
 }
+NOT_OF_A_ROUND = {
+    *("step", "round", "epoch", "loss", "grad_norm", "learning_rate"),
+    *("clip_low", "clip_high", "entropy", "kl_old", *CLOCK),
+}
+EVIDENCE = {"evidence", "evidence_tested", "removal_followed", "placebo_followed"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -278,6 +284,54 @@ def test_the_grpo_loss_is_the_mean_over_trajectories_of_their_means(one_round: R
     finally:
         trainer.loss_type = "dapo"
     assert loss == pytest.approx(-float(output["advantages"].mean()), abs=1e-5)
+
+
+def test_evidence_on_trial_changes_the_rewards_alone(
+    one_round: Round,
+    tiny_model: Path,
+    data: Path,
+    question_list: list[Question],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The same round with the reward for evidence: real continuations, the same trajectories, and only their rewards
+    differ, by the weight where the evidence held.
+    """
+    # The shortened texts of the tiny model claim no feature: here every text of even length does.
+    monkeypatch.setattr(evidence.Written, "claims", lambda self, subject: len(self.text) % 2 == 0)
+    settings = replace(settings_for(tiny_model, data, tmp_path / "run"), evidence=0.5)
+    trainer = trainer_of(settings, one_round.loaded, question_list, Run(tmp_path / "run"), arguments_of(settings, 2))
+    trainer.model_wrapped = trainer.model
+    rows = [dict(trainer.train_dataset[place]) for place in (0, 0, 0, 0, 1, 1, 1, 1)]
+    batch = trainer.runner.run(rows, trainer.writer, save_traces=True)
+    assert batch.completion_ids == [list(rollout.completion.ids) for rollout in one_round.rollouts]
+    published = [score(rollout.response, rollout.question.label).score for rollout in one_round.rollouts]
+    added = [mine - theirs for mine, theirs in zip(batch.rewards, published, strict=True)]
+    numbers = trainer.runner.numbers
+    assert set(numbers) == (MEASURED - NOT_OF_A_ROUND) | EVIDENCE
+    assert numbers["evidence_tested"] > 0
+    assert numbers["removal_followed"] is not None
+    assert all(one in (0.0, pytest.approx(0.5)) for one in added)
+    assert sum(added) / 8 == pytest.approx(0.5 * numbers["evidence"])
+    assert numbers["reward"] == pytest.approx(sum(batch.rewards) / 8)
+    traces = [json.loads(line) for file in trainer.runner._run.traces.iterdir() for line in file.open("rb")]
+    assert any("removal_followed" in trace["drafter"]["settings"] for trace in traces)
+
+
+def test_a_continuation_of_a_real_model_is_that_of_its_whole_conversation(
+    one_round: Round, question_list: list[Question]
+) -> None:
+    """Greedy, on the unedited spectrum: the turns after the prefix are those that the model wrote itself."""
+    writer, limits = one_round.trainer.writer, Limits(8, 200, 1500)
+    drafter = Drafter("model", "again")
+    with writer.round(5, greedy=True):
+        first = run_rollouts(question_list, one_round.renderer, writer, limits, drafter).rollouts
+        pairs = [Continuation(one, number, one.question.spectrum()) for one in first for number in (1, 2)]
+        again = continue_rollouts(pairs, one_round.renderer, writer, limits, drafter, len(first)).rollouts
+    assert len(again) == 2 * len(first)
+    for continuation, found in zip(pairs, again, strict=True):
+        assert found.completion.ids == continuation.rollout.completion.ids
+        assert found.trajectory.steps == continuation.rollout.trajectory.steps
 
 
 def test_a_forward_pass_has_no_column_of_padding_alone(one_round: Round) -> None:
