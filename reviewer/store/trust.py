@@ -242,6 +242,11 @@ class Trust:
             for row in rows
         ]
 
+    def any_scores(self) -> bool:
+        """Return whether any item has a P(YES)."""
+        with self._database.read() as db:
+            return bool(db.execute("SELECT EXISTS (SELECT 1 FROM scores)").fetchone()[0])
+
     def any_trials(self) -> bool:
         """Return whether any trial is recorded."""
         with self._database.read() as db:

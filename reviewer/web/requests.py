@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from agent.spectrum.record import Medium
 from reviewer.rules.inspection import LONGEST_COMMENT
 from reviewer.rules.workflow import State, Verb
-from reviewer.store import MarkKind, OwnVerdict, QueueFilter
+from reviewer.store import MarkKind, OwnVerdict, QueueFilter, TrialOutcome
 
 Key = Annotated[str, Field(min_length=8, max_length=100)]
 Text = Annotated[str, Field(max_length=20_000)]
@@ -124,6 +124,13 @@ class Inspected(Sent):
     comment: Annotated[str, Field(max_length=LONGEST_COMMENT)] = ""
 
 
+class NextWanted(Sent):
+    """The next item by value of information; ``shown`` is the item that the person has open."""
+
+    key: Key
+    shown: int | None = None
+
+
 class LeaseToken(Sent):
     lease: str
 
@@ -138,6 +145,7 @@ def queue_filter(
     batch: str | None = None,
     disagreement: bool | None = None,
     simulated: bool | None = None,
+    trial: TrialOutcome | None = None,
     text: Annotated[str, Query(max_length=200)] = "",
     mine: bool = False,
 ) -> QueueFilter:
@@ -152,6 +160,7 @@ def queue_filter(
         batch=batch or None,
         disagreement=disagreement,
         simulated=simulated,
+        trial=trial,
         text=text,
         mine=mine,
     )

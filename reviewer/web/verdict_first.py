@@ -75,7 +75,8 @@ class VerdictFirst:
         """Return a filter without the batches with the rule if it could find an item by what is hidden."""
         named = bool(wanted.text.strip()) and not wanted.text.strip().startswith("#")
         simulated = wanted.simulated is not None or (wanted.survey or "").startswith(_SIMULATED)
-        if not self.batches or not (named or simulated or wanted.disagreement is not None):
+        revealing = named or simulated or wanted.disagreement is not None or wanted.trial is not None
+        if not self.batches or not revealing:
             return wanted
         return replace(wanted, without_batches=tuple(sorted(self.batches)))
 

@@ -16,7 +16,7 @@ from reviewer.web.payload import row_json
 from reviewer.web.verdict_first import VerdictFirst, item_of_alias, neutral_row
 
 _PAGE = 200
-_REVEALING = ("survey", "snr_min", "snr_max", "drafter", "batch", "disagreement", "simulated", "text")
+_REVEALING = ("survey", "snr_min", "snr_max", "drafter", "batch", "disagreement", "simulated", "trial", "text")
 _WITHHELD_ROW: dict[str, Any] = {
     "blind": True,
     "name": "in a blind session",
@@ -88,6 +88,24 @@ class VisibleItems:
     def next_undone(self, after: int, wanted: QueueFilter) -> int | None:
         """Return the first item after this one that waits for this person and that they can open."""
         return next(iter(self.neighbours(after, replace(wanted, mine=True), 1)), None)
+
+    def next_by_value(self, shown: int | None, wanted: QueueFilter, key: str) -> dict[str, Any] | None:
+        """Choose the next item by value of information, record the showing, and return its number and probability;
+        None if no item with P(YES) waits.
+
+        The probability is left out of an item whose answer is hidden, because it tells something of P(YES).
+        """
+        found = self._store.triage.show(
+            person=self._person,
+            filter=self.verdict_first.searched(wanted),
+            key=key,
+            without=() if shown is None else (shown,),
+        )
+        if found is None:
+            return None
+        if self.verdict_first.hides(self._store.items.get(found.item).row):
+            return {"id": found.item, "arm": None, "probability": None}
+        return {"id": found.item, "arm": found.arm, "probability": found.probability}
 
     def _shown(self, items: Iterable[int]) -> Iterator[int]:
         return (item for item in items if item not in self.items)

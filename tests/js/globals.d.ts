@@ -108,6 +108,13 @@ interface Atlas {
   range: {lo: number, hi: number, medium: Medium} | null
 }
 
+/** The items around one: the next and the previous, nearest first, and how many come before it */
+interface Place {
+  next: number[]
+  back: number[]
+  before: number
+}
+
 interface QueueRow {
   id: number
   name: string

@@ -14,7 +14,7 @@ from agent.trajectory import TrajectoryError
 from agent.trajectory.steps import object_of
 from reviewer.rules.inspection import ISSUES, QUALITIES, SPECTRAL_TYPES, Inspection, InspectionError
 from reviewer.rules.workflow import REASONS
-from reviewer.store import Lease, NotAllowed, QueueFilter, WorkTime
+from reviewer.store import TRIAL_OUTCOMES, Lease, NotAllowed, QueueFilter, WorkTime
 from reviewer.web import requests
 from reviewer.web.access import may_manage
 from reviewer.web.context import FOREVER, NOT_STORED, ContextDep, PersonDep, program_version
@@ -89,7 +89,10 @@ def queue_stamp(person: PersonDep, context: ContextDep) -> dict[str, int]:
 
 @router.get("/facets")
 def facets(person: PersonDep, context: ContextDep) -> dict[str, list[str]]:
-    return {name: list(values) for name, values in context.store.queue.facets().items()}
+    """Values to filter by; those of ``trial`` and ``order`` only where an item has a trial, or P(YES)."""
+    found = {name: list(values) for name, values in context.store.queue.facets().items()}
+    trial = list(TRIAL_OUTCOMES) if context.store.trust.any_trials() else []
+    return found | {"trial": trial, "order": ["value"] if context.store.trust.any_scores() else []}
 
 
 @router.get("/first")
@@ -99,6 +102,13 @@ def first(visible: VisibleDep, wanted: Filter, after: int | None = None) -> dict
     if found is not None:
         return {"id": found, "from_start": False}
     return {"id": visible.first_undone(wanted), "from_start": after is not None}
+
+
+@router.post("/next")
+def next_by_value(visible: VisibleDep, wanted: Filter, sent: requests.NextWanted) -> dict[str, Any]:
+    """The next item by value of information, whose showing is recorded; ``id`` is None if none with P(YES) waits."""
+    found = visible.next_by_value(sent.shown, wanted, sent.key)
+    return found or {"id": None, "arm": None, "probability": None}
 
 
 @router.get("/place/{item_id}")

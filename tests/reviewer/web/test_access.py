@@ -57,6 +57,7 @@ WITH_PARAMETERS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         (
             "GET /api/place/{item_id}",
+            "POST /api/next",
             "GET /api/item/{item_id}",
             "GET /api/item/{item_id}/history",
             "GET /api/item/{item_id}/hints",

@@ -10,6 +10,7 @@ import { picturesOf } from './items.js'
  * @property {import('./state.js').ReviewState} state
  * @property {import('./items.js').Items} items
  * @property {import('./queue.js').Queue} queue
+ * @property {import('./value_order.js').ValueOrder} order
  * @property {import('./lease.js').Lease} lease
  * @property {import('./editing.js').Editing} editing
  * @property {import('../common/notices.js').Notices} notices
@@ -22,10 +23,11 @@ export class Navigation {
   #abort = new AbortController() // aborted when another item is opened
 
   /** @param {NavigationOptions} options */
-  constructor({ state, items, queue, lease, editing, notices, draw, drawNothing }) {
+  constructor({ state, items, queue, order, lease, editing, notices, draw, drawNothing }) {
     this.state = state
     this.items = items
     this.queue = queue
+    this.order = order
     this.lease = lease
     this.editing = editing
     this.notices = notices
@@ -75,7 +77,7 @@ export class Navigation {
     if (!current) return
     // While a key is held down, only this is awaited.
     for (const soon of current.ahead.slice(0, 1)) this.items.load(soon).catch(() => {})
-    const place = this.#placeOf(id)
+    const place = this.order.opened(id).then(() => this.#placeOf(id))
     place.catch(() => {}) // reported where it is awaited
     this.queue.setCurrent(id, null)
     if (item.row.spectrum && !item.hidden) this.#loadHints(item, isShown).catch((error) => this.notices.error(error))
@@ -134,6 +136,7 @@ export class Navigation {
 
   /** Open the next item that waits for this person; after the last one the first. */
   async nextUndone() {
+    if (this.order.on) return this.next()
     const shown = this.state.item?.id
     const after = shown === undefined ? '' : `&after=${shown}`
     const found = await getJSON(`/api/first?${this.queue.query()}${after}`)
@@ -179,12 +182,25 @@ export class Navigation {
   }
 
   /** @param {number} id */
-  #placeOf(id) {
-    return getJSON(`/api/place/${id}?${this.queue.query()}`)
+  async #placeOf(id) {
+    const byNumber = getJSON(`/api/place/${id}?${this.queue.query()}`)
+    if (!this.order.on) return byNumber
+    try {
+      return await this.order.place(id, byNumber)
+    } catch (error) {
+      this.notices.error(error)
+      return byNumber
+    }
   }
 
   /** @returns {Promise<number | null>} */
   async #first() {
+    try {
+      const chosen = this.order.on ? await this.order.next(null) : null
+      if (chosen?.id) return chosen.id
+    } catch (error) {
+      this.notices.error(error)
+    }
     return (await getJSON(`/api/first?${this.queue.query()}`)).id
   }
 }

@@ -5,7 +5,7 @@ import { lasting } from '../common/browser_storage.js'
 import { fill, h } from '../common/dom.js'
 import { getJSON } from '../common/http.js'
 import { nameInQueue } from '../common/item_header.js'
-import { FilterChips } from './filter_chips.js'
+import { FilterChips, TRIALS } from './filter_chips.js'
 
 const FILTER = 'so-filter'
 const CHECK_EVERY = 10_000 // ms
@@ -45,6 +45,7 @@ export class Queue {
     this.place = null
     /** @type {QueueRow | null} the row of the item shown */
     this.shown = null
+    this.hint = ''
     /** @type {number | null} grows with every change on the server */
     this.stamp = null
     // Made once: a focused button keeps its focus while the list changes.
@@ -78,12 +79,18 @@ export class Queue {
     return this.filter.mine === 'true'
   }
 
-  /** The filter as a query string. */
+  /** The filter as a query string; the order of the items is no part of it. */
   query() {
     const query = new URLSearchParams()
     for (const [name, value] of Object.entries(this.filter))
-      if (value !== '' && value !== null) query.append(name, value)
+      if (value !== '' && value !== null && name !== 'order') query.append(name, value)
     return String(query)
+  }
+
+  /** What the chosen order means for the item shown. @param {string} hint */
+  setHint(hint) {
+    this.hint = hint
+    this.chips.show(this.filter, { order: hint })
   }
 
   async load() {
@@ -230,7 +237,7 @@ export class Queue {
   }
 
   #drawForm(facets) {
-    const choose = (name, label, values, labelOf = (v) => v) =>
+    const choose = (name, label, values, labelOf = (v) => v, all = 'all') =>
       h(
         'label',
         {},
@@ -238,7 +245,7 @@ export class Queue {
         h(
           'select',
           { name },
-          h('option', { value: '' }, 'all'),
+          h('option', { value: '' }, all),
           values.map((v) => h('option', { value: v, selected: v === this.filter[name] }, labelOf(v))),
         ),
       )
@@ -277,6 +284,9 @@ export class Queue {
         h('input', { name: 'disagreement', type: 'checkbox', checked: this.filter.disagreement === 'true' }),
         ' only disagreements',
       ),
+      facets.trial?.length > 0 && choose('trial', 'Trial of evidence', facets.trial, (outcome) => TRIALS[outcome]),
+      (facets.order?.length > 0 || this.filter.order) &&
+        choose('order', 'Next item', ['value'], () => 'by value of information', 'by number'),
       h(
         'button',
         {
@@ -337,7 +347,7 @@ export class Queue {
             : 'No item fits this filter. Press / to change it.',
         ),
     )
-    this.chips.show(this.filter)
+    this.chips.show(this.filter, { order: this.hint })
     this.setCurrent(this.current, this.place)
   }
 

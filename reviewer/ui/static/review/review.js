@@ -28,6 +28,7 @@ import { Queue } from './queue.js'
 import { Recovery } from './recovery.js'
 import { ReviewState } from './state.js'
 import { Statements } from './statements.js'
+import { ValueOrder } from './value_order.js'
 import { WorkTime } from './work_time.js'
 
 const NOTHING_LEFT =
@@ -107,6 +108,11 @@ function buildReview(root, me, keymap) {
     },
     onFilter: () => navigation.refilter().catch((error) => notices.error(error)),
   })
+  const order = new ValueOrder(
+    queue,
+    () => state.verdictFirst,
+    () => notices.toast('No item here can be chosen by value of information; the next ones come by number.'),
+  )
   const view = new ItemView({
     state,
     notices,
@@ -164,7 +170,7 @@ function buildReview(root, me, keymap) {
   })
   const workTime = new WorkTime(() => root.getClientRects().length > 0)
   const recovery = new Recovery({ state, notices, topBar, refresh })
-  const navigation = new Navigation({ state, items, queue, lease, editing, notices, draw, drawNothing })
+  const navigation = new Navigation({ state, items, queue, order, lease, editing, notices, draw, drawNothing })
   const decisions = new Decisions({
     state,
     lease,

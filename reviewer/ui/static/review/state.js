@@ -6,7 +6,7 @@ import { newKey } from '../common/http.js'
 /**
  * @typedef {LoadedItem & {
  *   hints: Record<string, Hint[] | undefined>,
- *   place: {next: number[], back: number[], before: number} | null,
+ *   place: Place | null,
  *   ahead: number[],
  * }} Current  `ahead`: the next items as far as known before the server has sent `place`
  */

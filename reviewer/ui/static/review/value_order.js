@@ -1,0 +1,102 @@
+// The order by value of information: the item that the server has chosen to come next, and the items opened so far.
+
+import { newKey, postRepeatable } from '../common/http.js'
+
+/** A choice that nobody opened for so long is made again: others may have decided the item meanwhile. */
+const CHOICE_LASTS = 10 * 60_000 // ms
+
+/** What the order means, for the tooltip of its chip. */
+const MEANING =
+  'The server chooses the item whose label is worth most for a certificate of the whole list. A share of the items ' +
+  '(20 % unless your coordinator sets another) is chosen at random, and the probability of every choice is recorded, ' +
+  'so rates and error bounds stay valid. Items without P(YES) are not in this order.'
+
+/**
+ * @typedef {Object} Chosen
+ * @property {number | null} id null: no item with P(YES) waits
+ * @property {'random' | 'value' | null} arm null: not shown, because the answer of the item is hidden
+ * @property {number | null} probability
+ */
+
+export class ValueOrder {
+  /** @type {{query: string, at: number, chosen: Promise<Chosen>} | null} the item that comes next */
+  #next = null
+  /** @type {Chosen | null} how the item shown was chosen */
+  #shown = null
+  /** @type {number[]} the items opened since the page was loaded */
+  #opened = []
+
+  /** @type {string | null} the filter for which the person knows that nothing can be chosen */
+  #nothing = null
+
+  /**
+   * @param {import('./queue.js').Queue} queue
+   * @param {() => boolean} verdictFirst
+   * @param {() => void} onNothing no item of the filter can be chosen, so they come by number
+   */
+  constructor(queue, verdictFirst, onNothing) {
+    this.queue = queue
+    this.verdictFirst = verdictFirst
+    this.onNothing = onNothing
+    queue.hint = MEANING
+  }
+
+  get on() {
+    return this.queue.filter.order === 'value'
+  }
+
+  /** An item is shown; the choice that it came from is used up. @param {number} id */
+  async opened(id) {
+    if (this.#opened.at(-2) === id) this.#opened.pop()
+    else if (this.#opened.at(-1) !== id) this.#opened.push(id)
+    if (!this.on) return
+    const chosen = await this.#next?.chosen.catch(() => null)
+    const used = chosen?.id === id
+    if (used) this.#next = null
+    if (used) this.#shown = chosen
+    else if (this.#shown?.id !== id) this.#shown = null
+    this.queue.setHint(sentence(this.#shown))
+  }
+
+  /**
+   * The item that comes after the one shown; it is chosen once, and kept until it is opened.
+   * @param {number | null} shown @returns {Promise<Chosen>}
+   */
+  async next(shown) {
+    const query = this.queue.query() + (this.verdictFirst() ? '&verdict_first=true' : '')
+    const now = Date.now()
+    const known = this.#next
+    if (known && known.query === query && now - known.at < CHOICE_LASTS) {
+      const chosen = await known.chosen
+      if (chosen.id !== null && chosen.id !== shown) return chosen
+    }
+    const chosen = postRepeatable(`/api/next?${query}`, { key: newKey(), shown })
+    const made = { query, at: now, chosen }
+    this.#next = made
+    chosen.catch(() => {
+      if (this.#next === made) this.#next = null
+    })
+    return chosen
+  }
+
+  /**
+   * The neighbours of an item: the chosen one, and the one opened before. Where none can be chosen, those by number.
+   * @param {number} id @param {Promise<Place>} byNumber
+   * @returns {Promise<Place>}
+   */
+  async place(id, byNumber) {
+    const [{ id: next }, place] = await Promise.all([this.next(id), byNumber])
+    const query = this.queue.query()
+    if (next === null && this.#nothing !== query) this.onNothing()
+    this.#nothing = next === null ? query : null
+    const before = this.#opened.at(-2)
+    return { ...place, next: next === null ? place.next : [next], back: before ? [before] : place.back }
+  }
+}
+
+/** @param {Chosen | null} shown */
+function sentence(shown) {
+  if (!shown?.probability) return MEANING
+  const how = shown.arm === 'random' ? 'at random' : 'by its value'
+  return `${MEANING} This item was chosen ${how}; its probability was ${shown.probability.toPrecision(2)}.`
+}
