@@ -172,35 +172,46 @@ def _finite_median(values: list[float]) -> float | None:
 
 
 def markdown(results: dict[str, dict]) -> str:
-    """Return the table of docs/trust-measurements.md: delta 0.05, one row per task, side and limit."""
+    """Return the table of docs/trust-measurements.md for the first delta.
+
+    A limit is left out where all splits are certified at a lower one.
+    """
     lines = [
-        "| task | side | limit | objects (YES) | certified | within on the other half | compatible | holds over all | "
-        "error rate, other half | labels missing if refused |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| task | objects | YES | side | limit | certified | within | compatible | holds | errors on the other half | "
+        "labels missing |",
+        "|---|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for task, result in results.items():
-        for one in result["shares"]:
-            if one["delta"] != DELTAS[0]:
-                continue
-            tested = one["certified"] - one["uncalled"]
-            rate = f"{100 * one['errors'] / one['calls']:.1f} %" if one["calls"] else "–"
-            certified = f"{one['certified']} of {one['splits']}"
-            missing = "–" if one["missing"] is None else f"{one['missing']:g}"
-            shares = [_share(one["within"], tested), _share(one["compatible"], tested)]
-            cells = [
-                task,
-                one["side"],
-                f"{100 * one['limit']:g} %",
-                f"{result['objects']} ({result['yes']})",
-                certified,
-            ]
-            cells += [*shares, _share(one["holds"], one["certified"]), rate, missing]
-            lines.append(f"| {' | '.join(cells)} |")
+        for side in ("YES", "NO"):
+            for one in result["shares"]:
+                if one["delta"] != DELTAS[0] or one["side"] != side:
+                    continue
+                lines.append(_row(task, result, one))
+                if one["certified"] == one["splits"]:
+                    break
     return "\n".join(lines)
 
 
+def _row(task: str, result: dict, one: dict) -> str:
+    tested = one["certified"] - one["uncalled"]
+    cells = [
+        task,
+        result["objects"],
+        result["yes"],
+        one["side"],
+        f"{100 * one['limit']:g} %",
+        one["certified"],
+        _share(one["within"], tested),
+        _share(one["compatible"], tested),
+        _share(one["holds"], one["certified"]),
+        f"{100 * one['errors'] / one['calls']:.1f} %" if one["calls"] else "–",
+        "–" if one["missing"] is None else f"{one['missing']:g}",
+    ]
+    return f"| {' | '.join(map(str, cells))} |"
+
+
 def _share(k: int, n: int) -> str:
-    return f"{100 * k / n:.1f} %" if n else "–"
+    return f"{100 * k / n:.0f} %" if n else "–"
 
 
 def main() -> None:
