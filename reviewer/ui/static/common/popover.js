@@ -9,7 +9,7 @@ import { fill, h } from './dom.js'
  * @param {() => import('./dom.js').Child[]} content
  */
 export function sheetOf(button, selector, label, content) {
-  const sheet = h(selector, { popover: 'auto', role: 'dialog', 'aria-label': label })
+  const sheet = h(selector, { popover: 'auto', role: 'dialog', 'aria-label': label, tabIndex: -1 })
   sheet.classList.add('so-popover')
   button.popoverTargetElement = sheet
   button.setAttribute('aria-haspopup', 'dialog')

@@ -178,7 +178,11 @@ function pictures(outcome, step, state, onPicture) {
     return h('figure', {}, frame, h('figcaption', {}, caption))
   }
   const place = h('div.pair')
-  const onClick = () => fill(place, figure(original, 'Original window'), figure(edited, 'Edited window'))
+  const onClick = () => {
+    fill(place, figure(original, 'Original window'), figure(edited, 'Edited window'))
+    // The button with the focus is gone, and Escape is for the sheet.
+    place.closest('.trial-sheet')?.focus()
+  }
   fill(place, h('button.show', { type: 'button', onClick }, 'Show the edited window'))
   return place
 }
