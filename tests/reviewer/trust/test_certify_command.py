@@ -1,0 +1,130 @@
+"""``spec-o3 certify``: printed text, JSON, exit status, stored scores and the certificate file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import app
+from agent.trust.certificate import read
+from agent.trust.suspension import Suspension, suspend, suspension
+from reviewer.store import Draft, Store
+from tests.support.drawn_traces import a_store
+from tests.support.trust_campaign import POLICY, fill, probability, spectrum, trace
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with a_store(tmp_path / "annotations.db") as store:
+        yield store
+
+
+def certify(capsys, store: Store, *arguments: object) -> tuple[int, str]:
+    given = ["certify", "--db", str(store.path), "--processes", "1", *map(str, arguments)]
+    status = app.main(given)
+    captured = capsys.readouterr()
+    return status, captured.out or captured.err
+
+
+def test_a_certificate_is_written_with_its_promise_and_the_scores_are_stored(capsys, store: Store) -> None:
+    planted = fill(store, labelled=300, waiting=50)
+    path = store.path.parent / "cv.json"
+    status, out = certify(capsys, store, "--task", "cv", "--score", "raw", "--out", path)
+    assert status == 0
+    assert "350 spectra, 300 with a label (300 known)" in out
+    assert "promised: With a confidence of 95 %" in out
+    assert "assumed: 300 of 300 labelled spectra have no logged showing" in out
+    assert f"certificate: {path}" in out
+    made = read(path)
+    assert (made.policy.name, made.labels.n, made.sampling, made.wanted.method) == (
+        POLICY,
+        300,
+        "assumed random",
+        "fixed",
+    )
+    scores = {case.item: case.p_yes for case in store.trust.cases("cv")}
+    assert scores == {one.item: pytest.approx(probability(one.log_odds), abs=1e-5) for one in planted}
+
+
+def test_too_few_labels_are_refused_with_the_number_that_is_missing(capsys, store: Store) -> None:
+    fill(store, labelled=20, waiting=0)
+    path = store.path.parent / "cv.json"
+    status, out = certify(capsys, store, "--task", "cv", "--policy", POLICY, "--out", path)
+    assert status == 1
+    assert "refused: no certificate was written" in out
+    assert not path.exists()
+    status, out = certify(capsys, store, "--task", "cv", "--json")
+    found = json.loads(out)
+    assert (status, found["certificate"], found["promise"]) == (1, None, "")
+    for side in found["sides"]:
+        assert side["n"] + side["missing"] >= 59
+        assert f"Label {side['missing']} more" in side["refusal"]
+
+
+def test_a_fit_without_enough_labels_of_each_class_is_refused(capsys, store: Store) -> None:
+    fill(store, labelled=12, waiting=0)
+    status, out = certify(capsys, store, "--task", "cv", "--score", "fitted")
+    assert status == 1
+    assert "expected at least 10 of each" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--task", "xx"), "--task: found 'xx', expected one of"),
+        ((), "--task: found None"),
+        (("--task", "cv", "--policy", "gpt"), "found no items of 'gpt'"),
+        (("--task", "cv", "--labels", "labels.csv"), "found no results file"),
+        (("results.jsonl", "--task", "cv"), "found a results file and --db or --policy"),
+        (("--task", "cv", "--check", "none.json"), "none.json"),
+    ],
+)
+def test_what_cannot_run_says_why(capsys, store: Store, arguments: tuple, message: str) -> None:
+    fill(store, labelled=2, waiting=0)
+    status, out = certify(capsys, store, *arguments)
+    assert status == 2
+    assert message in out
+
+
+def test_a_check_counts_labels_given_since_and_suspends_after_many_errors(capsys, store: Store) -> None:
+    fill(store, labelled=300, waiting=0)
+    path = store.path.parent / "cv.json"
+    assert certify(capsys, store, "--task", "cv", "--score", "raw", "--out", path)[0] == 0
+    status, out = certify(capsys, store, "--check", path)
+    assert status == 0
+    assert "in force. No spectrum that it covers was decided at random" in out
+    # Sure answers YES that three people call NO.
+    drafts = []
+    for number in range(60):
+        of = spectrum(500_000 + number)
+        drafts.append(Draft(trace(of, 6.0 + number / 100), of))
+    added = store.items.add_all(drafts)
+    for one in added:
+        version = store.items.get(one.item_id).version
+        for person in ("AA", "BB", "CC"):
+            store.marks.commit_verdict(person=person, item_id=one.item_id, version_id=version.id, verdict="NO")
+    # Votes on known spectra show that these people are right.
+    known = [case.item for case in store.trust.cases("cv") if case.label is not None][:60]
+    for item in known:
+        found = store.items.get(item)
+        for person in ("AA", "BB", "CC"):
+            store.marks.commit_verdict(
+                person=person, item_id=item, version_id=found.version.id, verdict=found.version.trajectory.label
+            )
+    status, out = certify(capsys, store, "--check", path)
+    assert status == 1, out
+    assert "suspended since" in out
+    assert suspension(path) is not None
+
+
+def test_a_suspended_certificate_stays_suspended(capsys, store: Store) -> None:
+    fill(store, labelled=300, waiting=0)
+    path = store.path.parent / "cv.json"
+    certify(capsys, store, "--task", "cv", "--score", "raw", "--out", path)
+    suspend(path, Suspension(read(path).sha256, "new case 7", "scores", "Scores changed.", "2026-11-24"))
+    status, out = certify(capsys, store, "--check", path, "--json")
+    assert status == 1
+    assert json.loads(out)["suspended"]["since"] == "new case 7"
