@@ -126,7 +126,7 @@ SECTIONS = (
         "trust-campaigns",
         "Certified verdicts: simulated campaigns",
         "Wrong certificates and labels needed in 24 campaigns of 2,000 repeats, counted after each label; see "
-        "docs/trust-measurements.md.",
+        "docs/trust/measurements.md.",
         ("-m", "tests.benchmarks.trust.campaigns"),
     ),
     Section(

@@ -172,7 +172,7 @@ def _finite_median(values: list[float]) -> float | None:
 
 
 def markdown(results: dict[str, dict]) -> str:
-    """Return the table of docs/trust-measurements.md for the first delta.
+    """Return the table of docs/trust/measurements.md for the first delta.
 
     A limit is left out where all splits are certified at a lower one.
     """
