@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,7 @@ from numpy.typing import NDArray
 from agent.statistics import FloatArray
 from agent.trajectory.steps import Verdict
 from agent.trust.bounds import ALTERNATIVES, log_factors, mixed
-
-if TYPE_CHECKING:
-    from agent.trust.triage import Plan
+from agent.trust.plans import Plan, weights
 
 BoolArray = NDArray[np.bool_]
 
@@ -59,8 +57,6 @@ def weighted(
 
     :param p: P(YES) of the cases in the order of their labels, (n,)
     """
-    from agent.trust.triage import weights
-
     inside = p[:, None] >= thresholds if verdict == "YES" else p[:, None] <= thresholds
     error = np.broadcast_to((yes if verdict == "NO" else ~yes)[:, None], inside.shape)
     region = weights(shown, verdict, thresholds, p)
@@ -133,8 +129,6 @@ def missed_logarithms(
     Only YES labels change a process. With a plan the weight of a case is that within the whole list; the labels so far
     count against the process where their share is above the limit, because they left the list.
     """
-    from agent.trust.triage import weights
-
     inside = p[:, None] <= thresholds
     whole = weights(shown, "YES", [0.0], p)
     balance = np.cumsum(np.where(yes[:, None], limit - inside, 0.0), axis=0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,7 @@ from agent.statistics import FloatArray
 from agent.trajectory.steps import Verdict
 from agent.trust.anytime import labels_to_go, logarithms, missed_logarithms, upper_limit, weighted
 from agent.trust.bounds import binomial_p_value, labels_needed, mixed, upper_bound
-
-if TYPE_CHECKING:
-    from agent.trust.triage import Plan
+from agent.trust.plans import Plan
 
 BoolArray = NDArray[np.bool_]
 

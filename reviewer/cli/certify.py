@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
-from agent.processes import cores
-from reviewer.cli.common import DATABASE, add_json, opened
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, at_least_one, print_result
+from reviewer.cli.certify_sources import cases_from, sources
+from reviewer.cli.common import add_json
 
 SHOWN = 5
 """Names of spectra that are printed for each reason; --json has them all."""
@@ -175,92 +174,6 @@ def _text(result: dict[str, Any], is_certified: bool) -> str:
 def _names(names: Sequence[str]) -> str:
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more
-
-
-@contextmanager
-def sources(arguments: Namespace) -> Iterator[tuple[Task, Store | None]]:
-    """Open what the arguments name; yield the task, and the database unless a results file is named.
-
-    :raises CannotRun: they name neither or both, or no known task
-    """
-    if arguments.results is not None and (arguments.db is not None or arguments.policy is not None):
-        raise CannotRun("found a results file and --db or --policy, expected one or the other")
-    if arguments.results is not None and arguments.labels is None:
-        raise CannotRun("found a results file without labels; name them with --labels")
-    if arguments.results is None and arguments.labels is not None:
-        raise CannotRun("--labels: found no results file to which they belong; the labels of a database are its own")
-    if arguments.results is not None:
-        yield task_from(arguments), None
-        return
-    with opened(arguments.db, must_exist=True) as store:
-        yield task_from(arguments), store
-
-
-def task_from(arguments: Namespace) -> Task:
-    """Return the task. :raises CannotRun: none is named, or it is not known"""
-    from agent import tasks
-    from reviewer.rules.campaign import known_tasks
-
-    known, _ = known_tasks(arguments.db or DATABASE)
-    if arguments.tasks is not None:
-        known = tasks.load_all([arguments.tasks])[0]
-    found = None if arguments.task is None else tasks.find(known, arguments.task)
-    if found is None:
-        raise CannotRun(f"--task: found {arguments.task!r}, expected one of {', '.join(known)}")
-    return found
-
-
-def cases_from(arguments: Namespace, task: Task, store: Store | None) -> CaseList:
-    """Return the measured cases that the arguments name.
-
-    :raises CasesError: there are none
-    :raises JournalError: the results cannot be read
-    """
-    from reviewer.trust.cases import (
-        CasesError,
-        file_reader,
-        measured,
-        policies_of,
-        reader_of,
-        results_cases,
-        stored_cases,
-    )
-
-    if store is None:
-        found = results_cases(arguments.results, labels_from(arguments, task), task, arguments.simulated)
-        read = file_reader(arguments.results.parent, found.policy.medium)
-    else:
-        policy = arguments.policy
-        if policy is None:
-            known = policies_of(store.trust.cases(task.key))
-            if len(known) != 1:
-                listed = ", ".join(f"{name!r}" for name in known) or "none"
-                raise CasesError(f"--policy: found several policies or none with items for {task.key}: {listed}")
-            (policy,) = known
-        found = stored_cases(store, task, policy, arguments.batch, arguments.simulated)
-        read = reader_of(store)
-    # A process takes a second or two to start; a few cases are measured sooner without.
-    processes = arguments.processes or min(cores(), 1 + len(found.cases) // 50)
-    with ProgressBar(len(found.cases), "measuring") as bar:
-        return measured(found, task, read, processes, bar.at)
-
-
-def labels_from(arguments: Namespace, task: Task) -> Any:
-    """Return the labels of a results file. :raises CannotRun: they cannot be used"""
-    from agent import tasks
-    from agent.batch.labels import Labels, LabelsError
-    from reviewer.rules.campaign import known_tasks
-
-    known, _ = known_tasks(DATABASE)
-
-    def is_this_task(name: str) -> bool | None:
-        found = tasks.find({**known, task.key: task}, name)
-        return None if found is None else found.key == task.key
-
-    try:
-        return Labels.read(arguments.labels, is_this_task)
-    except LabelsError as error:
-        raise CannotRun(str(error)) from error
 
 
 def record(store: Store, by: str | None, task: Task, chosen: Scoring, found: CaseList) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result
-from reviewer.cli.certify import cases_from, sources
+from reviewer.cli.certify_sources import cases_from, sources
 
 if TYPE_CHECKING:
     from agent.trust.certificate import Certificate

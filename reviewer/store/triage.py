@@ -25,7 +25,7 @@ from reviewer.store.waiting import WaitingLists
 
 if TYPE_CHECKING:
     from agent.trust.certify import Labelled, Wanted
-    from agent.trust.triage import Plan
+    from agent.trust.plans import Plan
 
 SETTING = "triage"
 """Setting ``{"random_share": 0.2, "limits": {"yes": 0.05, "no": 0.05, "delta": 0.05}}``; each part may be missing."""
@@ -128,7 +128,7 @@ class Triage:
 
     def _labelled(self, db: Transaction, task: str) -> Labelled:
         from agent.trust.certify import Labelled
-        from agent.trust.triage import Plan
+        from agent.trust.plans import Plan
 
         now = self._database.steady()
         with self._lock:
@@ -152,7 +152,7 @@ class Triage:
 def _choose(
     plan: Plan, waiting_p: FloatArray, rng: np.random.Generator, lock: threading.Lock
 ) -> tuple[int, str, float]:
-    from agent.trust.triage import choose
+    from agent.trust.plans import choose
 
     with lock:  # a generator is not safe to use from several threads
         return choose(plan, waiting_p, rng)
@@ -171,7 +171,7 @@ def _counted(plan: Plan, waiting_p: FloatArray) -> Plan:
 
 def _last_plan(db: Transaction, task: str) -> Plan | None:
     """Return the plan of the latest showing of a task."""
-    from agent.trust.triage import Plan
+    from agent.trust.plans import Plan
 
     row = db.execute(
         "SELECT w.plan FROM showings w JOIN items i ON i.id = w.item WHERE i.task = ? ORDER BY w.id DESC LIMIT 1",

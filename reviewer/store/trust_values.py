@@ -89,7 +89,7 @@ class Showing:
 
     :param arm: chosen at random from the whole list, or by value of information
     :param probability: with which this item was chosen from the list, by either arm
-    :param plan: JSON form of ``agent.trust.triage.Plan``
+    :param plan: JSON form of ``agent.trust.plans.Plan``
     """
 
     id: int

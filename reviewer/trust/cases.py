@@ -27,7 +27,7 @@ from reviewer.trust.labels import SURE, Label, annotators_of, posteriors_of, sto
 
 if TYPE_CHECKING:
     from agent.trust.features import Features
-    from agent.trust.triage import Plan
+    from agent.trust.plans import Plan
     from reviewer.store import Store
     from reviewer.store.trust_values import StoredCase
 
@@ -116,7 +116,7 @@ def stored_cases(
 
     :raises CasesError: it has no case
     """
-    from agent.trust.triage import Plan
+    from agent.trust.plans import Plan
 
     stored = store.trust.cases(task.key)
     votes = posteriors_of(annotators_of(store, task.key, stored), vote_times(store, task.key))

@@ -13,9 +13,9 @@ import numpy as np
 
 from agent.trust.certify import Side, Wanted, certify
 from agent.trust.features import Features
+from agent.trust.plans import Plan
 from agent.trust.reliability import Reliability, reliability
 from agent.trust.score import RAW, ScoreModel, fit
-from agent.trust.triage import Plan
 from reviewer.store import Store
 from reviewer.store.trust_values import StoredCase
 from reviewer.trust.annotators import Annotators, Suspect, suspects

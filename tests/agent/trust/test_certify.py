@@ -12,7 +12,8 @@ import pytest
 from agent.statistics import FloatArray
 from agent.trust.bounds import labels_needed, upper_bound
 from agent.trust.certify import FEWEST, Labelled, Side, Wanted, called, candidates, certify, first_anytime
-from agent.trust.triage import Plan, Stratum, choose, plan
+from agent.trust.plans import Plan, Stratum, choose
+from agent.trust.triage import plan
 
 
 def spectra(

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from agent.trust.certify import Labelled, Wanted, called, candidates, certify
-from agent.trust.triage import VERDICTS, Plan, Stratum, choose, plan, weights
+from agent.trust.plans import Plan, Stratum, choose, weights
+from agent.trust.triage import VERDICTS, plan
 from tests.benchmarks.trust import campaigns
 
 WANTED = Wanted(method="anytime")

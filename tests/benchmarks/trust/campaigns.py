@@ -30,7 +30,8 @@ from agent.statistics import FloatArray
 from agent.trust.anytime import remaining_limit
 from agent.trust.bounds import ALTERNATIVES, log_factors, mixed, upper_bound
 from agent.trust.certify import Labelled, Wanted, candidates
-from agent.trust.triage import VERDICTS, Progress, probabilities, progress, regions
+from agent.trust.plans import regions
+from agent.trust.triage import VERDICTS, Progress, probabilities, progress
 from tests.benchmarks.results import Results
 
 WANTED = Wanted(yes=0.05, no=0.05, delta=0.05, joint=True, method="anytime")

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from agent.trust.triage import Plan
+from agent.trust.plans import Plan
 from reviewer.store import Draft, KeyReused, NotAllowed, QueueFilter, ScoreRow, Selection, Store, StoreError
 from tests.support.campaign import TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, people
 
