@@ -44,7 +44,7 @@ RAISED = 3.0
 """For the degrees of freedom the mean square of scorers counts this many times. With the few degrees of freedom of
 three scorers it is too small as often as too large, and where it is too small the plain formula takes the other terms
 for the larger ones and gives too many degrees of freedom: coverage is then 92 instead of 95 % (simulation:
-docs/blind-statistics.md).
+docs/blind/statistics.md).
 """
 OF_SCORERS = ("scorer", "scorer by source")
 _ITERATIONS = 60

@@ -244,7 +244,7 @@ def jackknife(
     """Return a value with its jackknife interval over clusters: a spectrum's traces stay together.
 
     Student's t, for statistics of -1 to 1 on Fisher's z scale: their percentile intervals cover 83 to 92 % where they
-    state 95 (docs/blind-statistics.md). Efron & Tibshirani 1993, An Introduction to the Bootstrap, chapter 11; Fisher
+    state 95 (docs/blind/statistics.md). Efron & Tibshirani 1993, An Introduction to the Bootstrap, chapter 11; Fisher
     1921, Metron 1, 3. It holds for spectra like these and for the scorers of the session.
 
     :param statistic: of ``Picks``, the items that are kept

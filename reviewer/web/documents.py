@@ -30,9 +30,17 @@ _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Reviewing": ("reviewing.md", "hints.md", "review-aids.md", "inspecting.md", "tasks.md"),
-    "Live and blind": (*("live.md", "blind.md", "blind-report.md", "judges.md", "making-a-benchmark.md", "bench.md"),),
+    "Trust": ("trust.md", "trust/trial.md", "trust/measurements.md"),
+    "Live and blind": ("live.md", "blind.md", "blind/report.md", "blind/statistics.md", "judges.md", "bench.md"),
     "Coordinating": ("drafting.md", "formats.md", "access.md", "backups.md", "SECURITY.md"),
-    "Agent and training": ("baseline.md", "simulator.md", "training.md", "miniature.md", "measurements.md"),
+    "Agent and training": (
+        "baseline.md",
+        "simulator.md",
+        "training.md",
+        "miniature.md",
+        "making-a-benchmark.md",
+        "measurements.md",
+    ),
 }
 """The order of the list of documents; those that are not named here come last."""
 _OTHERS = "Program"

@@ -100,7 +100,7 @@ SECTIONS = (
         "blind-coverage",
         "Blind scoring: coverage, false claims and power",
         "Simulated sessions with known true values: how often a 95 % interval holds the true value, how often a "
-        "difference is claimed that is not there, and how often a true one is shown; see docs/blind-statistics.md.",
+        "difference is claimed that is not there, and how often a true one is shown; see docs/blind/statistics.md.",
         ("-m", "tests.benchmarks.blind.coverage"),
     ),
     Section(
@@ -128,6 +128,20 @@ SECTIONS = (
         "Wrong certificates and labels needed in 24 campaigns of 2,000 repeats, counted after each label; see "
         "docs/trust/measurements.md.",
         ("-m", "tests.benchmarks.trust.campaigns"),
+    ),
+    Section(
+        "trust-shift",
+        "Certified verdicts: shift",
+        "False alarms of the tests that suspend a certificate, and cases until a shift is found; see "
+        "docs/trust/measurements.md.",
+        ("-m", "tests.benchmarks.trust.shift"),
+    ),
+    Section(
+        "trust-annotators",
+        "Certified verdicts: annotators",
+        "Coverage of the skills of annotators and of the bound of the label noise, and label errors found; see "
+        "docs/trust/measurements.md.",
+        ("-m", "tests.benchmarks.trust.annotators"),
     ),
     Section(
         "start",

@@ -30,7 +30,7 @@ _PAIR = (
 )
 _TIMES = ("at", "first_at", "seconds", "changes")
 COLUMNS = (*_ABOUT, *_SPECTRUM, *_TRACE, *_SCORES, *_PAIR, *_TIMES, "comment")
-"""The columns of ``answers.csv``; docs/blind-report.md describes them."""
+"""The columns of ``answers.csv``; docs/blind/report.md describes them."""
 
 
 def answers_csv(results: Results, names: Names) -> str:
