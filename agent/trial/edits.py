@@ -85,7 +85,8 @@ def shift(spectrum: Spectrum, at_rest: Spectrum, subject: Subject, rng: np.rando
     """Move a line along the spectrum to where it is another line, and leave the continuum in its place.
 
     The distance is 3σ of the line's Gaussian, at least ``ELSEWHERE``, beyond the edge of the stretch in which the line
-    is identified (``Subject.span``). The side with more data and fewer of the subject's side bands is chosen.
+    is identified (``Subject.span``): towards longer wavelengths, or shorter ones if there is no data. The noise of the
+    line moves with it, so the scatter where it lands is up to √2 times that of ivar.
     """
     if subject.line is None:
         return NotEdited("only lines are shifted")
@@ -180,7 +181,7 @@ def placebo(
             if norm <= 0:
                 continue
             change = bell * np.sqrt(real.energy / norm)
-            # Absorption where the flux allows it: it looks the least like a line that somebody would name.
+            # Half of them in absorption, where the flux allows it.
             room = (at_rest.flux - change)[bell > 0].min() > 0
             sign = -1.0 if room and rng.random() < 0.5 else 1.0
             return _edited(spectrum, at_rest, at_rest.flux + sign * change, "placebo", "")

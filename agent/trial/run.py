@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from agent.conversation import Policy, PolicyError, Stop
 from agent.loop import MAX_TURNS, Answered, Ended, Text, Thought, inspect
+from agent.measure import rest
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.tool import frame_of
@@ -63,7 +64,8 @@ def trial(
     Each tool call that names a line or band is tested. Which edits are made depends on what the policy writes without
     an edit: a subject that the text claims is removed, and flipped and shifted if it is a line that the spectrum shows;
     one that the text denies, or that neither the text nor the spectrum shows, is injected. Each call gets placebos.
-    A call is skipped where the noise hides whether the subject is there (``agent.trial.subjects.undecidable``).
+    A call is skipped where the noise hides whether the subject is there (``agent.trial.subjects.undecidable``), and an
+    edit where the spectrum after it still shows a removed subject, or does not show an injected one.
 
     An edit was followed if
 
@@ -157,7 +159,11 @@ class _Case:
             self._outcome(zoom, subject, "placebo", edited, before, self._continued(edited.spectrum, begin), 0.0)
             for edited in self._placebos(zoom, subject, next(iter(made.values())))
         ]
-        moved = [abs(o.score_after - o.score_before) for o in outcomes if o.score_after and o.score_before]
+        moved = [
+            abs(o.score_after - o.score_before)
+            for o in outcomes
+            if o.score_after is not None and o.score_before is not None
+        ]
         for edit, edited in made.items():
             after = self._continued(edited.spectrum, begin)
             outcomes.append(self._outcome(zoom, subject, edit, edited, before, after, max(moved, default=0.0)))
@@ -182,6 +188,8 @@ class _Case:
             if edit not in self.edits:
                 continue
             edited = self.maker.edit(edit, zoom, subject)
+            if isinstance(edited, Edited):
+                edited = _succeeded(edit, edited, subject)
             if isinstance(edited, NotEdited):
                 self.skip(zoom, edit, f"{subject.name}: {edited.reason}")
             else:
@@ -261,6 +269,17 @@ class _Case:
                     raise PolicyError(event.detail)
         first = thoughts.pop(len(begin) + 1, "")
         return Continuation(first, "\n".join([*thoughts.values(), explanation]), text, verdict, score)
+
+
+def _succeeded(edit: Edit, edited: Edited, subject: Subject) -> Edited | NotEdited:
+    """Return the edit if the spectrum after it shows what it should; otherwise nothing can be concluded from it."""
+    there = is_there(subject, rest(edited.spectrum))
+    if edit == "inject":
+        return NotEdited("the spectrum does not show it after the injection") if there is False else edited
+    return NotEdited(f"the spectrum still shows it after the {_NOUN[edit]}") if there else edited
+
+
+_NOUN: dict[Edit, str] = {"remove": "removal", "flip": "flip", "shift": "shift"}
 
 
 def _max_turns(trajectory: Trajectory) -> int:

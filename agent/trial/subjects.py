@@ -79,7 +79,7 @@ def subject_of(zoom: Zoom, thought: str, at_rest: Spectrum, task: Task) -> Subje
     if not entries:
         entries = [e for claim in claims for e in _entries_of(claim)]
     within = [e for e in entries if _inside(zoom, e, medium)] or list(entries)
-    return _of_entry(within[0], claims, at_rest, editable) if within else None
+    return _of_entry(within[0], zoom.label, claims, at_rest, editable) if within else None
 
 
 def subjects_of_task(task: Task, medium: Medium) -> list[Subject]:
@@ -222,7 +222,7 @@ def _of_feature(feature: Feature) -> Subject:
 
 
 def _of_entry(
-    entry: Line | Band, claims: Sequence[Claim], at_rest: Spectrum, editable: Sequence[Feature]
+    entry: Line | Band, label: str, claims: Sequence[Claim], at_rest: Spectrum, editable: Sequence[Feature]
 ) -> Subject | None:
     medium = at_rest.medium
     if isinstance(entry, Band):
@@ -231,7 +231,7 @@ def _of_entry(
         before = (head - SIDE, head - 3.0) if entry.shading == "red" else (head + 3.0, head + SIDE)
         after = (hi, hi + SIDE) if entry.shading == "red" else (lo - SIDE, lo)
         return Subject(entry.name, "band", (lo, hi), (before, after), None, entry.species)
-    sense = _sense_of(entry, claims, at_rest)
+    sense = _sense_of(entry, label, claims, at_rest)
     for feature in editable:
         subject = _of_feature(feature)
         if subject.line == entry and subject.sense == sense:
@@ -244,14 +244,22 @@ def _of_entry(
     return Subject(entry.name, sense, (centre - half, centre + half), sides, entry, entry.species)
 
 
-def _sense_of(line: Line, claims: Sequence[Claim], at_rest: Spectrum) -> Sense:
-    """Return the sense in which a text speaks of a line; without a claim the one that is measured, or is usual."""
+def _sense_of(line: Line, label: str, claims: Sequence[Claim], at_rest: Spectrum) -> Sense:
+    """Return the sense in which a text speaks of a line: what it claims, else what the label of the call names, else
+    what it denies; without any of these the sense that is measured, or is usual.
+    """
     for claim in claims:
         if claim.subject == line.name and claim.positive:
             if claim.property in ("emission", "absorption"):
                 return "emission" if claim.property == "emission" else "absorption"
             if claim.property == "two maxima":
                 return "emission"
+    named_senses: list[Sense] = [sense for sense in ("emission", "absorption") if sense in label.lower()]
+    if len(named_senses) == 1:
+        return named_senses[0]
+    for claim in claims:
+        if claim.subject == line.name and claim.property in ("emission", "absorption"):
+            return "emission" if claim.property == "emission" else "absorption"
     measured = evidence(at_rest).line(line).measurement
     if isinstance(measured, LineMeasurement) and measured.stands_out:
         return "emission" if measured.emission else "absorption"

@@ -12,6 +12,8 @@ from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from agent.tasks import load
 from agent.trajectory import Zoom
+from agent.trial.edits import Edited
+from agent.trial.making import Maker
 from agent.trial.report import PASSES, EditOutcome, Share, Trial, TrialError, summarise
 from agent.trial.run import TrialStopped, trial
 from agent.trial.subjects import states, subject_of, subjects_of_task
@@ -135,11 +137,36 @@ def test_what_a_text_states(text: str, stated: bool | None, cv: Spectrum) -> Non
 
 
 def test_what_noise_hides_is_not_tested(cv: Spectrum) -> None:
-    noisy = replace(cv, ivar=cv.ivar / 1e4)
+    noisy = replace(cv, ivar=cv.ivar / 150)
     policy = Planted("label")
     found = trial(run(noisy, CV, policy), None, noisy, CV, policy)
     assert found.passed is None
     assert any("hides whether it passes the bound" in one.reason for one in found.skipped)
+
+
+def test_an_edit_that_leaves_the_line_is_not_tested(cv: Spectrum, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broad nova line reaches beyond the stretch that is edited; the claim may then stay."""
+    monkeypatch.setattr(Maker, "edit", lambda self, edit, zoom, subject: Edited(cv, (6500.0, 6600.0), 1.0))
+    found = trial(run(cv, CV, Baseline()), None, cv, CV, Baseline(), edits=("remove",))
+    assert found.outcomes == ()
+    assert {one.edit for one in found.skipped} == {"remove"}
+    assert all("still shows it after the removal" in one.reason for one in found.skipped)
+
+
+@pytest.mark.parametrize(
+    ("label", "thought", "sense"),
+    [
+        ("Hε absorption", "There is no Hε absorption.", "absorption"),
+        ("Hε emission", "There is no Hε emission.", "emission"),
+        ("Hε absorption", "Hε is in emission.", "emission"),
+        ("Hε", "There is no Hε absorption.", "absorption"),
+        ("Hε", "There is no Hε emission.", "emission"),
+    ],
+)
+def test_the_sense_of_a_line_is_that_of_the_text(label: str, thought: str, sense: str, cv: Spectrum) -> None:
+    found = subject_of(_zoom(label, 3900, 4050), thought, rest(cv), CV)
+    assert found is not None
+    assert (found.name, found.sense) == ("Hε", sense)
 
 
 def test_the_json_form_gives_back_the_trial(of_baseline: Trial) -> None:
