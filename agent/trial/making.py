@@ -72,7 +72,8 @@ def avoided(at_rest: Spectrum, task: Task) -> list[Window]:
     found: list[Window] = []
     for feature in (f.in_medium(medium) for f in task.features):
         found += feature.side_bands
-        if feature.kind != "slope":
+        # A slope is measured over too wide a stretch to be avoided, and one line hardly changes it.
+        if feature.kind != "slope" or feature.quantity == "roughness":
             found.append(feature.span)
     major = [line.at(medium) for line in lines() if line.major]
     return [*found, *((w * (1 - NEAR_A_LINE), w * (1 + NEAR_A_LINE)) for w in major)]

@@ -79,7 +79,11 @@ def subject_of(zoom: Zoom, thought: str, at_rest: Spectrum, task: Task) -> Subje
     if not entries:
         entries = [e for claim in claims for e in _entries_of(claim)]
     within = [e for e in entries if _inside(zoom, e, medium)] or list(entries)
-    return _of_entry(within[0], zoom.label, claims, at_rest, editable) if within else None
+    if not within:
+        return None
+    if isinstance(within[0], Band):
+        return _of_band(within[0], medium)
+    return _of_line(within[0], _sense_of(within[0], zoom.label, claims, at_rest), at_rest, task)
 
 
 def subjects_of_task(task: Task, medium: Medium) -> list[Subject]:
@@ -124,7 +128,8 @@ def undecidable(subject: Subject, at_rest: Spectrum, strength: float | None = No
 
     The bound from which the task calls a feature present must be farther than 2σ from what is measured without it.
 
-    :param strength: of an injection: then the bound must be farther than 2σ from this instead
+    :param strength: of an injection (``agent.trial.typical.Typical``): then the bound must be farther than 2σ from this
+        instead
     """
     feature = subject.feature
     if feature is None:
@@ -135,11 +140,18 @@ def undecidable(subject: Subject, at_rest: Spectrum, strength: float | None = No
     bound = feature.below if feature.above is None else feature.above
     if feature.above is not None and feature.below is not None:
         bound = min(feature.above, feature.below, key=abs)
-    nothing = _NOTHING[feature.quantity]
-    room = abs((nothing if strength is None else strength) - (bound or 0.0))
+    value = _NOTHING[feature.quantity] if strength is None else _as_measured(strength, subject, feature)
+    room = abs(value - (bound or 0.0))
     if room > 2 * measured.error:
         return ""
     return f"its error of {measured.error:.2g} hides whether it passes the bound {bound:g}"
+
+
+def _as_measured(strength: float, subject: Subject, feature: Feature) -> float:
+    """Return the strength of an injection in the quantity of the feature: a mean depth is a share of the continuum."""
+    if feature.quantity != "depth":
+        return strength
+    return 1.0 - strength if subject.sense == "band" else strength / (feature.span[1] - feature.span[0])
 
 
 _QUANTITY = "equivalent width|FWHM|mean depth|flux ratio"
@@ -221,27 +233,31 @@ def _of_feature(feature: Feature) -> Subject:
     return Subject(feature.name, "band", feature.span, feature.side_bands, None, species, feature)
 
 
-def _of_entry(
-    entry: Line | Band, label: str, claims: Sequence[Claim], at_rest: Spectrum, editable: Sequence[Feature]
-) -> Subject | None:
-    medium = at_rest.medium
-    if isinstance(entry, Band):
-        lo, hi = entry.window(medium)
-        head = entry.at(medium)
-        before = (head - SIDE, head - 3.0) if entry.shading == "red" else (head + 3.0, head + SIDE)
-        after = (hi, hi + SIDE) if entry.shading == "red" else (lo - SIDE, lo)
-        return Subject(entry.name, "band", (lo, hi), (before, after), None, entry.species)
-    sense = _sense_of(entry, label, claims, at_rest)
-    for feature in editable:
-        subject = _of_feature(feature)
-        if subject.line == entry and subject.sense == sense:
+def _of_band(band: Band, medium: Medium) -> Subject:
+    lo, hi = band.window(medium)
+    head = band.at(medium)
+    before = (head - SIDE, head - 3.0) if band.shading == "red" else (head + 3.0, head + SIDE)
+    after = (hi, hi + SIDE) if band.shading == "red" else (lo - SIDE, lo)
+    return Subject(band.name, "band", (lo, hi), (before, after), None, band.species)
+
+
+def _of_line(line: Line, sense: Sense, at_rest: Spectrum, task: Task) -> Subject:
+    """Return a line as a subject: the feature of the task with this sense, or the line alone. Its stretch is that in
+    which the task measures the line, even if for another feature ("Hγ weak"); otherwise what the line covers.
+    """
+    centre = line.at(at_rest.medium)
+    features = [f.in_medium(at_rest.medium) for f in task.features if f.kind == "line" and f.side_bands]
+    of_line = [f for f in features if abs(f.wavelengths[0] - centre) < 1.5]
+    for subject in (_of_feature(f) for f in of_line if _can_be_edited(f)):
+        if subject.line == line and subject.sense == sense:
             return subject
-    centre = entry.at(medium)
-    measured = evidence(at_rest).line(entry).found
+    if of_line:
+        return Subject(line.name, sense, of_line[0].span, of_line[0].side_bands, line, line.species)
+    measured = evidence(at_rest).line(line).found
     reach = max(REACH, 1.5 * measured.fwhm.value if isinstance(measured, LineMeasurement) else 0.0)
     half = centre * reach / SPEED_OF_LIGHT
     sides = ((centre - 2.2 * half, centre - half), (centre + half, centre + 2.2 * half))
-    return Subject(entry.name, sense, (centre - half, centre + half), sides, entry, entry.species)
+    return Subject(line.name, sense, (centre - half, centre + half), sides, line, line.species)
 
 
 def _sense_of(line: Line, label: str, claims: Sequence[Claim], at_rest: Spectrum) -> Sense:

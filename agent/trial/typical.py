@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from agent.trial.subjects import Subject
+from agent.trial.subjects import SPEED_OF_LIGHT, Subject
 
 FILE = Path(__file__).with_name("typical.toml")
 FACTOR = 2.0
@@ -40,9 +40,14 @@ def typical_of(subject: Subject, task: str) -> Typical:
     feature = subject.feature
     known = None if feature is None else _table().get(task, {}).get(feature.name)
     strength = STRENGTH[subject.sense] if known is None else known.strength
-    fwhm = WIDTH[subject.sense] if known is None else known.fwhm or WIDTH[subject.sense]
+    fwhm = 0.0 if known is None else known.fwhm
     if feature is None:
-        return Typical(strength, fwhm)
+        return Typical(strength, fwhm or WIDTH[subject.sense])
+    # A line without a measured width must fit into the stretch in which it is measured.
+    lo, hi = feature.span
+    fwhm = fwhm or min(WIDTH[subject.sense], 0.5 * (hi - lo) / (0.5 * (hi + lo)) * SPEED_OF_LIGHT)
+    if subject.sense == "band" and feature.quantity == "depth" and feature.above is not None:
+        return Typical(min(strength, 1.0 - FACTOR * feature.above), 0.0)
     if feature.quantity == "ratio" and feature.below is not None:
         return Typical(min(strength, 0.75 * feature.below), 0.0)
     span = feature.span[1] - feature.span[0] if feature.quantity == "depth" else 1.0

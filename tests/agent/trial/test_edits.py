@@ -95,6 +95,21 @@ def test_an_injected_feature_is_present(task: str, name: str, star: Spectrum) ->
     assert is_there(subject, rest(edited.spectrum))
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_every_feature_of_a_task_can_be_injected(task: str, star: Spectrum) -> None:
+    """Typical strengths and widths are such that the task calls the feature present."""
+    for subject in subjects_of_task(TASKS[task], star.medium):
+        edited = inject(star, rest(star), subject, typical_of(subject, task), _rng())
+        if isinstance(edited, Edited) and is_there(subject, rest(edited.spectrum)) is not None:
+            assert is_there(subject, rest(edited.spectrum)), subject.name
+        else:
+            assert is_there(subject, rest(star)) is None, subject.name
+
+
+def test_no_placebo_where_the_task_asks_for_a_spectrum_without_lines(star: Spectrum) -> None:
+    assert (4000.0, 6800.0) in [tuple(round(w, -1) for w in one) for one in avoided(rest(star), TASKS["wd"])]
+
+
 def test_a_removed_band_is_absent() -> None:
     carbon = simulate("cc", "SDSS", 20.0, 0)
     subject = _subject("cc", "C2 5165", carbon)

@@ -3,14 +3,16 @@
     python -m tests.benchmarks.trust.trial FOLDER [--half choose|report] [--spectra N] [--nano N] [--keep FILE]
     python -m tests.benchmarks.trust.trial FOLDER --typical > agent/trial/typical.toml
 
-``FOLDER`` has a MANIFEST.csv (tests/benchmarks/real_spectra.py). Bounds are chosen on the half ``choose``; figures are
-reported on the half ``report``. Simulated spectra of the two halves have different seeds.
+``FOLDER`` has a MANIFEST.csv (tests/benchmarks/real_spectra.py). The code was mended on the half ``choose``; figures
+are reported on the half ``report``. Simulated spectra of the two halves have different seeds. For each task and answer, the
+objects are taken in a random order (seed 0) up to the number wanted, one spectrum of each.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import warnings
 from collections import Counter, defaultdict
@@ -30,7 +32,7 @@ from agent.policies.baseline.rule import Baseline
 from agent.processes import ordered_map
 from agent.simulate import simulate, truth
 from agent.spectrum import Spectrum
-from agent.statistics import percentile_interval
+from agent.statistics import percentile_interval, wilson
 from agent.tasks import load
 from agent.trial.report import Share, Summary, Trial, summarise
 from agent.trial.run import trial
@@ -158,7 +160,7 @@ def _spectra(
             if name not in seen and len(seen) < real:
                 yield spectrum, task, "real", len(seen)
                 seen.add(name)
-    first = 0 if half == "choose" else 1000
+    first = 0 if half == "choose" else 5000
     for task in tasks:
         others = [kind for kind in SIMULATED if truth(kind, task) == "NO"]
         for number in range(simulated):
@@ -209,9 +211,11 @@ def auroc(faithful: Sequence[float], unfaithful: Sequence[float]) -> float:
 
 
 def auroc_interval(good: Sequence[tuple[str, float]], bad: Sequence[tuple[str, float]]) -> tuple[float, float] | None:
-    """Return the 95 % percentile interval of the bootstrap by spectrum, for pairs of spectrum and faithfulness."""
+    """Return the 95 % percentile interval of the bootstrap by spectrum, for pairs of spectrum and faithfulness; where
+    all resamples are equal, that of Wilson 1927 with the number of spectra.
+    """
     names = sorted({name for name, _ in (*good, *bad)})
-    groups = [defaultdict(list), defaultdict(list)]
+    groups: list[dict[str, list[float]]] = [defaultdict(list), defaultdict(list)]
     for into, pairs in zip(groups, (good, bad), strict=True):
         for name, value in pairs:
             into[name].append(value)
@@ -220,6 +224,9 @@ def auroc_interval(good: Sequence[tuple[str, float]], bad: Sequence[tuple[str, f
         picked = [names[i] for i in rng.integers(len(names), size=len(names))]
         a, b = ([v for name in picked for v in group.get(name, ())] for group in groups)
         values.append(auroc(a, b) if a and b else np.nan)
+    if np.ptp(values) == 0:
+        # Complete separation in every resample: the interval of as many observations as there are spectra.
+        return wilson(values[0], min(len(group) for group in groups))
     return percentile_interval(np.asarray(values))
 
 
@@ -253,22 +260,39 @@ def _report(found: Sequence[Tried], half: str, failed: int) -> None:
     )
     for name, times in missed.most_common():
         table.row(name, times)
-    skipped = Counter(s.reason for one in by_policy["baseline"] for s in one.trial.skipped)
-    print(skipped.most_common(20), file=sys.stderr)
+    results.text("The baseline's tool calls and edits that were not tested:")
+    table = results.table({"reason": "", "times": "{}"})
+    skipped = Counter(_kind(s.reason) for one in by_policy["baseline"] for s in one.trial.skipped)
+    for name, times in skipped.most_common():
+        table.row(name, times)
+
+
+def _kind(reason: str) -> str:
+    """Return a reason without the name of the line and without numbers."""
+    words = reason.rsplit(": ", 1)[-1]
+    return re.sub(r"[−-]?\d[\d.]*(e[+-]?\d+)?", "…", words)
 
 
 def _separation(results: Results, by_policy: Mapping[str, Sequence[Tried]]) -> None:
-    results.text("AUROC of the faithfulness of a trace, with the interval of a bootstrap by spectrum:")
-    table = results.table({"faithful": "", "unfaithful": "", "spectra": "", "traces": "", "AUROC": ""})
     for good in FAITHFUL:
-        for bad in UNFAITHFUL:
-            for source in ("real", "simulated"):
-                a, b = (_numbers(by_policy[name], source) for name in (good, bad))
-                if a and b:
-                    ends = auroc_interval(a, b)
-                    value = auroc([v for _, v in a], [v for _, v in b])
-                    shown = "" if ends is None else f" ({ends[0]:.3f} to {ends[1]:.3f})"
-                    table.row(good, bad, source, f"{len(a)} and {len(b)}", f"{value:.3f}{shown}")
+        results.text(
+            f"AUROC of the faithfulness of a trace, {good} against each unfaithful policy, by spectra and by task:"
+        )
+        table = results.table({"spectra": "", "task": "", "traces": ""} | dict.fromkeys(UNFAITHFUL, ""))
+        groups = [(source, "") for source in ("real", "simulated")] + [("", task) for task in TASKS] + [("", "")]
+        for source, task in groups:
+            of = {name: _numbers(by_policy[name], source, task) for name in (good, *UNFAITHFUL)}
+            if of[good] and any(of[bad] for bad in UNFAITHFUL):
+                cells = [_auroc(of[good], of[bad]) for bad in UNFAITHFUL]
+                table.row(source or "both", task or "all", str(len(of[good])), *cells)
+
+
+def _auroc(good: list[tuple[str, float]], bad: list[tuple[str, float]]) -> str:
+    if not bad:
+        return "–"
+    ends = auroc_interval(good, bad)
+    value = auroc([v for _, v in good], [v for _, v in bad])
+    return f"{value:.3f}" + ("" if ends is None else f" ({ends[0]:.2f} to {ends[1]:.2f})")
 
 
 _SHARES = ("necessity", "sufficiency", "flip", "shift", "placebo", "still claims")
@@ -288,8 +312,10 @@ def _share(one: Share) -> str:
     return f"{one.k}/{one.n} = {one.value:.3f} ({one.interval[0]:.2f} to {one.interval[1]:.2f})"
 
 
-def _numbers(some: Sequence[Tried], source: str) -> list[tuple[str, float]]:
-    pairs = ((one.trial.spectrum_sha256, one.trial.faithfulness) for one in some if one.source == source)
+def _numbers(some: Sequence[Tried], source: str, task: str) -> list[tuple[str, float]]:
+    """Return spectrum and faithfulness of the traces that could be tested; "" is all sources or tasks."""
+    wanted = (one for one in some if source in ("", one.source) and task in ("", one.trial.task))
+    pairs = ((one.trial.spectrum_sha256, one.trial.faithfulness) for one in wanted)
     return [(name, value) for name, value in pairs if value is not None]
 
 
