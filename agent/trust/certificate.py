@@ -64,11 +64,15 @@ class CertifiedPolicy:
 
 @dataclass(frozen=True)
 class LabelCounts:
-    """The labels of a certificate: where they come from, how many, and how many of them are YES."""
+    """The labels of a certificate: where they come from, how many, and how many of them are YES.
+
+    :param without: spectra that people decided without a label; nothing is promised for spectra like these
+    """
 
     source: str
     n: int
     yes: int
+    without: int = 0
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,8 @@ class Certificate:
     :param medium: stated for spectra whose file does not; None: nothing was stated
     :param sampling: how the labelled spectra were chosen: "logged" with known probabilities, or "assumed random"
     :param calibration: P(YES) of the calibration cases, for the tests of shift
-    :param calibration_yes: their labels, in the same order; None if they are not all labelled
+    :param calibration_yes: their labels, in the same order; None if they are the list from which the queue chose
+    :param spectra: short hashes of the spectra of ``calibration``, which are not new cases (``short_hash``)
     :param made_at: ISO 8601 with time zone
     :param program: name and version of the program
     """
@@ -117,6 +122,7 @@ class Certificate:
     made_at: str
     program: str
     calibration_yes: tuple[bool, ...] | None = None
+    spectra: tuple[str, ...] = ()
 
     def refusal(
         self, task: str, prompt_sha256: str, policy: CertifiedPolicy, samples: int, medium: Medium | None = None
@@ -164,6 +170,10 @@ class Certificate:
             sentences.append(f"Of the YES objects at most {100 * self.no.limit:g} % are called NO, {sure}.")
         elif self.no.threshold is not None:
             sentences.append(f"Of the cases called NO at most {100 * self.no.limit:g} % are YES, {sure}.")
+        if self.labels.without:
+            sentences.append(
+                f"Nothing is promised for cases like the {self.labels.without} that people decided without a label."
+            )
         return " ".join(sentences)
 
     def _by_thresholds(self, p: float) -> Judged:
@@ -226,6 +236,11 @@ def write(certificate: Certificate, path: Path) -> None:
     write_json(path, certificate.to_json())
 
 
+def short_hash(spectrum_sha256: str) -> str:
+    """Return the first 16 hexadecimal digits of a hash: among a million spectra two agree with probability 3e-8."""
+    return spectrum_sha256[:16]
+
+
 def _sha256(content: Mapping[str, Any]) -> str:
     canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
@@ -251,7 +266,8 @@ def _read(data: Mapping[str, Any]) -> Certificate:
         snr=_pair(data, "snr"),
         medium=_medium(data),
         labels=LabelCounts(
-            text_of(labels, "source", "labels."), _whole(labels, "n", "labels."), _whole(labels, "yes", "labels.")
+            text_of(labels, "source", "labels."),
+            *(_whole(labels, name, "labels.") for name in ("n", "yes", "without")),
         ),
         sampling=one_of(data, "sampling", ("logged", "assumed random")),
         yes=_side(data, "yes", "YES"),
@@ -261,6 +277,7 @@ def _read(data: Mapping[str, Any]) -> Certificate:
         made_at=text_of(data, "made_at"),
         program=text_of(data, "program"),
         calibration_yes=None if known is None else tuple(known),
+        spectra=tuple(str(one) for one in _list(data, "spectra")),
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from agent.trust.certificate import Certificate, CertificateError, read
+from agent.trust.certificate import Certificate, CertificateError, read, short_hash
 from agent.trust.certify import Side
 from agent.trust.files import locked, write_json
 from agent.trust.shift import Alarm, ShiftError, ShiftMonitor
@@ -94,8 +94,8 @@ def monitor_of(certificate: Certificate) -> ShiftMonitor:
 def add_scores(path: Path, certificate: Certificate, scores: Mapping[str, float], at: str) -> Suspension | None:
     """Add P(YES) of new cases to the tests of a certificate, and suspend it on an alarm.
 
-    A spectrum counts once, however often it is inspected. The cases of one call are added in the order of their
-    SHA-256: a list that is sorted, for example by class, is not a shift.
+    A spectrum counts once, however often it is inspected, and those of the calibration are no new cases. The cases of
+    one call are added in the order of their SHA-256: a list that is sorted, for example by class, is not a shift.
 
     :param scores: P(YES) by the SHA-256 of the spectrum; only of cases that the certificate covers
     :param at: now, ISO 8601
@@ -105,7 +105,8 @@ def add_scores(path: Path, certificate: Certificate, scores: Mapping[str, float]
     beside = shift_path(path)
     with locked(beside.with_name(beside.name + ".lock")):
         monitor, seen = _state(beside, certificate)
-        for spectrum in sorted(set(scores) - seen):
+        known = set(certificate.spectra)
+        for spectrum in sorted(one for one in set(scores) - seen if short_hash(one) not in known):
             monitor.add_score(scores[spectrum], at)
         state = {"certificate": certificate.sha256, "monitor": monitor.to_json(), "seen": sorted(seen | set(scores))}
         write_json(beside, {"schema": SHIFT, **state})

@@ -20,6 +20,7 @@ SHOWN = 5
 if TYPE_CHECKING:
     from agent.tasks import Task
     from agent.trust.certify import Side, Wanted
+    from agent.trust.score import ScoreModel
     from reviewer.store import Store
     from reviewer.trust.calibration import Calibration, Scoring
     from reviewer.trust.cases import CaseList
@@ -89,7 +90,7 @@ def run(arguments: Namespace) -> int:
         except (CasesError, JournalError) as error:
             raise CannotRun(str(error)) from error
         try:
-            chosen = scoring(found.cases, arguments.score)
+            chosen = scoring(found.cases, arguments.score, ordering_model(store, found))
         except CalibrationError as refusal:
             print_result(arguments, {"refusal": str(refusal)}, f"refused: {refusal}")
             return CHECK_FAILED
@@ -105,7 +106,7 @@ def _certified(arguments: Namespace, found: CaseList, chosen: Scoring, made: Cal
     from agent.trust.certify import certify
     from reviewer.trust.certificates import certificate_of
 
-    sides = certify(made.labelled, made.p, wanted)
+    sides = certify(made.labelled, made.pool, wanted)
     is_certified = any(side.threshold is not None for side in sides)
     written = arguments.out if is_certified else None
     if written is not None:
@@ -122,7 +123,7 @@ def _certified(arguments: Namespace, found: CaseList, chosen: Scoring, made: Cal
 def _result(
     found: CaseList, chosen: Scoring, made: Calibration, sides: Sequence[Side], wanted: Wanted, written: Path | None
 ) -> dict[str, Any]:
-    from reviewer.trust.statement import assumptions, promise, side_text, verdict_counts
+    from reviewer.trust.statement import assumptions, promise, side_text, verdict_counts, without_label
 
     sources = Counter(case.label.source for case in found.cases if case.label is not None)
     return {
@@ -136,7 +137,10 @@ def _result(
             "n": len(made.decided),
             "yes": int(made.labelled.yes.sum()),
             "sampling": made.sampling,
+            "not_counted": dict(made.not_counted),
         },
+        "no_label": found.no_label,
+        "not_promised": without_label(found, made, sides),
         "left_out": {reason: list(names) for reason, names in found.left_out.items()},
         "score": {"kind": chosen.model.kind, "sha256": chosen.model.sha256, "why": chosen.why},
         "wanted": asdict(wanted),
@@ -159,10 +163,17 @@ def _text(result: dict[str, Any], is_certified: bool) -> str:
     for reason, names in result["left_out"].items():
         lines.append(f"left out: {len(names)}, {reason}: {_names(names)}")
     lines.append(f"P(YES) {result['score']['why']}")
+    counted = result["calibration"]
+    how = "chosen by the ordered queue" if counted["sampling"] == "logged" else "assumed to be a random sample"
+    lines.append(f"labels that count: {counted['n']} ({counted['yes']} YES), {how}")
+    lines += [f"labels that do not count: {n}, {reason}" for reason, n in counted["not_counted"].items()]
     lines += [side["text"] for side in result["sides"]]
     lines.append(f"of this list: {verdicts['yes']} YES, {verdicts['no']} NO, {verdicts['ask']} left to a person")
     if is_certified:
         lines.append(f"promised: {result['promise']}")
+    if result["not_promised"]:
+        lines.append(f"not promised: {result['not_promised']}")
+    if is_certified:
         lines += [f"assumed: {one}" for one in result["assumptions"]]
         written = result["certificate"]
         lines.append(f"certificate: {written}" if written else "no file was written; --out FILE writes the certificate")
@@ -174,6 +185,17 @@ def _text(result: dict[str, Any], is_certified: bool) -> str:
 def _names(names: Sequence[str]) -> str:
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more
+
+
+def ordering_model(store: Store | None, found: CaseList) -> ScoreModel | None:
+    """Return the model that made the stored P(YES) of the policy's items; None if none did, or another one is newer."""
+    from agent.trust.score import ScoreModel
+
+    scored = None if store is None else store.trust.scored(found.task)
+    if store is None or scored is None:
+        return None
+    own = (one for one in store.trust.cases(found.task) if one.drafter_name == found.policy.name)
+    return ScoreModel.from_json(scored.model) if any(one.model == scored.sha256 for one in own) else None
 
 
 def record(store: Store, by: str | None, task: Task, chosen: Scoring, found: CaseList) -> None:
@@ -193,14 +215,12 @@ def wanted_from(arguments: Namespace, made: Calibration) -> Wanted:
     """Return what is to be certified. Labels with logged probabilities need the method that can weight them."""
     from agent.trust.certify import Wanted
 
-    is_logged = made.assumed_random < len(made.decided)
-
     return Wanted(
         yes=arguments.alpha_yes,
         no=arguments.alpha_no,
         delta=arguments.delta,
         joint=arguments.joint,
-        method=arguments.method or ("anytime" if is_logged else "fixed"),
+        method=arguments.method or ("anytime" if made.sampling == "logged" else "fixed"),
         no_risk=arguments.no_risk,
         label_noise=arguments.label_noise,
     )

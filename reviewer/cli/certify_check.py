@@ -48,19 +48,26 @@ def run_check(arguments: Namespace) -> int:
 def new_cases(certificate: Certificate, found: CaseList, store: Store | None) -> tuple[Case, ...]:
     """Return the covered cases that were decided after the certificate was made, in order.
 
-    Of a results file, all labelled cases count. Cases that the ordered queue chose by value are left out: they are no
-    random sample.
+    Of a results file, those are new that the certificate was not made from. Once the ordered queue has shown spectra,
+    only those count that it chose at random from the whole list: others are no random sample.
     """
-    by_value = frozenset[int]()
-    if store is not None:
-        last = {showing.item: showing.arm for showing in store.trust.showings(found.task)}
-        by_value = frozenset(item for item, arm in last.items() if arm == "value")
+    from agent.trust.certificate import short_hash
+
+    arms = {} if store is None else {showing.item: showing.arm for showing in store.trust.showings(found.task)}
+    used = frozenset(certificate.spectra)
     made_at = datetime.fromisoformat(certificate.made_at)
 
+    def at_random(case: Case) -> bool:
+        return not arms or (
+            case.shown is not None and not case.shown.problem and {arms.get(item) for item in case.items} == {"random"}
+        )
+
     def is_new(case: Case) -> bool:
-        if case.label is None or case.features is None or not by_value.isdisjoint(case.items):
+        if case.label is None or case.features is None or not at_random(case):
             return False
         if store is not None and (case.label.at is None or case.label.at <= made_at):
+            return False
+        if store is None and short_hash(case.spectrum_sha256) in used:
             return False
         judged = certificate.judge(case.features, case.survey, case.snr, case.reasons)
         return judged.cause not in ("data", "survey", "S/N")

@@ -2,20 +2,26 @@
 
 P(YES) is fitted on the decided spectra with an even hash, the thresholds on the others: no spectrum serves both. The
 rule that chooses the model may count decided spectra, but not the labels of those from which the bound is computed.
+
+Once the ordered queue has shown spectra, only labels whose showing has a known probability count: how people chose the
+others is not known. Without any showing all labels count, as if the spectra were a random sample of the list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
+from agent.spectrum.record import BoolArray
 from agent.statistics import FloatArray
 from agent.trust.certify import Labelled
 from agent.trust.score import FEWEST, RAW, Fit, ScoreModel, fit
 from reviewer.trust.cases import Case
+from reviewer.trust.showings import NOT_SHOWN
 
 ScoreChoice = Literal["auto", "raw", "fitted"]
 ENOUGH_TO_FIT = 200
@@ -41,18 +47,24 @@ class Calibration:
 
     :param p: (n,) P(YES) of each case
     :param decided: cases of ``labelled``, in the order in which they were decided
-    :param assumed_random: how many of them have no logged showing
+    :param sampling: how the labelled spectra were chosen: "logged" with known probabilities, or "assumed random"
+    :param in_list: (n,) whether the bound speaks of a case: not of those decided without a label, and, if ``sampling``
+        is "logged", not of those that people chose
+    :param not_counted: number of labels that do not count, by reason
     """
 
     cases: tuple[Case, ...]
     p: FloatArray
     decided: tuple[Case, ...]
     labelled: Labelled
-    assumed_random: int
+    sampling: Literal["logged", "assumed random"]
+    in_list: BoolArray
+    not_counted: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def sampling(self) -> Literal["logged", "assumed random"]:
-        return "assumed random" if self.assumed_random else "logged"
+    def pool(self) -> FloatArray:
+        """P(YES) of the list that the bound speaks of, decided or not."""
+        return self.p[self.in_list]
 
 
 def for_fit(case: Case) -> bool:
@@ -60,9 +72,11 @@ def for_fit(case: Case) -> bool:
     return int(case.spectrum_sha256[-8:], 16) % 2 == 0
 
 
-def scoring(cases: Sequence[Case], choice: ScoreChoice = "auto") -> Scoring:
+def scoring(cases: Sequence[Case], choice: ScoreChoice = "auto", stored: ScoreModel | None = None) -> Scoring:
     """Choose and fit the model of P(YES).
 
+    :param stored: the model by which the queue was ordered; ``auto`` keeps it once spectra were shown, because the
+        weights of their labels are by its P(YES)
     :raises CalibrationError: ``fitted``, and the half of the decided spectra cannot carry a fit
     """
     decided = [case for case in cases if case.features is not None and case.label is not None and not case.reasons]
@@ -71,6 +85,12 @@ def scoring(cases: Sequence[Case], choice: ScoreChoice = "auto") -> Scoring:
     counts = f"{labels.count(True)} YES and {labels.count(False)} NO"
     if choice == "raw":
         return Scoring(RAW, None, "as the policy gives it (--score raw): nothing was fitted, and all labels count")
+    if choice == "auto" and stored is not None and any(case.shown is not None for case in decided):
+        why = (
+            f"by the model that ordered the queue ({stored.kind}), because labels of its showings are weighted by it; "
+            "--score raw or fitted chooses another, and then these labels do not count"
+        )
+        return Scoring(stored, None, why)
     if choice == "auto" and len(decided) < ENOUGH_TO_FIT:
         why = f"as the policy gives it: {len(decided)} decided spectra, a fit needs {ENOUGH_TO_FIT}; all labels count"
         return Scoring(RAW, None, why)
@@ -89,11 +109,29 @@ def calibration(cases: Sequence[Case], model: ScoreModel) -> Calibration:
     covered = tuple(case for case in cases if case.features is not None and not case.reasons)
     p = np.array([model.p_yes(case.features) for case in covered if case.features is not None], dtype=float)
     raw = model.kind == "raw"
-    counts = [at for at, case in enumerate(covered) if case.label is not None and (raw or not for_fit(case))]
+    usable = [at for at, case in enumerate(covered) if case.label is not None and (raw or not for_fit(case))]
+    logged = any(case.shown is not None for case in covered if case.label is not None)
+    problems = {at: _problem(covered[at], float(p[at])) for at in usable} if logged else dict.fromkeys(usable, "")
+    counts = [at for at in usable if not problems[at]]
     decided = tuple(covered[at] for at in counts)
+    in_list = np.array([not case.no_label for case in covered], dtype=bool)
+    in_list[[at for at in usable if problems[at]]] = False
     labelled = Labelled(
         p=p[counts],
         yes=np.array([case.label is not None and case.label.yes for case in decided], dtype=bool),
-        shown=tuple(case.plan for case in decided),
+        shown=tuple(case.shown.plan if logged and case.shown is not None else None for case in decided),
     )
-    return Calibration(covered, p, decided, labelled, sum(case.plan is None for case in decided))
+    return Calibration(
+        covered,
+        p,
+        decided,
+        labelled,
+        "logged" if logged else "assumed random",
+        in_list,
+        dict(Counter(problem for problem in problems.values() if problem)),
+    )
+
+
+def _problem(case: Case, p: float) -> str:
+    """Return why a label has no weight, "" if it has one."""
+    return NOT_SHOWN if case.shown is None else case.shown.problem_with(p)

@@ -24,10 +24,10 @@ from agent.text import OneLine
 from agent.trajectory import Trajectory, TrajectoryError, Verdict
 from agent.trust.certificate import NOT_COMPARED
 from reviewer.trust.labels import SURE, Label, annotators_of, posteriors_of, stored_labels, vote_times
+from reviewer.trust.showings import Showings, Shown
 
 if TYPE_CHECKING:
     from agent.trust.features import Features
-    from agent.trust.plans import Plan
     from reviewer.store import Store
     from reviewer.store.trust_values import StoredCase
 
@@ -65,7 +65,8 @@ class Case:
 
     :param items: the database's item of each sample; none from a results file
     :param source: file and target in a results file; none from the database
-    :param plan: of the showing that led to the decision; None: not shown by the ordered queue
+    :param shown: by the ordered queue, before the decision; None: not shown by it
+    :param no_label: people decided without a label: the trace was rejected, or nobody can tell
     """
 
     spectrum_sha256: str
@@ -73,11 +74,12 @@ class Case:
     items: tuple[int, ...] = ()
     source: tuple[str, str] | None = None
     label: Label | None = None
-    plan: Plan | None = None
+    shown: Shown | None = None
     survey: str = ""
     snr: float | None = None
     features: Features | None = None
     reasons: tuple[str, ...] = ()
+    no_label: bool = False
 
     @property
     def is_measured(self) -> bool:
@@ -90,7 +92,6 @@ class CaseList:
 
     :param left_out: names of what is not among the cases, by reason
     :param samples: the traces of each case by its spectrum
-    :param no_label: spectra that people decided without a label: the trace was rejected, or nobody can tell
     """
 
     task: str
@@ -98,7 +99,11 @@ class CaseList:
     cases: tuple[Case, ...]
     samples: Mapping[str, tuple[Trajectory, ...]] = field(repr=False, default_factory=dict)
     left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    no_label: int = 0
+
+    @property
+    def no_label(self) -> int:
+        """Number of spectra that people decided without a label."""
+        return sum(case.no_label for case in self.cases)
 
 
 def policies_of(stored: Iterable[StoredCase]) -> dict[str, int]:
@@ -116,8 +121,6 @@ def stored_cases(
 
     :raises CasesError: it has no case
     """
-    from agent.trust.plans import Plan
-
     stored = store.trust.cases(task.key)
     votes = posteriors_of(annotators_of(store, task.key, stored), vote_times(store, task.key))
     labels, contradictory = stored_labels(stored, votes, sure)
@@ -148,22 +151,32 @@ def stored_cases(
     for one, draft in kept:
         by_spectrum[str(one.spectrum_sha256)].append((one, draft))
     number = _usual_number(map(len, by_spectrum.values()))
-    cases, samples, no_label = [], {}, 0
+    cases, samples = [], {}
+    showings = Showings(stored, task.key, policy, batch, simulated)
     for sha256, pairs in by_spectrum.items():
-        first = pairs[0][0]
         if len(pairs) < number:
             left_out[_few(number)].extend(f"item {one.item}" for one, _ in pairs)
             continue
         pairs = pairs[:number]
         samples[sha256] = tuple(draft for _, draft in pairs)
-        items = tuple(one.item for one, _ in pairs)
-        plan = next((Plan.from_json(one.plan) for one, _ in pairs if one.plan is not None), None)
-        label = labels.get(sha256)
-        no_label += label is None and any(one.state in ("rejected", "cannot tell") for one, _ in pairs)
-        name = samples[sha256][0].spectrum_name
-        cases.append(Case(sha256, name, items, None, label, plan, first.survey, first.snr))
+        own_items, name = [one for one, _ in pairs], samples[sha256][0].spectrum_name
+        cases.append(stored_case(sha256, name, own_items, labels.get(sha256), showings))
     policy_run = replace(run, samples=number)
-    return CaseList(task.key, policy_run, in_order(cases), samples, _named(left_out), no_label)
+    return CaseList(task.key, policy_run, in_order(cases), samples, _named(left_out))
+
+
+def stored_case(sha256: str, name: str, items: Sequence[StoredCase], label: Label | None, showings: Showings) -> Case:
+    """Return the case of the items of one spectrum, not measured."""
+    return Case(
+        spectrum_sha256=sha256,
+        name=name,
+        items=tuple(one.item for one in items),
+        label=label,
+        shown=showings.of(items),
+        survey=items[0].survey,
+        snr=items[0].snr,
+        no_label=label is None and any(one.state in ("rejected", "cannot tell") for one in items),
+    )
 
 
 def results_cases(results: Path, labels: Labels, task: Task, simulated: bool = False) -> CaseList:

@@ -9,14 +9,16 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from agent.trust.certificate import Certificate, CertificateError, CertifiedPolicy, LabelCounts, read
+from agent.trust.certificate import Certificate, CertificateError, CertifiedPolicy, LabelCounts, read, short_hash
 from agent.trust.certify import Side, Wanted
 from agent.trust.score import ScoreModel
 from agent.trust.suspension import Suspension, suspension
-from reviewer.trust.calibration import Calibration
-from reviewer.trust.cases import CaseList
+from reviewer.trust.calibration import Calibration, for_fit
+from reviewer.trust.cases import Case, CaseList
 
 FOLDER = "certificates"
+MOST_COMPARED = 5000
+"""Cases of a list that a certificate keeps for the tests of shift."""
 _SIDE_FILES = (".suspended.json", ".shift.json")
 
 
@@ -28,6 +30,7 @@ def certificate_of(
     policy, labels = found.policy, [bool(one) for one in made.labelled.yes]
     sources = Counter(case.label.source for case in made.decided if case.label is not None)
     snr = [case.snr for case in made.decided if case.snr is not None]
+    compared, p, p_yes = _compared(model, made)
     return Certificate(
         task=found.task,
         prompt_sha256=policy.prompt_sha256,
@@ -37,16 +40,39 @@ def certificate_of(
         surveys=tuple(sorted({case.survey for case in made.decided})),
         snr=(min(snr, default=0.0), max(snr, default=0.0)),
         medium=policy.medium,
-        labels=LabelCounts(", ".join(f"{n} {source}" for source, n in sources.items()), len(labels), sum(labels)),
+        labels=LabelCounts(
+            ", ".join(f"{n} {source}" for source, n in sources.items()), len(labels), sum(labels), found.no_label
+        ),
         sampling=made.sampling,
         yes=yes,
         no=no,
         wanted=wanted,
-        calibration=tuple(float(p) for p in made.labelled.p),
-        calibration_yes=tuple(labels),
+        calibration=p,
+        calibration_yes=p_yes,
+        spectra=tuple(short_hash(case.spectrum_sha256) for case in compared),
         made_at=at.astimezone(UTC).isoformat(timespec="seconds"),
         program=f"spec-o3 {_version()}",
     )
+
+
+def _compared(
+    model: ScoreModel, made: Calibration
+) -> tuple[tuple[Case, ...], tuple[float, ...], tuple[bool, ...] | None]:
+    """Return the cases with which new ones are compared: P(YES), and their labels if these are of a random sample.
+
+    Labels that the ordered queue chose are none: then it is the list, without the half from which P(YES) was fitted,
+    and of a long list the cases with the smallest hash.
+    """
+    if made.sampling == "assumed random":
+        cases, p = made.decided, made.labelled.p
+        return cases, tuple(float(one) for one in p), tuple(bool(one) for one in made.labelled.yes)
+    rows = [
+        (case.spectrum_sha256, case, float(p))
+        for case, p, is_in in zip(made.cases, made.p, made.in_list, strict=True)
+        if is_in and (model.kind == "raw" or not for_fit(case))
+    ]
+    rows = sorted(rows, key=lambda row: row[0])[:MOST_COMPARED]
+    return tuple(case for _, case, _ in rows), tuple(p for _, _, p in rows), None
 
 
 @dataclass(frozen=True)

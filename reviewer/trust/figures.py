@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from agent.trust.certify import Side, Wanted, certify
 from agent.trust.features import Features
-from agent.trust.plans import Plan
 from agent.trust.reliability import Reliability, reliability
 from agent.trust.score import RAW, ScoreModel, fit
 from reviewer.store import Store
 from reviewer.store.trust_values import StoredCase
 from reviewer.trust.annotators import Annotators, Suspect, suspects
 from reviewer.trust.calibration import Calibration, calibration
-from reviewer.trust.cases import Case, CaseList, in_order, run_of
+from reviewer.trust.cases import Case, CaseList, in_order, run_of, stored_case
 from reviewer.trust.labels import Label, annotators_of, posteriors_of, stored_labels, vote_times
+from reviewer.trust.showings import Showings
 
 
 @dataclass(frozen=True)
@@ -57,14 +57,12 @@ def scored_list(store: Store, task: str, policy: str) -> ScoredList | None:
     own = [one for one, model in zip(own, models, strict=True) if model == latest]
     people = annotators_of(store, task, stored)
     labels, contradictory = stored_labels(stored, posteriors_of(people, vote_times(store, task)))
-    cases = _cases([one for one in own if one.spectrum_sha256 not in contradictory], labels)
+    # The stored scores are of the cases that spec-o3 certify took: with simulated ones if any of these has a score.
+    choices = Showings(stored, task, policy, None, any(one.simulated for one in own))
+    cases = _cases([one for one in own if one.spectrum_sha256 not in contradictory], labels, choices)
     first = next(draft for _, draft in store.trust.trajectories([own[0].item]))
     run = run_of(first, max(len(case.items) for case in cases) if cases else 1)
-    states = {one.item: one.state for one in own}
-    no_label = sum(
-        case.label is None and any(states[item] in ("rejected", "cannot tell") for item in case.items) for case in cases
-    )
-    found = CaseList(task, run, in_order(cases), no_label=no_label)
+    found = CaseList(task, run, in_order(cases))
     made = calibration(found.cases, latest)
     showings = store.trust.showings(task)
     return ScoredList(
@@ -78,10 +76,10 @@ def scored_list(store: Store, task: str, policy: str) -> ScoredList | None:
 
 
 def sides_of(scored: ScoredList, wanted: Wanted) -> tuple[Side, Side]:
-    return certify(scored.calibration.labelled, scored.calibration.p, wanted)
+    return certify(scored.calibration.labelled, scored.calibration.pool, wanted)
 
 
-def _cases(own: Sequence[StoredCase], labels: Mapping[str, Label]) -> list[Case]:
+def _cases(own: Sequence[StoredCase], labels: Mapping[str, Label], showings: Showings) -> list[Case]:
     by_spectrum: defaultdict[str, list[StoredCase]] = defaultdict(list)
     for one in own:
         by_spectrum[str(one.spectrum_sha256)].append(one)
@@ -89,11 +87,9 @@ def _cases(own: Sequence[StoredCase], labels: Mapping[str, Label]) -> list[Case]
     for sha256, items in by_spectrum.items():
         first = items[0]
         features = None if first.features is None else Features.from_json(first.features)
-        plan = next((Plan.from_json(one.plan) for one in items if one.plan is not None), None)
         snr = None if features is None or features.log_snr is None else float(10**features.log_snr)
-        numbers = tuple(one.item for one in items)
-        label = labels.get(sha256)
-        found.append(Case(sha256, "", numbers, None, label, plan, first.survey, snr, features, first.reasons))
+        case = stored_case(sha256, "", items, labels.get(sha256), showings)
+        found.append(replace(case, snr=snr, features=features, reasons=first.reasons))
     return found
 
 

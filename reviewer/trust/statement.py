@@ -71,27 +71,41 @@ def assumptions(found: CaseList, made: Calibration, wanted: Wanted) -> tuple[str
         "The spectra to be judged are like those of this list: same survey, policy, question and settings.",
         "The limits were chosen before the result was seen: a limit that was chosen because it passes is not covered.",
     ]
-    n, assumed = len(made.decided), made.assumed_random
-    if n and assumed:
+    n = len(made.decided)
+    if made.sampling == "logged":
         lines.append(
-            f"{assumed} of {n} labelled spectra have no logged showing by the ordered queue; they are taken as a "
-            "random sample of the list. This is wrong if people chose them, e.g. the interesting ones first."
+            f"{n} labelled spectra were chosen by the ordered queue; each counts with the probability with which it "
+            "was chosen. People decided what they were shown, and skipped nothing because of its answer."
         )
+        lines += [f"{count} labels do not count: {reason}." for reason, count in made.not_counted.items()]
+        if made.not_counted:
+            lines.append("The bounds are for the list without the spectra of these labels.")
     elif n:
         lines.append(
-            f"All {n} labelled spectra were chosen by the ordered queue; each counts with the probability with which "
-            "it was chosen."
-        )
-    if found.no_label:
-        lines.append(
-            f"{found.no_label} spectra were decided without a label (the trace was rejected, or nobody can tell). They "
-            "count as undecided; the bounds are too low if the policy is wrong more often there."
+            f"The {n} labelled spectra are a random sample of the list: none was shown by the ordered queue, so how "
+            "they were chosen is not known. This is wrong if people chose them, e.g. the interesting ones first."
         )
     if wanted.label_noise:
         lines.append(f"At least {percent(wanted.label_noise)} of the labels are wrong, at random.")
     else:
-        lines.append("Labels are taken as they are. Wrong labels cost labels, but do not break the bound.")
+        lines.append(
+            "Labels are taken as they are. Labels that are wrong at random, at most half of them, cost labels but do "
+            "not break the bound; labels that repeat the errors of the policy do."
+        )
     return tuple(lines)
+
+
+def without_label(found: CaseList, made: Calibration, sides: Sequence[Side]) -> str:
+    """Return for what nothing is promised: the spectra that people decided without a label; "" if there are none."""
+    if not found.no_label:
+        return ""
+    p = np.array([p for case, p in zip(made.cases, made.p, strict=True) if case.no_label], dtype=float)
+    counts = verdict_counts(p, sides, found.no_label - len(p))
+    return (
+        f"nothing is promised for spectra like the {found.no_label} that people decided without a label (trace "
+        f"rejected, or nobody can tell): {counts['yes']} of them are called YES and {counts['no']} NO. If the policy "
+        "is wrong there more often, its error rates are higher than the bounds"
+    )
 
 
 def verdict_counts(p: FloatArray, sides: Sequence[Side], uncovered: int = 0) -> dict[str, int]:

@@ -191,7 +191,7 @@ def _estimates_json(found: ScoredList, threshold: float | None, delta: float) ->
 
     made = found.calibration
     flagged = 0.5 if threshold is None else threshold
-    shares = estimates(made.labelled, made.p, flagged, delta)
+    shares = estimates(made.labelled, made.pool, flagged, delta)
     where = f"P(YES) ≥ {flagged:.4g}" + (", as no threshold of YES is certified" if threshold is None else "")
     rows = (
         ("Prevalence", PREVALENCE, shares.prevalence, ""),

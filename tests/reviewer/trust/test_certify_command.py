@@ -36,7 +36,10 @@ def test_a_certificate_is_written_with_its_promise_and_the_scores_are_stored(cap
     assert status == 0
     assert "350 spectra, 300 with a label (300 known)" in out
     assert "promised: With a confidence of 95 %" in out
-    assert "assumed: 300 of 300 labelled spectra have no logged showing" in out
+    assert "labels that count: 300 (" in out
+    assert "YES), assumed to be a random sample" in out
+    assert "assumed: The 300 labelled spectra are a random sample of the list" in out
+    assert "not promised" not in out
     assert f"certificate: {path}" in out
     made = read(path)
     assert (made.policy.name, made.labels.n, made.sampling, made.wanted.method) == (
