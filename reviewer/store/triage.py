@@ -15,6 +15,7 @@ import numpy as np
 from agent.statistics import FloatArray
 from reviewer.store.accounts import require_active
 from reviewer.store.blind.scoring import hidden_items
+from reviewer.store.credit import credited
 from reviewer.store.errors import KeyReused, NotAllowed, StoreError
 from reviewer.store.history import History
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
@@ -32,9 +33,8 @@ SETTING = "triage"
 RANDOM_SHARE = 0.2
 
 _LABELLED = """
-SELECT s.version, c.p_yes, w.plan
+SELECT s.item, s.version, c.p_yes
 FROM standings s JOIN scores c ON c.item = s.item
-LEFT JOIN showings w ON w.id = (SELECT max(id) FROM showings WHERE item = s.item AND at <= s.decided_at)
 WHERE s.state = 'approved' AND s.task = :task AND c.reasons = '[]'
 ORDER BY s.decided_at, s.item
 """
@@ -138,11 +138,12 @@ class Triage:
         rows = db.execute(_LABELLED, {"task": task}).fetchall()
         verdicts = self._verdicts.of(db, [row["version"] for row in rows])
         rows = [row for row in rows if verdicts[row["version"]] is not None]
+        led = credited(db, task)
         plan_of = cache(lambda text: Plan.from_json(json.loads(text)))
         labelled = Labelled(
             p=np.array([row["p_yes"] for row in rows], dtype=float),
             yes=np.array([verdicts[row["version"]] == "YES" for row in rows], dtype=bool),
-            shown=tuple(None if row["plan"] is None else plan_of(row["plan"]) for row in rows),
+            shown=tuple(plan_of(led[row["item"]][0]) if row["item"] in led else None for row in rows),
         )
         with self._lock:
             self._labels[task] = _Labels(labelled, now)

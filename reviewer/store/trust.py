@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from agent.trajectory import Trajectory
 from reviewer.store.accounts import require_coordinator
 from reviewer.store.audit.chain import canonical, sha256_of
+from reviewer.store.credit import credited
 from reviewer.store.errors import NotFound, StoreError
 from reviewer.store.sqlite.database import Database, Transaction, stamp
 from reviewer.store.triage import showing_from
@@ -20,11 +21,9 @@ from reviewer.store.verdicts import OPPOSITE, Verdicts
 
 _CASES = """
 SELECT s.item, i.spectrum, i.drafter_kind, i.drafter_name, s.survey, s.snr, s.simulated, s.batch, s.state, i.label,
-       s.version, s.decided_at, c.p_yes, c.model, c.features, c.reasons, w.plan, w.probability
+       s.version, s.decided_at, c.p_yes, c.model, c.features, c.reasons
 FROM standings s JOIN items i ON i.id = s.item
 LEFT JOIN scores c ON c.item = s.item
-LEFT JOIN showings w ON s.decided_at IS NOT NULL
-    AND w.id = (SELECT max(id) FROM showings WHERE item = s.item AND at <= s.decided_at)
 WHERE s.task = :task AND s.state <> 'withdrawn' AND (:batch IS NULL OR s.batch = :batch)
 ORDER BY s.item
 """
@@ -67,10 +66,15 @@ class Trust:
         self._verdicts = verdicts
 
     def cases(self, task: str, batch: str | None = None) -> list[StoredCase]:
-        """Return every item of a task, or of one batch of it, that is not withdrawn, in order of item."""
+        """Return every item of a task, or of one batch of it, that is not withdrawn, in order of item.
+
+        A decided item has the plan of a showing only if that showing led to its first decision (``credited``).
+        """
         with self._database.read() as db:
             rows = db.execute(_CASES, {"task": task, "batch": batch}).fetchall()
             verdicts = self._verdicts.of(db, [row["version"] for row in rows if row["state"] == "approved"])
+            led = credited(db, task)
+        shown = {row["item"]: led[row["item"]] for row in rows if row["decided_at"] and row["item"] in led}
         plan_of = cache(json.loads)
         return [
             StoredCase(
@@ -90,8 +94,8 @@ class Trust:
                 model=row["model"],
                 features=None if row["features"] is None else json.loads(row["features"]),
                 reasons=() if row["reasons"] in (None, "[]") else tuple(json.loads(row["reasons"])),
-                plan=None if row["plan"] is None else plan_of(row["plan"]),
-                probability=row["probability"],
+                plan=plan_of(shown[row["item"]][0]) if row["item"] in shown else None,
+                probability=shown[row["item"]][1] if row["item"] in shown else None,
             )
             for row in rows
         ]

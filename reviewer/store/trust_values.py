@@ -24,8 +24,9 @@ class StoredCase:
     :param model: SHA-256 of the score model
     :param features: JSON form of ``agent.trust.features.Features``
     :param reasons: why no certificate covers the item
-    :param plan: JSON form of the plan of the latest showing of the item, to anybody, before the decision
-    :param probability: the probability of that showing; None, as ``plan``, if there was none
+    :param plan: JSON form of the plan of the showing that led to the first decision on the item
+        (``reviewer.store.credit``), with ``filter``, the list from which was chosen; None if there was none, or open
+    :param probability: the probability of that showing; None where ``plan`` is
     """
 
     item: int

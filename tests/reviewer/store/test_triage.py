@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from agent.trust.plans import Plan
-from reviewer.store import Draft, KeyReused, NotAllowed, QueueFilter, ScoreRow, Selection, Store, StoreError
+from reviewer.store import Draft, KeyReused, NotAllowed, QueueFilter, ScoreRow, Selection, Showing, Store, StoreError
 from tests.support.campaign import TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, people
 
 P = (0.02, 0.05, 0.1, 0.3, 0.5, 0.6, 0.8, 0.9, 0.95, 0.97)
@@ -138,18 +138,70 @@ def test_a_setting_that_makes_no_sense_is_refused(store: Store, value: object) -
     assert store.trust.showings("cv") == []
 
 
-def test_a_case_has_the_plan_of_the_latest_showing_before_its_decision(store: Store, clock: Clock) -> None:
-    store.settings.set("CO", "triage", {"random_share": 1})
-    others = set(range(1, 11)) - {3}
-    first = store.triage.show(person="RE", filter=CV, key=uuid4().hex)
+def only(store: Store, item: int, person: str = "RE") -> Showing:
+    """Show this item to the person."""
+    made = store.triage.show(person=person, filter=CV, key=uuid4().hex, without=set(range(1, 11)) - {item})
+    assert made is not None
+    return made
+
+
+def plan_of(store: Store, item: int) -> object:
+    return next(case for case in store.trust.cases("cv") if case.item == item).plan
+
+
+def reject(store: Store, person: str, item: int) -> None:
+    Desk(store).decide(person, item, "reject", reason="bad_data")
+
+
+def test_a_case_has_the_plan_of_the_showing_that_led_to_its_decision(store: Store, clock: Clock) -> None:
+    only(store, 3)
     clock.turn(minutes=1)
-    led = store.triage.show(person="RE", filter=CV, key=uuid4().hex, without=others)
+    led = only(store, 3)
     clock.turn(minutes=1)
     Desk(store).until(3, *TO_VOTE, ("VO", "approve"), ("CO", "approve"))
     case = next(case for case in store.trust.cases("cv") if case.item == 3)
     assert (led.item, case.plan, case.probability) == (3, led.plan, 1.0)
+    assert case.plan["filter"] == {"task": "cv"}
     assert case.decided_at == clock.now
-    assert all(case.plan is None for case in store.trust.cases("cv") if case.item not in (3, first.item))
+    assert all(case.plan is None for case in store.trust.cases("cv") if case.item != 3)
+
+
+def test_the_page_chooses_the_next_item_while_one_is_open(store: Store, clock: Clock) -> None:
+    made = {}
+    for item, open_item in ((3, None), (4, 3), (5, 4)):
+        made[item] = only(store, item)
+        clock.turn(minutes=1)
+        if open_item is not None:
+            reject(store, "RE", open_item)
+            clock.turn(minutes=1)
+    assert (plan_of(store, 3), plan_of(store, 4)) == (made[3].plan, made[4].plan)
+    assert plan_of(store, 5) is None  # shown, and not decided
+
+
+def test_an_item_that_was_skipped_has_no_plan(store: Store, clock: Clock) -> None:
+    for item in (3, 4, 5):
+        only(store, item)
+        clock.turn(minutes=1)
+    for item in (4, 3):
+        reject(store, "RE", item)
+    assert plan_of(store, 4) is not None
+    assert plan_of(store, 3) is None
+
+
+def test_an_item_that_waited_for_two_other_decisions_has_no_plan(store: Store, clock: Clock) -> None:
+    only(store, 3)
+    for item in (8, 9, 3):
+        clock.turn(minutes=1)
+        reject(store, "RE", item)
+    assert plan_of(store, 3) is None
+
+
+def test_an_item_that_somebody_else_decided_first_has_no_plan(store: Store, clock: Clock) -> None:
+    only(store, 3)
+    clock.turn(minutes=1)
+    other = next(one for one in ("CO", "VO", "AX", "AU") if "reviewer" in store.accounts.person(one).roles)
+    reject(store, other, 3)
+    assert plan_of(store, 3) is None
 
 
 def test_strata_stay_the_same_while_labels_come_in(store: Store, clock: Clock) -> None:
