@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -234,17 +235,22 @@ class Trust:
         """Return the trials of an item, oldest first."""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM trials WHERE item = ? ORDER BY id", (item_id,)).fetchall()
-        return [
-            StoredTrial(
-                id=row["id"],
-                item=row["item"],
-                version=row["version"],
-                passed=None if row["passed"] is None else bool(row["passed"]),
-                result=json.loads(row["result"]),
-                at=datetime.fromisoformat(row["at"]),
-            )
-            for row in rows
-        ]
+        return [_stored_trial(row) for row in rows]
+
+    def trial_of(self, item_id: int, content_hash: str) -> StoredTrial | None:
+        """Return the last trial of an item's text with this content hash; no other trial is read."""
+        with self._database.read() as db:
+            row = db.execute(
+                "SELECT t.* FROM trials t JOIN versions v ON v.id = t.version "
+                "WHERE t.item = ? AND v.content_hash = ? ORDER BY t.id DESC LIMIT 1",
+                (item_id, content_hash),
+            ).fetchone()
+        return None if row is None else _stored_trial(row)
+
+    def was_tried(self, item_id: int) -> bool:
+        """Return whether any version of an item has a trial."""
+        with self._database.read() as db:
+            return bool(db.execute("SELECT EXISTS (SELECT 1 FROM trials WHERE item = ?)", (item_id,)).fetchone()[0])
 
     def any_scores(self) -> bool:
         """Return whether any item has a P(YES)."""
@@ -262,6 +268,17 @@ _Row = TypeVar("_Row")
 
 def _chunks(rows: Sequence[_Row], size: int) -> list[Sequence[_Row]]:
     return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def _stored_trial(row: sqlite3.Row) -> StoredTrial:
+    return StoredTrial(
+        id=row["id"],
+        item=row["item"],
+        version=row["version"],
+        passed=None if row["passed"] is None else bool(row["passed"]),
+        result=json.loads(row["result"]),
+        at=datetime.fromisoformat(row["at"]),
+    )
 
 
 def _score_values(row: ScoreRow) -> dict[str, object]:

@@ -117,7 +117,7 @@ def item_json(store: Store, item: Item, person: Person, task: Task | None, waiti
         "marks": {"mine": {}, "others": []} if waiting else _marks(store.marks.of_item(item.id), item, person),
         "request": None if waiting else _request(store, item),
         # The numbers and texts of a trial tell the answer.
-        "trial": None if waiting else trial_json(store.trust.trials_of(item.id), item.version.content_hash),
+        "trial": None if waiting else trial_json(store, item),
         "inspection": _inspection(store, item, person, waiting),
         "autosave": None
         if autosave is None

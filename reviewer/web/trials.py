@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from agent import tool
@@ -13,26 +13,18 @@ from agent.tasks import Task
 from agent.trajectory import Trajectory
 from agent.trajectory.messages import png_of
 from agent.trial.report import Trial, TrialError
-from reviewer.store import NotFound, StoredTrial
+from reviewer.store import Item, NotFound, Store
 
 _SHARES = ("necessity", "sufficiency", "placebo", "still_claims")
 _TEXTS = ("text_after", "text_before")
 
 
-def trial_of(trials: Sequence[StoredTrial], content_hash: str) -> Mapping[str, Any] | None:
-    """Return the last trial of the text with this content hash, ``agent.trial.report.Trial.to_json``; None without one.
-
-    :param trials: of the item, oldest first
-    """
-    return next((one.result for one in reversed(trials) if one.result["content_hash"] == content_hash), None)
-
-
-def trial_json(trials: Sequence[StoredTrial], content_hash: str) -> dict[str, Any] | None:
-    """Return the trial of this text for the page; that only another text was tried; or None without any trial."""
-    if not trials:
-        return None
-    found = trial_of(trials, content_hash)
-    return {"of_this_version": False} if found is None else result_json(found)
+def trial_json(store: Store, item: Item) -> dict[str, Any] | None:
+    """Return the trial of an item's present text for the page; that only another text was tried; or None."""
+    found = store.trust.trial_of(item.id, item.version.content_hash)
+    if found is not None:
+        return result_json(found.result)
+    return {"of_this_version": False} if store.trust.was_tried(item.id) else None
 
 
 def result_json(result: Mapping[str, Any]) -> dict[str, Any]:

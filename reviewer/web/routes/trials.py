@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Response
 from reviewer.store import Item, NotAllowed, NotFound
 from reviewer.web.context import FOREVER, ContextDep
 from reviewer.web.pictures import as_stated
-from reviewer.web.trials import edited_window, key_of, texts_json, trial_of
+from reviewer.web.trials import edited_window, key_of, texts_json
 from reviewer.web.verdict_first import FIRST, VerdictFirstDep, require_verdict
 from reviewer.web.visibility import require_visible
 
@@ -35,10 +35,10 @@ def _tried(context: ContextDep, first: VerdictFirstDep, item_id: int, key: str) 
     item = context.store.items.get(item_id)
     if first.hides(item.row):
         raise NotAllowed(FIRST)
-    result = trial_of(context.store.trust.trials_of(item_id), item.version.content_hash)
-    if result is None or key_of(result) != key:
+    found = context.store.trust.trial_of(item_id, item.version.content_hash)
+    if found is None or key_of(found.result) != key:
         raise NotFound("This trial is no longer shown: the trace was edited or tried again. Open the item again.")
-    return _Tried(item, result)
+    return _Tried(item, found.result)
 
 
 TriedDep = Annotated[_Tried, Depends(_tried)]
