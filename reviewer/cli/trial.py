@@ -96,12 +96,13 @@ def _run(arguments: Namespace, store: Store | None) -> int:
     processes = (arguments.processes or cores()) if arguments.policy in IN_PROCESSES else 1
     made: list[Trial] = [] if file is None else list(file.done.values())
     problems: list[str] = []
+    tried = 0
     with (
         stop_on_signal(stop),
         ProgressBar(len(left), "trying") as bar,
         closing(try_all(left, work, min(processes, len(left)), arguments.concurrency, stop)) as outcomes,
     ):
-        for number, one in enumerate(outcomes, start=1):
+        for tried, one in enumerate(outcomes, start=1):
             if one.trial is None:
                 problems.append(f"{one.case.name}: {one.problem}")
             else:
@@ -110,10 +111,10 @@ def _run(arguments: Namespace, store: Store | None) -> int:
                     file.add(one.trial)
                 if store is not None:
                     _record(store, arguments.by, one.trial, one.case.item)
-            bar.at(number)
+            bar.at(tried)
     result = _result(made, problems, counts)
     print_result(arguments, result, _text(result))
-    if stop.is_set and len(made) + len(problems) < len(left):
+    if stop.is_set and tried < len(left):
         raise KeyboardInterrupt
     return CHECK_FAILED if problems or any(one.passed is False for one in made) else DONE
 

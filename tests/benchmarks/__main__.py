@@ -130,6 +130,13 @@ SECTIONS = (
         ("-m", "tests.benchmarks.trust.campaigns"),
     ),
     Section(
+        "trust-trial",
+        "Evidence on trial",
+        "How well trials separate faithful policies from planted unfaithful ones, and what the baseline does after "
+        "each edit, on real and on simulated spectra; see docs/trust/measurements.md.",
+        ("-m", "tests.benchmarks.trust.trial", SPECTRA, "--spectra", "10", "--simulated", "4"),
+    ),
+    Section(
         "trust-shift",
         "Certified verdicts: shift",
         "False alarms of the tests that suspend a certificate, and cases until a shift is found; see "

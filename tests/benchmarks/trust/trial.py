@@ -4,8 +4,8 @@
     python -m tests.benchmarks.trust.trial FOLDER --typical > agent/trial/typical.toml
 
 ``FOLDER`` has a MANIFEST.csv (tests/benchmarks/real_spectra.py). The code was mended on the half ``choose``; figures
-are reported on the half ``report``. Simulated spectra of the two halves have different seeds. For each task and answer, the
-objects are taken in a random order (seed 0) up to the number wanted, one spectrum of each.
+are reported on the half ``report``. Simulated spectra of the two halves have different seeds. For each task and answer,
+the objects are taken in a random order (seed 0) up to the number wanted, one spectrum of each.
 """
 
 from __future__ import annotations

@@ -1,0 +1,123 @@
+"""``spec-o3 trial``: trials of a results file and of a database, exit status, resuming, JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import app
+from agent.trial.report import read_trials
+from reviewer.store import Store
+from tests.support.drawn_traces import a_store
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two simulated spectra, and the results file of the baseline on them."""
+    folder = tmp_path_factory.mktemp("trial")
+    spectra = folder / "spectra"
+    options = ["--task", "cv", "--survey", "SDSS", "--snr", "25:30", "--n", "2"]
+    assert app.main(["simulate", *options, str(spectra)]) == 0
+    found = folder / "results.jsonl"
+    given = ["inspect", "--task", "cv", "--processes", "1", "--out", str(found), str(spectra)]
+    assert app.main(given) == 0
+    return found
+
+
+def trial(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
+    capsys.readouterr()
+    status = app.main(["trial", "--processes", "1", *map(str, arguments)])
+    captured = capsys.readouterr()
+    return status, captured.out or captured.err
+
+
+def test_the_baseline_passes_and_the_file_resumes(capsys, results: Path, tmp_path: Path) -> None:
+    out = tmp_path / "trials.jsonl"
+    status, text = trial(capsys, results, "--policy", "baseline", "--out", out, "--limit", 1)
+    assert status == 0, text
+    assert "1 traces, 1 with evidence to test, 1 of them passed" in text
+    first = out.read_bytes()
+    status, text = trial(capsys, results, "--policy", "baseline", "--out", out, "--json")
+    found = json.loads(text)
+    assert status == 0
+    assert (found["traces"], found["tested"], found["passed"], found["failed"]) == (2, 2, 2, [])
+    assert found["left_out"] == {"done before": 1}
+    assert found["summary"][0]["placebo"]["k"] == 0
+    assert out.read_bytes().startswith(first)
+    assert len(list(read_trials(out))) == 2
+
+
+def test_a_trial_that_failed_gives_status_1(capsys, results: Path, tmp_path: Path) -> None:
+    out = tmp_path / "trials.jsonl"
+    assert trial(capsys, results, "--policy", "baseline", "--out", out)[0] == 0
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    for one in lines[0]["outcomes"]:
+        one["followed"] = one["edit"] == "placebo"
+    out.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    status, text = trial(capsys, results, "--policy", "baseline", "--out", out)
+    assert status == 1
+    assert "2 traces, 2 with evidence to test, 1 of them passed" in text
+
+
+def test_traces_of_another_policy_or_task_are_left_out(capsys, results: Path, tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
+    rows[0]["drafter"]["name"] = "another"
+    other = results.parent / "other.jsonl"
+    other.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    options = ("--policy", "baseline", "--json", "--out")
+    _, text = trial(capsys, other, "--limit", 1, *options, tmp_path / "a.jsonl")
+    assert json.loads(text)["left_out"] == {"of another policy": 1}
+    _, text = trial(capsys, results, "--task", "wd", *options, tmp_path / "b.jsonl")
+    assert json.loads(text)["left_out"] == {"of another task": 2}
+
+
+def test_a_spectrum_that_has_changed_is_a_failure_with_its_name(capsys, results: Path, tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
+    rows[0]["source"], rows[1]["source"] = rows[1]["source"], rows[0]["source"]
+    mixed = results.parent / "mixed.jsonl"
+    mixed.write_text(json.dumps(rows[0]) + "\n", encoding="utf-8")
+    status, text = trial(capsys, mixed, "--policy", "baseline", "--out", tmp_path / "trials.jsonl")
+    assert status == 1
+    assert "found a trace of another spectrum" in text
+    assert rows[0]["source"]["file"] in text
+
+
+def test_drafts_of_a_database_are_tried_and_recorded(capsys, tmp_path: Path, results: Path) -> None:
+    path = tmp_path / "annotations.db"
+    with a_store(path):
+        pass
+    spectra = results.parent / "spectra"
+    assert app.main(["draft", "--db", str(path), "--task", "cv", str(spectra)]) == 0
+    status, text = trial(capsys, "--db", path, "--policy", "baseline", "--limit", 1, "--json")
+    assert status == 0, text
+    assert json.loads(text)["tested"] == 1
+    with Store.open(path) as store:
+        stored = [one for item in (1, 2) for one in store.trust.trials_of(item)]
+    assert [one.passed for one in stored] == [True]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "found neither of RESULTS and --db, expected one"),
+        (("RESULTS",), "--out: found none"),
+        (("RESULTS", "--out", "OUT", "--task", "xx"), "--task: found 'xx', expected one of"),
+    ],
+)
+def test_what_cannot_run_gives_status_2(
+    arguments: tuple[str, ...], message: str, capsys, results: Path, tmp_path: Path
+) -> None:
+    given = [{"RESULTS": results, "OUT": tmp_path / "trials.jsonl"}.get(one, one) for one in arguments]
+    status, text = trial(capsys, *given, "--policy", "baseline")
+    assert status == 2
+    assert message in text
+
+
+def test_a_file_of_another_seed_is_refused(capsys, results: Path, tmp_path: Path) -> None:
+    out = tmp_path / "trials.jsonl"
+    assert trial(capsys, results, "--policy", "baseline", "--out", out, "--limit", 1)[0] == 0
+    status, text = trial(capsys, results, "--policy", "baseline", "--out", out, "--trial-seed", 1)
+    assert status == 2
+    assert "choose another file" in text
