@@ -91,8 +91,9 @@ def queue_stamp(person: PersonDep, context: ContextDep) -> dict[str, int]:
 def facets(person: PersonDep, context: ContextDep) -> dict[str, list[str]]:
     """Values to filter by; those of ``trial`` and ``order`` only where an item has a trial, or P(YES)."""
     found = {name: list(values) for name, values in context.store.queue.facets().items()}
-    trial = list(TRIAL_OUTCOMES) if context.store.trust.any_trials() else []
-    return found | {"trial": trial, "order": ["value"] if context.store.trust.any_scores() else []}
+    found["trial"] = list(TRIAL_OUTCOMES) if context.store.trust.any_trials() else []
+    found["order"] = ["value"] if context.store.trust.any_scores() else []
+    return found
 
 
 @router.get("/first")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from agent.trial.report import Trial
 from reviewer.drafting import demo
 from reviewer.rules.campaign import Rules
 from reviewer.store import Draft, ScoreRow, Showing, Store, TrialRow
@@ -34,7 +36,9 @@ def app(tmp_path: Path) -> Iterator[tuple[str, Store, str]]:
         scores = [ScoreRow(n, p, {}) for n, p in enumerate((0.1, 0.3, 0.5, 0.7, 0.9), start=1)]
         store.trust.record_scores(None, trajectory.task, {"kind": "raw"}, scores)
         text = store.items.get(2).version.content_hash
-        store.trust.record_trials(None, [TrialRow(text, True, {}, item=2), TrialRow(text, False, {}, item=5)])
+        drafter = {"kind": "baseline", "name": "baseline", "settings": {}}
+        result = Trial(text, spectrum.sha256, trajectory.task, drafter, 0, (), ()).to_json()
+        store.trust.record_trials(None, [TrialRow(text, True, result, item=2), TrialRow(text, False, result, item=5)])
         with serving(store.path) as url:
             yield url, store, trajectory.task
 
@@ -78,6 +82,31 @@ def test_the_next_item_is_chosen_by_value_and_its_probability_is_stored(
         page.keyboard.press("k")
         page.wait_for_function(f"window.specO3.review.current.item.id === {following}")
         assert store.items.standing(1).state == "revision"
+
+
+def test_going_back_keeps_the_choice_of_the_next_item(chromium: Browser, app: tuple[str, Store, str]) -> None:
+    url, store, task = app
+    with signed_in(chromium, url, "RV", PASSWORD) as page:
+        settled(page)
+        show_item(page, 6)  # without P(YES), so it is never chosen itself
+        order_by_value(page)
+        following = chosen(page)
+        page.keyboard.press("n")
+        page.wait_for_function(f"window.specO3.review.current.item.id === {following}")
+        chip = page.locator(".queue .chips .pill", has_text=BY_VALUE)
+        how = {"random": "at random", "value": "by its value"}[store.trust.showings(task)[0].arm]
+        expect(chip).to_have_attribute("title", re.compile(f"chosen {how}; its probability was 0"))
+        after = chosen(page)
+        made = store.trust.showings(task)
+        assert [showing.item for showing in made] == [following, after]
+        page.keyboard.press("b")
+        page.wait_for_function("window.specO3.review.current.item.id === 6")
+        assert chosen(page) == after
+        page.keyboard.press("n")
+        page.wait_for_function(f"window.specO3.review.current.item.id === {after}")
+        chosen(page)
+        assert store.trust.showings(task)[:2] == made
+        assert len(store.trust.showings(task)) == 3
 
 
 def test_items_without_p_yes_come_by_number_and_the_page_says_so(
