@@ -39,7 +39,7 @@ WHERE s.state = 'approved' AND s.task = :task AND c.reasons = '[]'
 ORDER BY s.decided_at, s.item
 """
 
-# New labels change the probabilities of the strata a little, and reading them takes a tenth of a second.
+# New labels change the probabilities of the strata a little, so they are not read for every showing.
 _LABELS_LAST = timedelta(seconds=30)
 
 

@@ -137,6 +137,12 @@ SECTIONS = (
         ("-m", "tests.benchmarks.trust.trial", SPECTRA, "--spectra", "10", "--simulated", "4"),
     ),
     Section(
+        "trust-queue",
+        "The queue ordered by value of information",
+        "What a person waits for the next item of a task, and others while P(YES) of all its items is recorded.",
+        ("-m", "tests.benchmarks.trust.queue"),
+    ),
+    Section(
         "trust-shift",
         "Certified verdicts: shift",
         "False alarms of the tests that suspend a certificate, and cases until a shift is found; see "
