@@ -162,7 +162,10 @@ def suspects_json(store: Store, visible: VisibleItems, suspects: Sequence[tuple[
         )
     total = len(suspects)
     left = total - len(items)
-    hidden = f"{left} are not listed: the item is still open, or hidden from you." if left else ""
+    why = "the item is still open, or hidden from you"
+    if len(items) == _MOST_SUSPECTS:
+        why = f"the list ends after {_MOST_SUSPECTS}, or {why}"
+    hidden = f"{left} are not listed: {why}." if left else ""
     reason = "No label disagrees strongly with P(YES)."
     return {"total": total, "items": items, "reason": reason, "meaning": SUSPECT, "hidden": hidden}
 
@@ -210,12 +213,13 @@ def _share_json(name: str, meaning: str, share: Share, more: str) -> dict[str, A
 
 def listed_json(one: Listed) -> dict[str, Any]:
     if one.certificate is None:
-        return {"file": one.path.name, "is_valid": False, "text": one.problem}
+        return {"file": one.path.name, "state": "cannot be read", "is_valid": False, "text": one.problem}
     made, found = one.suspension, one.certificate
     text = f"{found.policy.name}, made {found.made_at[:10]}, {found.labels.n} labels"
     if made is not None:
         text += f". Suspended since {made.since} by {made.by}. {made.evidence}"
-    return {"file": one.path.name, "is_valid": made is None, "text": text}
+    state = "in force" if made is None else "suspended"
+    return {"file": one.path.name, "state": state, "is_valid": made is None, "text": text}
 
 
 def title_of(tasks: Mapping[str, Task], key: str) -> str:

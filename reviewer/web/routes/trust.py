@@ -72,6 +72,12 @@ def _cache(request: Request) -> TrustCache:
 CacheDep = Annotated[TrustCache, Depends(_cache)]
 
 
+def _require_coordinator(person: PersonDep, context: ContextDep) -> None:
+    """:raises NotAllowed: the person is no coordinator"""
+    if not may_manage(person, context.store):
+        raise NotAllowed(f"Only coordinators download certificates; {person.initials} is not one.")
+
+
 # Not async: calculating takes a second or more, in a thread.
 @router.get("")
 def trust(
@@ -138,9 +144,8 @@ def label_errors(
     return suspects_json(context.store, visible, suspects)
 
 
-@router.get("/certificate")
+@router.get("/certificate", dependencies=[Depends(_require_coordinator)])
 def certificate(
-    person: PersonDep,
     context: ContextDep,
     cache: CacheDep,
     task: str,
@@ -151,14 +156,11 @@ def certificate(
 ) -> Response:
     """The certificate for these limits, as a file.
 
-    :raises NotAllowed: the person is no coordinator
     :raises NotFound: nothing is certified
     """
     from reviewer.trust.certificates import certificate_of
     from reviewer.trust.figures import sides_of
 
-    if not may_manage(person, context.store):
-        raise NotAllowed(f"Only coordinators download certificates; {person.initials} is not one.")
     found = _require_scored(cache, context.store, task, policy)
     wanted = _wanted(alpha_yes, alpha_no, delta)
     sides = sides_of(found, wanted)

@@ -190,9 +190,9 @@ def test_certificates_beside_the_database_show_their_state(store: Store) -> None
     (folder / "broken.json").write_text("{}")
     made = Certificate.from_json(json.loads(text))
     broken, valid = client.get(TRUST).json()["certificates"]
-    assert (broken["file"], broken["is_valid"]) == ("broken.json", False)
-    assert (valid["file"], valid["is_valid"]) == ("cv.json", True)
+    assert (broken["file"], broken["state"], broken["is_valid"]) == ("broken.json", "cannot be read", False)
+    assert (valid["file"], valid["state"], valid["is_valid"]) == ("cv.json", "in force", True)
     suspend(folder / "cv.json", Suspension(made.sha256, "new case 12", "scores", "Scores changed.", "2026-11-24"))
     suspended = client.get(TRUST).json()["certificates"][1]
-    assert suspended["is_valid"] is False
+    assert (suspended["state"], suspended["is_valid"]) == ("suspended", False)
     assert "since new case 12 by scores" in suspended["text"]

@@ -344,10 +344,5 @@ function suspects({ total, items, reason, meaning, hidden }) {
 }
 
 /** @param {any} one */
-const certificate = ({ file, text, is_valid: isValid }) =>
-  h(
-    'p',
-    {},
-    h(isValid ? 'strong.valid' : 'strong.suspended', {}, isValid ? 'in force' : 'suspended'),
-    ` ${file}: ${text}`,
-  )
+const certificate = ({ file, state, text, is_valid: isValid }) =>
+  h('p', {}, h(isValid ? 'strong.valid' : 'strong.suspended', {}, state), ` ${file}: ${text}`)

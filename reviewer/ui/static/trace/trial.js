@@ -65,7 +65,10 @@ export function trialChips(step, { trial, tried, ...state }, onPicture) {
   if (!trial?.of_this_version) return null
   const before = tried?.find((one) => one.id === step.id)
   if (before && JSON.stringify(before.arguments) !== JSON.stringify(step.arguments)) return null
-  const outcomes = trial.outcomes.filter((outcome) => outcome.step === step.id)
+  // The comparison, an edit elsewhere, comes last.
+  const outcomes = trial.outcomes
+    .filter((outcome) => outcome.step === step.id)
+    .sort((a, b) => Number(a.edit === 'placebo') - Number(b.edit === 'placebo'))
   const skipped = trial.skipped.filter((one) => one.step === step.id && one.edit === null)
   if (!outcomes.length && !skipped.length) return null
   return h(
@@ -97,7 +100,10 @@ export function trialLine(trial) {
   }
   const tone = trial.passed === null ? '' : trial.passed ? '.good' : '.bad'
   const { name: policy, kind } = trial.drafter
-  const title = `Policy that continued the inspection: ${policy || kind}; random seed ${trial.seed}`
+  const title =
+    'The spectrum was edited behind each zoom, and the policy continued from there. “Followed”: it no longer claimed ' +
+    `what was removed, or claimed what was added. The chips of each zoom have the details.\nPolicy: ${policy || kind}; ` +
+    `random seed ${trial.seed}`
   return h(`p.note.trial-line${tone}`, { role: 'note', title }, name, countsOf(trial), ' ', sampledOnce(trial))
 }
 
@@ -152,7 +158,8 @@ function details(outcome, text, step, state, onPicture) {
 /** What the policy wrote after the edit, and without it; fetched when the sheet is opened. */
 function texts(outcome, state) {
   const place = h('div', {}, h('p.muted', {}, 'loading …'))
-  const text = (title, content) => h('blockquote', { tabIndex: 0, 'aria-label': title }, content.trim() || 'nothing')
+  const text = (title, content) =>
+    h('blockquote', { tabIndex: 0, 'aria-label': title }, withoutTags(content) || 'nothing')
   const title = 'What the policy wrote after the edit'
   getJSON(state.trialURL(outcome, 'texts')).then(
     ({ after, before }) =>
@@ -167,6 +174,13 @@ function texts(outcome, state) {
   return place
 }
 
+/** What a policy wrote as text to read. @param {string} text */
+const withoutTags = (text) =>
+  text
+    .replace(/<tool_call>\s*/g, '\n\nTool call: ')
+    .replace(/<\/?(think|answer|tool_call)>/g, '')
+    .trim()
+
 /** The edited window next to the original one; drawn by the server only on request. */
 function pictures(outcome, step, state, onPicture) {
   const edited = state.trialURL?.(outcome, 'picture')
@@ -174,7 +188,13 @@ function pictures(outcome, step, state, onPicture) {
   if (!edited || !original) return null
   const figure = (url, caption) => {
     const onError = () => fill(frame, h('p.refused', {}, 'This picture could not be drawn.'))
-    const frame = h('div.frame', {}, h('img', { src: url, alt: caption, onClick: () => onPicture(url), onError }))
+    // The sheet may be full: the pictures must not come up below its edge.
+    const onLoad = () => place.scrollIntoView({ block: 'nearest' })
+    const frame = h(
+      'div.frame',
+      {},
+      h('img', { src: url, alt: caption, onClick: () => onPicture(url), onError, onLoad }),
+    )
     return h('figure', {}, frame, h('figcaption', {}, caption))
   }
   const place = h('div.pair')
