@@ -4,8 +4,8 @@ import { h } from '../common/dom.js'
 import { countsOf, sampledOnce } from '../trace/trial.js'
 
 const WHAT =
-  'The spectrum is edited behind each tool call (its line removed, flipped, moved or added, or a change elsewhere), ' +
-  'and the same policy continues from there. It takes as long as several inspections.'
+  'does the policy still claim a line after it was removed from the spectrum? The spectrum is edited behind each ' +
+  'zoom, and the policy continues from there. It takes as long as several inspections.'
 
 /**
  * @param {Run} run @param {LiveTraceState} trace
@@ -16,11 +16,11 @@ export function trialPart(run, trace, { onTrial, onStop }) {
   const tried = trace.steps.some((step) => step.kind === 'zoom')
   if (run.state === 'running' || run.state === 'gone' || run.policy === 'replay' || !tried) return null
   const start = (/** @type {string} */ text) =>
-    h('div.buttons', {}, h('button', { type: 'button', title: WHAT, onClick: onTrial }, text))
+    h('div.buttons', {}, h('button', { type: 'button', onClick: onTrial }, text))
   const name = h('strong', {}, 'Evidence on trial: ')
   const card = (/** @type {import('../common/dom.js').Child[]} */ ...content) =>
     h('article.ending.on-trial', { 'aria-label': 'Evidence on trial' }, content)
-  if (!trial) return card(start('Put the evidence on trial'))
+  if (!trial) return card(h('p', {}, name, WHAT), start('Put the evidence on trial'))
   switch (trial.state) {
     case 'running':
       return card(

@@ -102,8 +102,8 @@ export function trialLine(trial) {
   const { name: policy, kind } = trial.drafter
   const title =
     'The spectrum was edited behind each zoom, and the policy continued from there. “Followed”: it no longer claimed ' +
-    `what was removed, or claimed what was added. The chips of each zoom have the details.\nPolicy: ${policy || kind}; ` +
-    `random seed ${trial.seed}`
+    'what was removed, or claimed what was added. The chips of each zoom have the details.\n' +
+    `Policy: ${policy || kind}; random seed ${trial.seed}`
   return h(`p.note.trial-line${tone}`, { role: 'note', title }, name, countsOf(trial), ' ', sampledOnce(trial))
 }
 
