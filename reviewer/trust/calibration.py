@@ -84,7 +84,9 @@ def scoring(cases: Sequence[Case], choice: ScoreChoice = "auto", stored: ScoreMo
     labels = [case.label.yes for case in half if case.label is not None]
     counts = f"{labels.count(True)} YES and {labels.count(False)} NO"
     if choice == "raw":
-        return Scoring(RAW, None, "as the policy gives it (--score raw): nothing was fitted, and all labels count")
+        return Scoring(
+            RAW, None, "as the policy gives it (--score raw): nothing was fitted, so no label was set aside for it"
+        )
     if choice == "auto" and stored is not None and any(case.shown is not None for case in decided):
         why = (
             f"by the model that ordered the queue ({stored.kind}), because labels of its showings are weighted by it; "
@@ -92,7 +94,7 @@ def scoring(cases: Sequence[Case], choice: ScoreChoice = "auto", stored: ScoreMo
         )
         return Scoring(stored, None, why)
     if choice == "auto" and len(decided) < ENOUGH_TO_FIT:
-        why = f"as the policy gives it: {len(decided)} decided spectra, a fit needs {ENOUGH_TO_FIT}; all labels count"
+        why = f"as the policy gives it: {len(decided)} decided spectra, a fit needs {ENOUGH_TO_FIT}"
         return Scoring(RAW, None, why)
     if min(labels.count(True), labels.count(False)) < FEWEST:
         raise CalibrationError(

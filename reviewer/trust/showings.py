@@ -1,7 +1,7 @@
 """Showings of the ordered queue, and whether their probability is known for a list of cases.
 
-A label can be weighted if its item was chosen from the list that the certificate speaks of. Each item has the latest
-showing before its decision (``store.trust``).
+A label can be weighted if its item was chosen from the list that the certificate speaks of. ``store.trust`` gives an
+item the showing that led to its decision.
 """
 
 from __future__ import annotations

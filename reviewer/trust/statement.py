@@ -61,7 +61,9 @@ def promise(sides: Sequence[Side], wanted: Wanted) -> str:
     else:
         how = f"With a confidence of {sure}"
     when = " These numbers may be calculated again after each label." if wanted.method == "anytime" else ""
-    once = " They count once: to calculate again after more labels, use --method anytime." if not when else ""
+    once = (
+        " This is valid for one calculation: to repeat it after more labels, use --method anytime." if not when else ""
+    )
     return f"{how}: {' and '.join(parts)}.{when}{once}"
 
 
@@ -82,8 +84,8 @@ def assumptions(found: CaseList, made: Calibration, wanted: Wanted) -> tuple[str
             lines.append("The bounds are for the list without the spectra of these labels.")
     elif n:
         lines.append(
-            f"The {n} labelled spectra are a random sample of the list: none was shown by the ordered queue, so how "
-            "they were chosen is not known. This is wrong if people chose them, e.g. the interesting ones first."
+            f"The {n} labelled spectra are a random sample of the list: none comes from a showing of the ordered "
+            "queue, so how they were chosen is not known. This is wrong if people chose them, e.g. the interesting ones first."
         )
     if wanted.label_noise:
         lines.append(f"At least {percent(wanted.label_noise)} of the labels are wrong, at random.")
