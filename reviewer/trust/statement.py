@@ -85,7 +85,8 @@ def assumptions(found: CaseList, made: Calibration, wanted: Wanted) -> tuple[str
     elif n:
         lines.append(
             f"The {n} labelled spectra are a random sample of the list: none comes from a showing of the ordered "
-            "queue, so how they were chosen is not known. This is wrong if people chose them, e.g. the interesting ones first."
+            "queue, so how they were chosen is not known. This is wrong if people chose them, e.g. the interesting "
+            "ones first."
         )
     if wanted.label_noise:
         lines.append(f"At least {percent(wanted.label_noise)} of the labels are wrong, at random.")
