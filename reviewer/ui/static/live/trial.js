@@ -19,7 +19,7 @@ export function trialPart(run, trace, { onTrial, onStop }) {
     h('div.buttons', {}, h('button', { type: 'button', onClick: onTrial }, text))
   const name = h('strong', {}, 'Evidence on trial: ')
   const card = (/** @type {import('../common/dom.js').Child[]} */ ...content) =>
-    h('article.ending.on-trial', { 'aria-label': 'Evidence on trial' }, content)
+    h('article.on-trial', { 'aria-label': 'Evidence on trial' }, content)
   if (!trial) return card(h('p', {}, name, WHAT), start('Put the evidence on trial'))
   switch (trial.state) {
     case 'running':
