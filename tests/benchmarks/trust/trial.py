@@ -224,9 +224,9 @@ def auroc_interval(good: Sequence[tuple[str, float]], bad: Sequence[tuple[str, f
         picked = [names[i] for i in rng.integers(len(names), size=len(names))]
         a, b = ([v for name in picked for v in group.get(name, ())] for group in groups)
         values.append(auroc(a, b) if a and b else np.nan)
-    if np.ptp(values) == 0:
+    if len({value for value in values if not np.isnan(value)}) == 1:
         # Complete separation in every resample: the interval of as many observations as there are spectra.
-        return wilson(values[0], min(len(group) for group in groups))
+        return wilson(float(np.nanmean(values)), min(len(group) for group in groups))
     return percentile_interval(np.asarray(values))
 
 
