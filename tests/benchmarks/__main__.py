@@ -140,7 +140,7 @@ SECTIONS = (
         "trust-queue",
         "The queue ordered by value of information",
         "What a person waits for the next item of a task, and others while P(YES) of all its items is recorded.",
-        ("-m", "tests.benchmarks.trust.queue"),
+        ("-m", "tests.benchmarks.trust.queue_order"),
     ),
     Section(
         "trust-shift",
