@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -76,6 +76,24 @@ class LabelCounts:
 
 
 @dataclass(frozen=True)
+class EvidenceCounts:
+    """Trials of traces of the list (``agent.trial``), by the same policy with the same settings.
+
+    :param tried: traces with a trial; ``tested``: those of which something could be tested, and ``passed`` of these
+    :param removals: of features that the text claimed; ``still_claimed``: of these
+    :param placebos: edits elsewhere; ``changed``: of these, after which the claim or the verdict changed
+    """
+
+    tried: int
+    tested: int
+    passed: int
+    removals: int
+    still_claimed: int
+    placebos: int
+    changed: int
+
+
+@dataclass(frozen=True)
 class Judged:
     """The verdict of a certificate on one case.
 
@@ -101,6 +119,7 @@ class Certificate:
     :param calibration: P(YES) of the calibration cases, for the tests of shift
     :param calibration_yes: their labels, in the same order; None if they are the list from which the queue chose
     :param spectra: short hashes of the spectra of ``calibration``, which are not new cases (``short_hash``)
+    :param evidence: what trials of traces of the list found; None: none was tried. No bound follows from it
     :param made_at: ISO 8601 with time zone
     :param program: name and version of the program
     """
@@ -123,6 +142,7 @@ class Certificate:
     program: str
     calibration_yes: tuple[bool, ...] | None = None
     spectra: tuple[str, ...] = ()
+    evidence: EvidenceCounts | None = None
 
     def refusal(
         self, task: str, prompt_sha256: str, policy: CertifiedPolicy, samples: int, medium: Medium | None = None
@@ -174,6 +194,8 @@ class Certificate:
             sentences.append(
                 f"Nothing is promised for cases like the {self.labels.without} that people decided without a label."
             )
+        if self.evidence is not None:
+            sentences.append(evidence_text(self.evidence))
         return " ".join(sentences)
 
     def _by_thresholds(self, p: float) -> Judged:
@@ -236,6 +258,15 @@ def write(certificate: Certificate, path: Path) -> None:
     write_json(path, certificate.to_json())
 
 
+def evidence_text(found: EvidenceCounts) -> str:
+    """Return what the trials found, as a sentence."""
+    return (
+        f"Evidence on trial: {found.passed} of {found.tested} tested traces passed; after {found.still_claimed} of "
+        f"{found.removals} removals the removed feature was still claimed, and {found.changed} of {found.placebos} "
+        "placebo edits changed a claim or the verdict."
+    )
+
+
 def short_hash(spectrum_sha256: str) -> str:
     """Return the first 16 hexadecimal digits of a hash: among a million spectra two agree with probability 3e-8."""
     return spectrum_sha256[:16]
@@ -278,7 +309,15 @@ def _read(data: Mapping[str, Any]) -> Certificate:
         program=text_of(data, "program"),
         calibration_yes=None if known is None else tuple(known),
         spectra=tuple(str(one) for one in _list(data, "spectra")),
+        evidence=_evidence(data),
     )
+
+
+def _evidence(data: Mapping[str, Any]) -> EvidenceCounts | None:
+    if data.get("evidence") is None:
+        return None
+    counts = object_of(data, "evidence")
+    return EvidenceCounts(**{field.name: _whole(counts, field.name, "evidence.") for field in fields(EvidenceCounts)})
 
 
 _MEDIA: tuple[Medium, ...] = ("vacuum", "air")

@@ -19,6 +19,7 @@ SHOWN = 5
 
 if TYPE_CHECKING:
     from agent.tasks import Task
+    from agent.trust.certificate import EvidenceCounts
     from agent.trust.certify import Side, Wanted
     from agent.trust.score import ScoreModel
     from reviewer.store import Store
@@ -69,6 +70,12 @@ def add(parser: ArgumentParser) -> None:
         metavar="X",
         help="a lower bound of the share of wrong labels (0: labels are taken as they are, which is valid too)",
     )
+    how.add_argument(
+        "--trials",
+        type=Path,
+        metavar="FILE",
+        help="trials of these traces by spec-o3 trial, to be counted in the certificate (those of the database always)",
+    )
     how.add_argument("--processes", type=at_least_one, metavar="N", help="measure in N processes (one per core)")
     how.add_argument("--by", type=str.upper, metavar="INITIALS", help="who records the scores (the owner of the file)")
     add_json(parser)
@@ -97,12 +104,36 @@ def run(arguments: Namespace) -> int:
         made = calibration(found.cases, chosen.model)
         if store is not None:
             record(store, arguments.by, task, chosen, found)
-    return _certified(arguments, found, chosen, made, wanted_from(arguments, made))
+        evidence = _evidence(arguments, store, found)
+    return _certified(arguments, found, chosen, made, wanted_from(arguments, made), evidence)
 
 
-def _certified(arguments: Namespace, found: CaseList, chosen: Scoring, made: Calibration, wanted: Wanted) -> int:
+def _evidence(arguments: Namespace, store: Store | None, found: CaseList) -> EvidenceCounts | None:
+    """Count what trials of the traces found: those of --trials, and those of the database."""
+    from agent.trial.report import TrialError, read_trials
+    from reviewer.trust.certificates import evidence_of, stored_trials
+
+    try:
+        trials = [] if store is None else list(stored_trials(store, found))
+        if arguments.trials is not None:
+            trials += read_trials(arguments.trials)
+    except OSError as error:
+        raise CannotRun(f"--trials: {arguments.trials}: {error.strerror}") from error
+    except TrialError as error:
+        raise CannotRun(f"--trials: {error}") from error
+    return evidence_of(found, trials)
+
+
+def _certified(
+    arguments: Namespace,
+    found: CaseList,
+    chosen: Scoring,
+    made: Calibration,
+    wanted: Wanted,
+    evidence: EvidenceCounts | None,
+) -> int:
     """Compute the two sides, print them, and write the certificate if at least one side is certified."""
-    from agent.trust.certificate import write
+    from agent.trust.certificate import evidence_text, write
     from agent.trust.certify import certify
     from reviewer.trust.certificates import certificate_of
 
@@ -112,10 +143,12 @@ def _certified(arguments: Namespace, found: CaseList, chosen: Scoring, made: Cal
     if written is not None:
         made_at = datetime.now(UTC)
         try:
-            write(certificate_of(found, chosen.model, made, sides, wanted, made_at), written)
+            write(certificate_of(found, chosen.model, made, sides, wanted, made_at, evidence), written)
         except OSError as error:
             raise CannotRun(f"{written}: {error.strerror}; no certificate was written") from error
     result = _result(found, chosen, made, sides, wanted, written)
+    if evidence is not None:
+        result["evidence"] = asdict(evidence) | {"text": evidence_text(evidence)}
     print_result(arguments, result, _text(result, is_certified))
     return DONE if is_certified else CHECK_FAILED
 
@@ -171,6 +204,8 @@ def _text(result: dict[str, Any], is_certified: bool) -> str:
     lines.append(f"of this list: {verdicts['yes']} YES, {verdicts['no']} NO, {verdicts['ask']} left to a person")
     if is_certified:
         lines.append(f"promised: {result['promise']}")
+    if "evidence" in result:
+        lines.append(result["evidence"]["text"])
     if result["not_promised"]:
         lines.append(f"not promised: {result['not_promised']}")
     if is_certified:

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent.trust.certificate import Certificate, CertificateError, CertifiedPolicy, LabelCounts, read, short_hash
+from agent.trial.report import Trial
+from agent.trust.certificate import (
+    Certificate,
+    CertificateError,
+    CertifiedPolicy,
+    EvidenceCounts,
+    LabelCounts,
+    read,
+    short_hash,
+)
 from agent.trust.certify import Side, Wanted
 from agent.trust.score import ScoreModel
 from agent.trust.suspension import Suspension, suspension
 from reviewer.trust.calibration import Calibration, for_fit
 from reviewer.trust.cases import Case, CaseList
+
+if TYPE_CHECKING:
+    from reviewer.store import Store
 
 FOLDER = "certificates"
 MOST_COMPARED = 5000
@@ -23,7 +36,13 @@ _SIDE_FILES = (".suspended.json", ".shift.json")
 
 
 def certificate_of(
-    found: CaseList, model: ScoreModel, made: Calibration, sides: Sequence[Side], wanted: Wanted, at: datetime
+    found: CaseList,
+    model: ScoreModel,
+    made: Calibration,
+    sides: Sequence[Side],
+    wanted: Wanted,
+    at: datetime,
+    evidence: EvidenceCounts | None = None,
 ) -> Certificate:
     """Return the certificate of these sides. It covers the surveys and the range of S/N of the labelled spectra."""
     yes, no = sides
@@ -50,9 +69,41 @@ def certificate_of(
         calibration=p,
         calibration_yes=p_yes,
         spectra=tuple(short_hash(case.spectrum_sha256) for case in compared),
+        evidence=evidence,
         made_at=at.astimezone(UTC).isoformat(timespec="seconds"),
         program=f"spec-o3 {_version()}",
     )
+
+
+def evidence_of(found: CaseList, trials: Iterable[Trial]) -> EvidenceCounts | None:
+    """Count what trials of traces of the list found; None if there are none. Of two trials of a trace the last counts.
+
+    Trials of other texts, e.g. of what people made of a trace, are left out.
+    """
+    hashes = {trace.content_hash() for traces in found.samples.values() for trace in traces}
+    own = {one.content_hash: one for one in trials if one.content_hash in hashes}.values()
+    if not own:
+        return None
+    return EvidenceCounts(
+        tried=len(own),
+        tested=sum(one.passed is not None for one in own),
+        passed=sum(one.passed is True for one in own),
+        removals=sum(one.still_claims.n for one in own),
+        still_claimed=sum(one.still_claims.k for one in own),
+        placebos=sum(one.placebo.n for one in own),
+        changed=sum(one.placebo.k for one in own),
+    )
+
+
+def stored_trials(store: Store, found: CaseList) -> Iterator[Trial]:
+    """Yield the stored trials of the traces of a list from the database."""
+    if not store.trust.any_trials():
+        return
+    for case in found.cases:
+        for item, trace in zip(case.items, found.samples.get(case.spectrum_sha256, ()), strict=False):
+            stored = store.trust.trial_of(item, trace.content_hash())
+            if stored is not None:
+                yield Trial.from_json(stored.result)
 
 
 def _compared(

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import app
-from agent.trust.certificate import read
+from agent.trial.report import EditOutcome, Trial
+from agent.trust.certificate import EvidenceCounts, read
 from agent.trust.suspension import Suspension, suspend, suspension
-from reviewer.store import Draft, Store
+from reviewer.store import Draft, Store, TrialRow
 from tests.support.drawn_traces import a_store
 from tests.support.trust_campaign import POLICY, fill, probability, spectrum, trace
 
@@ -50,6 +52,51 @@ def test_a_certificate_is_written_with_its_promise_and_the_scores_are_stored(cap
     )
     scores = {case.item: case.p_yes for case in store.trust.cases("cv")}
     assert scores == {one.item: pytest.approx(probability(one.log_odds), abs=1e-5) for one in planted}
+
+
+def tried(content_hash: str, claimed_after: bool) -> Trial:
+    """One removal and one placebo, which changed nothing."""
+    removal = EditOutcome(
+        step="s2",
+        edit="remove",
+        subject="Hα",
+        window=(6530.0, 6596.0),
+        frame="rest",
+        medium="vacuum",
+        energy=1234.5,
+        verdict_before="YES",
+        verdict_after="NO",
+        score_before=2.8,
+        score_after=-1.1,
+        claimed_before=True,
+        claimed_after=claimed_after,
+        followed=not claimed_after,
+        text_after="Text.",
+    )
+    placebo = replace(removal, edit="placebo", verdict_after="YES", claimed_after=True, followed=False)
+    return Trial(content_hash, "a spectrum", "cv", {"kind": "model", "name": POLICY}, 0, (removal, placebo))
+
+
+def test_trials_of_the_traces_are_counted_in_the_certificate(capsys, store: Store) -> None:
+    fill(store, labelled=300, waiting=0)
+    hashes = [trace.content_hash() for _, trace in store.trust.trajectories([1, 2, 3])]
+    stored = [tried(hashes[0], False), tried(hashes[1], True)]
+    store.trust.record_trials(None, [TrialRow(one.content_hash, one.passed, one.to_json()) for one in stored])
+    file, path = store.path.parent / "trials.jsonl", store.path.parent / "cv.json"
+    given = [tried(hashes[2], False), tried("sha256:of another trace", True)]
+    file.write_text("".join(json.dumps(one.to_json()) + "\n" for one in given), encoding="utf-8")
+    status, out = certify(capsys, store, "--task", "cv", "--score", "raw", "--out", path, "--trials", file)
+    assert status == 0
+    assert (
+        "Evidence on trial: 2 of 3 tested traces passed; after 1 of 3 removals the removed feature was still claimed, "
+        "and 0 of 3 placebo edits changed a claim or the verdict." in out
+    )
+    assert read(path).evidence == EvidenceCounts(3, 3, 2, 3, 1, 3, 0)
+    assert "Evidence on trial: 2 of 3" in read(path).statement()
+    file.write_text("{}\n", encoding="utf-8")
+    status, out = certify(capsys, store, "--task", "cv", "--trials", file)
+    assert status == 2
+    assert "line 1" in out
 
 
 def test_too_few_labels_are_refused_with_the_number_that_is_missing(capsys, store: Store) -> None:
