@@ -353,10 +353,7 @@ def _refused(
             "while the share is as high as this: accept a higher limit, or improve the policy or P(YES)."
         )
         if is_stricter_left:
-            reason += (
-                " Stricter thresholds are not tested: the first one is chosen from P(YES) alone, not from labels. "
-                "With a P(YES) fitted on labels it may be a stricter one."
-            )
+            reason += " Stricter thresholds are not tested: the first one is chosen from P(YES) alone, not from labels."
         return Side(verdict, None, n, errors, upper, limit, None, reason)
     missing = max(1, missing)
     reason = (
