@@ -97,8 +97,8 @@ class CertifiedRun:
         """Return the same as lines of text."""
         certificate = self.certificate
         lines = [
-            f"certificate: {self.path} of {certificate.made_at[:10]} for {certificate.policy.name} (weights: "
-            f"{certificate.policy.model_hash})",
+            f"certificate: {self.path} of {certificate.made_at[:10]} for {certificate.policy.name} (SHA-256 of its "
+            f"model: {certificate.policy.model_hash})",
             certificate.statement(),
         ]
         asked = [f"{count} {_WORDS[cause]}" for cause, count in self.causes.most_common() if cause in _WORDS and count]

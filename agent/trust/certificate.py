@@ -51,8 +51,11 @@ class CertifiedPolicy:
 
     @property
     def model_hash(self) -> str:
-        """SHA-256 of the weights; "not known" for a server, which can change them under the same name."""
-        return str(self.settings.get("weights_sha256", "not known"))
+        """SHA-256 of the weights, or of the baseline's scorecards; "not known" for a server, where weights can change
+        under the same name.
+        """
+        known = (self.settings[key] for key in ("weights_sha256", "scorecards_sha256") if key in self.settings)
+        return str(next(known, "not known"))
 
     @property
     def compared(self) -> dict[str, Any]:

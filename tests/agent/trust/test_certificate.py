@@ -109,6 +109,7 @@ def test_a_refusal_names_what_differs(changed: dict, named: str) -> None:
 def test_the_hash_of_the_weights_is_not_known_for_a_server() -> None:
     assert CertifiedPolicy("model", "m", {"weights_sha256": "ab"}).model_hash == "ab"
     assert CertifiedPolicy("model", "m", {"server": "vllm"}).model_hash == "not known"
+    assert CertifiedPolicy("baseline", "b", {"scorecards_sha256": "12ab"}).model_hash == "12ab"
 
 
 @given(st.floats(0.001, 0.999))
