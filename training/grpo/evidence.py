@@ -17,8 +17,8 @@ from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Think, Zoom
 from agent.trial.edits import Edited, placebo, remove
-from agent.trial.run import Continuation as Written
 from agent.trial.making import avoided
+from agent.trial.run import Continuation as Written
 from agent.trial.subjects import Subject, subject_of
 from training.grpo.rollout import Continuation, Rollout
 from training.grpo.settings import derived_seed
