@@ -165,7 +165,7 @@ def suspects_json(store: Store, visible: VisibleItems, suspects: Sequence[tuple[
     why = "the item is still open, or hidden from you"
     if len(items) == _MOST_SUSPECTS:
         why = f"the list ends after {_MOST_SUSPECTS}, or {why}"
-    hidden = f"{left} are not listed: {why}." if left else ""
+    hidden = f"{left} {'is' if left == 1 else 'are'} not listed: {why}." if left else ""
     reason = "No label disagrees strongly with P(YES)."
     return {"total": total, "items": items, "reason": reason, "meaning": SUSPECT, "hidden": hidden}
 

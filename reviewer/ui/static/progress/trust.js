@@ -326,7 +326,12 @@ const percent = (share) => number(100 * share, 0)
 function suspects({ total, items, reason, meaning, hidden }) {
   if (!total) return h('p.none', {}, reason)
   return [
-    h('p.more', {}, defined(`${number(total)} labels`, meaning), ` disagree with P(YES). ${hidden}`),
+    h(
+      'p.more',
+      {},
+      defined(total === 1 ? '1 label' : `${number(total)} labels`, meaning),
+      ` against P(YES). ${hidden}`,
+    ),
     items.length
       ? table(
           ['Item', 'Label', 'P(YES)', 'From'],
