@@ -28,8 +28,8 @@ def credited(db: Transaction, task: str) -> dict[int, tuple[str, float]]:
     It is the latest showing of the item to the person who decided it first (decisions that were undone count too),
     before that decision. Between the two, this person decided at most one other item and was shown at most one other
     item: the page chooses the next item while one is open, so the decision on the open one follows the showing, and
-    the next showing precedes the decision on the item. An item that was skipped, or decided by somebody else, has no
-    plan, because nobody knows with which probability it was decided. To give no plan is always safe: it loses a label.
+    the next showing precedes the decision on the item. An item that was skipped, or decided by another person, has no
+    plan: the probability with which it was decided is not known. To give no plan is always safe: it loses a label.
     """
     shown = db.execute(_SHOWINGS, {"task": task}).fetchall()
     if not shown:

@@ -140,8 +140,7 @@ class Search:
         return total
 
     def scored(self, items: Sequence[int] | None = None) -> list[tuple[int, float]]:
-        """Return the matching items that have a P(YES) and that a certificate can cover, each with it, whoever holds
-        them.
+        """Return the matching items that a certificate can cover, each with its P(YES); also those that others hold.
 
         :param items: only these; None: all
         """

@@ -41,7 +41,7 @@ MODELS = {
     "isotonic": "A non-decreasing function of the log odds of the policy, fitted on half of the labels.",
 }
 SHOWINGS = (
-    "Items that the ordered queue gave to somebody, and how many of them it chose at random from the whole list. The "
+    "Items that the ordered queue gave to a person, and how many of them it chose at random from the whole list. The "
     "random share keeps rates and bounds valid and cheap; 20 % is wanted."
 )
 ASKED = (

@@ -13,6 +13,7 @@ from agent.plot import pixels_sha256
 from agent.spectrum import Spectrum
 from agent.trajectory import Drafter, Trajectory
 from agent.trajectory.steps import Answer, Think, Zoom
+from agent.trial.report import EditOutcome
 from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, Store
 
@@ -112,3 +113,24 @@ def add_approved(store: Store, *traces: tuple[Trajectory, Spectrum | None], **gi
     for item_id in ids:
         approve(store, item_id, **given)
     return ids
+
+
+def a_removal() -> EditOutcome:
+    """The removal of Hα behind step s2, after which the line is not claimed any more."""
+    return EditOutcome(
+        step="s2",
+        edit="remove",
+        subject="Hα",
+        window=(6530.0, 6596.0),
+        frame="rest",
+        medium="vacuum",
+        energy=1234.5,
+        verdict_before="YES",
+        verdict_after="NO",
+        score_before=2.8,
+        score_after=-1.1,
+        claimed_before=True,
+        claimed_after=False,
+        followed=True,
+        text_after="Text.",
+    )

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import app
-from agent.trial.report import EditOutcome, Trial
+from agent.trial.report import Trial
 from agent.trust.certificate import EvidenceCounts, read
 from agent.trust.suspension import Suspension, suspend, suspension
 from reviewer.store import Draft, Store, TrialRow
-from tests.support.drawn_traces import a_store
+from tests.support.drawn_traces import a_removal, a_store
 from tests.support.trust_campaign import POLICY, fill, probability, spectrum, trace
 
 
@@ -56,23 +56,7 @@ def test_a_certificate_is_written_with_its_promise_and_the_scores_are_stored(cap
 
 def tried(content_hash: str, claimed_after: bool) -> Trial:
     """One removal and one placebo, which changed nothing."""
-    removal = EditOutcome(
-        step="s2",
-        edit="remove",
-        subject="Hα",
-        window=(6530.0, 6596.0),
-        frame="rest",
-        medium="vacuum",
-        energy=1234.5,
-        verdict_before="YES",
-        verdict_after="NO",
-        score_before=2.8,
-        score_after=-1.1,
-        claimed_before=True,
-        claimed_after=claimed_after,
-        followed=not claimed_after,
-        text_after="Text.",
-    )
+    removal = replace(a_removal(), claimed_after=claimed_after, followed=not claimed_after)
     placebo = replace(removal, edit="placebo", verdict_after="YES", claimed_after=True, followed=False)
     return Trial(content_hash, "a spectrum", "cv", {"kind": "model", "name": POLICY}, 0, (removal, placebo))
 

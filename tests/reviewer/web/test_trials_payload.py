@@ -21,11 +21,11 @@ from agent.spectrum import Spectrum
 from agent.tasks import load
 from agent.trajectory import Trajectory
 from agent.trial.making import edited_again
-from agent.trial.report import EditOutcome, Skipped, Trial
+from agent.trial.report import Skipped, Trial
 from agent.trial.run import trial
 from reviewer.store import Draft, Store, TrialRow
 from reviewer.web import app as server
-from tests.support.drawn_traces import a_spectrum, a_store, a_trace, decide, revise
+from tests.support.drawn_traces import a_removal, a_spectrum, a_store, a_trace, decide, revise
 
 WRITTEN = "No line stands out at Hα any more."
 HIDDEN = {"verdict_first": "true"}
@@ -33,23 +33,7 @@ HIDDEN = {"verdict_first": "true"}
 
 def a_trial(trajectory: Trajectory, seed: int = 0) -> Trial:
     """One removal that was followed and one placebo that changed nothing, on the first zoom; the second is skipped."""
-    removal = EditOutcome(
-        step="s2",
-        edit="remove",
-        subject="Hα",
-        window=(6530.0, 6596.0),
-        frame="rest",
-        medium="vacuum",
-        energy=1234.5,
-        verdict_before="YES",
-        verdict_after="NO",
-        score_before=2.8,
-        score_after=-1.1,
-        claimed_before=True,
-        claimed_after=False,
-        followed=True,
-        text_after=WRITTEN,
-    )
+    removal = replace(a_removal(), text_after=WRITTEN)
     placebo = replace(removal, edit="placebo", verdict_after="YES", claimed_after=True, followed=False)
     return Trial(
         content_hash=trajectory.content_hash(),
