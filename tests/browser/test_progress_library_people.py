@@ -303,7 +303,7 @@ SEEN_OPACITY = """element => {
 def drop(page: Page, *paths: Path) -> None:
     page.locator("[data-testid=file-upload]").first.set_input_files(paths)
     for path in paths:
-        expect(page.get_by_text(path.stem[:8]).first).to_be_visible()
+        expect(page.get_by_role("cell", name=path.name).first).to_be_visible()
 
 
 def test_a_path_that_was_not_uploaded_is_never_read(store: Store, tmp_path: Path) -> None:
@@ -403,7 +403,7 @@ def test_an_export_is_imported_as_a_zip(
     enter(page, address, "ab")
     open_tab(page, "Library")
     page.locator("[data-testid=file-upload]").nth(1).set_input_files(packed)
-    expect(page.get_by_text("again.zip").first).to_be_visible()
+    expect(page.get_by_role("cell", name="again.zip").first).to_be_visible()
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.get_by_text("2 new items in the queue.")).to_be_visible()
     before = {campaign.items.get(i).version.content_hash for i in campaign.queue.approved()}
@@ -418,16 +418,16 @@ def test_importing_what_is_here_already_adds_nothing_and_links_to_it(
     open_tab(page, "Library")
     upload = page.locator("[data-testid=file-upload]").nth(1)
     upload.set_input_files(made / "trajectories.jsonl")
-    expect(page.get_by_text("trajectories.jsonl").first).to_be_visible()
+    expect(page.get_by_role("cell", name="trajectories.jsonl").first).to_be_visible()
     page.get_by_role("button", name="Import", exact=True).click()
     first, second = campaign.queue.approved()
     expect(page.get_by_text("Nothing new. 2 are already approved here")).to_contain_text(f"(#{first}, #{second})")
-    expect(page.get_by_text("trajectories.jsonl")).to_have_count(0)
+    expect(page.get_by_role("cell", name="trajectories.jsonl")).to_have_count(0)
     spectrum = a_spectrum("a.fits")
     other = json.dumps(own_row(a_trace(spectrum, "NO"), spectrum))
     (tmp_path / "other.jsonl").write_text(other, encoding="utf-8")
     page.locator("[data-testid=file-upload]").nth(1).set_input_files(tmp_path / "other.jsonl")
-    expect(page.get_by_text("other.jsonl").first).to_be_visible()
+    expect(page.get_by_role("cell", name="other.jsonl").first).to_be_visible()
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.get_by_text("1 row of spectra that are here already for the same task")).to_be_visible()
     expect(page.get_by_role("row", name="other.jsonl 1 a.fits")).to_contain_text(f"here with another text: #{first}")
