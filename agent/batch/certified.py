@@ -1,21 +1,33 @@
-"""A run whose verdicts are those of a certificate: what it refuses, the verdicts, their counts, the tests of shift."""
+"""A run whose verdicts are those of a certificate: what it refuses, the verdicts, the trials that they need, their
+counts, the tests of shift.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from agent.batch.candidates import Candidate
 from agent.batch.consensus import data_reasons, typical_snr
+from agent.batch.journal import Inspected, JournalError
+from agent.batch.run import MAX_CONSECUTIVE_FAILURES, PolicyFor
+from agent.batch.sources import key_of
+from agent.conversation import Stop
 from agent.measure import Undefined
+from agent.processes import ProcessLost
 from agent.spectrum import Spectrum
+from agent.spectrum.record import Medium
 from agent.tasks import Task
 from agent.trajectory import Trajectory
+from agent.trial.batch import Case, SpectrumIn, TrialsFile, Work, try_all
+from agent.trial.report import Trial
 from agent.trust.certificate import Cause, Certificate, CertificateError, Judged, read
+from agent.trust.evidence import TrialOutcome, TrialSettings, not_passed_text, outcome_of
 from agent.trust.features import features_of
 from agent.trust.suspension import Suspension, add_scores, suspension, suspension_path
 
@@ -26,12 +38,15 @@ class CertifiedRun:
     :param path: of the certificate
     :param causes: number of spectra by cause
     :param suspended: why the certificate was suspended after this run; None if it was not
+    :param trials: numbers of traces whose trial was made in this run, was made before, and could not be made; None:
+        no verdict needed one
     """
 
     def __init__(self, path: Path, certificate: Certificate, task: Task) -> None:
         self.path, self.certificate, self.task = path, certificate, task
         self.causes: Counter[Cause] = Counter()
         self.suspended: Suspension | None = None
+        self.trials: TrialCounts | None = None
         self._scores: dict[str, float] = {}
 
     def __call__(self, trajectories: Sequence[Trajectory], spectrum: Spectrum) -> Judged:
@@ -73,6 +88,59 @@ class CertifiedRun:
         reason = f"The certificate is suspended: {self.suspended.evidence}"
         return [row if row.verdict == "ASK" else replace(row, verdict="ASK", reasons=reason) for row in rows]
 
+    def after_trials(
+        self, rows: Sequence[Candidate], inspected: Iterable[Inspected], trying: Trying, results: Path, stop: Stop
+    ) -> list[Candidate]:
+        """Make the trials that verdicts need; return the rows, without the verdicts whose traces did not pass theirs.
+
+        The trials are kept in ``trials_path(results)``, so that a later run does not make them again. One that could
+        not be made is not kept.
+
+        :param rows: all rows of the run, with the verdicts by P(YES)
+        :param inspected: all spectra of the results
+        :raises CertificateError: the file of trials cannot be used
+        """
+        settings, verdicts = self.certificate.trial, self.certificate.wanted.trial
+        needed = {(row.file, row.target): row.verdict for row in rows if row.verdict in verdicts}
+        if settings is None or not needed:
+            return list(rows)
+        traces = {(one.file, one.target): one.trajectories for one in inspected if (one.file, one.target) in needed}
+        path = trials_path(results)
+        try:
+            file = TrialsFile(
+                path, {"kind": self.certificate.policy.kind, "name": self.certificate.policy.name}, settings.seed
+            )
+            usable = {key: one for key, one in file.done.items() if settings.fits(one)}
+            cases = [
+                Case(key_of(*place), trace, SpectrumIn(results.parent / place[0], place[1], trying.medium))
+                for place, samples in traces.items()
+                for trace in samples
+                if trace.content_hash() not in usable
+            ]
+            problems = trying.made(cases, settings, self.task, file, stop)
+        except JournalError as error:
+            raise CertificateError(
+                f"{error}; trials of these results are kept there. Remove it to make them again"
+            ) from error
+        usable = {key: one for key, one in file.done.items() if settings.fits(one)}
+        self.trials = TrialCounts(file.added, sum(map(len, traces.values())) - len(cases), len(cases) - file.added)
+        return [self._after_trial(row, traces.get((row.file, row.target), ()), usable, problems) for row in rows]
+
+    def _after_trial(
+        self, row: Candidate, traces: Sequence[Trajectory], trials: Mapping[str, Trial], problems: Mapping[str, str]
+    ) -> Candidate:
+        if row.verdict == "ASK" or row.verdict not in self.certificate.wanted.trial:
+            return row
+        hashes = [one.content_hash() for one in traces]
+        of_traces = [trials.get(one) for one in hashes]
+        outcome = outcome_of(of_traces)
+        if outcome == "passed":
+            return row
+        problem = next((problems[one] for one in hashes if one in problems), "")
+        self.causes["verdict"] -= 1
+        self.causes[_CAUSES[outcome]] += 1
+        return replace(row, verdict="ASK", reasons=not_passed_text(row.verdict, outcome, of_traces, problem))
+
     def to_json(self) -> dict[str, Any]:
         """Return what the summary of the run says about the certificate."""
         certificate, wanted = self.certificate, self.certificate.wanted
@@ -89,6 +157,7 @@ class CertifiedRun:
             "joint": wanted.joint,
             "no_risk": wanted.no_risk,
             "statement": certificate.statement(),
+            "trials": None if self.trials is None else asdict(self.trials),
             "asked": {cause: count for cause, count in sorted(self.causes.items()) if cause != "verdict"},
             "suspended": None if self.suspended is None else self.suspended.evidence,
         }
@@ -101,6 +170,10 @@ class CertifiedRun:
             f"model: {certificate.policy.model_hash})",
             certificate.statement(),
         ]
+        if self.trials is not None:
+            made = self.trials
+            failed = f", {made.not_made} could not be made; the next run tries them again" if made.not_made else ""
+            lines.append(f"evidence trials: {made.made} traces in this run, {made.before} before{failed}")
         asked = [f"{count} {_WORDS[cause]}" for cause, count in self.causes.most_common() if cause in _WORDS and count]
         lines.append(f"left to a person by the certificate: {', '.join(asked) or 'none'}")
         if self.suspended is not None:
@@ -118,9 +191,79 @@ _WORDS: Mapping[Cause, str] = {
     "S/N": "with another S/N",
     "between the thresholds": "between the thresholds",
     "not certified": "on a side that is not certified",
+    "trial failed": "whose evidence did not pass its trial",
+    "trial untested": "of whose evidence nothing could be tested",
+    "trial not made": "whose trial was not made",
     "unread": "that can no longer be read",
     "suspended": "because it is suspended",
 }
+
+
+_CAUSES: Mapping[TrialOutcome, Cause] = {
+    "failed": "trial failed",
+    "untested": "trial untested",
+    "not made": "trial not made",
+}
+
+
+@dataclass(frozen=True)
+class TrialCounts:
+    """Traces of the verdicts that need a trial: made in this run, made before, could not be made."""
+
+    made: int
+    before: int
+    not_made: int
+
+
+@dataclass(frozen=True)
+class Trying:
+    """How the trials of a run are made: by the policy of the run.
+
+    :param processes: 2 or more: in so many processes; otherwise in ``threads`` of this one
+    :param medium: of spectra whose file does not state it
+    :param on_trial: called with the number of traces that are done and of all
+    """
+
+    policy_for: PolicyFor
+    processes: int
+    threads: int
+    medium: Medium | None = None
+    on_trial: Callable[[int, int], None] = lambda done, of: None
+
+    def made(
+        self, cases: Sequence[Case], settings: TrialSettings, task: Task, file: TrialsFile, stop: Stop
+    ) -> dict[str, str]:
+        """Make the trials and keep them; return what prevented others, by content hash of the trace.
+
+        Many that fail in a row end it: the policy is gone.
+        """
+        problems: dict[str, str] = {}
+        if not cases or stop.is_set:
+            return problems
+        # A mapping proxy cannot be sent to another process.
+        sent = replace(task, references=dict(task.references))
+        work = Work({task.key: sent}, self.policy_for, settings.seed, settings.placebos)
+        processes, in_a_row, inner = min(self.processes, len(cases)), 0, Stop()
+        try:
+            with stop.waking(inner.set), closing(try_all(cases, work, processes, self.threads, inner)) as tried:
+                for done, one in enumerate(tried, start=1):
+                    if one.trial is None:
+                        problems[one.case.trajectory.content_hash()] = one.problem
+                    else:
+                        file.add(one.trial)
+                    in_a_row = 0 if one.trial is not None else in_a_row + 1
+                    self.on_trial(done, len(cases))
+                    if in_a_row >= max(processes, self.threads) + MAX_CONSECUTIVE_FAILURES:
+                        gone = f"{in_a_row} trials in a row failed, the last one: {one.problem}"
+                        return {case.trajectory.content_hash(): gone for case in cases} | problems
+        except ProcessLost as lost:
+            return {case.trajectory.content_hash(): str(lost) for case in cases} | problems
+        return problems
+
+
+def trials_path(results: Path) -> Path:
+    """Return the name of the file with the trials that verdicts of a certificate needed."""
+    return results.with_name(results.name + ".trials.jsonl")
 
 
 def certified_run(path: Path, task: Task) -> CertifiedRun:

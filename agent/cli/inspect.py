@@ -141,7 +141,11 @@ def run(arguments: Namespace) -> int:
             found_rows = list(
                 candidates_from(inspected, arguments.out.parent, task, limits, arguments.medium, certified)
             )
-            rows = ranked(certified.tested(found_rows) if certified else found_rows)
+            if certified is not None:
+                found_rows = certified.tested(found_rows)
+                if certified.suspended is None:
+                    found_rows = _after_trials(arguments, certified, found_rows, policy_for, journal, stop)
+            rows = ranked(found_rows)
             failed = journal.failed
         if arguments.table is not None:
             write_table(rows, arguments.table, CERTIFIED_COLUMNS if certified else COLUMNS)
@@ -155,8 +159,8 @@ def run(arguments: Namespace) -> int:
     print_result(arguments, result, text + skipped_text(skipped))
     if stop.is_set:
         raise KeyboardInterrupt
-    suspended = certified is not None and certified.suspended is not None
-    return CHECK_FAILED if summary.failed or summary.gone or suspended else DONE
+    is_incomplete = certified is not None and (certified.suspended is not None or certified.causes["trial not made"])
+    return CHECK_FAILED if summary.failed or summary.gone or is_incomplete else DONE
 
 
 def _certified(arguments: Namespace, task: Task, policy: Mapping[str, Any]) -> CertifiedRun | None:
@@ -183,6 +187,33 @@ def _certified(arguments: Namespace, task: Task, policy: Mapping[str, Any]) -> C
     if refusal:
         raise CannotRun(f"--certificate {arguments.certificate}: {refusal}")
     return found
+
+
+def _after_trials(
+    arguments: Namespace,
+    certified: CertifiedRun,
+    rows: list[Candidate],
+    policy_for: PolicyFor,
+    journal: Journal,
+    stop: Stop,
+) -> list[Candidate]:
+    """Return the rows after the trials that the certificate needs of verdicts; all rows if it needs none."""
+    from agent.batch.certified import Trying
+    from agent.batch.run import THREADS
+
+    needed = sum(row.verdict in certified.certificate.wanted.trial for row in rows)
+    if not needed:
+        return rows
+    processes = _processes(arguments, needed * arguments.samples)
+    threads = arguments.concurrency or (LOCAL_CONCURRENCY if arguments.policy in IN_THIS_PROCESS else THREADS)
+    with stop_on_signal(stop), ProgressBar(needed * arguments.samples, "trying the evidence") as bar:
+        trying = Trying(policy_for, processes, threads, arguments.medium, lambda done, of: _at(bar, done, of))
+        return certified.after_trials(rows, journal.inspected(), trying, arguments.out, stop)
+
+
+def _at(bar: ProgressBar, done: int, of: int) -> None:
+    bar.expect(of)
+    bar.at(done)
 
 
 def _policy_for(choice: PolicyChoice) -> PolicyFor:

@@ -139,13 +139,16 @@ def cases_in(results: Path, medium: Medium | None = None) -> Iterator[Case]:
 
 
 class TrialsFile:
-    """A file of trials that a run appends to. ``done`` has the content hashes of the traces that it holds."""
+    """A file of trials that a run appends to. ``done`` has its trials by the content hash of the trace; of two trials
+    of one trace the last counts. ``added`` is the number of those of this run.
+    """
 
     def __init__(self, path: Path, policy: Mapping[str, object], seed: int) -> None:
         """:param policy: drafter of the run: kind, name and settings
         :raises JournalError: the file cannot be used, or has trials of another policy or seed
         """
         self.path = path
+        self.added = 0
         self.done: dict[str, Trial] = {}
         try:
             if path.exists():
@@ -166,3 +169,4 @@ class TrialsFile:
         """Append a trial. :raises JournalError: it cannot be written"""
         append_line(self.path, json.dumps(made.to_json(), ensure_ascii=False, allow_nan=False) + "\n")
         self.done[made.content_hash] = made
+        self.added += 1

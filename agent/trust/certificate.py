@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +19,16 @@ from agent.text import OneLine
 from agent.trajectory import TrajectoryError, Verdict
 from agent.trajectory.steps import number_of, object_of, one_of, text_of
 from agent.trust.certify import Side, Wanted
+from agent.trust.evidence import (
+    EvidenceCounts,
+    TrialSettings,
+    condition_from,
+    condition_json,
+    condition_text,
+    evidence_from,
+    evidence_text,
+    whole_of,
+)
 from agent.trust.features import Features
 from agent.trust.files import write_json
 from agent.trust.score import ScoreError, ScoreModel
@@ -28,7 +38,18 @@ NOT_COMPARED = ("seed", "prompt_sha256", "prompt_source")
 """Settings of a policy that may differ: the seed is another for each sample, and the prompt has its own field."""
 
 Cause = Literal[
-    "verdict", "data", "samples", "survey", "S/N", "between the thresholds", "not certified", "unread", "suspended"
+    "verdict",
+    "data",
+    "samples",
+    "survey",
+    "S/N",
+    "between the thresholds",
+    "not certified",
+    "trial failed",
+    "trial untested",
+    "trial not made",
+    "unread",
+    "suspended",
 ]
 """Why a case got its verdict by a certificate: "verdict" for YES and NO, else the kind of reason to ask a person."""
 
@@ -79,24 +100,6 @@ class LabelCounts:
 
 
 @dataclass(frozen=True)
-class EvidenceCounts:
-    """Trials of traces of the list (``agent.trial``), by the same policy with the same settings.
-
-    :param tried: traces with a trial; ``tested``: those of which something could be tested, and ``passed`` of these
-    :param removals: of features that the text claimed; ``still_claimed``: of these
-    :param placebos: edits elsewhere; ``changed``: of these, after which the claim or the verdict changed
-    """
-
-    tried: int
-    tested: int
-    passed: int
-    removals: int
-    still_claimed: int
-    placebos: int
-    changed: int
-
-
-@dataclass(frozen=True)
 class Judged:
     """The verdict of a certificate on one case.
 
@@ -123,6 +126,8 @@ class Certificate:
     :param calibration_yes: their labels, in the same order; None if they are the list from which the queue chose
     :param spectra: short hashes of the spectra of ``calibration``, which are not new cases (``short_hash``)
     :param evidence: what trials of traces of the list found; None: none was tried. No bound follows from it
+    :param trial: how the trials are made that the traces of the verdicts ``wanted.trial`` must pass; None: no such
+        condition
     :param made_at: ISO 8601 with time zone
     :param program: name and version of the program
     """
@@ -146,6 +151,7 @@ class Certificate:
     calibration_yes: tuple[bool, ...] | None = None
     spectra: tuple[str, ...] = ()
     evidence: EvidenceCounts | None = None
+    trial: TrialSettings | None = None
 
     def refusal(
         self, task: str, prompt_sha256: str, policy: CertifiedPolicy, samples: int, medium: Medium | None = None
@@ -193,6 +199,8 @@ class Certificate:
             sentences.append(f"Of the YES objects at most {100 * self.no.limit:g} % are called NO, {sure}.")
         elif self.no.threshold is not None:
             sentences.append(f"Of the cases called NO at most {100 * self.no.limit:g} % are YES, {sure}.")
+        if sentences and self.wanted.trial:
+            sentences.append(condition_text(self.wanted.trial))
         if self.labels.without:
             sentences.append(
                 f"Nothing is promised for cases like the {self.labels.without} that people decided without a label."
@@ -217,6 +225,10 @@ class Certificate:
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form, with the SHA-256 of the rest of it."""
         form = asdict(self) | {"score": self.score.to_json(), "policy": asdict(self.policy)}
+        form = {key: value for key, value in form.items() if key != "trial"} | condition_json(self.trial)
+        if not self.wanted.trial:
+            # As files before this condition: the hash of a certificate names it in its suspension.
+            del form["wanted"]["trial"]
         content = {"schema": SCHEMA, **json.loads(json.dumps(form))}
         return content | {"sha256": _sha256(content)}
 
@@ -261,15 +273,6 @@ def write(certificate: Certificate, path: Path) -> None:
     write_json(path, certificate.to_json())
 
 
-def evidence_text(found: EvidenceCounts) -> str:
-    """Return what the trials found, as a sentence."""
-    return (
-        f"Evidence on trial: {found.passed} of {found.tested} tested traces passed; after {found.still_claimed} of "
-        f"{found.removals} removals the removed feature was still claimed, and {found.changed} of {found.placebos} "
-        "placebo edits changed a claim or the verdict."
-    )
-
-
 def short_hash(spectrum_sha256: str) -> str:
     """Return the first 16 hexadecimal digits of a hash: among a million spectra two agree with probability 3e-8."""
     return spectrum_sha256[:16]
@@ -281,7 +284,7 @@ def _sha256(content: Mapping[str, Any]) -> str:
 
 
 def _read(data: Mapping[str, Any]) -> Certificate:
-    policy, labels = object_of(data, "policy"), object_of(data, "labels")
+    policy, labels, wanted = object_of(data, "policy"), object_of(data, "labels"), _wanted(object_of(data, "wanted"))
     calibration = tuple(_p(value) for value in _list(data, "calibration"))
     known = None if data.get("calibration_yes") is None else _list(data, "calibration_yes")
     if known is not None and (len(known) != len(calibration) or not all(isinstance(one, bool) for one in known)):
@@ -294,33 +297,27 @@ def _read(data: Mapping[str, Any]) -> Certificate:
             text_of(policy, "name", "policy."),
             object_of(policy, "settings", "policy."),
         ),
-        samples=_whole(data, "samples"),
+        samples=whole_of(data, "samples"),
         score=ScoreModel.from_json(object_of(data, "score")),
         surveys=tuple(str(one) for one in _list(data, "surveys")),
         snr=_pair(data, "snr"),
         medium=_medium(data),
         labels=LabelCounts(
             text_of(labels, "source", "labels."),
-            *(_whole(labels, name, "labels.") for name in ("n", "yes", "without")),
+            *(whole_of(labels, name, "labels.") for name in ("n", "yes", "without")),
         ),
         sampling=one_of(data, "sampling", ("logged", "assumed random")),
         yes=_side(data, "yes", "YES"),
         no=_side(data, "no", "NO"),
-        wanted=_wanted(object_of(data, "wanted")),
+        wanted=wanted,
         calibration=calibration,
         made_at=text_of(data, "made_at"),
         program=text_of(data, "program"),
         calibration_yes=None if known is None else tuple(known),
         spectra=tuple(str(one) for one in _list(data, "spectra")),
-        evidence=_evidence(data),
+        evidence=evidence_from(data),
+        trial=condition_from(data, wanted.trial),
     )
-
-
-def _evidence(data: Mapping[str, Any]) -> EvidenceCounts | None:
-    if data.get("evidence") is None:
-        return None
-    counts = object_of(data, "evidence")
-    return EvidenceCounts(**{field.name: _whole(counts, field.name, "evidence.") for field in fields(EvidenceCounts)})
 
 
 _MEDIA: tuple[Medium, ...] = ("vacuum", "air")
@@ -339,11 +336,11 @@ def _side(data: Mapping[str, Any], key: str, verdict: Verdict) -> Side:
     return Side(
         verdict=verdict,
         threshold=threshold,
-        n=_whole(side, "n", where),
-        errors=_whole(side, "errors", where),
+        n=whole_of(side, "n", where),
+        errors=whole_of(side, "errors", where),
         upper=number_of(side, "upper", where),
         limit=_number(side, "limit", where),
-        missing=None if side.get("missing") is None else _whole(side, "missing", where),
+        missing=None if side.get("missing") is None else whole_of(side, "missing", where),
         refusal=text_of(side, "refusal", where),
     )
 
@@ -361,13 +358,18 @@ def _wanted(data: Mapping[str, Any]) -> Wanted:
         method=one_of(data, "method", ("fixed", "anytime"), where),
         no_risk=one_of(data, "no_risk", ("omission", "missed"), where),
         label_noise=_number(data, "label_noise", where),
+        trial=tuple(_verdict(one) for one in (_list(data, "trial", where) if "trial" in data else ())),
     )
 
 
-def _list(data: Mapping[str, Any], key: str) -> list[Any]:
+def _verdict(value: object) -> Verdict:
+    return one_of({"trial": value}, "trial", ("YES", "NO"), "wanted.")
+
+
+def _list(data: Mapping[str, Any], key: str, where: str = "") -> list[Any]:
     value = data.get(key)
     if not isinstance(value, list):
-        raise CertificateError(f"{key}: found {value!r:.60}, expected a list")
+        raise CertificateError(f"{where}{key}: found {value!r:.60}, expected a list")
     return value
 
 
@@ -375,13 +377,6 @@ def _number(data: Mapping[str, Any], key: str, where: str = "") -> float:
     value = number_of(data, key, where)
     if value is None:
         raise CertificateError(f"{where}{key}: found null, expected a number")
-    return value
-
-
-def _whole(data: Mapping[str, Any], key: str, where: str = "") -> int:
-    value = data.get(key)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise CertificateError(f"{where}{key}: found {value!r:.60}, expected a whole number, 0 or more")
     return value
 
 

@@ -42,11 +42,13 @@ class Labelled:
     :param p: P(YES), (n,)
     :param yes: whether the label is YES, (n,)
     :param shown: how each case was chosen; None: assumed at random from the list
+    :param passed: whether each trace of a case passed its evidence trial, (n,); None: not known
     """
 
     p: FloatArray
     yes: BoolArray
     shown: tuple[Plan | None, ...] = ()
+    passed: BoolArray | None = None
 
     def __post_init__(self) -> None:
         p, yes = np.asarray(self.p, dtype=float), np.asarray(self.yes, dtype=bool)
@@ -60,6 +62,22 @@ class Labelled:
         object.__setattr__(self, "p", p)
         object.__setattr__(self, "yes", yes)
         object.__setattr__(self, "shown", shown)
+        if self.passed is not None:
+            passed = np.asarray(self.passed, dtype=bool)
+            if len(passed) != len(p):
+                raise ValueError(f"found {len(passed)} outcomes of trials for {len(p)} P(YES), expected as many")
+            object.__setattr__(self, "passed", passed)
+
+    def that_passed(self, verdict: Verdict) -> Labelled:
+        """Return the cases without those that P(YES) may give a verdict and whose trace did not pass its trial.
+
+        :raises ValueError: ``passed`` is not known
+        """
+        if self.passed is None:
+            raise ValueError("found labels without trials, expected the outcome of the trial of each case")
+        kept = self.passed | ~in_half(verdict, self.p)
+        shown = tuple(plan for plan, keep in zip(self.shown, kept, strict=True) if keep)
+        return Labelled(self.p[kept], self.yes[kept], shown, self.passed[kept])
 
 
 @dataclass(frozen=True)
@@ -72,6 +90,8 @@ class Wanted:
     :param method: "fixed" counts once; "anytime" may be repeated after each label
     :param label_noise: a lower bound of the share of wrong labels; 0: labels are taken as they are, which is valid if
         at most half of them are wrong. Not used for "missed"
+    :param trial: verdicts that need traces that passed their evidence trial; the labels of a side are then those of
+        cases that passed (``agent.trust.evidence``)
     """
 
     yes: float = 0.05
@@ -81,6 +101,7 @@ class Wanted:
     method: Literal["fixed", "anytime"] = "fixed"
     no_risk: Literal["omission", "missed"] = "omission"
     label_noise: float = 0.0
+    trial: tuple[Verdict, ...] = ()
 
     def __post_init__(self) -> None:
         for name, value in (("yes", self.yes), ("no", self.no), ("delta", self.delta)):
@@ -136,6 +157,11 @@ def called(verdict: Verdict, p: FloatArray, threshold: float) -> BoolArray:
     return p >= threshold if verdict == "YES" else p <= threshold
 
 
+def in_half(verdict: Verdict, p: FloatArray) -> BoolArray:
+    """Return which cases get this verdict at some threshold."""
+    return p >= HALF if verdict == "YES" else p < HALF
+
+
 def candidates(pool_p: FloatArray, verdict: Verdict) -> FloatArray:
     """Return the candidate thresholds of a side, from the strictest to the most lenient.
 
@@ -143,7 +169,7 @@ def candidates(pool_p: FloatArray, verdict: Verdict) -> FloatArray:
     """
     pool = np.asarray(pool_p, dtype=float)
     sign = 1.0 if verdict == "YES" else -1.0
-    inside = np.sort(sign * pool[pool >= HALF if verdict == "YES" else pool < HALF])[::-1]
+    inside = np.sort(sign * pool[in_half(verdict, pool)])[::-1]
     if not len(inside):
         return np.zeros(0)
     gaps = np.flatnonzero(inside[:-1] - inside[1:] > 1e-12)
@@ -158,7 +184,12 @@ def candidates(pool_p: FloatArray, verdict: Verdict) -> FloatArray:
 def certify(labelled: Labelled, pool_p: FloatArray, wanted: Wanted) -> tuple[Side, Side]:
     """Return the sides YES and NO: a certified threshold each, or why there is none.
 
-    :param pool_p: P(YES) of all cases of the list, decided or not
+    With the condition ``wanted.trial`` a side's labels are those of cases that passed their trial: the test is that of
+    a random sample of the cases that get the verdict. For "missed" the share among the YES objects that passed, or that
+    no threshold calls NO, is bounded, which is at least that among all YES objects.
+
+    :param pool_p: P(YES) of all cases of the list, decided or not, whether or not they passed a trial
+    :raises ValueError: ``wanted.trial``, and it is not known which cases passed
     """
     pool = np.asarray(pool_p, dtype=float)
     return _side(labelled, pool, wanted, "YES"), _side(labelled, pool, wanted, "NO")
@@ -171,6 +202,15 @@ def _side(labelled: Labelled, pool: FloatArray, wanted: Wanted, verdict: Verdict
             "Use the method that is valid at any time (anytime)."
         )
         return Side(verdict, None, 0, 0, None, wanted.limit(verdict), None, reason)
+    if verdict in wanted.trial:
+        if any(plan is not None for plan in labelled.shown):
+            reason = (
+                "Cases were chosen by the ordered queue, and the weights of their labels are for the list with all "
+                "traces, not for the traces that passed their trial. Label a random sample without the ordered queue "
+                "(another batch or a results file), or certify without the condition."
+            )
+            return Side(verdict, None, 0, 0, None, wanted.limit(verdict), None, reason)
+        labelled = labelled.that_passed(verdict)
     thresholds = thresholds_of(labelled, pool, verdict)
     if not len(thresholds):
         half = "at least 0.5" if verdict == "YES" else "less than 0.5"
@@ -345,6 +385,8 @@ def _refused(
     limit, measured = wanted.limit(verdict), wanted.measured_limit(verdict)
     missed = verdict == "NO" and wanted.no_risk == "missed"
     kind = "of YES objects" if missed else f"of cases with P(YES) of at {_bound(verdict)} {threshold:.4g}"
+    if verdict in wanted.trial:
+        kind += " whose trace passed its evidence trial"
     against = f"with P(YES) of at most {threshold:.4g}" if missed else f"against the verdict {verdict}"
     found = f"Found {n} labels {kind}, {errors} of them {against}"
     if n and errors >= measured * n:

@@ -146,10 +146,16 @@ class ShiftMonitor:
         """
         self._add("scores", _probability(p, "a score"), at)
 
-    def add_label(self, p: float, yes: bool, at: str | None = None) -> None:
-        """Add a newly decided case that was chosen at random: its P(YES) and its label."""
+    def add_label(self, p: float, yes: bool, at: str | None = None, is_called: bool = True) -> None:
+        """Add a newly decided case that was chosen at random: its P(YES) and its label.
+
+        :param is_called: whether it gets the verdict beyond whose threshold it is; False where the certificate needs a
+            trial that it did not pass
+        """
         p = _probability(p, "a score")
         self._add("labels", -abs(bool(yes) - p), at)
+        if not is_called:
+            return
         if self.yes is not None and p >= self.yes[0]:
             self._add("errors of YES", not yes, at)
         elif self.no is not None and p <= self.no[0]:

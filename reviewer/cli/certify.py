@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, at_least_one, print_result
-from reviewer.cli.certify_sources import cases_from, sources
+from agent.trajectory import Verdict
+from reviewer.cli.certify_sources import cases_from, sources, trials_from
 from reviewer.cli.common import add_json
 
+REQUIRED: Mapping[str, tuple[Verdict, ...]] = {"both": ("YES", "NO"), "yes": ("YES",), "no": ("NO",)}
+"""Verdicts that need a trace that passed its trial, by the value of --require-trial."""
 SHOWN = 5
 """Names of spectra that are printed for each reason; --json has them all."""
 
 if TYPE_CHECKING:
     from agent.tasks import Task
-    from agent.trust.certificate import EvidenceCounts
+    from agent.trial.report import Trial
     from agent.trust.certify import Side, Wanted
+    from agent.trust.evidence import TrialOutcome, TrialSettings
     from agent.trust.score import ScoreModel
     from reviewer.store import Store
     from reviewer.trust.calibration import Calibration, Scoring
@@ -56,6 +60,15 @@ def add(parser: ArgumentParser) -> None:
         default="omission",
         help="error of NO: share of YES among those called NO, or share of the YES that are called NO (omission)",
     )
+    wanted.add_argument(
+        "--require-trial",
+        nargs="?",
+        choices=tuple(REQUIRED),
+        const="both",
+        metavar="SIDE",
+        help="give a verdict only where each trace passed its evidence trial: for yes, no, or both (both); needs the "
+        "trials of the labelled traces",
+    )
     how = parser.add_argument_group("how")
     how.add_argument(
         "--score",
@@ -74,7 +87,8 @@ def add(parser: ArgumentParser) -> None:
         "--trials",
         type=Path,
         metavar="FILE",
-        help="trials of these traces by spec-o3 trial, to be counted in the certificate (those of the database always)",
+        help="trials of these traces by spec-o3 trial, counted in the certificate and for --require-trial (those of "
+        "the database always)",
     )
     how.add_argument("--processes", type=at_least_one, metavar="N", help="measure in N processes (one per core)")
     how.add_argument("--by", type=str.upper, metavar="INITIALS", help="who records the scores (the owner of the file)")
@@ -88,40 +102,28 @@ def run(arguments: Namespace) -> int:
 
         return run_check(arguments)
     from agent.batch.journal import JournalError
-    from reviewer.trust.calibration import CalibrationError, calibration, scoring
+    from reviewer.trust.calibration import CalibrationError, calibration, require_trials, scoring
     from reviewer.trust.cases import CasesError
+    from reviewer.trust.certificates import trial_outcomes
 
     with sources(arguments) as (task, store):
         try:
             found = cases_from(arguments, task, store)
         except (CasesError, JournalError) as error:
             raise CannotRun(str(error)) from error
+        own, required = trials_from(arguments, store, found), REQUIRED.get(arguments.require_trial, ())
         try:
             chosen = scoring(found.cases, arguments.score, ordering_model(store, found))
+            trials, settings = trial_outcomes(found, own) if required else (None, None)
+            made = calibration(found.cases, chosen.model, trials)
+            if required:
+                require_trials(made, required)
         except CalibrationError as refusal:
             print_result(arguments, {"refusal": str(refusal)}, f"refused: {refusal}")
             return CHECK_FAILED
-        made = calibration(found.cases, chosen.model)
         if store is not None:
             record(store, arguments.by, task, chosen, found)
-        evidence = _evidence(arguments, store, found)
-    return _certified(arguments, found, chosen, made, wanted_from(arguments, made), evidence)
-
-
-def _evidence(arguments: Namespace, store: Store | None, found: CaseList) -> EvidenceCounts | None:
-    """Count what trials of the traces found: those of --trials, and those of the database."""
-    from agent.trial.report import TrialError, read_trials
-    from reviewer.trust.certificates import evidence_of, stored_trials
-
-    try:
-        trials = [] if store is None else list(stored_trials(store, found))
-        if arguments.trials is not None:
-            trials += read_trials(arguments.trials)
-    except OSError as error:
-        raise CannotRun(f"--trials: {arguments.trials}: {error.strerror}") from error
-    except TrialError as error:
-        raise CannotRun(f"--trials: {error}") from error
-    return evidence_of(found, trials)
+    return _certified(arguments, found, chosen, made, wanted_from(arguments, made), own, settings)
 
 
 def _certified(
@@ -130,20 +132,23 @@ def _certified(
     chosen: Scoring,
     made: Calibration,
     wanted: Wanted,
-    evidence: EvidenceCounts | None,
+    trials: Mapping[str, Trial],
+    settings: TrialSettings | None,
 ) -> int:
     """Compute the two sides, print them, and write the certificate if at least one side is certified."""
-    from agent.trust.certificate import evidence_text, write
+    from agent.trust.certificate import write
     from agent.trust.certify import certify
-    from reviewer.trust.certificates import certificate_of
+    from agent.trust.evidence import evidence_text
+    from reviewer.trust.certificates import certificate_of, evidence_of
 
+    evidence = evidence_of(trials.values())
     sides = certify(made.labelled, made.pool, wanted)
     is_certified = any(side.threshold is not None for side in sides)
     written = arguments.out if is_certified else None
     if written is not None:
         made_at = datetime.now(UTC)
         try:
-            write(certificate_of(found, chosen.model, made, sides, wanted, made_at, evidence), written)
+            write(certificate_of(found, chosen.model, made, sides, wanted, made_at, evidence, settings), written)
         except OSError as error:
             raise CannotRun(f"{written}: {error.strerror}; no certificate was written") from error
     result = _result(found, chosen, made, sides, wanted, written)
@@ -178,7 +183,8 @@ def _result(
         "score": {"kind": chosen.model.kind, "sha256": chosen.model.sha256, "why": chosen.why},
         "wanted": asdict(wanted),
         "sides": [asdict(side) | {"text": side_text(side, wanted)} for side in sides],
-        "verdicts": verdict_counts(made.p, sides, len(found.cases) - len(made.cases)),
+        "verdicts": verdict_counts(made.p, sides, len(found.cases) - len(made.cases), made.not_passed(wanted.trial)),
+        "trials": dict(Counter(made.trials)) if wanted.trial else None,
         "promise": promise(sides, wanted),
         "assumptions": list(assumptions(found, made, wanted)),
     }
@@ -200,6 +206,8 @@ def _text(result: dict[str, Any], is_certified: bool) -> str:
     how = "chosen by the ordered queue" if counted["sampling"] == "logged" else "assumed to be a random sample"
     lines.append(f"labels that count: {counted['n']} ({counted['yes']} YES), {how}")
     lines += [f"labels that do not count: {n}, {reason}" for reason, n in counted["not_counted"].items()]
+    if result["trials"] is not None:
+        lines.append(_trials_text(result["trials"], result["wanted"]["trial"]))
     lines += [side["text"] for side in result["sides"]]
     lines.append(f"of this list: {verdicts['yes']} YES, {verdicts['no']} NO, {verdicts['ask']} left to a person")
     if is_certified:
@@ -215,6 +223,15 @@ def _text(result: dict[str, Any], is_certified: bool) -> str:
     else:
         lines.append("refused: no certificate was written")
     return "\n".join(lines)
+
+
+def _trials_text(counts: Mapping[TrialOutcome, int], verdicts: Sequence[Verdict]) -> str:
+    """Return how many cases passed the trial that these verdicts need."""
+    shown: tuple[TrialOutcome, ...] = ("passed", "failed", "untested")
+    text = ", ".join(f"{counts.get(one, 0)} {one}" for one in shown)
+    without = counts.get("not made", 0)
+    more = f"; {without} have no trial and are counted below as if they passed" if without else ""
+    return f"evidence trial, needed for {' and '.join(verdicts)}: {text}{more}"
 
 
 def _names(names: Sequence[str]) -> str:
@@ -258,6 +275,7 @@ def wanted_from(arguments: Namespace, made: Calibration) -> Wanted:
         method=arguments.method or ("anytime" if made.sampling == "logged" else "fixed"),
         no_risk=arguments.no_risk,
         label_noise=arguments.label_noise,
+        trial=REQUIRED.get(arguments.require_trial, ()),
     )
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result
-from reviewer.cli.certify_sources import cases_from, sources
+from reviewer.cli.certify_sources import cases_from, sources, trials_from
 
 if TYPE_CHECKING:
     from agent.trust.certificate import Certificate
+    from agent.trust.evidence import TrialOutcome
     from agent.trust.suspension import Suspension
     from reviewer.store import Store
     from reviewer.trust.cases import Case, CaseList
@@ -28,6 +29,7 @@ def run_check(arguments: Namespace) -> int:
     from agent.trust.shift import ShiftError
     from agent.trust.suspension import suspension
     from reviewer.trust.cases import CasesError
+    from reviewer.trust.certificates import trial_outcomes
 
     path: Path = arguments.check
     try:
@@ -40,7 +42,10 @@ def run_check(arguments: Namespace) -> int:
             found = cases_from(arguments, task, store)
             _require_same_run(certificate, found)
             new = new_cases(certificate, found, store)
-        return _checked(arguments, path, certificate, new, before)
+            trials: Mapping[str, TrialOutcome] = {}
+            if certificate.trial is not None:
+                trials, _ = trial_outcomes(found, trials_from(arguments, store, found), certificate.trial)
+        return _checked(arguments, path, certificate, new, before, trials)
     except (CasesError, CertificateError, JournalError, ShiftError) as error:
         raise CannotRun(str(error)) from error
 
@@ -76,15 +81,32 @@ def new_cases(certificate: Certificate, found: CaseList, store: Store | None) ->
 
 
 def _checked(
-    arguments: Namespace, path: Path, certificate: Certificate, new: Sequence[Case], before: Suspension | None
+    arguments: Namespace,
+    path: Path,
+    certificate: Certificate,
+    new: Sequence[Case],
+    before: Suspension | None,
+    trials: Mapping[str, TrialOutcome],
 ) -> int:
+    """Test the new cases, and print the result.
+
+    Errors of a verdict that needs a trial are counted among the cases that passed theirs.
+
+    :param trials: outcome of the trial of each case by its spectrum
+    """
     from agent.trust.suspension import monitor_of, suspend, suspended_by
 
     monitor = monitor_of(certificate)
+    without = 0
     for case in new:
         if case.features is not None and case.label is not None:
             at = None if case.label.at is None else case.label.at.isoformat(timespec="seconds")
-            monitor.add_label(certificate.score.p_yes(case.features), case.label.yes, at)
+            judged = certificate.judge(case.features, case.survey, case.snr, case.reasons)
+            needs_trial = judged.verdict in certificate.wanted.trial
+            outcome = trials.get(case.spectrum_sha256, "not made")
+            without += needs_trial and outcome == "not made"
+            is_called = not needs_trial or outcome == "passed"
+            monitor.add_label(certificate.score.p_yes(case.features), case.label.yes, at, is_called)
     now = before
     if now is None and monitor.alarm is not None:
         now = suspended_by(monitor.alarm, certificate, datetime.now(UTC).isoformat(timespec="seconds"))
@@ -95,6 +117,7 @@ def _checked(
     result: dict[str, Any] = {
         "certificate": str(path),
         "new_labels": len(new),
+        "without_trial": without,
         "suspended": None if now is None else {"since": now.since, "by": now.by, "evidence": now.evidence},
         "tests": {
             by: {"cases": count, "e_value": value, "alarm_at": needed}
@@ -107,6 +130,11 @@ def _checked(
         text = f"{path}: in force. {len(new)} newly decided spectra were tested; no shift was found."
         if not new:
             text = f"{path}: in force. No spectrum that it covers was decided at random since {certificate.made_at}."
+    if without:
+        text += (
+            f" {without} of them are beyond a threshold but have no evidence trial, which the certificate needs: they "
+            "do not count as called YES or NO. spec-o3 trial makes it; --trials names those of a results file."
+        )
     print_result(arguments, result, text)
     return DONE if now is None else CHECK_FAILED
 

@@ -13,6 +13,7 @@ from reviewer.cli.common import DATABASE, opened
 
 if TYPE_CHECKING:
     from agent.tasks import Task
+    from agent.trial.report import Trial
     from reviewer.store import Store
     from reviewer.trust.cases import CaseList
 
@@ -83,6 +84,25 @@ def cases_from(arguments: Namespace, task: Task, store: Store | None) -> CaseLis
     processes = arguments.processes or min(cores(), 1 + len(found.cases) // 50)
     with ProgressBar(len(found.cases), "measuring") as bar:
         return measured(found, task, read, processes, bar.at)
+
+
+def trials_from(arguments: Namespace, store: Store | None, found: CaseList) -> dict[str, Trial]:
+    """Return the trials of the cases' traces by content hash: those of the database, and those of --trials.
+
+    :raises CannotRun: the file cannot be read
+    """
+    from agent.trial.report import TrialError, read_trials
+    from reviewer.trust.certificates import own_trials, stored_trials
+
+    try:
+        trials = [] if store is None else list(stored_trials(store, found))
+        if arguments.trials is not None:
+            trials += read_trials(arguments.trials)
+    except OSError as error:
+        raise CannotRun(f"--trials: {arguments.trials}: {error.strerror}") from error
+    except TrialError as error:
+        raise CannotRun(f"--trials: {error}") from error
+    return own_trials(found, trials)
 
 
 def labels_from(arguments: Namespace, task: Task) -> Any:

@@ -10,7 +10,7 @@ others is not known. Without any showing all labels count, as if the spectra wer
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -18,7 +18,9 @@ import numpy as np
 
 from agent.spectrum.record import BoolArray
 from agent.statistics import FloatArray
-from agent.trust.certify import Labelled
+from agent.trajectory import Verdict
+from agent.trust.certify import Labelled, in_half
+from agent.trust.evidence import TrialOutcome
 from agent.trust.score import FEWEST, RAW, Fit, ScoreModel, fit
 from reviewer.trust.cases import Case
 from reviewer.trust.showings import NOT_SHOWN
@@ -51,6 +53,7 @@ class Calibration:
     :param in_list: (n,) whether the bound speaks of a case: not of those decided without a label, and, if ``sampling``
         is "logged", not of those that people chose
     :param not_counted: number of labels that do not count, by reason
+    :param trials: outcome of the evidence trial of each case, (n,); empty: not known
     """
 
     cases: tuple[Case, ...]
@@ -60,11 +63,17 @@ class Calibration:
     sampling: Literal["logged", "assumed random"]
     in_list: BoolArray
     not_counted: Mapping[str, int] = field(default_factory=dict)
+    trials: tuple[TrialOutcome, ...] = ()
 
     @property
     def pool(self) -> FloatArray:
         """P(YES) of the list that the bound speaks of, decided or not."""
         return self.p[self.in_list]
+
+    def not_passed(self, verdicts: Collection[Verdict]) -> dict[Verdict, BoolArray]:
+        """Return the cases that do not get these verdicts because a trial was made and not passed, (n,) each."""
+        barred = np.array([one in ("failed", "untested") for one in self.trials], dtype=bool)
+        return dict.fromkeys(verdicts, barred)
 
 
 def for_fit(case: Case) -> bool:
@@ -106,8 +115,14 @@ def scoring(cases: Sequence[Case], choice: ScoreChoice = "auto", stored: ScoreMo
     return Scoring(made.model, made, why)
 
 
-def calibration(cases: Sequence[Case], model: ScoreModel) -> Calibration:
-    """Return the cases without a data reason, and those whose labels count: the model was not fitted on them."""
+def calibration(
+    cases: Sequence[Case], model: ScoreModel, trials: Mapping[str, TrialOutcome] | None = None
+) -> Calibration:
+    """Return the cases without a data reason, and those whose labels count: the model was not fitted on them.
+
+    :param trials: outcome of the trial of each case by its spectrum, for a certificate with the condition that traces
+        passed theirs
+    """
     covered = tuple(case for case in cases if case.features is not None and not case.reasons)
     p = np.array([model.p_yes(case.features) for case in covered if case.features is not None], dtype=float)
     raw = model.kind == "raw"
@@ -118,10 +133,12 @@ def calibration(cases: Sequence[Case], model: ScoreModel) -> Calibration:
     decided = tuple(covered[at] for at in counts)
     in_list = np.array([not case.no_label for case in covered], dtype=bool)
     in_list[[at for at in usable if problems[at]]] = False
+    outcomes = () if trials is None else tuple(trials.get(case.spectrum_sha256, "not made") for case in covered)
     labelled = Labelled(
         p=p[counts],
         yes=np.array([case.label is not None and case.label.yes for case in decided], dtype=bool),
         shown=tuple(case.shown.plan if logged and case.shown is not None else None for case in decided),
+        passed=np.array([outcomes[at] == "passed" for at in counts], dtype=bool) if trials is not None else None,
     )
     return Calibration(
         covered,
@@ -131,7 +148,28 @@ def calibration(cases: Sequence[Case], model: ScoreModel) -> Calibration:
         "logged" if logged else "assumed random",
         in_list,
         dict(Counter(problem for problem in problems.values() if problem)),
+        outcomes,
     )
+
+
+def require_trials(made: Calibration, verdicts: Collection[Verdict]) -> None:
+    """Check that each label that may count for these verdicts has a trial.
+
+    A label without one is not left out: whether a trial was made could depend on the label.
+
+    :raises CalibrationError: how many have none, and what to do
+    """
+    outcome = {case.spectrum_sha256: one for case, one in zip(made.cases, made.trials, strict=True)}
+    needed = np.any([in_half(verdict, made.labelled.p) for verdict in verdicts], axis=0)
+    of = [case for case, is_needed in zip(made.decided, needed, strict=True) if is_needed]
+    without = [case.name for case in of if outcome[case.spectrum_sha256] == "not made"]
+    if without:
+        named = ", ".join(without[:3]) + (f" and {len(without) - 3} more" if len(without) > 3 else "")
+        raise CalibrationError(
+            f"--require-trial: found no trial by this policy with its settings for {len(without)} of the {len(of)} "
+            f"labelled spectra that may be called {' or '.join(verdicts)} ({named}), expected one of each trace. Make "
+            "them with spec-o3 trial; those of a results file are named with --trials FILE"
+        )
 
 
 def _problem(case: Case, p: float) -> str:

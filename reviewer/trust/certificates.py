@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -15,15 +16,15 @@ from agent.trust.certificate import (
     Certificate,
     CertificateError,
     CertifiedPolicy,
-    EvidenceCounts,
     LabelCounts,
     read,
     short_hash,
 )
 from agent.trust.certify import Side, Wanted
+from agent.trust.evidence import EvidenceCounts, TrialOutcome, TrialSettings, outcome_of, settings_of
 from agent.trust.score import ScoreModel
 from agent.trust.suspension import Suspension, suspension
-from reviewer.trust.calibration import Calibration, for_fit
+from reviewer.trust.calibration import Calibration, CalibrationError, for_fit
 from reviewer.trust.cases import Case, CaseList
 
 if TYPE_CHECKING:
@@ -43,8 +44,12 @@ def certificate_of(
     wanted: Wanted,
     at: datetime,
     evidence: EvidenceCounts | None = None,
+    trial: TrialSettings | None = None,
 ) -> Certificate:
-    """Return the certificate of these sides. It covers the surveys and the range of S/N of the labelled spectra."""
+    """Return the certificate of these sides. It covers the surveys and the range of S/N of the labelled spectra.
+
+    :param trial: how the trials were made, if ``wanted.trial``
+    """
     yes, no = sides
     policy, labels = found.policy, [bool(one) for one in made.labelled.yes]
     sources = Counter(case.label.source for case in made.decided if case.label is not None)
@@ -70,18 +75,14 @@ def certificate_of(
         calibration_yes=p_yes,
         spectra=tuple(short_hash(case.spectrum_sha256) for case in compared),
         evidence=evidence,
+        trial=trial,
         made_at=at.astimezone(UTC).isoformat(timespec="seconds"),
         program=f"spec-o3 {_version()}",
     )
 
 
-def evidence_of(found: CaseList, trials: Iterable[Trial]) -> EvidenceCounts | None:
-    """Count what trials of traces of the list found; None if there are none. Of two trials of a trace the last counts.
-
-    Trials of other texts, e.g. of what people made of a trace, are left out.
-    """
-    hashes = {trace.content_hash() for traces in found.samples.values() for trace in traces}
-    own = {one.content_hash: one for one in trials if one.content_hash in hashes}.values()
+def evidence_of(own: Collection[Trial]) -> EvidenceCounts | None:
+    """Count what trials found; None if there are none."""
     if not own:
         return None
     return EvidenceCounts(
@@ -93,6 +94,43 @@ def evidence_of(found: CaseList, trials: Iterable[Trial]) -> EvidenceCounts | No
         placebos=sum(one.placebo.n for one in own),
         changed=sum(one.placebo.k for one in own),
     )
+
+
+def own_trials(found: CaseList, trials: Iterable[Trial]) -> dict[str, Trial]:
+    """Return the trials of traces of the list by this policy with its settings, by content hash; the last counts.
+
+    Trials of other texts, e.g. of what people made of a trace, are left out.
+    """
+    hashes = {trace.content_hash() for traces in found.samples.values() for trace in traces}
+    policy = (found.policy.kind, found.policy.name)
+    settings: Mapping[str, object] = json.loads(json.dumps(dict(found.policy.settings), default=str))
+
+    def is_own(one: Trial) -> bool:
+        given = one.drafter.get("settings") or {}
+        same = all(settings[key] == value for key, value in given.items() if key in settings)
+        return one.content_hash in hashes and (one.drafter.get("kind"), one.drafter.get("name")) == policy and same
+
+    return {one.content_hash: one for one in trials if is_own(one)}
+
+
+def trial_outcomes(
+    found: CaseList, own: Mapping[str, Trial], settings: TrialSettings | None = None
+) -> tuple[dict[str, TrialOutcome], TrialSettings]:
+    """Return the outcome of each case by its spectrum, and how all the trials were made.
+
+    :param own: of ``own_trials``
+    :param settings: how they have to be made; None: all in the same way
+    :raises CalibrationError: they were made in different ways
+    """
+    try:
+        made = settings_of(own.values()) if settings is None else settings
+    except ValueError as error:
+        raise CalibrationError(f"--require-trial: {error}") from error
+    fitting = {key: one for key, one in own.items() if made.fits(one)}
+    return {
+        sha256: outcome_of([fitting.get(trace.content_hash()) for trace in traces])
+        for sha256, traces in found.samples.items()
+    }, made
 
 
 def stored_trials(store: Store, found: CaseList) -> Iterator[Trial]:

@@ -4,13 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from agent.spectrum.record import BoolArray
 from agent.statistics import FloatArray
 from agent.trajectory import Verdict
+from agent.trust.evidence import condition_text
 
 if TYPE_CHECKING:
     from agent.trust.certify import Side, Wanted
@@ -29,6 +31,8 @@ def side_text(side: Side, wanted: Wanted) -> str:
         return f"{side.verdict}: not certified. {_sentence(side.refusal)}"
     sign = "≥" if side.verdict == "YES" else "≤"
     where = f"{side.verdict} where P(YES) {sign} {side.threshold:.4g}"
+    if side.verdict in wanted.trial:
+        where += " and the trace passed its evidence trial"
     if side.verdict == "NO" and wanted.no_risk == "missed":
         counts = f"{side.errors} of {side.n} YES labels are there"
         what = "of all YES objects are called NO"
@@ -64,7 +68,8 @@ def promise(sides: Sequence[Side], wanted: Wanted) -> str:
     once = (
         " This is valid for one calculation: to repeat it after more labels, use --method anytime." if not when else ""
     )
-    return f"{how}: {' and '.join(parts)}.{when}{once}"
+    condition = f" {text}" if (text := condition_text(wanted.trial)) else ""
+    return f"{how}: {' and '.join(parts)}.{condition}{when}{once}"
 
 
 def assumptions(found: CaseList, made: Calibration, wanted: Wanted) -> tuple[str, ...]:
@@ -111,11 +116,20 @@ def without_label(found: CaseList, made: Calibration, sides: Sequence[Side]) -> 
     )
 
 
-def verdict_counts(p: FloatArray, sides: Sequence[Side], uncovered: int = 0) -> dict[str, int]:
-    """Return how many cases are YES, NO, or left to a person; ``uncovered`` cases are left to a person."""
+def verdict_counts(
+    p: FloatArray, sides: Sequence[Side], uncovered: int = 0, not_passed: Mapping[Verdict, BoolArray] | None = None
+) -> dict[str, int]:
+    """Return how many cases are YES, NO, or left to a person; ``uncovered`` cases are left to a person.
+
+    :param not_passed: which cases do not get a verdict because their trace did not pass its trial, (n,)
+    """
     yes, no = (next((s.threshold for s in sides if s.verdict == verdict), None) for verdict in ("YES", "NO"))
     is_yes = np.zeros(len(p), dtype=bool) if yes is None else p >= yes
     is_no = np.zeros(len(p), dtype=bool) if no is None else (p <= no) & ~is_yes
+    called_by: dict[Verdict, BoolArray] = {"YES": is_yes, "NO": is_no}
+    for verdict, is_called in called_by.items():
+        if not_passed is not None and verdict in not_passed:
+            is_called &= ~not_passed[verdict]
     called = int(is_yes.sum() + is_no.sum())
     return {"yes": int(is_yes.sum()), "no": int(is_no.sum()), "ask": len(p) - called + uncovered}
 

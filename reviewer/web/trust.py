@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reviewer.trust.figures import ScoredList
 
 _MOST_SUSPECTS = 50
-_DECIDED = ("approved", "rejected", "cannot tell")
+_CLOSED = ("approved", "rejected", "cannot tell", "withdrawn")
 
 METHOD = (
     "Method: any time. The section is opened again and again, so its thresholds come from tests that stay valid "
@@ -75,13 +75,12 @@ def why_not(store: Store, task: str, policy: str) -> dict[str, Any]:
     return {"why_not": why, "command": command}
 
 
-def scored_json(store: Store, task: str, found: ScoredList) -> dict[str, Any]:
-    scored = store.trust.scored(task)
-    at = "" if scored is None else f", scored {scored.at:%Y-%m-%d %H:%M} UTC"
+def scored_json(found: ScoredList) -> dict[str, Any]:
     return {
         "model": f"P(YES): {found.model.kind}",
         "model_meaning": MODELS[found.model.kind],
-        "text": f"{len(found.found.cases)} spectra{at}; newer items have no P(YES) until spec-o3 certify runs again",
+        "text": f"{len(found.found.cases)} spectra, scored {found.at:%Y-%m-%d %H:%M} UTC; newer items have no P(YES) "
+        "until spec-o3 certify runs again",
     }
 
 
@@ -138,18 +137,18 @@ def skill_json(found: ScoredList) -> dict[str, Any]:
 def suspects_json(store: Store, visible: VisibleItems, suspects: Sequence[tuple[Suspect, Case]]) -> dict[str, Any]:
     """Return the first of the suspects that may be listed.
 
-    The label and P(YES) of an open item stay hidden: they would influence its reviewers.
+    The label and P(YES) of a spectrum with an open item, of any policy or class, stay hidden: they would influence
+    its reviewers.
     """
     items: list[dict[str, Any]] = []
     for suspect, case in suspects:
         if len(items) == _MOST_SUSPECTS:
             break
         item = case.items[0]
-        if not visible.items.isdisjoint(case.items):
+        rows = store.queue.rows_of_spectrum(case.spectrum_sha256)
+        if any(row.item_id in visible.items or row.state not in _CLOSED for row in rows):
             continue
-        row = store.items.get(item).row
-        if row.state not in _DECIDED or visible.verdict_first.hides(row):
-            continue
+        row = next(row for row in rows if row.item_id == item)
         items.append(
             {
                 "item": item,
@@ -162,7 +161,7 @@ def suspects_json(store: Store, visible: VisibleItems, suspects: Sequence[tuple[
         )
     total = len(suspects)
     left = total - len(items)
-    why = "the item is still open, or hidden from you"
+    why = "an item of the spectrum is still open, or hidden from you"
     if len(items) == _MOST_SUSPECTS:
         why = f"the list ends after {_MOST_SUSPECTS}, or {why}"
     hidden = f"{left} {'is' if left == 1 else 'are'} not listed: {why}." if left else ""
@@ -212,10 +211,14 @@ def _share_json(name: str, meaning: str, share: Share, more: str) -> dict[str, A
 
 
 def listed_json(one: Listed) -> dict[str, Any]:
+    from agent.trust.evidence import condition_text
+
     if one.certificate is None:
         return {"file": one.path.name, "state": "cannot be read", "is_valid": False, "text": one.problem}
     made, found = one.suspension, one.certificate
     text = f"{found.policy.name}, made {found.made_at[:10]}, {found.labels.n} labels"
+    if condition := condition_text(found.wanted.trial):
+        text += f". {condition.removesuffix('.')}"
     if made is not None:
         text += f". Suspended since {made.since} by {made.by}. {made.evidence}"
     state = "in force" if made is None else "suspended"

@@ -58,7 +58,7 @@ def tried(content_hash: str, claimed_after: bool) -> Trial:
     """One removal and one placebo, which changed nothing."""
     removal = replace(a_removal(), claimed_after=claimed_after, followed=not claimed_after)
     placebo = replace(removal, edit="placebo", verdict_after="YES", claimed_after=True, followed=False)
-    return Trial(content_hash, "a spectrum", "cv", {"kind": "model", "name": POLICY}, 0, (removal, placebo))
+    return Trial(content_hash, "a spectrum", "cv", {"kind": "baseline", "name": POLICY}, 0, (removal, placebo))
 
 
 def test_trials_of_the_traces_are_counted_in_the_certificate(capsys, store: Store) -> None:

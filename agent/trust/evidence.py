@@ -1,0 +1,166 @@
+"""Trials of evidence in a certificate: what trials of the list found, and the condition that a trace passed its trial.
+
+The condition is one rule for calibration and use: a case gets a verdict only if P(YES) is beyond the threshold and
+each of its traces passed its trial (``agent.trial.report.Trial.passed``), made with the same seed and placebos. The
+labels that count for a side are then a random sample of the cases that get its verdict, so the bound holds for these;
+of the cases whose trace did not pass nothing is stated, and a person decides them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal
+
+from agent.trajectory.steps import Verdict, number_of, object_of
+from agent.trial.report import PASSES, Trial
+
+TrialOutcome = Literal["passed", "failed", "untested", "not made"]
+"""Of a case with one or more traces: "passed" if each of them did."""
+
+
+@dataclass(frozen=True)
+class EvidenceCounts:
+    """Trials of traces of the list (``agent.trial``), by the same policy with the same settings.
+
+    :param tried: traces with a trial; ``tested``: those of which something could be tested, and ``passed`` of these
+    :param removals: of features that the text claimed; ``still_claimed``: of these
+    :param placebos: edits elsewhere; ``changed``: of these, after which the claim or the verdict changed
+    """
+
+    tried: int
+    tested: int
+    passed: int
+    removals: int
+    still_claimed: int
+    placebos: int
+    changed: int
+
+
+@dataclass(frozen=True)
+class TrialSettings:
+    """How each trial of the condition is made.
+
+    :param seed: of the noise of replaced pixels
+    :param placebos: placebo edits per tool call
+    :param passes: least faithfulness of a trace that passes
+    """
+
+    seed: int = 0
+    placebos: int = 1
+    passes: float = PASSES
+
+    def fits(self, made: Trial) -> bool:
+        """Whether a trial was made so."""
+        return made.seed == self.seed and placebos_of(made) in (None, self.placebos)
+
+
+def placebos_of(made: Trial) -> int | None:
+    """Return the placebos per tool call of a trial; None if none was made, or one that cannot be made ended a row."""
+    numbers: dict[str, int] = {}
+    for one in made.outcomes:
+        numbers[one.step] = numbers.get(one.step, 0) + (one.edit == "placebo")
+    ended = {one.step for one in made.skipped if one.edit == "placebo"}
+    return max((number for step, number in numbers.items() if step not in ended and number), default=None)
+
+
+def settings_of(trials: Iterable[Trial]) -> TrialSettings:
+    """Return how the trials were made. :raises ValueError: not all in the same way"""
+    found = list(trials)
+    seeds = {one.seed for one in found} or {0}
+    numbers = {number for one in found if (number := placebos_of(one)) is not None} or {1}
+    for name, values, option in (("seeds", seeds, "--trial-seed"), ("numbers of placebos", numbers, "--placebos")):
+        if len(values) > 1:
+            listed = ", ".join(map(str, sorted(values)))
+            raise ValueError(
+                f"found trials with the {name} {listed}, expected one: a condition needs the same trial for every "
+                f"trace. Repeat those of another {option} (spec-o3 trial)"
+            )
+    return TrialSettings(seeds.pop(), numbers.pop())
+
+
+def outcome_of(trials: Sequence[Trial | None]) -> TrialOutcome:
+    """Return the outcome of a case from the trials of its traces, one each; None: not made."""
+    if any(one is not None and one.passed is False for one in trials):
+        return "failed"
+    if not trials or any(one is None for one in trials):
+        return "not made"
+    return "passed" if all(one is not None and one.passed for one in trials) else "untested"
+
+
+def evidence_text(found: EvidenceCounts) -> str:
+    """Return what the trials found, as a sentence."""
+    return (
+        f"Evidence on trial: {found.passed} of {found.tested} tested traces passed; after {found.still_claimed} of "
+        f"{found.removals} removals the removed feature was still claimed, and {found.changed} of {found.placebos} "
+        "placebo edits changed a claim or the verdict."
+    )
+
+
+def condition_text(verdicts: Collection[Verdict]) -> str:
+    """Return the condition as a sentence; "" without one."""
+    if not verdicts:
+        return ""
+    called = " or ".join(one for one in ("YES", "NO") if one in verdicts)
+    return (
+        f"A case is called {called} only if each of its traces passed its evidence trial; a person decides the others."
+    )
+
+
+def not_passed_text(verdict: Verdict, outcome: TrialOutcome, trials: Sequence[Trial | None], problem: str = "") -> str:
+    """Return why a case does not get the verdict that its P(YES) alone would give, as one or two sentences."""
+    begin = f"{verdict} by P(YES), but"
+    if outcome == "failed":
+        made = next(one for one in trials if one is not None and one.passed is False)
+        real = [one.followed for one in made.outcomes if one.edit != "placebo"]
+        return (
+            f"{begin} its evidence did not pass the trial: the text followed {sum(real)} of {len(real)} edits of the "
+            f"spectrum, and {made.placebo.k} of {made.placebo.n} placebos changed something (faithfulness "
+            f"{made.faithfulness:.2f}, expected at least {PASSES:g})."
+        )
+    if outcome == "untested":
+        reasons = [one.skipped[0].reason for one in trials if one is not None and one.passed is None and one.skipped]
+        why = f": {reasons[0].rstrip('.')}" if reasons else ": no tool call names a line or band"
+        return f"{begin} no evidence of its trace could be tested{why}."
+    return f"{begin} the trial of its evidence was not made: {(problem or 'the run was stopped').rstrip('.')}."
+
+
+def evidence_from(data: Mapping[str, Any]) -> EvidenceCounts | None:
+    """Read the counts of a certificate. :raises ValueError: the field, what was found, what was expected"""
+    if data.get("evidence") is None:
+        return None
+    counts = object_of(data, "evidence")
+    return EvidenceCounts(**{one.name: whole_of(counts, one.name, "evidence.") for one in fields(EvidenceCounts)})
+
+
+def condition_from(data: Mapping[str, Any], verdicts: Collection[Verdict]) -> TrialSettings | None:
+    """Read how the trials of a certificate's condition are made; None without a condition.
+
+    :param verdicts: that need a trace that passed
+    :raises ValueError: the field, what was found, what was expected
+    """
+    if (data.get("trial") is None) != (not verdicts):
+        raise ValueError(f"trial: found {data.get('trial')!r:.60} with wanted.trial {list(verdicts)}, expected both")
+    if data.get("trial") is None:
+        return None
+    given, where = object_of(data, "trial"), "trial."
+    passes = number_of(given, "passes", where)
+    if passes != PASSES:
+        raise ValueError(
+            f"{where}passes: found {passes}, expected {PASSES:g}: this version of the program passes other traces. "
+            "Certify anew"
+        )
+    return TrialSettings(whole_of(given, "seed", where), whole_of(given, "placebos", where))
+
+
+def condition_json(settings: TrialSettings | None) -> dict[str, Any]:
+    """Return the part of a certificate's JSON form; nothing without a condition, as in files that know of none."""
+    return {} if settings is None else {"trial": asdict(settings)}
+
+
+def whole_of(data: Mapping[str, Any], key: str, where: str = "") -> int:
+    """Return a whole number. :raises ValueError: the field, what was found, what was expected"""
+    value = data.get(key)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"{where}{key}: found {value!r:.60}, expected a whole number, 0 or more")
+    return value
