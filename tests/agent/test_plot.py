@@ -16,7 +16,7 @@ from PIL import Image
 
 from agent.plot import PlotError, draw, pixels_sha256, png, png_bytes, reference
 from agent.plot.curve import Curve, pixels_to_draw
-from agent.plot.exact import render
+from agent.plot.exact import grid, render
 from agent.plot.exact.layout import UnsupportedLayout
 
 RNG = np.random.default_rng(2601)
@@ -243,6 +243,35 @@ def test_a_constant_at_the_end_of_the_wavelength_axis():
 @pytest.mark.parametrize("at", [300.0, 500.0])
 def test_ticks_closer_than_pixels_are_drawn_one_by_one(at):
     assert not differs([at], [1.0])
+
+
+def test_many_ticks_on_one_column_are_drawn_until_they_change_nothing(monkeypatch):
+    wavelength = np.geomspace(100.0, 2e6, 500)
+    curve = pixels_to_draw(wavelength, np.sin(wavelength), None)
+    drawn = render.pixels(curve, "Spectrum")
+
+    def one_by_one(places, *_):
+        return [(places[at : at + 1], 1) for at in range(places.size)]
+
+    monkeypatch.setattr(grid, "_apart", one_by_one)
+    assert np.array_equal(render.pixels(curve, "Spectrum"), drawn)
+
+
+def test_the_strokes_of_ticks_are_limited_by_the_columns(monkeypatch):
+    strokes = 0
+
+    class Counting(render.RendererAgg):
+        def draw_markers(self, *arguments):
+            nonlocal strokes
+            strokes += 1
+            super().draw_markers(*arguments)
+
+    monkeypatch.setattr(render, "RendererAgg", Counting)
+    wavelength = np.geomspace(100.0, 1e8, 500)
+    curve = pixels_to_draw(wavelength, np.sin(wavelength), None)
+    width = render.pixels(curve, "Spectrum").shape[1]
+    # 550,000 ticks; the tick marks of a column are as dark as they can be after a few.
+    assert strokes < 25 * width
 
 
 @pytest.mark.parametrize("flux", [[1.0, 1.0, 1.0], [0.0, 1.0, 0.0], [3.0, 2.0, 1.0]])

@@ -67,18 +67,29 @@ def draw_ticks(agg: RendererAgg, picture: NDArray[np.uint8], frame: Frame, along
     """
     axis = frame.content.flux if along else frame.content.wavelength
     matrix, mark = (frame.y_axis, _RIGHT) if along else (frame.x_axis, _UP)
-    for places, line, alpha, width, points in (
+    for places, thick, alpha, width, points in (
         (axis.major, 0.5, 0.3, 0.8, MAJOR_TICK),
         (axis.minor, 0.3, 0.1, 0.6, MINOR_TICK),
     ):
-        grid = clipped(style(line, (*_GREY, alpha), "projecting", "round"), frame)
+        grid = clipped(style(thick, (*_GREY, alpha), "projecting", "round"), frame)
         marks = style(width, BLACK, "butt", "round", snap=True)
         length = np.diag([points * DPI / 72, points * DPI / 72, 1.0])
-        for apart in _apart(places, matrix.item(along, along)):
-            _draw_lines(agg, picture, frame, along, apart, grid)
+        for apart, times in _apart(places, frame, along, picture.shape[0]):
             starts = np.zeros((apart.size, 2))
             starts[:, along] = apart
-            agg.draw_markers(marks, mark, length, open_path(starts), matrix, BLACK)
+            at = open_path(starts)
+            if times == 1:
+                _draw_lines(agg, picture, frame, along, apart, grid)
+                agg.draw_markers(marks, mark, length, at, matrix, BLACK)
+                continue
+            line, strip = _lines(apart, along), _strip(picture, apart, frame, along)
+            for _ in range(times):
+                before = strip.copy()
+                agg.draw_path(grid, line, matrix, None)
+                agg.draw_markers(marks, mark, length, at, matrix, BLACK)
+                if np.array_equal(strip, before):
+                    # The same strokes on the same pixels change nothing any more.
+                    break
 
 
 def _draw_lines(
@@ -124,13 +135,25 @@ def _clear(frame: Frame, along: int, rows: int) -> tuple[float, float]:
     return (rows - high + _EDGE, rows - low - _MARKS) if along else (left + _EDGE, right - _EDGE)
 
 
-def _apart(places: NDArray[np.float64], scale: float) -> list[NDArray[np.float64]]:
-    """Return the ticks in groups that share no row or column of pixels: nearly always one group of all."""
-    if places.size < 2:
-        return [places] if places.size else []
-    if np.diff(places).min() * scale >= _LEAST_DISTANCE:
-        return [places]
-    return np.split(places, places.size)
+def _apart(places: NDArray[np.float64], frame: Frame, along: int, rows: int) -> list[tuple[NDArray[np.float64], int]]:
+    """Return the ticks in groups that share no row or column of pixels, and how many times each is drawn: nearly always
+    one group of all, once. Where ticks are closer, those of one lane have the same pixels, and one stands for them.
+    """
+    if not places.size:
+        return []
+    scale = (frame.y_axis if along else frame.x_axis).item(along, along)
+    if places.size == 1 or np.diff(places).min() * scale >= _LEAST_DISTANCE:
+        return [(places, 1)]
+    starts = np.flatnonzero(np.diff(_lanes(places, frame, along, rows), prepend=-_EDGE))
+    times = np.diff(starts, append=places.size)
+    return [(places[start : start + 1], count) for start, count in zip(starts.tolist(), times.tolist(), strict=True)]
+
+
+def _strip(picture: NDArray[np.uint8], place: NDArray[np.float64], frame: Frame, along: int) -> NDArray[np.uint8]:
+    """Return the pixels that the line of a tick and its mark can change, as a view."""
+    lane = _lanes(place, frame, along, picture.shape[0]).item()
+    near = slice(max(lane - _EDGE, 0), lane + _EDGE)
+    return picture[near] if along else picture[:, near]
 
 
 def _lines(places: NDArray[np.float64], along: int) -> Path:

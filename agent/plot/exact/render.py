@@ -1,7 +1,7 @@
 """Draw the picture directly on matplotlib's Agg canvas, without a figure or artists.
 
 The canvas receives the same calls as from the reference, in the same order, but strokes that share no pixel go in one
-call. No ``rcParams`` is read that could change a pixel; threads share only finished words.
+call. No ``rcParams`` is read that could change a pixel; threads share only finished words and their ink.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ _SIMPLIFIED_FROM = 128
 _SIMPLIFY_THRESHOLD = 0.111111111111
 
 _FRAME_ALPHA = 0.8
+_INK = style(1.0, BLACK, "butt", "round")
+"""Of all words; only read."""
 
 
 def pixels(curve: Curve, title: str) -> NDArray[np.uint8]:
@@ -106,7 +108,6 @@ def _draw_text(agg: RendererAgg, placed: Placed | None, high: float) -> None:
     if placed is None:
         return
     angle = placed.block.angle
-    ink = style(1.0, BLACK, "butt", "round")
     for line in placed.block.lines:
         x, y = line.x + placed.x, high - (line.y + placed.y)
         drop = (
@@ -115,7 +116,7 @@ def _draw_text(agg: RendererAgg, placed: Placed | None, high: float) -> None:
         )
         column = round(x + line.word.ink_left + drop[0])
         row = round(y + line.word.ink_up + drop[1])
-        agg.draw_text_image(line.word.ink, column, row + 1, angle, ink)
+        agg.draw_text_image(line.word.ink, column, row + 1, angle, _INK)
 
 
 def _translation(x: float, y: float) -> Matrix:
