@@ -106,7 +106,9 @@ def shift(spectrum: Spectrum, at_rest: Spectrum, subject: Subject, rng: np.rando
             break
     else:
         return NotEdited("there is no data where the line would be moved to")
-    moved = np.interp(wavelength - distance, wavelength, change, left=0.0, right=0.0)
+    # Pixels without data may hold anything, e.g. a cosmic ray: they are bridged, not moved.
+    seen = at_rest.ivar > 0
+    moved = np.interp(wavelength - distance, wavelength[seen], change[seen], left=0.0, right=0.0)
     flux = at_rest.flux.copy()
     flux[inside] = (continuum + _noise(at_rest.ivar, rng))[inside]
     flux = np.where(landing & (flux + moved > 0), flux + moved, flux)
@@ -262,11 +264,14 @@ def _band_profile(at_rest: Spectrum, subject: Subject, flux: FloatArray, ratio: 
     It is constant within the span and fades to 1 towards the ends of the band, or within 10 Å without one.
     """
     wavelength = at_rest.wavelength
-    lo, hi = subject.span
-    inside = (wavelength >= lo) & (wavelength <= hi)
-    sides = [flux[(wavelength >= a) & (wavelength <= b)].mean() for a, b in subject.side_bands]
-    now = float(flux[inside].mean() / np.mean(sides))
+    seen = at_rest.ivar > 0
+    means = [
+        float(flux[here].mean()) if (here := seen & (wavelength >= a) & (wavelength <= b)).any() else np.nan
+        for a, b in (subject.span, *subject.side_bands)
+    ]
+    now = means[0] / float(np.mean(means[1:]))
     factor = float(np.clip(ratio / now, 0.02, 1.0)) if now > 0 else 1.0
+    lo, hi = subject.span
     start, end = _extent(at_rest, subject)
     start, end = min(start, lo - 5.0), max(end, hi + 10.0)
     for a, b in subject.side_bands:

@@ -1,5 +1,7 @@
 """What an edit does to the flux, and what it leaves alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -85,6 +87,32 @@ def test_a_shifted_line_is_no_more_where_it_was_and_keeps_its_flux(cv: Spectrum)
     added = np.clip(edited.spectrum.flux - cv.flux, 0, None).sum()
     taken = np.clip(cv.flux - edited.spectrum.flux, 0, None).sum()
     assert added == pytest.approx(taken, rel=0.2)
+
+
+def _with_a_masked_spike(spectrum: Spectrum, at: float, flux: float) -> Spectrum:
+    """Return the spectrum with one pixel without data that holds this flux."""
+    pixel = int(np.argmin(np.abs(rest(spectrum).wavelength - at)))
+    values, ivar = spectrum.flux.copy(), spectrum.ivar.copy()
+    values[pixel], ivar[pixel] = flux, 0.0
+    return replace(spectrum, flux=values, ivar=ivar, exposures=())
+
+
+def test_a_pixel_without_data_is_not_moved_with_a_line(cv: Spectrum) -> None:
+    subject = _subject("cv", "Hα emission", cv)
+    spiked = _with_a_masked_spike(cv, 6563.0, 1e4 * float(cv.flux.max()))
+    edited = shift(spiked, rest(spiked), subject, _rng())
+    assert isinstance(edited, Edited)
+    assert edited.spectrum.flux[spiked.ivar > 0].max() < 2 * cv.flux.max()
+
+
+def test_a_pixel_without_data_does_not_change_the_strength_of_an_injected_band(star: Spectrum) -> None:
+    subject = _subject("cc", "C2 5165", star)
+    inside = _with_a_masked_spike(star, sum(subject.span) / 2, 1e4 * float(star.flux.max()))
+    beside = _with_a_masked_spike(star, sum(subject.side_bands[0]) / 2, 1e4 * float(star.flux.max()))
+    for spiked in (inside, beside):
+        edited = inject(spiked, rest(spiked), subject, typical_of(subject, "cc"), _rng())
+        assert isinstance(edited, Edited)
+        assert _value(edited.spectrum, subject).value == pytest.approx(typical_of(subject, "cc").strength, abs=0.05)
 
 
 @pytest.mark.parametrize(("task", "name"), [("cv", "Hα emission"), ("wd", "Hβ absorption"), ("cc", "C2 5165")])
