@@ -3,8 +3,9 @@
 A label chosen by a plan is weighted by (uniform within the region) / (its probability given the region). Cases leave a
 finite list one by one, so the hypothesis "the error rate of the region is at least the limit" says of the cases that
 still wait: their error rate is at least (limit × cases of the region − errors so far) / waiting cases (Waudby-Smith &
-Ramdas 2020, arXiv:2006.04347; with weights: Waudby-Smith, Stark & Ramdas 2021, arXiv:2107.11323). A label without a
-plan is of a random case of a population, with weight 1 and the limit itself.
+Ramdas 2020, arXiv:2006.04347; with weights: Waudby-Smith, Stark & Ramdas 2021, arXiv:2107.11323). A case that
+joins the list later must be like those of the list. A label without a plan is of a random case of a population, with
+weight 1 and the limit itself.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from agent.statistics import FloatArray
 from agent.trajectory.steps import Verdict
@@ -68,21 +69,30 @@ def weighted(
     return Weighted(inside, error, region.weight, region.largest, *counts, region.waiting)
 
 
-def remaining_limit(limit: float, before: FloatArray, errors_before: FloatArray, waiting: FloatArray) -> FloatArray:
+def remaining_limit(limit: ArrayLike, before: FloatArray, errors_before: FloatArray, waiting: FloatArray) -> FloatArray:
     """Return the least error rate of the waiting cases under the hypothesis, as the module says."""
     finite = np.where(np.isfinite(waiting) & (waiting > 0), waiting, 1.0)
-    left = (limit * (before + finite) - errors_before) / finite
+    left = (np.asarray(limit, dtype=float) * (before + finite) - errors_before) / finite
     return cast(FloatArray, np.where(np.isfinite(waiting) & (waiting > 0), left, limit))
 
 
 def logarithms(labels: Weighted, limit: float, least: float = 0.0) -> FloatArray:
     """Return the logarithms of the processes after each label, (n + 1, K, alternatives).
 
+    Wrong labels raise the limit of a population only: those of a finite list are a sample, and where most of the list
+    is labelled their share can be far from the expected one. Labels with a plan are taken as they are.
+
+    :param limit: of the measured error rate, ``least`` + true limit (1 - 2 ``least``)
     :param least: error rate that is measured even without a true error (wrong labels)
     """
-    limits = remaining_limit(limit, labels.before, labels.errors_before, labels.waiting)
+    finite = np.isfinite(labels.waiting)
+    limits = remaining_limit(
+        np.where(finite, (limit - least) / (1 - 2 * least), limit), labels.before, labels.errors_before, labels.waiting
+    )
     # A weight of 0 leaves a process as it is.
-    factors = log_factors(labels.error, labels.weight * labels.inside, limits, labels.largest, least / limit)
+    factors = log_factors(
+        labels.error, labels.weight * labels.inside, limits, labels.largest, np.where(finite, 0.0, least / limit)
+    )
     start = np.zeros((1, *factors.shape[1:]))
     return cast(FloatArray, np.concatenate((start, np.cumsum(factors, axis=0))))
 
@@ -133,8 +143,9 @@ def missed_logarithms(
     whole = weights(shown, "YES", [0.0], p)
     balance = np.cumsum(np.where(yes[:, None], limit - inside, 0.0), axis=0)
     balance = np.concatenate((np.zeros((1, len(thresholds))), balance[:-1]))[: len(p)]
-    payoff = np.where(yes[:, None], whole.weight / whole.largest, 0.0) * (limit - inside)
-    payoff -= np.maximum(0.0, -balance) / (whole.waiting * whole.largest)
-    factors = np.log(np.maximum(1e-12, 1 + (1 - ALTERNATIVES) * payoff[..., None] / (1 - limit)))
+    lost = np.maximum(0.0, -balance) / (whole.waiting * whole.largest)
+    payoff = np.where(yes[:, None], whole.weight / whole.largest, 0.0) * (limit - inside) - lost
+    # The largest loss is known before the label, so that no factor has to be cut off at 0.
+    factors = np.log1p((1 - ALTERNATIVES) * (payoff / (1 - limit + lost))[..., None])
     start = np.zeros((1, *factors.shape[1:]))
     return cast(FloatArray, np.concatenate((start, np.cumsum(factors, axis=0))))

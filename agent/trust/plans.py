@@ -58,9 +58,14 @@ class Plan:
 
     @cached_property
     def chances(self) -> FloatArray:
-        """Probability of one waiting case of each stratum; 0 for an empty stratum."""
+        """Probability of one waiting case of each stratum; 0 for an empty stratum.
+
+        All cases have the same one if no stratum has a probability by value, as :func:`choose` then chooses uniformly.
+        """
         values = np.array([stratum.probability for stratum in self.strata])
         total = self.waiting.sum()
+        if not values.sum():
+            return np.where(self.waiting > 0, 1 / max(total, 1.0), 0.0)
         within = np.divide(values, self.waiting, out=np.zeros(len(values)), where=self.waiting > 0)
         return np.where(self.waiting > 0, self.random_share / max(total, 1.0) + (1 - self.random_share) * within, 0.0)
 
@@ -89,7 +94,7 @@ class Region:
     """Weights of n labels in the regions of K thresholds, each (n, K).
 
     :param waiting: cases of the region that waited when the case was chosen; infinite without a plan, NaN if the
-        threshold is not a border of the plan's strata
+        threshold is not a border of the plan's strata, or if a case called NO lies on it (its stratum begins there)
     :param weight: uniform within the region / probability given the region, of the chosen case
     :param largest: the largest weight of any case in the region
     """
@@ -114,7 +119,8 @@ def weights(shown: Sequence[Plan | None], verdict: Verdict, thresholds: ArrayLik
         at = np.minimum(np.searchsorted(edges, cuts), len(edges) - 1)
         waiting, mean, largest = regions(verdict, np.array([plan.waiting for plan in plans]), chances, at)
         own = np.take_along_axis(chances, plans[0].stratum_of(p[rows])[:, None], axis=1)
-        found.waiting[rows] = np.where(edges[at] == cuts, waiting, np.nan)
+        known = (edges[at] == cuts) & ((verdict == "YES") | (p[rows][:, None] != cuts))
+        found.waiting[rows] = np.where(known, waiting, np.nan)
         found.weight[rows], found.largest[rows] = mean / own, largest
     return found
 

@@ -72,6 +72,22 @@ def test_a_threshold_inside_a_stratum_has_no_weight() -> None:
     assert yes.threshold == 0.7
 
 
+def test_without_values_the_choice_is_uniform_and_its_probability_says_so() -> None:
+    plan_without = replace(PLAN, strata=tuple(replace(one, probability=0.0) for one in PLAN.strata))
+    waiting = np.concatenate((np.full(60, 0.1), np.full(30, 0.5), np.full(10, 0.9)))
+    _, arm, probability = choose(plan_without, waiting, np.random.default_rng(0))
+    assert (arm, probability) == ("random", pytest.approx(1 / 100))
+    assert (plan_without.waiting * plan_without.chances).sum() == pytest.approx(1)
+
+
+def test_a_case_on_a_threshold_of_no_does_not_count_there() -> None:
+    found = weights([PLAN] * 2, "NO", [0.3], np.array([0.3, 0.1]))
+    np.testing.assert_array_equal(found.waiting[:, 0], [np.nan, 60])
+    labelled = Labelled(np.array([0.3] + [0.1] * 150), np.zeros(151, dtype=bool), (PLAN,) * 151)
+    _, no = certify(labelled, np.concatenate((np.full(300, 0.1), labelled.p)), WANTED)
+    assert no.threshold == 0.3
+
+
 def test_plan_serves_both_sides_and_keeps_the_random_share() -> None:
     p = pool()
     found = plan(p, NOTHING, WANTED)
