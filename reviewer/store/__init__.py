@@ -33,6 +33,7 @@ from reviewer.store.sqlite.database import SUBMIT_SECONDS
 from reviewer.store.store import Store
 from reviewer.store.trust_values import (
     Arm,
+    Drafts,
     Scored,
     ScoreRow,
     Showing,
@@ -91,6 +92,7 @@ __all__ = [
     "Damaged",
     "Disagreement",
     "Draft",
+    "Drafts",
     "Entry",
     "Export",
     "FileGone",

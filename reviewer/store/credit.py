@@ -10,7 +10,8 @@ from typing import Any
 from reviewer.store.sqlite.database import Transaction
 
 _SHOWINGS = """
-SELECT w.id, w.item, w.person, w.at FROM showings w JOIN items i ON i.id = w.item WHERE i.task = :task ORDER BY w.id
+SELECT w.id, w.item, w.person, w.at, coalesce(json_extract(w.plan, '$.open'), 0) AS open
+FROM showings w JOIN items i ON i.id = w.item WHERE i.task = :task ORDER BY w.id
 """
 _DECISIONS = """
 SELECT d.id, d.item, d.person, d.at FROM decisions d JOIN items i ON i.id = d.item
@@ -28,16 +29,18 @@ def credited(db: Transaction, task: str) -> dict[int, tuple[str, float]]:
     It is the latest showing of the item to the person who decided it first (decisions that were undone count too),
     before that decision. Between the two, this person decided at most one other item and was shown at most one other
     item: the page chooses the next item while one is open, so the decision on the open one follows the showing, and
-    the next showing precedes the decision on the item. An item that was skipped, or decided by another person, has no
-    plan: the probability with which it was decided is not known. To give no plan is always safe: it loses a label.
+    the next showing precedes the decision on the item. A second showing for the same open item takes the place of the
+    first: the page was loaded again, or its filter was changed, so it no longer offers the first one. An item that was
+    skipped, or decided by another person, has no plan: the probability with which it was decided is not known. To give
+    no plan is always safe: it loses a label.
     """
     shown = db.execute(_SHOWINGS, {"task": task}).fetchall()
     if not shown:
         return {}
     # A showing comes before a decision of the same time.
     events = sorted(
-        [(row["at"], 0, row["id"], row["person"], row["item"]) for row in shown]
-        + [(row["at"], 1, row["id"], row["person"], row["item"]) for row in db.execute(_DECISIONS, {"task": task})]
+        [(row["at"], 0, row["id"], row["person"], row["item"], row["open"]) for row in shown]
+        + [(row["at"], 1, row["id"], row["person"], row["item"], 0) for row in db.execute(_DECISIONS, {"task": task})]
     )
     led = _led(events)
     rows = db.execute(_PLANS, (json.dumps(list(led.values())),)).fetchall()
@@ -48,21 +51,30 @@ def credited(db: Transaction, task: str) -> dict[int, tuple[str, float]]:
 def _led(events: Iterable[tuple[Any, ...]]) -> dict[int, int]:
     """Return the showing that led to the first decision on each item: by item, its id.
 
-    :param events: time, 0 for a showing or 1 for a decision, id, person, item; in order of time
+    :param events: time, 0 for a showing or 1 for a decision, id, person, item, and the item that was open at a showing
+        (0: none); in order of time
     """
     decided: set[int] = set()
     led: dict[int, int] = {}
     # By person and item shown: the id of the showing, the items decided since, and the number of showings since.
-    open_: defaultdict[str, dict[int, tuple[int, set[int], int]]] = defaultdict(dict)
-    for _, decision, number, person, item in events:
-        since = open_[person]
+    waiting: defaultdict[str, dict[int, tuple[int, set[int], int]]] = defaultdict(dict)
+    # By person: the item that was open at their last showing, and the item shown.
+    last: dict[str, tuple[int, int]] = {}
+    for _, decision, number, person, item, open_item in events:
+        since = waiting[person]
         if decision and item not in decided:
             decided.add(item)
             if item in since:
                 led[item] = since[item][0]
         since.pop(item, None)
+        replaces = False
+        if not decision:
+            replaces = open_item != 0 and last.get(person, (0, 0))[0] == open_item
+            if replaces:
+                since.pop(last[person][1], None)
+            last[person] = (open_item, item)
         for other, (showing, items, count) in list(since.items()):
-            grown = (showing, items | {item}, count) if decision else (showing, items, count + 1)
+            grown = (showing, items | {item}, count) if decision else (showing, items, count + (not replaces))
             if len(grown[1]) > _BETWEEN or grown[2] > _BETWEEN:
                 del since[other]
             else:

@@ -64,13 +64,23 @@ class Triage:
         self._lock = threading.Lock()
         self._rng = np.random.default_rng()
 
-    def show(self, *, person: str, filter: QueueFilter, key: str, without: Collection[int] = ()) -> Showing | None:
+    def show(
+        self,
+        *,
+        person: str,
+        filter: QueueFilter,
+        key: str,
+        without: Collection[int] = (),
+        open_item: int | None = None,
+    ) -> Showing | None:
         """Choose the next item and record its showing; the same key again returns the same one.
 
         It is chosen among the items of the filter on which the person may act now, that have a P(YES) and that a
         certificate can cover. The list, so the probability too, is as of this moment.
 
-        :param without: items that are not in the list, e.g. the one that the person has open
+        :param without: items that are not in the list
+        :param open_item: the item that the person has open, which is not in the list either. It is recorded: a second
+            choice for the same open item takes the place of the first one (``reviewer.store.credit``)
         :return: None if no such item waits
         :raises NotAllowed: the filter leaves more than one task, or the person is not active
         :raises KeyReused: the key belongs to a showing of another person
@@ -85,12 +95,13 @@ class Triage:
                 return None
             rules = self._history.current_rules(db)[1]
             waiting = self._lists.get(db, filter, who, rules, stamp(self._database.steady()))
-            waiting = waiting.without({*without, *hidden_items(db, person)})
+            waiting = waiting.without({*without, *hidden_items(db, person)} | ({open_item} - {None}))
             if not waiting.items.size:
                 return None
             plan = self._plan(db, task, (person, filter), waiting.p)
         index, arm, probability = _choose(plan, waiting.p, self._rng, self._lock)
-        text = json.dumps(plan.to_json() | {"filter": _described(filter, task)}, ensure_ascii=False)
+        described = {"filter": _described(filter, task), "open": open_item}
+        text = json.dumps(plan.to_json() | described, ensure_ascii=False)
         row = {"item": int(waiting.items[index]), "person": person, "arm": arm, "probability": probability}
         with self._database.write() as db:
             known = _by_key(db, key, person)

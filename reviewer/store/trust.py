@@ -17,16 +17,38 @@ from reviewer.store.credit import credited
 from reviewer.store.errors import NotFound, StoreError
 from reviewer.store.sqlite.database import Database, Transaction, stamp
 from reviewer.store.triage import showing_from
-from reviewer.store.trust_values import Scored, ScoreRow, Showing, StoredCase, StoredTrial, TrialRow, TrialsAdded, Vote
+from reviewer.store.trust_values import (
+    Drafts,
+    Scored,
+    ScoreRow,
+    Showing,
+    StoredCase,
+    StoredTrial,
+    TrialRow,
+    TrialsAdded,
+    Vote,
+)
 from reviewer.store.verdicts import OPPOSITE, Verdicts
 
 _CASES = """
 SELECT s.item, i.spectrum, i.drafter_kind, i.drafter_name, s.survey, s.snr, s.simulated, s.batch, s.state, i.label,
-       s.version, s.decided_at, c.p_yes, c.model, c.features, c.reasons
+       s.version, s.decided_at, c.p_yes, c.model, c.features, c.reasons, c.at AS scored_at
 FROM standings s JOIN items i ON i.id = s.item
 LEFT JOIN scores c ON c.item = s.item
 WHERE s.task = :task AND s.state <> 'withdrawn' AND (:batch IS NULL OR s.batch = :batch)
 ORDER BY s.item
+"""
+_DRAFTS = """
+SELECT i.drafter_kind, i.drafter_name, count(*) AS items, count(c.item) AS scored
+FROM standings s JOIN items i ON i.id = s.item LEFT JOIN scores c ON c.item = s.item
+WHERE s.task = ? AND s.state <> 'withdrawn'
+GROUP BY i.drafter_kind, i.drafter_name ORDER BY scored DESC, items DESC, i.drafter_name
+"""
+_MODELS = """
+SELECT m.sha256, m.model, m.at, count(*) AS items
+FROM scores c JOIN standings s ON s.item = c.item JOIN score_models m ON m.sha256 = c.model AND m.task = s.task
+WHERE s.task = ? AND s.state <> 'withdrawn'
+GROUP BY m.sha256 ORDER BY m.at DESC, m.sha256
 """
 
 _DECISIONS = """
@@ -97,6 +119,7 @@ class Trust:
                 reasons=() if row["reasons"] in (None, "[]") else tuple(json.loads(row["reasons"])),
                 plan=plan_of(shown[row["item"]][0]) if row["item"] in shown else None,
                 probability=shown[row["item"]][1] if row["item"] in shown else None,
+                scored_at=None if row["scored_at"] is None else datetime.fromisoformat(row["scored_at"]),
             )
             for row in rows
         ]
@@ -194,7 +217,19 @@ class Trust:
                 "WHERE s.task = ? AND s.state <> 'withdrawn'",
                 (task,),
             ).fetchone()
-        return Scored(row["sha256"], json.loads(row["model"]), datetime.fromisoformat(row["at"]), items)
+        return _scored(row, items)
+
+    def score_models(self, task: str) -> list[Scored]:
+        """Return the models of the present scores of a task, the latest first; each policy may have one of its own."""
+        with self._database.read() as db:
+            rows = db.execute(_MODELS, (task,)).fetchall()
+        return [_scored(row, row["items"]) for row in rows]
+
+    def drafts(self, task: str) -> list[Drafts]:
+        """Return the drafters of the items of a task, those with most scored items first."""
+        with self._database.read() as db:
+            rows = db.execute(_DRAFTS, (task,)).fetchall()
+        return [Drafts(*row) for row in rows]
 
     def showings(self, task: str) -> list[Showing]:
         """Return every showing of the items of a task, oldest first."""
@@ -268,6 +303,10 @@ _Row = TypeVar("_Row")
 
 def _chunks(rows: Sequence[_Row], size: int) -> list[Sequence[_Row]]:
     return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def _scored(row: sqlite3.Row, items: int) -> Scored:
+    return Scored(row["sha256"], json.loads(row["model"]), datetime.fromisoformat(row["at"]), items)
 
 
 def _stored_trial(row: sqlite3.Row) -> StoredTrial:

@@ -20,7 +20,7 @@ class StoredCase:
     :param label: the class that was known beforehand
     :param approved: verdict of the approved version; None if the item is not approved
     :param decided_at: when the item was approved or rejected; None while it is open
-    :param p_yes: None if the item has no score; then ``model`` and ``features`` are None too
+    :param p_yes: None if the item has no score; then ``model``, ``features`` and ``scored_at`` are None too
     :param model: SHA-256 of the score model
     :param features: JSON form of ``agent.trust.features.Features``
     :param reasons: why no certificate covers the item
@@ -47,6 +47,17 @@ class StoredCase:
     reasons: tuple[str, ...]
     plan: Mapping[str, Any] | None
     probability: float | None
+    scored_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Drafts:
+    """The items of one drafter for one task that are not withdrawn, and how many of them have a P(YES)."""
+
+    kind: DrafterKind
+    name: str
+    items: int
+    scored: int
 
 
 @dataclass(frozen=True)
@@ -73,9 +84,10 @@ class ScoreRow:
 
 @dataclass(frozen=True)
 class Scored:
-    """The latest score model of a task: its SHA-256, JSON form and time, and how many items of the task have a score.
+    """A score model of a task: its SHA-256, JSON form and time, and how many items of the task have a score.
 
-    :param items: items with a score of any model, without withdrawn ones
+    :param items: without withdrawn ones; items with a score of any model from ``scored``, of this one from
+        ``score_models``
     """
 
     sha256: str

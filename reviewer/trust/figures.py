@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import numpy as np
 
 from agent.trust.certify import Side, Wanted, certify
 from agent.trust.features import Features
 from agent.trust.reliability import Reliability, reliability
-from agent.trust.score import RAW, ScoreModel, fit
+from agent.trust.score import ScoreModel, fit
 from reviewer.store import Store
 from reviewer.store.trust_values import StoredCase
 from reviewer.trust.annotators import Annotators, Suspect, suspects
@@ -28,12 +29,14 @@ from reviewer.trust.showings import Showings
 class ScoredList:
     """The scored cases of one policy, and what is computed from them.
 
+    :param at: when the latest of these cases was scored
     :param reliability: on the labels that count; None without one
     :param shown: numbers of showings of the task: chosen at random, and all
     """
 
     found: CaseList
     model: ScoreModel
+    at: datetime
     calibration: Calibration
     reliability: Reliability | None
     annotators: Annotators
@@ -41,20 +44,21 @@ class ScoredList:
 
 
 def scored_list(store: Store, task: str, policy: str) -> ScoredList | None:
-    """Return the scored cases of a policy with their figures; None if it has no score of the task's last run.
+    """Return the scored cases of a policy with their figures; None if it has no scored case.
 
-    A fitted model is only known for the last policy that was scored; the raw one for every policy.
+    Of its scores those count that were made by the same model as the latest of them.
     """
     stored = store.trust.cases(task)
-    scored = store.trust.scored(task)
-    known = {} if scored is None else {scored.sha256: ScoreModel.from_json(scored.model)}
-    known.setdefault(RAW.sha256, RAW)
-    own = [one for one in stored if one.drafter_name == policy and one.model in known and one.spectrum_sha256]
-    models = [known[str(one.model)] for one in own]
-    if not own:
+    times = [
+        (one.scored_at, one.model)
+        for one in stored
+        if one.drafter_name == policy and one.scored_at and one.model and one.spectrum_sha256
+    ]
+    if not times:
         return None
-    latest = next((model for model in models if model.kind != "raw"), RAW)
-    own = [one for one, model in zip(own, models, strict=True) if model == latest]
+    at, sha256 = max(times)
+    latest = next(ScoreModel.from_json(one.model) for one in store.trust.score_models(task) if one.sha256 == sha256)
+    own = [one for one in stored if one.drafter_name == policy and one.model == sha256 and one.spectrum_sha256]
     people = annotators_of(store, task, stored)
     labels, contradictory = stored_labels(stored, posteriors_of(people, vote_times(store, task)))
     # The stored scores are of the cases that spec-o3 certify took: with simulated ones if any of these has a score.
@@ -68,6 +72,7 @@ def scored_list(store: Store, task: str, policy: str) -> ScoredList | None:
     return ScoredList(
         found=found,
         model=latest,
+        at=at,
         calibration=made,
         reliability=_reliability(made),
         annotators=people,

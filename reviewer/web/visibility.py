@@ -99,7 +99,7 @@ class VisibleItems:
             person=self._person,
             filter=self.verdict_first.searched(wanted),
             key=key,
-            without=() if shown is None else (shown,),
+            open_item=shown,
         )
         if found is None:
             return None

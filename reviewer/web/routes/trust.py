@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,6 +29,7 @@ from reviewer.web.visibility import VisibleDep
 
 if TYPE_CHECKING:
     from agent.trust.certify import Wanted
+    from reviewer.store import Drafts
     from reviewer.trust.certificates import Listed
     from reviewer.trust.figures import ScoredList
 
@@ -88,14 +89,15 @@ def trust(
     present = list(store.queue.facets().get("task", ()))
     tasks = {key: title_of(context.tasks, key) for key in present}
     key = task if task in tasks else _first_scored(store, present)
-    counts = _policies(store, cache, key) if key else {}
-    name = policy if policy in counts else next(iter(counts), "")
+    policies = _policies(store, cache, key) if key else []
+    names = [one.name for one in policies]
+    name = policy if policy in names else next(iter(names), "")
     found = cache.scored(store, key, name) if name else None
     manages = may_manage(person, store)
     common = {
         "tasks": tasks,
         "task": key,
-        "policies": [{"name": one, "items": items} for one, items in counts.items()],
+        "policies": [{"name": one.name, "items": one.items, "scored": one.scored} for one in policies],
         "policy": name,
         "may_download": manages,
     }
@@ -103,7 +105,7 @@ def trust(
         return {**common, "scored": None, **why_not(store, key, name)}
     return {
         **common,
-        "scored": scored_json(store, key, found),
+        "scored": scored_json(found),
         "reliability": reliability_json(found),
         "calibration": calibration_json(found),
         "rates": rates_json(found),
@@ -195,17 +197,10 @@ def _first_scored(store: Store, tasks: list[str]) -> str:
     return next((key for key in tasks if store.trust.scored(key) is not None), tasks[0] if tasks else "")
 
 
-def _policies(store: Store, cache: TrustCache, task: str) -> dict[str, int]:
-    """Return the number of items of each policy; those with most scored items come first."""
-
-    def count() -> dict[str, int]:
-        stored = store.trust.cases(task)
-        scores = Counter(one.drafter_name for one in stored if one.p_yes is not None)
-        items = Counter(one.drafter_name for one in stored if one.drafter_kind in ("baseline", "model"))
-        return dict(sorted(items.items(), key=lambda pair: (-scores[pair[0]], -pair[1], pair[0])))
-
-    found: dict[str, int] = cache.get(store, ("policies", task), count)
-    return found
+def _policies(store: Store, cache: TrustCache, task: str) -> list[Drafts]:
+    """Return the policies with items of a task; those with most scored items come first."""
+    found: list[Drafts] = cache.get(store, ("policies", task), lambda: store.trust.drafts(task))
+    return [one for one in found if one.kind in ("baseline", "model")]
 
 
 def _certificates(store: Store, task: str) -> tuple[Listed, ...]:

@@ -138,9 +138,10 @@ def test_a_setting_that_makes_no_sense_is_refused(store: Store, value: object) -
     assert store.trust.showings("cv") == []
 
 
-def only(store: Store, item: int, person: str = "RE") -> Showing:
+def only(store: Store, item: int, person: str = "RE", open_item: int | None = None) -> Showing:
     """Show this item to the person."""
-    made = store.triage.show(person=person, filter=CV, key=uuid4().hex, without=set(range(1, 11)) - {item})
+    others = set(range(1, 11)) - {item}
+    made = store.triage.show(person=person, filter=CV, key=uuid4().hex, without=others, open_item=open_item)
     assert made is not None
     return made
 
@@ -169,7 +170,7 @@ def test_a_case_has_the_plan_of_the_showing_that_led_to_its_decision(store: Stor
 def test_the_page_chooses_the_next_item_while_one_is_open(store: Store, clock: Clock) -> None:
     made = {}
     for item, open_item in ((3, None), (4, 3), (5, 4)):
-        made[item] = only(store, item)
+        made[item] = only(store, item, open_item=open_item)
         clock.turn(minutes=1)
         if open_item is not None:
             reject(store, "RE", open_item)
@@ -186,6 +187,29 @@ def test_an_item_that_was_skipped_has_no_plan(store: Store, clock: Clock) -> Non
         reject(store, "RE", item)
     assert plan_of(store, 4) is not None
     assert plan_of(store, 3) is None
+
+
+def test_an_item_whose_choice_was_replaced_by_another_one_has_no_plan(store: Store, clock: Clock) -> None:
+    only(store, 3)
+    clock.turn(minutes=1)
+    only(store, 4, open_item=3)
+    clock.turn(minutes=1)
+    led = only(store, 5, open_item=3)  # the page was loaded again while item 3 was open
+    for item in (3, 4):
+        clock.turn(minutes=1)
+        reject(store, "RE", item)  # item 4 was found by its number
+    assert plan_of(store, 3) is not None
+    assert plan_of(store, 4) is None
+    clock.turn(minutes=1)
+    assert led.plan["open"] == 3
+    only(store, 6, open_item=3)
+    clock.turn(minutes=1)
+    reject(store, "RE", 5)
+    assert plan_of(store, 5) is None
+
+
+def test_the_open_item_is_not_chosen(store: Store) -> None:
+    assert {store.triage.show(person="RE", filter=CV, key=uuid4().hex, without=range(3, 11), open_item=1).item} == {2}
 
 
 def test_an_item_that_waited_for_two_other_decisions_has_no_plan(store: Store, clock: Clock) -> None:

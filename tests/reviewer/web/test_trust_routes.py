@@ -10,11 +10,13 @@ import pytest
 from fastapi.testclient import TestClient
 
 from agent.trust.certificate import Certificate
+from agent.trust.score import ScoreModel
 from agent.trust.suspension import Suspension, suspend
 from reviewer.cli.certify import record
-from reviewer.store import Draft, Store
+from reviewer.store import Draft, ScoreRow, Store
 from reviewer.trust.calibration import scoring
 from reviewer.trust.cases import measured, reader_of, stored_cases
+from reviewer.trust.figures import scored_list
 from reviewer.web import app as server
 from tests.support.drawn_traces import a_store, decide
 from tests.support.trust_campaign import POLICY, TASK, fill, probability, spectrum, trace, vote
@@ -67,7 +69,7 @@ def test_thresholds_counts_and_rates_follow_the_labels(store: Store) -> None:
     score(store)
     client = signed_in(store)
     overview = client.get(TRUST).json()
-    assert overview["policies"] == [{"name": POLICY, "items": 400}]
+    assert overview["policies"] == [{"name": POLICY, "items": 400, "scored": 400}]
     assert sum(one["n"] for one in overview["reliability"]["bins"]) == 300
     found = client.get(f"{TRUST}/thresholds", params=WHICH).json()
     yes = next(side["threshold"] for side in found["sides"] if side["verdict"] == "YES")
@@ -81,6 +83,28 @@ def test_thresholds_counts_and_rates_follow_the_labels(store: Store) -> None:
     assert strict["counts"] == {"yes": 0, "no": 0, "ask": 400}
     assert strict["promise"] == ""
     assert "not certified" in strict["sides"][0]["text"]
+
+
+def test_each_policy_is_shown_by_the_model_of_its_own_scores(store: Store) -> None:
+    fill(store, labelled=20, waiting=10)
+    of = [spectrum(900_000 + number) for number in range(3)]
+    store.items.add_all([Draft(trace(one, 1.0, "YES", policy="another"), one) for one in of])
+    found = {name: measured(stored_cases(store, TASK, name), TASK, reader_of(store)) for name in (POLICY, "another")}
+    models = {
+        POLICY: ScoreModel("isotonic", knots=((-9.0, 0.1), (9.0, 0.9))),
+        "another": ScoreModel("isotonic", knots=((-9.0, 0.2), (9.0, 0.8))),
+    }
+    for name in (POLICY, "another"):
+        rows = [ScoreRow(case.items[0], 0.5, case.features.to_json()) for case in found[name].cases]
+        store.trust.record_scores(None, "cv", models[name].to_json(), rows)
+    listed = [scored_list(store, "cv", name) for name in models]
+    assert [one and one.model for one in listed] == list(models.values())
+    client = signed_in(store)
+    for name, number in ((POLICY, 30), ("another", 3)):
+        shown = client.get(TRUST, params={"task": "cv", "policy": name}).json()
+        assert (shown["policy"], shown["scored"]["text"].split(",")[0]) == (name, f"{number} spectra")
+        assert client.get(f"{TRUST}/thresholds", params={"task": "cv", "policy": name}).status_code == 200
+    assert [(one["name"], one["scored"]) for one in shown["policies"]] == [(POLICY, 30), ("another", 3)]
 
 
 @pytest.mark.parametrize("wrong", [{"alpha_yes": 0}, {"alpha_no": 1}, {"delta": "x"}])
@@ -145,6 +169,20 @@ def test_a_label_that_may_be_wrong_is_listed_only_once_its_item_is_decided(store
     after = suspects(client)
     assert [one["item"] for one in after["items"]] == [item]
     assert (after["items"][0]["label"], after["items"][0]["source"]) == ("NO", "known")
+
+
+def test_a_label_is_not_listed_while_another_item_of_its_spectrum_is_open(store: Store) -> None:
+    fill(store, labelled=200, waiting=0)
+    item = wrong_label(store, "rejected")
+    score(store)
+    client = signed_in(store)
+    assert [one["item"] for one in suspects(client)["items"]] == [item]
+    of = spectrum(999_999)
+    (other,) = store.items.add_all([Draft(trace(of, 9.0, policy="another"), of, batch="own")])
+    found = suspects(client)
+    assert (found["items"], found["total"] >= 1) == ([], True)
+    decide(store, "BB", other.item_id, "reject", reason="bad_data")
+    assert [one["item"] for one in suspects(client)["items"]] == [item]
 
 
 def test_an_item_that_a_person_scores_blind_is_not_listed_for_them(
