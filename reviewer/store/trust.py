@@ -249,9 +249,11 @@ class Trust:
         added = known = 0
         missing: list[str] = []
         for some in _chunks(list(rows), _TRIALS_AT_A_TIME) or [[]]:
+            # Versions stay as they are, so they are found before the transaction for which others wait.
+            with self._database.read() as db:
+                versions = _versions_with(db, some)
             with self._database.write() as db:
                 require_coordinator(db, by)
-                versions = _versions_with(db, [row.content_hash for row in some])
                 first, last = 0, 0
                 for row in some:
                     found = [pair for pair in versions.get(row.content_hash, ()) if row.item in (None, pair[0])]
@@ -331,15 +333,25 @@ def _score_values(row: ScoreRow) -> dict[str, object]:
     }
 
 
-def _versions_with(db: Transaction, hashes: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
-    """Return item and id of the versions with each content hash; of two such versions of an item, the first."""
+_VERSIONS_OF_ITEMS = """
+SELECT content_hash, item, id FROM versions WHERE item IN (SELECT value FROM json_each(:items))
+    AND content_hash IN (SELECT value FROM json_each(:hashes))
+ORDER BY id
+"""
+# There is no index of content hashes: this reads every version.
+_VERSIONS = """
+SELECT content_hash, item, id FROM versions WHERE content_hash IN (SELECT value FROM json_each(:hashes)) ORDER BY id
+"""
+
+
+def _versions_with(db: Transaction, rows: Sequence[TrialRow]) -> dict[str, list[tuple[int, int]]]:
+    """Return item and id of the versions with the content hash of each row; of two such versions of an item, the
+    first. Where every row names its item, only the versions of these items are read.
+    """
     found: dict[str, dict[int, int]] = {}
-    rows = db.execute(
-        "SELECT content_hash, item, id FROM versions "
-        "WHERE content_hash IN (SELECT value FROM json_each(?)) ORDER BY id",
-        (json.dumps(list(hashes)),),
-    )
-    for content_hash, item, version in rows:
+    sql = _VERSIONS if any(row.item is None for row in rows) else _VERSIONS_OF_ITEMS
+    values = {"items": [row.item for row in rows], "hashes": [row.content_hash for row in rows]}
+    for content_hash, item, version in db.execute(sql, {name: json.dumps(value) for name, value in values.items()}):
         found.setdefault(content_hash, {}).setdefault(item, version)
     return {content_hash: list(items.items()) for content_hash, items in found.items()}
 

@@ -6,9 +6,10 @@ and later only the items that the audit log names since then are read again (``t
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,10 +30,11 @@ _WITHOUT_EFFECT = (
     *("shown", "marked", "inspected", "verdict committed", "exported", "setting set", "backup made", "clock set back"),
     *("signed in", "signed out", "sign-in refused", "password set", "name changed"),
     *("scored blind", "preferred blind", "judged blind"),
+    "items added",  # they have no P(YES) yet
 )
-_CHANGES = f"""
-SELECT DISTINCT subject FROM log WHERE number > ?
-AND what NOT IN ({", ".join(f"'{what}'" for what in _WITHOUT_EFFECT)}) LIMIT ?
+_TRIALS = "trials recorded"  # without effect unless the filter names an outcome
+_CHANGES = """
+SELECT DISTINCT subject FROM log WHERE number > ? AND what NOT IN (SELECT value FROM json_each(?)) LIMIT ?
 """
 _LARGEST_CHANGE = 500
 _LISTS = 32
@@ -74,7 +76,10 @@ class WaitingLists:
         key = (person.initials, filter, rules)
         with self._lock:
             known = self._lists.get(key)
-        found = _updated(db, known, search.scored, head) if known is not None and not filter.text else None
+        without_effect = _WITHOUT_EFFECT if filter.trial is not None else (*_WITHOUT_EFFECT, _TRIALS)
+        found = None
+        if known is not None and not filter.text:
+            found = _updated(db, known, search.scored, head, without_effect)
         if found is None:
             found = _listed(search.scored(), head)
         with self._lock:
@@ -90,11 +95,15 @@ def _updated(
     known: WaitingList,
     read: Callable[[list[int]], list[tuple[int, float]]],
     head: int,
+    without_effect: Sequence[str],
 ) -> WaitingList | None:
-    """Return the list as of ``head``; None if too much has changed since."""
+    """Return the list as of ``head``; None if too much has changed since.
+
+    :param without_effect: entries of the log after which the list is as before
+    """
     if known.head == head:
         return known
-    subjects = [row[0] for row in db.execute(_CHANGES, (known.head, _LARGEST_CHANGE))]
+    subjects = [row[0] for row in db.execute(_CHANGES, (known.head, json.dumps(without_effect), _LARGEST_CHANGE))]
     named = [whole_number(subject.removeprefix("item ")) for subject in subjects if subject.startswith("item ")]
     changed = [item for item in named if item is not None]
     if len(changed) < len(subjects) or len(subjects) == _LARGEST_CHANGE:

@@ -10,7 +10,18 @@ from uuid import uuid4
 import pytest
 
 from agent.trust.plans import Plan
-from reviewer.store import Draft, KeyReused, NotAllowed, QueueFilter, ScoreRow, Selection, Showing, Store, StoreError
+from reviewer.store import (
+    Draft,
+    KeyReused,
+    NotAllowed,
+    QueueFilter,
+    ScoreRow,
+    Selection,
+    Showing,
+    Store,
+    StoreError,
+    TrialRow,
+)
 from tests.support.campaign import TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, people
 
 P = (0.02, 0.05, 0.1, 0.3, 0.5, 0.6, 0.8, 0.9, 0.95, 0.97)
@@ -105,6 +116,22 @@ def test_a_list_follows_every_change(store: Store, clock: Clock) -> None:
     assert waiting(store) == {1, 2, 3, 4, 5, 6, 7, 8, 10, 11}
     store.accounts.set_roles("CO", "RE", ["auditor"])
     assert waiting(store) == set()
+
+
+def test_a_list_is_not_read_again_for_new_items_or_trials(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    from reviewer.store.queue import Search
+
+    tried = QueueFilter(task="cv", trial="passed")
+    assert (shown(store) in range(1, 11), shown(store, filter=tried)) == (True, None)
+    reads: list[object] = []
+    real = Search.scored
+    monkeypatch.setattr(Search, "scored", lambda *given: reads.append(given[1:]) or real(*given))
+    spectrum = a_spectrum("later.fits")
+    store.items.add(a_trajectory(spectrum), spectrum)
+    content = store.items.get(3).version.content_hash
+    store.trust.record_trials("CO", [TrialRow(content, True, {}, item=3)])
+    assert (shown(store) in range(1, 11), reads) == (True, [])
+    assert shown(store, filter=tried) == 3
 
 
 def test_the_filter_limits_the_list(store: Store) -> None:

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from agent.trajectory import Answer, Trajectory
-from reviewer.store import Draft, NotFound, ScoreRow, Store, StoreError, TrialRow
+from reviewer.store import Draft, NotFound, ScoreRow, Store, StoreError, TrialRow, TrialsAdded
 from tests.support.campaign import TO_AUDIT, TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, people
 
 MODEL = {"kind": "raw"}
@@ -161,6 +161,16 @@ def test_own_verdicts_are_votes_unless_a_person_cannot_tell(store: Store) -> Non
         ("AU", "YES", "own verdict"),
     ]
     assert votes[0].spectrum_sha256 == store.items.get(1).row.spectrum_sha256
+
+
+def test_a_trial_of_a_named_item_reads_the_versions_of_that_item_alone(store: Store) -> None:
+    from reviewer.store.trust import _VERSIONS_OF_ITEMS
+
+    with store.database.read() as db:
+        plan = db.execute(f"EXPLAIN QUERY PLAN {_VERSIONS_OF_ITEMS}", {"items": "[1]", "hashes": "[]"}).fetchall()
+    assert any(row[3].startswith("SEARCH versions USING INDEX") and "(item=?)" in row[3] for row in plan)
+    row = TrialRow(store.items.get(2).version.content_hash, True, {}, item=2)
+    assert store.trust.record_trials("CO", [row, replace(row, item=3)]) == TrialsAdded(1, 0, (row.content_hash,))
 
 
 def test_a_trial_is_recorded_once_for_every_item_with_its_text(store: Store) -> None:
