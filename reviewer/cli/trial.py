@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -14,6 +14,7 @@ from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_lea
 from agent.cli.policy_options import add_policy_options, choice_from, roster_from
 from agent.cli.selection import add_medium_option
 from agent.processes import cores
+from agent.text import whole_number
 from reviewer.cli.common import add_json, opened
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--limit", type=at_least_one, metavar="N", help="try only the first N traces")
     parser.add_argument("--placebos", type=at_least_one, default=1, metavar="N", help="placebos per tool call (1)")
-    parser.add_argument("--trial-seed", type=int, default=0, metavar="N", help="seed of the edits' noise (0)")
+    parser.add_argument("--trial-seed", type=_seed, default=0, metavar="N", help="seed of the edits' noise (0)")
     parser.add_argument(
         "--processes", type=at_least_one, metavar="N", help="processes, for baseline and nano (all cores)"
     )
@@ -59,6 +60,13 @@ def add(parser: ArgumentParser) -> None:
     add_policy_options(parser)
 
 
+def _seed(text: str) -> int:
+    number = whole_number(text)
+    if number is None or number < 0:
+        raise ArgumentTypeError(f"found {text!r}, expected a whole number, 0 or more")
+    return number
+
+
 def run(arguments: Namespace) -> int:
     """Try the traces. Status 0: every one that could be tested passed; 1: some did not, or failed; 2: not run."""
     from agent.batch.journal import JournalError
@@ -70,6 +78,8 @@ def run(arguments: Namespace) -> int:
         )
     if arguments.results is not None and arguments.out is None:
         raise CannotRun("--out: found none, expected the file that the trials are written to")
+    if arguments.db is None and arguments.by is not None:
+        raise CannotRun("--by: found no --db, expected the database in which this person records the trials")
     try:
         if arguments.db is None:
             return _run(arguments, None)
@@ -84,6 +94,8 @@ def _run(arguments: Namespace, store: Store | None) -> int:
     from agent.conversation import Stop
     from agent.trial.batch import TrialsFile, Work, cases_in, try_all
 
+    if store is not None:
+        store.trust.record_trials(arguments.by, ())  # refuses a person who may not, before hours of trials
     tasks, wanted = _tasks(arguments)
     choice = choice_from(arguments, roster_from(arguments, None if arguments.db is None else arguments.db.parent))
     drafter, stop = choice().drafter, Stop()
@@ -107,10 +119,11 @@ def _run(arguments: Namespace, store: Store | None) -> int:
                 problems.append(f"{one.case.name}: {one.problem}")
             else:
                 made.append(one.trial)
-                if file is not None:
-                    file.add(one.trial)
+                # The file is last: what it holds is not tried again when the run resumes.
                 if store is not None:
                     _record(store, arguments.by, one.trial, one.case.item)
+                if file is not None:
+                    file.add(one.trial)
             bar.at(tried)
     result = _result(made, problems, counts)
     print_result(arguments, result, _text(result))
@@ -121,9 +134,11 @@ def _run(arguments: Namespace, store: Store | None) -> int:
 
 def _tasks(arguments: Namespace) -> tuple[dict[str, Task], Task | None]:
     from agent.tasks import TaskError, find, load
+    from reviewer.rules.campaign import known_tasks
 
     try:
-        tasks = dict(load(arguments.tasks))
+        of_campaign = arguments.db is not None and arguments.tasks is None
+        tasks = known_tasks(arguments.db)[0] if of_campaign else dict(load(arguments.tasks))
     except TaskError as error:
         raise CannotRun(str(error)) from error
     wanted = None if arguments.task is None else find(tasks, arguments.task)

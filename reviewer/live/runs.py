@@ -64,8 +64,7 @@ class Runs:
             sample.trajectory, list(sample.texts.values()), run.settings.spectrum, run.settings.task, sample.policy
         )
         with self._lock:
-            theirs = [one.trial for r in self._runs.values() if r.owner == run.owner for one in r.samples]
-            if any(one is not None and one.is_running for one in theirs):
+            if any(_is_tried(one) for one in self._runs.values() if one.owner == run.owner):
                 raise TooManyRunning(
                     "A trial of yours is running, the maximum per person. Stop it, or wait until it ends."
                 )
@@ -98,7 +97,7 @@ class Runs:
                     sample.trial.stop.set()
 
     def _make_room(self, owner: str) -> None:
-        finished = [run for run in self._runs.values() if run.state != "running"]
+        finished = [run for run in self._runs.values() if run.state != "running" and not _is_tried(run)]
         theirs = [run for run in finished if run.owner == owner]
         drop = {run.id for run in theirs[: max(0, len(theirs) - MOST_FINISHED)]}
         size = sum(run.size for run in self._runs.values() if run.id not in drop)
@@ -108,3 +107,8 @@ class Runs:
                 size -= run.size
         for run_id in drop:
             del self._runs[run_id]
+
+
+def _is_tried(run: Run) -> bool:
+    """Return whether a trial of a sample is running; its owner could not stop it if the run were dropped."""
+    return any(sample.trial is not None and sample.trial.is_running for sample in run.samples)

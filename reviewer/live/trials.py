@@ -5,7 +5,6 @@ One thread per trial. Its events have their own log, because the log of the run 
 
 from __future__ import annotations
 
-import logging
 import secrets
 import threading
 from collections.abc import Sequence
@@ -18,8 +17,6 @@ from agent.trial.report import Trial
 from reviewer.errors import message
 from reviewer.live.events import Log
 from reviewer.web.trials import result_json
-
-log = logging.getLogger("spec_o3")
 
 
 class LiveTrial:
@@ -55,7 +52,7 @@ class LiveTrial:
         return not self.log.is_over
 
     def _run(self) -> None:
-        state, detail = "done", ""
+        state, detail, result = "done", "", None
         from agent.trial.run import TrialStopped, trial  # not at the start of the app
 
         try:
@@ -68,13 +65,13 @@ class LiveTrial:
                 stop=self.stop,
                 on_call=self._on_call,
             )
+            result = result_json(self.result.to_json())
         except TrialStopped:
             state = "stopped"
         except PolicyError as error:
             state, detail = "failed", str(error)
         except Exception as fault:
             state, detail = "failed", message(fault)
-        result = None if self.result is None else result_json(self.result.to_json())
         self.log.add({"kind": "over", "state": state, "detail": detail, "result": result})
 
     def _on_call(self, done: int, of: int) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import agent.tasks
 import app
 from agent.trial.report import read_trials
 from reviewer.store import Store
@@ -96,6 +97,44 @@ def test_drafts_of_a_database_are_tried_and_recorded(capsys, tmp_path: Path, res
     with Store.open(path) as store:
         stored = [one for item in (1, 2) for one in store.trust.trials_of(item)]
     assert [one.passed for one in stored] == [True]
+    status, text = trial(capsys, "--db", path, "--policy", "baseline", "--by", "QQ")
+    assert (status, "QQ" in text) == (2, True)
+
+
+def test_a_run_that_ended_between_database_and_file_loses_no_trial(
+    capsys, tmp_path: Path, results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, out = tmp_path / "annotations.db", tmp_path / "trials.jsonl"
+    with a_store(path):
+        pass
+    assert app.main(["draft", "--db", str(path), "--task", "cv", str(results.parent / "spectra")]) == 0
+    given = ("--db", path, "--policy", "baseline", "--limit", 1, "--out", out)
+
+    def crash(*_: object) -> None:
+        raise SystemExit(137)
+
+    for name in ("agent.trial.batch.TrialsFile.add", "reviewer.cli.trial._record"):
+        with monkeypatch.context() as patch:
+            patch.setattr(name, crash)
+            with pytest.raises(SystemExit):
+                trial(capsys, *given)
+    assert trial(capsys, *given)[0] == 0
+    with Store.open(path) as store:
+        recorded = [one.result["content_hash"] for item in (1, 2) for one in store.trust.trials_of(item)]
+    assert recorded == [one.content_hash for one in read_trials(out)]
+    assert len(recorded) == 1
+
+
+def test_a_task_of_the_campaign_is_known(capsys, tmp_path: Path) -> None:
+    path = tmp_path / "annotations.db"
+    with a_store(path):
+        pass
+    (tmp_path / "tasks").mkdir()
+    text = (Path(agent.tasks.__file__).parent / "cv.toml").read_text(encoding="utf-8")
+    own = text.replace('key = "cv"', 'key = "own"').replace('aliases = ["cataclysmic"]', "aliases = []")
+    (tmp_path / "tasks" / "own.toml").write_text(own, encoding="utf-8")
+    status, text = trial(capsys, "--db", path, "--policy", "baseline", "--task", "own")
+    assert (status, text.splitlines()[0]) == (0, "0 traces, 0 with evidence to test, 0 of them passed")
 
 
 @pytest.mark.parametrize(
@@ -103,6 +142,7 @@ def test_drafts_of_a_database_are_tried_and_recorded(capsys, tmp_path: Path, res
     [
         ((), "found neither of RESULTS and --db, expected one"),
         (("RESULTS",), "--out: found none"),
+        (("RESULTS", "--out", "OUT", "--by", "AA"), "--by: found no --db"),
         (("RESULTS", "--out", "OUT", "--task", "xx"), "--task: found 'xx', expected one of"),
     ],
 )
@@ -113,6 +153,13 @@ def test_what_cannot_run_gives_status_2(
     status, text = trial(capsys, *given, "--policy", "baseline")
     assert status == 2
     assert message in text
+
+
+def test_a_seed_below_0_is_refused(capsys, results: Path, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as ended:
+        trial(capsys, results, "--out", tmp_path / "trials.jsonl", "--trial-seed", "-5")
+    assert ended.value.code == 2
+    assert "found '-5', expected a whole number, 0 or more" in capsys.readouterr().err
 
 
 def test_a_file_of_another_seed_is_refused(capsys, results: Path, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from agent.trajectory import Drafter, TrajectoryError
 from reviewer.live.events import Log
 from reviewer.live.run import Run, RunSettings
 from reviewer.live.runs import Runs, TooManyRunning
-from reviewer.store import Draft, Store
+from reviewer.store import Draft, NotFound, Store
 from reviewer.web import app as server
 from tests.support.drawn_traces import a_store, a_trace
 
@@ -100,6 +100,35 @@ def test_a_trial_can_be_stopped_and_nothing_of_it_is_kept(runs: Runs) -> None:
     policy.waits = False
     again = runs.try_evidence(run, run.samples[0])
     assert events(again.log)[-1]["state"] == "done"
+
+
+def test_a_run_is_kept_while_its_trial_is_running(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reviewer.live.runs.MOST_FINISHED", 0)
+    policy = Waits()
+    run = finished(runs, policy)
+    policy.waits = True
+    tried = runs.try_evidence(run, run.samples[0])
+    assert policy.is_waiting.wait(60)
+    other = finished(runs, Waits())
+    assert runs.of("AA", run.id) is run
+    with pytest.raises(TooManyRunning):
+        runs.try_evidence(other, other.samples[0])
+    tried.stop.set()
+    events(tried.log)
+    finished(runs, Waits())
+    with pytest.raises(NotFound):
+        runs.of("AA", run.id)
+
+
+def test_a_result_that_cannot_be_sent_ends_the_trial(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: object) -> None:
+        raise KeyError("drafter")
+
+    monkeypatch.setattr("reviewer.live.trials.result_json", fails)
+    run = finished(runs, Waits())
+    last = events(runs.try_evidence(run, run.samples[0]).log)[-1]
+    assert (last["state"], last["result"]) == ("failed", None)
+    assert "Internal error" in last["detail"]
 
 
 def test_a_running_sample_cannot_be_tried(runs: Runs) -> None:
