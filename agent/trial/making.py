@@ -5,9 +5,12 @@ The noise depends on the seed of the trial, the kind of edit and the id of the t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from agent.lines import lines
+from agent.hints.claims import claims_of
+from agent.lines import Line, Medium, lines
 from agent.measure import Window, rest
 from agent.spectrum import Spectrum
 from agent.tasks import Task
@@ -15,7 +18,7 @@ from agent.trajectory import Think, Trajectory, Zoom
 from agent.trial import edits as make
 from agent.trial.edits import Edited, NotEdited
 from agent.trial.report import EDITS, Edit, EditOutcome, Trial, TrialError
-from agent.trial.subjects import Subject, subject_of
+from agent.trial.subjects import Subject, is_there, subject_of
 from agent.trial.typical import typical_of
 
 NEAR_A_LINE = 0.002  # of the wavelength, on either side of a major line: no place for a placebo
@@ -27,13 +30,15 @@ class Maker:
     """The edits of one spectrum for one task.
 
     :param seed: of the noise of replaced pixels
+    :param named: stretches of the lines that the trace speaks of, where no placebo belongs (``lines_named``)
     """
 
-    def __init__(self, spectrum: Spectrum, task: Task, seed: int) -> None:
+    def __init__(self, spectrum: Spectrum, task: Task, seed: int, named: Sequence[Window]) -> None:
         self.at_rest = rest(spectrum)
         self._spectrum = spectrum
         self._task = task
         self._seed = seed
+        self._named = named
 
     def edit(self, edit: Edit, zoom: Zoom, subject: Subject) -> Edited | NotEdited:
         """Make an edit other than a placebo."""
@@ -49,7 +54,7 @@ class Maker:
         if zoom.window is None:
             return []
         found: list[Edited | NotEdited] = []
-        avoid = [*avoided(self.at_rest, self._task), real.window, subject.span, *subject.side_bands]
+        avoid = [*avoided(self.at_rest, self._task), *self._named, real.window, subject.span, *subject.side_bands]
         for number in range(count):
             rng = self._rng(zoom, "placebo", number)
             edited = make.placebo(self._spectrum, self.at_rest, real, zoom.window, avoid, rng)
@@ -75,8 +80,34 @@ def avoided(at_rest: Spectrum, task: Task) -> list[Window]:
         # A slope is measured over too wide a stretch to be avoided, and one line hardly changes it.
         if feature.kind != "slope" or feature.quantity == "roughness":
             found.append(feature.span)
-    major = [line.at(medium) for line in lines() if line.major]
-    return [*found, *((w * (1 - NEAR_A_LINE), w * (1 + NEAR_A_LINE)) for w in major)]
+    return [*found, *(_near(line, medium) for line in lines() if line.major)]
+
+
+def lines_named(trajectory: Trajectory, medium: Medium) -> list[Window]:
+    """Return the stretches of the lines that the thoughts and the explanation of a trace claim or deny.
+
+    A change there could truly alter what is written about them, so no placebo belongs there.
+    """
+    texts = [step.text for step in trajectory.steps if isinstance(step, Think)]
+    if trajectory.answer is not None:
+        texts.append(trajectory.answer.explanation)
+    named = {claim.subject for text in texts for claim in claims_of(text)}
+    return [_near(line, medium) for line in lines() if line.name in named]
+
+
+def _near(line: Line, medium: Medium) -> Window:
+    return line.at(medium) * (1 - NEAR_A_LINE), line.at(medium) * (1 + NEAR_A_LINE)
+
+
+def succeeded(edit: Edit, edited: Edited, subject: Subject) -> Edited | NotEdited:
+    """Return the edit if the spectrum after it shows what it should; otherwise nothing can be concluded from it."""
+    there = is_there(subject, rest(edited.spectrum))
+    if edit == "inject":
+        return NotEdited("the spectrum does not show it after the injection") if there is False else edited
+    return NotEdited(f"the spectrum still shows it after the {_NOUN[edit]}") if there else edited
+
+
+_NOUN: dict[Edit, str] = {"remove": "removal", "flip": "flip", "shift": "shift"}
 
 
 def thought_after(trajectory: Trajectory, zoom: Zoom) -> str:
@@ -99,7 +130,7 @@ def edited_again(
         raise TrialError(f"outcome: found {number}, expected a number below {len(tried.outcomes)}")
     outcome = tried.outcomes[number]
     zoom = next((one for one in trajectory.zooms if one.id == outcome.step), None)
-    maker = Maker(spectrum, task, tried.seed)
+    maker = Maker(spectrum, task, tried.seed, lines_named(trajectory, spectrum.medium))
     subject = None if zoom is None else subject_of(zoom, thought_after(trajectory, zoom), maker.at_rest, task)
     if zoom is None or subject is None:
         raise TrialError(f"step {outcome.step}: found no line or band to edit, expected {outcome.subject}")

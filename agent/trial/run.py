@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from agent.conversation import Policy, PolicyError, Stop
 from agent.loop import MAX_TURNS, Answered, Ended, Text, Thought, inspect
-from agent.measure import rest
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.tool import frame_of
@@ -19,7 +18,7 @@ from agent.trajectory import Trajectory, Zoom
 from agent.trajectory.steps import Verdict
 from agent.trajectory.tags import turn_text
 from agent.trial.edits import Edited, NotEdited
-from agent.trial.making import Maker, thought_after
+from agent.trial.making import Maker, lines_named, succeeded, thought_after
 from agent.trial.report import EDITS, Edit, EditOutcome, Skipped, Trial
 from agent.trial.subjects import Subject, is_there, states, subject_of, undecidable
 from agent.trial.typical import typical_of
@@ -93,7 +92,7 @@ def trial(
         task = task.with_prompt(trajectory.prompt)
     turns = list(trajectory.turns())
     written = [turn_text(turn) for turn in turns] if texts is None else list(texts)
-    case = _Case(spectrum, task, policy, seed, frozenset(edits), placebos, stop or Stop(), _max_turns(trajectory))
+    case = _Case(spectrum, task, policy, seed, frozenset(edits), placebos, stop or Stop(), trajectory)
     outcomes: list[EditOutcome] = []
     for number, turn in enumerate(turns):
         zoom = turn[-1]
@@ -133,17 +132,17 @@ class _Case:
         edits: frozenset[Edit],
         placebos: int,
         stop: Stop,
-        max_turns: int,
+        trajectory: Trajectory,
     ) -> None:
         self.spectrum = spectrum
-        self.maker = Maker(spectrum, task, seed)
+        self.maker = Maker(spectrum, task, seed, lines_named(trajectory, spectrum.medium))
         self.at_rest = self.maker.at_rest
         self.task = task
         self.policy = policy
         self.edits = edits
         self.placebos = placebos
         self.stop = stop
-        self.max_turns = max_turns
+        self.max_turns = _max_turns(trajectory)
         self.skipped: list[Skipped] = []
 
     def skip(self, zoom: Zoom, edit: Edit | None, reason: str) -> None:
@@ -189,7 +188,7 @@ class _Case:
                 continue
             edited = self.maker.edit(edit, zoom, subject)
             if isinstance(edited, Edited):
-                edited = _succeeded(edit, edited, subject)
+                edited = succeeded(edit, edited, subject)
             if isinstance(edited, NotEdited):
                 self.skip(zoom, edit, f"{subject.name}: {edited.reason}")
             else:
@@ -269,17 +268,6 @@ class _Case:
                     raise PolicyError(event.detail)
         first = thoughts.pop(len(begin) + 1, "")
         return Continuation(first, "\n".join([*thoughts.values(), explanation]), text, verdict, score)
-
-
-def _succeeded(edit: Edit, edited: Edited, subject: Subject) -> Edited | NotEdited:
-    """Return the edit if the spectrum after it shows what it should; otherwise nothing can be concluded from it."""
-    there = is_there(subject, rest(edited.spectrum))
-    if edit == "inject":
-        return NotEdited("the spectrum does not show it after the injection") if there is False else edited
-    return NotEdited(f"the spectrum still shows it after the {_NOUN[edit]}") if there else edited
-
-
-_NOUN: dict[Edit, str] = {"remove": "removal", "flip": "flip", "shift": "shift"}
 
 
 def _max_turns(trajectory: Trajectory) -> int:

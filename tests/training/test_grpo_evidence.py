@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from agent.trajectory import Drafter
+from agent.trial.edits import Edited
 from tests.support.training_data import Scripted, question, renderer
 from training.data.records import Question
+from training.grpo import evidence
 from training.grpo.evidence import Evidence, outcomes_of, planned
 from training.grpo.rollout import Continuation, GeneratedTurn, Limits, Request, Rollout, continue_rollouts, run_rollouts
 from training.grpo.round import TrajectoryMetrics, evidence_metrics
@@ -143,6 +145,20 @@ def test_nothing_is_tested_without_a_claim_that_follows_a_call(policy):
     _, found, writer = tried(policy)
     assert found is None
     assert sum(writer.asked) < 9, "nothing was continued"
+
+
+def test_a_removal_that_leaves_the_line_is_not_tested(monkeypatch):
+    monkeypatch.setattr(evidence, "remove", lambda spectrum, *_: Edited(spectrum, (6500.0, 6600.0), 1.0))
+    _, found, _ = tried(Policy(lambda overview, zoom: answer(CLAIM if zoom else DENIAL)))
+    assert found is None
+
+
+def test_a_line_that_the_noise_hides_is_not_tested():
+    clear = question()
+    spectrum = clear.spectrum()
+    noisy = replace(clear, spectrum=lambda: replace(spectrum, ivar=spectrum.ivar / 1e4))
+    _, found, _ = tried(Policy(lambda overview, zoom: answer(CLAIM if zoom else DENIAL)), noisy)
+    assert found is None
 
 
 def test_a_continuation_keeps_the_sampled_tokens_and_sees_the_edited_spectrum():

@@ -17,9 +17,9 @@ from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Think, Zoom
 from agent.trial.edits import Edited, placebo, remove
-from agent.trial.making import avoided
+from agent.trial.making import avoided, lines_named, succeeded
 from agent.trial.run import Continuation as Written
-from agent.trial.subjects import Subject, subject_of
+from agent.trial.subjects import Subject, subject_of, undecidable
 from training.grpo.rollout import Continuation, Rollout
 from training.grpo.settings import derived_seed
 
@@ -60,8 +60,9 @@ def planned(rollouts: Sequence[Rollout], seed: int) -> list[EvidenceTest]:
     """Return the test of each rollout that can be tested, in their order.
 
     A tool call can be tested if it got a picture, its label or the thought after it names a line or band, the text
-    after it claims that feature, and both edits can be made. Of several, one is chosen at random. A rollout that did
-    not end with an answer is not tested.
+    after it claims that feature, the noise does not hide it, and both edits can be made. As in ``agent.trial.run``, a
+    removal after which the spectrum still shows the feature does not count. Of several calls, one is chosen at random.
+    A rollout that did not end with an answer is not tested.
 
     :param seed: of the choice and of the noise in replaced pixels; different in each round and process
     """
@@ -118,6 +119,7 @@ def _test(
 ) -> EvidenceTest | None:
     """Return the test of one rollout; None if no tool call can be tested."""
     task = rollout.question.task
+    named = lines_named(rollout.trajectory, spectrum.medium)
     # Without the last turn: nothing was written after it.
     turns = list(rollout.trajectory.turns())
     for place in random.permutation(max(len(turns) - 1, 0)):
@@ -127,12 +129,12 @@ def _test(
             continue
         written = written_after(rollout.trajectory, number)
         subject = subject_of(zoom, written.thought, at_rest, task)
-        if subject is None or written.claims(subject) is not True:
+        if subject is None or written.claims(subject) is not True or undecidable(subject, at_rest):
             continue
         removed = remove(spectrum, at_rest, subject, random)
-        if not isinstance(removed, Edited):
+        if not isinstance(removed, Edited) or not isinstance(succeeded("remove", removed, subject), Edited):
             continue
-        avoid = [*avoided(at_rest, task), removed.window, subject.span, *subject.side_bands]
+        avoid = [*avoided(at_rest, task), *named, removed.window, subject.span, *subject.side_bands]
         unrelated = placebo(spectrum, at_rest, removed, zoom.window, avoid, random)
         if isinstance(unrelated, Edited):
             continued = (Continuation(rollout, number, one.spectrum) for one in (removed, unrelated))

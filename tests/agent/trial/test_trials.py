@@ -5,15 +5,16 @@ from dataclasses import replace
 import pytest
 
 from agent.conversation import Stop
+from agent.lines import lines
 from agent.loop import run
 from agent.measure import rest
 from agent.policies.baseline.rule import Baseline
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from agent.tasks import load
-from agent.trajectory import Zoom
+from agent.trajectory import Think, Trajectory, Zoom
 from agent.trial.edits import Edited
-from agent.trial.making import Maker
+from agent.trial.making import Maker, lines_named
 from agent.trial.report import PASSES, EditOutcome, Share, Trial, TrialError, summarise
 from agent.trial.run import TrialStopped, trial
 from agent.trial.subjects import states, subject_of, subjects_of_task
@@ -151,6 +152,26 @@ def test_an_edit_that_leaves_the_line_is_not_tested(cv: Spectrum, monkeypatch: p
     assert found.outcomes == ()
     assert {one.edit for one in found.skipped} == {"remove"}
     assert all("still shows it after the removal" in one.reason for one in found.skipped)
+
+
+def test_no_placebo_on_a_line_that_the_trace_speaks_of(cv: Spectrum) -> None:
+    """A change on a line that is claimed or denied could truly alter what is written about it."""
+    at = next(line for line in lines() if line.name == "Ca I 4227").at(cv.medium)
+    silent = run(cv, CV, Baseline())
+    claim = Think(id="claim", text="There is no Ca I 4227 absorption.")
+    speaking = replace(silent, steps=(claim, *silent.steps))
+    zoom = replace(silent.zooms[0], arguments={"wavelength_range": [at + 12, at + 20]})
+    subject, real = subjects_of_task(CV, cv.medium)[0], Edited(cv, (5000.0, 5020.0), 1e4)
+
+    def placebo_of(trace: Trajectory) -> tuple[float, float]:
+        (made,) = Maker(cv, CV, 0, lines_named(trace, cv.medium)).placebos(zoom, subject, real, 1)
+        assert isinstance(made, Edited)
+        return made.window
+
+    lo, hi = placebo_of(silent)
+    assert lo < at < hi
+    lo, hi = placebo_of(speaking)
+    assert not lo < at < hi
 
 
 @pytest.mark.parametrize(
