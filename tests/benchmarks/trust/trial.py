@@ -46,8 +46,6 @@ FAITHFUL = ("baseline", "faithful")
 POLICIES = (*FAITHFUL, *UNFAITHFUL)
 SIMULATED = ("dme", "fgk", "sd", "a", "qso", "gba")
 RESAMPLES = 2000
-REDDEST = 100_000.0
-"""Å up to which a spectrum may reach: pictures of model atmospheres up to 1 cm take minutes, with all their ticks."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +89,6 @@ def main() -> None:
     order = np.random.default_rng(0).permutation(len(spectra))
     cases = []
     for spectrum, task, source, number in (spectra[at] for at in order):
-        if spectrum.wavelength[-1] > REDDEST:
-            continue
         policies = [*chosen.policies, *(["nano"] if source == "real" and number < chosen.nano else [])]
         cases += [Case(spectrum, task, policy, source) for policy in policies]
     found = list(_kept(chosen.keep)) if chosen.keep else []
