@@ -1,6 +1,6 @@
 """Sequential tests that suspend a certificate: new scores or new labels that no longer fit the calibration.
 
-The tests are those of ``martingale``; their state is plain JSON, so that several runs continue one test.
+The tests are those of ``martingale`` and ``recent``; their state is plain JSON, so that several runs continue one test.
 """
 
 from __future__ import annotations
@@ -14,10 +14,17 @@ from typing import Any, Literal, cast, get_args
 from agent.statistics import FloatArray
 from agent.text import OneLine
 from agent.trust.martingale import Bets, Ranks, error_factors, label_factors, score_factors
+from agent.trust.recent import Recent
 
-By = Literal["scores", "labels", "errors of YES", "errors of NO"]
+By = Literal["scores", "labels", "recent labels", "errors of YES", "errors of NO"]
 
-SHARES: Mapping[By, float] = {"scores": 0.1, "labels": 0.5, "errors of YES": 0.2, "errors of NO": 0.2}
+SHARES: Mapping[By, float] = {
+    "scores": 0.1,
+    "labels": 0.15,
+    "recent labels": 0.65,
+    "errors of YES": 0.05,
+    "errors of NO": 0.05,
+}
 """Shares of delta. Tests that cannot be made leave theirs to the others in proportion."""
 FORMAT = "spec-o3 shift monitor 1"
 
@@ -54,20 +61,23 @@ class Alarm:
 class _Test:
     """One sequence of cases, its bets and the times of the cases."""
 
-    bets: Bets
-    factors: Callable[[Any], FloatArray]
-    level: float
+    bets: Bets | Recent
+    factors: Callable[[Any], FloatArray] | None = None
+    level: float = 0.0
     ranks: Ranks | None = None
     seed: str = ""
     times: dict[int, str] = field(default_factory=dict)
     errors: int = 0
 
     def add(self, value: Any, at: str | None) -> None:
+        # Depends on the seed and the number of cases alone, so that a saved state needs no generator.
+        u = random.Random(f"{self.seed}/{self.bets.count}").random()
         if self.ranks is not None:
-            # Depends on the seed and the number of cases alone, so that a saved state needs no generator.
-            u = random.Random(f"{self.seed}/{self.bets.count}").random()
             value = self.ranks.add(float(value), u)
-        self.bets.add(self.factors(value))
+        if isinstance(self.bets, Recent):
+            self.bets.add(bool(value), u)
+        elif self.factors is not None:
+            self.bets.add(self.factors(value))
         if at is not None:
             self.times[self.bets.count] = at
             self.times = {case: self.times[case] for case in self.bets.candidates if case in self.times}
@@ -84,6 +94,8 @@ class ShiftMonitor:
 
     - ``scores``: P(YES) of the calibration cases and of the new cases together are exchangeable.
     - ``labels``: so are the distances \\|label - P(YES)\\| of the calibration cases and of the newly decided cases.
+    - ``recent labels``: the same, for whether the distance is above 1/2 (an error); no threshold of the certificate is
+      used, because the thresholds were chosen by the errors of the calibration cases.
     - ``errors of YES`` and ``errors of NO``: given all earlier ones, the probability that a newly decided case of the
       side has the other label is at most the certified limit.
 
@@ -94,7 +106,7 @@ class ShiftMonitor:
     :param yes: threshold and limit of YES (P(YES) at or above it), None if YES is not certified
     :param no: threshold and limit of NO (P(YES) at or below it), None if NO is not certified
     :param delta: probability of any false alarm
-    :param calibration_yes: labels of the calibration cases; None or empty: no test ``labels``
+    :param calibration_yes: labels of the calibration cases; None or empty: no tests ``labels`` and ``recent labels``
     :param seed: of the random numbers that break ties
     :raises ShiftError: values outside their range
     """
@@ -124,20 +136,27 @@ class ShiftMonitor:
         self.alarm: Alarm | None = None
         made: dict[By, _Test] = {}
         if known:
-            made["scores"] = _Test(Bets((16,)), score_factors, 0.0, Ranks(known), f"{seed}/scores")
+            made["scores"] = _Test(Bets((16,)), score_factors, ranks=Ranks(known), seed=f"{seed}/scores")
         if labels is not None:
             near = [-abs(bool(label) - p) for label, p in zip(labels, known, strict=True)]
-            made["labels"] = _Test(Bets((8,)), label_factors, 0.0, Ranks(near), f"{seed}/labels")
+            made["labels"] = _Test(Bets((8,)), label_factors, ranks=Ranks(near), seed=f"{seed}/labels")
+            errors = sum(_is_error(p, bool(label)) for label, p in zip(labels, known, strict=True))
+            made["recent labels"] = _Test(Recent(len(known), errors, delta), seed=f"{seed}/recent labels")
         if yes is not None:
             made["errors of YES"] = _against(yes[1])
         if no is not None:
             made["errors of NO"] = _against(no[1])
         if not made:
             raise ShiftError("shift monitor: no calibration score and no certified side; expected one or the other")
-        total = sum(SHARES[by] for by in made)
-        for by, test in made.items():
-            test.level = delta * SHARES[by] / total
         self._tests = made
+        self._set_levels()
+
+    def _set_levels(self) -> None:
+        total = sum(SHARES[by] for by in self._tests)
+        for by, test in self._tests.items():
+            test.level = self.delta * SHARES[by] / total
+            if isinstance(test.bets, Recent):
+                test.bets.level = test.level
 
     def add_score(self, p: float, at: str | None = None) -> None:
         """Add P(YES) of a new case, decided or not, in the order of arrival.
@@ -154,6 +173,7 @@ class ShiftMonitor:
         """
         p = _probability(p, "a score")
         self._add("labels", -abs(bool(yes) - p), at)
+        self._add("recent labels", _is_error(p, bool(yes)), at)
         if not is_called:
             return
         if self.yes is not None and p >= self.yes[0]:
@@ -218,11 +238,17 @@ def _restored(state: Mapping[str, Any]) -> ShiftMonitor:
         None if state[side] is None else (float(state[side][0]), float(state[side][1])) for side in ("yes", "no")
     )
     monitor = ShiftMonitor(scores, yes, no, float(state["delta"]), calibration_yes=labels, seed=int(state["seed"]))
+    if "recent labels" not in tests:  # a state that was saved before this test existed
+        monitor._tests.pop("recent labels", None)
+        monitor._set_levels()
     if set(monitor._tests) != set(tests):
         raise ShiftError(f"shift monitor: tests {sorted(tests)} found, {sorted(monitor._tests)} expected")
     for by, test in monitor._tests.items():
         saved = tests[by]
-        test.bets = Bets.from_json(saved["bets"], test.bets.log_capital.size)
+        if isinstance(test.bets, Recent):
+            test.bets = Recent.from_json(saved["bets"], test.level)
+        else:
+            test.bets = Bets.from_json(saved["bets"], test.bets.log_capital.size)
         test.times = {int(count): str(at) for count, at in saved["times"].items()}
         test.errors = int(saved["errors"])
         if test.ranks is not None:
@@ -234,8 +260,12 @@ def _restored(state: Mapping[str, Any]) -> ShiftMonitor:
     return monitor
 
 
+def _is_error(p: float, yes: bool) -> bool:
+    return abs(yes - p) > 0.5
+
+
 def _against(limit: float) -> _Test:
-    return _Test(Bets((5,)), lambda error: error_factors(error, limit), 0.0)
+    return _Test(Bets((5,)), lambda error: error_factors(error, limit))
 
 
 def _alarm(by: By, test: _Test, side: tuple[float, float] | None) -> Alarm:
@@ -245,6 +275,12 @@ def _alarm(by: By, test: _Test, side: tuple[float, float] | None) -> Alarm:
         what = f"P(YES) of the {count} new cases is distributed differently from the calibration cases"
     elif by == "labels":
         what = f"the labels of the {count} newly decided cases fit P(YES) less well than those of the calibration cases"
+    elif isinstance(test.bets, Recent):
+        recent = test.bets
+        what = (
+            f"{sum(recent.window)} of the last {len(recent.window)} newly decided cases have the label that P(YES) "
+            f"calls less probable, against {recent.errors_before} of the {recent.n_before} cases before them"
+        )
     else:
         assert side is not None
         called = by.removeprefix("errors of ")
@@ -254,7 +290,10 @@ def _alarm(by: By, test: _Test, side: tuple[float, float] | None) -> Alarm:
         )
     when = f"since about case {since}" + (f" ({since_at})" if since_at else "")
     e_value, needed = test.e_value, 1 / test.level
-    text = f"{what[0].upper()}{what[1:]}, {when}; e-value {e_value:.3g}, alarm at {needed:.3g}."
+    found = f"e-value {e_value:.3g}, alarm at {needed:.3g}"
+    if isinstance(test.bets, Recent):
+        found = f"p-value {test.bets.p_value:.2g}, alarm at {test.bets.needed:.2g}"
+    text = f"{what[0].upper()}{what[1:]}, {when}; {found}."
     return Alarm(by, count, since, at, since_at, e_value, needed, text)
 
 

@@ -125,6 +125,7 @@ def test_cases_between_the_thresholds_are_no_errors_of_a_side() -> None:
     assert {by: n for by, (n, _, _) in watch.evidence().items()} == {
         "scores": 0,
         "labels": 1,
+        "recent labels": 1,
         "errors of YES": 0,
         "errors of NO": 0,
     }
@@ -191,6 +192,15 @@ def with_one_bet_less() -> dict:
             },
         },
     }
+
+
+def test_a_state_saved_before_recent_labels_were_tested_continues_with_the_other_tests() -> None:
+    state = json.loads(json.dumps(monitor().to_json()))
+    del state["tests"]["recent labels"]
+    watch = ShiftMonitor.from_json(state)
+    assert "recent labels" not in watch.evidence()
+    assert sum(1 / needed for _, _, needed in watch.evidence().values()) == pytest.approx(0.05)
+    assert ShiftMonitor.from_json(watch.to_json()).evidence() == watch.evidence()
 
 
 @pytest.mark.parametrize(

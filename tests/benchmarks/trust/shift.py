@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
+from scipy.stats import beta, binom, hypergeom
 
 from agent.trust.martingale import Bets, Ranks, error_factors, label_factors, score_factors
+from agent.trust.recent import WINDOW, number_of_test, share
 from agent.trust.shift import SHARES, By
 from tests.benchmarks.results import Results
 
@@ -89,7 +90,9 @@ def _labels(results: Results, repeats: int, seed: int) -> None:
     results.text(
         f"A shift that costs 10 points of accuracy, found by the labels alone within {WITHIN} labels after it began "
         "(goal 90 %). *Both sides*: 10 points more errors of YES and of NO; *YES only*: 20 points more errors of YES, "
-        "half of the cases being called YES."
+        "half of the cases being called YES. *Ceiling*: power of tests at the whole delta of the same question, errors "
+        "of both sides together. Shift with the first label: one exact test (Fisher, with random ties) after 200 "
+        "labels. Later: CUSUM with both error rates known and 5 % false alarms in 1,000 labels."
     )
     table = results.table(
         {
@@ -99,11 +102,12 @@ def _labels(results: Results, repeats: int, seed: int) -> None:
             "shift": "",
             "labels before the shift": "{}",
             f"found within {WITHIN} labels, %": "{:.1f}",
+            "ceiling, %": "{:.1f}",
             "labels until found, median": "{}",
         }
     )
     for number, (calibration, (base, limit), kind, before) in enumerate(
-        product((500, 2000), ((0.02, 0.05), (0.05, 0.1), (0.1, 0.15)), ("both sides", "YES only"), (0, 300))
+        product((500, 2000), ((0.02, 0.05), (0.05, 0.1), (0.1, 0.15)), ("both sides", "YES only"), (0, 300, 325))
     ):
         errors = (base + 0.1, base + 0.1) if kind == "both sides" else (base + 0.2, base)
         rng = np.random.default_rng([seed, 1, number])
@@ -112,7 +116,8 @@ def _labels(results: Results, repeats: int, seed: int) -> None:
         middle = np.median(found)
         text = "more than 600" if middle == NEVER else int(middle)
         share = 100 * float((found <= WITHIN).mean())
-        table.row(calibration, 100 * base, 100 * limit, kind, before, share, text)
+        most = 100 * (ceiling(base, calibration) if before == 0 else waiting_ceiling(rng, base, before))
+        table.row(calibration, 100 * base, 100 * limit, kind, before, share, most, text)
 
 
 def _scores(results: Results, repeats: int, seed: int) -> None:
@@ -182,6 +187,7 @@ def alarms(
         p, yes = _stream(rng, before, after, repeats, labels, shift)
         u = p_values(rng, -np.abs(yes0 - p0), -np.abs(yes - p))
         first["labels"] = _first("labels", label_factors, u, 8)
+        first["recent labels"] = _first_recent(rng, np.abs(yes0 - p0) > 0.5, np.abs(yes - p) > 0.5)
         sides: tuple[tuple[By, BoolArray, BoolArray], ...] = (
             ("errors of YES", p >= YES, ~yes),
             ("errors of NO", p <= NO, yes),
@@ -230,6 +236,56 @@ def _first(
         reached = (bets.log_value >= needed) & (first == NEVER) & (case < left)
         first[reached] = number[reached, case]
     return first
+
+
+def _first_recent(rng: np.random.Generator, calibration: BoolArray, new: BoolArray) -> NDArray[np.int64]:
+    """Return the label at which the comparison of the latest labels rejects, (repeats,)."""
+    n, before = calibration.shape[1], calibration.sum(axis=1)
+    errors = np.concatenate([np.zeros((len(new), 1), dtype=np.int64), new.cumsum(axis=1)], axis=1)
+    first = np.full(len(new), NEVER)
+    for case in range(1, new.shape[1] + 1):
+        number = number_of_test(case)
+        if number is not None:
+            window = errors[:, case] - errors[:, case - WINDOW]
+            table = (n + case, before + errors[:, case], WINDOW)
+            p = hypergeom.sf(window, *table) + rng.random(len(new)) * hypergeom.pmf(window, *table)
+            first[(p <= DELTA * SHARES["recent labels"] * share(number)) & (first == NEVER)] = case
+    return first
+
+
+def ceiling(base: float, calibration: int) -> float:
+    """Return the power of one exact test after ``WITHIN`` labels: their errors against those of the calibration."""
+    new = binom.pmf(np.arange(WITHIN + 1), WITHIN, base + 0.1)
+    old = binom.pmf(np.arange(calibration + 1), calibration, base)
+    power = 0.0
+    for total in range(calibration + WITHIN + 1):
+        x = np.arange(max(0, total - calibration), min(WITHIN, total) + 1)
+        null = hypergeom.pmf(x, calibration + WITHIN, total, WITHIN)
+        above = hypergeom.sf(x, calibration + WITHIN, total, WITHIN)
+        # Share of the random numbers with which the p-value above + u null is at most delta.
+        rejects = np.clip((DELTA - above) / np.maximum(null, 1e-300), 0, 1)
+        power += float((new[x] * old[total - x] * rejects).sum())
+    return power
+
+
+def waiting_ceiling(rng: np.random.Generator, base: float, before: int, repeats: int = 20_000) -> float:
+    """Return the power of CUSUM (Page 1954) with known error rates within ``WITHIN`` labels after the shift.
+
+    Its limit gives false alarms with probability delta in 1,000 labels, by simulation.
+    """
+    shifted = base + 0.1
+    gain, loss = np.log(shifted / base), np.log((1 - shifted) / (1 - base))
+
+    def paths(rates: FloatArray) -> FloatArray:
+        value, highest = np.zeros(repeats), np.zeros((repeats, len(rates)))
+        for case, rate in enumerate(rates):
+            value = np.maximum(value + np.where(rng.random(repeats) < rate, gain, loss), 0)
+            highest[:, case] = np.maximum(highest[:, case - 1] if case else 0, value)
+        return highest
+
+    needed = np.quantile(paths(np.full(1000, base))[:, -1], 1 - DELTA)
+    highest = paths(np.repeat([base, shifted], [before, WITHIN]))
+    return float(((highest[:, -1] > needed) & (highest[:, before - 1] <= needed)).mean())
 
 
 def upper_end(count: int, n: int) -> float:
