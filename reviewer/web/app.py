@@ -22,9 +22,9 @@ from agent.cli.command import CannotRun
 from agent.policies.roster import Roster
 from agent.policies.servers import RosterError
 from reviewer.backup.backups import DailyBackups
-from reviewer.drafting import demo
+from reviewer.drafting.demo_trust import load_demo
 from reviewer.rules.campaign import known_tasks
-from reviewer.store import Draft, QueueFilter, Store
+from reviewer.store import QueueFilter, Store
 from reviewer.store.sqlite.database import SUBMIT_SECONDS
 from reviewer.web import errors
 from reviewer.web import live as live_desk
@@ -167,7 +167,7 @@ def _prepare(store: Store, address: str | None) -> None:
         )
     if store.queue.page(QueueFilter(), "", limit=1).total == 0:
         print("Empty database: loading the demo (simulated spectra, drafts by the baseline).", flush=True)
-        store.items.add_all(Draft(t, s, batch="demo") for s, t in demo.demo_items())
+        load_demo(store)
 
 
 def _run(app: FastAPI, settings: ServerSettings) -> None:

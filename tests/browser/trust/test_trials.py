@@ -53,9 +53,14 @@ def desk(chromium: Browser, url: str) -> Iterator[Page]:
 def test_a_tried_trace_has_a_line_and_chips_with_their_numbers(desk: Page) -> None:
     show_item(desk, 1)
     line = desk.locator(".trial-line")
-    expect(line).to_have_text(
+    expect(line).to_contain_text(
         "Evidence on trial: 1 of 1 removal followed, 0 of 1 placebo edit changed the claim or the answer. Passed. "
     )
+    expect(line).not_to_contain_text("another policy")
+    line.locator("summary").focus()
+    desk.keyboard.press("Enter")
+    expect(line).to_contain_text("Policy: rule-based baseline; random seed 0.")
+    expect(line.locator("details")).to_have_attribute("open", "")
     chips = desk.locator(".card.zoom").first.locator("button.trial")
     expect(chips).to_have_text(["✓ Hα removed: the claim was dropped", "✓ edit elsewhere: no change"])
     removed = chips.first

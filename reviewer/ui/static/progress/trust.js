@@ -17,6 +17,9 @@ const LIMITS_MEANING =
 const YES_MEANING = 'Error of YES: share of NO among the spectra called YES, which is 1 − purity.'
 const NO_MEANING = 'Error of NO: share of YES among the spectra called NO.'
 const DELTA_MEANING = 'The chance that the bound of a side is wrong, for each side. 5 % is a confidence of 95 %.'
+const PURPOSE =
+  'Which answers of a policy can be used without a person, and how many of them may be wrong. P(YES) is the ' +
+  'probability that a spectrum is YES. Labels are answers that people approved, or that were known before. '
 const WAIT = 250 // ms after the last change of a limit
 
 /** @typedef {{task: string, policy: string}} Choice */
@@ -35,6 +38,7 @@ export class TrustSection {
     this.policy = h('select', { 'aria-label': 'Policy', onChange: () => this.refresh() })
     this.state = h('span.asof', { role: 'status' })
     this.message = h('div.empty', { hidden: true })
+    this.simulated = h('p.simulated', { hidden: true, role: 'note' })
     this.limits = new Limits(() => this.#later())
     this.reliability = new Chart('How well P(YES) is calibrated', RELIABILITY_MEANING, reliabilityDiagram)
     this.reliability.card.classList.add('reliability')
@@ -46,6 +50,7 @@ export class TrustSection {
     this.suspects = h('div')
     this.certificates = h('div')
     this.skillCard = block('Skill of the annotators', '', this.skill)
+    this.suspectsCard = block('Labels that may be wrong', '', this.suspects)
     this.certificateCard = block('Certificates', '', this.certificates)
     const thresholds = block('Certified thresholds', LIMITS_MEANING, [this.limits.root, this.sides])
     thresholds.classList.add('thresholds')
@@ -57,7 +62,7 @@ export class TrustSection {
       block('Rates', '', this.rates),
       this.certificateCard,
       this.skillCard,
-      block('Labels that may be wrong', '', this.suspects),
+      this.suspectsCard,
     )
     this.root = h(
       'section.trust',
@@ -70,6 +75,8 @@ export class TrustSection {
         h('label', {}, 'Policy', this.policy),
         this.state,
       ),
+      h('p.purpose', {}, PURPOSE, h('a', { href: '/docs/trust.md', target: '_blank' }, 'What is promised, and how')),
+      this.simulated,
       this.message,
       this.grid,
     )
@@ -101,6 +108,7 @@ export class TrustSection {
       const figures = await getJSON(`/api/progress/trust?${query}`)
       if (request !== this.#lastRequest) return
       this.#show(figures)
+      await this.#countSimulated(figures, request)
       if (figures.scored) await this.#certify(request)
       if (request === this.#lastRequest) this.state.textContent = ''
       if (figures.scored) await this.#findLabelErrors(figures, request)
@@ -132,6 +140,19 @@ export class TrustSection {
     if (request !== this.#lastRequest) return
     fill(this.sides, sides(found, this.#figures.may_download && query))
     fill(this.rates, [...this.#figures.rates, ...found.rates].map(rate))
+  }
+
+  /**
+   * Write above the figures how many items of the policy are simulated.
+   * @param {Choice & {policies: {name: string, items: number}[]}} figures @param {number} request
+   */
+  async #countSimulated({ task, policy, policies }, request) {
+    const query = new URLSearchParams({ task, drafter: policy, simulated: 'true' })
+    const total = policy ? (await getJSON(`/api/queue?${query}`)).total : 0
+    if (request !== this.#lastRequest) return
+    const items = policies.find(({ name }) => name === policy)?.items ?? 0
+    this.simulated.hidden = !total
+    fill(this.simulated, h('strong', {}, 'Simulated spectra: '), simulatedText(total, items))
   }
 
   /** @param {Choice} choice @param {number} request */
@@ -175,9 +196,20 @@ export class TrustSection {
     if (figures.skill) fill(this.skill, skills(figures.skill))
     if (!this.suspects.childElementCount) fill(this.suspects, h('p.none', {}, 'Calculating …'))
     this.certificateCard.hidden = !figures.certificates.length
+    this.suspectsCard.classList.toggle('wide', this.skillCard.hidden !== this.certificateCard.hidden)
     fill(this.certificates, figures.certificates.map(certificate))
   }
 }
+
+/** @param {number} total @param {number} items */
+const simulatedText = (total, items) =>
+  total >= items
+    ? 'all items of this policy are simulated. These figures say nothing about real spectra.'
+    : `${number(total)} of ${number(items)} items of this policy are simulated. They are counted below only if ` +
+      'P(YES) was calculated with spec-o3 certify --simulated. Then these figures do not hold for real spectra.'
+
+/** Keep a number and its per cent sign on one line. @param {string} text */
+const unbroken = (text) => text.replaceAll(/(\d) %/g, '$1\u202f%')
 
 /** The limits of both sides and δ, each as a slider and a field in per cent. */
 class Limits {
@@ -275,9 +307,9 @@ function sides(found, query) {
     h(
       'ul.results',
       {},
-      found.sides.map((side) => h(side.threshold === null ? 'li.refused' : 'li.certified', {}, side.text)),
+      found.sides.map((side) => h(side.threshold === null ? 'li.refused' : 'li.certified', {}, unbroken(side.text))),
     ),
-    found.promise && h('p', {}, h('strong', {}, 'Promised: '), found.promise),
+    found.promise && h('p', {}, h('strong', {}, 'Promised: '), unbroken(found.promise)),
     h(
       'details',
       {},
@@ -285,7 +317,7 @@ function sides(found, query) {
       h(
         'ul',
         {},
-        found.assumptions.map((one) => h('li', {}, one)),
+        found.assumptions.map((one) => h('li', {}, unbroken(one))),
       ),
     ),
     h('p.more', {}, found.method),

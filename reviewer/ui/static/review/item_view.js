@@ -125,6 +125,7 @@ export class ItemView {
       faults: trajectory.faults,
       meta: current.spectrum?.meta,
       trial: item.trial,
+      drafter: row.drafter.name,
       tried: trajectory.steps,
       trialURL: ({ number }, what) => `/api/item/${item.id}/trial/${item.trial?.key}/${number}/${what}`,
     })

@@ -90,21 +90,35 @@ function chip(outcome, step, state, onPicture) {
   return [button, sheetOf(button, 'div.trial-sheet', text, () => details(outcome, text, step, state, onPicture))]
 }
 
-/** The line above the trace; null without a trial. @param {Trial | null | undefined} trial */
-export function trialLine(trial) {
+/**
+ * The line above the trace; null without a trial.
+ * @param {Trial | null | undefined} trial @param {string} [drafter] name of the policy that wrote the trace
+ */
+export function trialLine(trial, drafter) {
   if (!trial) return null
   const name = h('strong', {}, 'Evidence on trial: ')
   if (!trial.of_this_version) {
     const text = 'an earlier version of this trace was tried. It was edited since, so the result is not shown here.'
-    return h('p.note.trial-line', { role: 'note' }, name, text)
+    return h('div.note.trial-line', { role: 'note' }, name, text)
   }
   const tone = trial.passed === null ? '' : trial.passed ? '.good' : '.bad'
   const { name: policy, kind } = trial.drafter
-  const title =
+  const other = drafter && policy !== drafter ? `Tried with another policy: ${policy}. ` : ''
+  const explained =
     'The spectrum was edited behind each zoom, and the policy continued from there. “Followed”: it no longer claimed ' +
-    'what was removed, or claimed what was added. The chips of each zoom have the details.\n' +
-    `Policy: ${policy || kind}; random seed ${trial.seed}`
-  return h(`p.note.trial-line${tone}`, { role: 'note', title }, name, countsOf(trial), ' ', sampledOnce(trial))
+    'what was removed, or claimed what was added. A placebo edit is a change elsewhere, which should change nothing. ' +
+    'The buttons on the card of each zoom have the details. ' +
+    `Policy: ${policy || kind}; random seed ${trial.seed}.`
+  return h(
+    `div.note.trial-line${tone}`,
+    { role: 'note' },
+    name,
+    countsOf(trial),
+    ' ',
+    other,
+    sampledOnce(trial),
+    h('details', {}, h('summary', {}, 'What was tried'), explained),
+  )
 }
 
 /** That the policy does not always write the same, or nothing. @param {Trial} trial */

@@ -53,6 +53,7 @@ export const MARKS = [
  * @property {(step: Step) => string | null} [pictureURL]
  * @property {any} [meta] of the spectrum: whether its medium is assumed
  * @property {Trial | null} [trial] the evidence on trial
+ * @property {string} [drafter] name of the policy that wrote the first version
  * @property {Step[]} [tried] the steps of the version that was tried; undefined: `steps`
  * @property {(outcome: TrialOutcome, what: 'texts' | 'picture') => string} [trialURL] of what the policy wrote, or of
  *   the picture of the edited window
@@ -132,7 +133,7 @@ export class TraceView {
     this.growing.clear()
     fill(
       this.root,
-      trialLine(state.trial),
+      trialLine(state.trial, state.drafter),
       state.overviewURL && this.#overview(state.overviewURL),
       state.faults?.length ? h('p.note.look', {}, `Repaired while reading: ${state.faults.join('; ')}`) : null,
       state.steps.map((step, index) => this.#card(step, index + 1)),
@@ -222,7 +223,7 @@ export class TraceView {
   #refreshTrial(trial) {
     this.state.trial = trial
     this.root.querySelector('.trial-line')?.remove()
-    const line = trialLine(trial)
+    const line = trialLine(trial, this.state.drafter)
     if (line) this.root.prepend(line)
     for (const step of this.state.steps) {
       const card = this.cards.get(step.id)
