@@ -95,7 +95,7 @@ class Triage:
                 return None
             rules = self._history.current_rules(db)[1]
             waiting = self._lists.get(db, filter, who, rules, stamp(self._database.steady()))
-            waiting = waiting.without({*without, *hidden_items(db, person)} | ({open_item} - {None}))
+            waiting = waiting.without({*without, *hidden_items(db, person), *((open_item,) if open_item else ())})
             if not waiting.items.size:
                 return None
             plan = self._plan(db, task, (person, filter), waiting.p)

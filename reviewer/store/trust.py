@@ -57,6 +57,8 @@ FROM decisions d JOIN items i ON i.id = d.item JOIN standings s ON s.item = d.it
 WHERE s.task = :task AND s.state <> 'withdrawn'
     AND (d.verb IN ('approve', 'pass') OR (d.verb = 'reject' AND d.reason = 'wrong_class'))
     AND NOT EXISTS (SELECT 1 FROM decisions u WHERE u.withdraws = d.id)
+    -- In an open round others decide on the same version, without knowing this decision.
+    AND NOT (s.state IN ('audit', 'vote') AND d.round = s.state AND d.version = s.version)
 ORDER BY d.id
 """
 _OWN = """
@@ -141,7 +143,8 @@ class Trust:
         verdict of each person on each item.
 
         To approve or pass a version is to give its verdict; to reject it for a wrong class, the opposite one. Other
-        rejections and "cannot tell" say nothing about the object.
+        rejections and "cannot tell" say nothing about the object. Decisions of an audit or a vote count once it is
+        over: skills and labels may not show them to people who still decide.
         """
         with self._database.read() as db:
             decided = db.execute(_DECISIONS, {"task": task}).fetchall()

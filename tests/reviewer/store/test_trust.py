@@ -133,8 +133,8 @@ def test_scores_of_another_tasks_items_are_refused(store: Store) -> None:
 
 def test_votes_are_the_verdicts_of_decisions_in_force(store: Store, clock: Clock) -> None:
     desk = Desk(store)
-    desk.until(1, *TO_VOTE, ("VO", "approve"))
-    desk.until(2, *TO_AUDIT, ("AU", "pass"))
+    desk.until(1, *TO_VOTE, ("VO", "approve"), ("CO", "approve"))
+    desk.until(2, *TO_AUDIT, ("AU", "pass"), ("AX", "pass"))
     desk.decide("RE", 3, "reject", reason="wrong_class")
     desk.decide("RE", 4, "reject", reason="bad_data")
     desk.decide("RE", 5, "reject", reason="wrong_class")
@@ -145,10 +145,28 @@ def test_votes_are_the_verdicts_of_decisions_in_force(store: Store, clock: Clock
         (1, "AU"): ("YES", "decision"),
         (1, "AX"): ("YES", "decision"),
         (1, "VO"): ("YES", "decision"),
+        (1, "CO"): ("YES", "decision"),
         (2, "AU"): ("NO", "decision"),
+        (2, "AX"): ("NO", "decision"),
         (3, "RE"): ("NO", "decision"),
     }
     assert store.trust.votes("agn") == []
+
+
+def test_decisions_of_an_open_audit_or_vote_are_no_votes_yet(store: Store, clock: Clock) -> None:
+    desk = Desk(store)
+    counted = []
+    for person, verb in (*TO_VOTE, ("VO", "approve"), ("CO", "approve")):
+        desk.until(1, (person, verb))
+        clock.turn(minutes=1)
+        counted.append((store.items.standing(1).state, {vote.person for vote in store.trust.votes("cv")}))
+    assert counted[-5:] == [
+        ("audit", set()),
+        ("audit", set()),
+        ("vote", {"AU", "AX"}),
+        ("vote", {"AU", "AX"}),
+        ("approved", {"AU", "AX", "VO", "CO"}),
+    ]
 
 
 def test_own_verdicts_are_votes_unless_a_person_cannot_tell(store: Store) -> None:
