@@ -72,7 +72,10 @@ def _recall(above: Share, below: Share, flagged: int, unflagged: int) -> Share:
         return found * flagged / total if (total := found * flagged + missed * unflagged) else None
 
     low, high = share(above.low, below.high), share(above.high, below.low)
-    value = None if above.value is None or below.value is None else share(above.value, below.value)
+    # A side without cases has no share of YES, and counts nothing.
+    found = above.value if flagged else 0.0
+    missed = below.value if unflagged else 0.0
+    value = None if found is None or missed is None else share(found, missed)
     return Share(value, 0.0 if low is None else low, 1.0 if high is None else high)
 
 

@@ -31,11 +31,12 @@ CHAINS, BURN_IN, KEPT, THIN = 100, 100, 20, 10
 _ITERATIONS = 2000
 _SKILL = (
     "Dawid & Skene 1979: {what}; mean and central 95 % of the posterior sample (data augmentation, Tanner & Wong "
-    "1987), prior Beta(3, 1.5). Votes are independent given the true class."
+    "1987), prior Beta(3, 1.5). Votes are assumed independent given the true class: the interval is too narrow where "
+    "some spectra are hard for everybody."
 )
 _PREVALENCE = (
     "Dawid & Skene 1979: share of YES among the spectra with votes; mean and central 95 % of the posterior sample, "
-    "uniform prior."
+    "uniform prior. The interval is too narrow where some spectra are hard for everybody."
 )
 _NOISE = (
     "Lower bound of the error rate of one vote: half the Clopper-Pearson lower bound (one-sided, {percent:g} %) of the "
@@ -319,7 +320,8 @@ def label_noise(votes: Iterable[Vote], delta: float = 0.05, seed: int = 0) -> Es
     """Return a lower confidence bound of the error rate of one vote; ``value`` is the bound, without an interval.
 
     Nothing is assumed about how people err: of two that disagree one is wrong, so the mean of their error rates is at
-    least half the share of spectra on which they disagree. Of a spectrum with more votes one pair is sampled. For
+    least half the share of spectra on which they disagree. Of a spectrum with more votes one pair is sampled. The bound
+    fails with probability ``delta``, in addition to the δ of a certificate that uses it. For
     ``agent.trust.certify.Wanted.label_noise`` three things must hold: labels are single votes like these; the spectra
     with two votes are a random sample of the labelled ones; and the bound is taken from the votes of the cases beyond
     the threshold, since people err less often there than on doubtful spectra.

@@ -46,3 +46,11 @@ def test_without_a_label_nothing_is_known() -> None:
     found = estimates(Labelled(np.zeros(0), np.zeros(0, dtype=bool)), np.array([0.1, 0.9]), FLAGGED)
     assert (found.prevalence.value, found.prevalence.low, found.prevalence.high) == (None, 0.0, 1.0)
     assert (found.recall.value, found.recall.low, found.recall.high) == (None, 0.0, 1.0)
+
+
+@pytest.mark.parametrize(("p", "recall"), [(0.9, 1.0), (0.1, 0.0)])
+def test_recall_is_known_where_all_or_none_of_the_cases_are_called_yes(p: float, recall: float) -> None:
+    pool = np.full(30, p)
+    found = estimates(Labelled(pool[:10], np.arange(10) < 6), pool, FLAGGED).recall
+    assert found.value == recall
+    assert found.low <= recall <= found.high
