@@ -240,9 +240,7 @@ class Trying:
         problems: dict[str, str] = {}
         if not cases or stop.is_set:
             return problems
-        # A mapping proxy cannot be sent to another process.
-        sent = replace(task, references=dict(task.references))
-        work = Work({task.key: sent}, self.policy_for, settings.seed, settings.placebos)
+        work = Work({task.key: task}, self.policy_for, settings.seed, settings.placebos)
         processes, in_a_row, inner = min(self.processes, len(cases)), 0, Stop()
         try:
             with stop.waking(inner.set), closing(try_all(cases, work, processes, self.threads, inner)) as tried:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -92,7 +92,9 @@ def try_all(
     :param processes: 2 or more: in so many processes; otherwise in ``threads`` of this one
     """
     if processes > 1:
-        for done in ordered_map(work, cases, processes):
+        # A mapping proxy cannot be sent to another process.
+        tasks = {key: replace(task, references=dict(task.references)) for key, task in work.tasks.items()}
+        for done in ordered_map(replace(work, tasks=tasks), cases, processes):
             yield done
             if stop.is_set:
                 return
