@@ -50,7 +50,7 @@ test-models: $(MODELS)/made
 	OMP_NUM_THREADS=1 $(MODELS)/bin/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --timeout 900 tests/models
 
 bench: $(VENV)/test
-	$(BIN)/python -m tests.benchmarks $(if $(SPECTRA),--spectra $(SPECTRA))
+	$(BIN)/python -m tests.benchmarks $(if $(SPECTRA),--spectra $(SPECTRA)) $(if $(KEEP),--keep $(KEEP))
 
 # Kills, load and bad input in their long form, some forty minutes: nothing else should run on the machine.
 soak: $(VENV)/test

@@ -1,9 +1,10 @@
 """Run the benchmarks, each in its own process, and write docs/measurements.md and its plots.
 
-    python -m tests.benchmarks [--spectra FOLDER] [--only NAME ...]
+    python -m tests.benchmarks [--spectra FOLDER] [--only NAME ...] [--keep FOLDER]
 
-Results are kept as JSON with machine, date, versions and command. ``FOLDER`` has labelled survey files and a
-MANIFEST.csv.
+Results are kept as JSON with machine, date, versions and command. ``--spectra`` has labelled survey files and a
+MANIFEST.csv. With ``--keep`` the same command resumes a run that was ended: measured sections, and the shards of
+those that have any, are read from that folder. Use another folder after a change of the program.
 """
 
 from __future__ import annotations
@@ -20,10 +21,13 @@ from typing import Any
 
 from tests.benchmarks import results
 from tests.benchmarks.results import DOCUMENT, VARIABLE, Block, conditions, keep, kept, write_document
+from tests.benchmarks.trust import pages
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = DOCUMENT.parent / "images"
 SPECTRA = "SPECTRA"
+KEPT = "KEPT"
+"""In a command: a path of its own, with which the benchmark resumes."""
 
 
 @dataclass(frozen=True)
@@ -127,14 +131,28 @@ SECTIONS = (
         "Certified verdicts: simulated campaigns",
         "Wrong certificates and labels needed in 24 campaigns of 2,000 repeats, counted after each label; see "
         "docs/trust/measurements.md.",
-        ("-m", "tests.benchmarks.trust.campaigns"),
+        ("-m", "tests.benchmarks.trust.campaigns", "--out", KEPT),
+    ),
+    Section(
+        "trust-estimates",
+        "Certified verdicts: prevalence and recall",
+        "How often the intervals hold the truth of a simulated list, with a uniform and with an ordered queue; see "
+        "docs/trust/measurements.md.",
+        ("-m", "tests.benchmarks.trust.estimates"),
+    ),
+    Section(
+        "trust-real",
+        "Certified verdicts: real spectra",
+        "The baseline certified on random halves of labelled real spectra and checked on the other halves; see "
+        "docs/trust/measurements.md.",
+        ("-m", "tests.benchmarks.trust.real", "--real", SPECTRA, "--out", KEPT, "--markdown"),
     ),
     Section(
         "trust-trial",
         "Evidence on trial",
         "How well trials separate faithful policies from planted unfaithful ones, and what the baseline does after "
         "each edit, on real and on simulated spectra; see docs/trust/measurements.md.",
-        ("-m", "tests.benchmarks.trust.trial", SPECTRA, "--spectra", "10", "--simulated", "4"),
+        ("-m", "tests.benchmarks.trust.trial", SPECTRA, "--spectra", "10", "--simulated", "4", "--keep", KEPT),
     ),
     Section(
         "trust-queue",
@@ -147,14 +165,14 @@ SECTIONS = (
         "Certified verdicts: shift",
         "False alarms of the tests that suspend a certificate, and cases until a shift is found; see "
         "docs/trust/measurements.md.",
-        ("-m", "tests.benchmarks.trust.shift"),
+        ("-m", "tests.benchmarks.trust.shift", "--repeats", "1000"),
     ),
     Section(
         "trust-annotators",
         "Certified verdicts: annotators",
         "Coverage of the skills of annotators and of the bound of the label noise, and label errors found; see "
         "docs/trust/measurements.md.",
-        ("-m", "tests.benchmarks.trust.annotators"),
+        ("-m", "tests.benchmarks.trust.annotators", "--simulations", "60"),
     ),
     Section(
         "start",
@@ -235,31 +253,52 @@ def main() -> None:
     names = [s.name for s in SECTIONS]
     parser.add_argument("--only", nargs="+", choices=names, help="measure only these sections again")
     parser.add_argument("--plots", action="store_true", help="measure nothing, draw the plots again")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep what is measured there; the run resumes")
     chosen = parser.parse_args()
     for section in SECTIONS:
         if not chosen.plots and (chosen.only is None or section.name in chosen.only):
             print(f"{section.title} ...", file=sys.stderr, flush=True)
-            keep(section.name, _measured(section, chosen.spectra))
+            with tempfile.TemporaryDirectory() as temporary:
+                keep(section.name, measured(section, chosen.spectra, chosen.keep or Path(temporary)))
         _draw(section)
         write_document(ORDER)
+    pages.renew_page()
 
 
-def _measured(section: Section, spectra: Path | None) -> dict[str, Any]:
-    """Run a section's benchmark and return the section; its output also goes to standard output."""
-    shown = " ".join(("python", *section.command)).replace(SPECTRA, "FOLDER")
-    blocks = [{"text": "Not run: it needs a folder of real files (`--spectra`)."}]
-    if spectra is not None or not any(part.startswith(SPECTRA) for part in section.command):
-        blocks = _run([part.replace(SPECTRA, str(spectra)) for part in section.command])
+def measured(section: Section, spectra: Path | None, folder: Path) -> dict[str, Any]:
+    """Run a section's benchmark and return the section; its output also goes to standard output.
+
+    :param folder: where the section is kept; if it is there, nothing is run
+    """
+    file = folder.absolute() / f"{section.name}.json"
+    if file.exists():
+        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return found
+    if spectra is None and any(part.startswith(SPECTRA) for part in section.command):
+        return entry(section, [{"text": "Not run: it needs a folder of real files (`--spectra`)."}])
+    file.parent.mkdir(parents=True, exist_ok=True)
+    parts = (part.replace(KEPT, str(file.with_suffix(".parts"))) for part in section.command)
+    status, blocks = _run([part.replace(SPECTRA, str(spectra)) for part in parts])
+    made = entry(section, blocks)
+    if status == 0:
+        file.write_text(json.dumps(made, ensure_ascii=False), encoding="utf-8")
+    return made
+
+
+def entry(section: Section, blocks: list[Block]) -> dict[str, Any]:
+    """Return the section as it is kept, with its command and the present conditions."""
+    command = " ".join(("python", *section.command)).replace(SPECTRA, "FOLDER").replace(KEPT, "PARTS")
     return {
         "title": section.title,
         "about": section.about,
-        "command": shown,
+        "command": command,
         "conditions": conditions(),
         "blocks": blocks,
     }
 
 
-def _run(command: list[str]) -> list[Block]:
+def _run(command: list[str]) -> tuple[int, list[Block]]:
+    """Return the exit status of a benchmark and its blocks."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "results.json"
         environment = {**os.environ, "PYTHONPATH": str(ROOT), VARIABLE: str(file)}
@@ -267,9 +306,11 @@ def _run(command: list[str]) -> list[Block]:
             [sys.executable, *command], stderr=subprocess.PIPE, text=True, cwd=ROOT, env=environment, check=False
         )
         if done.returncode:
-            return [{"text": f"Failed with exit status {done.returncode}:\n\n```\n{done.stderr[-2000:]}\n```"}]
+            return done.returncode, [
+                {"text": f"Failed with exit status {done.returncode}:\n\n```\n{done.stderr[-2000:]}\n```"}
+            ]
         blocks: list[Block] = json.loads(file.read_text(encoding="utf-8"))
-        return blocks
+        return 0, blocks
 
 
 def _draw(section: Section) -> None:

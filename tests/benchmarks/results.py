@@ -152,10 +152,15 @@ def _sections() -> dict[str, dict[str, Any]]:
     return json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
 
 
-def write_document(names: Sequence[str]) -> None:
-    """Write the document from these sections, in this order, without those that were never measured."""
+def document(names: Sequence[str]) -> str:
+    """Return the document of these sections, in this order, without those that were never measured."""
     sections = [section for name in names if (section := kept(name))]
-    DOCUMENT.write_text("\n\n".join([HEAD, *map(_section, sections)]) + "\n", encoding="utf-8")
+    return "\n\n".join([HEAD, *map(_section, sections)]) + "\n"
+
+
+def write_document(names: Sequence[str]) -> None:
+    """Write the document of these sections."""
+    DOCUMENT.write_text(document(names), encoding="utf-8")
 
 
 def _section(section: Mapping[str, Any]) -> str:

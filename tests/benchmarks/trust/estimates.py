@@ -18,6 +18,7 @@ from agent.trust.certify import Labelled, Wanted
 from agent.trust.estimates import Estimates, Share, estimates
 from agent.trust.plans import Plan, choose
 from agent.trust.triage import plan
+from tests.benchmarks.results import Results
 
 CASES, LABELS, FLAGGED = 300, 60, 0.5
 STOPS = (20, LABELS)
@@ -100,15 +101,14 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=200, help="lists per row (200)")
     repeats = parser.parse_args().repeats
     names = ("prevalence", "unflagged", "recall")
-    print("| prevalence | log odds too high by | queue |", " | ".join(f"{one}: missed, %" for one in names), end=" | ")
-    print("upper end of the largest, % |", " | ".join(f"{one}: mean width" for one in names), "|")
-    print("|---:|---:|---|" + "---:|" * 7)
+    columns = {"prevalence": "{:g}", "log odds too high by": "{:g}", "queue": ""}
+    columns |= {f"{one}: missed, %": "{:.1f}" for one in names} | {"upper end of the largest, %": "{:.1f}"}
+    table = Results().table(columns | {f"{one}: mean width": "{:.2f}" for one in names})
     for prevalence, shift in SETTINGS:
         for ordered in (False, True):
             count, width = missed(prevalence, shift, ordered, repeats, DELTA)
-            cells = [f"{100 * one / repeats:.1f}" for one in count]
-            cells += [f"{100 * upper_bound(int(count.max()), repeats, 0.05):.1f}", *(f"{one:.2f}" for one in width)]
-            print(f"| {prevalence:g} | {shift:g} | {'ordered' if ordered else 'uniform'} | {' | '.join(cells)} |")
+            cells = [*(100 * count / repeats), 100 * upper_bound(int(count.max()), repeats, 0.05), *width]
+            table.row(prevalence, shift, "ordered" if ordered else "uniform", *map(float, cells))
 
 
 if __name__ == "__main__":

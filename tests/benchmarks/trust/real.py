@@ -41,6 +41,7 @@ from agent.trust.features import data_reasons, features_of
 from agent.trust.files import write_json
 from agent.trust.score import RAW
 from tests.benchmarks.real_spectra import RealSpectrum, real_spectra
+from tests.benchmarks.results import Results
 
 LIMITS = (0.05, 0.1, 0.2)
 DELTAS = (0.05, 0.1)
@@ -250,7 +251,10 @@ def main() -> None:
         print(f"{key}: {len(cases.p)} objects, {int(cases.yes.sum())} YES, {cases.left} left", file=sys.stderr)
         if arguments.out is not None:
             write_json(arguments.out, report)
-    print(markdown(report["tasks"]) if arguments.markdown else json.dumps(report, indent=1))
+    if arguments.markdown:
+        Results().text(markdown(report["tasks"]))
+    else:
+        print(json.dumps(report, indent=1))
 
 
 if __name__ == "__main__":

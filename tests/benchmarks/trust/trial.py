@@ -240,9 +240,9 @@ def _report(found: Sequence[Tried], half: str, failed: int) -> None:
     by_policy = {name: [one for one in found if one.policy == name] for name in (*POLICIES, "nano")}
     table = results.table({"policy": "", "spectra": ""} | _COLUMNS)
     for policy, some in by_policy.items():
-        for source in ("real", "simulated"):
-            trials = [one.trial for one in some if one.source == source]
-            if trials:
+        for source in ("real", "simulated", "both"):
+            trials = [one.trial for one in some if source in (one.source, "both")]
+            if trials and (source != "both" or policy != "nano"):
                 table.row(policy, source, *_cells(next(s for s in summarise(trials) if s.task == "")))
     for source in ("real", "simulated"):
         results.text(f"The baseline by task, {source} spectra:")
