@@ -148,15 +148,12 @@ class ShiftMonitor:
             made["errors of NO"] = _against(no[1])
         if not made:
             raise ShiftError("shift monitor: no calibration score and no certified side; expected one or the other")
-        self._tests = made
-        self._set_levels()
-
-    def _set_levels(self) -> None:
-        total = sum(SHARES[by] for by in self._tests)
-        for by, test in self._tests.items():
-            test.level = self.delta * SHARES[by] / total
+        total = sum(SHARES[by] for by in made)
+        for by, test in made.items():
+            test.level = delta * SHARES[by] / total
             if isinstance(test.bets, Recent):
                 test.bets.level = test.level
+        self._tests = made
 
     def add_score(self, p: float, at: str | None = None) -> None:
         """Add P(YES) of a new case, decided or not, in the order of arrival.
@@ -239,8 +236,7 @@ def _restored(state: Mapping[str, Any]) -> ShiftMonitor:
     )
     monitor = ShiftMonitor(scores, yes, no, float(state["delta"]), calibration_yes=labels, seed=int(state["seed"]))
     if "recent labels" not in tests:  # a state that was saved before this test existed
-        monitor._tests.pop("recent labels", None)
-        monitor._set_levels()
+        monitor._tests.pop("recent labels", None)  # the other levels stay: another command may make this test
     if set(monitor._tests) != set(tests):
         raise ShiftError(f"shift monitor: tests {sorted(tests)} found, {sorted(monitor._tests)} expected")
     for by, test in monitor._tests.items():
