@@ -33,8 +33,8 @@ def tables(text: str) -> list[str]:
 
 
 def section(page: str, heading: str) -> str:
-    """Return the text below a heading of the page, up to the next of its level."""
-    found = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+    """Return the text below a heading of the page, up to the next one of any level."""
+    found = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL)
     assert found is not None, f"{PAGE}: found no heading {heading!r}"
     return found[1]
 
