@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,13 +16,15 @@ from agent.batch.candidates import Candidate, candidates_from
 from agent.batch.certified import CertifiedRun, Trying, trials_path
 from agent.batch.consensus import Limits
 from agent.batch.journal import Inspected
-from agent.conversation import Policy, PolicyError, Stop
+from agent.conversation import Conversation, Piece, Policy, PolicyError, Stop
 from agent.loop import run
 from agent.plot import RENDERER
 from agent.policies.baseline.rule import Baseline
+from agent.simulate import simulate
 from agent.spectrum import read
 from agent.tasks import load
 from agent.trial.report import EditOutcome, Skipped, Trial, read_trials
+from agent.trial.run import trial
 from agent.trust.certificate import Certificate, CertificateError, CertifiedPolicy, write
 from agent.trust.certificate import read as read_certificate
 from agent.trust.certify import Labelled, Wanted, certify
@@ -242,3 +244,22 @@ def test_one_side_may_need_a_trial_and_processes_make_it(spectra: Path, tmp_path
     assert sorted(row.verdict for row in after) == ["NO", "YES"]
     unfaithful = by_certificate(Planted("overview"), spectra, ("YES",), tmp_path / "o.jsonl", processes=2)
     assert sorted(row.verdict for row in unfaithful) == ["ASK", "NO"]
+
+
+class Counting(Baseline):
+    """The baseline, with the number of its answers."""
+
+    answers = 0
+
+    def turn(self, conversation: Conversation) -> Iterator[Piece]:
+        self.answers += 1
+        yield from super().turn(conversation)
+
+
+@pytest.mark.parametrize(("kind", "inspection", "further"), [("cv", 5, 50), ("fgk", 5, 30)])
+def test_the_cost_in_answers_that_the_docs_state(kind: str, inspection: int, further: int) -> None:
+    spectrum, policy = simulate(kind, "SDSS", 20.0, 0), Counting()
+    trace = run(spectrum, CV, policy)
+    assert policy.answers == inspection
+    trial(trace, None, spectrum, CV, policy)
+    assert policy.answers == pytest.approx(inspection + further, abs=5)
