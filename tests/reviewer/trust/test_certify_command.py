@@ -162,3 +162,22 @@ def test_a_suspended_certificate_stays_suspended(capsys, store: Store) -> None:
     status, out = certify(capsys, store, "--check", path, "--json")
     assert status == 1
     assert json.loads(out)["suspended"]["since"] == "new case 7"
+
+
+def test_a_required_trial_is_needed_of_each_label_and_decides_which_count(capsys, store: Store) -> None:
+    planted = fill(store, labelled=300, waiting=0)
+    path = store.path.parent / "cv.json"
+    given = ("--task", "cv", "--score", "raw", "--require-trial", "yes", "--out", path)
+    status, out = certify(capsys, store, *given)
+    assert status == 1
+    assert "--require-trial: found no trial by this policy with its settings for" in out
+    hashes = [trace.content_hash() for _, trace in store.trust.trajectories([one.item for one in planted])]
+    trials = [tried(one, number % 20 == 0) for number, one in enumerate(hashes)]
+    store.trust.record_trials(None, [TrialRow(one.content_hash, one.passed, one.to_json()) for one in trials])
+    status, out = certify(capsys, store, *given)
+    assert status == 0
+    assert "evidence trial, needed for YES: 285 passed, 15 failed, 0 untested" in out
+    made = read(path)
+    assert made.wanted.trial == ("YES",)
+    assert made.trial is not None
+    assert "called YES only if each of its traces passed" in made.statement()
