@@ -15,7 +15,7 @@ JS := tests/js
 # Tests start hundreds of Pythons. Where this is set, each would compile every module that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test lint js types unit browser test-models bench soak lock audit demo clean
+.PHONY: run test lint js types unit browser test-models bench soak lock audit clean
 
 run: $(VENV)/core
 	$(BIN)/python app.py

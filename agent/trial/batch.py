@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from agent.batch.journal import JournalError, append_line, drop_partial_line, json_lines
+from agent.batch.journal import JournalError, append_line, json_lines
 from agent.batch.sources import SpectrumFile
 from agent.conversation import Policy, PolicyError, Stop
 from agent.lines import Medium
@@ -145,30 +145,44 @@ class TrialsFile:
     of one trace the last counts. ``added`` is the number of those of this run.
     """
 
-    def __init__(self, path: Path, policy: Mapping[str, object], seed: int) -> None:
-        """:param policy: drafter of the run: kind, name and settings
-        :raises JournalError: the file cannot be used, or has trials of another policy or seed
+    def __init__(self, path: Path, policy: Mapping[str, object], seed: int, placebos: int | None = None) -> None:
+        """Read the file if it exists; nothing is written yet.
+
+        :param policy: drafter of the run: kind and name, and its settings if these must be equal too
+        :param placebos: of the run; None: trials with another number may be in the file
+        :raises JournalError: the file cannot be read, or has trials made in another way
         """
         self.path = path
         self.added = 0
-        self.done: dict[str, Trial] = {}
         try:
-            if path.exists():
-                with path.open("r+b") as file:
-                    file.truncate(drop_partial_line(file))
-                self.done = {one.content_hash: one for one in read_trials(path)}
-            else:
-                path.touch()
+            found = list(read_trials(path)) if path.exists() else []
         except (OSError, TrialError) as error:
             raise JournalError(f"{path}: {error}; choose another file") from error
-        wanted = (policy["kind"], policy["name"], seed)
-        for one in self.done.values():
-            found = (one.drafter.get("kind"), one.drafter.get("name"), one.seed)
-            if found != wanted:
-                raise JournalError(f"{path}: found trials of {found}, expected {wanted}; choose another file")
+        wanted = {**policy, "seed": seed}
+        for one in found:
+            made = {**{name: one.drafter.get(name) for name in policy}, "seed": one.seed}
+            number = one.placebos_per_call
+            if placebos is not None and number is not None:
+                made["placebos"], wanted["placebos"] = number, placebos
+            if made != wanted:
+                raise JournalError(f"{path}: found trials of {_differing(made, wanted)}; choose another file")
+        self.done = {one.content_hash: one for one in found}
+
+    def create(self) -> None:
+        """Create the file if there is none. :raises JournalError: it cannot be written"""
+        try:
+            self.path.open("ab").close()
+        except OSError as error:
+            raise JournalError(f"{self.path}: {error.strerror}; choose another file") from error
 
     def add(self, made: Trial) -> None:
         """Append a trial. :raises JournalError: it cannot be written"""
         append_line(self.path, json.dumps(made.to_json(), ensure_ascii=False, allow_nan=False) + "\n")
         self.done[made.content_hash] = made
         self.added += 1
+
+
+def _differing(made: Mapping[str, object], wanted: Mapping[str, object]) -> str:
+    """Return in words what differs between the trials of a file and the run."""
+    names = [name for name in made if made[name] != wanted[name]]
+    return "; ".join(f"{name} {made[name]!r:.200}, expected {wanted[name]!r:.200}" for name in names)

@@ -147,6 +147,15 @@ class Trial:
         """Whether the evidence of the trace passed: faithfulness of at least ``PASSES``; None if nothing was tested."""
         return None if self.faithfulness is None else self.faithfulness >= PASSES
 
+    @property
+    def placebos_per_call(self) -> int | None:
+        """Placebos per tool call; None if no call got all that were wanted."""
+        numbers: dict[str, int] = {}
+        for one in self.outcomes:
+            numbers[one.step] = numbers.get(one.step, 0) + (one.edit == "placebo")
+        ended = {one.step for one in self.skipped if one.edit == "placebo"}
+        return max((number for step, number in numbers.items() if step not in ended and number), default=None)
+
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form with the shares; ``from_json`` gives back an equal value."""
         return {
@@ -231,12 +240,14 @@ def summarise(trials: Iterable[Trial]) -> list[Summary]:
 
 
 def read_trials(path: Path) -> Iterator[Trial]:
-    """Yield the trials of a file with one JSON object per line.
+    """Yield the trials of a file with one JSON object per line, except a last line without a line end.
 
     :raises TrialError: the line, what was found, what was expected
     """
     with path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
+            if not line.endswith("\n"):
+                return  # a run that was ended wrote it, or one that goes on is writing it
             try:
                 yield Trial.from_json(json.loads(line))
             except ValueError as error:

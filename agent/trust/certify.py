@@ -388,7 +388,7 @@ def _refused(
     if verdict in wanted.trial:
         kind += " whose trace passed its evidence trial"
     against = f"with P(YES) of at most {threshold:.4g}" if missed else f"against the verdict {verdict}"
-    found = f"Found {n} labels {kind}, {errors} of them {against}"
+    found = f"Found {n} label{'' if n == 1 else 's'} {kind}, {errors} of them {against}"
     if n and errors >= measured * n:
         reason = (
             f"{found} ({100 * errors / n:.3g} %), expected less than {100 * measured:.3g} %. More labels do not help "
@@ -405,7 +405,9 @@ def _refused(
     )
     left = int(called(verdict, pool, threshold).sum()) - n
     if not missed and left < missing:
-        reason += f" The list has only {max(0, left)} such cases without a label: a longer list is needed."
+        left_there = f"{max(0, left)} cases without a label with such a P(YES)"
+        some = ", and not all of them may pass their trial" if verdict in wanted.trial else ""
+        reason += f" The list has only {left_there}{some}: a longer list is needed."
     return Side(verdict, None, n, errors, upper, limit, missing, reason)
 
 

@@ -52,23 +52,14 @@ class TrialSettings:
 
     def fits(self, made: Trial) -> bool:
         """Whether a trial was made so."""
-        return made.seed == self.seed and placebos_of(made) in (None, self.placebos)
-
-
-def placebos_of(made: Trial) -> int | None:
-    """Return the placebos per tool call of a trial; None if none was made, or one that cannot be made ended a row."""
-    numbers: dict[str, int] = {}
-    for one in made.outcomes:
-        numbers[one.step] = numbers.get(one.step, 0) + (one.edit == "placebo")
-    ended = {one.step for one in made.skipped if one.edit == "placebo"}
-    return max((number for step, number in numbers.items() if step not in ended and number), default=None)
+        return made.seed == self.seed and made.placebos_per_call in (None, self.placebos)
 
 
 def settings_of(trials: Iterable[Trial]) -> TrialSettings:
     """Return how the trials were made. :raises ValueError: not all in the same way"""
     found = list(trials)
     seeds = {one.seed for one in found} or {0}
-    numbers = {number for one in found if (number := placebos_of(one)) is not None} or {1}
+    numbers = {number for one in found if (number := one.placebos_per_call) is not None} or {1}
     for name, values, option in (("seeds", seeds, "--trial-seed"), ("numbers of placebos", numbers, "--placebos")):
         if len(values) > 1:
             listed = ", ".join(map(str, sorted(values)))

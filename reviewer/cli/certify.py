@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +108,10 @@ def run(arguments: Namespace) -> int:
     from reviewer.trust.certificates import trial_outcomes
 
     with sources(arguments) as (task, store):
+        if store is None and arguments.by is not None:
+            raise CannotRun("--by: found no --db, expected the database in which this person records the scores")
+        if store is not None:
+            store.accounts.require_coordinator(arguments.by)
         try:
             found = cases_from(arguments, task, store)
         except (CasesError, JournalError) as error:
@@ -240,14 +245,15 @@ def _names(names: Sequence[str]) -> str:
 
 
 def ordering_model(store: Store | None, found: CaseList) -> ScoreModel | None:
-    """Return the model that made the stored P(YES) of the policy's items; None if none did, or another one is newer."""
+    """Return the model that made the latest stored P(YES) of the policy's items; None if they have none."""
     from agent.trust.score import ScoreModel
 
-    scored = None if store is None else store.trust.scored(found.task)
-    if store is None or scored is None:
+    if store is None:
         return None
-    own = (one for one in store.trust.cases(found.task) if one.drafter_name == found.policy.name)
-    return ScoreModel.from_json(scored.model) if any(one.model == scored.sha256 for one in own) else None
+    own = [one for one in store.trust.cases(found.task) if one.drafter_name == found.policy.name]
+    latest = max((one for one in own if one.scored_at is not None), key=attrgetter("scored_at"), default=None)
+    models = {one.sha256: one.model for one in store.trust.score_models(found.task)}
+    return None if latest is None else ScoreModel.from_json(models[str(latest.model)])
 
 
 def record(store: Store, by: str | None, task: Task, chosen: Scoring, found: CaseList) -> None:

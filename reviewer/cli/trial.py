@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -95,15 +96,20 @@ def _run(arguments: Namespace, store: Store | None) -> int:
     from agent.trial.batch import TrialsFile, Work, cases_in, try_all
 
     if store is not None:
-        store.trust.record_trials(arguments.by, ())  # refuses a person who may not, before hours of trials
+        store.accounts.require_coordinator(arguments.by)
     tasks, wanted = _tasks(arguments)
     choice = choice_from(arguments, roster_from(arguments, None if arguments.db is None else arguments.db.parent))
     drafter, stop = choice().drafter, Stop()
-    of_drafter = {"kind": drafter.kind, "name": drafter.name}
-    file = None if arguments.out is None else TrialsFile(arguments.out, of_drafter, arguments.trial_seed)
+    file = None
+    if arguments.out is not None:
+        made_by = {"kind": drafter.kind, "name": drafter.name, "settings": dict(drafter.settings)}
+        of_drafter = json.loads(json.dumps(made_by))  # as the file gives it back, without tuples
+        file = TrialsFile(arguments.out, of_drafter, arguments.trial_seed, arguments.placebos)
     cases = cases_in(arguments.results, arguments.medium) if store is None else _stored(store, tasks, wanted)
     counts: Counter[str] = Counter()
     left = list(_wanted(islice(_of_policy(cases, drafter, wanted, counts), arguments.limit), file, counts))
+    if file is not None:
+        file.create()
     work = Work(tasks, _policy_for(choice), arguments.trial_seed, arguments.placebos)
     processes = (arguments.processes or cores()) if arguments.policy in IN_PROCESSES else 1
     made: list[Trial] = [] if file is None else list(file.done.values())

@@ -196,6 +196,14 @@ class Accounts:
         with self._database.read() as db:
             return find_person(db, initials.strip().upper())
 
+    def require_coordinator(self, by: str | None) -> None:
+        """Check before a long run that ``by`` may record its result; None stands for the owner of the file.
+
+        :raises NotAllowed: the person is not an active coordinator
+        """
+        with self._database.read() as db:
+            require_coordinator(db, by)
+
     def people(self) -> list[Person]:
         """Return everyone, deactivated accounts included, by initials."""
         with self._database.read() as db:

@@ -213,7 +213,7 @@ def _task_of(db: Transaction, filter: QueueFilter) -> str | None:
         return filter.task
     rows = db.execute("SELECT DISTINCT task FROM tallies WHERE items > 0 AND state <> 'withdrawn'").fetchall()
     if len(rows) > 1:
-        raise NotAllowed("The order by value of information is for one task: choose a task in the filter.")
+        raise NotAllowed("The order by value of information is for one task: choose a class in the filter.")
     return rows[0][0] if rows else None
 
 

@@ -148,6 +148,13 @@ SECTIONS = (
         ("-m", "tests.benchmarks.trust.real", "--real", SPECTRA, "--out", KEPT, "--markdown"),
     ),
     Section(
+        "trust-population",
+        "Certified verdicts: independent halves",
+        "Certificates of the baseline on samples of a population that is made of the labelled real spectra; see "
+        "docs/trust/measurements.md.",
+        ("-m", "tests.benchmarks.trust.real_population", "--real", SPECTRA),
+    ),
+    Section(
         "trust-trial",
         "Evidence on trial",
         "How well trials separate faithful policies from planted unfaithful ones, and what the baseline does after "

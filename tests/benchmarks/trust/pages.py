@@ -19,6 +19,7 @@ HEADINGS = {
     "trust-campaigns": "Simulated campaigns",
     "trust-estimates": "Prevalence and recall",
     "trust-real": "Real spectra",
+    "trust-population": "Independent halves",
     "trust-shift": "Shift",
     "trust-annotators": "Annotators",
     "trust-queue": "The ordered queue",
@@ -34,7 +35,7 @@ def tables(text: str) -> list[str]:
 
 def section(page: str, heading: str) -> str:
     """Return the text below a heading of the page, up to the next one of any level."""
-    found = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL)
+    found = re.search(rf"^##+ {re.escape(heading)}\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL)
     assert found is not None, f"{PAGE}: found no heading {heading!r}"
     return found[1]
 

@@ -151,6 +151,7 @@ COORDINATORS: dict[str, Callable[[Store, str], Any]] = {
     "accounts.set_password": lambda s, by: s.accounts.set_password(by, "AX", "a long password"),
     "accounts.set_name": lambda s, by: s.accounts.set_name(by, "AX", "Another Name"),
     "accounts.deactivate": lambda s, by: s.accounts.deactivate(by, "AX"),
+    "accounts.require_coordinator": lambda s, by: s.accounts.require_coordinator(by),
     "accounts.reactivate": lambda s, by: s.accounts.reactivate(by, "AX"),
     "settings.set_rules": lambda s, by: s.settings.set_rules(by, Rules(solo=True)),
     "settings.set": lambda s, by: s.settings.set(by, "name", 1),

@@ -152,7 +152,7 @@ def test_items_that_a_person_scores_blind_are_not_chosen(store: Store) -> None:
 def test_several_tasks_need_a_filter(store: Store) -> None:
     spectrum = a_spectrum("other.fits")
     store.items.add(a_trajectory(spectrum, task="agn"), spectrum)
-    with pytest.raises(NotAllowed, match="choose a task in the filter"):
+    with pytest.raises(NotAllowed, match="choose a class in the filter"):
         shown(store, filter=QueueFilter())
     assert shown(store, filter=QueueFilter(task="agn")) is None
 

@@ -50,6 +50,30 @@ def test_the_baseline_passes_and_the_file_resumes(capsys, results: Path, tmp_pat
     assert len(list(read_trials(out))) == 2
 
 
+def test_a_file_of_other_trials_or_of_something_else_stays_as_it_is(capsys, results: Path, tmp_path: Path) -> None:
+    out, other = tmp_path / "trials.jsonl", tmp_path / "notes.txt"
+    given = (results, "--policy", "baseline", "--out", out)
+    assert trial(capsys, *given)[0] == 0
+    before = out.read_bytes()
+    lines = [json.loads(line) for line in before.splitlines()]
+    for option in ("--placebos", "--trial-seed"):
+        status, text = trial(capsys, *given, option, 3)
+        assert (status, f"{option.removeprefix('--').removeprefix('trial-')} " in text) == (2, True), text
+        assert "expected 3; choose another file" in text
+    lines[0]["drafter"]["settings"]["made"] = "up"
+    out.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    status, text = trial(capsys, *given)
+    assert (status, "found trials of settings {" in text) == (2, True), text
+    other.write_text("my notes\nwithout an end", encoding="utf-8")
+    assert trial(capsys, *given[:-1], other)[0] == 2
+    assert other.read_text(encoding="utf-8") == "my notes\nwithout an end"
+    out.write_bytes(before + before.splitlines()[0][:50])  # the run was ended within a line
+    assert trial(capsys, *given)[0] == 0
+    missing = tmp_path / "missing.jsonl"
+    assert trial(capsys, tmp_path / "none.jsonl", *given[1:-1], missing)[0] == 2
+    assert not missing.exists()
+
+
 def test_a_trial_that_failed_gives_status_1(capsys, results: Path, tmp_path: Path) -> None:
     out = tmp_path / "trials.jsonl"
     assert trial(capsys, results, "--policy", "baseline", "--out", out)[0] == 0

@@ -78,7 +78,7 @@ def test_items_of_several_tasks_need_a_filter(client: TestClient, store: Store) 
     store.items.add(a_trajectory(spectrum, task="agn"), spectrum)
     refused = client.post("/api/next", json={"key": "the key no. 000001"})
     assert refused.status_code == 403
-    assert "choose a task in the filter" in refused.json()["error"]
+    assert "choose a class in the filter" in refused.json()["error"]
     assert following(client, 2, task="cv")["id"] in ITEMS
 
 
