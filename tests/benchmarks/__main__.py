@@ -159,7 +159,7 @@ SECTIONS = (
         "Evidence on trial",
         "How well trials separate faithful policies from planted unfaithful ones, and what the baseline does after "
         "each edit, on real and on simulated spectra; see docs/trust/measurements.md.",
-        ("-m", "tests.benchmarks.trust.trial", SPECTRA, "--spectra", "10", "--simulated", "4", "--keep", KEPT),
+        ("-m", "tests.benchmarks.trust.trial", SPECTRA, "--spectra", "10", "--simulated", "8", "--keep", KEPT),
     ),
     Section(
         "trust-queue",

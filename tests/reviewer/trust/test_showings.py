@@ -11,12 +11,12 @@ import pytest
 
 from agent.trust.certify import Wanted
 from agent.trust.plans import Plan, Stratum
-from agent.trust.score import RAW
+from agent.trust.score import RAW, ScoreModel, Term
 from agent.trust.suspension import monitor_of
 from reviewer.cli.certify import ordering_model, record
 from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, QueueFilter, Store
-from reviewer.trust.calibration import Calibration, calibration, scoring
+from reviewer.trust.calibration import Calibration, Scoring, calibration, scoring
 from reviewer.trust.cases import CaseList, measured, reader_of, stored_cases
 from reviewer.trust.certificates import certificate_of
 from reviewer.trust.figures import scored_list, sides_of
@@ -108,6 +108,17 @@ def test_a_list_with_items_of_another_policy_needs_the_filter_of_the_policy(stor
     approve(store, item)
     _, made = calibrated(store)
     assert (len(made.decided), dict(made.not_counted)) == (1, {OTHER_ITEMS: 1})
+
+
+def test_the_model_of_the_queue_is_that_of_the_policy_also_after_another_policy_was_scored(store: Store) -> None:
+    of = spectrum(900)
+    store.items.add_all([Draft(trace(of, 1.0, policy="another"), of)])
+    other = measured(stored_cases(store, TASK, "another"), TASK, reader_of(store))
+    scaled = ScoreModel("scaled", 0.5, (Term("answer", 0.0, 1.0, 2.0, 0.0),))
+    record(store, "AA", TASK, Scoring(scaled, None, "made up"), other)
+    assert store.trust.scored("cv").sha256 == scaled.sha256
+    assert ordering_model(store, cases(store)) == RAW
+    assert ordering_model(store, other) == scaled
 
 
 def test_labels_are_weighted_by_the_model_of_the_queue_alone(store: Store) -> None:
