@@ -405,9 +405,9 @@ def _refused(
     )
     left = int(called(verdict, pool, threshold).sum()) - n
     if not missed and left < missing:
-        left_there = f"{max(0, left)} cases without a label with such a P(YES)"
-        some = ", and not all of them may pass their trial" if verdict in wanted.trial else ""
-        reason += f" The list has only {left_there}{some}: a longer list is needed."
+        number = f"only {left} case{'' if left == 1 else 's'}" if left > 0 else "no case"
+        some = ", and not all of them may pass their trial" if verdict in wanted.trial and left > 0 else ""
+        reason += f" The list has {number} with such a P(YES) and no label{some}: a longer list is needed."
     return Side(verdict, None, n, errors, upper, limit, missing, reason)
 
 

@@ -51,7 +51,7 @@ def test_an_error_rate_above_the_limit_needs_no_more_labels() -> None:
 def test_a_list_that_is_too_short_says_so() -> None:
     side = certify(Labelled(np.full(30, 0.99), np.ones(30, dtype=bool)), np.repeat([0.01, 0.99], 40), Wanted())[0]
     assert side.missing == 29
-    assert "The list has only 10 cases without a label with such a P(YES)" in side.refusal
+    assert "The list has only 10 cases with such a P(YES) and no label" in side.refusal
 
 
 def test_a_side_without_cases() -> None:
