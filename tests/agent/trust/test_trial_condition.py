@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -87,6 +88,24 @@ def test_the_labels_of_a_side_are_those_of_cases_that_passed() -> None:
     assert no == certify(labelled, p, Wanted())[1]
     with pytest.raises(ValueError, match="without trials"):
         certify(Labelled(p, yes), p, Wanted(trial=("YES",)))
+
+
+@pytest.mark.parametrize("method", ["fixed", "anytime"])
+def test_the_bound_holds_for_the_cases_that_passed(method: Literal["fixed", "anytime"]) -> None:
+    """Wrong traces pass more rarely, and the true error rate of those that passed is just above the limit."""
+    rng = np.random.default_rng(20)
+    wanted = Wanted(no=0.99, delta=0.1, method=method, trial=("YES",))
+    right, wrong_ones = 0.8, 0.2  # chance to pass
+    error = 0.055 * right / (wrong_ones + 0.055 * (right - wrong_ones))  # 5.5 % of those that passed
+    certified = with_all = 0
+    for _ in range(300):
+        yes = rng.random(400) >= error
+        passed = rng.random(400) < np.where(yes, right, wrong_ones)
+        labelled = Labelled(np.full(400, 0.9), yes, passed=passed)
+        certified += certify(labelled, labelled.p, wanted)[0].threshold is not None
+        with_all += certify(labelled, labelled.p, replace(wanted, trial=()))[0].threshold is not None
+    assert 0 < certified <= 44  # 99.5 % of Binomial(300, 0.1)
+    assert with_all == 0
 
 
 def test_labels_with_weights_of_the_ordered_queue_are_refused() -> None:

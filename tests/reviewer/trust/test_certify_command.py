@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -123,20 +123,11 @@ def test_what_cannot_run_says_why(capsys, store: Store, arguments: tuple, messag
     assert message in out
 
 
-def test_a_check_counts_labels_given_since_and_suspends_after_many_errors(capsys, store: Store) -> None:
-    fill(store, labelled=300, waiting=0)
-    path = store.path.parent / "cv.json"
-    assert certify(capsys, store, "--task", "cv", "--score", "raw", "--out", path)[0] == 0
-    status, out = certify(capsys, store, "--check", path)
-    assert status == 0
-    assert "in force. No spectrum that it covers was decided at random" in out
-    # Sure answers YES that three people call NO.
-    drafts = []
-    for number in range(60):
-        of = spectrum(500_000 + number)
-        drafts.append(Draft(trace(of, 6.0 + number / 100), of))
-    added = store.items.add_all(drafts)
-    for one in added:
+def call_sure_answers_wrong(store: Store) -> list[str]:
+    """Add 60 sure answers YES that three people call NO; return the content hashes of the traces."""
+    spectra = [spectrum(500_000 + number) for number in range(60)]
+    traces = [trace(of, 6.0 + number / 100) for number, of in enumerate(spectra)]
+    for one in store.items.add_all([Draft(*pair) for pair in zip(traces, spectra, strict=True)]):
         version = store.items.get(one.item_id).version
         for person in ("AA", "BB", "CC"):
             store.marks.commit_verdict(person=person, item_id=one.item_id, version_id=version.id, verdict="NO")
@@ -148,6 +139,21 @@ def test_a_check_counts_labels_given_since_and_suspends_after_many_errors(capsys
             store.marks.commit_verdict(
                 person=person, item_id=item, version_id=found.version.id, verdict=found.version.trajectory.label
             )
+    return [one.content_hash() for one in traces]
+
+
+def record(store: Store, trials: Iterable[Trial]) -> None:
+    store.trust.record_trials(None, [TrialRow(one.content_hash, one.passed, one.to_json()) for one in trials])
+
+
+def test_a_check_counts_labels_given_since_and_suspends_after_many_errors(capsys, store: Store) -> None:
+    fill(store, labelled=300, waiting=0)
+    path = store.path.parent / "cv.json"
+    assert certify(capsys, store, "--task", "cv", "--score", "raw", "--out", path)[0] == 0
+    status, out = certify(capsys, store, "--check", path)
+    assert status == 0
+    assert "in force. No spectrum that it covers was decided at random" in out
+    call_sure_answers_wrong(store)
     status, out = certify(capsys, store, "--check", path)
     assert status == 1, out
     assert "suspended since" in out
@@ -173,7 +179,7 @@ def test_a_required_trial_is_needed_of_each_label_and_decides_which_count(capsys
     assert "--require-trial: found no trial by this policy with its settings for" in out
     hashes = [trace.content_hash() for _, trace in store.trust.trajectories([one.item for one in planted])]
     trials = [tried(one, number % 20 == 0) for number, one in enumerate(hashes)]
-    store.trust.record_trials(None, [TrialRow(one.content_hash, one.passed, one.to_json()) for one in trials])
+    record(store, trials)
     status, out = certify(capsys, store, *given)
     assert status == 0
     assert "evidence trial, needed for YES: 285 passed, 15 failed, 0 untested" in out
@@ -181,3 +187,22 @@ def test_a_required_trial_is_needed_of_each_label_and_decides_which_count(capsys
     assert made.wanted.trial == ("YES",)
     assert made.trial is not None
     assert "called YES only if each of its traces passed" in made.statement()
+
+
+@pytest.mark.parametrize(("still_claims", "counted", "without"), [(False, 60, 0), (True, 0, 0), (None, 0, 60)])
+def test_a_check_counts_errors_of_spectra_that_passed_the_required_trial(
+    capsys, store: Store, still_claims: bool | None, counted: int, without: int
+) -> None:
+    planted = fill(store, labelled=300, waiting=0)
+    path = store.path.parent / "cv.json"
+    hashes = [trace.content_hash() for _, trace in store.trust.trajectories([one.item for one in planted])]
+    record(store, [tried(one, False) for one in hashes])
+    assert certify(capsys, store, "--task", "cv", "--score", "raw", "--require-trial", "yes", "--out", path)[0] == 0
+    wrong = call_sure_answers_wrong(store)
+    if still_claims is not None:
+        record(store, [tried(one, still_claims) for one in wrong])
+    status, out = certify(capsys, store, "--check", path, "--json")
+    found = json.loads(out)
+    assert status == 1  # P(YES) is wrong for all of them
+    assert (found["tests"]["errors of YES"]["cases"], found["tests"]["labels"]["cases"]) == (counted, 60)
+    assert found["without_trial"] == without
