@@ -36,9 +36,9 @@ class Recent:
     """Whether the share of errors in the last ``WINDOW`` labels is larger than before (Fisher's exact test, one-sided).
 
     If all labels are exchangeable, the errors of the window are hypergeometric given all errors. Test k rejects at
-    ``level`` times its share, so the probability that any test of an infinite run rejects is at most ``level``. The
-    tests are bets as in ``martingale.Bets``: each stakes its share of the capital, and one that rejects raises the
-    capital to 1 / level or more.
+    ``level`` times its share, so the probability that any test of an infinite run rejects is at most ``level`` (union
+    bound). ``capital`` states the result in the form of ``martingale.Bets``: each test stakes its share of the first
+    capital, which is 1, and one that rejects raises it to 1 / level or more.
 
     :param n: labels of the calibration
     :param errors: errors among them
@@ -69,7 +69,7 @@ class Recent:
         if number is None:
             return
         self.p_value, self.needed = self._p_value(u), self.level * share(number)
-        self.capital += 1 / self.level if self.p_value <= self.needed else -share(number)
+        self.capital += (1 / self.level if self.p_value <= self.needed else 0.0) - share(number)
 
     def _p_value(self, u: float) -> float:
         from scipy.stats import hypergeom
