@@ -64,11 +64,13 @@ def test_a_file_of_other_trials_or_of_something_else_stays_as_it_is(capsys, resu
     out.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     status, text = trial(capsys, *given)
     assert (status, "found trials of settings {" in text) == (2, True), text
-    other.write_text("my notes\nwithout an end", encoding="utf-8")
-    assert trial(capsys, *given[:-1], other)[0] == 2
-    assert other.read_text(encoding="utf-8") == "my notes\nwithout an end"
-    out.write_bytes(before + before.splitlines()[0][:50])  # the run was ended within a line
-    assert trial(capsys, *given)[0] == 0
+    for content in (b"my notes\nwithout an end", b"one line", b"\x89PNG\r\n\xff\xfe", b'{"schema": "spec-o3/other/1"'):
+        other.write_bytes(content)
+        assert trial(capsys, *given[:-1], other)[0] == 2
+        assert other.read_bytes() == content
+    for length in (5, before.index("α".encode()) + 1):  # the run was ended within a line, or within a letter
+        out.write_bytes(before + before[:length])
+        assert trial(capsys, *given)[0] == 0
     missing = tmp_path / "missing.jsonl"
     assert trial(capsys, tmp_path / "none.jsonl", *given[1:-1], missing)[0] == 2
     assert not missing.exists()
