@@ -39,6 +39,7 @@ FAULTS = """() => {
       faults.push(`${name(e)} is under ${name(at)}`)
     }
     if (box.left < -1 || box.right > innerWidth + 1) faults.push(`${name(e)} is cut off`)
+    if (e.matches('[role=tab]') && e.scrollWidth > e.clientWidth + 1) faults.push(`the name of ${name(e)} is cut off`)
   }
   for (const plot of document.querySelectorAll('.so-panel')) {
     const { height } = plot.getBoundingClientRect()
@@ -97,6 +98,23 @@ def test_the_queue_is_a_drawer_that_a_key_and_a_button_open(desk: Page, size: tu
     row.click()
     expect(queue).to_be_hidden()
     desk.wait_for_function(f"window.specO3.review.current.item.id === {number}")
+
+
+def test_the_theme_is_that_of_the_system_until_the_person_chooses_one(desk: Page) -> None:
+    desk.set_viewport_size({"width": 1366, "height": 768})
+    themes = "() => [document.documentElement.dataset.theme, document.body.classList.contains('dark')]"
+    for scheme in ("dark", "light", "dark"):
+        desk.emulate_media(color_scheme=scheme)
+        desk.wait_for_function(
+            f"([theme, dark]) => `${{({themes})()}}` === `${{[theme, dark]}}`", arg=[scheme, scheme == "dark"]
+        )
+    desk.get_by_role("button", name="Dark or light theme").click()
+    for scheme in ("light", "dark"):
+        desk.emulate_media(color_scheme=scheme)
+        desk.wait_for_timeout(300)
+        assert desk.evaluate(themes) == ["light", False]
+    desk.evaluate("localStorage.removeItem('so-theme')")  # the page is that of all tests of this module
+    desk.emulate_media(color_scheme="light")
 
 
 def test_roles_and_switches_are_in_a_sheet_where_the_bar_is_narrow(desk: Page) -> None:
