@@ -276,8 +276,9 @@ def test_memory_does_not_grow_with_the_export(tmp_path):
             peaks.append(tracemalloc.get_traced_memory()[1])
             tracemalloc.stop()
     _, few, many = peaks
-    # An item's texts, row and provenance are more than 24 kB as objects.
-    assert many < few + 50 * 4_000
+    # An item's texts, row and provenance are more than 24 kB as objects; half of it leaves room for
+    # objects in cycles, which the collector frees when it comes to them.
+    assert many < few + 50 * 12_000
 
 
 def test_work_of_one_person_is_labelled(tmp_path):
