@@ -310,8 +310,9 @@ def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch, form):
             tracemalloc.stop()
         assert len(imported.added) == rows
     _, few, many = peaks
-    # The text alone is 13,000 characters, of two bytes each because of the Greek.
-    assert many < few + 100 * 4_000
+    # The text alone is 13,000 characters, of two bytes each because of the Greek; half of it leaves room
+    # for objects in cycles, which the collector frees when it comes to them.
+    assert many < few + 100 * 13_000
 
 
 ANYTHING = st.recursive(
