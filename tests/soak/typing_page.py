@@ -60,6 +60,8 @@ class Typist:
             self._page.fill("input[name=initials]", self._initials)
             self._page.fill("input[name=password]", self._password)
             self._page.keyboard.press("Enter")
+            # The page of the sign-in forbids eval, which wait_for_function needs.
+            self._page.wait_for_url(lambda url: "/sign-in" not in url)
             self._page.wait_for_function("window.specO3?.review?.current")
             self._on_page(self._text, anew=True)
             self._stack = stack.pop_all()

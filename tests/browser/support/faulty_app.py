@@ -137,6 +137,8 @@ def sign_in(page: Page, initials: str, password: str = PASSWORD) -> None:
     page.fill("input[name=initials]", initials)
     page.fill("input[name=password]", password)
     page.keyboard.press("Enter")
+    # The page of the sign-in forbids eval, which wait_for_function needs.
+    page.wait_for_url(lambda url: "/sign-in" not in url)
 
 
 @contextmanager
