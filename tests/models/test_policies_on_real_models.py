@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from math import exp, log
 from pathlib import Path
@@ -105,12 +106,25 @@ def test_an_inspection_stopped_in_a_turn_keeps_the_text_so_far(policy):
     assert end.trajectory.steps[0].text == text.removeprefix("<think>").strip()
 
 
+def is_cut_short(vllm_server, abandon: Callable[[int], object]) -> bool:
+    """Whether an abandoned turn ends before its limit of tokens, which ``abandon`` is given. On busy cores a whole turn
+    can be written before its first piece is sent; then the next try counts.
+    """
+    limit = 3000
+    for _ in range(10):
+        assert wait_until(vllm_server.idle)
+        written = vllm_server.metric(WRITTEN)
+        abandon(limit)
+        assert wait_until(vllm_server.idle)
+        if vllm_server.metric(WRITTEN) - written < limit:
+            return True
+    return False
+
+
 def test_a_stop_frees_the_slot_on_the_server(vllm_server):
-    assert wait_until(vllm_server.idle)
-    written = vllm_server.metric(WRITTEN)
-    stopped_text(vllm_server.policy(ENDLESS, Sampling(max_tokens=3000)))
-    assert wait_until(vllm_server.idle)
-    assert vllm_server.metric(WRITTEN) - written < 3000
+    assert is_cut_short(
+        vllm_server, lambda limit: stopped_text(vllm_server.policy(ENDLESS, Sampling(max_tokens=limit)))
+    )
 
 
 def test_the_server_caches_the_earlier_turns(vllm_server):
@@ -309,16 +323,14 @@ def test_an_answer_to_a_picture_is_streamed_in_pieces(client):
 
 
 def test_an_abandoned_stream_frees_its_slot_on_the_server(client, vllm_server):
-    assert wait_until(vllm_server.idle)
-    written = vllm_server.metric(WRITTEN)
-    stream = client.chat.completions.create(
-        model=ENDLESS, messages=sent(TRACE.messages[:2]), stream=True, temperature=0, max_tokens=3000
-    )
-    pieces = iter(stream)
-    next(pieces)
-    stream.close()
-    assert wait_until(vllm_server.idle)
-    assert vllm_server.metric(WRITTEN) - written < 3000
+    def abandon(limit: int) -> None:
+        stream = client.chat.completions.create(
+            model=ENDLESS, messages=sent(TRACE.messages[:2]), stream=True, temperature=0, max_tokens=limit
+        )
+        next(iter(stream))
+        stream.close()
+
+    assert is_cut_short(vllm_server, abandon)
 
 
 def raw_log_odds(client, key: str) -> float:
