@@ -150,8 +150,12 @@ export class Navigation {
 
   async back() {
     const to = this.state.current?.place?.back[0]
-    if (to) await this.open(to)
-    else this.notices.toast('This is the first item under this filter.')
+    if (!to) {
+      this.notices.toast('This is the first item under this filter.')
+      return
+    }
+    this.order.goBack(to)
+    await this.open(to)
   }
 
   /** The filter has changed. */

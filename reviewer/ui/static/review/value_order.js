@@ -47,8 +47,7 @@ export class ValueOrder {
 
   /** An item is shown; the choice that it came from is used up. @param {number} id */
   async opened(id) {
-    if (this.#opened.at(-2) === id) this.#opened.pop()
-    else if (this.#opened.at(-1) !== id) this.#opened.push(id)
+    if (this.#opened.at(-1) !== id) this.#opened.push(id)
     if (!this.on) return
     const chosen = await this.#next?.chosen.catch(() => null)
     const used = chosen?.id === id
@@ -56,6 +55,11 @@ export class ValueOrder {
     if (used) this.#shown = chosen
     else if (this.#shown?.id !== id) this.#shown = null
     this.queue.setHint(sentence(this.#shown))
+  }
+
+  /** The person goes back to the item opened before: the one shown is no longer in the history. @param {number} id */
+  goBack(id) {
+    if (this.#opened.at(-2) === id) this.#opened.pop()
   }
 
   /**
