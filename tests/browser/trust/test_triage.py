@@ -109,9 +109,7 @@ def test_going_back_keeps_the_choice_of_the_next_item(chromium: Browser, app: tu
         assert len(store.trust.showings(task)) == 3
 
 
-def test_back_from_an_item_that_was_opened_before_the_last_one(
-    chromium: Browser, app: tuple[str, Store, str]
-) -> None:
+def test_back_from_an_item_that_was_opened_before_the_last_one(chromium: Browser, app: tuple[str, Store, str]) -> None:
     url, _, _ = app
     with signed_in(chromium, url, "RV", PASSWORD) as page:
         settled(page)
