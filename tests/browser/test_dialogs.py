@@ -151,6 +151,19 @@ def test_the_key_after_a_dialog_is_a_key_of_the_page(chromium: Browser, app: tup
         expect(page.locator("dialog.panel h2")).to_have_text("Note on step 2")
 
 
+def test_a_closed_dialog_is_gone_at_once(chromium: Browser, app: tuple[str, Path]) -> None:
+    with working_alone(chromium, app[0], 7) as page:
+        page.keyboard.press("m")
+        expect(page.locator("dialog.panel textarea")).to_be_visible()
+        left = page.evaluate("""() => {
+            document.querySelector('dialog.panel button[aria-label="close Esc"]').click()
+            return document.querySelectorAll('dialog.panel').length
+        }""")
+        assert left == 0
+        page.keyboard.press("m")
+        expect(page.locator("dialog.panel textarea")).to_be_focused()
+
+
 def test_a_note_that_was_not_saved_is_offered_for_its_own_step_only(chromium: Browser, app: tuple[str, Path]) -> None:
     with working_alone(chromium, app[0], 7) as page:
         text = page.locator("dialog.panel textarea")

@@ -10,7 +10,9 @@ import { cap, h } from './dom.js'
  * @returns {Promise<T | null>} what it was closed with
  */
 export function openPanel(title, content, { wide = false } = {}) {
-  ;/** @type {HTMLDialogElement | null} */ (document.querySelector('dialog.panel'))?.close()
+  const before = /** @type {HTMLDialogElement | null} */ (document.querySelector('dialog.panel'))
+  before?.close()
+  before?.remove()
   const focused = document.activeElement
   return new Promise((resolve) => {
     /** @type {T | null} */
@@ -19,9 +21,8 @@ export function openPanel(title, content, { wide = false } = {}) {
     const close = (value) => {
       result = value ?? null
       dialog.close()
-      // Until the next frame the focus would stay in the closed dialog, and the next key would be lost in it.
-      const inside = document.activeElement
-      if (inside instanceof HTMLElement && dialog.contains(inside)) inside.blur()
+      // The event comes later: until then the focus would stay in the closed dialog, and the next key would be lost.
+      dialog.remove()
     }
     const dialog = /** @type {HTMLDialogElement} */ (
       h(
@@ -37,7 +38,7 @@ export function openPanel(title, content, { wide = false } = {}) {
     )
     dialog.append(typeof content === 'function' ? content(close, dialog) : content)
     dialog.addEventListener('close', () => {
-      dialog.remove()
+      dialog.remove() // where the browser closed it
       if (focused instanceof HTMLElement) focused.focus()
       resolve(result)
     })
