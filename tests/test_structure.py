@@ -28,7 +28,7 @@ NAMES = {
     "sqlite-utils": "sqlite_utils",
 }
 """Packages that are imported under another name than they are installed by."""
-LAZY = {"torch", "torchvision", "transformers", "trl", "peft", "datasets", "accelerate", "vllm", "deepspeed"}
+LAZY = {"torch", "torchvision", "transformers", "trl", "peft", "datasets", "accelerate", "vllm", "deepspeed", "ray"}
 """Only imported inside the functions that need them: the app starts without them."""
 NEVER = {"agent": {"reviewer", "training"}, "reviewer": {"training"}, "training": {"reviewer"}}
 ONLY_IN = {"gradio": "reviewer.ui", "sqlite3": "reviewer.store", "sqlite_utils": "reviewer.store"}

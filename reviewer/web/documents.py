@@ -31,9 +31,10 @@ _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Reviewing": ("reviewing.md", "hints.md", "review-aids.md", "inspecting.md", "tasks.md"),
     "Trust": ("trust.md", "trust/trial.md", "trust/measurements.md"),
-    "Live and blind": ("live.md", "blind.md", "blind/report.md", "blind/statistics.md", "judges.md", "bench.md"),
+    "Live and blind": ("live.md", "blind.md", "blind/report.md", "blind/statistics.md", "blind/judges.md", "bench.md"),
     "Coordinating": ("drafting.md", "formats.md", "access.md", "backups.md", "SECURITY.md"),
     "Agent and training": (
+        "scale.md",
         "baseline.md",
         "simulator.md",
         "training.md",
