@@ -191,7 +191,7 @@ class Endpoint:
 
     def check(self) -> Health:
         """Check whether it answers, what it serves and how busy it is, in a few seconds; never raises."""
-        return client.run_coroutine(self._examined())
+        return client.run_coroutine(self.examined())
 
     def facts(self) -> Health:
         """Return its last known health, checked now if it never was: for what seldom changes, such as versions."""
@@ -374,7 +374,7 @@ class Endpoint:
     async def _failure(self, response: ErrorResponse, body: Body) -> ServerFailure:
         model = str(body["model"])
         if response.status == 404:
-            health = await self._examined()
+            health = await self.examined()
             if not health.ok:
                 return ServerFailure(health.sentence)
         limit = next((body[name] for name in ("max_tokens", "max_completion_tokens") if name in body), 0)
@@ -403,12 +403,13 @@ class Endpoint:
             if self._facts is None or not self._facts.ok:
                 self._shared_check()
             return self.model
-        health = self._facts if self._facts and self._facts.ok else await self._examined()
+        health = self._facts if self._facts and self._facts.ok else await self.examined()
         if not health.ok:
             raise ServerFailure(health.sentence)
         return health.model
 
-    async def _examined(self) -> Health:
+    async def examined(self) -> Health:
+        """Do what ``check`` does, on the loop; callers at the same time share one check."""
         # Shielded: the check is shared, and a stopped turn must not cancel it for the others.
         return await asyncio.shield(self._shared_check())
 
