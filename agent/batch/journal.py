@@ -91,6 +91,36 @@ def _object(line: bytes, path: Path, number: int) -> Mapping[str, Any]:
     return row
 
 
+def json_line(row: Mapping[str, Any]) -> str:
+    """Return a row as a line of a file of JSON lines."""
+    return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def result_of(outcome: Outcome) -> dict[str, Any]:
+    """Return the row of the results for an inspection that has a trace."""
+    assert outcome.trajectory is not None
+    return (
+        outcome.trajectory.to_json()
+        | _head(outcome)
+        | {"ended": outcome.reason}
+        | _tail(outcome)
+        | {"usage": asdict(outcome.usage)}
+    )
+
+
+def failure_of(outcome: Outcome) -> dict[str, Any]:
+    """Return the row of the list of failures for an inspection that gave no trace."""
+    return _head(outcome) | {"reason": outcome.reason} | _tail(outcome)
+
+
+def _head(outcome: Outcome) -> dict[str, Any]:
+    return {"source": {"file": outcome.job.file, "target": outcome.job.target}, "sample": outcome.job.sample}
+
+
+def _tail(outcome: Outcome) -> dict[str, Any]:
+    return {"detail": outcome.detail, "seconds": round(outcome.seconds, 3), "tries": outcome.tries}
+
+
 def append_line(path: Path, line: str) -> None:
     """Append a line to a file. :raises JournalError: it cannot be written"""
     try:
@@ -221,19 +251,15 @@ class Journal:
         :raises JournalError: it cannot be written, and counts as not done
         :raises ValueError: the sample is in the results already
         """
-        job, seconds = outcome.job, round(outcome.seconds, 3)
-        head = {"source": {"file": job.file, "target": job.target}, "sample": job.sample}
-        tail = {"detail": outcome.detail, "seconds": seconds, "tries": outcome.tries}
+        job = outcome.job
         if outcome.has_failed:
-            failure = head | {"reason": outcome.reason} | tail
+            failure = failure_of(outcome)
             self._failed[job.key, job.sample] = failure
-            append_line(self._failed_path, _line(failure))
+            append_line(self._failed_path, json_line(failure))
         elif outcome.is_inspected and outcome.trajectory is not None:
             if self.is_done(job.key, job.sample):
                 raise ValueError(f"{job.key}: sample {job.sample} is in the results already")
-            usage = {"usage": asdict(outcome.usage)}
-            row = outcome.trajectory.to_json() | head | {"ended": outcome.reason} | tail | usage
-            start = self._append(_line(row | dict(more or {})).encode())
+            start = self._append(json_line(result_of(outcome) | dict(more or {})).encode())
             self._places.setdefault(job.key, {})[job.sample] = start
             self._failed.pop((job.key, job.sample), None)
 
@@ -259,7 +285,7 @@ class Journal:
         try:
             self._sync()
             if self._failed:
-                write_atomic(self._failed_path, "".join(map(_line, self._failed.values())))
+                write_atomic(self._failed_path, "".join(map(json_line, self._failed.values())))
             else:
                 self._failed_path.unlink(missing_ok=True)
         finally:
@@ -290,11 +316,11 @@ class Journal:
 
     def _load(self) -> None:
         for line in json_lines(self.path):
-            key, sample = _place(line.row, self.path, line.number)
+            key, sample = place_of(line.row, self.path, line.number)
             self._places.setdefault(key, {})[sample] = line.start
         if self._failed_path.exists():
             for line in json_lines(self._failed_path):
-                place = _place(line.row, self._failed_path, line.number)
+                place = place_of(line.row, self._failed_path, line.number)
                 if not self.is_done(*place):
                     self._failed[place] = line.row
 
@@ -327,11 +353,8 @@ class Journal:
         self._synced = monotonic()
 
 
-def _line(row: Mapping[str, Any]) -> str:
-    return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _place(row: Mapping[str, Any], path: Path, number: int) -> tuple[str, int]:
+def place_of(row: Mapping[str, Any], path: Path, number: int) -> tuple[str, int]:
+    """Return the name of the spectrum and the sample that a row is about. :raises JournalError: it names none"""
     source, sample = row.get("source"), row.get("sample")
     if not isinstance(source, Mapping) or not isinstance(sample, int):
         raise JournalError(f"{path}: line {number}: found no source and sample, expected a line of a run")
