@@ -10,6 +10,10 @@ import numpy as np
 import pytest
 
 import app
+from agent.loop import run
+from agent.policies.specialist.grid import FIRST, LAST, PIXELS, channels, sample
+from agent.policies.specialist.network import Network, SpecialistFolder
+from agent.policies.specialist.policy import Specialist as SpecialistPolicy
 from agent.simulate import simulate, truth
 from agent.simulate.files import for_task, orders
 from agent.spectrum import Spectrum
@@ -17,8 +21,7 @@ from agent.tasks import load
 from training.data.records import Question
 from training.settings import SettingsError, from_mapping
 from training.specialist import Specialist, SpecialistError, SpecialistSettings, train
-from training.specialist.grid import FIRST, LAST, PIXELS, channels, sample
-from training.specialist.learning import threshold_for, varied
+from training.specialist.learning import log_odds, threshold_for, varied
 
 torch = pytest.importorskip("torch")
 
@@ -106,6 +109,30 @@ def test_a_saved_and_loaded_specialist_predicts_the_same(
         learned.settings,
         learned.card,
     )
+
+
+def test_numpy_computes_what_torch_computes(learned: Specialist, unseen: list[Question], tmp_path: Path) -> None:
+    learned.save(tmp_path)
+    rows = np.concatenate([channels(sample(one)) for one in spectra(unseen)])
+    numpy = Network.load(SpecialistFolder.read(tmp_path)).log_odds(rows)
+    torchs = log_odds(learned.network, rows)
+    assert np.abs(torchs).max() > 0.5
+    assert np.abs(numpy - torchs).max() < 1e-4
+
+
+def test_the_policy_gives_the_verdict_of_the_specialist_with_the_distance_from_its_threshold(
+    learned: Specialist, unseen: list[Question], tmp_path: Path
+) -> None:
+    learned.save(tmp_path)
+    policy, inputs = SpecialistPolicy(tmp_path), spectra(unseen[:8])
+    for spectrum, p in zip(inputs, learned.predict(inputs), strict=True):
+        trace = run(spectrum, TASK, policy)
+        assert trace.answer is not None
+        assert trace.answer.verdict == learned.verdict(p)
+        assert trace.answer.score is not None
+        threshold = np.log(learned.threshold / (1 - learned.threshold))
+        assert trace.answer.score == pytest.approx(np.log(p / (1 - p)) - threshold, abs=1e-4)
+        assert (trace.zooms, trace.faults) == ((), ())
 
 
 def test_the_weights_of_earlier_releases_are_read(learned: Specialist, tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from agent.cli.command import DONE, CannotRun, ProgressBar, print_result, progress
 
 if TYPE_CHECKING:
+    from agent.policies.specialist.grid import Sampled
     from training.bench.outcomes import Outcome
     from training.data.records import Question
     from training.specialist import Specialist, SpecialistSettings
-    from training.specialist.grid import Sampled
 
 CONFIG = Path(__file__).parents[1] / "configs" / "specialist.yaml"
 PREDICTIONS = "predictions.jsonl"
@@ -150,9 +150,9 @@ def _sampled(questions: Iterable[Question]) -> tuple[list[Question], Sampled]:
 
     :raises CannotRun: a spectrum cannot be read
     """
+    from agent.policies.specialist.grid import Sampled, sample
     from agent.spectrum import SpectrumError
     from training.data import DataError
-    from training.specialist.grid import Sampled, sample
 
     known, rows = [], []
     try:

@@ -6,7 +6,8 @@ weak classifier that finds hard negatives for ``spec-o3 bench build``. It gives 
 
 from __future__ import annotations
 
-from training.specialist.learning import SpecialistError, SpecialistSettings
+from agent.policies.specialist.network import SpecialistError
+from training.specialist.learning import SpecialistSettings
 from training.specialist.model import Specialist, train
 
 __all__ = ["Specialist", "SpecialistError", "SpecialistSettings", "train"]

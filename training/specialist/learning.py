@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 from pydantic.dataclasses import dataclass as settings_dataclass
 
+from agent.policies.specialist.grid import CHANNELS, PIXELS, Float32, Sampled, channels
+from agent.policies.specialist.network import FILTERS, GROUP, HIDDEN, STRIDE, WIDTHS
 from agent.settings_file import Whole
-from agent.text import OneLine
 from training.settings import CLOSED, AtLeast0, AtLeast1, Fraction, Real
-from training.specialist.grid import CHANNELS, PIXELS, Float32, Sampled, channels
 
 BetweenZeroAndOne = Annotated[Real, Field(gt=0, lt=1, description="a number between 0 and 1")]
 NotNegative = Annotated[Real, Field(ge=0, lt=math.inf, description="a number, 0 or more")]
@@ -48,14 +48,9 @@ class SpecialistSettings:
     tilt: NotNegative = 0.15
 
 
-_FILTERS = (16, 32, 48, 64, 96, 128)
-_WIDTHS = (11, 9, 7, 7, 5, 5)  # pixels, odd
-_GROUP = 8
-
-
 def network(dropout: float) -> Any:
     """Return a ``torch.nn.Module`` from (batch, CHANNELS, PIXELS) to (batch,) log odds, initialised by torch's
-    generator.
+    generator. ``agent.policies.specialist.network`` computes the same with numpy.
     """
     from torch import nn
 
@@ -64,15 +59,17 @@ def network(dropout: float) -> Any:
             super().__init__()
             layers: list[Any] = []
             before = CHANNELS
-            for filters, width in zip(_FILTERS, _WIDTHS, strict=True):
+            for filters, width in zip(FILTERS, WIDTHS, strict=True):
                 layers += [
-                    nn.Conv1d(before, filters, width, stride=2, padding=width // 2),
-                    nn.GroupNorm(filters // _GROUP, filters),
+                    nn.Conv1d(before, filters, width, stride=STRIDE, padding=width // 2),
+                    nn.GroupNorm(filters // GROUP, filters),
                     nn.GELU(),
                 ]
                 before = filters
             self.body = nn.Sequential(*layers)
-            self.head = nn.Sequential(nn.Dropout(dropout), nn.Linear(2 * before, 64), nn.GELU(), nn.Linear(64, 1))
+            self.head = nn.Sequential(
+                nn.Dropout(dropout), nn.Linear(2 * before, HIDDEN), nn.GELU(), nn.Linear(HIDDEN, 1)
+            )
 
         def forward(self, rows: Any) -> Any:
             import torch
@@ -85,10 +82,6 @@ def network(dropout: float) -> Any:
 
 Bools = NDArray[np.bool_]
 OnEpoch = Callable[[dict[str, float]], None]
-
-
-class SpecialistError(OneLine):
-    """A specialist that cannot be trained or loaded: what, what was found, what was expected."""
 
 
 @dataclass(frozen=True)

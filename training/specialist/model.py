@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.policies.specialist.grid import Sampled, channels, sample
+from agent.policies.specialist.network import CARD, EARLIER_WEIGHTS, SCHEMA, WEIGHTS, SpecialistError, SpecialistFolder
 from agent.spectrum import Spectrum
 from agent.trajectory.steps import Verdict
 from training.data import split
@@ -26,12 +28,8 @@ from training.data.records import Question
 from training.environment import environment
 from training.model_card.facts import made_here
 from training.settings import SettingsError, from_mapping
-from training.specialist.grid import Sampled, channels, sample
-from training.specialist.learning import OnEpoch, SpecialistError, SpecialistSettings, learn, log_odds, network
+from training.specialist.learning import OnEpoch, SpecialistSettings, learn, log_odds, network
 
-SCHEMA = "spec-o3/specialist/1"
-WEIGHTS, CARD = "weights.safetensors", "specialist.json"
-EARLIER_WEIGHTS = "weights.pt"
 _AT_ONCE = 128
 
 
@@ -88,7 +86,7 @@ class Specialist:
             "schema": SCHEMA,
             "task": self.task,
             "threshold": self.threshold,
-            "weights_sha256": _sha256(folder / WEIGHTS),
+            "weights_sha256": hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest(),
             "settings": dataclasses.asdict(self.settings),
             "card": self.card,
         }
@@ -120,13 +118,11 @@ class Specialist:
     @classmethod
     def load(cls, folder: Path) -> Specialist:
         """Load a specialist. :raises SpecialistError: there is none, or it is damaged"""
-        card = _card(folder / CARD)
+        found = SpecialistFolder.read(folder)
+        card, weights = found.card, found.weights
         try:
             settings = from_mapping(card["settings"], SpecialistSettings, str(folder / CARD))
             net = network(settings.dropout)
-            weights = folder / (WEIGHTS if (folder / WEIGHTS).is_file() else EARLIER_WEIGHTS)
-            if _sha256(weights) != card["weights_sha256"]:
-                raise SpecialistError(f"{weights}: found other bytes than {CARD} says, expected its own")
             net.load_state_dict(_weights(weights))
             return cls(str(card["task"]), net, float(card["threshold"]), settings, card["card"])
         except OSError as error:
@@ -194,19 +190,6 @@ def _training_card(
     }
 
 
-def _card(path: Path) -> dict[str, Any]:
-    try:
-        card = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SpecialistError(f"{path}: {error.strerror}; expected a folder of `specialist train`") from error
-    except ValueError as error:
-        raise SpecialistError(f"{path}: found no JSON ({_line(error)})") from error
-    found = card.get("schema") if isinstance(card, dict) else None
-    if found != SCHEMA:
-        raise SpecialistError(f"{path}: schema: found {found!r:.60}, expected {SCHEMA!r}")
-    return dict(card)
-
-
 def _weights(path: Path) -> dict[str, Any]:
     import torch
     from safetensors.torch import load_file
@@ -215,10 +198,6 @@ def _weights(path: Path) -> dict[str, Any]:
     # Plain tensors only: nothing in the file is executed.
     found = load_file(path) if path.name == WEIGHTS else torch.load(path, weights_only=True)
     return found
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _line(error: BaseException) -> str:

@@ -58,8 +58,8 @@ class TrainedClassifier:
 
     def learn(self, positives: Sequence[Spectrum], candidates: Iterator[tuple[Entry, Spectrum]]) -> None:
         """:raises SpecialistError: too few positives or candidates"""
+        from agent.policies.specialist.grid import Sampled, sample
         from training.specialist import train
-        from training.specialist.grid import Sampled, sample
 
         rows, aside = [sample(positive) for positive in positives], []
         for entry, spectrum in islice(candidates, len(positives)):
