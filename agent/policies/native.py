@@ -25,6 +25,7 @@ from PIL import Image
 from agent.conversation import Conversation, Piece, Remark, Stop
 from agent.policies import Sampling
 from agent.policies.openai.endpoint import CallPiece, Delta, Endpoint, Health
+from agent.policies.openai.replicas import Replicas
 from agent.policies.yes_no import pieces_of_score
 from agent.tool import TOOL_BLOCK, TOOL_NAME, TOOL_SCHEMA
 from agent.trajectory import Drafter
@@ -310,7 +311,7 @@ class Native:
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: Endpoint | Replicas,
         sampling: Sampling | None = None,
         guidance: Guidance | None = None,
         stream: bool = True,
@@ -440,7 +441,7 @@ TOOL_USE = {
 """What the health of a server of this dialect says about the tools of a request."""
 
 
-def health_of(endpoint: Endpoint, in_words: bool | None) -> Health:
+def health_of(endpoint: Endpoint | Replicas, in_words: bool | None) -> Health:
     """Return the health of a server of this dialect, with whether the model sees the tools of a request."""
     health = endpoint.check()
     if not health.ok:

@@ -26,6 +26,7 @@ from agent.policies.nano.policy import NAME as NANO
 from agent.policies.nano.policy import Nano
 from agent.policies.native import Guidance, Native, health_of
 from agent.policies.openai.endpoint import Endpoint, Health
+from agent.policies.openai.replicas import Replicas, open_endpoint
 from agent.policies.servers import Dialect, RosterError, Server, checked_url, read_servers
 from agent.policies.spec_o3 import SpecO3
 from agent.trajectory import Drafter, Trajectory
@@ -148,7 +149,10 @@ class Roster:
             found.append(Entry("nano", NANO, "nano", "spec-o3", "a very small model, here", True))
         for entry in self._servers.values():
             server = entry.server
-            note = f"{server.model or 'the model it serves'}, at {urlsplit(server.url).netloc}"
+            where = urlsplit(server.url).netloc
+            if len(server.urls) > 1:
+                where += f" and {len(server.urls) - 1} more"
+            note = f"{server.model or 'the model it serves'}, at {where}"
             found.append(Entry(server.key, server.title or server.key, "server", server.dialect, note, True))
         if self.local is not None:
             note = f"{self.local.name}, one turn at a time"
@@ -262,11 +266,11 @@ class _ServerEntry:
         self.server = server
         self._clock = clock
         self._lock = threading.Lock()
-        self._endpoint: tuple[str | None, Endpoint] | None = None
+        self._endpoint: tuple[str | None, Endpoint | Replicas] | None = None
         self._checking = threading.Lock()
         self._last: tuple[float, Health] | None = None
 
-    def endpoint(self) -> Endpoint:
+    def endpoint(self) -> Endpoint | Replicas:
         """Return the shared endpoint, made again when the key has changed.
 
         :raises PolicyError: its key cannot be read
@@ -277,7 +281,7 @@ class _ServerEntry:
             raise PolicyError(str(problem)) from problem
         with self._lock:
             if self._endpoint is None or self._endpoint[0] != key:
-                self._endpoint = key, Endpoint(self.server.url, self.server.model, key)
+                self._endpoint = key, open_endpoint(self.server.urls, self.server.model, key)
             return self._endpoint[1]
 
     def health(self) -> Health:

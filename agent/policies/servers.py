@@ -2,7 +2,7 @@
 
 [[server]]
 key = "spec-o3-7b"                      # name for --policy and the web page
-url = "http://gpu.example.org:8000/v1"  # address of its OpenAI-compatible API
+url = "http://gpu.example.org:8000/v1"  # address of its OpenAI-compatible API; or urls = ["...", "..."], several
 model = "Maxwell-Jia/spec-o3-7b"        # default: the model it serves
 dialect = "spec-o3"                     # the default; "native" for models with tool calls of their own
 title = "Spec-o3 7B"                    # default: the key
@@ -34,6 +34,7 @@ RESERVED_KEYS = ("baseline", "local", "nano", "openai", "replay")
 """Keys that already have another meaning."""
 
 _ADDRESS = "an address, for example http://127.0.0.1:8000/v1"
+_ADDRESSES = "a list of addresses of servers with the same model, each once"
 _KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
@@ -45,12 +46,15 @@ class RosterError(OneLine, ValueError):
 
 
 class Server(Table):
-    """A server with an OpenAI-compatible API. ``temperature`` and ``max_tokens`` are its defaults, None for the
-    program's. The key itself is not part of it.
+    """A server with an OpenAI-compatible API, or several with the same model. ``temperature`` and ``max_tokens`` are
+    its defaults, None for the program's. The key itself is not part of it.
+
+    One of ``url`` and ``urls`` is given; then ``urls`` are all addresses, and ``url`` is the first of them.
     """
 
     key: Annotated[Text, Field(description="a text")]
-    url: Annotated[Text, Field(description=_ADDRESS)]
+    url: Annotated[Text, Field(description=_ADDRESS)] = ""
+    urls: Annotated[tuple[Text, ...], Field(description=_ADDRESSES, min_length=1)] = ()
     model: Text | None = None
     dialect: Dialect = "spec-o3"
     title: Text = ""
@@ -72,6 +76,14 @@ class Server(Table):
     @classmethod
     def _check_url(cls, url: str) -> str:
         return _normal_url(url)
+
+    @field_validator("urls")
+    @classmethod
+    def _check_urls(cls, urls: tuple[str, ...]) -> tuple[str, ...]:
+        normal = tuple(_normal_url(url) for url in urls)
+        if twice := next((url for url in normal if normal.count(url) > 1), None):
+            raise Mismatch(f"{twice!r:.80} twice", _ADDRESSES)
+        return normal
 
     @field_validator("api_key_env")
     @classmethod
@@ -99,6 +111,16 @@ class Server(Table):
         if value is not None and not allowed(value):
             raise Mismatch(str(value), expected)
         return value
+
+    @model_validator(mode="after")
+    def _complete_addresses(self) -> Self:
+        if self.url and self.urls:
+            raise Mismatch("both", "one of them: url for one address, urls for several", field="url, urls")
+        if not (self.url or self.urls):
+            raise Mismatch("nothing", f"{_ADDRESS}, or several in urls", field="url")
+        # The model is frozen for everybody else.
+        self.__dict__.update(url=self.url or self.urls[0], urls=self.urls or (self.url,))
+        return self
 
     @model_validator(mode="after")
     def _check_one_key(self) -> Self:

@@ -81,7 +81,7 @@ def test_a_file_lists_servers_with_their_defaults(file):
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ("title =", "titel =", "server big, titel: found an unknown field, expected one of key, url, model, "),
+        ("title =", "titel =", "server big, titel: found an unknown field, expected one of key, url, urls, model, "),
         ('key = "gpt"', 'key = "big"', "server 2, key: found 'big' twice"),
         ('key = "gpt"', 'key = "baseline"', "server 2, key: found 'baseline'"),
         ('key = "gpt"', 'key = "My GPT"', "server 2, key: found 'My GPT'"),

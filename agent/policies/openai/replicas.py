@@ -1,0 +1,344 @@
+"""Several servers with one model as one: the choice of a server, its health, and another try elsewhere.
+
+The beginning of a conversation chooses the server, so that all its turns, and all samples of one spectrum, find their
+earlier turns in that server's prefix cache.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agent.conversation import PolicyError, Stop
+from agent.policies import Sampling
+from agent.policies.openai import client
+from agent.policies.openai.endpoint import Endpoint, Health, ToolUse
+from agent.policies.openai.errors import ContextExceeded, ErrorResponse, RequestLimits, ServerFailure
+from agent.policies.openai.stream import Delta
+
+SLACK = 0.25
+"""A server takes a new conversation as long as it has at most (1 + ``SLACK``) times the mean number of running turns
+plus ``EXTRA``."""
+EXTRA = 2
+LONGEST_PAUSE = 10.0
+"""Longest pause in seconds between two health checks of a server that is out."""
+REMEMBERED = 50_000
+"""Conversations whose last server is remembered, about 10 MB."""
+NAMED = 4
+"""Servers whose problems are quoted in a sentence."""
+_GATEWAY = (502, 503, 504)
+"""Answers of a proxy whose server is gone, and of a server that is starting or stopping."""
+
+
+def open_endpoint(
+    urls: Sequence[str], model: str | None = None, api_key: str | None = None, limits: RequestLimits | None = None
+) -> Endpoint | Replicas:
+    """Return the client for the servers at these addresses, which serve one model."""
+    if len(urls) == 1:
+        return Endpoint(urls[0], model, api_key, limits)
+    return Replicas(urls, model, api_key, limits)
+
+
+@dataclass(eq=False)
+class _Replica:
+    """One of the servers. ``problem``: why it is out, None while it is used; ``running``: turns of this process;
+    ``losses``: how often it was lost since it last answered; ``watched``: its return is being waited for.
+    """
+
+    endpoint: Endpoint
+    problem: str | None = None
+    running: int = 0
+    losses: int = 0
+    watched: bool = False
+
+
+class Replicas:
+    """Several servers with one model and one key, with the interface of ``Endpoint``. Usable from many threads.
+
+    A server that cannot be reached is out at once: its turns are requested elsewhere, and it is used again once its
+    health check succeeds. A turn that has begun to arrive is not requested again.
+
+    :param urls: where the APIs are, each with its ``/v1``
+    :param model: None: the first model of the first server that answers; a server without it is not used
+    :param limits: for one turn, at all servers together
+    """
+
+    def __init__(
+        self,
+        urls: Sequence[str],
+        model: str | None = None,
+        api_key: str | None = None,
+        limits: RequestLimits | None = None,
+    ) -> None:
+        self.limits = limits or RequestLimits()
+        self.model = model
+        once = replace(self.limits, tries=1)
+        self._replicas = tuple(_Replica(Endpoint(url, model, api_key, once)) for url in urls)
+        self.url = self._replicas[0].endpoint.url
+        self._facts: Health | None = None
+        self._last: Health | None = None
+        self._first_check = threading.Lock()
+        self._tool_use: ToolUse | None = None
+        self._lock = threading.Lock()
+        self._answered: OrderedDict[bytes, _Replica] = OrderedDict()
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Names of the parameters that a server rejected and that it is no longer sent."""
+        return tuple(dict.fromkeys(name for one in self._replicas for name in one.endpoint.left_out))
+
+    def check(self) -> Health:
+        """Check all servers at once, in a few seconds; never raises. It is well if one of them is."""
+        return client.run_coroutine(self._examined())
+
+    def facts(self) -> Health:
+        """Return what is recorded with each trace: the health of the first server, in the order of the addresses, that
+        answered the first check. It stays the same whichever server writes a turn.
+        """
+        with self._first_check:
+            if self._last is None:
+                self.check()
+        return self._facts or self._last or Health(False, "")
+
+    def tool_use(
+        self, tools: Sequence[Mapping[str, Any]], stop: Stop | None = None, join: bool = True
+    ) -> ToolUse | None:
+        """Return what ``Endpoint.tool_use`` finds at the first server that answers; it applies to all of them."""
+        self.facts()
+        for one in self._replicas:
+            if self._tool_use is None and one.problem is None:
+                self._tool_use = one.endpoint.tool_use(tools, stop, join)
+        return self._tool_use
+
+    def stream(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        sampling: Sampling,
+        stop: Stop,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        response_format: Mapping[str, Any] | None = None,
+        *,
+        whole: bool = False,
+        template: Mapping[str, Any] | None = None,
+    ) -> Generator[Delta, None, None]:
+        """Yield one turn as ``Endpoint.stream`` does, from the server of this conversation, else from another one.
+
+        :raises PolicyError: no server wrote it, or it broke off after its first piece
+        """
+        self.facts()
+        route = _Route.of(messages)
+        failed: set[_Replica] = set()
+        failure: ServerFailure | None = None
+        since, tried = time.monotonic(), 0
+        while not stop.is_set:
+            one = self._taken(route, failed)
+            if one is None:
+                tried += 1
+                if tried >= self.limits.tries:
+                    problems = f"{self._none_usable()} {self._problems()}" if not failed else str(failure)
+                    seconds = time.monotonic() - since
+                    raise PolicyError(f"{problems} (Tried {tried} times in {seconds:.0f} s.)") from failure
+                if stop.wait(self.limits.before_next(tried, failure.after if failure else None)):
+                    return
+                if not failed:
+                    self.check()
+                failed.clear()
+                continue
+            begun = False
+            try:
+                pieces = one.endpoint.stream(
+                    messages, sampling, stop, tools, response_format, whole=whole, template=template
+                )
+                with closing(pieces):
+                    for delta in pieces:
+                        begun = begun or bool(delta.text or delta.reasoning or delta.calls)
+                        yield delta
+                if not stop.is_set:
+                    self._remember(route, one)
+                return
+            except PolicyError as error:
+                cause = error if isinstance(error, ServerFailure) else error.__cause__
+                if not isinstance(cause, ServerFailure) or not self._elsewhere(one, cause) or begun:
+                    raise
+                failure = cause
+                failed.add(one)
+            finally:
+                with self._lock:
+                    one.running -= 1
+
+    def _taken(self, route: _Route, failed: Collection[_Replica]) -> _Replica | None:
+        """Choose the server of a turn and count the turn as running there; None if there is none to ask now.
+
+        It is the one that wrote the conversation's last turn. A new conversation goes to the one that rendezvous
+        hashing gives, unless that has too many turns already: then to the one with the fewest.
+        """
+        with self._lock:
+            used = [one for one in self._replicas if one.problem is None]
+            free = [one for one in used if one not in failed]
+            if not free:
+                return None
+            before = self._answered.get(route.before) if route.before else None
+            if before in free:
+                chosen = before
+            else:
+                free.sort(key=lambda one: route.weight(one.endpoint.url), reverse=True)
+                chosen = free[0]
+                most = (1 + SLACK) * sum(one.running for one in used) / len(used) + EXTRA
+                if chosen.running > most:
+                    chosen = min(free, key=lambda one: one.running)
+            assert chosen is not None
+            chosen.running += 1
+            return chosen
+
+    def _remember(self, route: _Route, one: _Replica) -> None:
+        """Record that ``one`` has written this turn."""
+        with self._lock:
+            one.losses = 0
+            self._answered[route.now] = one
+            self._answered.move_to_end(route.now)
+            while len(self._answered) > REMEMBERED:
+                self._answered.popitem(last=False)
+
+    def _elsewhere(self, one: _Replica, failure: ServerFailure) -> bool:
+        """Return whether another server may write the turn that ``one`` did not; ``one`` may be out afterwards."""
+        if isinstance(failure, ContextExceeded):
+            return False
+        if not failure.retry:
+            # Is the request wrong, or the server?
+            client.run_coroutine(self._examine(one))
+            return one.problem is not None
+        answer = failure.__cause__
+        status = answer.status if isinstance(answer, ErrorResponse) else 0
+        if not status or status in _GATEWAY:
+            self._lose(one, str(failure))
+        elif status >= 500:
+            asyncio.run_coroutine_threadsafe(self._examine(one), client.loop())
+        return True
+
+    def _lose(self, one: _Replica, problem: str) -> None:
+        """Take a server out and wait for its return in the background."""
+        with self._lock:
+            one.problem = problem
+            one.losses += 1
+            if one.watched:
+                return
+            one.watched = True
+        asyncio.run_coroutine_threadsafe(self._watch(one), client.loop())
+
+    async def _watch(self, one: _Replica) -> None:
+        """Check the health of a server with growing pauses until it is used again."""
+        limits = replace(self.limits, longest_pause=min(LONGEST_PAUSE, self.limits.longest_pause))
+        # A server that answers, but not with a turn, comes back less and less often.
+        checked = one.losses - 1
+        while True:
+            await asyncio.sleep(limits.before_next(checked) if checked else 0.0)
+            await self._examine(one)
+            with self._lock:
+                if one.problem is None:
+                    one.watched = False
+                    return
+            checked += 1
+
+    async def _examined(self) -> Health:
+        found = await asyncio.gather(*(one.endpoint.examined() for one in self._replicas))
+        for one, health in zip(self._replicas, found, strict=True):
+            self._judge(one, health)
+        self._last = self._summary(found)
+        return self._last
+
+    async def _examine(self, one: _Replica) -> None:
+        self._judge(one, await one.endpoint.examined())
+
+    def _judge(self, one: _Replica, health: Health) -> None:
+        """Use a server, or take it out, after a health check. The first good one settles which model is used."""
+        problem = None if health.ok else health.sentence
+        with self._lock:
+            if health.ok and self._facts is None:
+                self._facts = health
+                for other in self._replicas:
+                    other.endpoint.model = health.model
+            elif health.ok and self._facts is not None and health.model != self._facts.model:
+                problem = (
+                    f"{one.endpoint.url} serves {health.model}, and the others {self._facts.model}: all addresses of a "
+                    "server must serve one model. Correct urls in servers.toml, or set model there."
+                )
+            if problem is None or one.watched:
+                one.problem = problem
+                return
+        self._lose(one, problem)
+
+    def _summary(self, found: Sequence[Health]) -> Health:
+        """Return the health of all of them as one."""
+        with self._lock:
+            facts = self._facts
+            used = [health for one, health in zip(self._replicas, found, strict=True) if one.problem is None]
+        problems = self._problems()
+        if not used or facts is None:
+            return Health(False, f"{self._none_usable()} {problems}", self.model or "")
+        running, waiting = _total(health.running for health in used), _total(health.waiting for health in used)
+        server = f"{facts.server} {facts.version}".strip() or "The server"
+        sentence = f"{server} serves {facts.model} at {len(used)} of {len(found)} addresses"
+        if facts.context is not None:
+            sentence += f", {facts.context:,} tokens of context"
+        if running is not None and waiting is not None:
+            sentence += f"; {running} running, {waiting} waiting"
+        sentence += f". Not used: {problems}" if problems else "."
+        return replace(facts, sentence=sentence, running=running, waiting=waiting)
+
+    def _none_usable(self) -> str:
+        return f"None of the {len(self._replicas)} addresses of this server can be used."
+
+    def _problems(self) -> str:
+        with self._lock:
+            problems = [one.problem for one in self._replicas if one.problem is not None]
+        more = f" And {len(problems) - NAMED} more." if len(problems) > NAMED else ""
+        return " ".join(problems[:NAMED]) + more
+
+
+@dataclass(frozen=True)
+class _Route:
+    """What decides where a turn is written: hashes of the conversation's beginning (all before the first answer, with
+    its picture), of the conversation at its last turn (None: this is the first), and of it now.
+    """
+
+    beginning: bytes
+    before: bytes | None
+    now: bytes
+
+    @classmethod
+    def of(cls, messages: Sequence[Mapping[str, Any]]) -> _Route:
+        hashed = hashlib.blake2b(digest_size=16)
+        beginning: bytes | None = None
+        before: bytes | None = None
+        for message in messages:
+            if message["role"] == "assistant":
+                before = hashed.digest()
+                beginning = beginning or before
+            content = message.get("content")
+            parts = content if isinstance(content, list) else [content]
+            for part in parts:
+                # Later pictures follow from the texts, which hold the tool's arguments.
+                if beginning is None or not isinstance(part, Mapping) or "text" in part:
+                    known = part.get("uuid") if isinstance(part, Mapping) else None
+                    hashed.update(json.dumps(known or part, default=str).encode())
+            hashed.update(json.dumps([message["role"], message.get("tool_calls")], default=str).encode())
+        now = hashed.digest()
+        return cls(beginning or now, before, now)
+
+    def weight(self, url: str) -> bytes:
+        """Return the weight of a server in the choice: the largest is chosen."""
+        return hashlib.blake2b(url.encode(), key=self.beginning, digest_size=8).digest()
+
+
+def _total(counts: Iterable[int | None]) -> int | None:
+    """Return the sum of those that are known; None if none is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
