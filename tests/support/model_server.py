@@ -5,7 +5,8 @@
         assert server.asked[0].body["model"] == "m"
 
 Behaviours are used in order, the last one repeatedly; or a function of the request's body gives them (``talking``
-makes one for whole conversations). As a program: ``python -m tests.support.model_server --port 8000 --delay 0.01``.
+makes one for whole conversations). As a program: ``python -m tests.support.model_server --port 8000 --delay 0.01``;
+``--record FILE`` appends a line with the last message of each requested turn.
 """
 
 from __future__ import annotations
@@ -482,9 +483,16 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--delay", type=float, default=0.0, help="seconds before each piece")
     parser.add_argument("--pieces", type=int, default=8, help="pieces of a turn")
+    parser.add_argument("--record", help="file to which the requested turns are appended")
     arguments = parser.parse_args()
     answers = talking(delay=arguments.delay, pieces=arguments.pieces)
-    with BadServer(answers, port=arguments.port) as server:
+
+    def recorded(body: Mapping[str, Any]) -> Behaviour:
+        with open(arguments.record, "a") as file:
+            file.write(json.dumps(body["messages"][-1]["content"]) + "\n")
+        return answers(body)
+
+    with BadServer(recorded if arguments.record else answers, port=arguments.port) as server:
         print(f"serving on {server.url}", flush=True)
         with contextlib.suppress(KeyboardInterrupt):
             threading.Event().wait()
