@@ -10,9 +10,10 @@ import shlex
 import signal
 import socket
 import sys
+import tempfile
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -21,8 +22,9 @@ from typing import TYPE_CHECKING
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun
 
 if TYPE_CHECKING:
-    from agent.vllm import Build, Service
+    from agent.vllm import Build, Server, Service, VllmLog
     from agent.vllm.flags import Adapter
+    from agent.vllm.server import Ready
 
 
 def add(parser: ArgumentParser) -> None:
@@ -59,7 +61,31 @@ def add(parser: ArgumentParser) -> None:
         help="LoRA adapter, served as model NAME; can be repeated",
     )
     parser.add_argument(
-        "--data-parallel", type=_whole(1), default=1, metavar="N", help="copies of the model, one per GPU (default 1)"
+        "--replicas",
+        type=_whole(1),
+        default=1,
+        metavar="N",
+        help="separate servers, one per GPU, at the ports from --port on; each is started again when it ends, and the "
+        "clients choose among them (default 1)",
+    )
+    parser.add_argument(
+        "--data-parallel",
+        type=_whole(1),
+        default=1,
+        metavar="N",
+        help="copies of the model inside one server, one per GPU, behind one address; vLLM chooses among them, and all "
+        "end together (default 1)",
+    )
+    parser.add_argument(
+        "--engine",
+        choices=("local", "ray"),
+        default="local",
+        help="local: processes on this machine (default); ray: replicas on a Ray cluster, through Ray Serve LLM",
+    )
+    parser.add_argument(
+        "--address",
+        metavar="ADDRESS",
+        help="with --engine ray: the Ray cluster, for example auto or HOST:6379 (default: Ray is started here)",
     )
     parser.add_argument(
         "--images", type=_whole(1), default=10, metavar="N", help="pictures per conversation (default 10)"
@@ -81,7 +107,7 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from agent.vllm import ServeError, Service, command, environment, find_build
+    from agent.vllm import ServeError, Service, find_build
 
     names = (
         "model",
@@ -104,31 +130,55 @@ def run(arguments: Namespace) -> int:
             extra=tuple(arguments.extra),
         )
         build = find_build(arguments.python)
-        line, variables = command(service, build), environment(build)
-        if arguments.dry_run:
-            _show(line, variables, arguments.json)
-            return DONE
-        _check_port(service)
-        return _serve(service, build, line, variables, arguments)
+        if arguments.engine == "ray":
+            return _serve_on_ray(service, build, arguments)
+        if arguments.address is not None:
+            raise CannotRun("--address has no effect without --engine ray")
+        if arguments.replicas > 1:
+            return _serve_replicas(service, build, arguments)
+        return _serve(service, build, arguments)
     except ServeError as error:
         raise CannotRun(str(error)) from error
 
 
-def _serve(service: Service, build: Build, line: list[str], variables: dict[str, str], arguments: Namespace) -> int:
-    from agent.vllm import Server, VllmLog
-    from agent.vllm.server import POLL_SECONDS, Started, describe_ready, wait_until_ready
+def _serve(service: Service, build: Build, arguments: Namespace) -> int:
+    from agent.vllm import VllmLog, command, environment
+    from agent.vllm.server import Started, describe_ready
 
+    line, variables = command(service, build), environment(build)
+    if arguments.dry_run:
+        _show(line, variables, arguments.json)
+        return DONE
+    _check_port(service)
     started = Started.now(build)
     log = VllmLog()
 
-    def report(message: str) -> None:
-        print(f"{time.monotonic() - started.at:5.0f} s  {message}", file=sys.stderr, flush=True)
+    def show(server: Server) -> None:
+        ready = describe_ready(server, service, build, log, started)
+        print(json.dumps(ready.to_json()) if arguments.json else ready.to_text(), flush=True)
 
-    with _stop_requests() as requests, Server(line, variables, arguments.log or _log(service)) as server:
-        report(f"vLLM {build.version} starts; its complete log: {server.log}")
+    return _run(line, variables, log, service, arguments, f"vLLM {build.version} starts", show)
+
+
+def _run(
+    line: list[str],
+    variables: dict[str, str],
+    log: VllmLog,
+    service: Service,
+    arguments: Namespace,
+    title: str,
+    show: Callable[[Server], None],
+) -> int:
+    """Run one child process until it ends or a signal asks to stop; ``show`` prints what it serves once it answers."""
+    from agent.vllm import Server
+    from agent.vllm.replicas import log_file
+    from agent.vllm.server import POLL_SECONDS, wait_until_ready
+
+    report = _reporter()
+    with _stop_requests() as requests, Server(line, variables, arguments.log or log_file(None, service)) as server:
+        report(f"{title}; its complete log: {server.log}")
         if wait_until_ready(server, service, log, report, requests.any):
-            ready = describe_ready(server, service, build, log, started)
-            print(json.dumps(ready.to_json()) if arguments.json else ready.to_text(), flush=True)
+            show(server)
         while server.status is None and not requests.any():
             for text in server.lines():
                 log.read(text)
@@ -141,6 +191,69 @@ def _serve(service: Service, build: Build, line: list[str], variables: dict[str,
         report("stopping")
         server.stop(hurry=requests.repeated)
     return DONE
+
+
+def _serve_replicas(service: Service, build: Build, arguments: Namespace) -> int:
+    from agent.vllm import command
+    from agent.vllm.replicas import Replica, environments, log_file, run_replicas, services, to_json, to_text
+
+    number = arguments.replicas
+    each = tuple(zip(services(service, number), environments(service, build, number, os.environ), strict=True))
+    if arguments.dry_run:
+        _show_all([(command(one, build), variables) for one, variables in each], arguments.json)
+        return DONE
+    for one, _ in each:
+        _check_port(one)
+    replicas = [Replica(one, build, variables, log_file(arguments.log, one)) for one, variables in each]
+    report = _reporter()
+    report(
+        f"{number} servers of vLLM {build.version} start; their complete logs: {log_file(arguments.log, service)} ..."
+    )
+
+    def show(ready: Sequence[Ready]) -> None:
+        print(json.dumps(to_json(ready)) if arguments.json else to_text(ready), flush=True)
+
+    with _stop_requests() as requests:
+        return DONE if run_replicas(replicas, report, show, requests.any, requests.repeated) else CHECK_FAILED
+
+
+def _serve_on_ray(service: Service, build: Build, arguments: Namespace) -> int:
+    from agent.vllm import VllmLog, environment
+    from agent.vllm.on_ray import application, check_ray, run_command
+    from agent.vllm.replicas import servers_toml
+
+    configuration = application(service, build, arguments.replicas)
+    if arguments.dry_run:
+        # Indented JSON is YAML too, as `serve run FILE` and `serve deploy FILE` read it.
+        print(json.dumps(configuration, indent=2))
+        return DONE
+    version = check_ray(build)
+    _check_port(service)
+    url, name = f"{service.url}/v1", service.served_name
+
+    def show(server: Server) -> None:
+        lines = servers_toml(name, [url], name)
+        facts = {"url": url, "models": [name], "context": service.context_length, "servers_toml": lines}
+        facts |= {"replicas": arguments.replicas, "ray": version, "vllm": build.version, "log": str(server.log)}
+        text = f"Serving {service.model} on Ray at {url}. For servers.toml:\n\n{lines}\n\nCtrl C stops it."
+        print(json.dumps(facts) if arguments.json else text, flush=True)
+
+    with tempfile.TemporaryDirectory(prefix="spec-o3-") as folder:
+        file = Path(folder) / "application.yaml"
+        file.write_text(json.dumps(configuration, indent=2), encoding="utf-8")
+        line = run_command(build, file, arguments.address)
+        title = f"Ray {version} starts vLLM {build.version}, {arguments.replicas} times"
+        return _run(line, environment(build), VllmLog(), service, arguments, title, show)
+
+
+def _reporter() -> Callable[[str], None]:
+    """Return a function that prints a line of progress, with the seconds since now."""
+    since = time.monotonic()
+
+    def report(message: str) -> None:
+        print(f"{time.monotonic() - since:5.0f} s  {message}", file=sys.stderr, flush=True)
+
+    return report
 
 
 class _StopRequests:
@@ -187,18 +300,23 @@ def _check_port(service: Service) -> None:
             raise CannotRun(f"port {service.port} on {service.host}: {why}; choose another with --port") from error
 
 
-def _log(service: Service) -> Path:
-    """Return the log file of this port, in the user's folder for program state (XDG); each start replaces it."""
-    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    return state / "spec-o3" / f"vllm-{service.port}.log"
-
-
 def _show(line: list[str], variables: dict[str, str], as_json: bool) -> None:
-    own = {name: value for name, value in variables.items() if os.environ.get(name) != value}
-    if as_json:
-        print(json.dumps({"command": line, "environment": own}))
-    else:
-        print(shlex.join([*(f"{name}={value}" for name, value in own.items()), *line]))
+    found = {"command": line, "environment": _own(variables)}
+    print(json.dumps(found) if as_json else _as_words(line, variables))
+
+
+def _show_all(commands: Sequence[tuple[list[str], dict[str, str]]], as_json: bool) -> None:
+    found = [{"command": line, "environment": _own(variables)} for line, variables in commands]
+    text = "\n".join(_as_words(line, variables) for line, variables in commands)
+    print(json.dumps({"replicas": found}) if as_json else text)
+
+
+def _own(variables: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in variables.items() if os.environ.get(name) != value}
+
+
+def _as_words(line: list[str], variables: dict[str, str]) -> str:
+    return shlex.join([*(f"{name}={value}" for name, value in _own(variables).items()), *line])
 
 
 def _whole(least: int, most: int | None = None) -> Callable[[str], int]:

@@ -133,6 +133,10 @@ class Server:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop it, if it has not been stopped, and close its log."""
         self.stop()
         self._reading.close()
 

@@ -67,13 +67,17 @@ def main() -> None:
     if BEHAVIOUR == "stubborn":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    with open(os.environ["FAKE_VLLM_TOLD"], "w") as file:
-        cache = os.environ.get("VLLM_CPU_KVCACHE_SPACE")
-        json.dump({"pid": os.getpid(), "worker": worker.pid, "arguments": sys.argv[1:], "cache": cache}, file)
+    host, port = (sys.argv[sys.argv.index(option) + 1] for option in ("--host", "--port"))
+    told = os.environ["FAKE_VLLM_TOLD"]
+    # Several servers write into a folder, one file per port.
+    with open(os.path.join(told, f"{port}.json") if os.path.isdir(told) else told, "w") as file:
+        cache, gpus = os.environ.get("VLLM_CPU_KVCACHE_SPACE"), os.environ.get("CUDA_VISIBLE_DEVICES")
+        json.dump(
+            {"pid": os.getpid(), "worker": worker.pid, "arguments": sys.argv[1:], "cache": cache, "gpus": gpus}, file
+        )
     print("\n".join(LOADING), flush=True)
     while BEHAVIOUR == "slow":
         time.sleep(1)
-    host, port = (sys.argv[sys.argv.index(option) + 1] for option in ("--host", "--port"))
     HTTPServer((host, int(port)), Health).serve_forever()
 
 

@@ -1,0 +1,153 @@
+"""vLLM replicas on a Ray cluster through Ray Serve LLM: the configuration of the application, and the command for it.
+
+Ray Serve starts the replicas where there are GPUs, starts them again, and has one address. Nothing here imports ray.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from agent.vllm.flags import Build, ServeError, Service, environment, max_conversations
+
+INSTALL = "pip install 'ray[serve]>=2.60,<3' beside vLLM, or pip install 'ray[serve,llm]>=2.60,<3', which installs both"
+APPLICATION = "spec-o3"
+ROUTER = "ray.serve.experimental.consistent_hash_router.ConsistentHashRouter"
+"""Sends the turns with one ``x-session-id`` to one replica. Ray's router by prefixes compares texts, not pictures: all
+first turns about one class are the same to it."""
+REQUESTS = 256
+"""Requests at one replica beyond which the next one is asked, where the number of conversations is not given."""
+_PROBE = """
+import importlib.metadata, json
+try:
+    version, missing = importlib.metadata.version("ray"), None
+    import mmh3
+    import ray.serve
+except importlib.metadata.PackageNotFoundError:
+    version, missing = None, None
+except ImportError as error:
+    missing = getattr(error, "name", None) or str(error)
+print(json.dumps([version, missing]))
+"""
+
+
+def check_ray(build: Build) -> str:
+    """Return the version of Ray beside that vLLM.
+
+    :raises ServeError: there is no Ray Serve in that Python
+    """
+    try:
+        probe = subprocess.run([build.python, "-c", _PROBE], capture_output=True, text=True, timeout=60, check=True)
+        version, missing = json.loads(probe.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        raise ServeError(f"{build.python}: found no Python that runs ({error}), expected one with Ray") from error
+    if version is None or missing:
+        found = "no Ray" if version is None else f"Ray {version} without all of Ray Serve ({missing} is missing)"
+        raise ServeError(f"--engine ray: found {found} in {build.python}; {INSTALL}")
+    return str(version)
+
+
+def application(service: Service, build: Build, replicas: int) -> dict[str, Any]:
+    """Return the configuration that ``serve run`` and ``serve deploy`` of Ray take.
+
+    :raises ServeError: an option that Ray Serve LLM does not offer
+    """
+    if service.adapters:
+        raise ServeError("--adapter has no effect with --engine ray: merge the adapter into the model, and serve that")
+    if service.data_parallel > 1:
+        raise ServeError("--data-parallel has no effect with --engine ray: use --replicas, one per GPU")
+    folder = Path(service.model)
+    model = {
+        "model_id": service.served_name,
+        "model_source": str(folder.resolve()) if folder.is_dir() else service.model,
+    }
+    sequences = max_conversations(service, build)
+    # Ray's workers have our settings of vLLM, not our whole environment.
+    variables = {name: value for name, value in environment(build).items() if name.startswith("VLLM_")}
+    configuration: dict[str, Any] = {
+        "model_loading_config": model,
+        "engine_kwargs": _engine_settings(service, build),
+        "deployment_config": {
+            "num_replicas": replicas,
+            "max_ongoing_requests": 2 * sequences if sequences else REQUESTS,
+            "request_router_config": {"request_router_class": ROUTER},
+        },
+        "runtime_env": {"env_vars": variables},
+    }
+    if build.cpu:
+        configuration["placement_group_config"] = {"bundles": [{"CPU": 1}]}
+    return {
+        "http_options": {"host": service.host, "port": service.port},
+        "applications": [
+            {
+                "name": APPLICATION,
+                "route_prefix": "/",
+                "import_path": "ray.serve.llm:build_openai_app",
+                "args": {"llm_configs": [configuration]},
+            }
+        ],
+    }
+
+
+def _engine_settings(service: Service, build: Build) -> dict[str, Any]:
+    """Return the settings that ``agent.vllm.flags.command`` gives as options."""
+    settings: dict[str, Any] = {
+        "max_model_len": service.context_length,
+        "dtype": "float32" if build.cpu and service.dtype == "auto" else service.dtype,
+        "gpu_memory_utilization": service.memory,
+        "limit_mm_per_prompt": {"image": service.images, "video": 0},
+        "generation_config": "vllm",
+        "enable_prefix_caching": True,
+    }
+    if sequences := max_conversations(service, build):
+        settings["max_num_seqs"] = sequences
+    if service.pixels:
+        settings["mm_processor_kwargs"] = {"max_pixels": service.pixels}
+    if build.cpu:
+        settings["enforce_eager"] = True
+    if service.tool_calls:
+        settings |= {"enable_auto_tool_choice": True, "tool_call_parser": service.tool_calls}
+    return settings | _settings_of(service.extra)
+
+
+def _settings_of(options: Sequence[str]) -> dict[str, Any]:
+    """Return vLLM's options as settings: ``--max-num-seqs 8`` as ``max_num_seqs``, ``--no-x`` as ``x`` False.
+
+    :raises ServeError: a word that is neither an option nor its value
+    """
+    settings: dict[str, Any] = {}
+    name = ""
+    for word in options:
+        if word.startswith("--"):
+            option, equals, value = word[2:].partition("=")
+            name = option.replace("-", "_")
+            if equals:
+                settings[name], name = _value(value), ""
+            elif name.startswith("no_"):
+                settings[name.removeprefix("no_")], name = False, ""
+            else:
+                settings[name] = True
+        elif name:
+            settings[name], name = _value(word), ""
+        else:
+            raise ServeError(f"-- ARGUMENTS: found {word!r}, expected an option of vLLM such as --max-num-seqs 8")
+    return settings
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def run_command(build: Build, configuration: Path, address: str | None) -> list[str]:
+    """Return the command that runs the application until it is stopped.
+
+    :param address: of a running Ray cluster; None: Ray is started on this machine alone
+    """
+    line = [str(build.python), "-m", "ray.serve.scripts", "run"]
+    return [*line, *(["--address", address] if address else []), str(configuration)]
