@@ -146,6 +146,30 @@ def write_atomic(path: Path, text: str) -> None:
         part.unlink(missing_ok=True)
 
 
+def write_settings(path: Path, settings: Mapping[str, Any]) -> None:
+    """Write the settings of a new run. :raises JournalError: they cannot be written"""
+    write_atomic(path, json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
+
+
+def check_settings(path: Path, settings: Mapping[str, Any], results: Path) -> None:
+    """Check that results were made with these settings.
+
+    :raises JournalError: they were not, or nothing says with which
+    """
+    try:
+        before = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise JournalError(
+            f"{results}: found results, but not with what settings they were made ({error}); choose another file"
+        ) from error
+    changed = differences(before, json.loads(json.dumps(settings)))
+    if changed:
+        raise JournalError(
+            f"{results}: found results of another run: {'; '.join(changed)}. Continue with the same "
+            "settings, or choose another file"
+        )
+
+
 def differences(before: object, now: object, where: str = "") -> list[str]:
     """List the differences of two JSON values, as clauses: "max_turns was 8, is 4"."""
     if isinstance(before, Mapping) and isinstance(now, Mapping):
@@ -299,20 +323,9 @@ class Journal:
 
     def _agree(self, settings: Mapping[str, Any]) -> None:
         if self.path.stat().st_size == 0:
-            write_atomic(self._settings_path, json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
-            return
-        try:
-            before = json.loads(self._settings_path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise JournalError(
-                f"{self.path}: found results, but not with what settings they were made ({error}); choose another file"
-            ) from error
-        changed = differences(before, json.loads(json.dumps(settings)))
-        if changed:
-            raise JournalError(
-                f"{self.path}: found results of another run: {'; '.join(changed)}. Continue with the same "
-                "settings, or choose another file"
-            )
+            write_settings(self._settings_path, settings)
+        else:
+            check_settings(self._settings_path, settings, self.path)
 
     def _load(self) -> None:
         for line in json_lines(self.path):

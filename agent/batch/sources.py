@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.readers import opened
@@ -27,8 +27,13 @@ spectrum; a file given by name is always taken."""
 SET_BY_OPTION = "option"
 """What ``meta["medium_set_by"]`` has for a medium that was given for a whole run."""
 
+NO_PART = ("_metadata", "_common_metadata", "data_thumbnail.parquet", "partition_info.csv")
+"""Files of a HATS catalogue or Parquet folder that describe it, or repeat some of its rows."""
+
 _LISTS = (".csv", ".txt", ".tsv")
 _COLUMNS = ("file", "path")
+_ROWS = 200_000
+"""Rows of a catalogue that are read at once."""
 
 
 class SourceError(OneLine, ValueError):
@@ -70,8 +75,9 @@ def sources_from(
     """Yield the sources given on the command line, each once, in order; folders sorted by name. Of a folder, files with
     the suffix of a spectrum are not opened; others are, and are taken if they hold one.
 
-    A list is ``@FILE``, ``-`` for standard input, or a ``.csv`` or ``.txt`` file with a column ``file`` or ``path``
-    in its first line. Otherwise a list has one path per line and ``#`` comments; with it, it is CSV (or
+    A Parquet file with a column ``file`` or ``path`` (and optionally ``target``) is a catalogue: its rows name
+    spectra. A list is ``@FILE``, ``-`` for standard input, or a ``.csv`` or ``.txt`` file with a column ``file`` or
+    ``path`` in its first line. Otherwise a list has one path per line and ``#`` comments; with it, it is CSV (or
     tabs, semicolons) and may have a column ``target``. A relative path is searched in the list's folder first, then
     in the current one.
 
@@ -114,26 +120,42 @@ def _named(given: str, stdin: TextIO | None, on_skip: OnSkip) -> Iterator[tuple[
     if given == "-":
         if stdin is None:
             raise SourceError("-: found no standard input, expected a list")
-        yield from _listed(stdin, "standard input", Path())
+        for name, target in listed(stdin, "standard input"):
+            yield _listed_path(name, Path(), "standard input"), target
         return
     path = Path(given.removeprefix("@"))
-    if given.startswith("@") or (path.suffix.lower() in _LISTS and _has_columns(path)):
+    if given.startswith("@") or is_list(path):
         try:
             with path.open(encoding="utf-8-sig", newline="") as lines:
-                yield from _listed(lines, str(path), path.parent)
+                for name, target in listed(lines, str(path)):
+                    yield _listed_path(name, path.parent, str(path)), target
         except OSError as error:
             raise SourceError(f"{path}: {error.strerror}") from error
         except (UnicodeDecodeError, csv.Error) as error:
             raise SourceError(f"{path}: found no text ({error}), expected a list of files") from error
     elif path.is_dir():
-        yield from ((file, "") for file in _inside(path, on_skip))
+        for file in spectra_below(path, on_skip):
+            yield from _referenced(file, path)
     elif path.exists():
-        yield path, ""
+        yield from _referenced(path, path.parent)
     else:
         raise SourceError(f"{given}: found no such file or folder")
 
 
-def _inside(folder: Path, on_skip: OnSkip) -> Iterator[Path]:
+def _referenced(path: Path, folder: Path) -> Iterator[tuple[Path, str]]:
+    """Yield a file, or the spectra that it names if it is a Parquet catalogue.
+
+    :param folder: where relative paths are searched first
+    """
+    columns = catalogue_columns(path) if path.suffix.lower() == ".parquet" and path.is_file() else None
+    if columns is None:
+        yield path, ""
+        return
+    for name, target in catalogued(path, columns):
+        yield _listed_path(name, folder, str(path)), target
+
+
+def spectra_below(folder: Path, on_skip: OnSkip) -> Iterator[Path]:
     """Yield the files below a folder that hold spectra; hidden ones are left out."""
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -153,7 +175,9 @@ def _reason_to_skip(path: Path) -> str:
     plain = path.name.lower()
     for ending in COMPRESSED:
         plain = plain.removesuffix(ending)
-    if path.suffix.lower() in _LISTS and _has_columns(path):
+    if path.name in NO_PART:
+        return "a file about a catalogue, without rows of its own"
+    if is_list(path):
         return "a list or a table of labels, with a column file or path"
     owner = redrock.spectra_of(path.name) or plate.spectra_of(path.name)
     # redrock's table belongs to a coadd or to the file of single exposures.
@@ -175,7 +199,10 @@ def _reason_to_skip(path: Path) -> str:
     return ""
 
 
-def _has_columns(path: Path) -> bool:
+def is_list(path: Path) -> bool:
+    """Whether a text file begins with columns of which one names files."""
+    if path.suffix.lower() not in _LISTS:
+        return False
     try:
         with path.open(encoding="utf-8-sig") as lines:
             return bool(_column(_split(lines.readline(1000))))
@@ -196,7 +223,11 @@ def _split(line: str) -> list[str]:
     return [name.strip().strip('"').lower() for name in line.strip().split(_separator(line))]
 
 
-def _listed(lines: Iterable[str], name: str, folder: Path) -> Iterator[tuple[Path, str]]:
+def listed(lines: Iterable[str], name: str) -> Iterator[tuple[str, str]]:
+    """Yield the paths of a list as they are written, each with its target ("" if none is given).
+
+    :raises SourceError: a row has no path
+    """
     rows = iter(lines)
     first = next(rows, "")
     columns = _split(first)
@@ -205,13 +236,61 @@ def _listed(lines: Iterable[str], name: str, folder: Path) -> Iterator[tuple[Pat
         for line in chain([first], rows):
             text = line.strip()
             if text and not text.startswith("#"):
-                yield _listed_path(text, folder, name), ""
+                yield text, ""
         return
-    for number, row in enumerate(csv.DictReader(rows, columns, delimiter=_separator(first)), start=2):
-        file = (row[column] or "").strip()
+    file_at = columns.index(column)
+    target_at = columns.index("target") if "target" in columns else None
+    for number, row in enumerate(csv.reader(rows, delimiter=_separator(first)), start=2):
+        if not row:
+            continue
+        file = row[file_at].strip() if file_at < len(row) else ""
         if not file:
             raise SourceError(f"{name}: line {number}: {column}: found nothing, expected the path of a file")
-        yield _listed_path(file, folder, name), (row.get("target") or "").strip()
+        yield file, row[target_at].strip() if target_at is not None and target_at < len(row) else ""
+
+
+def catalogue_columns(path: Path | str, filesystem: Any = None) -> tuple[str, str | None] | None:
+    """Return the columns with file and target of a Parquet catalogue; None if it has no column with files."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        schema = pq.read_schema(str(path), filesystem=filesystem)
+    except (pa.ArrowException, OSError):
+        return None  # reading it as a spectrum gives the reason
+    there = {
+        field.name.lower(): field.name
+        for field in schema
+        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type) or field.name.lower() == "target"
+    }
+    file = next((there[name] for name in _COLUMNS if name in there), None)
+    return None if file is None else (file, there.get("target"))
+
+
+def catalogued(path: Path | str, columns: tuple[str, str | None], filesystem: Any = None) -> Iterator[tuple[str, str]]:
+    """Yield the paths of a Parquet catalogue as they are written, each with its target ("" if none is given).
+
+    :param columns: as ``catalogue_columns`` finds them
+    :param filesystem: fsspec's, for a path that is not on this machine
+    :raises SourceError: a row has no path, or the file is damaged
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file, target = columns
+    wanted = [file] if target is None else [file, target]
+    try:
+        with pq.ParquetFile(str(path), filesystem=filesystem) as catalogue:
+            for number, batch in enumerate(catalogue.iter_batches(_ROWS, columns=wanted)):
+                files = batch.column(file).to_pylist()
+                targets = [None] * len(files) if target is None else batch.column(target).to_pylist()
+                for row, (one, of) in enumerate(zip(files, targets, strict=True)):
+                    if not one:
+                        place = number * _ROWS + row
+                        raise SourceError(f"{path}: row {place}: {file}: found nothing, expected the path of a file")
+                    yield one, "" if of is None else str(of)
+    except (pa.ArrowException, OSError) as error:
+        raise SourceError(f"{path}: found a damaged Parquet file ({error}), expected a catalogue") from error
 
 
 def _listed_path(name: str, folder: Path, source: str) -> Path:

@@ -1,0 +1,124 @@
+"""What a results folder still lacks, as Parquet files, for sources by the million: names in, no Python object kept.
+
+A row of the plan is a spectrum, or a file of which nobody knows yet what it holds; a worker opens that.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from agent.batch.catalogue import CHUNK, Chunk
+from agent.batch.keys import Keys, hashes_of, of_sample
+from agent.batch.shards import Shards
+from agent.batch.sources import key_of
+from agent.spectrum.readers.targets import Selection
+
+SCHEMA = pa.schema([("file", pa.string()), ("target", pa.string()), ("samples", pa.list_(pa.int16()))])
+"""``samples``: the numbers of those that are to be inspected."""
+
+
+@dataclass
+class Plan:
+    """The plan in ``folder``.
+
+    :param rows: of the plan
+    :param done: spectra that have all of their samples
+    :param repeated: sources that were named before, and are left out
+    """
+
+    folder: Path
+    rows: int = 0
+    samples: int = 0
+    done: int = 0
+    repeated: int = 0
+
+    @property
+    def spectra(self) -> int:
+        """Spectra of the run that are known by now."""
+        return self.rows + self.done
+
+
+def make_plan(
+    chunks: Iterable[Chunk],
+    results: Shards,
+    samples: int,
+    limit: int | None = None,
+    is_left_out: Callable[[NDArray[np.uint64]], NDArray[np.bool_]] | None = None,
+    on_chunk: Callable[[int], None] = lambda spectra: None,
+) -> Plan:
+    """Write the plan of a run into its results folder, in place of an earlier one.
+
+    :param samples: per spectrum
+    :param limit: of spectra, in the order of the sources; those that are done are included
+    :param is_left_out: tells, for the hashes of spectra, which of them this run passes over
+    :param on_chunk: called with the number of spectra that were looked at
+    """
+    folder = results.folder / "plan"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    plan, seen = Plan(folder), Keys()
+    for number, chunk in enumerate(_expanded(chunks, results)):
+        hashes = hashes_of(map(key_of, chunk.files, chunk.targets))
+        wanted = seen.add_many(hashes)
+        plan.repeated += int(len(wanted) - wanted.sum())
+        if is_left_out is not None:
+            wanted &= ~is_left_out(hashes)
+        if limit is not None:
+            wanted &= np.cumsum(wanted) <= limit - plan.spectra
+        lacking = np.stack([~results.done.contains(of_sample(hashes, sample)) for sample in range(samples)], axis=1)
+        pending = np.flatnonzero(wanted & lacking.any(axis=1))
+        plan.done += int(wanted.sum()) - len(pending)
+        plan.rows += len(pending)
+        plan.samples += int(lacking[pending].sum())
+        if len(pending):
+            _write(folder / f"{number:06d}.parquet", chunk, pending, lacking)
+        on_chunk(plan.spectra)
+        if limit is not None and plan.spectra >= limit:
+            break
+    return plan
+
+
+def _expanded(chunks: Iterable[Chunk], results: Shards) -> Iterator[Chunk]:
+    """Yield the chunks with the spectra of each file that is known to hold several in place of the file."""
+    if not results.knows_targets:
+        yield from chunks
+        return
+    for chunk in chunks:
+        files, targets = [], []
+        for file, target in zip(chunk.files, chunk.targets, strict=True):
+            names = results.targets_of(file, target)
+            files += [file] * (1 if names is None else len(names))
+            targets += [target] if names is None else names
+            if len(files) >= CHUNK:
+                yield Chunk(files, targets)
+                files, targets = [], []
+        yield Chunk(files, targets)
+
+
+def is_unopened(target: str) -> bool:
+    """Whether a row with this target is about a file of which nobody knows yet what it holds."""
+    return not target or Selection.parse(target) is not None
+
+
+def _write(path: Path, chunk: Chunk, pending: NDArray[np.intp], lacking: NDArray[np.bool_]) -> None:
+    places: Sequence[int] = pending.tolist()
+    numbers = np.arange(lacking.shape[1], dtype=np.int16)
+    wanted = lacking[pending]
+    ends = np.concatenate([[0], np.cumsum(wanted.sum(axis=1))]).astype(np.int32)
+    table = pa.table(
+        {
+            "file": [chunk.files[place] for place in places],
+            "target": [chunk.targets[place] for place in places],
+            "samples": pa.ListArray.from_arrays(ends, np.broadcast_to(numbers, wanted.shape)[wanted]),
+        },
+        schema=SCHEMA,
+    )
+    pq.write_table(table, path)

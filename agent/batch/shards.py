@@ -1,0 +1,343 @@
+"""Results of a run on millions of spectra: a folder of JSON-lines files (shards) with an index beside each, written
+by one process. A run resumes by the keys in the indexes.
+
+==================  ==================================================================================================
+``run.json``        the settings of the run
+``traces/*.jsonl``  one line per sample, the same as in a results file (``agent.batch.journal``)
+``traces/*.index``  per line 32 bytes: the key's two halves (``agent.batch.keys``), and the bytes where the line begins
+                    and ends
+``rows/*.jsonl``    one line per spectrum: its row of the table, made when it was inspected
+``targets.jsonl``   the spectra of each file that holds several, so that it is opened once only
+``failed.jsonl``    inspections that gave no trace; the next run tries them again
+==================  ==================================================================================================
+
+A sample counts as done once its line is with the operating system. The index follows; what a shard holds beyond it is
+read when the folder is opened.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.batch.journal import (
+    SYNC_LINES,
+    SYNC_SECONDS,
+    JournalError,
+    append_line,
+    check_settings,
+    drop_partial_line,
+    json_line,
+    json_lines,
+    lock_file,
+    place_of,
+    write_atomic,
+    write_settings,
+)
+from agent.batch.keys import Keys, key_hash
+
+SCHEMA = "spec-o3/run/2"
+MAX_BYTES = 2**30
+"""Bytes after which a new shard begins."""
+_ENTRY = 4
+"""Numbers of 64 bits per entry of an index."""
+
+Entries = NDArray[np.uint64]
+"""Shape (n, 4): the two halves of the key, begin and end of the line in bytes."""
+
+
+class Shards:
+    """A results folder, open for one writer; as a context manager it closes it."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
+        """Open or create the folder.
+
+        :param settings: what must stay the same when a run resumes, as JSON values
+        :raises JournalError: another process writes there, the settings differ, or something is damaged
+        """
+        self.folder = folder
+        self.done = Keys()
+        self._failed: dict[tuple[str, int], Mapping[str, Any]] = {}
+        self._targets: dict[tuple[str, str], int] = {}  # where the line with the targets of a file begins
+        self._traces: _Shard | None = None
+        self._rows: _Lines | None = None
+        try:
+            (folder / "traces").mkdir(parents=True, exist_ok=True)
+            (folder / "rows").mkdir(exist_ok=True)
+            self._lock: BinaryIO = (folder / "lock").open("a+b")
+        except OSError as error:
+            raise JournalError(f"{error.filename or folder}: {error.strerror}") from error
+        try:
+            lock_file(self._lock, folder)
+            self._agree({"schema": SCHEMA, **settings})
+            self._load()
+        except BaseException:
+            self._lock.close()
+            raise
+
+    @property
+    def failed(self) -> int:
+        """Number of samples that failed and have not succeeded since."""
+        return len(self._failed)
+
+    @property
+    def knows_targets(self) -> bool:
+        """Whether the spectra of any file with several are known."""
+        return bool(self._targets)
+
+    def targets_of(self, file: str, selection: str) -> list[str] | None:
+        """Return the names of the spectra of a file with several, as ``add_targets`` got them; None: not known."""
+        start = self._targets.get((file, selection))
+        if start is None:
+            return None
+        with (self.folder / "targets.jsonl").open("rb") as lines:
+            lines.seek(start)
+            found: list[str] = json.loads(lines.readline())["targets"]
+        return found
+
+    def add_targets(self, file: str, selection: str, targets: Sequence[str]) -> None:
+        """Record the spectra of a file. :raises JournalError: it cannot be written"""
+        path = self.folder / "targets.jsonl"
+        start = path.stat().st_size if path.exists() else 0
+        append_line(path, json_line({"file": file, "selection": selection, "targets": list(targets)}))
+        self._targets[file, selection] = start
+
+    def add(self, key: str, sample: int, line: bytes) -> bool:
+        """Record a sample; return False if it was recorded before, which a repeated unit of work can do.
+
+        :param line: its row of the results, as a line
+        :raises JournalError: it cannot be written, and counts as not done
+        """
+        hashed = key_hash(key, sample)
+        if hashed in self.done:
+            return False
+        if self._traces is None or self._traces.size >= MAX_BYTES:
+            if self._traces is not None:
+                self._traces.close()
+            self._traces = _Shard(_next(self.folder / "traces"))
+        self._traces.append(hashed, line)
+        self.done.add(hashed)
+        self._failed.pop((key, sample), None)
+        return True
+
+    def add_row(self, line: bytes) -> None:
+        """Record the row of a spectrum's table. Of several for one spectrum the last counts.
+
+        :raises JournalError: it cannot be written
+        """
+        if self._rows is None:
+            self._rows = _Lines(_next(self.folder / "rows"))
+        self._rows.append(line)
+
+    def add_failure(self, key: str, sample: int, line: bytes) -> None:
+        """Record a sample that gave no trace. :raises JournalError: it cannot be written"""
+        self._failed[key, sample] = json.loads(line)
+        append_line(self.folder / "failed.jsonl", line.decode())
+
+    def row_files(self) -> list[Path]:
+        """Return the files of rows, in the order in which they were written."""
+        return sorted((self.folder / "rows").glob("*.jsonl"))
+
+    def find(self, hashes: NDArray[np.uint64]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Yield the row of the results for each of these keys that is there, with its place among them.
+
+        Every index is read once.
+
+        :param hashes: shape (n, 2), as ``agent.batch.keys`` makes them
+        """
+        order = np.argsort(hashes[:, 1])
+        low = hashes[order, 1]
+        for path in _shards(self.folder):
+            entries = _index(path)
+            place = np.searchsorted(low, entries[:, 1]) if len(low) else np.array([], int)
+            inside = place < len(low)
+            inside[inside] = low[place[inside]] == entries[inside, 1]
+            with path.open("rb") as lines:
+                for entry, at in zip(entries[inside], place[inside], strict=True):
+                    while at < len(low) and low[at] == entry[1]:
+                        if hashes[order[at], 0] == entry[0]:
+                            lines.seek(int(entry[2]))
+                            yield int(order[at]), json.loads(lines.readline())
+                        at += 1
+
+    def close(self) -> None:
+        """Sync to disk, rewrite the list of remaining failures, and release the lock."""
+        if self._lock.closed:
+            return
+        try:
+            for part in (self._rows, self._traces):
+                if part is not None:
+                    part.close()
+            path = self.folder / "failed.jsonl"
+            if self._failed:
+                write_atomic(path, "".join(map(json_line, self._failed.values())))
+            else:
+                path.unlink(missing_ok=True)
+        finally:
+            self._lock.close()
+
+    def __enter__(self) -> Shards:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _agree(self, settings: Mapping[str, Any]) -> None:
+        path = self.folder / "run.json"
+        others = sorted(one.name for one in self.folder.iterdir() if one.name not in ("lock", "traces", "rows"))
+        if path.exists() or _shards(self.folder):
+            check_settings(path, settings, self.folder)
+        elif others:
+            raise JournalError(
+                f"{self.folder}: found a folder with other files ({others[0]}), expected a new folder, or one with "
+                "the results of this run; choose another name"
+            )
+        else:
+            write_settings(path, settings)
+
+    def _load(self) -> None:
+        for path in _shards(self.folder):
+            entries = _mended(path)
+            if not self.done.add_many(entries[:, :2]).all():
+                raise JournalError(
+                    f"{path}: found a sample twice in these results, expected each once; the folder was changed by "
+                    "hand or copied together from two runs"
+                )
+        for path in (self.folder / "targets.jsonl", self.folder / "failed.jsonl"):
+            if not path.exists():
+                continue
+            for line in json_lines(path):
+                if path.name == "targets.jsonl":
+                    self._targets[str(line.row["file"]), str(line.row["selection"])] = line.start
+                elif key_hash(*(place := place_of(line.row, path, line.number))) not in self.done:
+                    self._failed[place] = line.row
+
+
+class _Lines:
+    """A file to which lines are appended; fsync follows after half a second or 64 lines."""
+
+    def __init__(self, path: Path) -> None:
+        """:raises JournalError: it cannot be written"""
+        self.path = path
+        self.size = 0
+        self._unsynced, self._synced = 0, monotonic()
+        try:
+            self._file: BinaryIO = path.open("xb", buffering=0)
+        except OSError as error:
+            raise JournalError(f"{path}: {error.strerror}") from error
+
+    def append(self, line: bytes) -> None:
+        """:raises JournalError: it cannot be written; the file is as before"""
+        try:
+            written = 0
+            while written < len(line):
+                written += self._file.write(line[written:]) or 0
+        except OSError as error:
+            self._file.truncate(self.size)
+            raise JournalError(f"{self.path}: {error.strerror}; what was written before is safe") from error
+        self.size += len(line)
+        self._unsynced += 1
+        if self._unsynced >= SYNC_LINES or monotonic() - self._synced >= SYNC_SECONDS:
+            self._sync()
+
+    @property
+    def is_synced(self) -> bool:
+        return not self._unsynced
+
+    def close(self) -> None:
+        self._sync()
+        self._file.close()
+
+    def _sync(self) -> None:
+        os.fsync(self._file.fileno())
+        self._unsynced, self._synced = 0, monotonic()
+
+
+class _Shard:
+    """A shard and its index, which is written when the shard is synced."""
+
+    def __init__(self, path: Path) -> None:
+        """:raises JournalError: it cannot be written"""
+        self._lines = _Lines(path)
+        self._index = _Lines(path.with_suffix(".index"))
+        self._entries: list[tuple[int, int, int, int]] = []
+
+    @property
+    def size(self) -> int:
+        return self._lines.size
+
+    def append(self, key: tuple[int, int], line: bytes) -> None:
+        """:raises JournalError: it cannot be written; the shard is as before"""
+        start = self.size
+        self._lines.append(line)
+        self._entries.append((*key, start, self.size))
+        if self._lines.is_synced:
+            self._write_index()
+
+    def close(self) -> None:
+        self._lines.close()
+        self._write_index()
+        self._index.close()
+
+    def _write_index(self) -> None:
+        if self._entries:
+            self._index.append(np.array(self._entries, np.uint64).tobytes())
+            self._entries = []
+
+
+def _shards(folder: Path) -> list[Path]:
+    return sorted((folder / "traces").glob("*.jsonl"))
+
+
+def _next(folder: Path) -> Path:
+    last = max((int(path.stem) for path in folder.glob("*.jsonl") if path.stem.isdecimal()), default=0)
+    return folder / f"{last + 1:06d}.jsonl"
+
+
+def _index(path: Path) -> Entries:
+    """Read the entries of a shard's index, without an incomplete last one."""
+    try:
+        content = path.with_suffix(".index").read_bytes()
+    except FileNotFoundError:
+        content = b""
+    entries = np.frombuffer(content[: len(content) // (8 * _ENTRY) * 8 * _ENTRY], np.uint64)
+    return entries.reshape(-1, _ENTRY)
+
+
+def _mended(path: Path) -> Entries:
+    """Return the entries of a shard, after its index and an incomplete last line were put right.
+
+    :raises JournalError: a line is no row of results
+    """
+    with path.open("r+b") as file:
+        size = drop_partial_line(file)
+        entries = _index(path)
+        # After a power cut the index may know lines that did not reach the disk.
+        known = entries[entries[:, 3] <= size]
+        end = int(known[-1, 3]) if len(known) else 0
+        file.seek(end)
+        found: list[tuple[int, int, int, int]] = []
+        for line in file:
+            try:
+                row = json.loads(line)
+            except ValueError as error:
+                raise JournalError(f"{path}: the line at byte {end}: found no JSON ({error})") from error
+            found.append((*key_hash(*place_of(row, path, len(known) + len(found) + 1)), end, end + len(line)))
+            end += len(line)
+    index = path.with_suffix(".index")
+    if found or len(known) < len(entries) or (index.exists() and index.stat().st_size % (8 * _ENTRY)):
+        entries = np.concatenate([known, np.array(found, np.uint64).reshape(-1, _ENTRY)])
+        part = path.with_suffix(".index.part")
+        part.write_bytes(entries.tobytes())
+        part.replace(index)
+    return entries
+
+
+__all__ = ["Shards"]
