@@ -15,6 +15,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -168,6 +169,8 @@ def _run(
     arguments: Namespace,
     title: str,
     show: Callable[[Server], None],
+    stop_signal: signal.Signals = signal.SIGTERM,
+    answers: Callable[[], bool] | None = None,
 ) -> int:
     """Run one child process until it ends or a signal asks to stop; ``show`` prints what it serves once it answers."""
     from agent.vllm import Server
@@ -175,9 +178,10 @@ def _run(
     from agent.vllm.server import POLL_SECONDS, wait_until_ready
 
     report = _reporter()
-    with _stop_requests() as requests, Server(line, variables, arguments.log or log_file(None, service)) as server:
+    file = arguments.log or log_file(None, service)
+    with _stop_requests() as requests, Server(line, variables, file, stop_signal) as server:
         report(f"{title}; its complete log: {server.log}")
-        if wait_until_ready(server, service, log, report, requests.any):
+        if wait_until_ready(server, service, log, report, requests.any, answers):
             show(server)
         while server.status is None and not requests.any():
             for text in server.lines():
@@ -218,9 +222,10 @@ def _serve_replicas(service: Service, build: Build, arguments: Namespace) -> int
 
 
 def _serve_on_ray(service: Service, build: Build, arguments: Namespace) -> int:
-    from agent.vllm import VllmLog, environment
-    from agent.vllm.on_ray import application, check_ray, run_command
+    from agent.vllm import VllmLog
+    from agent.vllm.on_ray import application, check_ray, ray_environment, run_command
     from agent.vllm.replicas import servers_toml
+    from agent.vllm.server import has_written
 
     configuration = application(service, build, arguments.replicas)
     if arguments.dry_run:
@@ -243,7 +248,8 @@ def _serve_on_ray(service: Service, build: Build, arguments: Namespace) -> int:
         file.write_text(json.dumps(configuration, indent=2), encoding="utf-8")
         line = run_command(build, file, arguments.address)
         title = f"Ray {version} starts vLLM {build.version}, {arguments.replicas} times"
-        return _run(line, environment(build), VllmLog(), service, arguments, title, show)
+        answers = partial(has_written, service.url, name)
+        return _run(line, ray_environment(build), VllmLog(), service, arguments, title, show, signal.SIGINT, answers)
 
 
 def _reporter() -> Callable[[str], None]:

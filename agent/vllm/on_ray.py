@@ -77,8 +77,12 @@ def application(service: Service, build: Build, replicas: int) -> dict[str, Any]
         },
         "runtime_env": {"env_vars": variables},
     }
+    arguments: dict[str, Any] = {"llm_configs": [configuration]}
     if build.cpu:
+        # One core per replica; Ray's defaults need two, and one for the address.
         configuration["placement_group_config"] = {"bundles": [{"CPU": 1}]}
+        configuration["deployment_config"]["ray_actor_options"] = {"num_cpus": 0}
+        arguments["ingress_deployment_config"] = {"num_replicas": 1, "ray_actor_options": {"num_cpus": 0}}
     return {
         "http_options": {"host": service.host, "port": service.port},
         "applications": [
@@ -86,7 +90,7 @@ def application(service: Service, build: Build, replicas: int) -> dict[str, Any]
                 "name": APPLICATION,
                 "route_prefix": "/",
                 "import_path": "ray.serve.llm:build_openai_app",
-                "args": {"llm_configs": [configuration]},
+                "args": arguments,
             }
         ],
     }
@@ -142,6 +146,11 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def ray_environment(build: Build) -> dict[str, str]:
+    """Return the environment of the command: ours, and no usage statistics, which Ray sends unless told otherwise."""
+    return {"RAY_USAGE_STATS_ENABLED": "0"} | environment(build)
 
 
 def run_command(build: Build, configuration: Path, address: str | None) -> list[str]:

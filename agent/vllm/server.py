@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import json
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import urllib.request
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,8 @@ POLL_SECONDS = 0.2
 """Time between two checks of the child process."""
 SILENCE_SECONDS = 30.0
 """Time without a log line after which "still starting" is reported."""
+WRITING_SECONDS = 10.0
+"""Time in which a server that is ready writes one token."""
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 # No proxy between this machine and itself.
@@ -72,12 +76,19 @@ class Server:
     """The child process, in a session of its own: Ctrl C in the terminal does not reach it directly.
 
     Its output goes into a file, from which we read, so the log is complete even if this process dies. On Linux
-    the child is ended when this process dies.
+    the child is ended when this process dies. ``stop_signal`` is the signal on which it stops in an orderly way.
     """
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        log: Path,
+        stop_signal: signal.Signals = signal.SIGTERM,
+    ) -> None:
         """Start it. :raises ServeError: it cannot be started, or its log cannot be written"""
         self.log = log
+        self._stop_signal = stop_signal
         try:
             log.parent.mkdir(parents=True, exist_ok=True)
             with log.open("wb") as output:
@@ -88,7 +99,7 @@ class Server:
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
-                    preexec_fn=_die_with_parent,
+                    preexec_fn=partial(_die_with_parent, stop_signal),
                 )
             self._reading = log.open("rb")
         except OSError as error:
@@ -120,7 +131,7 @@ class Server:
             return
         deadline = time.monotonic() + grace
         if self.status is None:
-            self._child.terminate()
+            self._child.send_signal(self._stop_signal)
         while self.status is None and time.monotonic() < deadline and not hurry():
             time.sleep(0.05)
         # The processes that it started are in its process group and may outlive it.
@@ -141,16 +152,24 @@ class Server:
         self._reading.close()
 
 
-def _die_with_parent() -> None:
+def _die_with_parent(stop_signal: signal.Signals) -> None:
+    # A shell gives its background jobs an ignored SIGINT, which they pass on.
+    signal.signal(stop_signal, signal.SIG_DFL)
     if _libc is not None:
-        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        _libc.prctl(_PR_SET_PDEATHSIG, stop_signal)
 
 
 def wait_until_ready(
-    server: Server, service: Service, log: VllmLog, report: Callable[[str], None], stop_requested: StopRequested
+    server: Server,
+    service: Service,
+    log: VllmLog,
+    report: Callable[[str], None],
+    stop_requested: StopRequested,
+    answers: Callable[[], bool] | None = None,
 ) -> bool:
     """Wait until it answers and report its progress; False if a stop was requested first.
 
+    :param answers: whether it is ready; None: whether its ``/health`` says so
     :raises ServeError: it ended before that, with the reason
     """
     reported_at = time.monotonic()
@@ -161,7 +180,7 @@ def wait_until_ready(
                 reported_at = time.monotonic()
         if server.status is not None:
             raise ServeError(f"vLLM ended before it answered: {log.why(server.status)} (its log: {server.log})")
-        if is_healthy(service.url):
+        if answers() if answers is not None else is_healthy(service.url):
             return True
         if time.monotonic() - reported_at > SILENCE_SECONDS:
             report(f"still starting; vLLM's last line: {log.last:.120}" if log.last else "still starting")
@@ -174,6 +193,19 @@ def is_healthy(url: str) -> bool:
     """Whether the server at ``url`` answers that it is healthy."""
     try:
         with _direct.open(f"{url}/health", timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (OSError, ValueError):
+        return False
+
+
+def has_written(url: str, model: str) -> bool:
+    """Whether the server at ``url`` has written one token, asked through its chat API."""
+    body = {"model": model, "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 1}
+    request = urllib.request.Request(
+        f"{url}/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
+    )
+    try:
+        with _direct.open(request, timeout=WRITING_SECONDS) as answer:
             return bool(answer.status == 200)
     except (OSError, ValueError):
         return False
