@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent.conversation import Stop
 from agent.policies.openai.errors import ErrorResponse, ServerFailure, broken_off, is_here, unreachable
+from agent.policies.openai.route import SESSION_HEADER, session
 from agent.policies.openai.stream import END, MalformedStream, Redactor, ServerEvents, parsed
 
 Item = TypeVar("Item")
@@ -125,13 +126,21 @@ class ChatApi:
             # pictures takes 12.5 ms of CPU time per turn instead of 3.7 (a whole turn has 11.5). Iterating over
             # AsyncStream itself is as fast as this, but hides whether [DONE] came and has no limit for a line.
             # Its max_retries would also retry unknown hosts and bad certificates, and not a broken stream.
+            headers = {SESSION_HEADER: session(body["messages"])}
             if not body.get("stream"):
-                whole = await self._client().post("/chat/completions", body=body, cast_to=HttpxBinaryResponseContent)
+                whole = await self._client().post(
+                    "/chat/completions", body=body, cast_to=HttpxBinaryResponseContent, options={"headers": headers}
+                )
                 yield self.redactor().text(self._whole(whole))
                 yield END
                 return
             stream = await self._client().post(
-                "/chat/completions", body=body, cast_to=object, stream=True, stream_cls=AsyncStream[object]
+                "/chat/completions",
+                body=body,
+                cast_to=object,
+                options={"headers": headers},
+                stream=True,
+                stream_cls=AsyncStream[object],
             )
         except APIStatusError as error:
             raise self._error(error.status_code, error.body, error.response.headers) from error

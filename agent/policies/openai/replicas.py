@@ -7,8 +7,6 @@ earlier turns in that server's prefix cache.
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 import threading
 import time
 from collections import OrderedDict
@@ -22,6 +20,7 @@ from agent.policies import Sampling
 from agent.policies.openai import client
 from agent.policies.openai.endpoint import Endpoint, Health, ToolUse
 from agent.policies.openai.errors import ContextExceeded, ErrorResponse, RequestLimits, ServerFailure
+from agent.policies.openai.route import Route
 from agent.policies.openai.stream import Delta
 
 SLACK = 0.25
@@ -134,7 +133,7 @@ class Replicas:
         :raises PolicyError: no server wrote it, or it broke off after its first piece
         """
         self.facts()
-        route = _Route.of(messages)
+        route = Route.of(messages)
         failed: set[_Replica] = set()
         failure: ServerFailure | None = None
         since, tried = time.monotonic(), 0
@@ -174,7 +173,7 @@ class Replicas:
                 with self._lock:
                     one.running -= 1
 
-    def _taken(self, route: _Route, failed: Collection[_Replica]) -> _Replica | None:
+    def _taken(self, route: Route, failed: Collection[_Replica]) -> _Replica | None:
         """Choose the server of a turn and count the turn as running there; None if there is none to ask now.
 
         It is the one that wrote the conversation's last turn. A new conversation goes to the one that rendezvous
@@ -198,7 +197,7 @@ class Replicas:
             chosen.running += 1
             return chosen
 
-    def _remember(self, route: _Route, one: _Replica) -> None:
+    def _remember(self, route: Route, one: _Replica) -> None:
         """Record that ``one`` has written this turn."""
         with self._lock:
             one.losses = 0
@@ -301,41 +300,6 @@ class Replicas:
             problems = [one.problem for one in self._replicas if one.problem is not None]
         more = f" And {len(problems) - NAMED} more." if len(problems) > NAMED else ""
         return " ".join(problems[:NAMED]) + more
-
-
-@dataclass(frozen=True)
-class _Route:
-    """What decides where a turn is written: hashes of the conversation's beginning (all before the first answer, with
-    its picture), of the conversation at its last turn (None: this is the first), and of it now.
-    """
-
-    beginning: bytes
-    before: bytes | None
-    now: bytes
-
-    @classmethod
-    def of(cls, messages: Sequence[Mapping[str, Any]]) -> _Route:
-        hashed = hashlib.blake2b(digest_size=16)
-        beginning: bytes | None = None
-        before: bytes | None = None
-        for message in messages:
-            if message["role"] == "assistant":
-                before = hashed.digest()
-                beginning = beginning or before
-            content = message.get("content")
-            parts = content if isinstance(content, list) else [content]
-            for part in parts:
-                # Later pictures follow from the texts, which hold the tool's arguments.
-                if beginning is None or not isinstance(part, Mapping) or "text" in part:
-                    known = part.get("uuid") if isinstance(part, Mapping) else None
-                    hashed.update(json.dumps(known or part, default=str).encode())
-            hashed.update(json.dumps([message["role"], message.get("tool_calls")], default=str).encode())
-        now = hashed.digest()
-        return cls(beginning or now, before, now)
-
-    def weight(self, url: str) -> bytes:
-        """Return the weight of a server in the choice: the largest is chosen."""
-        return hashlib.blake2b(url.encode(), key=self.beginning, digest_size=8).digest()
 
 
 def _total(counts: Iterable[int | None]) -> int | None:

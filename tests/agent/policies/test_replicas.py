@@ -21,6 +21,7 @@ from agent.loop import inspect
 from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint, RequestLimits
 from agent.policies.openai.replicas import EXTRA, SLACK, Replicas, open_endpoint
+from agent.policies.openai.route import Route
 from agent.policies.roster import Roster
 from agent.policies.servers import Server
 from agent.policies.spec_o3 import SpecO3
@@ -402,3 +403,25 @@ def test_the_roster_shows_how_many_addresses_can_be_used(servers, tmp_path):
     assert f"Not used: No server at {gone}" in health.sentence
     *_, end = inspect(simulate("cv", "LAMOST", 30, 3), load()["cv"], roster.policy("both"))
     assert end.reason == "answered"
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_balancer_learns_which_turns_belong_together(servers, whole):
+    (server,) = servers(talking())
+    endpoint = Endpoint(server.url, "spec-o3")
+    for name in ("a", "b", "a"):
+        converse(endpoint, name, whole, turns=2)
+    sessions = [chat.headers["x-session-id"] for chat in server.chats]
+    a, b = sessions[0], sessions[2]
+    assert sessions == [a, a, b, b, a, a]
+    assert a != b
+
+
+def test_a_picture_that_is_named_afterwards_does_not_change_the_route():
+    part = {"type": "image_url", "uuid": "5f", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    named = {"type": "image_url", "uuid": "5f", "image_url": None}
+    first, later = ([{"role": "user", "content": [one, {"type": "text", "text": "?"}]}] for one in (part, named))
+    assert Route.of(first) == Route.of(later)
+    later += [{"role": "assistant", "content": "\ud800"}, {"role": "user", "content": [named]}]
+    assert Route.of(later).beginning == Route.of(first).beginning
+    assert Route.of(later).before == Route.of(first).now
