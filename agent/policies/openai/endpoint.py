@@ -46,6 +46,7 @@ class Health:
 
     ``model`` is the model to use, "" if there is none. ``server`` and ``version`` are "" if the server does not report
     them. ``context`` in tokens; ``running`` and ``waiting`` requests of all clients; None: not reported.
+    ``addresses``: how many of several addresses can be used, for example "2 of 3"; "" if there is one.
     """
 
     ok: bool
@@ -56,6 +57,7 @@ class Health:
     context: int | None = None
     running: int | None = None
     waiting: int | None = None
+    addresses: str = ""
 
 
 async def check_server(where: str, wanted: str | None, fetch: Fetch) -> Health:

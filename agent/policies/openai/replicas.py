@@ -281,16 +281,17 @@ class Replicas:
             used = [health for one, health in zip(self._replicas, found, strict=True) if one.problem is None]
         problems = self._problems()
         if not used or facts is None:
-            return Health(False, f"{self._none_usable()} {problems}", self.model or "")
+            return Health(False, f"{self._none_usable()} {problems}", self.model or "", addresses=f"0 of {len(found)}")
         running, waiting = _total(health.running for health in used), _total(health.waiting for health in used)
         server = f"{facts.server} {facts.version}".strip() or "The server"
-        sentence = f"{server} serves {facts.model} at {len(used)} of {len(found)} addresses"
+        addresses = f"{len(used)} of {len(found)}"
+        sentence = f"{server} serves {facts.model} at {addresses} addresses"
         if facts.context is not None:
             sentence += f", {facts.context:,} tokens of context"
         if running is not None and waiting is not None:
             sentence += f"; {running} running, {waiting} waiting"
         sentence += f". Not used: {problems}" if problems else "."
-        return replace(facts, sentence=sentence, running=running, waiting=waiting)
+        return replace(facts, sentence=sentence, running=running, waiting=waiting, addresses=addresses)
 
     def _none_usable(self) -> str:
         return f"None of the {len(self._replicas)} addresses of this server can be used."

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from agent.conversation import PolicyError, Stop
+from agent.doctor import DoctorOptions, diagnose
 from agent.loop import inspect
 from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint, RequestLimits
@@ -255,7 +256,7 @@ def test_without_any_server_all_addresses_are_named():
     assert sentence.startswith("None of the 2 addresses of this server can be used. No server at http://127.0.0.1:")
     assert all(str(port) in sentence for port in ports)
     assert "(Tried 3 times in 0 s.)" in sentence
-    assert not endpoint.check().ok
+    assert (endpoint.check().ok, endpoint.check().addresses) == (False, "0 of 2")
 
 
 def test_a_turn_waits_for_a_server_that_starts(tmp_path):
@@ -398,7 +399,7 @@ def test_the_roster_shows_how_many_addresses_can_be_used(servers, tmp_path):
     (entry,) = (one for one in roster.entries() if one.key == "both")
     assert entry.note == f"spec-o3, at 127.0.0.1:{server.port} and 1 more"
     health = roster.health("both")
-    assert health.ok
+    assert (health.ok, health.addresses) == (True, "1 of 2")
     assert "serves spec-o3 at 1 of 2 addresses" in health.sentence
     assert f"Not used: No server at {gone}" in health.sentence
     *_, end = inspect(simulate("cv", "LAMOST", 30, 3), load()["cv"], roster.policy("both"))
@@ -425,3 +426,15 @@ def test_a_picture_that_is_named_afterwards_does_not_change_the_route():
     later += [{"role": "assistant", "content": "\ud800"}, {"role": "user", "content": [named]}]
     assert Route.of(later).beginning == Route.of(first).beginning
     assert Route.of(later).before == Route.of(first).now
+
+
+def test_the_doctor_counts_the_addresses(servers, tmp_path):
+    (server,) = servers(talking())
+    file = tmp_path / "servers.toml"
+    gone = f"http://127.0.0.1:{free_port()}/v1"
+    file.write_text(f'[[server]]\nkey = "spec-o3"\nurls = ["{gone}", "{server.url}"]\n')
+    (found,) = diagnose(["server"], DoctorOptions(tmp_path / "a.db", file, None), {})
+    assert found.ok
+    (finding,) = found.findings
+    assert finding.found.startswith("vLLM 0.12.0 serves spec-o3 at 1 of 2 addresses")
+    assert gone in finding.found

@@ -429,6 +429,7 @@ export class Policies {
     if (!health) return h('p', {}, 'Checking …')
     const rows = [
       ['model', health.model],
+      ['addresses', health.addresses],
       ['server', health.server],
       ['version', health.version],
       ['context', health.context && `${health.context} tokens`],
@@ -453,8 +454,7 @@ function healthText(health) {
   if (!health.ok) return withCommands(health.sentence)
   const busy =
     health.running || health.waiting ? `${health.running ?? 0} running, ${health.waiting ?? 0} waiting` : null
-  return (
-    [health.model, [health.server, health.version].filter(Boolean).join(' '), busy].filter(Boolean).join(' · ') ||
-    health.sentence
-  )
+  const server = [health.server, health.version].filter(Boolean).join(' ')
+  const addresses = health.addresses && `${health.addresses} addresses`
+  return [health.model, server, addresses, busy].filter(Boolean).join(' · ') || health.sentence
 }
