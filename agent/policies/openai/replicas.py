@@ -12,14 +12,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent.conversation import PolicyError, Stop
 from agent.policies import Sampling
 from agent.policies.openai import client
 from agent.policies.openai.endpoint import Endpoint, Health, ToolUse
-from agent.policies.openai.errors import ContextExceeded, ErrorResponse, RequestLimits, ServerFailure
+from agent.policies.openai.errors import ContextExceeded, ErrorResponse, RequestLimits, ServerFailure, broken_off
 from agent.policies.openai.route import Route
 from agent.policies.openai.stream import Delta
 
@@ -29,6 +29,11 @@ plus ``EXTRA``."""
 EXTRA = 2
 LONGEST_PAUSE = 10.0
 """Longest pause in seconds between two health checks of a server that is out."""
+SILENT_SECONDS = 60.0
+"""Seconds without a piece from a server that has turns to write, after which its health is checked, every
+``PULSE_SECONDS``. If that fails ``SILENCE_CHECKS`` times in a row, it hangs, or its machine is gone."""
+SILENCE_CHECKS = 3
+PULSE_SECONDS = 15.0
 REMEMBERED = 50_000
 """Conversations whose last server is remembered, about 10 MB."""
 NAMED = 4
@@ -48,13 +53,15 @@ def open_endpoint(
 
 @dataclass(eq=False)
 class _Replica:
-    """One of the servers. ``problem``: why it is out, None while it is used; ``running``: turns of this process;
-    ``losses``: how often it was lost since it last answered; ``watched``: its return is being waited for.
+    """One of the servers. ``problem``: why it is out, None while it is used; ``running``: the turns of this process
+    there, each with what stops it; ``heard``: when it last gave a sign of life; ``losses``: how often it was lost
+    since it last wrote a turn; ``watched``: its return is being waited for.
     """
 
     endpoint: Endpoint
     problem: str | None = None
-    running: int = 0
+    running: set[Stop] = field(default_factory=set)
+    heard: float = 0.0
     losses: int = 0
     watched: bool = False
 
@@ -88,6 +95,7 @@ class Replicas:
         self._tool_use: ToolUse | None = None
         self._lock = threading.Lock()
         self._answered: OrderedDict[bytes, _Replica] = OrderedDict()
+        self._pulsing = False
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -138,7 +146,8 @@ class Replicas:
         failure: ServerFailure | None = None
         since, tried = time.monotonic(), 0
         while not stop.is_set:
-            one = self._taken(route, failed)
+            own = Stop()
+            one = self._taken(route, failed, own)
             if one is None:
                 tried += 1
                 if tried >= self.limits.tries:
@@ -154,15 +163,20 @@ class Replicas:
             begun = False
             try:
                 pieces = one.endpoint.stream(
-                    messages, sampling, stop, tools, response_format, whole=whole, template=template
+                    messages, sampling, own, tools, response_format, whole=whole, template=template
                 )
-                with closing(pieces):
+                with stop.waking(own.set), closing(pieces):
                     for delta in pieces:
+                        one.heard = time.monotonic()
                         begun = begun or bool(delta.text or delta.reasoning or delta.calls)
                         yield delta
-                if not stop.is_set:
+                if not own.is_set:
                     self._remember(route, one)
-                return
+                    return
+                if begun and not stop.is_set:
+                    raise broken_off(one.endpoint.url)
+                # Stopped, which ends the loop, or lost before its first piece.
+                failed.add(one)
             except PolicyError as error:
                 cause = error if isinstance(error, ServerFailure) else error.__cause__
                 if not isinstance(cause, ServerFailure) or not self._elsewhere(one, cause) or begun:
@@ -171,9 +185,9 @@ class Replicas:
                 failed.add(one)
             finally:
                 with self._lock:
-                    one.running -= 1
+                    one.running.discard(own)
 
-    def _taken(self, route: Route, failed: Collection[_Replica]) -> _Replica | None:
+    def _taken(self, route: Route, failed: Collection[_Replica], own: Stop) -> _Replica | None:
         """Choose the server of a turn and count the turn as running there; None if there is none to ask now.
 
         It is the one that wrote the conversation's last turn. A new conversation goes to the one that rendezvous
@@ -190,11 +204,16 @@ class Replicas:
             else:
                 free.sort(key=lambda one: route.weight(one.endpoint.url), reverse=True)
                 chosen = free[0]
-                most = (1 + SLACK) * sum(one.running for one in used) / len(used) + EXTRA
-                if chosen.running > most:
-                    chosen = min(free, key=lambda one: one.running)
+                most = (1 + SLACK) * sum(len(one.running) for one in used) / len(used) + EXTRA
+                if len(chosen.running) > most:
+                    chosen = min(free, key=lambda one: len(one.running))
             assert chosen is not None
-            chosen.running += 1
+            if not chosen.running:
+                chosen.heard = time.monotonic()
+            chosen.running.add(own)
+            if not self._pulsing:
+                self._pulsing = True
+                asyncio.run_coroutine_threadsafe(self._pulse(), client.loop())
             return chosen
 
     def _remember(self, route: Route, one: _Replica) -> None:
@@ -245,6 +264,30 @@ class Replicas:
                     one.watched = False
                     return
             checked += 1
+
+    async def _pulse(self) -> None:
+        """As long as turns are written, take out servers that hang, so that their turns are requested elsewhere."""
+        while True:
+            await asyncio.sleep(PULSE_SECONDS)
+            with self._lock:
+                busy = [one for one in self._replicas if one.running]
+                self._pulsing = bool(busy)
+            if not busy:
+                return
+            silent = (one for one in busy if time.monotonic() - one.heard > SILENT_SECONDS)
+            await asyncio.gather(*(self._check_silent(one) for one in silent))
+
+    async def _check_silent(self, one: _Replica) -> None:
+        for _ in range(SILENCE_CHECKS):
+            health = await one.endpoint.examined()
+            if health.ok:
+                one.heard = time.monotonic()
+                return
+        self._lose(one, health.sentence)
+        with self._lock:
+            turns = tuple(one.running)
+        for turn in turns:
+            turn.set()
 
     async def _examined(self) -> Health:
         found = await asyncio.gather(*(one.endpoint.examined() for one in self._replicas))

@@ -247,6 +247,33 @@ def test_a_conversation_stays_where_it_went_while_its_first_server_was_out(proce
     assert '"the second turn"' not in home.asked
 
 
+def test_the_turns_of_a_server_that_hangs_are_requested_elsewhere(processes, monkeypatch):
+    for name, seconds in (("SILENT_SECONDS", 0.5), ("PULSE_SECONDS", 0.1)):
+        monkeypatch.setattr(f"agent.policies.openai.replicas.{name}", seconds)
+    monkeypatch.setattr("agent.policies.openai.client.INFO_SECONDS", 0.3)
+    two = processes(2)
+    endpoint = replicas(two)
+    for number in range(8):
+        converse(endpoint, f"spectrum {number}", turns=1)
+    assert all(one.asked for one in two)
+    # It still accepts connections, but nothing reads them.
+    os.kill(two[0].process.pid, signal.SIGSTOP)
+    with ThreadPoolExecutor(8) as pool:
+        running = [pool.submit(converse, endpoint, f"spectrum {number}") for number in range(8)]
+        assert all(one.result(timeout=15) == list(TRAJECTORY) for one in running)
+    assert "1 of 2" in endpoint.check().sentence
+    os.kill(two[0].process.pid, signal.SIGCONT)
+    assert eventually(lambda: "2 of 2" in endpoint.check().sentence)
+
+
+def test_a_server_that_takes_long_is_not_taken_for_one_that_hangs(servers, monkeypatch):
+    for name, seconds in (("SILENT_SECONDS", 0.1), ("PULSE_SECONDS", 0.05)):
+        monkeypatch.setattr(f"agent.policies.openai.replicas.{name}", seconds)
+    two = servers(*[[Say("It is a star.", pieces=1, delay=1.5)]] * 2)
+    assert write(replicas(two), beginning("a")) == "It is a star."
+    assert sum(len(server.chats) for server in two) == 1
+
+
 def test_without_any_server_all_addresses_are_named():
     ports = [free_port() for _ in range(2)]
     endpoint = Replicas([f"http://127.0.0.1:{port}/v1" for port in ports], "spec-o3", None, HASTY)
@@ -327,7 +354,7 @@ def test_closing_a_turn_frees_the_server(servers):
     next(piece for piece in pieces if piece.text)
     pieces.close()
     assert two[0].wait(lambda: sum(server.left for server in two) == 1 and not any(server.open for server in two))
-    assert [one.running for one in endpoint._replicas] == [0, 0]
+    assert [len(one.running) for one in endpoint._replicas] == [0, 0]
 
 
 def test_a_server_with_another_model_is_refused_with_a_sentence(servers):
