@@ -91,6 +91,19 @@ def test_a_file_lists_servers_with_their_defaults(file):
         ("https://api.openai.com", "http://host:99999/v1", "server gpt, url: found 'http://host:99999"),
         ("https://api.openai.com", "http://ho st/v1", "server gpt, url: found 'http://ho st/v1'"),
         ('url = "https://api.openai.com"', "", "server gpt, url: found nothing"),
+        ('url = "https://api.openai.com"', "urls = []", "server gpt, urls: found [], expected a list of addresses"),
+        ('url = "https://api.openai.com"', 'urls = ["http://a", 4]', "server gpt, urls: found ['http://a', 4]"),
+        ('url = "https://api.openai.com"', 'urls = ["http://a", "b"]', "server gpt, urls: found 'b', expected an addr"),
+        (
+            'url = "https://api.openai.com"',
+            'urls = ["http://a", "http://a/v1/"]',
+            "server gpt, urls: found 'http://a/v1' twice",
+        ),
+        (
+            'url = "https://api.openai.com"',
+            'url = "http://a"\nurls = ["http://b"]',
+            "server gpt, url, urls: found both, expected one of them",
+        ),
         ('"native"', '"openai"', "server gpt, dialect: found 'openai', expected 'spec-o3' or 'native'"),
         ("0.7", '"warm"', "server big, temperature: found 'warm', expected a number"),
         ("0.7", "7", "server big, temperature: found 7.0, expected a number from 0 to 2"),
@@ -109,6 +122,13 @@ def test_a_problem_in_a_file_names_the_file_and_the_field(file, old, new, compla
     assert complaint in str(refused.value)
 
 
+def test_a_server_may_have_several_addresses(file):
+    many = file(GOOD.replace('url = "http://gpu.example.org:8000/v1/"', 'urls = ["http://a:1", "http://b:2/v1/"]'))
+    big, gpt = read_servers(many)
+    assert (big.url, big.urls) == ("http://a:1/v1", ("http://a:1/v1", "http://b:2/v1"))
+    assert gpt.urls == (gpt.url,)
+
+
 def test_a_single_table_instead_of_a_list_is_refused(file):
     with pytest.raises(RosterError, match="one \\[\\[server\\]\\] table per server, in double brackets"):
         read_servers(file('[server]\nkey = "a"\nurl = "http://h/v1"\n'))
@@ -121,6 +141,7 @@ def test_a_single_table_instead_of_a_list_is_refused(file):
         f'api_key_env = "{SECRET}"',
         f'url = "http://me:{SECRET}@host/v1"',
         f'url = "http://host/v1?key={SECRET}"',
+        f'urls = ["http://host/v1?key={SECRET}"]',
     ],
 )
 def test_a_key_in_the_wrong_place_is_not_shown_in_the_message(file, line):
