@@ -139,7 +139,8 @@ class _Names:
         """Return the name of a folder; its first file decides where a relative path leads."""
         here = beside / folder
         try:
-            found = here if Path(folder).is_absolute() or (here / example).exists() else Path(folder)
+            is_here = Path(folder).is_absolute() or (here / example).exists() or not Path(folder, example).exists()
+            found = here if is_here else Path(folder)
         except (OSError, ValueError) as error:
             raise SourceError(f"found {folder!r:.80}, expected the path of a file ({error})") from None
         real = found.absolute().resolve()

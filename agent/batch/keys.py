@@ -17,7 +17,7 @@ _Half = NDArray[np.uint64]
 _Level = tuple[_Half, _Half]
 """First and second halves of keys, in the order of the second ones."""
 
-_STEP = np.uint64(0x9E3779B97F4A7C15)
+_STEP = 0x9E3779B97F4A7C15
 """An odd number: its multiples are all different modulo 2⁶⁴, so the samples of one spectrum have different keys."""
 _LARGEST = 2_000_000
 """Keys of the largest sorted array. Merging larger ones would take more memory than searching several."""
@@ -36,7 +36,7 @@ def of_sample(hashes: Hashes, sample: int) -> Hashes:
     if not sample:
         return hashes
     found = hashes.copy()
-    found[:, 1] += np.uint64(sample) * _STEP
+    found[:, 1] += np.uint64(sample * _STEP % 2**64)
     return found
 
 

@@ -15,18 +15,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from agent.batch.catalogue import CHUNK, Chunk
-from agent.batch.keys import Keys, hashes_of, of_sample
+from agent.batch.catalogue import CHUNK, Chunk, local_file
+from agent.batch.keys import Keys, hashes_of, key_hash, of_sample
 from agent.batch.shards import Shards
-from agent.batch.sources import key_of
-from agent.spectrum.readers.targets import Selection
+from agent.batch.sources import SpectrumFile, is_one_spectrum, key_of
 
 SCHEMA = pa.schema([("file", pa.string()), ("target", pa.string()), ("samples", pa.list_(pa.int16()))])
 """``samples``: the numbers of those that are to be inspected."""
 
 
 @dataclass
-class Plan:
+class SurveyPlan:
     """The plan in ``folder``.
 
     :param rows: of the plan
@@ -53,7 +52,7 @@ def make_plan(
     limit: int | None = None,
     is_left_out: Callable[[NDArray[np.uint64]], NDArray[np.bool_]] | None = None,
     on_chunk: Callable[[int], None] = lambda spectra: None,
-) -> Plan:
+) -> SurveyPlan:
     """Write the plan of a run into its results folder, in place of an earlier one.
 
     :param samples: per spectrum
@@ -64,8 +63,8 @@ def make_plan(
     folder = results.folder / "plan"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    plan, seen = Plan(folder), Keys()
-    for number, chunk in enumerate(_expanded(chunks, results)):
+    plan, seen = SurveyPlan(folder), Keys()
+    for number, chunk in enumerate(_expanded(chunks if limit is None else _opened(chunks, results, limit), results)):
         hashes = hashes_of(map(key_of, chunk.files, chunk.targets))
         wanted = seen.add_many(hashes)
         plan.repeated += int(len(wanted) - wanted.sum())
@@ -86,12 +85,29 @@ def make_plan(
     return plan
 
 
+def _opened(chunks: Iterable[Chunk], results: Shards, limit: int) -> Iterator[Chunk]:
+    """Yield the chunks in pieces of ``limit`` spectra. Files with several are opened here, to count their spectra."""
+    base = results.folder.parent
+    for chunk in chunks:
+        for start in range(0, len(chunk.files), limit):
+            piece = Chunk(chunk.files[start : start + limit], chunk.targets[start : start + limit])
+            for file, target in zip(piece.files, piece.targets, strict=True):
+                key = key_of(file, target)
+                if is_one_spectrum(target) or key_hash(key, 0) in results.done or results.targets_of(file, target):
+                    continue
+                with local_file(file, base) as path:
+                    names = SpectrumFile(path).names(target)
+                if names != (target,):
+                    results.add_targets(file, target, names)
+            yield piece
+
+
 def _expanded(chunks: Iterable[Chunk], results: Shards) -> Iterator[Chunk]:
     """Yield the chunks with the spectra of each file that is known to hold several in place of the file."""
-    if not results.knows_targets:
-        yield from chunks
-        return
     for chunk in chunks:
+        if not results.knows_targets:
+            yield chunk
+            continue
         files, targets = [], []
         for file, target in zip(chunk.files, chunk.targets, strict=True):
             names = results.targets_of(file, target)
@@ -101,11 +117,6 @@ def _expanded(chunks: Iterable[Chunk], results: Shards) -> Iterator[Chunk]:
                 yield Chunk(files, targets)
                 files, targets = [], []
         yield Chunk(files, targets)
-
-
-def is_unopened(target: str) -> bool:
-    """Whether a row with this target is about a file of which nobody knows yet what it holds."""
-    return not target or Selection.parse(target) is not None
 
 
 def _write(path: Path, chunk: Chunk, pending: NDArray[np.intp], lacking: NDArray[np.bool_]) -> None:

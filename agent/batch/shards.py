@@ -3,6 +3,7 @@ by one process. A run resumes by the keys in the indexes.
 
 ==================  ==================================================================================================
 ``run.json``        the settings of the run
+``samples``         samples per spectrum, the most that was asked for
 ``traces/*.jsonl``  one line per sample, the same as in a results file (``agent.batch.journal``)
 ``traces/*.index``  per line 32 bytes: the key's two halves (``agent.batch.keys``), and the bytes where the line begins
                     and ends
@@ -56,13 +57,16 @@ Entries = NDArray[np.uint64]
 class Shards:
     """A results folder, open for one writer; as a context manager it closes it."""
 
-    def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, settings: Mapping[str, Any], samples: int = 1) -> None:
         """Open or create the folder.
 
         :param settings: what must stay the same when a run resumes, as JSON values
+        :param samples: per spectrum
         :raises JournalError: another process writes there, the settings differ, or something is damaged
         """
         self.folder = folder
+        self.samples = samples
+        """Per spectrum, the most that any run asked for."""
         self.done = Keys()
         self._failed: dict[tuple[str, int], Mapping[str, Any]] = {}
         self._targets: dict[tuple[str, str], int] = {}  # where the line with the targets of a file begins
@@ -77,6 +81,7 @@ class Shards:
         try:
             lock_file(self._lock, folder)
             self._agree({"schema": SCHEMA, **settings})
+            self._agree_samples()
             self._load()
         except BaseException:
             self._lock.close()
@@ -145,27 +150,17 @@ class Shards:
         """Return the files of rows, in the order in which they were written."""
         return sorted((self.folder / "rows").glob("*.jsonl"))
 
-    def find(self, hashes: NDArray[np.uint64]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Yield the row of the results for each of these keys that is there, with its place among them.
-
-        Every index is read once.
-
-        :param hashes: shape (n, 2), as ``agent.batch.keys`` makes them
-        """
-        order = np.argsort(hashes[:, 1])
-        low = hashes[order, 1]
+    def rows_without(self, covered: Keys) -> Iterator[Mapping[str, Any]]:
+        """Yield the rows of the results whose keys are not in ``covered``, in the order in which they were written."""
+        if self._traces is not None:
+            self._traces.write_index()
         for path in _shards(self.folder):
             entries = _index(path)
-            place = np.searchsorted(low, entries[:, 1]) if len(low) else np.array([], int)
-            inside = place < len(low)
-            inside[inside] = low[place[inside]] == entries[inside, 1]
+            lacking = ~covered.contains(entries[:, :2])
             with path.open("rb") as lines:
-                for entry, at in zip(entries[inside], place[inside], strict=True):
-                    while at < len(low) and low[at] == entry[1]:
-                        if hashes[order[at], 0] == entry[0]:
-                            lines.seek(int(entry[2]))
-                            yield int(order[at]), json.loads(lines.readline())
-                        at += 1
+                for start in entries[lacking, 2].tolist():
+                    lines.seek(start)
+                    yield json.loads(lines.readline())
 
     def close(self) -> None:
         """Sync to disk, rewrite the list of remaining failures, and release the lock."""
@@ -191,7 +186,7 @@ class Shards:
 
     def _agree(self, settings: Mapping[str, Any]) -> None:
         path = self.folder / "run.json"
-        others = sorted(one.name for one in self.folder.iterdir() if one.name not in ("lock", "traces", "rows"))
+        others = sorted(one.name for one in self.folder.iterdir() if one.name not in ("lock", "traces", "rows", "plan"))
         if path.exists() or _shards(self.folder):
             check_settings(path, settings, self.folder)
         elif others:
@@ -201,6 +196,14 @@ class Shards:
             )
         else:
             write_settings(path, settings)
+
+    def _agree_samples(self) -> None:
+        path = self.folder / "samples"
+        try:
+            self.samples = max(self.samples, int(path.read_text(encoding="ascii")) if path.exists() else 1)
+        except (OSError, ValueError) as error:
+            raise JournalError(f"{path}: found no number of samples ({error})") from error
+        write_atomic(path, f"{self.samples}\n")
 
     def _load(self) -> None:
         for path in _shards(self.folder):
@@ -279,14 +282,14 @@ class _Shard:
         self._lines.append(line)
         self._entries.append((*key, start, self.size))
         if self._lines.is_synced:
-            self._write_index()
+            self.write_index()
 
     def close(self) -> None:
         self._lines.close()
-        self._write_index()
+        self.write_index()
         self._index.close()
 
-    def _write_index(self) -> None:
+    def write_index(self) -> None:
         if self._entries:
             self._index.append(np.array(self._entries, np.uint64).tobytes())
             self._entries = []

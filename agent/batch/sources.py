@@ -16,7 +16,7 @@ from agent.spectrum.readers import opened
 from agent.spectrum.readers.files import COMPRESSED, in_same_folder
 from agent.spectrum.readers.pixels import NoDataError
 from agent.spectrum.readers.surveys import plate, redrock
-from agent.spectrum.readers.targets import Selection
+from agent.spectrum.readers.targets import Selection, Targets
 from agent.spectrum.record import Medium, with_medium
 from agent.text import OneLine
 
@@ -103,17 +103,16 @@ def spectra_in(source: Source, is_known: Callable[[str], bool] = lambda _: False
 
     :param is_known: whether a name is already known as that of a spectrum; such a file is not opened
     """
-    selection = Selection.parse(source.target) if source.target else Selection()
-    if selection is None or is_known(source.key):
+    if is_one_spectrum(source.target) or is_known(source.key):
         yield source
         return
-    try:
-        with opened(source.path) as targets:
-            names = targets.selected(selection) if source.target not in targets.names else (source.target,)
-    except SpectrumError:
-        names = (source.target,)
-    for name in names:
+    for name in SpectrumFile(source.path).names(source.target):
         yield replace(source, target=name)
+
+
+def is_one_spectrum(target: str) -> bool:
+    """Whether a target names a spectrum, so that its file need not be opened to know how many are meant."""
+    return bool(target) and Selection.parse(target) is None
 
 
 def _named(given: str, stdin: TextIO | None, on_skip: OnSkip) -> Iterator[tuple[Path, str]]:
@@ -325,23 +324,41 @@ class SpectrumFile:
         self.path = path
         self._medium = medium
         self._lock = threading.Lock()
-        self._session: Generator[Spectrum | SpectrumError | None, str, None] | None = None
+        self._session: Generator[_Answer | None, _Question, None] | None = None
 
     def read(self, target: str) -> Spectrum | SpectrumError:
         """Return the spectrum of that name ("" for the only one), or why it cannot be read."""
+        found = self._asked(lambda targets: targets.read(target or None))
+        if self._medium is not None and isinstance(found, Spectrum):
+            return with_medium(found, self._medium, SET_BY_OPTION)
+        assert not isinstance(found, tuple)
+        return found
+
+    def names(self, target: str) -> tuple[str, ...]:
+        """Return the targets of the spectra that ``target`` means: all of the file for "", those that a selection
+        accepts, or the one of that name. If the file cannot be opened or selected from, it is ``target``: reading that
+        gives the reason.
+        """
+
+        def found_in(targets: Targets) -> tuple[str, ...]:
+            selection = Selection.parse(target) if target else Selection()
+            return (target,) if selection is None or target in targets.names else targets.selected(selection)
+
+        found = self._asked(found_in)
+        return found if isinstance(found, tuple) else (target,)
+
+    def _asked(self, question: _Question) -> _Answer:
         with self._lock:
             try:
                 if self._session is None:
                     self._session = _session(self.path)
                     next(self._session)
-                found = self._session.send(target)
+                answer = self._session.send(question)
             except SpectrumError as error:  # one that closed the file
                 self._session = None
                 return error
-            assert found is not None
-            if self._medium is not None and isinstance(found, Spectrum):
-                return with_medium(found, self._medium, SET_BY_OPTION)
-            return found
+            assert answer is not None
+            return answer
 
 
 class Reading:
@@ -363,14 +380,18 @@ class Reading:
             return self._found
 
 
-def _session(path: Path) -> Generator[Spectrum | SpectrumError | None, str, None]:
-    """Answer each name sent with its spectrum. A damaged target leaves the file open for the others; any other error
-    is raised as a ``SpectrumError``."""
+_Answer = Spectrum | SpectrumError | tuple[str, ...]
+_Question = Callable[[Targets], Spectrum | tuple[str, ...]]
+
+
+def _session(path: Path) -> Generator[_Answer | None, _Question, None]:
+    """Answer each question that is sent. A damaged target leaves the file open for the others; any other error is
+    raised as a ``SpectrumError``."""
     with opened(path) as targets:
-        answer: Spectrum | SpectrumError | None = None
+        answer: _Answer | None = None
         while True:
-            target = yield answer
+            question = yield answer
             try:
-                answer = targets.read(target or None)
+                answer = question(targets)
             except SpectrumError as error:
                 answer = error

@@ -1,0 +1,415 @@
+"""Inspect on many machines with Ray (https://docs.ray.io): the plan of a results folder goes through Ray Data to
+workers, which read spectra and run the loop. Their outcomes come back to this process, the only one that writes.
+
+Ray repeats the work of a worker or machine that was lost; what it delivers a second time is dropped. The program and
+the spectra have to be on every machine, at the same paths or behind addresses (``agent.batch.catalogue``).
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from queue import Empty, Queue
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from agent.batch.catalogue import local_file
+from agent.batch.journal import MAX_MESSAGES, RunSummary, failure_of, json_line, result_of
+from agent.batch.keys import Keys, hashes_of
+from agent.batch.plan import SurveyPlan
+from agent.batch.run import MAX_CONSECUTIVE_FAILURES, Job, Outcome, Plan, inspect_one
+from agent.batch.shards import Shards
+from agent.batch.sources import SourceError, SpectrumFile, is_one_spectrum, key_of
+from agent.conversation import Stop, Usage
+from agent.processes import cores
+from agent.spectrum import Spectrum, SpectrumError
+from agent.text import OneLine
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+UNIT = 64
+"""Spectra that a worker is given together: what is done again if it is lost."""
+BLOCK_BYTES = 2**19
+"""Bytes of finished work after which a worker delivers it, before the end of its unit."""
+TASK_RETRIES = 3
+"""How often Ray repeats a unit whose worker ended. Then it is left for the next pass, which gives each of its spectra
+alone, so that one that ends its worker takes no others with it."""
+OPEN_FILES = 8
+"""Files that a worker keeps open."""
+POLL_SECONDS = 0.2
+
+
+class RayError(OneLine):
+    """Ray cannot be used or has ended the run: what it said, and what to do."""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """How many workers there are and what each one asks of Ray.
+
+    :param address: of a running cluster ("auto": the one of this machine); None: start Ray here, for this run
+    :param number: of workers; None: one per core of the cluster
+    :param conversations: at a time, of all workers together; a worker has at least one
+    :param cpus: share of a core that each worker asks for. Below one, because Ray Data's own tasks need some, too
+    """
+
+    address: str | None
+    number: int | None = None
+    conversations: int = 1
+    cpus: float = 0.5
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A connected cluster: its workers, the conversations at a time in each, the share of a core that each asks for."""
+
+    workers: int
+    threads: int
+    cpus: float
+
+
+MakeRow = Callable[[Spectrum, Sequence[Outcome]], bytes]
+"""Makes the row of the table of a spectrum from all outcomes of it, as a line. It is sent to the workers by pickle."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What the workers need to know.
+
+    :param base: the folder that files are named from
+    :param mark: gives an outcome the marks of its stage (``agent.batch.cascade.Stage.marked``)
+    """
+
+    plan: Plan
+    base: Path
+    mark: Callable[[Outcome], Outcome]
+    make_row: MakeRow
+
+
+@dataclass(frozen=True)
+class _Sample:
+    number: int
+    reason: str
+    detail: str
+    line: bytes
+    usage: Usage
+
+
+@dataclass(frozen=True)
+class _Done:
+    """What a worker delivers for one row of the plan: samples of a spectrum, or the spectra of a file with several."""
+
+    file: str
+    target: str
+    samples: tuple[_Sample, ...] = ()
+    row: bytes = b""
+    targets: tuple[str, ...] | None = None
+
+
+@contextmanager
+def ray_cluster(wanted: Workers) -> Generator[Cluster, None, None]:
+    """Connect to a cluster, or start one on this machine, for the time of the block.
+
+    :raises RayError: Ray is not installed, or there is no cluster at the address
+    """
+    # Ray reports its use to its makers unless told not to.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+    except ImportError as error:
+        raise RayError(f"Ray is not installed ({error}): pip install 'spec-o3[scale]'") from error
+    where: dict[str, Any] = {"address": wanted.address}
+    if wanted.address is None:
+        # Enough for the workers and for Ray Data's own tasks; the cores themselves are shared as always.
+        number = wanted.number or cores()
+        where = {"num_cpus": round(number * wanted.cpus) + 2, "include_dashboard": False}
+    try:
+        ray.init(**where, logging_level=logging.ERROR, log_to_driver=False)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise RayError(f"Ray at {wanted.address or 'this machine'}: {error}") from error
+    try:
+        number = wanted.number or (cores() if wanted.address is None else int(ray.cluster_resources().get("CPU", 1)))
+        yield Cluster(number, -(-wanted.conversations // number), wanted.cpus)
+    finally:
+        ray.shutdown()
+
+
+class RayRun:
+    """The passes of one run over its plans.
+
+    :param results: the folder, open for writing
+    :param progress: called with the number of finished samples
+    """
+
+    def __init__(
+        self, results: Shards, work: Work, cluster: Cluster, stop: Stop, progress: Callable[[int], None]
+    ) -> None:
+        self.summary = RunSummary()
+        self._results = results
+        self._work = work
+        self._cluster = cluster
+        self._stop = stop
+        self._progress = progress
+        self._finished = 0
+        self._in_a_row = 0
+        self.tried = Keys()
+        """Spectra of which this run has an outcome that gave no trace: the next run tries them again."""
+
+    def run(self, make_plan: Callable[[], SurveyPlan]) -> RunSummary:
+        """Inspect what the plan has, and plan again until nothing is left to do in this run.
+
+        A pass leaves the spectra of files that it found to hold several, and units whose workers ended.
+
+        :param make_plan: makes the plan of what the results lack, without the spectra in ``tried``
+        :raises JournalError: the results cannot be written
+        """
+        since = monotonic()
+        unit = UNIT
+        while not (self._stop.is_set or self.summary.gone) and (plan := make_plan()).rows:
+            delivered = self._pass(plan, unit)
+            if not delivered and unit == 1 and not (self._stop.is_set or self.summary.gone):
+                self._give_up(plan)
+                break
+            # What is left after a pass without losses is files with several spectra, which are now known.
+            unit = UNIT if delivered == plan.rows else 1
+        self.summary.seconds = monotonic() - since
+        return self.summary
+
+    def _pass(self, plan: SurveyPlan, unit: int) -> int:
+        """Inspect one plan; return how many of its rows were delivered."""
+        delivered = 0
+        # So that every worker gets several units, also of a small plan.
+        unit = min(unit, max(1, plan.rows // (4 * self._cluster.workers)))
+        for done in _delivered(plan.folder, self._work, self._cluster, unit, self._stop, self.summary):
+            delivered += self._take(done)
+            if self._in_a_row >= self._cluster.workers * self._cluster.threads + MAX_CONSECUTIVE_FAILURES:
+                last = self.summary.failures[-1] if self.summary.failures else ""
+                self.summary.gone = f"{self._in_a_row} inspections in a row failed, the last one: {last}"
+                break
+        return delivered
+
+    def _take(self, done: _Done) -> bool:
+        """Record what was delivered; return False if it was delivered before."""
+        key, made, results = key_of(done.file, done.target), self.summary, self._results
+        if done.targets is not None:
+            is_new = results.targets_of(done.file, done.target) is None
+            if is_new:
+                results.add_targets(done.file, done.target, done.targets)
+            return is_new
+        if done.row:
+            results.add_row(done.row)
+        is_new, has_trace = False, False
+        for sample in done.samples:
+            made.usage += sample.usage
+            if sample.reason == "no data" and done.target:
+                made.empty += 1
+            elif sample.reason in ("policy failed", "not read", "no data"):
+                results.add_failure(key, sample.number, sample.line)
+                made.failed += 1
+                made.failures = [*made.failures, f"{key}: {sample.detail}"][-MAX_MESSAGES:]
+                self._in_a_row += sample.reason == "policy failed"
+            elif sample.line:
+                has_trace = True
+                self._in_a_row = 0
+                if results.add(key, sample.number, sample.line):
+                    is_new = True
+                    made.inspected += 1
+                    made.truncated += sample.reason == "truncated"
+            self._finished += 1
+        made.spectra += is_new
+        self._progress(self._finished)
+        return is_new if has_trace else bool(self.tried.add_many(hashes_of([key]))[0])
+
+    def _give_up(self, plan: SurveyPlan) -> None:
+        """List the spectra of a plan as failed."""
+        import pyarrow.parquet as pq
+
+        why = "the worker ended each time that it was given this spectrum (no memory left?)"
+        for path in sorted(plan.folder.glob("*.parquet")):
+            for row in pq.read_table(path).to_pylist():
+                key = key_of(row["file"], row["target"])
+                for sample in row["samples"]:
+                    job = Job(key, Path(), row["target"], sample)
+                    line = json_line(failure_of(Outcome(job, "policy failed", why))).encode()
+                    self._results.add_failure(key, sample, line)
+                    self.summary.failed += 1
+                self.summary.failures = [*self.summary.failures, f"{key}: {why}"][-MAX_MESSAGES:]
+
+
+def _delivered(plan: Path, work: Work, cluster: Cluster, unit: int, stop: Stop, summary: RunSummary) -> Iterator[_Done]:
+    """Yield what the workers deliver for a plan. If Ray ends the run, ``summary.gone`` says why."""
+    import ray.data
+    from ray.exceptions import RayError as RayFailure
+
+    for name in ("ray.data", "ray.data._internal"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    context.print_on_execution_start = False
+    context.target_max_block_size = BLOCK_BYTES
+    # A unit whose worker ended more often than TASK_RETRIES is left out of this pass.
+    context.max_errored_blocks = -1
+    warnings.filterwarnings("ignore", "`ray_remote_args` is deprecated", DeprecationWarning)
+    warnings.filterwarnings("ignore", "The minimum number of concurrent actors", UserWarning)
+    rows = ray.data.read_parquet(str(plan)).repartition(target_num_rows_per_block=unit)
+    several = cluster.threads > 1
+    outcomes = rows.map_batches(
+        _Worker,
+        fn_constructor_args=(work, cluster.threads),
+        batch_size=None,
+        batch_format="pyarrow",
+        compute=ray.data.ActorPoolStrategy(
+            size=cluster.workers,
+            # The end of one unit overlaps with the beginning of the next, so that the threads always have work.
+            max_concurrent_calls_per_actor=2 if several else 1,
+            enable_true_multi_threading=several,
+            max_tasks_in_flight_per_actor=2,
+        ),
+        num_cpus=cluster.cpus,
+        max_task_retries=TASK_RETRIES,
+    )
+    received: Queue[_Done | BaseException | None] = Queue(1024)
+    closed = threading.Event()
+
+    def receive() -> None:
+        try:
+            for batch in outcomes.iter_batches(batch_size=None, batch_format="pyarrow"):
+                for packed in batch["done"]:
+                    if closed.is_set():
+                        return
+                    received.put(pickle.loads(packed.as_py()))
+            received.put(None)
+        except BaseException as error:
+            received.put(error)
+
+    threading.Thread(target=receive, daemon=True, name="outcomes").start()
+    try:
+        while not stop.is_set:
+            try:
+                found = received.get(timeout=POLL_SECONDS)
+            except Empty:
+                continue
+            if found is None:
+                return
+            if isinstance(found, RayFailure | OSError):
+                summary.gone = f"Ray ended the run: {type(found).__name__}: {found}"
+                return
+            if isinstance(found, BaseException):
+                raise found
+            yield found
+    finally:
+        closed.set()
+        while not received.empty():
+            received.get_nowait()
+
+
+class _Worker:
+    """Runs in an actor: rows of a plan in, what they gave out, one spectrum after the other as they finish."""
+
+    def __init__(self, work: Work, threads: int) -> None:
+        self._work = work
+        self._policy_for = cache(work.plan.policy_for)
+        self._files = _Files(work)
+        self._pool = ThreadPoolExecutor(threads)
+        self._stop = Stop()
+
+    def __call__(self, rows: pa.Table) -> Iterator[pa.Table]:
+        import pyarrow as pa
+
+        for done in self._done(rows):
+            yield pa.table({"done": pa.array([pickle.dumps(done)], pa.large_binary())})
+
+    def _done(self, rows: pa.Table) -> Iterator[_Done]:
+        of_future: dict[Future[Outcome], _Spectrum] = {}
+        for row in rows.to_pylist():
+            file, target = row["file"], row["target"]
+            found = self._files.found(file, target)
+            if isinstance(found, tuple):
+                yield _Done(file, target, targets=found)
+                continue
+            one = _Spectrum(file, target, found, len(row["samples"]))
+            for sample in row["samples"]:
+                of_future[self._pool.submit(self._inspect, one, sample)] = one
+        for future in as_completed(of_future):
+            one = of_future.pop(future)
+            one.outcomes.append(future.result())
+            if len(one.outcomes) == one.samples:
+                yield self._delivery(one)
+
+    def _inspect(self, one: _Spectrum, sample: int) -> Outcome:
+        job = Job(key_of(one.file, one.target), Path(), one.target, sample)
+        return inspect_one(job, one, self._work.plan, self._policy_for(sample), self._stop)
+
+    def _delivery(self, one: _Spectrum) -> _Done:
+        outcomes = sorted(map(self._work.mark, one.outcomes), key=lambda outcome: outcome.job.sample)
+        samples = []
+        for outcome in outcomes:
+            if outcome.is_inspected and outcome.trajectory is not None:
+                line = json_line(result_of(outcome)).encode()
+            else:
+                line = json_line(failure_of(outcome)).encode() if outcome.has_failed else b""
+            samples.append(_Sample(outcome.job.sample, outcome.reason, outcome.detail, line, outcome.usage))
+        row, inspected = b"", [outcome for outcome in outcomes if outcome.is_inspected and outcome.trajectory]
+        if isinstance(one.found, Spectrum) and inspected:
+            row = self._work.make_row(one.found, inspected)
+        return _Done(one.file, one.target, tuple(samples), row)
+
+
+@dataclass
+class _Spectrum:
+    """A row of the plan in a worker: its spectrum, or the reason why there is none, and the outcomes so far."""
+
+    file: str
+    target: str
+    found: Spectrum | SpectrumError
+    samples: int
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    def spectrum(self) -> Spectrum | SpectrumError:
+        return self.found
+
+
+@dataclass
+class _Files:
+    """The files that a worker has open, the last few of them. Safe in many threads."""
+
+    work: Work
+    _open: OrderedDict[str, tuple[SpectrumFile, ExitStack]] = field(default_factory=OrderedDict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def found(self, file: str, target: str) -> Spectrum | SpectrumError | tuple[str, ...]:
+        """Return the spectrum of a row, why there is none, or the targets of a file that holds several."""
+        with self._lock:
+            try:
+                spectra = self._file(file)
+            except SourceError as error:
+                return SpectrumError(file, str(error), "a file that can be copied")
+            if not is_one_spectrum(target) and (names := spectra.names(target)) != (target,):
+                return names
+            return spectra.read(target)
+
+    def _file(self, file: str) -> SpectrumFile:
+        if file in self._open:
+            self._open.move_to_end(file)
+            return self._open[file][0]
+        while len(self._open) >= OPEN_FILES:
+            _, (_, copies) = self._open.popitem(last=False)
+            copies.close()
+        with ExitStack() as stack:
+            path = stack.enter_context(local_file(file, self.work.base))
+            self._open[file] = SpectrumFile(path, self.work.plan.medium), stack.pop_all()
+        return self._open[file][0]
+
+
+__all__ = ["RayRun", "Work", "Workers", "ray_cluster"]
