@@ -1,6 +1,8 @@
 """Parquet: tables with named columns, and the rows of SpecVI-Bench.
 
-A flat table is one spectrum; a table whose flux is a list has one spectrum per row. A SpecVI-Bench row has its arrays
+A flat table is one spectrum; a table whose flux is a list has one spectrum per row. So has one with a nested column of
+wavelength and flux, as HATS catalogues have (a struct of lists, or a list of structs). Such rows may have columns with
+the redshift, the position and an identifier. A SpecVI-Bench row has its arrays
 in ``extra_info.tools_kwargs.spectral_visualization_tool.create_kwargs`` and its file name in ``extra_info.name``; they
 are LAMOST spectra (vacuum, relative flux, no errors). A row written by ``spec-o3 bench build`` also has the whole
 spectrum as JSON text in ``extra_info.spectrum`` and is read back exactly. Targets are row numbers from 0. Only the
@@ -23,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from agent.spectrum.readers import parquet_child, sparcl
-from agent.spectrum.readers.pixels import spectrum
+from agent.spectrum.readers.pixels import finite_number, spectrum, usable_redshift
 from agent.spectrum.readers.targets import Targets
 from agent.spectrum.readers.wavelengths import Roles, arrays, medium_of_name, roles
 from agent.spectrum.record import Medium, Scalar, Spectrum, SpectrumError
@@ -121,12 +123,18 @@ def targets(name: str, path: Path) -> Targets:
         return _sparcl(name, groups, [c for c in names if c.lower() in (*sparcl.ARRAYS, *sparcl.FIELDS)])
     which = roles(names)
     if which is None:
-        raise SpectrumError(name, f"columns {', '.join(names[:6])}", "columns named wavelength and flux")
+        nested = _nested(schema)
+        if nested is None:
+            raise SpectrumError(name, f"columns {', '.join(names[:6])}", "columns named wavelength and flux")
+        column, inside = nested
+        wanted = [column, *_about(names)]
+        return _by_row(name, groups, lambda row: _nested_row(f"{name}#{row}", column, inside, groups.row(row, wanted)))
     wanted = list(which.columns)
     if len(schema.get_all_field_indices(which.flux)) != 1:
         raise SpectrumError(name, f"several columns {which.flux}", "one of each name")
     kind = schema.field(which.flux).type
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        wanted += _about(names)
         return _by_row(name, groups, lambda row: _named(f"{name}#{row}", which, groups.row(row, wanted)))
     return Targets.single(name, lambda: _named(name, which, groups.everything(wanted)))
 
@@ -191,10 +199,57 @@ def _sparcl(name: str, groups: _Groups, columns: list[str]) -> Targets:
     return _by_row(name, groups, lambda row: sparcl.record(f"{name}#{row}", groups.row(row, columns)))
 
 
+REDSHIFTS = ("redshift", "z")
+POSITIONS = {"ra": ("ra", "raj2000", "ra_icrs"), "dec": ("dec", "dej2000", "de_icrs")}
+IDENTIFIERS = ("object_id", "objectid", "source_id", "targetid", "specid", "obsid", "id")
+
+
+def _about(names: Sequence[str]) -> list[str]:
+    """Return the columns that say something about a whole spectrum."""
+    known = {*REDSHIFTS, *IDENTIFIERS, *(name for forms in POSITIONS.values() for name in forms)}
+    return [name for name in names if name.lower() in known]
+
+
+def _nested(schema: Any) -> tuple[str, Roles] | None:
+    """Return the column that holds wavelength and flux of each row, and the names inside it; None: there is none."""
+    import pyarrow as pa
+
+    for field in schema:
+        kind = field.type
+        if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+            kind = kind.value_type
+        if pa.types.is_struct(kind) and (found := roles([inside.name for inside in kind])) is not None:
+            return field.name, found
+    return None
+
+
+def _nested_row(name: str, column: str, which: Roles, row: Mapping[str, Any]) -> Spectrum:
+    inside = row[column]
+    if isinstance(inside, list):
+        inside = {key: [pixel[key] for pixel in inside] for key in which.columns}
+    if not isinstance(inside, Mapping):
+        raise SpectrumError(name, f"nothing in the column {column}", "wavelength and flux")
+    return _named(name, which, {**row, **inside})
+
+
 def _named(name: str, which: Roles, values: Mapping[str, Any]) -> Spectrum:
     stated: Medium | None = medium_of_name(which.wavelength)
     meta: dict[str, Scalar] = {} if stated else {"medium_assumed": True}
-    return spectrum(name, **arrays(name, which, values), medium=stated or "air", meta=meta)
+    there = {key.lower(): value for key, value in values.items() if key not in which.columns}
+
+    def first(names: Sequence[str]) -> float | None:
+        return next((finite_number(there[one]) for one in names if one in there), None)
+
+    return spectrum(
+        name,
+        **arrays(name, which, values),
+        medium=stated or "air",
+        redshift=usable_redshift(first(REDSHIFTS)),
+        ids={key: str(there[key]) for key in IDENTIFIERS if there.get(key) not in (None, "")},
+        ra=first(POSITIONS["ra"]),
+        dec=first(POSITIONS["dec"]),
+        meta=meta,
+    )
 
 
 def bench_spectrum(name: str, number: int, row: Mapping[str, Any]) -> Spectrum:

@@ -468,6 +468,35 @@ def test_the_velocity_frame_is_kept_where_the_header_states_it(tmp_path, cards, 
     assert (meta.get("velocity_frame"), meta.get("velocity_correction")) == (frame, applied)
 
 
+@pytest.mark.parametrize("layout", ["lists", "struct of lists", "list of structs"])
+def test_a_row_of_a_parquet_catalogue(tmp_path, layout):
+    flux = [FLUX, 2 * FLUX]
+    pixels = {"wave_vac": [WAVELENGTH] * 2, "flux": flux, "ivar": [IVAR] * 2}
+    about = {"Object_ID": [7, 8], "RA": [10.5, 359.0], "DEC": [-3.25, 2.0], "Z": [0.31, -99.0]}
+    nested = [{"wave_vac": WAVELENGTH.tolist(), "flux": one.tolist(), "ivar": IVAR.tolist()} for one in flux]
+    if layout == "lists":
+        columns = pixels
+    elif layout == "struct of lists":
+        columns = {"spectrum": nested}
+    else:
+        columns = {
+            "pixels": [[dict(zip(one, row, strict=True)) for row in zip(*one.values(), strict=True)] for one in nested]
+        }
+    pq.write_table(pa.table(about | columns), tmp_path / "Npix=44.parquet")
+    first, second = read(tmp_path / "Npix=44.parquet", "0"), read(tmp_path / "Npix=44.parquet", "1")
+    np.testing.assert_array_equal(first.flux, FLUX)
+    np.testing.assert_array_equal(second.flux, 2 * FLUX)
+    np.testing.assert_array_equal(second.ivar, IVAR)
+    assert (first.medium, first.ids, first.ra, first.dec, first.redshift) == (
+        "vacuum",
+        {"object_id": "7"},
+        10.5,
+        -3.25,
+        0.31,
+    )
+    assert second.redshift is None
+
+
 def test_parquet_with_one_spectrum_per_row(tmp_path):
     rows = {"wave": [WAVELENGTH.tolist()] * 3, "flux": [(k * FLUX).tolist() for k in (1, 2, 3)]}
     pq.write_table(pa.table(rows), tmp_path / "a.parquet", row_group_size=2)
