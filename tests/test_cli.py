@@ -67,10 +67,14 @@ def test_baseline_drafts_are_reproducible_and_imported_once(survey_file, tmp_pat
     imported = run("import", "d.jsonl", "--db", "a.db", "--json", cwd=tmp_path)
     assert imported.returncode == 0, imported.stderr
     assert json.loads(imported.stdout) == {
+        "import": 1,
+        "rows": 1,
         "added": [1],
         "known": 0,
         "known_items": [],
+        "others": 0,
         "other_texts": [],
+        "bad": 0,
         "problems": [],
     }
     with Store.open(tmp_path / "a.db") as store:

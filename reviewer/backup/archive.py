@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +22,7 @@ from reviewer.backup.backups import BackupError, BadArchive
 from reviewer.store import CannotWrite, Head, NewerSchema, Store, StoreError
 from reviewer.store.sqlite.files import PART, sync
 from reviewer.store.sqlite.schema import MIGRATIONS
-from reviewer.store.sqlite.tables import LEFT_OUT, NewDatabase, Snapshot, Table, new_database, open_snapshot
+from reviewer.store.sqlite.tables import LEFT_OUT, NewDatabase, Table, Value, new_database, open_snapshot
 
 FORMAT = "spec-o3/archive/1"
 MANIFEST_NAME = "manifest.json"
@@ -140,7 +140,10 @@ def _write(store: Store, folder: Path, progress: Callable[[int, int], None] | No
                 if progress is not None:
                     progress(before + rows, total)
 
-            files[table.name] = _write_table(moment, table, folder, on_row)
+            rows = moment.rows(table)
+            # Their arrays may be in files; an archive has everything.
+            rows = map(store.spectra.whole, rows) if table.name == "spectra" else rows
+            files[table.name] = _write_table(rows, table, folder, on_row)
             done += counts[table.name]
         made = Manifest(at, moment.schema, moment.head, LEFT_OUT, files)
     _write_whole(folder / MANIFEST_NAME, (json.dumps(made.to_json(), indent=1) + "\n").encode())
@@ -149,7 +152,9 @@ def _write(store: Store, folder: Path, progress: Callable[[int, int], None] | No
     return made
 
 
-def _write_table(moment: Snapshot, table: Table, folder: Path, on_row: Callable[[int], None]) -> TableFile:
+def _write_table(
+    found: Iterable[Mapping[str, Value]], table: Table, folder: Path, on_row: Callable[[int], None]
+) -> TableFile:
     rows, size, whole = 0, 0, hashlib.sha256()
 
     def keep(key: str, png: bytes) -> str:
@@ -157,7 +162,7 @@ def _write_table(moment: Snapshot, table: Table, folder: Path, on_row: Callable[
         return hashlib.sha256(png).hexdigest()
 
     with open(_create_private(folder / file_of(table.name)), "wb") as file:
-        for rows, row in enumerate(moment.rows(table), start=1):
+        for rows, row in enumerate(found, start=1):
             plain = to_plain(table, row, keep)
             line = json.dumps(plain, ensure_ascii=False, allow_nan=False).encode() + b"\n"
             file.write(line)

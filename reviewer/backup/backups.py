@@ -15,13 +15,14 @@ import re
 import threading
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
 from agent.text import OneLine
 from reviewer.store import Head, Store, StoreError
+from reviewer.store.spectrum_files import copy_new, spectra_folder
 from reviewer.store.sqlite.files import PART, copy, sync
 from reviewer.store.sqlite.tables import open_snapshot
 
@@ -110,7 +111,12 @@ _ABANDONED_AFTER = timedelta(days=1)
 
 @dataclass(frozen=True)
 class Backup:
-    """A backup and its metadata. ``head``: of the audit log, None for a schema without one."""
+    """A backup and its metadata.
+
+    :param head: of the audit log, None for a schema without one
+    :param spectra: spectra whose arrays are in files, which are copied to ``spectra/`` next to the backup
+    :param spectra_missing: those of them that have no file; the backup lacks them
+    """
 
     path: Path
     at: datetime
@@ -119,6 +125,8 @@ class Backup:
     why: Reason
     schema: int
     head: Head | None
+    spectra: int = 0
+    spectra_missing: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of the metadata file."""
@@ -131,6 +139,7 @@ class Backup:
             "why": self.why,
             "schema": self.schema,
             "log_head": None if self.head is None else str(self.head),
+            **({"spectra_in_files": self.spectra, "spectra_missing": self.spectra_missing} if self.spectra else {}),
         }
 
 
@@ -166,11 +175,26 @@ def back_up(
         at, path = _free_name(database, target, clock) if into_folder else (clock(), target)
         _refuse_existing(path)
         copy(database, path, progress)
-        made = describe(path, at.replace(microsecond=0), why)
+        made = _with_spectra(describe(path, at.replace(microsecond=0), why), database)
         _write_metadata(made)
     except OSError as error:
         raise BackupError(f"{target}: {error.strerror}. No backup was made.") from error
     return made
+
+
+def spectra_of_backups(folder: Path) -> Path:
+    """Return the folder with the files of spectra of all backups in a folder."""
+    return folder / "spectra"
+
+
+def _with_spectra(made: Backup, database: Path) -> Backup:
+    """Copy the files of spectra that the backups in its folder do not have yet."""
+    with open_snapshot(made.path) as moment:
+        names = moment.spectra_in_files()
+    if not names:
+        return made
+    _, missing = copy_new(spectra_folder(database), spectra_of_backups(made.path.parent), names)
+    return replace(made, spectra=len(names), spectra_missing=len(missing))
 
 
 def describe(path: Path, at: datetime, why: Reason) -> Backup:
@@ -199,7 +223,9 @@ def read_metadata(path: Path) -> Backup | None:
             return None
         head = None if found["log_head"] is None else Head.parse(found["log_head"])
         at = datetime.fromisoformat(found["at"]).astimezone(UTC)
-        return Backup(path, at, int(found["bytes"]), str(found["sha256"]), found["why"], int(found["schema"]), head)
+        known = Backup(path, at, int(found["bytes"]), str(found["sha256"]), found["why"], int(found["schema"]), head)
+        in_files, missing = int(found.get("spectra_in_files", 0)), int(found.get("spectra_missing", 0))
+        return replace(known, spectra=in_files, spectra_missing=missing)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -16,8 +16,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from reviewer.backup.archive import read_archive
-from reviewer.backup.backups import BackupError, BadBackup, check_bytes, read_metadata
+from reviewer.backup.backups import BackupError, BadBackup, check_bytes, read_metadata, spectra_of_backups
 from reviewer.store import CannotWrite, Head, Store, StoreError
+from reviewer.store.spectrum_files import copy_new, spectra_folder
 from reviewer.store.sqlite.files import PART, copy, exclusive_access, put_in_place, sync
 from reviewer.store.sqlite.tables import open_snapshot, require_own_schema
 
@@ -54,6 +55,7 @@ class Restored:
     :param kept_as: the new path of the replaced database; None if there was none
     :param head: the head of the log in the source
     :param replaced: the head of the log of the replaced database; None if it could not be read
+    :param spectra_missing: spectra whose files are neither next to the database nor next to the backup
     """
 
     database: Path
@@ -61,6 +63,7 @@ class Restored:
     head: Head | None
     replaced: Head | None
     items: int
+    spectra_missing: tuple[str, ...] = ()
 
 
 def restore(source: Path, database: Path, progress: Callable[[int, int], None] | None = None) -> Restored:
@@ -90,10 +93,12 @@ def restore(source: Path, database: Path, progress: Callable[[int, int], None] |
             head = _build_part(source, part, progress)
             replaced = _head_of(database)
             items = _finish(part, source, head, replaced)
+            # Before the database has its name, so that it never names files that were not copied yet.
+            missing = _copy_spectra(part, source, database)
             kept_as = _replace(part, database)
     except OSError as error:
         raise CannotWrite(f"{database}: {error.strerror}. Nothing was restored; the database is unchanged.") from error
-    return Restored(database, kept_as, head, replaced, items)
+    return Restored(database, kept_as, head, replaced, items, missing)
 
 
 @contextmanager
@@ -136,6 +141,16 @@ def _finish(part: Path, source: Path, head: Head | None, replaced: Head | None) 
         require_consistent(store, source, head)
         store.upkeep.record_restore(source.name, head, replaced)
         return sum(sum(states.values()) for states in store.statistics.counts().by_task.values())
+
+
+def _copy_spectra(part: Path, source: Path, database: Path) -> tuple[str, ...]:
+    """Copy the files of spectra that the database lacks; return the spectra that have no file anywhere."""
+    with open_snapshot(part) as moment:
+        names = moment.spectra_in_files()
+    if not names:
+        return ()
+    _, missing = copy_new(spectra_of_backups(source.parent), spectra_folder(database), names)
+    return tuple(missing)
 
 
 def _head_of(database: Path) -> Head | None:

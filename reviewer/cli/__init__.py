@@ -39,6 +39,7 @@ COMMANDS = (
         "add_restore",
         "run_restore",
     ),
+    lazy("spectra", "Show where spectra are stored, move them to files, and check the files.", "reviewer.cli.spectra"),
     lazy("log", "Show the audit log and verify it.", "reviewer.cli.log"),
     lazy(
         "doctor",

@@ -28,6 +28,14 @@ def add(parser: ArgumentParser) -> None:
         "--backups", type=Path, metavar="FOLDER", help="folder of the daily backups (backups next to the database)"
     )
     backups.add_argument("--no-backups", action="store_true", help="make no daily backups")
+    parser.add_argument(
+        "--import-from",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="let coordinators import files in this folder by their path, without an upload; may be repeated",
+    )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
 
 
@@ -57,6 +65,7 @@ def _serve(arguments: Namespace) -> int:
         server=arguments.server,
         public=arguments.behind,
         backups=None if arguments.no_backups else arguments.backups or default_folder(database),
+        import_from=tuple(arguments.import_from),
     )
     try:
         serve(settings)

@@ -5,9 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.cli.command import DONE, CannotRun, ProgressBar, print_result
 from reviewer.cli.common import DATABASE, add_database, add_json, opened
+
+if TYPE_CHECKING:
+    from reviewer.backup.backups import Backup
 
 
 def add(parser: ArgumentParser) -> None:
@@ -47,9 +51,22 @@ def _copy(arguments: Namespace) -> int:
     print_result(
         arguments,
         {**made.to_json(), "path": str(made.path)},
-        f"{made.path}: {made.bytes / 1e6:,.1f} MB, checked. Its log ends at {made.head}",
+        f"{made.path}: {made.bytes / 1e6:,.1f} MB, checked. Its log ends at {made.head}" + _spectra_line(made),
     )
     return DONE
+
+
+def _spectra_line(made: Backup) -> str:
+    """Say where the files of spectra are; nothing if all spectra are in the database."""
+    from reviewer.backup.backups import spectra_of_backups
+
+    if not made.spectra:
+        return ""
+    where = spectra_of_backups(made.path.parent)
+    text = f"\nIt needs {made.spectra:,} files of spectra, in {where}: keep both together."
+    if made.spectra_missing:
+        text += f"\n{made.spectra_missing:,} of them are missing: `spec-o3 spectra` lists them."
+    return text
 
 
 def _plain(arguments: Namespace) -> int:
@@ -109,9 +126,15 @@ def run_restore(arguments: Namespace) -> int:
         "items": done.items,
         "log_head": None if done.head is None else str(done.head),
         "replaced_log_head": None if done.replaced is None else str(done.replaced),
+        "spectra_missing": list(done.spectra_missing),
     }
     text = f"{done.database}: {done.items:,} items, checked. Everyone must sign in again."
     if done.kept_as is not None:
         text += f"\nThe previous database is now {done.kept_as}"
+    if done.spectra_missing:
+        text += (
+            f"\n{len(done.spectra_missing):,} spectra have no file here or next to the backup: `spec-o3 spectra` lists "
+            "them. Their texts and all work on them are here; copy the files, or import the spectra again."
+        )
     print_result(arguments, result, text)
     return DONE

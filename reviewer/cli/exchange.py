@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
+from agent.cli.command import CANNOT_RUN, CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
 from reviewer.cli.common import add_database, add_json, opened
 
 if TYPE_CHECKING:
@@ -106,22 +108,33 @@ def _export_summary(made: Exported) -> str:
 
 
 if TYPE_CHECKING:
-    from reviewer.exchange.imports import Imported
+    from reviewer.exchange.imports import Findings
+    from reviewer.store import ImportJob, SameSpectrum
 
 
-def _numbers(items: list[int]) -> str:
-    more = f" and {len(items) - SHOWN} more" if len(items) > SHOWN else ""
-    return ", ".join(map(str, items[:SHOWN])) + more
+def _numbers(items: list[int], count: int) -> str:
+    more = f" and {count - len(items)} more" if count > len(items) else ""
+    return ", ".join(map(str, items)) + more
 
 
-SHOWN = 20  # problems printed for a person; --json has them all
+SHOWN = 20  # problems and items printed for a person
 
 
 def add_import(parser: ArgumentParser) -> None:
-    parser.add_argument(
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument(
         "file",
+        nargs="?",
         type=Path,
-        help="Spec-o3 JSON Lines, ShareGPT rows with their pictures, or a folder of either",
+        help="Spec-o3 JSON Lines, ShareGPT rows with their pictures, or a folder of either; the same command resumes "
+        "an import that was cancelled or ended",
+    )
+    what.add_argument(
+        "--job",
+        type=at_least_one,
+        action="append",
+        metavar="NUMBER",
+        help="resume the import with this number, with its own choices; may be repeated",
     )
     parser.add_argument("--spectra", type=Path, metavar="DIR", help="folder with spectra that the rows only name")
     parser.add_argument("--batch", default="", help="name of this batch of drafts (the file's name)")
@@ -136,50 +149,91 @@ def add_import(parser: ArgumentParser) -> None:
         default="import",
         help="rows whose spectrum is in the database for the same task with another text (import)",
     )
+    # The app starts imports with this: they end when the app does.
+    parser.add_argument("--end-with-input", action="store_true", help=SUPPRESS)
     add_database(parser)
     add_json(parser)
 
 
 def run_import(arguments: Namespace) -> int:
-    from reviewer.exchange.imports import ImportFileError, import_file
+    from reviewer.exchange.imports import Findings, ImportFileError, items_of, one_import
     from reviewer.exchange.recognition import by_state
 
-    with opened(arguments.db) as store, ProgressBar(None, "rows checked and written") as bar:
+    if arguments.end_with_input:
+        Thread(target=_end_with_input, daemon=True).start()
+    with opened(arguments.db) as store, ProgressBar(None, "rows") as bar:
         try:
-            imported = import_file(
-                store,
-                arguments.file,
-                spectra=arguments.spectra,
-                batch=arguments.batch,
-                skip_bad=arguments.skip_bad,
-                progress=bar.at,
-                same_spectrum="leave out" if arguments.same_spectrum == "leave-out" else "import",
-            )
+            with one_import(store.path):
+                for number in arguments.job or [_requested(store, arguments)]:
+                    if not arguments.end_with_input:
+                        store.imports.resume(number)
+                    job = _imported(store, number, bar)
         except ImportFileError as error:
             raise CannotRun(str(error)) from error
-        states = by_state(store, imported.known)
+        found = Findings.of(job)
+        states = by_state(store, found.known_items, SHOWN)
     result = {
-        "added": list(imported.added),
-        "known": len(imported.known),
-        "known_items": list(imported.known),
-        "other_texts": [asdict(row) for row in imported.other_texts],
-        "problems": [asdict(problem) for problem in imported.problems],
+        "import": job.id,
+        "rows": found.rows,
+        "added": list(items_of(found.added_items)) if arguments.json else None,
+        "known": found.known,
+        "known_items": list(items_of(found.known_items)) if arguments.json else None,
+        "others": found.others,
+        "other_texts": [asdict(row) for row in found.other_texts],
+        "bad": found.bad,
+        "problems": [asdict(problem) for problem in found.problems],
     }
-    print_result(arguments, result, _import_summary(imported, arguments, states))
-    return CHECK_FAILED if imported.problems else DONE
+    print_result(arguments, result, _import_summary(job, found, states))
+    return CHECK_FAILED if found.bad else DONE
 
 
-def _import_summary(imported: Imported, arguments: Namespace, states: Mapping[State, list[int]]) -> str:
-    problems = imported.problems
-    if problems and not arguments.skip_bad:
-        lines = [f"nothing imported: {len(problems)} rows are bad (--skip-bad imports the others)"]
+def _requested(store: Store, arguments: Namespace) -> int:
+    """Return the number of the import of this file: an unfinished one, or a new one."""
+    from reviewer.exchange.imports import request_of, start_or_resume
+
+    same: SameSpectrum = "leave out" if arguments.same_spectrum == "leave-out" else "import"
+    request = request_of(arguments.file, arguments.spectra, arguments.batch, arguments.skip_bad, same)
+    return start_or_resume(store, request).id
+
+
+def _imported(store: Store, number: int, bar: ProgressBar) -> ImportJob:
+    """Run an import from where it is."""
+    from reviewer.exchange.imports import Findings, continue_import
+
+    def on_part(job: ImportJob) -> None:
+        found, at, size = Findings.of(job), job.progress.offset, job.request.size
+        bar.expect(round(found.rows * size / at) if at else None)
+        bar.at(found.rows, "checking" if job.progress.step == "check" else "writing")
+
+    job = store.imports.get(number)
+    if job.progress.line:
+        step = "checked" if job.progress.step == "check" else "written"
+        print(f"import {number} resumes: {Findings.of(job).rows:,} rows are {step} already", file=sys.stderr)
+    try:
+        return continue_import(store, number, on_part)
+    except KeyboardInterrupt:
+        added = Findings.of(store.imports.get(number)).added
+        print(f"\ncancelled: {added:,} rows are imported; the same command resumes", file=sys.stderr)
+        raise
+
+
+def _end_with_input() -> None:
+    """End this process with its standard input: the app that started it has ended. The import can be resumed."""
+    while sys.stdin.buffer.read(4096):
+        pass
+    os._exit(CANNOT_RUN)
+
+
+def _import_summary(job: ImportJob, found: Findings, states: Mapping[State, tuple[int, list[int]]]) -> str:
+    if job.state == "refused":
+        lines = [f"nothing imported: {found.bad} rows are bad (--skip-bad imports the others)"]
     else:
-        lines = [f"{len(imported.added)} imported"]
-        lines += [f"{len(items)} already {state} here: items {_numbers(items)}" for state, items in states.items()]
-        others = len(imported.other_texts)
-        done = "left out" if arguments.same_spectrum == "leave-out" else "imported all the same (--same-spectrum)"
-        lines += [f"{others} rows of spectra that are here for the same task with another text: {done}"] * (others > 0)
-        lines += [f"{len(problems)} rows left out"] if problems else []
-    lines += [str(problem) for problem in problems[:SHOWN]]
-    lines += [f"and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else []
+        lines = [f"{found.added} imported"]
+        lines += [f"{n} already {state} here: items {_numbers(items, n)}" for state, (n, items) in states.items()]
+        done = "left out" if job.request.same_spectrum == "leave out" else "imported all the same (--same-spectrum)"
+        same = f"{found.others} rows of spectra that are here for the same task with another text: {done}"
+        lines += [same] * (found.others > 0)
+        lines += [f"{found.bad} rows left out"] if found.bad else []
+    lines += [str(problem) for problem in found.problems[:SHOWN]]
+    lines += [f"and {found.bad - SHOWN} more"] if found.bad > SHOWN else []
     return "\n".join(lines)

@@ -1,53 +1,70 @@
-"""Import drafts: our JSON lines, and the published cold-start rows with their pictures.
+"""Import drafts from a file of any size: checked, written in short transactions, cancelled and resumed.
 
-Our lines are a trajectory's JSON form with two optional keys: ``spectrum_data`` (``Spectrum.to_json``) and ``pictures``
-(paths in the file's folder by SHA-256 of the RGBA bytes). All rows are checked before one is written.
+One import of a database runs at a time, in any process; its row in ``store.imports`` says how far it is. Unless bad
+rows are skipped, every row is checked before one is written. People work on meanwhile.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from agent import tasks
-from agent.spectrum import Spectrum, SpectrumError
-from agent.spectrum.folder import SpectraFolder, SpectrumNotFound
-from agent.tasks import Task
-from agent.text import OneLine, one_line
-from agent.trajectory import Medium, Trajectory, TrajectoryError, Zoom
-from agent.trajectory.json_rows import elements
-from reviewer.exchange.pictures import PictureError, PictureFiles, Pictures
+from agent.spectrum import Spectrum
+from agent.trajectory import Trajectory
+from reviewer.exchange.draft_file import NAMES, START, DraftFile, ImportFileError, ImportProblem, Place, file_at
+from reviewer.exchange.pictures import PictureError
 from reviewer.exchange.recognition import Recognition
 from reviewer.rules.campaign import known_tasks
-from reviewer.store import Draft, Store
+from reviewer.store import (
+    Added,
+    Draft,
+    ImportJob,
+    ImportProgress,
+    ImportRequest,
+    ImportStopped,
+    SameSpectrum,
+    Store,
+    StoreError,
+)
 
-Progress = Callable[[int], None]
+__all__ = [
+    "NAMES",
+    "Findings",
+    "ImportFileError",
+    "ImportProblem",
+    "Imported",
+    "OtherText",
+    "SameSpectrum",
+    "close_job",
+    "continue_import",
+    "import_file",
+    "imports_folder",
+    "is_importing",
+    "one_import",
+    "own_row",
+    "request_of",
+    "start_or_resume",
+]
 
-# File names of an export and of the published data set; the first that exists is read.
-NAMES = ("trajectories.jsonl", "train_sharegpt.json")
-
-
-class ImportFileError(OneLine):
-    """A file that cannot be imported at all: which one, what was found, what was expected."""
-
-
-@dataclass(frozen=True)
-class ImportProblem:
-    """A row that cannot be imported. ``line`` counts from 1: a line of JSON lines, a row of a JSON list."""
-
-    line: int
-    field: str
-    reason: str
-
-    def __str__(self) -> str:
-        return one_line(f"row {self.line}: {self.field}: {self.reason}")
-
-
-SameSpectrum = Literal["import", "leave out", "ask"]
-"""What to do with rows whose spectrum is in the database for the same task with another text; "ask": import nothing."""
+OnImport = Callable[[ImportJob], None]
+"""Called with the import after each part of it."""
+PART = 100
+"""Rows per transaction, some tenths of a millisecond each: a submit of another person waits as long."""
+# Another process tries again after 25 ms or less while it waits for the lock of the database.
+_PAUSE = 0.03
+_SAVED_EVERY = 0.5  # seconds between two records of the place while rows are checked
+_LOCK_SECONDS = 1.0  # a page that asks whether an import runs holds the lock for a moment
+MOST_LISTED = 200
+"""Bad rows, and rows with another text, that an import lists; all are counted."""
+_MOST_RANGES = 1000
 
 
 @dataclass(frozen=True)
@@ -59,13 +76,76 @@ class OtherText:
     items: tuple[int, ...]
 
 
+@dataclass
+class Findings:
+    """What a step of an import found so far. Items are ranges, ``[first, last]``, in the order of the rows."""
+
+    rows: int = 0
+    added: int = 0
+    known: int = 0
+    bad: int = 0
+    others: int = 0
+    added_items: list[list[int]] = field(default_factory=list)
+    known_items: list[list[int]] = field(default_factory=list)
+    problems: list[ImportProblem] = field(default_factory=list)
+    other_texts: list[OtherText] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, job: ImportJob) -> Findings:
+        """Read the findings of an import as they are stored."""
+        counts = dict(job.progress.counts or {})
+        counts["problems"] = [ImportProblem(*values) for values in counts.get("problems", ())]
+        counts["other_texts"] = [
+            OtherText(line, name, tuple(items)) for line, name, items in counts.get("other_texts", ())
+        ]
+        return cls(**counts)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **vars(self),
+            "problems": [[p.line, p.field, p.reason] for p in self.problems],
+            "other_texts": [[o.line, o.name, list(o.items)] for o in self.other_texts],
+        }
+
+    def add_problem(self, problem: ImportProblem) -> None:
+        self.bad += 1
+        if len(self.problems) < MOST_LISTED:
+            self.problems.append(problem)
+
+    def add_other(self, other: OtherText) -> None:
+        self.others += 1
+        if len(self.other_texts) < MOST_LISTED:
+            self.other_texts.append(other)
+
+    def add_known(self, item: int) -> None:
+        self.known += 1
+        _append(self.known_items, item)
+
+    def add_new(self, item: int) -> None:
+        self.added += 1
+        _append(self.added_items, item)
+
+
+def _append(ranges: list[list[int]], item: int) -> None:
+    if ranges and ranges[-1][1] + 1 == item:
+        ranges[-1][1] = item
+    elif len(ranges) < _MOST_RANGES:
+        ranges.append([item, item])
+
+
+def items_of(ranges: Iterable[Sequence[int]]) -> tuple[int, ...]:
+    """Return the items of ranges one by one."""
+    return tuple(item for first, last in ranges for item in range(first, last + 1))
+
+
 @dataclass(frozen=True)
 class Imported:
     """The result of an import.
 
     :param added: the new items
     :param known: the items that have the text of a row already, one per row
-    :param other_texts: rows of spectra that were in the database for the same task, with another text
+    :param problems: the bad rows, 200 at most
+    :param other_texts: rows of spectra that were in the database for the same task, with another text; 200 at most
     """
 
     added: tuple[int, ...] = ()
@@ -80,7 +160,7 @@ def import_file(
     spectra: Path | None = None,
     batch: str = "",
     skip_bad: bool = False,
-    progress: Progress | None = None,
+    progress: OnImport | None = None,
     by: str | None = None,
     same_spectrum: SameSpectrum = "import",
 ) -> Imported:
@@ -90,48 +170,249 @@ def import_file(
     :param spectra: a folder with spectra that the rows only name
     :param batch: name of the batch, for filters; the file's name if not given
     :param skip_bad: import the good rows if others are bad; else one bad row refuses the whole file
-    :param progress: called with the number of rows done, of twice as many: checked, then written
+    :param progress: called with the import after each part
     :param by: initials of the person; None for the owner of the database file
     :param same_spectrum: what to do with rows whose spectrum is here for the same task with another text
-    :raises ImportFileError: there is no such file or folder, no row in it, or a picture changed meanwhile
+    :raises ImportFileError: there is no such file or folder, no row in it, a picture changed meanwhile, or another
+        import is running
     """
-    known, _ = known_tasks(store.path)
-    drafts = DraftFile(path, spectra, batch or path.resolve().name, known, store.spectra.exists)
-    recognition = Recognition(store)
-    problems, same, other_texts = [], [], []
-    left_out: set[int] = set()
-    rows = 0
-    for rows, found in enumerate(drafts.rows(), start=1):
-        if isinstance(found, ImportProblem):
-            problems.append(found)
-        else:
-            recognised = recognition.find(found)
-            if recognised.same is not None:
-                same.append(recognised.same)
-                left_out.add(rows)
-            elif recognised.others:
-                other_texts.append(OtherText(rows, found.trajectory.spectrum_name, recognised.others))
-        if progress is not None:
-            progress(rows)
-    if not rows:
-        raise ImportFileError(f"{drafts.path}: found no rows, expected trajectories")
-    others = tuple(other_texts)
-    if (problems and not skip_bad) or (others and same_spectrum == "ask"):
-        return Imported(known=tuple(same), problems=tuple(problems), other_texts=others)
-    if same_spectrum == "leave out":
-        left_out |= {row.line for row in others}
-    numbered = enumerate(drafts.rows(), start=1)
-    good = (found for row, found in numbered if row not in left_out and isinstance(found, Draft))
-    try:
-        added = store.items.add_all(good, None if progress is None else lambda done: progress(rows + done), by)
-    except PictureError as error:
-        raise ImportFileError(f"{drafts.path}: nothing was imported: {error}") from error
+    request = request_of(path, spectra, batch, skip_bad, same_spectrum)
+    with one_import(store.path):
+        job = continue_import(store, start_or_resume(store, request, by).id, progress)
+    found = Findings.of(job)
     return Imported(
-        added=tuple(a.item_id for a in added if a.new),
-        known=(*same, *(a.item_id for a in added if not a.new)),
-        problems=tuple(problems),
-        other_texts=others,
+        items_of(found.added_items), items_of(found.known_items), tuple(found.problems), tuple(found.other_texts)
     )
+
+
+def request_of(
+    path: Path,
+    spectra: Path | None = None,
+    batch: str = "",
+    skip_bad: bool = False,
+    same_spectrum: SameSpectrum = "import",
+    uploaded: bool = False,
+) -> ImportRequest:
+    """Return the request for a file as it is now. :raises ImportFileError: there is no such file or folder"""
+    file = file_at(path).resolve()
+    try:
+        found = file.stat()
+    except OSError as error:
+        raise ImportFileError(f"{file}: {error.strerror}") from error
+    folder = None if spectra is None else spectra.resolve()
+    name = batch or path.resolve().name
+    return ImportRequest(file, found.st_size, found.st_mtime_ns, folder, name, skip_bad, same_spectrum, uploaded)
+
+
+def start_or_resume(store: Store, request: ImportRequest, by: str | None = None) -> ImportJob:
+    """Return the unfinished import of the same unchanged file with the same choices, set to running, or a new one."""
+    job = store.imports.unfinished(request)
+    if job is None:
+        return store.imports.create(request, by)
+    store.imports.resume(job.id, by)
+    return store.imports.get(job.id)
+
+
+def continue_import(store: Store, job_id: int, on_part: OnImport | None = None) -> ImportJob:
+    """Run an import from where it is to its end, in this process, which has the lock of ``one_import``.
+
+    :raises ImportFileError: the file changed or cannot be read, or a picture changed; the import says why
+    :raises ImportStopped: it was cancelled, also before it began
+    :raises StoreError: as in every write; rows before it stay
+    """
+    try:
+        _Run(store, job_id, on_part).run()
+    except ImportStopped:
+        raise
+    except (ImportFileError, PictureError, StoreError, OSError) as error:
+        done = Findings.of(store.imports.get(job_id)).added
+        before = (
+            "nothing was imported" if not done else f"{done:,} rows were imported; import the file again for the rest"
+        )
+        message = f"{before}: {error}"
+        store.imports.end(job_id, "failed", message)
+        if isinstance(error, StoreError):
+            raise
+        raise ImportFileError(str(error) if isinstance(error, ImportFileError) else message) from error
+    except BaseException:
+        # Ctrl C: what is written stays, and the same command resumes.
+        store.imports.end(job_id, "cancelled")
+        raise
+    job = store.imports.get(job_id)
+    close_job(store, job)
+    return job
+
+
+def close_job(store: Store, job: ImportJob) -> None:
+    """Delete the files that were uploaded for an import, once no import of them can be resumed."""
+    if job.request.uploaded and job.state in ("done", "refused"):
+        uploads = imports_folder(store.path)
+        folder = uploads / job.request.file.relative_to(uploads).parts[0]
+        if not store.imports.unfinished_in(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Run:
+    """One run of an import."""
+
+    def __init__(self, store: Store, job_id: int, on_part: OnImport | None) -> None:
+        self._store = store
+        self._id = job_id
+        self._on_part = on_part
+        job = store.imports.get(job_id)
+        self._job, self._request, self._step = job, job.request, job.progress.step
+        self._found = Findings.of(job)
+        self._before = job.progress.seconds
+        self._since = time.monotonic()
+        self._place = Place(job.progress.offset, job.progress.line)
+
+    def run(self) -> None:
+        _require_unchanged(self._request)
+        known, _ = known_tasks(self._store.path)
+        self._drafts = DraftFile(
+            self._request.file, self._request.spectra, self._request.batch, known, self._store.spectra.exists
+        )
+        self._recognition = Recognition(self._store, self._job.newest)
+        if self._step == "check" and not self._check():
+            self._store.imports.end(self._id, "refused")
+            return
+        self._write()
+        self._store.imports.end(self._id, "done")
+
+    def _check(self) -> bool:
+        """Check every row; return whether the rows may be written, and begin that step."""
+        saved = time.monotonic()
+        for place, found in self._drafts.rows(self._place):
+            self._judge(place, found)
+            self._place = place
+            if time.monotonic() - saved > _SAVED_EVERY:
+                self._save()
+                saved = time.monotonic()
+        self._require_rows()
+        waits = self._found.others and self._request.same_spectrum == "ask"
+        if waits or (self._found.bad and not self._request.skip_bad):
+            self._save()
+            return False
+        self._step, self._place, self._found = "write", START, Findings()
+        self._before, self._since = 0.0, time.monotonic()
+        self._save()
+        return True
+
+    def _write(self) -> None:
+        rows = self._drafts.rows(self._place)
+        written = 0.0
+        while some := list(islice(rows, PART)):
+            good = [draft for place, found in some if (draft := self._judge(place, found)) is not None]
+            self._place = some[-1][0]
+            time.sleep(max(0.0, written + _PAUSE - time.monotonic()))
+            self._store.imports.add(self._job, good, self._added)
+            written = time.monotonic()
+            self._report()
+        self._require_rows()
+
+    def _judge(self, place: Place, found: Draft | ImportProblem) -> Draft | None:
+        """Count a row; return the draft if it is to be written."""
+        self._found.rows += 1
+        if isinstance(found, ImportProblem):
+            self._found.add_problem(found)
+            return None
+        recognised = self._recognition.find(found)
+        if recognised.same is not None:
+            self._found.add_known(recognised.same)
+            return None
+        if recognised.others:
+            self._found.add_other(OtherText(place.line, found.trajectory.spectrum_name, recognised.others))
+            if self._request.same_spectrum == "leave out":
+                return None
+        return found
+
+    def _added(self, added: Sequence[Added]) -> ImportProgress:
+        for one in added:
+            if one.new:
+                self._found.add_new(one.item_id)
+            else:
+                self._found.add_known(one.item_id)
+        return self._progress()
+
+    def _progress(self) -> ImportProgress:
+        seconds = self._before + time.monotonic() - self._since
+        return ImportProgress(self._step, self._place.offset, self._place.line, self._found.to_json(), seconds)
+
+    def _save(self) -> None:
+        self._store.imports.save(self._id, self._progress())
+        self._report()
+
+    def _report(self) -> None:
+        if self._on_part is not None:
+            self._on_part(replace(self._job, progress=self._progress()))
+
+    def _require_rows(self) -> None:
+        if not self._found.rows:
+            raise ImportFileError(f"{self._drafts.path}: found no rows, expected trajectories")
+
+
+def _require_unchanged(request: ImportRequest) -> None:
+    try:
+        found = request.file.stat()
+    except OSError as error:
+        raise ImportFileError(f"{request.file}: {error.strerror}") from error
+    if (found.st_size, found.st_mtime_ns) != (request.size, request.modified):
+        raise ImportFileError(
+            f"{request.file}: the file was changed since its import began. Import it again: rows that are here already "
+            "are not added twice"
+        )
+
+
+def imports_folder(database: Path) -> Path:
+    """Return the folder of uploaded files that are being imported; it also carries the lock of imports."""
+    return database.with_name(f"{database.name}.imports").resolve()
+
+
+@contextmanager
+def one_import(database: Path) -> Iterator[None]:
+    """The lock of the only running import of a database; it ends with its process.
+
+    :raises ImportFileError: another import is running, or the folder cannot be made
+    """
+    folder = imports_folder(database)
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise ImportFileError(f"{folder}: {error.strerror}. Nothing was imported.") from error
+    try:
+        if not _locked(handle, fcntl.LOCK_EX, _LOCK_SECONDS):
+            raise ImportFileError(
+                f"{database}: another import into this database is running. Wait for its end, or cancel it in the "
+                "Library tab. Nothing was imported."
+            )
+        yield
+    finally:
+        os.close(handle)
+
+
+def is_importing(database: Path) -> bool:
+    """Return whether an import into this database is running, in any process."""
+    try:
+        handle = os.open(imports_folder(database), os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        return not _locked(handle, fcntl.LOCK_SH, 0.0)
+    finally:
+        os.close(handle)
+
+
+def _locked(handle: int, kind: int, patience: float) -> bool:
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(handle, kind | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(0.02)
 
 
 def own_row(
@@ -144,158 +425,3 @@ def own_row(
     if pictures:
         row["pictures"] = dict(pictures)
     return row
-
-
-class _Bad(Exception):
-    """One field of a row that cannot be used."""
-
-    def __init__(self, field: str, reason: str) -> None:
-        super().__init__(field, reason)
-        self.field = field
-        self.reason = reason
-
-
-class DraftFile:
-    """A file of drafts. Its rows can be read more than once and are never all in memory."""
-
-    def __init__(
-        self,
-        path: Path,
-        spectra: Path | None,
-        batch: str,
-        known: Mapping[str, Task],
-        is_stored: Callable[[str], bool],
-    ) -> None:
-        """Open a file or folder of drafts. :raises ImportFileError: there is no such file or folder"""
-        self.path = _file_at(path)
-        self._batch = batch
-        self._is_stored = is_stored
-        self._pictures = PictureFiles(self.path.parent)
-        self._tasks = known
-        try:
-            self._spectra = None if spectra is None else SpectraFolder(spectra)
-        except SpectrumNotFound as error:
-            raise ImportFileError(str(error)) from error
-
-    def rows(self) -> Iterator[Draft | ImportProblem]:
-        """Yield every row, as a draft or as its problem. :raises ImportFileError: the file is no JSON"""
-        for line, row in self._json_rows():
-            try:
-                yield row if isinstance(row, ImportProblem) else self._draft(row)
-            except _Bad as bad:
-                yield ImportProblem(line, bad.field, bad.reason)
-            except TrajectoryError as error:
-                field, _, reason = str(error).partition(": ")
-                yield ImportProblem(line, field if reason else "row", reason or field)
-            except PictureError as error:
-                yield ImportProblem(line, "images", str(error))
-            except (SpectrumError, SpectrumNotFound) as error:
-                yield ImportProblem(line, "spectrum", str(error))
-
-    def _json_rows(self) -> Iterator[tuple[int, Any]]:
-        try:
-            with self.path.open(encoding="utf-8") as file:
-                start = file.read(64).lstrip("\ufeff \t\r\n")
-                file.seek(0)
-                if start.startswith("["):
-                    yield from enumerate(elements(file), start=1)
-                    return
-                for line, text in enumerate(file, start=1):
-                    if text.strip():
-                        yield line, _json_line(line, text)
-        except UnicodeDecodeError as error:
-            raise ImportFileError(f"{self.path}: found bytes that are no UTF-8 ({error.reason})") from error
-        except (ValueError, RecursionError) as error:
-            raise ImportFileError(f"{self.path}: found no JSON ({error}), expected a list of rows") from error
-        except OSError as error:
-            raise ImportFileError(f"{self.path}: {error.strerror}") from error
-
-    def _draft(self, row: object) -> Draft:
-        if not isinstance(row, Mapping):
-            raise _Bad("row", f"found {type(row).__name__}, expected an object")
-        draft = self._sharegpt(row) if "conversations" in row else self._own(row)
-        return replace(draft, trajectory=self._checked(draft), batch=self._batch)
-
-    def _own(self, row: Mapping[str, Any]) -> Draft:
-        trajectory = Trajectory.from_json(row)
-        data = row.get("spectrum_data")
-        if data is not None and not isinstance(data, Mapping):
-            raise _Bad("spectrum_data", f"found {type(data).__name__}, expected a spectrum")
-        spectrum = self._look_up(trajectory) if data is None else Spectrum.from_json(data)
-        pictures = self._named_pictures(row.get("pictures") or {})
-        if spectrum is None and not set(pictures).issuperset(filter(None, trajectory.pictures)):
-            raise _Bad("spectrum", "found neither the spectrum nor every picture, expected one (a folder of spectra?)")
-        return Draft(trajectory, spectrum, pictures=pictures)
-
-    def _named_pictures(self, paths: object) -> Pictures:
-        if not isinstance(paths, Mapping):
-            raise _Bad("pictures", f"found {type(paths).__name__}, expected paths by SHA-256")
-        found = self._pictures.sha256_of_each(list(paths.values()))
-        for (sha256, path), pixels in zip(paths.items(), found, strict=True):
-            if pixels != sha256:
-                raise _Bad("pictures", f"found other pixels in {path!r:.80}, expected {sha256:.12}…")
-        return Pictures(self._pictures, paths)
-
-    def _sharegpt(self, row: Mapping[str, Any]) -> Draft:
-        trajectory = Trajectory.from_sharegpt(row)
-        hashes = self._pictures.sha256_of_each(row["images"])
-        trajectory = trajectory.with_pictures(hashes)
-        spectrum = self._look_up(trajectory)
-        if isinstance(spectrum, Spectrum):
-            trajectory = replace(trajectory, spectrum_sha256=spectrum.sha256)
-            if row.get("medium") is None:
-                trajectory = _in_medium(trajectory, spectrum.medium)
-        # The published pictures carry the file's name, so drawing them again would give other pixels.
-        pictures = Pictures(self._pictures, dict(zip(hashes, row["images"], strict=True)))
-        return Draft(trajectory, spectrum, pictures=pictures)
-
-    def _look_up(self, trajectory: Trajectory) -> Spectrum | str | None:
-        sha256 = trajectory.spectrum_sha256
-        if sha256 is not None and self._is_stored(sha256):
-            return sha256
-        if self._spectra is None:
-            return None
-        return self._spectra.find(trajectory.spectrum_name, sha256)
-
-    def _checked(self, draft: Draft) -> Trajectory:
-        """Return the trajectory with our key for its task, after checks of its wavelengths against its spectrum."""
-        trajectory, spectrum = draft.trajectory, draft.spectrum
-        task = tasks.find(self._tasks, trajectory.task)
-        if task is None:
-            raise _Bad("task", f"found {trajectory.task!r:.60}, expected one of {', '.join(self._tasks)}")
-        if not trajectory.steps:
-            raise _Bad("steps", "found none, expected at least one")
-        if isinstance(spectrum, Spectrum):
-            if trajectory.spectrum_sha256 not in (None, spectrum.sha256):
-                raise _Bad("spectrum", f"found {spectrum.sha256:.12}…, expected {trajectory.spectrum_sha256:.12}…")
-            if spectrum.medium != trajectory.medium:
-                raise _Bad("medium", f"found {trajectory.medium}, expected the spectrum's, {spectrum.medium}")
-        for number, step in enumerate(trajectory.steps, start=1):
-            z = getattr(step, "z", 0.0)
-            if z not in (0.0, trajectory.redshift):
-                raise _Bad(f"steps[{number}].z", f"found {z}, expected the redshift, {trajectory.redshift}")
-        return replace(trajectory, task=task.key)
-
-
-def _in_medium(trajectory: Trajectory, medium: Medium) -> Trajectory:
-    """Return the trajectory in the spectrum's medium, for a row without one."""
-    steps = (replace(s, medium=medium) if isinstance(s, Zoom) else s for s in trajectory.steps)
-    return replace(trajectory, medium=medium, steps=tuple(steps))
-
-
-def _json_line(line: int, text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        return ImportProblem(line, "row", f"found no JSON ({error}), expected an object")
-
-
-def _file_at(path: Path) -> Path:
-    if path.is_dir():
-        inside = next((path / name for name in NAMES if (path / name).is_file()), None)
-        if inside is None:
-            raise ImportFileError(f"{path}: found neither {' nor '.join(NAMES)} in this folder")
-        return inside
-    if not path.is_file():
-        raise ImportFileError(f"{path}: found no such file")
-    return path

@@ -17,6 +17,7 @@ from agent.processes import cores
 from agent.text import OneLine
 
 MAX_BYTES = 20 * 2**20
+_HASHES = 10_000  # pictures whose hashes are kept
 MAX_PIXELS = 4000 * 4000  # the tool draws 840 x 472 at most
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
@@ -34,7 +35,7 @@ class _Seen:
 
 
 class PictureFiles:
-    """The pictures of one folder. Each is decoded once; afterwards only hashes of it are kept."""
+    """The pictures of one folder. Each is decoded once; afterwards only hashes of the last ones are kept."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
@@ -44,10 +45,14 @@ class PictureFiles:
         """SHA-256 of the picture's RGBA bytes. :raises PictureError: there is no such picture here"""
         if not isinstance(path, str):
             raise PictureError(f"found {path!r:.60}, expected the path of a picture")
-        if path not in self._seen:
+        seen = self._seen.get(path)
+        if seen is None:
             data = self._read(path)
-            self._seen[path] = _Seen(pixels_sha256(_decoded(path, data)), hashlib.sha256(data).digest())
-        return self._seen[path].pixels
+            seen = _Seen(pixels_sha256(_decoded(path, data)), hashlib.sha256(data).digest())
+            if len(self._seen) >= _HASHES:
+                self._seen.clear()
+            self._seen[path] = seen
+        return seen.pixels
 
     def sha256_of_each(self, paths: Sequence[object]) -> list[str]:
         """Return the hashes of several pictures, read on all cores. :raises PictureError: for the first bad one"""

@@ -8,7 +8,7 @@ name and the same task.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.trajectory import Trajectory
@@ -33,8 +33,10 @@ class Recognition:
     """Compares drafts with the items of the same spectrum and task. A spectrum that one of the two does not have is
     compared by its name."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, newest: int | None = None) -> None:
+        """:param newest: items with a higher number are left out, because the import itself adds them; None: none is"""
         self._store = store
+        self._newest = newest
         self._texts: dict[int, frozenset[bytes]] = {}
 
     def find(self, draft: Draft) -> Recognised:
@@ -45,15 +47,21 @@ class Recognition:
         items = self._store.queue.of_spectrum(
             spectrum or trajectory.spectrum_sha256, trajectory.spectrum_name, trajectory.task
         )
-        text = _digest(trajectory)
+        items = [item for item in items if self._newest is None or item <= self._newest]
+        text = _digest(trajectory) if items else b""
         same = next((item for item in items if text in self._of(item)), None)
         return Recognised(same, tuple(item for item in items if item != same))
 
     def _of(self, item: int) -> frozenset[bytes]:
         if item not in self._texts:
+            if len(self._texts) == _CACHED:
+                self._texts.clear()
             versions = self._store.items.versions(item)
             self._texts[item] = frozenset(_digest(version.trajectory) for version in versions)
         return self._texts[item]
+
+
+_CACHED = 1000  # items whose texts are kept
 
 
 def _digest(trajectory: Trajectory) -> bytes:
@@ -61,7 +69,11 @@ def _digest(trajectory: Trajectory) -> bytes:
     return hashlib.sha256(turns.encode("utf-8", "surrogatepass")).digest()
 
 
-def by_state(store: Store, items: Iterable[int]) -> Mapping[State, list[int]]:
-    """Return items by their state, in the order of the states."""
-    states = store.queue.states(sorted(set(items)))
-    return {state: [i for i, s in states.items() if s == state] for state in STATES if state in states.values()}
+def by_state(store: Store, ranges: Iterable[Sequence[int]], listed: int) -> Mapping[State, tuple[int, list[int]]]:
+    """Return by state, in the order of the states, how many items of these ranges are in it, and the first of them.
+
+    :param ranges: first and last item of each
+    :param listed: items to return of each state
+    """
+    found = store.queue.states(list(ranges), listed)
+    return {state: found[state] for state in STATES if state in found}

@@ -29,6 +29,14 @@ from reviewer.store.errors import (
     VersionMoved,
     WrongSpectrum,
 )
+from reviewer.store.imports import (
+    ImportJob,
+    ImportProgress,
+    ImportRequest,
+    ImportStep,
+    ImportStopped,
+    SameSpectrum,
+)
 from reviewer.store.sqlite.database import SUBMIT_SECONDS
 from reviewer.store.store import Store
 from reviewer.store.trust_values import (
@@ -98,6 +106,11 @@ __all__ = [
     "FileGone",
     "Head",
     "HeldByAnother",
+    "ImportJob",
+    "ImportProgress",
+    "ImportRequest",
+    "ImportStep",
+    "ImportStopped",
     "InUse",
     "Item",
     "KeyReused",
@@ -116,6 +129,7 @@ __all__ = [
     "QueuePage",
     "QueueRow",
     "Recorded",
+    "SameSpectrum",
     "ScoreRow",
     "Scored",
     "Selection",

@@ -21,7 +21,7 @@ from reviewer.store.accounts import require_active
 from reviewer.store.errors import CannotWrite, NotFound, WrongSpectrum
 from reviewer.store.history import History, version_by_id, version_from
 from reviewer.store.queue import read_rows
-from reviewer.store.spectra import Spectra, encode, insert_picture, insert_spectrum
+from reviewer.store.spectra import Spectra, insert_picture, insert_spectrum
 from reviewer.store.sqlite.database import Database, Transaction, stamp
 from reviewer.store.values import Added, Draft, Item, Recorded, Version
 
@@ -93,6 +93,8 @@ VALUES (:key, :item, :number, :content_hash, :parent, :author, :reason, :body, :
 
 
 _BATCH = 100  # drafts whose spectra are written in one transaction
+_SPECTRA = 25
+"""Drafts of a part whose spectra are written in one transaction: megabytes that are flushed to the disk."""
 _DESCRIBED = 1000  # spectra whose description is cached
 
 AT_A_TIME = 2000
@@ -183,6 +185,27 @@ class Items:
                     progress(len(prepared))
             return self._add_in_batches(prepared, by)
 
+    def add_part(
+        self, drafts: Sequence[Draft], by: str | None, also: Callable[[Transaction, Sequence[Added]], None]
+    ) -> None:
+        """Add a few drafts in one transaction; their spectra and pictures are written before it.
+
+        :param also: called at the end of the transaction with the result of each draft, to write with them
+        :raises WrongSpectrum: naming the trajectory; no item was added
+        :raises NotAllowed: ``by`` is no longer active; no item was added
+        """
+        for start in range(0, len(drafts), _SPECTRA):
+            self._add_spectra(drafts[start : start + _SPECTRA])
+        described: dict[str, _Described] = {}
+        prepared = [self._prepare(draft, described) for draft in drafts]
+        at = stamp(self._database.now())
+        with self._database.write() as db:
+            if by is not None:
+                require_active(db, by)
+            added = [self._add(db, one, at) for one in prepared]
+            self._log_added(db, by, [one.item_id for one in added if one.new])
+            also(db, added)
+
     def _add_in_batches(self, prepared: DiskQueue[_Prepared], by: str | None) -> list[Added]:
         added: list[Added] = []
         incoming = iter(prepared)
@@ -223,13 +246,12 @@ class Items:
     def _add_spectra(self, drafts: Sequence[Draft]) -> None:
         spectra = {d.spectrum.sha256: d.spectrum for d in drafts if isinstance(d.spectrum, Spectrum)}
         pictures = {sha256: png for d in drafts for sha256, png in d.pictures.items()}
-        rows = [encode(s) for sha256, s in spectra.items() if not self._spectra.exists(sha256)]
+        rows = self._spectra.prepare(spectra.values())
         if not rows and not pictures:
             return
-        at = stamp(self._database.now())
         with self._database.write() as db:
             for row in rows:
-                insert_spectrum(db, {**row, "added_at": at})
+                insert_spectrum(db, row)
             for sha256, png in pictures.items():
                 insert_picture(db, sha256, png)
 

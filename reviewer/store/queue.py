@@ -203,10 +203,19 @@ def _state_in(states: tuple[State, ...]) -> str:
 _OF_SPECTRUM = """
 SELECT id FROM items WHERE spectrum = :spectrum AND task = :task
 UNION
-SELECT id FROM items
-WHERE id IN (SELECT rowid FROM items_text WHERE items_text MATCH :text)
-    AND name = :name AND task = :task AND (spectrum IS NULL OR :spectrum IS NULL)
+SELECT id FROM items WHERE name = :name AND task = :task AND (spectrum IS NULL OR :spectrum IS NULL)
 ORDER BY 1
+"""
+
+_STATES_OF_RANGES = """
+SELECT state, item, number, count FROM (
+    SELECT state, item, row_number() OVER (PARTITION BY state ORDER BY item) AS number,
+           count(*) OVER (PARTITION BY state) AS count
+    FROM (
+        SELECT DISTINCT s.item, s.state FROM json_each(:ranges) r
+        JOIN standings s ON s.item BETWEEN r.value ->> 0 AND r.value ->> 1
+    )
+) WHERE number <= max(1, :listed) ORDER BY state, item
 """
 
 _FACETS = ("task", "survey", "drafter", "batch", "state")
@@ -272,21 +281,20 @@ class Queue:
 
         :param spectrum: SHA-256; items without a spectrum, and all items if it is None, are compared by ``name``
         """
-        # A search text ends at NUL, so the parts around it are searched for; the query compares the whole name.
-        parts = [part.replace('"', '""') for part in name.split("\0")]
-        values = {"spectrum": spectrum, "name": name, "task": task, "text": " AND ".join(f'"{part}"' for part in parts)}
+        values = {"spectrum": spectrum, "name": name, "task": task}
         with self._database.read() as db:
             return [item for (item,) in db.execute(_OF_SPECTRUM, values)]
 
-    def states(self, items: Sequence[int]) -> dict[int, State]:
-        """Return the state of each of these items, in their order."""
+    def states(self, ranges: Sequence[Sequence[int]], listed: int) -> dict[State, tuple[int, list[int]]]:
+        """Return the states of the items of ranges: how many are in each, and the first ``listed`` of them."""
+        values = {"ranges": json.dumps([list(pair) for pair in ranges]), "listed": listed}
+        found: dict[State, tuple[int, list[int]]] = {}
         with self._database.read() as db:
-            rows = db.execute(
-                "SELECT item, state FROM standings WHERE item IN (SELECT value FROM json_each(?))",
-                (json.dumps(list(items)),),
-            )
-            found = {row["item"]: row["state"] for row in rows}
-        return {item: found[item] for item in items if item in found}
+            for state, item, number, count in db.execute(_STATES_OF_RANGES, values):
+                _, items = found.setdefault(state, (count, []))
+                if number <= listed:
+                    items.append(item)
+        return found
 
     def rows_of_spectrum(self, sha256: str) -> list[QueueRow]:
         """Return the rows of all items of a spectrum."""

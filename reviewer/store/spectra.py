@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
+import time
 import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 from agent.spectrum import Spectrum
 from agent.spectrum.record import curves, unpack_curves
 from reviewer.store.errors import NotFound
+from reviewer.store.spectrum_files import Parts, SpectrumFiles, spectra_folder
 from reviewer.store.sqlite.database import Database, Transaction, stamp
 
 Width = Literal["<f4", "<f8"]
@@ -81,35 +84,134 @@ _PLAIN_FIELDS = (
 )
 
 
+FILES_FROM = "spectra_in_files_from"
+"""Setting: once the database has so many spectra, the arrays of new ones are in files."""
+DEFAULT_FILES_FROM = 20_000
+_IN_FILES = "length(flux) = 0"
+_AT_A_TIME = 100  # spectra per transaction of a move
+_MOVE_PAUSE = 0.03  # seconds between two of them, for other writers
+_THREADS = 8  # most of writing a file is waiting for the disk
+
+_GET = """
+SELECT s.*, g.wavelength_type, g.wavelength, g.pixels FROM spectra s JOIN grids g ON g.sha256 = s.grid
+WHERE s.sha256 = ?
+"""
+_MOVE = "UPDATE spectra SET flux = x'', ivar = x'', mask = x'', details = :details WHERE sha256 = :sha256"
+
+
 class Spectra:
-    """Spectra with every bit kept, so that the same picture can be drawn; pictures where that is impossible."""
+    """Spectra with every bit kept, so that the same picture can be drawn; pictures where that is impossible.
+
+    The arrays of a spectrum are in its row, or, where the row has an empty flux, in a file.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.files = SpectrumFiles(spectra_folder(database.path))
 
     def add(self, spectrum: Spectrum) -> str:
         """Store a spectrum, unless it is there, and return its SHA-256."""
-        if not self.exists(spectrum.sha256):
-            row = encode(spectrum) | {"added_at": stamp(self._database.now())}
+        rows = self.prepare([spectrum])
+        if rows:
             with self._database.write() as db:
-                insert_spectrum(db, row)
+                insert_spectrum(db, rows[0])
         return spectrum.sha256
+
+    def prepare(self, spectra: Iterable[Spectrum]) -> list[dict[str, Any]]:
+        """Return the rows of those spectra that are not stored, for ``insert_spectrum``. Files are written here.
+
+        Compression and files are slow: call it before the write transaction. A spectrum whose file is gone is written
+        to it again.
+
+        :raises CannotWrite: a file cannot be written
+        """
+        new: list[Spectrum] = []
+        gone: list[Spectrum] = []
+        with self._database.read() as db:
+            for one in spectra:
+                found = db.execute(f"SELECT {_IN_FILES} FROM spectra WHERE sha256 = ?", (one.sha256,)).fetchone()
+                if found is None:
+                    new.append(one)
+                elif found[0] and not self.files.exists(one.sha256):
+                    gone.append(one)
+            to_files = bool(new) and _last_row(db) >= _files_from(db)
+        at = stamp(self._database.now())
+        rows = [{**encode(one), "added_at": at} for one in new]
+        self._write_files([encode(one) for one in gone])
+        return self._write_files(rows) if to_files else rows
+
+    def _write_files(self, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Write the arrays of rows to files; return the rows without them."""
+        split = [_split(row) for row in rows]
+        with ThreadPoolExecutor(_THREADS) as threads:
+            list(threads.map(lambda one: self.files.write(one[0]["sha256"], one[1]), split))
+        return [row for row, _ in split]
+
+    def whole(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a row with its arrays, which may be in a file.
+
+        :raises SpectrumFileError: the file is missing or damaged
+        """
+        found = dict(row)
+        if len(found["flux"]) == 0:
+            flux, ivar, mask, curves_text = self.files.read(found["sha256"])
+            details = json.loads(found["details"]) | json.loads(curves_text)
+            text = json.dumps(details, ensure_ascii=False)
+            found |= {"flux": flux, "ivar": ivar, "mask": mask, "details": text}
+        return found
+
+    def move_to_files(self, progress: Callable[[int], None] | None = None) -> int:
+        """Move the arrays in the database to files, in short transactions; return how many spectra were moved.
+
+        Another call continues one that was interrupted.
+
+        :param progress: called with the number of spectra moved
+        :raises CannotWrite: the disk is full, or a file cannot be written
+        """
+        moved = last = 0
+        while True:
+            with self._database.read() as db:
+                found = db.execute(
+                    f"SELECT rowid AS number, * FROM spectra WHERE rowid > ? AND NOT {_IN_FILES} "
+                    "ORDER BY rowid LIMIT ?",
+                    (last, _AT_A_TIME),
+                ).fetchall()
+            if not found:
+                return moved
+            last = found[-1]["number"]
+            rows = self._write_files([dict(row) for row in found])
+            with self._database.write() as db:
+                db.conn.executemany(_MOVE, [{key: row[key] for key in ("details", "sha256")} for row in rows])
+            moved += len(rows)
+            if progress is not None:
+                progress(moved)
+            time.sleep(_MOVE_PAUSE)
+
+    def in_files(self) -> list[str]:
+        """Return the SHA-256 of the spectra whose arrays are in files."""
+        with self._database.read() as db:
+            return [sha256 for (sha256,) in db.execute(f"SELECT sha256 FROM spectra WHERE {_IN_FILES} ORDER BY sha256")]
+
+    def count(self) -> int:
+        """Return the number of stored spectra."""
+        with self._database.read() as db:
+            return int(db.execute("SELECT count(*) FROM spectra").fetchone()[0])
 
     def exists(self, sha256: str) -> bool:
         with self._database.read() as db:
             return spectrum_exists(db, sha256)
 
     def get(self, sha256: str) -> Spectrum:
-        """Return a stored spectrum. :raises NotFound: there is none with this SHA-256"""
+        """Return a stored spectrum.
+
+        :raises NotFound: there is none with this SHA-256
+        :raises SpectrumFileError: its file is missing or damaged
+        """
         with self._database.read() as db:
-            row = db.execute(
-                "SELECT s.*, g.wavelength_type, g.wavelength, g.pixels "
-                "FROM spectra s JOIN grids g ON g.sha256 = s.grid WHERE s.sha256 = ?",
-                (sha256,),
-            ).fetchone()
+            row = db.execute(_GET, (sha256,)).fetchone()
         if row is None:
             raise NotFound(f"No spectrum {sha256:.12}… is stored here.")
-        return _decode(row)
+        return _decode(self.whole(row))
 
     def add_picture(self, sha256: str, png: bytes) -> None:
         """Store a picture that cannot be drawn from a spectrum, under the SHA-256 of its RGBA bytes."""
@@ -161,7 +263,31 @@ def encode(spectrum: Spectrum) -> dict[str, Any]:
     }
 
 
-def _decode(row: sqlite3.Row) -> Spectrum:
+def _split(row: Mapping[str, Any]) -> tuple[dict[str, Any], Parts]:
+    """Return a row without its arrays, and the arrays as the parts of a file."""
+    details = json.loads(row["details"])
+    kept = {key: details.pop(key) for key in ("ids", "snr", "meta") if key in details}
+    parts = (
+        bytes(row["flux"]),
+        bytes(row["ivar"]),
+        bytes(row["mask"]),
+        json.dumps(details, ensure_ascii=False).encode(),
+    )
+    empty = {"flux": b"", "ivar": b"", "mask": b"", "details": json.dumps(kept, ensure_ascii=False)}
+    return {**row, **empty}, parts
+
+
+def _last_row(db: Transaction) -> int:
+    # Spectra are never deleted, so it is their number, without reading them all.
+    return int(db.execute("SELECT coalesce(max(rowid), 0) FROM spectra").fetchone()[0])
+
+
+def _files_from(db: Transaction) -> int:
+    row = db.execute("SELECT value FROM settings WHERE name = ? ORDER BY id DESC LIMIT 1", (FILES_FROM,)).fetchone()
+    return DEFAULT_FILES_FROM if row is None else int(json.loads(row[0]))
+
+
+def _decode(row: Mapping[str, Any]) -> Spectrum:
     details = json.loads(row["details"])
     return Spectrum(
         wavelength=unpack(row["wavelength_type"], row["wavelength"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import median
@@ -17,19 +17,23 @@ from reviewer.store.sqlite.database import Database, Transaction
 from reviewer.store.values import Progress, TimeSpent, Yielded
 
 _DECISIONS = """
-SELECT d.person, d.round, substr(d.at, 1, 10) AS day, count(*) AS decisions FROM decisions d
-WHERE d.verb NOT IN ('undo', 'withdraw', 'restore')
-    AND d.id NOT IN (SELECT withdraws FROM decisions WHERE withdraws IS NOT NULL) {}
-GROUP BY 1, 2, 3 ORDER BY 3, 1
+SELECT person, round, day, sum(decisions) AS decisions FROM decision_figures WHERE decisions > 0 {} GROUP BY 1, 2, 3
+ORDER BY 3, 1
 """
 _DECIDED = """
-SELECT substr(decided_at, 1, 10) AS day, state, count(*) AS items FROM standings
-WHERE decided_at IS NOT NULL {} GROUP BY 1, 2 ORDER BY 1
+SELECT day, state, sum(items) AS items FROM standing_figures WHERE day <> '' AND items > 0 {} GROUP BY 1, 2 ORDER BY 1
 """
-_JUDGED = "SELECT coalesce(sum(disagreement), 0), coalesce(sum(compared), 0) FROM standings WHERE true {}"
-_WRITTEN = "SELECT author, count(*) FROM versions WHERE author IS NOT NULL {} GROUP BY 1 ORDER BY 1"
+_JUDGED = """
+SELECT coalesce(sum(disagreement * items), 0), coalesce(sum(compared * items), 0) FROM standing_figures
+WHERE items > 0 {}
+"""
+_WRITTEN = "SELECT author, sum(versions) FROM version_figures WHERE true {} GROUP BY 1 ORDER BY 1"
 _STATES = """
 SELECT task, state, sum(items) AS items FROM tallies WHERE items > 0 AND state <> 'withdrawn' {} GROUP BY 1, 2
+"""
+_TIMES = """
+SELECT person, round, active, sum(decisions) AS decisions FROM time_figures WHERE decisions > 0 {} GROUP BY 1, 2, 3
+ORDER BY 1, 2, 3
 """
 _WORKED = """
 SELECT d.person, d.round, w.active FROM work_times w JOIN decisions d ON d.id = w.decision
@@ -37,6 +41,8 @@ WHERE d.id NOT IN (SELECT withdraws FROM decisions WHERE withdraws IS NOT NULL) 
 """
 
 
+COMPARED = 20_000
+"""The last decisions, in which those are searched that can be compared with another person's."""
 _CACHED = 50  # tasks and batches of which the figures are kept
 
 
@@ -66,12 +72,11 @@ class Statistics:
     def _count(self, db: Transaction, task: str | None, batch: str | None) -> Progress:
         chosen = {name: value for name, value in (("task", task), ("batch", batch)) if value is not None}
         direct = "".join(f" AND {name} = :{name}" for name in chosen)
-        of_items = f" AND item IN (SELECT id FROM items WHERE true{direct})" if chosen else ""
         states = db.execute(_STATES.format(direct), chosen).fetchall()
-        decisions = db.execute(_DECISIONS.format(of_items), chosen).fetchall()
+        decisions = db.execute(_DECISIONS.format(direct), chosen).fetchall()
         decided = db.execute(_DECIDED.format(direct), chosen).fetchall()
-        written = db.execute(_WRITTEN.format(of_items), chosen).fetchall()
-        worked = db.execute(_WORKED.format(of_items), chosen).fetchall()
+        written = db.execute(_WRITTEN.format(direct), chosen).fetchall()
+        worked = db.execute(_TIMES.format(direct), chosen).fetchall()
         disagreed, compared = db.execute(_JUDGED.format(direct), chosen).fetchone()
         by_task = _table(states, "task", "state", "items")
         return Progress(
@@ -97,10 +102,13 @@ class Statistics:
             return _times_by_round(db.execute(_WORKED.format(of_items), chosen).fetchall())
 
     def shared_decisions(self, task: str | None = None, batch: str | None = None) -> tuple[SharedDecision, ...]:
-        """Return the decisions of finished audits and votes that can be compared with another person's."""
+        """Return those of the last decisions, on finished audits and votes, that can be compared with another person's.
+
+        ``COMPARED`` decisions of all kinds are searched, so that a large campaign is answered as fast as a small one.
+        """
         sql = _SHARED.format(_chosen(task, batch))
         with self._database.read() as db:
-            rows = db.execute(sql, {"task": task, "batch": batch}).fetchall()
+            rows = db.execute(sql, {"task": task, "batch": batch, "latest": COMPARED}).fetchall()
         return tuple(
             SharedDecision(row["round"], row["task"], str(row["version"]), row["person"], row["verb"]) for row in rows
         )
@@ -168,7 +176,23 @@ def _table(rows: list[sqlite3.Row], outer: str, inner: str, number: str) -> dict
 
 
 def _times_by_person(rows: Iterable[sqlite3.Row]) -> dict[str, dict[Round, TimeSpent]]:
-    return {person: _times_by_round(own) for person, own in groupby(rows, key=lambda row: str(row["person"]))}
+    """Return the medians of binned times: the rows of a person and round are in order of time."""
+    found: defaultdict[str, dict[Round, TimeSpent]] = defaultdict(dict)
+    for (person, name), group in groupby(rows, key=lambda row: (str(row["person"]), row["round"])):
+        bins = [(row["active"], row["decisions"]) for row in group]
+        count = sum(number for _, number in bins)
+        middle = _at(bins, (count - 1) // 2), _at(bins, count // 2)
+        found[person][name] = TimeSpent(count, sum(middle) / 2)
+    return dict(found)
+
+
+def _at(bins: Sequence[tuple[float, int]], place: int) -> float:
+    """Return the value at a place, from 0, of values that are given as pairs of value and number."""
+    for value, number in bins:
+        if place < number:
+            return value
+        place -= number
+    raise IndexError(place)
 
 
 def _times_by_round(rows: Iterable[sqlite3.Row]) -> dict[Round, TimeSpent]:
@@ -194,7 +218,8 @@ SELECT * FROM (
            count(*) OVER (PARTITION BY d.version, d.round) AS deciders
     FROM decisions d JOIN standings s ON s.item = d.item
     WHERE d.round IN ('audit', 'vote') AND d.verb <> 'undo'
-          AND d.id NOT IN (SELECT withdraws FROM decisions WHERE withdraws IS NOT NULL)
+          AND d.id > (SELECT max(id) FROM decisions) - :latest
+          AND NOT EXISTS (SELECT 1 FROM decisions u WHERE u.withdraws = d.id)
           AND NOT (s.state = d.round AND s.version = d.version) {}
 ) WHERE deciders > 1 ORDER BY round, task, version, person
 """

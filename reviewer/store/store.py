@@ -14,6 +14,7 @@ from reviewer.store.audit.log import AuditLog
 from reviewer.store.blind import BlindSessions
 from reviewer.store.errors import CannotWrite, Damaged, NotAnnotations, restore_instead
 from reviewer.store.history import History
+from reviewer.store.imports import Imports
 from reviewer.store.inspections import Inspections
 from reviewer.store.items import Items
 from reviewer.store.leases import Leases
@@ -45,7 +46,7 @@ class Store:
     """annotations.db. Any number of threads may use one store, any number of processes one file.
 
     A call that returns has its facts on the disk. A call that raises has written nothing, except for two cases:
-    unsent text is kept for its writer, and the first thousands of items of an import that filled the disk stay.
+    unsent text is kept for its writer, and the first items of an import that was ended or filled the disk stay.
     """
 
     def __init__(self, path: Path, writer: sqlite3.Connection, clocks: Clocks, patience: float) -> None:
@@ -57,6 +58,7 @@ class Store:
         self.settings = Settings(self.database, history)
         self.spectra = Spectra(self.database)
         self.items = Items(self.database, history, self.spectra)
+        self.imports = Imports(self.database, self.items)
         self.queue = Queue(self.database, history)
         self.leases = Leases(self.database, history)
         self.reviews = Reviews(self.database, history, self.leases, self.items, self.spectra)

@@ -13,7 +13,7 @@ from reviewer.store.errors import Damaged, restore_instead
 from reviewer.store.history import History, derived
 from reviewer.store.sqlite.database import Database, Transaction, stamp
 from reviewer.store.sqlite.files import copy
-from reviewer.store.sqlite.schema import TALLIED
+from reviewer.store.sqlite.schema import FIGURES, TALLIED, fill_figures
 from reviewer.store.sqlite.tables import Snapshot
 
 # Spectra, pictures and versions are nearly all of the file, and each is checked against its hash when it is
@@ -82,11 +82,20 @@ class Upkeep:
             # Tallies first: the triggers cannot correct wrong ones.
             db.execute("DELETE FROM tallies")
             db.execute("DELETE FROM standings")
+            fill_figures(db)
             for number, item_id in enumerate(items, start=1):
                 self._history.refresh(db, item_id)
                 if progress is not None:
                     progress(number)
         return len(items)
+
+    def shrink(self) -> None:
+        """Give unused pages of the file back to the disk. Nobody can write meanwhile.
+
+        :raises CannotWrite: no room for a second copy of the file, or another program has locked it
+        """
+        with self._database.alone() as connection:
+            connection.execute("VACUUM")
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
@@ -153,4 +162,13 @@ def _wrong_tallies(db: Transaction) -> list[str]:
         f"SELECT count(*) FROM (SELECT * FROM ({counted} EXCEPT {kept}) UNION ALL "
         f"SELECT * FROM ({kept} EXCEPT {counted}))"
     ).fetchone()
-    return ["the tallies do not add up to the standings; rebuild"] if differing else []
+    wrong = ["the tallies do not add up to the standings; rebuild"] if differing else []
+    for table, rows in FIGURES.items():
+        number = "versions" if table == "version_figures" else "items" if table == "standing_figures" else "decisions"
+        kept = f"SELECT * FROM {table} WHERE {number} <> 0"
+        (differing,) = db.execute(
+            f"SELECT (SELECT count(*) FROM ({rows} EXCEPT {kept})) + (SELECT count(*) FROM ({kept} EXCEPT {rows}))"
+        ).fetchone()
+        if differing:
+            wrong.append(f"the figures of the table {table} do not follow from the facts; rebuild")
+    return wrong

@@ -59,7 +59,9 @@ def build(store: Store, local: bool, backups: DailyBackups | None) -> BackupsFor
             return {message: line("note", _NONE_ASKED)}
         made = backups.make_now(person.initials)
         text = f"{made.path.name}, {_megabytes(made.bytes)}, was made and checked."
-        return {**form.show(may_use=True), message: line("good", text)}
+        if made.spectra_missing:
+            text += f" {made.spectra_missing:,} spectra have no file: it lacks them. “spec-o3 spectra” lists them."
+        return {**form.show(may_use=True), message: line("look" if made.spectra_missing else "good", text)}
 
     button.click(
         create_backup,

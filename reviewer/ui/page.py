@@ -20,6 +20,7 @@ from reviewer.ui import backups as backups_form
 from reviewer.ui import drafts, exports, imports, people, withdrawals
 from reviewer.ui.widgets import Changes, line, markup, on_show, report_errors, require_person
 from reviewer.web.access import PERSON, may_manage
+from reviewer.web.importing import Importing
 from reviewer.web.routes.assets import PLOTLY_URL
 
 STATIC = Path(__file__).parent / "static"
@@ -41,13 +42,18 @@ _READ_ONLY = "Only coordinators can import and export. Past exports are listed h
 
 
 def mount(
-    app: FastAPI, store: Store, tasks: Mapping[str, Task], local: bool, backups: DailyBackups | None = None
+    app: FastAPI,
+    store: Store,
+    tasks: Mapping[str, Task],
+    local: bool,
+    importing: Importing,
+    backups: DailyBackups | None = None,
 ) -> FastAPI:
     """Mount Gradio's page and routes at ``/`` of ``app``; routes that ``app`` has already come first.
 
     :param backups: None where the app makes none
     """
-    blocks = build(store, tasks, local, backups)
+    blocks = build(store, tasks, local, importing, backups)
 
     def person(request: Request) -> str | None:
         initials: str | None = request.scope.get(PERSON)
@@ -73,7 +79,9 @@ def mount(
     return mounted
 
 
-def build(store: Store, tasks: Mapping[str, Task], local: bool, backups: DailyBackups | None = None) -> gr.Blocks:
+def build(
+    store: Store, tasks: Mapping[str, Task], local: bool, importing: Importing, backups: DailyBackups | None = None
+) -> gr.Blocks:
     """Return the whole page: our styles, then the tabs."""
     with gr.Blocks(
         title="Spec-o3 review",
@@ -96,7 +104,7 @@ def build(store: Store, tasks: Mapping[str, Task], local: bool, backups: DailyBa
             with _tab("Progress"):
                 desk_place("progress")
             with _tab("Library"):
-                library(store, local, tasks, backups)
+                library(store, local, tasks, importing, backups)
             with _tab("People"):
                 people.build(store, local)
     return blocks
@@ -119,7 +127,9 @@ def desk_place(name: str) -> gr.HTML:
     )
 
 
-def library(store: Store, local: bool, tasks: Mapping[str, Task], backups: DailyBackups | None = None) -> None:
+def library(
+    store: Store, local: bool, tasks: Mapping[str, Task], importing: Importing, backups: DailyBackups | None = None
+) -> None:
     """The Library tab: what comes in (survey files, trajectories), what goes out (exports), and backups."""
     notice = markup(elem_classes="so-notice")
     with gr.Row(elem_classes="so-columns"):
@@ -127,7 +137,7 @@ def library(store: Store, local: bool, tasks: Mapping[str, Task], backups: Daily
             with gr.Column(elem_classes="so-sheet"):
                 drafting = drafts.build(store, local, tasks)
             with gr.Column(elem_classes="so-sheet"):
-                importing = imports.build(store, local)
+                import_form = imports.build(store, local, importing)
         with gr.Column(scale=1, min_width=420):
             with gr.Column(elem_classes="so-sheet"):
                 exporting = exports.build(store, local, tasks)
@@ -144,13 +154,13 @@ def library(store: Store, local: bool, tasks: Mapping[str, Task], backups: Daily
             notice: "" if manages else line("note", _READ_ONLY),
             **dict.fromkeys(for_managers, gr.update(visible=manages)),
             **drafting.show(manages),
-            **importing.show(manages),
+            **import_form.show(manages),
             **withdrawing.show(store, manages),
             **exporting.show(store, manages),
             **backing_up.show(manages),
         }
 
-    forms = [drafting.button, importing.button, *withdrawing.outputs, *exporting.outputs, *backing_up.outputs]
+    forms = [drafting.button, *import_form.outputs, *withdrawing.outputs, *exporting.outputs, *backing_up.outputs]
     on_show(show, [notice, *for_managers, *forms])
 
 

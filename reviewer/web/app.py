@@ -10,9 +10,10 @@ import sys
 import tempfile
 import threading
 import webbrowser
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
@@ -32,6 +33,7 @@ from reviewer.web import log as log_lines
 from reviewer.web.access import UPLOAD_FOLDER, Access, UploadLimit
 from reviewer.web.context import Context
 from reviewer.web.headers import Headers
+from reviewer.web.importing import Importing
 from reviewer.web.pictures import Gallery
 from reviewer.web.routes import (
     aids,
@@ -70,6 +72,7 @@ def build(
     roster: Roster | None = None,
     public: str | None = None,
     backups: DailyBackups | None = None,
+    import_from: Sequence[Path] = (),
 ) -> FastAPI:
     """Return the whole app over an open store.
 
@@ -77,6 +80,7 @@ def build(
     :param public: the address of the proxy through which alone it is reached
     :param roster: the policies of the Live tab; None: those of ``servers.toml`` next to the database
     :param backups: starts and stops with the app; None: there are none
+    :param import_from: folders of this machine whose files people may import by path
     :raises RosterError: that file cannot be used
     """
     assets.prepare_plotly()  # in a thread, while Gradio is imported
@@ -98,6 +102,7 @@ def build(
     )
     roster = roster or Roster.load(database_folder=store.path.resolve().parent)
     app.state.live = live_desk.Live(app.state.context, roster)
+    app.state.importing = Importing(store, import_from)
     app.state.agreement = progress.AgreementCache()
     app.state.trust = trust.TrustCache()
     app.state.audit_check = audit.Check()
@@ -109,7 +114,7 @@ def build(
     app.add_middleware(Headers, preload=page.preload_header())
     # Outermost: the policy of the page is computed from its text before it is compressed.
     app.add_middleware(GZipMiddleware, minimum_size=2048, compresslevel=1)
-    return page.mount(app, store, tasks, local, backups)
+    return page.mount(app, store, tasks, local, app.state.importing, backups)
 
 
 @asynccontextmanager
@@ -122,6 +127,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
         if backups is not None:
             backups.close()
+        app.state.importing.close()
         app.state.context.similar.close()
 
 
@@ -145,7 +151,7 @@ def serve(settings: ServerSettings) -> None:
             check = pool.submit(store.upkeep.check_at_start)
             _prepare(store, None if settings.local else settings.public or settings.host or "every address")
             backups = DailyBackups(store, settings.backups) if settings.backups else None
-            app = build(store, settings.local, roster, settings.public, backups)
+            app = build(store, settings.local, roster, settings.public, backups, settings.import_from)
             check.result()
             gc.freeze()  # what a start makes stays: nothing to collect
             gc.enable()  # off since the command began

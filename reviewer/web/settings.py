@@ -22,6 +22,7 @@ class ServerSettings:
     :param public: ``https://...``, the address of a TLS proxy in front of the app: its forwarded headers are
         trusted, and requests for any other name are refused
     :param backups: the folder of the daily backups; None: none are made
+    :param import_from: folders of this machine whose files coordinators may import by path
     """
 
     database: Path
@@ -32,6 +33,7 @@ class ServerSettings:
     server: str | None = None
     public: str | None = None
     backups: Path | None = None
+    import_from: tuple[Path, ...] = ()
 
     @property
     def url(self) -> str:
@@ -43,7 +45,13 @@ class ServerSettings:
         return is_loopback(self.host) and self.public is None
 
     def check(self) -> None:
-        """Check the settings. :raises CannotRun: the proxy's address cannot be used, or the port is taken"""
+        """Check the settings.
+
+        :raises CannotRun: the proxy's address cannot be used, the port is taken, or a folder does not exist
+        """
+        for folder in self.import_from:
+            if not folder.is_dir():
+                raise CannotRun(f"--import-from: found no folder {folder}, expected one whose files may be imported")
         if self.public is not None and not _PUBLIC.fullmatch(self.public):
             raise CannotRun(
                 f"--behind: found {self.public!r:.80}, expected an https address, e.g. https://review.example.org"

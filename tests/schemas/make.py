@@ -23,7 +23,7 @@ from agent.plot import pixels_sha256
 from agent.trajectory import Drafter
 from reviewer.rules.inspection import Inspection
 from reviewer.rules.workflow import Rules
-from reviewer.store import Draft, SignInRefused, Store, WorkTime
+from reviewer.store import Draft, ImportRequest, SignInRefused, Store, WorkTime
 from reviewer.store.sqlite.schema import APPLICATION_ID
 from tests.support.campaign import TO_AUDIT, TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, people
 from tests.support.kept_campaign import score_and_try
@@ -64,6 +64,8 @@ def fill(store: Store, clock: Clock) -> None:
         )
     if hasattr(store, "blind"):
         _score_blind(store, clock)
+    if hasattr(store, "imports"):
+        store.imports.create(ImportRequest(Path("/nowhere/rows.jsonl"), 1000, 10**18), "CO")
     if hasattr(store, "trust"):
         score_and_try(store, waiting=5, tried=(5, 6, 8))
     store.accounts.deactivate("CO", "JU")

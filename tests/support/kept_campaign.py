@@ -12,7 +12,7 @@ import numpy as np
 
 from agent.spectrum import Spectrum
 from reviewer.rules.inspection import Inspection
-from reviewer.store import Draft, QueueFilter, ScoreRow, Store, TrialRow, WorkTime
+from reviewer.store import Draft, ImportProgress, ImportRequest, QueueFilter, ScoreRow, Store, TrialRow, WorkTime
 from tests.support.campaign import TO_VOTE, Desk, a_spectrum, a_trajectory, an_item, people
 
 PASSWORD = "Hα in emission"
@@ -48,6 +48,9 @@ def fill(store: Store) -> None:
     store.leases.autosave(
         person="RE", item_id=3, base_version_id=version.id, body={"steps": [], "comment": "half a thou"}
     )
+    imported = store.imports.create(ImportRequest(Path("/nowhere/rows.jsonl"), 1000, 10**18), "CO")
+    store.imports.save(imported.id, ImportProgress("check", 500, 2, {"rows": 2}, 1 / 3))
+    store.imports.end(imported.id, "cancelled")
     score_and_try(store, waiting=3, tried=(1, 3, 4))
     store.settings.set("CO", "greeting", "hello")
     store.settings.set("CO", "nested", {"b": [1, 2.5, None, "ö"], "a": True})

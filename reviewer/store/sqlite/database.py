@@ -228,6 +228,15 @@ class Database:
                     self.writer.execute("ROLLBACK")
                 raise
 
+    @contextmanager
+    def alone(self) -> Iterator[sqlite3.Connection]:
+        """The writing connection without a transaction, for a statement that must be outside of one.
+
+        :raises CannotWrite: the disk is full, or the file read-only or locked by another program
+        """
+        with self._one_writer(), self._errors_explained():
+            yield self.writer
+
     def _begin(self) -> None:
         """Begin; while another program opens or closes the file SQLite may answer "busy" without waiting."""
         deadline = time.monotonic() + self.patience

@@ -502,6 +502,131 @@ def trust(db: Transaction) -> None:
         db.executescript(_refuse_changes(table))
 
 
+_IMPORTS = """
+-- One row per import of a file: what was asked, and how much of the file is safely in the database. Its last change is
+-- written in the transaction that adds the items, so an import resumes exactly where it was.
+CREATE TABLE imports (
+    id INTEGER PRIMARY KEY,
+    file TEXT NOT NULL,
+    -- Bytes and time of the last change (ns): a changed file is not resumed.
+    size INTEGER NOT NULL,
+    modified INTEGER NOT NULL,
+    spectra TEXT,
+    batch TEXT NOT NULL,
+    skip_bad INTEGER NOT NULL,
+    same_spectrum TEXT NOT NULL CHECK (same_spectrum IN ('import', 'leave out', 'ask')),
+    uploaded INTEGER NOT NULL,
+    person TEXT REFERENCES people (initials),
+    -- The last item before the import: only items up to it are "already here".
+    newest INTEGER NOT NULL,
+    step TEXT NOT NULL CHECK (step IN ('check', 'write')),
+    state TEXT NOT NULL CHECK (state IN ('running', 'cancelled', 'failed', 'refused', 'done')),
+    -- Of the present step: bytes and lines read, and what was found in them.
+    "offset" INTEGER NOT NULL,
+    line INTEGER NOT NULL,
+    counts TEXT NOT NULL CHECK (json_valid(counts)),
+    message TEXT NOT NULL,
+    seconds REAL NOT NULL,
+    started_at TEXT NOT NULL,
+    changed_at TEXT NOT NULL
+);
+-- For rows whose spectrum is not known: the search index takes a second for a name among a million.
+CREATE INDEX items_by_name ON items (name);
+"""
+
+# Derived: what the Progress tab counts, by task and batch, kept by triggers like ``tallies``.
+_FIGURES = """
+CREATE TABLE decision_figures (
+    person TEXT, round TEXT, day TEXT, task TEXT, batch TEXT, decisions INTEGER NOT NULL,
+    PRIMARY KEY (person, round, day, task, batch)
+) WITHOUT ROWID;
+-- Active time before decisions, by whole seconds below a thousand, then by tens.
+CREATE TABLE time_figures (
+    person TEXT, round TEXT, active REAL, task TEXT, batch TEXT, decisions INTEGER NOT NULL,
+    PRIMARY KEY (person, round, active, task, batch)
+) WITHOUT ROWID;
+CREATE TABLE version_figures (
+    author TEXT, task TEXT, batch TEXT, versions INTEGER NOT NULL, PRIMARY KEY (author, task, batch)
+) WITHOUT ROWID;
+CREATE TABLE standing_figures (
+    day TEXT, state TEXT, task TEXT, batch TEXT, compared INTEGER, disagreement INTEGER, items INTEGER NOT NULL,
+    PRIMARY KEY (day, state, task, batch, compared, disagreement)
+) WITHOUT ROWID;
+"""
+# Rows in force: neither undone nor an undo, and no withdrawal of the item.
+_IN_FORCE = """
+d.verb NOT IN ('undo', 'withdraw', 'restore') AND NOT EXISTS (SELECT 1 FROM decisions u WHERE u.withdraws = d.id)
+"""
+_BIN = "iif(w.active < 1000, round(w.active), 10 * round(w.active / 10))"
+FIGURES = {
+    "decision_figures": "SELECT d.person, d.round, substr(d.at, 1, 10), i.task, i.batch, count(*) "
+    f"FROM decisions d JOIN items i ON i.id = d.item WHERE {_IN_FORCE} GROUP BY 1, 2, 3, 4, 5",
+    "time_figures": f"SELECT d.person, d.round, {_BIN}, i.task, i.batch, count(*) FROM work_times w "
+    f"JOIN decisions d ON d.id = w.decision JOIN items i ON i.id = d.item WHERE {_IN_FORCE} GROUP BY 1, 2, 3, 4, 5",
+    "version_figures": "SELECT v.author, i.task, i.batch, count(*) FROM versions v JOIN items i ON i.id = v.item "
+    "WHERE v.author IS NOT NULL GROUP BY 1, 2, 3",
+    "standing_figures": "SELECT coalesce(substr(decided_at, 1, 10), ''), state, task, batch, compared, disagreement, "
+    "count(*) FROM standings GROUP BY 1, 2, 3, 4, 5, 6",
+}
+"""The tables of figures, and what each holds, derived from the facts."""
+
+
+def _keep_figures() -> str:
+    """Return the triggers that keep the tables of figures."""
+    counted = "d.verb NOT IN ('undo', 'withdraw', 'restore')"
+    decided = f"""
+    INSERT INTO decision_figures SELECT d.person, d.round, substr(d.at, 1, 10), i.task, i.batch, :n
+    FROM decisions d JOIN items i ON i.id = d.item WHERE d.id = :id AND {counted}
+    ON CONFLICT DO UPDATE SET decisions = decisions + excluded.decisions;"""
+    timed = f"""
+    INSERT INTO time_figures SELECT d.person, d.round, {_BIN}, i.task, i.batch, :n
+    FROM work_times w JOIN decisions d ON d.id = w.decision JOIN items i ON i.id = d.item
+    WHERE w.decision = :id AND {counted}
+    ON CONFLICT DO UPDATE SET decisions = decisions + excluded.decisions;"""
+
+    def of(template: str, row: str, number: int) -> str:
+        return template.replace(":id", row).replace(":n", str(number))
+
+    undone = of(decided, "new.withdraws", -1) + of(timed, "new.withdraws", -1)
+    columns = ("state", "task", "batch", "compared", "disagreement")
+    standing = {which: ", ".join(f"{which}.{c}" for c in columns) for which in ("old", "new")}
+    day = {which: f"coalesce(substr({which}.decided_at, 1, 10), '')" for which in ("old", "new")}
+    come = (
+        f"INSERT INTO standing_figures VALUES ({day['new']}, {standing['new']}, 1) "
+        "ON CONFLICT DO UPDATE SET items = items + 1;"
+    )
+    same = " AND ".join(f"{c} = old.{c}" for c in columns)
+    out = f"UPDATE standing_figures SET items = items - 1 WHERE day = {day['old']} AND {same};"
+    events = {
+        "decisions_counted AFTER INSERT ON decisions": of(decided, "new.id", 1),
+        "decisions_uncounted AFTER INSERT ON decisions WHEN new.withdraws IS NOT NULL": undone,
+        "times_counted AFTER INSERT ON work_times": of(timed, "new.decision", 1),
+        "versions_counted AFTER INSERT ON versions WHEN new.author IS NOT NULL": (
+            "INSERT INTO version_figures SELECT new.author, task, batch, 1 FROM items WHERE id = new.item "
+            "ON CONFLICT DO UPDATE SET versions = versions + 1;"
+        ),
+        "standings_come AFTER INSERT ON standings": come,
+        "standings_gone AFTER DELETE ON standings": out,
+        "standings_moved AFTER UPDATE OF state, decided_at, compared, disagreement ON standings": out + come,
+    }
+    return "".join(f"CREATE TRIGGER {event} BEGIN {body} END;\n" for event, body in events.items())
+
+
+def fill_figures(db: Transaction) -> None:
+    """Derive the tables of figures from the facts."""
+    for table, rows in FIGURES.items():
+        db.execute(f"DELETE FROM {table}")
+        db.execute(f"INSERT INTO {table} {rows}")
+
+
+def imports(db: Transaction) -> None:
+    """Add the imports of files, an index of the items' names, and the figures of the Progress tab."""
+    db.executescript(_IMPORTS)
+    db.executescript(_FIGURES)
+    fill_figures(db)
+    db.executescript(_keep_figures())
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, "first schema", first_schema),
     Migration(2, "blind sessions", blind_sessions),
@@ -509,4 +634,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(4, "work times", work_times),
     Migration(5, "inspections", inspections),
     Migration(6, "trust", trust),
+    Migration(7, "imports and figures", imports),
 )

@@ -71,6 +71,11 @@ class Snapshot:
         (rows,) = self._db.execute(f'SELECT count(*) FROM "{table.name}"').fetchone()
         return int(rows)
 
+    def spectra_in_files(self) -> list[str]:
+        """Return the SHA-256 of the spectra whose arrays are in files beside the database."""
+        rows = self._db.execute("SELECT sha256 FROM spectra WHERE length(flux) = 0 ORDER BY sha256")
+        return [sha256 for (sha256,) in rows]
+
     def rows(self, table: Table) -> Iterator[dict[str, Value]]:
         """Yield the rows in the order in which they were written, or of their key."""
         names = _quoted(table.columns)

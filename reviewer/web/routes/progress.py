@@ -15,7 +15,7 @@ from reviewer.agreement.reliability import gold_agreement, round_agreement
 from reviewer.agreement.values import Estimate
 from reviewer.rules.workflow import Round
 from reviewer.store import TIME_DEFINITION, Progress, Store, Yielded
-from reviewer.store.statistics import Disagreement, GoldVerdict, SharedDecision
+from reviewer.store.statistics import COMPARED, Disagreement, GoldVerdict, SharedDecision
 from reviewer.web.context import ContextDep, PersonDep
 
 router = APIRouter(prefix="/api")
@@ -140,6 +140,7 @@ def _figures(store: Store, tasks: Mapping[str, Task], task: str | None, batch: s
     gold = store.statistics.gold_verdicts(task, batch)
     return {
         "rounds": _rounds(store.statistics.shared_decisions(task, batch), tasks),
+        "rounds_of_last": COMPARED if (store.statistics.last_facts()[0] or 0) > COMPARED else None,
         "gold": _gold(gold),
         "gold_items": len({one.item for one in gold}),
         "gold_meaning": GOLD,

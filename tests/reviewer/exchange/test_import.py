@@ -23,11 +23,12 @@ from agent.spectrum import read
 from agent.trajectory import json_rows
 from agent.trajectory.json_rows import elements
 from agent.trajectory.steps import Zoom
+from reviewer.exchange import imports
 from reviewer.exchange.exports import export
 from reviewer.exchange.imports import ImportFileError, ImportProblem, OtherText, import_file, own_row
 from reviewer.exchange.pictures import PictureFiles
 from reviewer.exchange.recognition import by_state
-from reviewer.store import QueueFilter, Store, items
+from reviewer.store import QueueFilter, Store
 from reviewer.ui.imports import unpacked
 from tests.agent.trajectory.test_trajectory import published_row
 from tests.soak.trying import check_sentence
@@ -283,7 +284,7 @@ def test_a_picture_that_changes_during_the_import_keeps_every_row_out(store, tmp
 
 @pytest.mark.parametrize("form", ["ours", "published"])
 def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch, form):
-    monkeypatch.setattr(items, "_BATCH", 10)
+    monkeypatch.setattr(imports, "PART", 10)
     monkeypatch.setattr(json_rows, "CHUNK", 50_000)
     long = "Look at Hα. " * 1000
     peaks = []
@@ -429,7 +430,7 @@ def test_an_export_imported_into_the_same_database_adds_nothing(store: Store, tm
     approved = tuple(store.queue.approved())
     imported = import_file(store, folder / name)
     assert (imported.added, imported.known, imported.other_texts) == ((), approved, ())
-    assert by_state(store, imported.known) == {"approved": list(approved)}
+    assert by_state(store, [(approved[0], approved[-1])], 5) == {"approved": (2, list(approved))}
     assert count(store) == 2
 
 

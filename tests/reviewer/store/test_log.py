@@ -27,6 +27,9 @@ from reviewer.store import (
     Draft,
     Entry,
     Head,
+    ImportJob,
+    ImportProgress,
+    ImportRequest,
     LeaseLost,
     QueueFilter,
     ScoreRow,
@@ -170,6 +173,10 @@ def alone(store: Store) -> None:
         assert len(empty.log.entries(what="person added")) == 1
 
 
+def import_of(store: Store) -> ImportJob:
+    return store.imports.create(ImportRequest(Path("rows.jsonl"), 100, 1), by="CO")
+
+
 def restored(store: Store) -> None:
     store.withdrawals.withdraw("CO", Selection(first=11))
     store.withdrawals.restore("CO", Selection(first=11))
@@ -240,6 +247,22 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
     "log.note": (lambda s: s.log.note("CO", "backup made", "a.db", bytes=3), "backup made"),
     # Not logged: leases and unsent text are private; spectra and pictures are bound by their hashes.
     "leases.take": (lambda s: s.leases.take("RE", 2), None),
+    # An import is logged by its items.
+    "imports.create": (import_of, None),
+    "imports.resume": (lambda s: s.imports.resume(import_of(s).id), None),
+    "imports.save": (lambda s: s.imports.save(import_of(s).id, ImportProgress("check", 10, 1)), None),
+    "imports.end": (lambda s: s.imports.end(import_of(s).id, "cancelled"), None),
+    "imports.add": (
+        lambda s: s.imports.add(
+            import_of(s), [Draft(a_trajectory(think="Imported."))], lambda added: ImportProgress("write", 10, 1)
+        ),
+        "items added",
+    ),
+    "items.add_part": (
+        lambda s: s.items.add_part([Draft(a_trajectory(think="A part."))], "CO", lambda db, added: None),
+        "items added",
+    ),
+    "spectra.move_to_files": (lambda s: s.spectra.move_to_files(), None),
     "leases.renew": (lambda s: s.leases.renew(s.leases.take("RE", 2).token), None),
     "leases.release": (lambda s: s.leases.release(s.leases.take("RE", 2).token), None),
     "leases.autosave": (
@@ -260,7 +283,7 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
 APART = {"upkeep.record_restore", "upkeep.check_at_start", "leases.keep_unsent"}
 
 # A method writes if its source contains one of these.
-WRITING = ("_database.write()", "keep_unsent(", "add_all(")
+WRITING = ("_database.write()", "keep_unsent(", "add_all(", "add_part(")
 
 
 def facts_of(path: Path) -> dict[str, list[tuple[Any, ...]]]:

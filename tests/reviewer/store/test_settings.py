@@ -24,6 +24,7 @@ from reviewer.rules.workflow import Rules
 from reviewer.store import (
     WITHHELD,
     Draft,
+    ImportRequest,
     NotAllowed,
     NotFound,
     ScoreRow,
@@ -179,7 +180,7 @@ COORDINATORS: dict[str, Callable[[Store, str], Any]] = {
 }
 
 # They take ``by`` and are open to every active person: the page restricts who adds drafts; a preview changes nothing.
-FOR_ALL = {"items.add", "items.add_all", "withdrawals.preview"}
+FOR_ALL = {"items.add", "items.add_all", "items.add_part", "withdrawals.preview", "imports.create", "imports.resume"}
 
 
 def test_every_method_that_takes_by_is_listed_here(store: Store) -> None:
@@ -229,6 +230,8 @@ LEFT: dict[str, Attempt] = {
     "discard_autosave": lambda s: s.leases.discard_autosave(person="RE", item_id=2, base_version_id=version(s, 2)),
     "record_export": lambda s: s.settings.record_export("RE", "x", {}),
     "add_items": lambda s: s.items.add_all([Draft(a_trajectory(think="New."))], by="RE"),
+    "create_import": lambda s: s.imports.create(ImportRequest(Path("rows.jsonl"), 1, 1), by="RE"),
+    "resume_import": lambda s: s.imports.resume(1, by="RE"),
     "own password": lambda s: s.accounts.set_password("RE", "RE", "a longer password"),
     "set_rules": lambda s: s.settings.set_rules("RE", Rules(solo=True)),
     "score_blind": lambda s: s.blind.scoring.score(

@@ -297,6 +297,8 @@ export class AgreementCards {
         figures.rounds[0] && ['', '', figures.rounds[0].raw.definition, figures.rounds[0].alpha.definition],
         figures.rounds.map((row) => [row.round, row.title, estimate(row.raw, 'percent'), estimate(row.alpha)]),
       ),
+      figures.rounds_of_last &&
+        h('p.none', {}, `Of the last ${figures.rounds_of_last.toLocaleString('en')} decisions of all rounds.`),
     )
     fill(
       this.apart,

@@ -1,0 +1,77 @@
+"""``spec-o3 spectra``: where the arrays of spectra are stored, moving them to files, and checking the files."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from agent.cli.command import CHECK_FAILED, DONE, ProgressBar, at_least_one, print_result
+from reviewer.cli.common import add_database, add_json, opened
+
+SHOWN = 20  # faults printed for a person; --json has all of them
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--to-files",
+        action="store_true",
+        help="move the arrays in the database to files next to it; the same command resumes a move that was ended",
+    )
+    parser.add_argument(
+        "--files-from",
+        type=at_least_one,
+        metavar="N",
+        help="store the arrays of new spectra in files once the database has N spectra (20000)",
+    )
+    parser.add_argument(
+        "--shrink",
+        action="store_true",
+        help="give the space that moved spectra leave in the database back to the disk; nobody can save meanwhile",
+    )
+    parser.add_argument("--check", action="store_true", help="read every file and compare it with its hash")
+    add_database(parser)
+    add_json(parser)
+
+
+def run(arguments: Namespace) -> int:
+    from reviewer.store.spectra import DEFAULT_FILES_FROM, FILES_FROM
+    from reviewer.store.spectrum_files import SpectrumFileError
+
+    faults: list[str] = []
+    with opened(arguments.db, must_exist=True) as store, ProgressBar(None, "spectra") as bar:
+        if arguments.files_from is not None:
+            store.settings.set(None, FILES_FROM, arguments.files_from)
+        moved = store.spectra.move_to_files(bar.at) if arguments.to_files else 0
+        if arguments.shrink:
+            store.upkeep.shrink()
+        in_files = store.spectra.in_files()
+        for number, sha256 in enumerate(in_files, start=1):
+            if not arguments.check:
+                if not store.spectra.files.exists(sha256):
+                    faults.append(f"{store.spectra.files.path(sha256)}: found no file with this spectrum")
+                continue
+            try:
+                store.spectra.get(sha256)
+            except SpectrumFileError as error:
+                faults.append(str(error))
+            bar.at(number)
+        result = {
+            "folder": str(store.spectra.files.folder),
+            "spectra": store.spectra.count(),
+            "in_files": len(in_files),
+            "moved": moved,
+            "files_from": store.settings.get(FILES_FROM, DEFAULT_FILES_FROM),
+            "database_bytes": store.path.stat().st_size,
+            "faults": faults,
+        }
+    checked = "and match their hashes" if arguments.check else "(--check compares their hashes)"
+    lines = [f"{moved} spectra moved to files"] if arguments.to_files else []
+    lines += [
+        f"{result['spectra']} spectra, the arrays of {len(in_files)} of them in files in {result['folder']}",
+        f"new ones are in files from {result['files_from']} spectra on; "
+        f"the database has {store.path.stat().st_size / 1e6:,.1f} MB",
+        f"all files are there {checked}" if not faults else f"{len(faults)} files are missing or damaged:",
+        *faults[:SHOWN],
+    ]
+    lines += [f"and {len(faults) - SHOWN} more"] if len(faults) > SHOWN else []
+    print_result(arguments, result, "\n".join(lines))
+    return CHECK_FAILED if faults else DONE

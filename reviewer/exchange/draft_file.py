@@ -1,0 +1,231 @@
+"""Files of drafts: our JSON lines, and the published cold-start rows with their pictures.
+
+Our lines are a trajectory's JSON form with two optional keys: ``spectrum_data`` (``Spectrum.to_json``) and ``pictures``
+(paths in the file's folder by SHA-256 of the RGBA bytes). A file of any length is read row by row, from any row on.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from agent import tasks
+from agent.spectrum import Spectrum, SpectrumError
+from agent.spectrum.folder import SpectraFolder, SpectrumNotFound
+from agent.tasks import Task
+from agent.text import OneLine, one_line
+from agent.trajectory import Medium, Trajectory, TrajectoryError, Zoom
+from agent.trajectory.json_rows import elements
+from reviewer.exchange.pictures import PictureError, PictureFiles, Pictures
+from reviewer.store import Draft
+
+# File names of an export and of the published data set; the first that exists is read.
+NAMES = ("trajectories.jsonl", "train_sharegpt.json")
+
+
+class ImportFileError(OneLine):
+    """A file that cannot be imported at all: which one, what was found, what was expected."""
+
+
+@dataclass(frozen=True)
+class ImportProblem:
+    """A row that cannot be imported. ``line`` counts from 1: a line of JSON lines, a row of a JSON list."""
+
+    line: int
+    field: str
+    reason: str
+
+    def __str__(self) -> str:
+        return one_line(f"row {self.line}: {self.field}: {self.reason}")
+
+
+@dataclass(frozen=True)
+class Place:
+    """How far a file was read.
+
+    :param offset: bytes; of a JSON list only a measure of progress, because it is read ahead
+    :param line: the last line of JSON lines, or element of a JSON list, from 1
+    """
+
+    offset: int = 0
+    line: int = 0
+
+
+START = Place()
+
+
+class _Bad(Exception):
+    """One field of a row that cannot be used."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(field, reason)
+        self.field = field
+        self.reason = reason
+
+
+class DraftFile:
+    """A file of drafts. Its rows can be read more than once and are never all in memory."""
+
+    def __init__(
+        self,
+        path: Path,
+        spectra: Path | None,
+        batch: str,
+        known: Mapping[str, Task],
+        is_stored: Callable[[str], bool],
+    ) -> None:
+        """Open a file or folder of drafts. :raises ImportFileError: there is no such file or folder"""
+        self.path = file_at(path)
+        self._batch = batch
+        self._is_stored = is_stored
+        self._pictures = PictureFiles(self.path.parent)
+        self._tasks = known
+        try:
+            self._spectra = None if spectra is None else SpectraFolder(spectra)
+        except SpectrumNotFound as error:
+            raise ImportFileError(str(error)) from error
+
+    def rows(self, start: Place = START) -> Iterator[tuple[Place, Draft | ImportProblem]]:
+        """Yield every row behind a place, as a draft or as its problem, with the place behind it.
+
+        :raises ImportFileError: the file is no JSON
+        """
+        for place, row in self._json_rows(start):
+            try:
+                yield place, row if isinstance(row, ImportProblem) else self._draft(row)
+            except _Bad as bad:
+                yield place, ImportProblem(place.line, bad.field, bad.reason)
+            except TrajectoryError as error:
+                field, _, reason = str(error).partition(": ")
+                yield place, ImportProblem(place.line, field if reason else "row", reason or field)
+            except PictureError as error:
+                yield place, ImportProblem(place.line, "images", str(error))
+            except (SpectrumError, SpectrumNotFound) as error:
+                yield place, ImportProblem(place.line, "spectrum", str(error))
+
+    def _json_rows(self, start: Place) -> Iterator[tuple[Place, Any]]:
+        try:
+            with self.path.open("rb") as file:
+                is_list = file.read(64).decode("utf-8", "ignore").lstrip("\ufeff \t\r\n").startswith("[")
+                file.seek(0)
+                yield from _list_elements(file, start) if is_list else _json_lines(file, start)
+        except UnicodeDecodeError as error:
+            raise ImportFileError(f"{self.path}: found bytes that are no UTF-8 ({error.reason})") from error
+        except (ValueError, RecursionError) as error:
+            raise ImportFileError(f"{self.path}: found no JSON ({error}), expected a list of rows") from error
+        except OSError as error:
+            raise ImportFileError(f"{self.path}: {error.strerror}") from error
+
+    def _draft(self, row: object) -> Draft:
+        if not isinstance(row, Mapping):
+            raise _Bad("row", f"found {type(row).__name__}, expected an object")
+        draft = self._sharegpt(row) if "conversations" in row else self._own(row)
+        return replace(draft, trajectory=self._checked(draft), batch=self._batch)
+
+    def _own(self, row: Mapping[str, Any]) -> Draft:
+        trajectory = Trajectory.from_json(row)
+        data = row.get("spectrum_data")
+        if data is not None and not isinstance(data, Mapping):
+            raise _Bad("spectrum_data", f"found {type(data).__name__}, expected a spectrum")
+        spectrum = self._look_up(trajectory) if data is None else Spectrum.from_json(data)
+        pictures = self._named_pictures(row.get("pictures") or {})
+        if spectrum is None and not set(pictures).issuperset(filter(None, trajectory.pictures)):
+            raise _Bad("spectrum", "found neither the spectrum nor every picture, expected one (a folder of spectra?)")
+        return Draft(trajectory, spectrum, pictures=pictures)
+
+    def _named_pictures(self, paths: object) -> Pictures:
+        if not isinstance(paths, Mapping):
+            raise _Bad("pictures", f"found {type(paths).__name__}, expected paths by SHA-256")
+        found = self._pictures.sha256_of_each(list(paths.values()))
+        for (sha256, path), pixels in zip(paths.items(), found, strict=True):
+            if pixels != sha256:
+                raise _Bad("pictures", f"found other pixels in {path!r:.80}, expected {sha256:.12}…")
+        return Pictures(self._pictures, paths)
+
+    def _sharegpt(self, row: Mapping[str, Any]) -> Draft:
+        trajectory = Trajectory.from_sharegpt(row)
+        hashes = self._pictures.sha256_of_each(row["images"])
+        trajectory = trajectory.with_pictures(hashes)
+        spectrum = self._look_up(trajectory)
+        if isinstance(spectrum, Spectrum):
+            trajectory = replace(trajectory, spectrum_sha256=spectrum.sha256)
+            if row.get("medium") is None:
+                trajectory = _in_medium(trajectory, spectrum.medium)
+        # The published pictures carry the file's name, so drawing them again would give other pixels.
+        pictures = Pictures(self._pictures, dict(zip(hashes, row["images"], strict=True)))
+        return Draft(trajectory, spectrum, pictures=pictures)
+
+    def _look_up(self, trajectory: Trajectory) -> Spectrum | str | None:
+        sha256 = trajectory.spectrum_sha256
+        if sha256 is not None and self._is_stored(sha256):
+            return sha256
+        if self._spectra is None:
+            return None
+        return self._spectra.find(trajectory.spectrum_name, sha256)
+
+    def _checked(self, draft: Draft) -> Trajectory:
+        """Return the trajectory with our key for its task, after checks of its wavelengths against its spectrum."""
+        trajectory, spectrum = draft.trajectory, draft.spectrum
+        task = tasks.find(self._tasks, trajectory.task)
+        if task is None:
+            raise _Bad("task", f"found {trajectory.task!r:.60}, expected one of {', '.join(self._tasks)}")
+        if not trajectory.steps:
+            raise _Bad("steps", "found none, expected at least one")
+        if isinstance(spectrum, Spectrum):
+            if trajectory.spectrum_sha256 not in (None, spectrum.sha256):
+                raise _Bad("spectrum", f"found {spectrum.sha256:.12}…, expected {trajectory.spectrum_sha256:.12}…")
+            if spectrum.medium != trajectory.medium:
+                raise _Bad("medium", f"found {trajectory.medium}, expected the spectrum's, {spectrum.medium}")
+        for number, step in enumerate(trajectory.steps, start=1):
+            z = getattr(step, "z", 0.0)
+            if z not in (0.0, trajectory.redshift):
+                raise _Bad(f"steps[{number}].z", f"found {z}, expected the redshift, {trajectory.redshift}")
+        return replace(trajectory, task=task.key)
+
+
+def _in_medium(trajectory: Trajectory, medium: Medium) -> Trajectory:
+    """Return the trajectory in the spectrum's medium, for a row without one."""
+    steps = (replace(s, medium=medium) if isinstance(s, Zoom) else s for s in trajectory.steps)
+    return replace(trajectory, medium=medium, steps=tuple(steps))
+
+
+def _json_lines(file: BinaryIO, start: Place) -> Iterator[tuple[Place, Any]]:
+    file.seek(start.offset)
+    offset, line = start.offset, start.line
+    for data in file:
+        offset, line = offset + len(data), line + 1
+        text = data.decode("utf-8")
+        if text.strip():
+            yield Place(offset, line), _json_line(line, text)
+
+
+def _list_elements(file: BinaryIO, start: Place) -> Iterator[tuple[Place, Any]]:
+    for line, element in enumerate(elements(io.TextIOWrapper(file, "utf-8")), start=1):
+        if line > start.line:
+            yield Place(file.tell(), line), element
+
+
+def _json_line(line: int, text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return ImportProblem(line, "row", f"found no JSON ({error}), expected an object")
+
+
+def file_at(path: Path) -> Path:
+    """Return the file to import: the path itself, or the first of ``NAMES`` in a folder.
+
+    :raises ImportFileError: there is no such file or folder
+    """
+    if path.is_dir():
+        inside = next((path / name for name in NAMES if (path / name).is_file()), None)
+        if inside is None:
+            raise ImportFileError(f"{path}: found neither {' nor '.join(NAMES)} in this folder")
+        return inside
+    if not path.is_file():
+        raise ImportFileError(f"{path}: found no such file")
+    return path

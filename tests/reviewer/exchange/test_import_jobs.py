@@ -1,0 +1,276 @@
+"""Imports in parts: cancelled, killed, resumed, refused; people at work meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.trajectory import Trajectory
+from reviewer.exchange import imports
+from reviewer.exchange.imports import (
+    Findings,
+    ImportFileError,
+    continue_import,
+    import_file,
+    is_importing,
+    one_import,
+    own_row,
+    request_of,
+    start_or_resume,
+)
+from reviewer.store import ImportJob, ImportStopped, Store
+from reviewer.web.importing import Importing
+from tests.support.campaign import a_spectrum, a_trajectory, people
+
+ROOT = Path(__file__).resolve().parents[3]
+LAST = 30.0  # seconds that a background import may take on a busy machine
+
+
+@pytest.fixture
+def store(tmp_path: Path):
+    with Store.open(tmp_path / "annotations.db") as store:
+        people(store)
+        yield store
+
+
+def a_row(number: int) -> dict[str, Any]:
+    spectrum = a_spectrum(f"spec-{number % 7}.fits")
+    trace: Trajectory = a_trajectory(spectrum, f"Row {number}.")
+    return own_row(trace, spectrum)
+
+
+def a_file(path: Path, rows: int, form: str = "lines") -> Path:
+    made = [a_row(number) for number in range(rows)]
+    text = json.dumps(made) if form == "list" else "\n".join(map(json.dumps, made)) + "\n"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def thoughts(path: Path) -> list[str]:
+    """The first thought of every item, in order of the items."""
+    with closing(sqlite3.connect(path)) as db:
+        rows = db.execute("SELECT v.body FROM items i JOIN versions v ON v.item = i.id ORDER BY i.id").fetchall()
+    return [json.loads(body)["steps"][0]["text"] for (body,) in rows]
+
+
+def expected(rows: int) -> list[str]:
+    return [f"Row {number}." for number in range(rows)]
+
+
+@pytest.mark.parametrize("form", ["lines", "list"])
+@pytest.mark.parametrize("stop_at", [1, 3, 5])
+def test_a_cancelled_import_resumes_where_it_was(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, stop_at: int
+) -> None:
+    monkeypatch.setattr(imports, "PART", 4)
+    path = a_file(tmp_path / "rows.jsonl", 22, form)
+    parts = 0
+
+    def cancel(job: ImportJob) -> None:
+        nonlocal parts
+        parts += job.progress.step == "write" and job.progress.line > 0
+        if parts == stop_at:
+            store.imports.end(job.id, "cancelled")
+
+    with pytest.raises(ImportStopped):
+        import_file(store, path, progress=cancel)
+    assert thoughts(store.path) == expected(4 * stop_at)
+    with one_import(store.path):
+        job = start_or_resume(store, request_of(path))
+        assert Findings.of(job).added == 4 * stop_at
+        done = continue_import(store, job.id)
+    assert (done.state, Findings.of(done).added, Findings.of(done).known) == ("done", 22, 0)
+    assert Findings.of(done).added_items == [[1, 22]]
+    assert thoughts(store.path) == expected(22)
+    assert store.upkeep.verify() == []
+
+
+def test_an_import_that_is_interrupted_during_the_check_resumes_the_check(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imports, "_SAVED_EVERY", 0.0)
+    path = a_file(tmp_path / "rows.jsonl", 9)
+
+    def stop(job: ImportJob) -> None:
+        if job.progress.line == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        import_file(store, path, progress=stop)
+    job = start_or_resume(store, request_of(path))
+    assert (job.progress.step, job.progress.line, Findings.of(job).rows) == ("check", 5, 5)
+    read: list[int] = []
+    with one_import(store.path):
+        continue_import(store, job.id, lambda j: read.append(j.progress.line) if j.progress.step == "check" else None)
+    assert read[0] == 6
+    assert thoughts(store.path) == expected(9)
+
+
+def test_a_changed_file_is_not_resumed(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imports, "PART", 4)
+    path = a_file(tmp_path / "rows.jsonl", 10)
+    with pytest.raises(ImportStopped):
+        import_file(store, path, skip_bad=True, progress=lambda job: store.imports.end(job.id, "cancelled"))
+    old = store.imports.latest()
+    assert old is not None
+    a_file(path, 12)
+    store.imports.resume(old.id)
+    with one_import(store.path), pytest.raises(ImportFileError, match="was changed since its import began"):
+        continue_import(store, old.id)
+    # As a new import, the rows that are here are recognised.
+    found = import_file(store, path, skip_bad=True)
+    assert (len(found.added), len(found.known)) == (8, 4)
+    assert thoughts(store.path) == expected(12)
+
+
+def test_one_import_runs_at_a_time(store: Store, tmp_path: Path) -> None:
+    path = a_file(tmp_path / "rows.jsonl", 2)
+    assert not is_importing(store.path)
+    with one_import(store.path):
+        assert is_importing(store.path)
+        with pytest.raises(ImportFileError, match="another import into this database is running"):
+            import_file(store, path)
+    assert not is_importing(store.path)
+    assert thoughts(store.path) == []
+
+
+def test_items_that_came_during_the_import_are_no_reason_to_wait(store: Store, tmp_path: Path) -> None:
+    path = a_file(tmp_path / "rows.jsonl", 3)
+
+    def meanwhile(job: ImportJob) -> None:
+        if job.progress.step == "write" and job.progress.line == 0:
+            spectrum = a_spectrum("spec-1.fits")
+            store.items.add(a_trajectory(spectrum, "By somebody else."), store.spectra.add(spectrum))
+
+    assert len(import_file(store, path, same_spectrum="leave out", progress=meanwhile).added) == 3
+
+
+def command(path: Path, database: Path) -> list[str]:
+    return [sys.executable, str(ROOT / "app.py"), "import", str(path), "--db", str(database), "--json"]
+
+
+def recorded(database: Path) -> list[tuple[str, int]]:
+    """How far the imports are, as the database records it."""
+    with closing(sqlite3.connect(database)) as db:
+        return db.execute("SELECT step, line FROM imports").fetchall()
+
+
+def test_a_killed_import_resumes_and_adds_every_row_once(tmp_path: Path) -> None:
+    """SIGKILL at random moments of the check and of the write; the same command each time."""
+    rows, rng = 1500, random.Random(7)
+    path, database = a_file(tmp_path / "rows.jsonl", rows), tmp_path / "annotations.db"
+    with Store.open(database) as store:
+        people(store)
+    seen: list[int] = []
+    for _ in range(8):
+        process = subprocess.Popen(command(path, database), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        before = recorded(database)
+        until = time.monotonic() + LAST
+        while recorded(database) == before and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.005)
+        time.sleep(rng.uniform(0.0, 0.3))
+        if process.poll() is not None:
+            break
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        seen.append(len(thoughts(database)))
+        assert thoughts(database) == expected(seen[-1])
+    assert any(0 < number < rows for number in seen), seen
+    done = subprocess.run(command(path, database), capture_output=True, text=True, check=True)
+    assert thoughts(database) == expected(rows)
+    assert json.loads(done.stdout)["rows"] == rows
+    with Store.open(database) as store:
+        assert store.upkeep.verify() == []
+        last = store.imports.latest()
+        assert last is not None
+        assert (last.state, Findings.of(last).added) == ("done", rows)
+
+
+def ended(importing: Importing, job: int) -> str:
+    until = time.monotonic() + LAST
+    while (status := importing.status(job)) is not None and status.running and time.monotonic() < until:
+        time.sleep(0.05)
+    assert status is not None
+    assert not status.running
+    return status.job.state
+
+
+def test_an_import_of_the_page_runs_in_its_own_process_and_survives_the_server(store: Store, tmp_path: Path) -> None:
+    path = a_file(tmp_path / "rows.jsonl", 1500)
+    importing = Importing(store)
+    (job,) = importing.start([request_of(path)], "CO")
+    with pytest.raises(ImportFileError, match="Another import is running"):
+        importing.start([request_of(path)], "CO")
+    until = time.monotonic() + LAST
+    while not thoughts(store.path) and time.monotonic() < until:
+        time.sleep(0.01)
+    importing.close()  # the server is stopped
+    again = Importing(store)
+    status = again.status(job.id)
+    assert status is not None
+    assert (status.running, status.ended, status.can_resume) == (False, True, True)
+    assert 0 < len(thoughts(store.path)) < 1500
+    again.resume([job.id], "CO")
+    assert ended(again, job.id) == "done"
+    assert thoughts(store.path) == expected(1500)
+    again.close()
+
+
+def test_an_import_of_the_page_is_cancelled_at_once_and_resumed(store: Store, tmp_path: Path) -> None:
+    path = a_file(tmp_path / "rows.jsonl", 1500)
+    importing = Importing(store)
+    (job,) = importing.start([request_of(path)], "CO")
+    until = time.monotonic() + LAST
+    while not thoughts(store.path) and time.monotonic() < until:
+        time.sleep(0.01)
+    importing.cancel([job.id])
+    here = len(thoughts(store.path))
+    assert ended(importing, job.id) == "cancelled"
+    assert len(thoughts(store.path)) == here < 1500
+    importing.resume([job.id], "CO")
+    assert ended(importing, job.id) == "done"
+    assert thoughts(store.path) == expected(1500)
+    importing.close()
+
+
+def test_only_files_in_an_allowed_folder_are_imported_by_path(store: Store, tmp_path: Path) -> None:
+    allowed = tmp_path / "surveys"
+    (allowed / "deep").mkdir(parents=True)
+    secret = a_file(tmp_path / "secret.jsonl", 1)
+    (allowed / "link.jsonl").symlink_to(secret)
+    importing = Importing(store, [allowed])
+    inside = a_file(allowed / "deep" / "rows.jsonl", 1)
+    assert importing.path_on_server(f" {inside} ") == inside.resolve()
+    for outside in (secret, allowed / "link.jsonl", allowed / ".." / "secret.jsonl", Path("secret.jsonl")):
+        with pytest.raises(ImportFileError, match="expected a file or folder inside"):
+            importing.path_on_server(str(outside))
+    with pytest.raises(ImportFileError, match="expected a file or folder inside"):
+        Importing(store).path_on_server(str(inside))
+
+
+def test_uploaded_files_are_deleted_at_the_end_and_kept_until_then(store: Store, tmp_path: Path) -> None:
+    importing = Importing(store)
+    folder = importing.folder / "upload"
+    folder.mkdir()
+    path = a_file(folder / "rows.jsonl", 3)
+    job = store.imports.create(request_of(path, skip_bad=True, uploaded=True), "CO")
+    store.imports.end(job.id, "cancelled")
+    with pytest.raises(ImportStopped):
+        continue_import(store, job.id)
+    assert path.exists()
+    store.imports.resume(job.id)
+    with one_import(store.path):
+        continue_import(store, job.id)
+    assert not folder.exists()
+    assert thoughts(store.path) == expected(3)
