@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from agent.policies.local.chat_template import use_dialect
 from agent.policies.local.model import Weights, source
 from agent.text import OneLine
 from training.older_transformers import make_readable
@@ -24,7 +25,14 @@ MODEL = "model"
 """The folder in a run's folder that holds what it learned."""
 
 _VISION = "visual"
-_PROJECTOR = "merger"
+_PROJECTORS = ("merger", "deepstack_merger_list")
+"""What maps the features of the vision tower to the language model; the second, only in Qwen3-VL, of earlier layers."""
+_LINEAR_ATTENTION = {
+    "in_proj_qkv": ("q_proj", "k_proj", "v_proj"),
+    "in_proj_z": ("q_proj", "k_proj", "v_proj"),
+    "out_proj": ("o_proj",),
+}
+"""Projections of a layer of linear attention (Qwen3.5), and the projections of full attention that they stand for."""
 
 
 class ModelError(OneLine, ValueError):
@@ -85,6 +93,8 @@ def processor(settings: ModelSettings) -> Any:
     if settings.max_pixels is not None:
         size["longest_edge"] = settings.max_pixels
     found.image_processor.size = type(found.image_processor.size)(**size)
+    # What is saved must be served as it was trained: the processor keeps the template that writes the dialect.
+    use_dialect(found)
     return found
 
 
@@ -121,7 +131,7 @@ def part_of(parameter: str) -> Part | None:
     if _VISION not in names:
         return None
     inside = names[names.index(_VISION) + 1 :]
-    return "projector" if _PROJECTOR in inside else "vision"
+    return "projector" if any(name in _PROJECTORS for name in inside) else "vision"
 
 
 def save(loaded: Loaded, folder: Path, state: dict[str, Any] | None = None, merge: bool = False) -> None:
@@ -247,7 +257,7 @@ def _with_new_lora(model: Any, settings: ModelSettings) -> Any:
         r=settings.lora.rank,
         lora_alpha=settings.lora.alpha,
         lora_dropout=settings.lora.dropout,
-        target_modules=list(settings.lora.targets),
+        target_modules=_targets(model, settings),
         # The vision layers have a gate_proj too; vLLM cannot adapt them, and in the paper they are frozen.
         exclude_modules=rf".*\b{_VISION}\b.*",
         task_type="CAUSAL_LM",
@@ -257,6 +267,18 @@ def _with_new_lora(model: Any, settings: ModelSettings) -> Any:
         return get_peft_model(model, config, autocast_adapter_dtype=not _deepspeed())
     except ValueError as error:
         raise ModelError(f"model.lora.targets: {_one_line(error)}") from error
+
+
+def _targets(model: Any, settings: ModelSettings) -> list[str]:
+    """Return the names of the layers that LoRA adapts: those of the settings, and in a model with layers of linear
+    attention the projections that stand for them there.
+    """
+    targets = settings.lora.targets
+    present = {name.rpartition(".")[2] for name, _ in model.named_modules() if _VISION not in name.split(".")}
+    also = [
+        name for name, like in _LINEAR_ATTENTION.items() if name in present and all(part in targets for part in like)
+    ]
+    return [*targets, *(name for name in also if name not in targets)]
 
 
 def _deepspeed() -> bool:

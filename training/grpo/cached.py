@@ -1,7 +1,7 @@
 """Generation of turns by a transformers model in batches, with a KV cache that lasts over the turns of a round.
 
-A turn reads only the tokens that came since the last one. Equal questions are read once, and equal pictures are
-encoded once, whatever the number of their rollouts.
+A turn reads only the tokens that came since the last one. Equal questions of a batch are read once, and equal pictures
+are encoded once, whatever the number of their rollouts.
 """
 
 from __future__ import annotations
@@ -53,17 +53,24 @@ class _Batch:
 
 @dataclass(frozen=True)
 class _Picture:
-    """What the vision tower gives for a picture (tokens, width), and its patches in time, height and width (1, 3)."""
+    """What the vision tower gives for a picture (tokens, width), and its patches in time, height and width (1, 3).
+
+    :param deep: of Qwen3-VL, also the features that its first language layers add, one per layer (tokens, width)
+    """
 
     features: Tensor
     grid: Tensor
+    deep: tuple[Tensor, ...] = ()
 
 
 @dataclass
 class CachedGeneration:
     """The caches of one round. The weights of the model must not change during its life.
 
-    :param model: a ``Qwen2_5_VLForConditionalGeneration``, or a PEFT model on one
+    Layers of linear attention (Qwen3.5) have a state that padding would change: with them each conversation is a
+    batch of its own.
+
+    :param model: a ``Qwen2_5_VLForConditionalGeneration``, one of its successors, or a PEFT model on one
     :param ends: token ids that end a turn; ``forbidden``: ids that are never generated
     :param at_once: conversations per batch
     :param logprobs: also return the natural log-probability of each token, before any temperature
@@ -82,6 +89,8 @@ class CachedGeneration:
     def __post_init__(self) -> None:
         self._image = self.processor.tokenizer.convert_tokens_to_ids(IMAGE)
         self._inner = next(module for module in self.model.modules() if hasattr(module, "get_rope_index"))
+        if "linear_attention" in (getattr(self.model.config.get_text_config(), "layer_types", None) or ()):
+            self.at_once = 1
 
     def write(self, requests: Sequence[Request], sampler: Sampler) -> list[GeneratedTurn]:
         """Return the next turn of each request. A conversation that is not requested has ended and is dropped."""
@@ -181,7 +190,8 @@ class CachedGeneration:
         once = _Batch([], DynamicCache(config=self.model.config), [0] * len(different), *self._empty(different))
         logits = self._read(once, different)
         at = torch.tensor(which, device=logits.device)
-        once.cache.batch_select_indices(at)
+        if which != [*range(len(different))]:
+            once.cache.batch_select_indices(at)
         batch.cache, batch.mask, batch.position = once.cache, once.mask[at], once.position[at]
         return logits[at]
 
@@ -202,23 +212,19 @@ class CachedGeneration:
         ids = torch.full((len(new), width), self.processor.tokenizer.pad_token_id, dtype=torch.long)
         mask = torch.zeros_like(ids)
         positions = torch.zeros((3, len(new), width), dtype=torch.long)
-        features, following = [], []
+        pictures: list[_Picture] = []
+        following = []
         for row, (one, tokens) in enumerate(zip(given, new, strict=True)):
             at = slice(width - len(tokens), width)
             ids[row, at], mask[row, at] = torch.tensor(tokens), 1
             whole = self._positions(one)
             positions[:, row, at] = whole[:, len(one) - len(tokens) :]
             following.append(int(whole.max()) + 1)
-            features += [self._pictures[self._content(image)].features for image in self._new_images(one, tokens)]
-        ids = ids.to(device)
-        embedded = self.model.get_input_embeddings()(ids)
-        if features:
-            here = (ids == self._image)[..., None]
-            embedded = embedded.masked_scatter(here, torch.cat(features).to(embedded))
+            pictures += [self._pictures[self._content(image)] for image in self._new_images(one, tokens)]
         batch.mask = torch.cat([batch.mask, mask.to(device)], dim=1)
         batch.position = torch.tensor(following, device=device)
         found = self.model(
-            inputs_embeds=embedded,
+            **self._inputs(ids.to(device), pictures),
             attention_mask=batch.mask,
             position_ids=positions.to(device),
             past_key_values=batch.cache,
@@ -227,6 +233,24 @@ class CachedGeneration:
         )
         logits: Tensor = found.logits[:, -1]
         return logits
+
+    def _inputs(self, ids: Tensor, pictures: Sequence[_Picture]) -> dict[str, Any]:
+        """Return the model's input for tokens (rows, width) and the pictures in them, which are encoded already."""
+        import torch
+
+        if pictures and pictures[0].deep:
+            from transformers.models.qwen3_vl.modeling_qwen3_vl import BaseModelOutputWithDeepstackFeatures
+
+            encoded = BaseModelOutputWithDeepstackFeatures(
+                pooler_output=[one.features for one in pictures],
+                deepstack_features=list(zip(*(one.deep for one in pictures), strict=True)),
+            )
+            return {"input_ids": ids, "mm_encoder_outputs": {"image": encoded}}
+        embedded = self.model.get_input_embeddings()(ids)
+        if pictures:
+            features = torch.cat([one.features for one in pictures])
+            embedded = embedded.masked_scatter((ids == self._image)[..., None], features.to(embedded))
+        return {"inputs_embeds": embedded}
 
     def _encode(self, images: Sequence[Image.Image]) -> None:
         """Run the vision tower on the pictures that it has not seen in this round."""
@@ -237,8 +261,9 @@ class CachedGeneration:
         device = self.model.device
         grids = read["image_grid_thw"]
         found = self._inner.get_image_features(read["pixel_values"].to(device), grids.to(device))
-        for key, features, grid in zip(new, found.pooler_output, grids, strict=True):
-            self._pictures[key] = _Picture(features, grid[None])
+        deep = getattr(found, "deepstack_features", None) or []
+        for number, (key, features, grid) in enumerate(zip(new, found.pooler_output, grids, strict=True)):
+            self._pictures[key] = _Picture(features, grid[None], tuple(layer[number] for layer in deep))
 
     def _content(self, image: Image.Image) -> bytes:
         """Return a key of the pixels; a conversation holds its pictures, so that their identity is unique."""

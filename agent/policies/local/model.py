@@ -19,6 +19,7 @@ from PIL import Image
 
 from agent.conversation import ConversationTooLong, Piece, PolicyError, Remark, Score, Usage
 from agent.policies import Sampling
+from agent.policies.local.chat_template import use_dialect
 from agent.policies.spec_o3 import Message
 from agent.policies.yes_no import AnswerOdds, has_verdict
 
@@ -162,9 +163,11 @@ class Loaded:
             from peft import PeftModel
 
             model = PeftModel.from_pretrained(model, source(weights.adapter))
+        processor = AutoProcessor.from_pretrained(where)
+        use_dialect(processor)
         loaded = cls(
             model=model.to(device).eval(),
-            processor=AutoProcessor.from_pretrained(where),
+            processor=processor,
             device=device,
             dtype=str(model.dtype).removeprefix("torch."),
             ends=frozenset(end for end in ends if end is not None),
