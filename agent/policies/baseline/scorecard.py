@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
+from weakref import WeakKeyDictionary
 
 from agent.measure import COARSE, Measured, Undefined, measure_feature, rest, signal_to_noise
 from agent.measure.values import number
@@ -112,10 +113,21 @@ class Assessment:
         return tuple(f for f in self.findings if f.presence is not None)
 
 
+_assessed: WeakKeyDictionary[Spectrum, tuple[Task, Assessment]] = WeakKeyDictionary()
+"""The last assessment of each spectrum that is in use: every turn of an inspection asks for the same one."""
+
+
 def assess(spectrum: Spectrum, task: Task) -> Assessment:
     """Measure every feature of ``task`` in ``spectrum`` (rest frame by its own redshift) and add up the
     points.
     """
+    before = _assessed.get(spectrum)
+    if before is None or before[0] is not task:
+        before = _assessed[spectrum] = task, _measured(spectrum, task)
+    return before[1]
+
+
+def _measured(spectrum: Spectrum, task: Task) -> Assessment:
     card = scorecards().get(task.key, Scorecard(0.0, {}))
     at_rest = rest(spectrum)
     measured = {f.name: measure_feature(at_rest, f) for f in task.features}
