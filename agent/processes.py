@@ -64,7 +64,7 @@ def ordered_map(work: Callable[[Item], Result], items: Iterable[Item], processes
     pending: deque[Future[Result]] = deque()
     try:
         for item in items:
-            with _uninterrupted():
+            with uninterrupted():
                 pending.append(pool.submit(work, item))
             if len(pending) == AHEAD * processes:
                 yield pending.popleft().result()
@@ -77,7 +77,7 @@ def ordered_map(work: Callable[[Item], Result], items: Iterable[Item], processes
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
+def uninterrupted() -> Iterator[None]:
     """Delay Ctrl C until the block is left. A process started inside never receives it, not even during its imports:
     a terminal sends it to every process, and the parent decides what happens."""
     if not hasattr(signal, "pthread_sigmask"):

@@ -1,7 +1,6 @@
-"""Run many inspections at once: jobs in, outcomes out as they finish, in threads (policies that wait for a server) or
-processes (policies that compute). A job whose policy failed is retried after a pause if another try may succeed;
-errors of the model are part of its trace and are not retried, nor is a conversation that grew too long. Many failures
-in a row end the run (``PolicyUnavailable``).
+"""Run many inspections at once: jobs in, outcomes out as they finish, in threads or in processes with threads. A job
+whose policy failed is retried after a pause if another try may succeed; errors of the model are part of its trace and
+are not retried, nor is a conversation that grew too long. Many failures in a row end the run (``PolicyUnavailable``).
 """
 
 from __future__ import annotations
@@ -13,19 +12,20 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
-from itertools import groupby, islice
+from functools import cache
+from multiprocessing.connection import Connection, wait
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from queue import SimpleQueue
 from time import monotonic
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar, cast
 
 from agent.batch.sources import Reading, Source, SpectrumFile
 from agent.conversation import Policy, PolicyError, Stop, Usage
 from agent.loop import MAX_TURNS, Ended, Reason, Text, inspect
-from agent.processes import end_with_parent, spawn_pool
+from agent.processes import end_with_parent, spawn_pool, uninterrupted
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.readers.pixels import NoDataError
 from agent.spectrum.record import Medium
@@ -133,7 +133,7 @@ def inspect_many(
     policy_for: PolicyFor,
     *,
     concurrency: int = THREADS,
-    processes: bool = False,
+    processes: int = 0,
     max_turns: int = MAX_TURNS,
     retries: int = RETRIES,
     medium: Medium | None = None,
@@ -144,9 +144,11 @@ def inspect_many(
     Jobs are taken when needed, a few times ``concurrency`` ahead. Consecutive jobs of one spectrum share one reading
     of it; consecutive jobs of one file share one opening. Closing the iterator stops the running jobs.
 
-    :param concurrency: threads, or processes
+    :param concurrency: inspections at a time, of all processes together
     :param medium: of spectra whose file does not state it; None: as the reader assumes it
-    :param processes: for policies that compute: each process reads, draws and measures by itself
+    :param processes: each reads, draws and measures by itself, with its share of ``concurrency`` in threads; for
+        policies that compute, and for a server that one core cannot keep busy. 0: threads of this process; True: as
+        many as ``concurrency``
     :param stop: set from another thread, it ends the run; running jobs end as "stopped"
     :raises PolicyUnavailable: the policy fails for every job; all outcomes until then have been yielded
     :raises ValueError: ``concurrency`` or ``max_turns`` is below 1
@@ -154,12 +156,14 @@ def inspect_many(
     for name, value in (("concurrency", concurrency), ("max_turns", max_turns)):
         if value < 1:
             raise ValueError(f"{name}: found {value}, expected 1 or more")
+    if processes < 0:
+        raise ValueError(f"processes: found {processes}, expected 0 or more")
     plan = Plan(task, policy_for, max_turns, retries, medium=medium)
     # Our own stop: closing the iterator must not set the caller's.
     inner = Stop()
     with (stop or Stop()).waking(inner.set):
         if processes:
-            outcomes = in_processes(jobs, plan, concurrency, inner)
+            outcomes = in_processes(jobs, plan, concurrency if processes is True else processes, concurrency, inner)
         else:
             outcomes = _in_threads(jobs, plan, concurrency, inner)
         try:
@@ -294,10 +298,6 @@ def _inspect_once(job: Job, spectrum: Spectrum, plan: Plan, policy: Policy, stop
     )
 
 
-AT_ONCE = 8
-"""Jobs of one file that a process is given together, so that it opens the file once for them."""
-
-
 Unit = TypeVar("Unit")
 
 
@@ -312,14 +312,123 @@ class _Child:
 _child: _Child | None = None  # of this process, set once by ``_begin`` before any work
 
 
-def in_processes(jobs: Iterable[Job], plan: Plan, processes: int, stop: Stop) -> Generator[Outcome, None, None]:
-    """Inspect as ``inspect_many`` does, with a new policy in each process.
+def in_processes(
+    jobs: Iterable[Job], plan: Plan, processes: int, concurrency: int, stop: Stop
+) -> Generator[Outcome, None, None]:
+    """Inspect as ``inspect_many`` does, in processes with threads, each process with its own policies. Consecutive
+    jobs of one spectrum run in the same process.
 
+    :param processes: at most ``concurrency`` are started
+    :param concurrency: inspections at a time, shared evenly among the processes
     :raises PolicyUnavailable: a process ended by itself; its work is not done
     """
     # A mapping proxy cannot be sent to another process.
     sent = replace(plan, task=replace(plan.task, references=dict(plan.task.references)))
-    yield from run_units(_units(jobs), _Inspecting(sent), processes, stop)
+    processes = min(processes, concurrency)
+    waiting = iter(jobs)
+    children: list[_Process] = []
+    chosen: _Process | None = None
+    last: Job | None = None
+
+    def stop_children() -> None:
+        for child in tuple(children):
+            child.send(_STOP)
+
+    with stop.waking(stop_children):
+        try:
+            for number in range(processes):
+                children.append(_Process(sent, concurrency // processes + (number < concurrency % processes)))
+            while True:
+                while not stop.is_set and any(child.free for child in children):
+                    job = next(waiting, None)
+                    if job is None:
+                        for child in children:
+                            child.send(_END)
+                        waiting = iter(())
+                        break
+                    if chosen is None or last is None or (last.path, last.target) != (job.path, job.target):
+                        chosen = max(children, key=lambda child: child.free)
+                    chosen.send(job)
+                    last = job
+                busy = {child.connection: child for child in children if child.under_way}
+                if not busy:
+                    return
+                for ready in wait(list(busy)):
+                    yield busy[cast("Connection", ready)].outcome()
+        finally:
+            stop.set()
+            for child in children:
+                child.end()
+
+
+_END, _STOP = "no more jobs", "stop"
+
+
+class _Process:
+    """A process that inspects in threads: jobs go in, outcomes come back as they finish."""
+
+    def __init__(self, plan: Plan, threads: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.connection, there = context.Pipe()
+        self._process = context.Process(target=_inspect_received, args=(there, plan, threads))
+        with uninterrupted():
+            self._process.start()
+        there.close()
+        self._most = 2 * threads
+        self._sending = threading.Lock()
+        self.under_way = 0
+
+    @property
+    def free(self) -> int:
+        """How many more jobs it takes now, so that no thread waits for a job and no more are taken than needed."""
+        return max(self._most - self.under_way, 0)
+
+    def send(self, job: Job | str) -> None:
+        """Give it a job, or ``_END`` or ``_STOP``. A process that was ended is noticed by ``outcome``."""
+        self.under_way += isinstance(job, Job)
+        with self._sending, suppress(OSError):
+            self.connection.send(job)
+
+    def outcome(self) -> Outcome:
+        """Return the next outcome. :raises PolicyUnavailable: the process was ended; other errors: its own"""
+        try:
+            found = self.connection.recv()
+        except (EOFError, OSError) as broken:
+            raise PolicyUnavailable("a process of the run was ended from outside (no memory left?)") from broken
+        self.under_way -= 1
+        if isinstance(found, BaseException):
+            raise found
+        assert isinstance(found, Outcome)
+        return found
+
+    def end(self) -> None:
+        """End the process; its running jobs are stopped."""
+        with self._sending:
+            self.connection.close()
+        self._process.join()
+
+
+def _inspect_received(connection: Connection, plan: Plan, threads: int) -> None:
+    """Inspect the jobs that arrive, in threads; send each outcome back."""
+    stop = _prepared()
+    jobs: SimpleQueue[Job | None] = SimpleQueue()
+
+    def receive() -> None:
+        with suppress(EOFError, OSError):
+            while (found := connection.recv()) != _STOP:
+                jobs.put(found if isinstance(found, Job) else None)
+        stop.set()
+        jobs.put(None)
+
+    threading.Thread(target=receive, daemon=True).start()
+    try:
+        with closing(_in_threads(iter(jobs.get, None), plan, threads, stop)) as outcomes:
+            for outcome in outcomes:
+                connection.send(outcome)
+    except OSError:
+        pass  # the parent has closed the connection: it needs no more outcomes
+    except Exception as error:
+        connection.send(error)
 
 
 def run_units(
@@ -342,37 +451,19 @@ def run_units(
             ) from broken
 
 
-class _Inspecting:
-    """Inspect the jobs of a file in a process; keeps its policies."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-
-    @cached_property
-    def _policy_for(self) -> Callable[[int], Policy]:
-        return cache(self.plan.policy_for)
-
-    def __call__(self, unit: list[Job], stop: Stop) -> list[Outcome]:
-        return [
-            inspect_one(job, reading, self.plan, self._policy_for(job.sample), stop)
-            for job, reading in readings(unit, self.plan.medium)
-        ]
-
-
-def _units(jobs: Iterable[Job]) -> Iterator[list[Job]]:
-    for _, of_file in groupby(jobs, key=lambda job: job.path):
-        while unit := list(islice(of_file, AT_ONCE)):
-            yield unit
-
-
 def _begin(work: Callable[[Any, Stop], list[Outcome]], stopping: Event) -> None:
     """Prepare a new process for work."""
     global _child
+    _child = _Child(work, _prepared())
+    threading.Thread(target=_listen, args=(stopping, _child.stop), daemon=True).start()
+
+
+def _prepared() -> Stop:
+    """Prepare a new process; return its stop request."""
     # Ctrl C goes to every process of a terminal; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _child = _Child(work, Stop())
     end_with_parent()
-    threading.Thread(target=_listen, args=(stopping, _child.stop), daemon=True).start()
+    return Stop()
 
 
 def _listen(stopping: Event, stop: Stop) -> None:

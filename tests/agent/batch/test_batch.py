@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -346,6 +347,58 @@ def test_stopping_processes_keeps_finished_outcomes(folder):
         stop.set()
     assert outcomes[0].is_inspected
     assert len(outcomes) <= 2 * 1 + 1
+
+
+class InProcess(ScriptedPolicy):
+    """Names its process in the drafter; in the first turn it waits for ``TOGETHER`` conversations of its process."""
+
+    @property
+    def drafter(self) -> Drafter:
+        return Drafter("model", "scripted", {"process": os.getpid()})
+
+
+TOGETHER = 4
+together = threading.Barrier(TOGETHER, timeout=60)
+
+
+def in_process(sample: int) -> InProcess:
+    return InProcess(sample)
+
+
+def in_process_together(sample: int) -> InProcess:
+    return InProcess(sample, lambda _: together.wait())
+
+
+def killed(sample: int) -> InProcess:
+    return InProcess(sample, lambda _: os.kill(os.getpid(), signal.SIGKILL))
+
+
+def test_processes_share_the_conversations_and_keep_the_samples_of_a_spectrum_together(folder):
+    work = jobs(folder, 8)
+    outcomes = list(inspect_many(work, CV, in_process, concurrency=8, processes=2))
+    assert Counter((o.job.key, o.job.sample) for o in outcomes) == {(job.key, job.sample): 1 for job in work}
+    where = {(o.job.key, o.trajectory.drafter.settings["process"]) for o in outcomes}
+    assert len(where) == 6
+    assert len({process for _, process in where}) == 2
+    assert os.getpid() not in {process for _, process in where}
+
+
+def test_each_process_runs_its_share_of_the_conversations_at_the_same_time(folder):
+    outcomes = inspect_many(jobs(folder, 4)[:8], CV, in_process_together, concurrency=2 * TOGETHER, processes=2)
+    assert [o.reason for o in outcomes] == ["answered"] * 8
+
+
+def test_a_process_that_is_killed_ends_the_run_with_a_sentence(folder):
+    with pytest.raises(PolicyUnavailable, match="ended from outside"):
+        list(inspect_many(jobs(folder), CV, killed, concurrency=4, processes=2))
+
+
+def test_closing_the_iterator_ends_the_processes(folder):
+    before = {child.pid for child in multiprocessing.active_children()}
+    outcomes = inspect_many(jobs(folder, 50), CV, in_process, concurrency=4, processes=2)
+    next(outcomes)
+    outcomes.close()
+    assert {child.pid for child in multiprocessing.active_children()} == before
 
 
 def test_the_targets_of_a_file_are_listed_and_each_is_inspected(shared):
