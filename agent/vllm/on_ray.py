@@ -149,8 +149,8 @@ def _value(text: str) -> Any:
 
 
 def ray_environment(build: Build) -> dict[str, str]:
-    """Return the environment of the command: ours, and no usage statistics, which Ray sends unless told otherwise."""
-    return {"RAY_USAGE_STATS_ENABLED": "0"} | environment(build)
+    """Return the environment of the command: ours, without colours, and without the usage statistics that Ray sends."""
+    return {"RAY_USAGE_STATS_ENABLED": "0", "RAY_COLOR_PREFIX": "0"} | environment(build)
 
 
 def run_command(build: Build, configuration: Path, address: str | None) -> list[str]:
