@@ -29,6 +29,8 @@ from agent.policies.openai.endpoint import Endpoint, Health
 from agent.policies.openai.replicas import Replicas, open_endpoint
 from agent.policies.servers import Dialect, RosterError, Server, checked_url, read_servers
 from agent.policies.spec_o3 import SpecO3
+from agent.policies.specialist.policy import NAME as SPECIALIST
+from agent.policies.specialist.policy import Specialist
 from agent.trajectory import Drafter, Trajectory
 from agent.trajectory.tags import turn_text
 
@@ -71,7 +73,7 @@ FILE = "servers.toml"
 HEALTH_SECONDS = 5.0
 """Seconds for which a server's health is cached."""
 
-Kind = Literal["baseline", "nano", "server", "local", "replay"]
+Kind = Literal["baseline", "nano", "specialist", "server", "local", "replay"]
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,7 @@ class Roster:
     """The policies: baseline, nano model, servers, local model, replay. Safe to use from many threads at once.
 
     :param nano: the folder of the nano model; None: there is none
+    :param specialist: the folder of a specialist for one task; None: there is none
     """
 
     def __init__(
@@ -98,9 +101,11 @@ class Roster:
         local: Weights | None = None,
         clock: Callable[[], float] = time.monotonic,
         nano: Path | None = None,
+        specialist: Path | None = None,
     ) -> None:
         self.local = local
         self.nano = nano
+        self.specialist = specialist
         self._clock = clock
         self._servers = {server.key: _ServerEntry(server, clock) for server in servers}
 
@@ -132,21 +137,32 @@ class Roster:
     def with_server(self, server: Server) -> Roster:
         """Return a copy with ``server``, which replaces the one with its key."""
         servers = {key: entry.server for key, entry in self._servers.items()} | {server.key: server}
-        return Roster(servers.values(), self.local, self._clock, self.nano)
+        return Roster(servers.values(), self.local, self._clock, self.nano, self.specialist)
 
     def with_local(self, weights: Weights) -> Roster:
         """Return a copy with that model in this process."""
-        return Roster((entry.server for entry in self._servers.values()), weights, self._clock, self.nano)
+        return Roster(self._own_servers(), weights, self._clock, self.nano, self.specialist)
 
     def with_nano(self, folder: Path) -> Roster:
         """Return a copy with the nano model of that folder."""
-        return Roster((entry.server for entry in self._servers.values()), self.local, self._clock, folder)
+        return Roster(self._own_servers(), self.local, self._clock, folder, self.specialist)
+
+    def with_specialist(self, folder: Path) -> Roster:
+        """Return a copy with the specialist of that folder."""
+        return Roster(self._own_servers(), self.local, self._clock, self.nano, folder)
+
+    def _own_servers(self) -> Iterator[Server]:
+        return (entry.server for entry in self._servers.values())
 
     def entries(self) -> tuple[Entry, ...]:
         """Return all of them, in display order."""
         found = [Entry("baseline", BASELINE, "baseline", None, "measures lines and bands, here", False)]
         if self.nano is not None:
             found.append(Entry("nano", NANO, "nano", "spec-o3", "a very small model, here", True))
+        if self.specialist is not None:
+            found.append(
+                Entry("specialist", SPECIALIST, "specialist", None, "a classifier without reasons, here", False)
+            )
         for entry in self._servers.values():
             server = entry.server
             where = urlsplit(server.url).netloc
@@ -205,6 +221,8 @@ class Roster:
             return local_policy(self.local).check()
         if entry.kind == "nano" and self.nano is not None:
             return Nano(self.nano).check()
+        if entry.kind == "specialist" and self.specialist is not None:
+            return Specialist(self.specialist).check()
         return Health(True, f"{entry.title}: {entry.note}")
 
     def policy(
@@ -233,6 +251,8 @@ class Roster:
             return local_policy(self.local, sampling)
         if entry.kind == "nano" and self.nano is not None:
             return Nano(self.nano, sampling)
+        if entry.kind == "specialist" and self.specialist is not None:
+            return Specialist(self.specialist)
         if entry.kind == "baseline":
             return Baseline()
         if trajectory is None:

@@ -30,7 +30,7 @@ from agent.text import OneLine
 
 Dialect = Literal["spec-o3", "native"]
 
-RESERVED_KEYS = ("baseline", "local", "nano", "openai", "replay")
+RESERVED_KEYS = ("baseline", "local", "nano", "openai", "replay", "specialist")
 """Keys that already have another meaning."""
 
 _ADDRESS = "an address, for example http://127.0.0.1:8000/v1"
