@@ -31,12 +31,15 @@ if TYPE_CHECKING:
     Judge = Callable[[Sequence[Trajectory], Spectrum], Judged]
 
 CandidateVerdict = Literal["YES", "NO", "ASK"]
-_ORDER: dict[CandidateVerdict, int] = {"YES": 0, "NO": 1, "ASK": 2}
+ORDER: dict[CandidateVerdict, int] = {"YES": 0, "NO": 1, "ASK": 2}
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One row. ``agent.batch.candidates`` describes every column."""
+    """One row. ``COLUMNS``, ``P_YES`` and ``STAGE`` describe every column.
+
+    :param is_current: whether the spectrum can be read and is the one that was inspected; no column
+    """
 
     rank: int | None
     verdict: CandidateVerdict
@@ -65,6 +68,8 @@ class Candidate:
     faults: int
     explanation: str
     p_yes: float | None = None
+    stage: str = ""
+    is_current: bool = True
 
 
 def candidate(
@@ -119,6 +124,7 @@ def candidate(
         faults=sum(len(t.faults) for t in trajectories),
         explanation=_explanation(trajectories),
         p_yes=_rounded(judged.p_yes) if judged else None,
+        is_current=found is not None,
     )
 
 
@@ -158,7 +164,7 @@ def candidates_from(
 
 def ranked(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Sort the rows as the module's docstring says and number those with a verdict from 1."""
-    ordered = sorted(candidates, key=_place)
+    ordered = sorted(candidates, key=place)
     return [row if row.verdict == "ASK" else replace(row, rank=rank) for rank, row in enumerate(ordered, start=1)]
 
 
@@ -174,10 +180,11 @@ def _rounded(number: float | None) -> float | None:
     return None if number is None else round(number, 4)
 
 
-def _place(row: Candidate) -> tuple[int, float, float, float, float, str, str]:
+def place(row: Candidate) -> tuple[int, float, float, float, float, str, str]:
+    """Return what the rows are sorted by; its first number is that of ``ORDER``."""
     lo = -1.0 if row.lo is None else row.lo
     snr = float("-inf") if row.snr is None else row.snr
-    return _ORDER[row.verdict], -(row.p_yes or 0.0), -lo, -(row.score or 0.0), -snr, row.file, row.target
+    return ORDER[row.verdict], -(row.p_yes or 0.0), -lo, -(row.score or 0.0), -snr, row.file, row.target
 
 
 def _explanation(trajectories: Sequence[Trajectory]) -> str:
@@ -248,14 +255,23 @@ COLUMNS = (
     Column("faults", int, "Faults of form in all samples together", "meta.number"),
     Column("explanation", str, "Explanation of the first sample with the majority answer", "meta.note"),
 )
-CERTIFIED_COLUMNS = (*COLUMNS, Column("p_yes", float, "P(YES) by the certificate", "stat.probability"))
-"""The columns of a table whose verdicts are those of a certificate."""
+P_YES = Column("p_yes", float, "P(YES) by the certificate", "stat.probability")
+STAGE = Column("stage", str, "Stage that decided, or the last one that saw the spectrum", "meta.id")
+
+
+def columns_for(certified: bool, cascade: bool) -> tuple[Column, ...]:
+    """Return the columns of a table.
+
+    :param certified: verdicts are those of a certificate
+    :param cascade: several policies decided in turn
+    """
+    return (*COLUMNS, *((P_YES,) if certified else ()), *((STAGE,) if cascade else ()))
 
 
 def write_table(rows: Sequence[Candidate], path: Path, columns: Sequence[Column] = COLUMNS) -> None:
     """Write the table atomically; the file extension selects the format.
 
-    :param columns: ``COLUMNS``, or ``CERTIFIED_COLUMNS``
+    :param columns: those of ``columns_for``
     :raises TableError: another ending than those of ``SUFFIXES``, or it cannot be written
     """
     writers: dict[str, Callable[[Sequence[Candidate], Path, Sequence[Column]], None]] = {

@@ -50,14 +50,19 @@ class CertifiedRun:
         self._scores: dict[str, float] = {}
 
     def __call__(self, trajectories: Sequence[Trajectory], spectrum: Spectrum) -> Judged:
-        """Return the verdict on one spectrum."""
-        judged = self._judged(trajectories, spectrum)
-        self.causes[judged.cause] += 1
-        if judged.p_yes is not None and judged.cause in ("verdict", "between the thresholds", "not certified"):
-            self._scores[spectrum.sha256] = judged.p_yes
+        """Return the verdict on one spectrum, and count it."""
+        judged = self.judge(trajectories, spectrum)
+        self.count(judged, spectrum.sha256)
         return judged
 
-    def _judged(self, trajectories: Sequence[Trajectory], spectrum: Spectrum) -> Judged:
+    def count(self, judged: Judged, spectrum_sha256: str) -> None:
+        """Count a verdict, and keep its P(YES) for the tests of shift."""
+        self.causes[judged.cause] += 1
+        if judged.p_yes is not None and judged.cause in ("verdict", "between the thresholds", "not certified"):
+            self._scores[spectrum_sha256] = judged.p_yes
+
+    def judge(self, trajectories: Sequence[Trajectory], spectrum: Spectrum) -> Judged:
+        """Return the verdict on one spectrum without counting it, as a process or machine that has the spectrum can."""
         certificate = self.certificate
         if len(trajectories) != certificate.samples:
             reason = f"{len(trajectories)} samples; the certificate is for {certificate.samples} per spectrum."

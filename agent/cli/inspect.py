@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
-import hashlib
 import signal
 import sys
 import threading
 from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction, Namespace
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, get_args
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result, progress
-from agent.cli.policy_options import add_policy_options, choice_from, roster_from, task_prompts_from
+from agent.cli.policy_options import (
+    add_cascade_options,
+    add_policy_options,
+    add_stage_options,
+    arguments_of_stages,
+    choice_from,
+    roster_from,
+    task_prompts_from,
+)
 from agent.cli.selection import add_selection_options, selected_sources, skipped_text
 from agent.processes import cores
 
 if TYPE_CHECKING:
     from agent.batch.candidates import Candidate
+    from agent.batch.cascade import Cascade, Stage, StageRun
     from agent.batch.certified import CertifiedRun
     from agent.batch.consensus import Limits
-    from agent.batch.journal import Journal, RunSummary
+    from agent.batch.journal import Journal, PendingJobs, RunSummary
     from agent.batch.run import PolicyFor
     from agent.batch.sources import Source
     from agent.cli.policy_options import PolicyChoice
     from agent.conversation import Policy, Stop
     from agent.tasks import Task
 
+IN_PROCESSES = ("baseline", "nano", "specialist")
+"""Policies that compute, in several processes at once."""
 IN_THIS_PROCESS = ("local", "nano")
 """Policies whose model computes here instead of on a server."""
 LOCAL_CONCURRENCY = 2
@@ -55,23 +65,12 @@ def add(parser: ArgumentParser) -> None:
         help="resume existing results, or refuse to (default: resume if there are any)",
     )
     parser.add_argument("--table", type=Path, metavar="FILE", help="table of candidates: .csv, .vot, .xml or .fits")
-    parser.add_argument(
-        "--samples", type=at_least_one, default=1, metavar="N", help="independent samples per spectrum (default 1)"
-    )
+    add_stage_options(parser)
     parser.add_argument(
         "--max-turns", type=at_least_one, default=8, metavar="N", help="maximum turns per inspection (default 8)"
     )
     add_selection_options(parser)
     parser.add_argument("--limit", type=at_least_one, metavar="N", help="inspect only the first N spectra")
-    parser.add_argument(
-        "--concurrency", type=at_least_one, metavar="N", help="conversations with a server at once (default 64)"
-    )
-    parser.add_argument(
-        "--processes",
-        type=at_least_one,
-        metavar="N",
-        help="number of processes, for baseline and nano (default: one per core)",
-    )
     parser.add_argument(
         "--majority",
         type=float,
@@ -93,27 +92,17 @@ def add(parser: ArgumentParser) -> None:
         metavar="X",
         help="leave to a person if the log odds that the policy gives are within X of 0 (default 1)",
     )
-    parser.add_argument(
-        "--certificate",
-        type=Path,
-        metavar="FILE",
-        help="give the verdicts of a certificate (spec-o3 certify), and leave to a person what it does not cover",
-    )
     parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
+    add_cascade_options(parser)
     add_policy_options(parser)
+    # Only a command without a cascade has a default.
+    parser.set_defaults(policy=None)
 
 
 def run(arguments: Namespace) -> int:
-    from agent.batch.candidates import (
-        CERTIFIED_COLUMNS,
-        COLUMNS,
-        TableError,
-        candidates_from,
-        check_table_path,
-        ranked,
-        write_table,
-    )
-    from agent.batch.journal import Journal, JournalError
+    from agent.batch.candidates import TableError, check_table_path, columns_for, ranked, write_table
+    from agent.batch.cascade import Cascade
+    from agent.batch.journal import JournalError
     from agent.batch.sources import SourceError
     from agent.conversation import PolicyError, Stop
     from agent.trust.certificate import CertificateError
@@ -122,93 +111,126 @@ def run(arguments: Namespace) -> int:
     try:
         if arguments.table is not None:
             check_table_path(arguments.table)
-        _check_files(arguments)
-        choice, policy = _policy(arguments)
-        task = task_prompts_from(arguments, choice)(task)
+        stages = _stages(arguments, task, limits)
+        _check_files(arguments, [stage.results for stage in stages])
         found, skipped = selected_sources(arguments, arguments.paths, arguments.out.parent)
-        settings = {"task": task.key, "prompt_sha256": _sha256(task.prompt), "max_turns": arguments.max_turns}
-        # Left out otherwise, so that results of earlier releases resume.
-        if task.prompt_source != "ours":
-            settings["prompt"] = task.prompt_source
-        if arguments.medium is not None:
-            settings["medium"] = arguments.medium
-        certified = _certified(arguments, task, policy)
-        policy_for = _policy_for(choice)
-        with Journal(arguments.out, {**settings, "policy": policy}) as journal:
-            with stop_on_signal(stop):
-                summary = _inspect(arguments, found, task, policy_for, journal, stop)
-            inspected = progress(journal.inspected(), journal.spectra, "counting")
-            found_rows = list(
-                candidates_from(inspected, arguments.out.parent, task, limits, arguments.medium, certified)
-            )
-            if certified is not None:
-                found_rows = certified.tested(found_rows)
-                if certified.suspended is None:
-                    found_rows = _after_trials(arguments, certified, found_rows, policy_for, journal, stop)
-            rows = ranked(found_rows)
-            failed = journal.failed
+        cascade = Cascade(stages, run_stage)
+        with stop_on_signal(stop):
+            rows = list(cascade.rows(found, stop))
+        rows = ranked(rows)
         if arguments.table is not None:
-            write_table(rows, arguments.table, CERTIFIED_COLUMNS if certified else COLUMNS)
+            is_certified = any(stage.certified is not None for stage in stages)
+            write_table(rows, arguments.table, columns_for(is_certified, len(stages) > 1))
     except (CertificateError, JournalError, PolicyError, SourceError, TableError) as error:
         raise CannotRun(str(error)) from error
-    result = _result(arguments, summary, rows, failed, limits) | {"skipped": skipped}
-    text = _text(arguments, summary, rows)
-    if certified is not None:
-        result |= {"certificate": certified.to_json()}
-        text += f"\n{certified.text()}"
-    print_result(arguments, result, text + skipped_text(skipped))
+    result = _result(arguments, cascade, rows, limits) | {"skipped": skipped}
+    print_result(arguments, result, _text(arguments, cascade, rows) + skipped_text(skipped))
     if stop.is_set:
         raise KeyboardInterrupt
-    is_incomplete = certified is not None and (certified.suspended is not None or certified.causes["trial not made"])
-    return CHECK_FAILED if summary.failed or summary.gone or is_incomplete else DONE
+    return DONE if cascade.is_complete else CHECK_FAILED
 
 
-def _certified(arguments: Namespace, task: Task, policy: Mapping[str, Any]) -> CertifiedRun | None:
-    """Return the certificate of ``--certificate``, if there is one.
+def _stages(arguments: Namespace, task: Task, limits: Limits) -> list[Stage]:
+    """Return the stages of the run, each with its policy, its certificate if it has one, and its results file."""
+    from agent.batch.cascade import AFTER, Stage, results_of_stage
 
-    :param policy: as the results' settings have it
+    own = arguments_of_stages(arguments)
+    _refuse_unused_limits(arguments, own)
+    stages: list[Stage] = []
+    for number, one in enumerate(own, start=1):
+        choice, about = _policy(one, task)
+        if stages:
+            about["settings"][AFTER] = {stage.name: stage.rule for stage in stages}
+        stage = Stage(
+            number,
+            choice.key,
+            about,
+            _policy_for(choice),
+            task_prompts_from(one, choice)(task),
+            results_of_stage(arguments.out, number, choice.key, len(own)),
+            limits=limits,
+            samples=one.samples,
+            max_turns=arguments.max_turns,
+            medium=arguments.medium,
+            limit=arguments.limit if number == 1 else None,
+            threads=one.concurrency,
+            processes=_processes(one),
+        )
+        stages.append(replace(stage, certified=_certified(one.certificate, stage)))
+    return stages
+
+
+def _certified(path: Path | None, stage: Stage) -> CertifiedRun | None:
+    """Return the certificate of a stage, if there is one.
+
     :raises CertificateError: it cannot be read, or is suspended
     :raises CannotRun: it does not cover the run
     """
-    if arguments.certificate is None:
+    if path is None:
         return None
+    from agent.batch.cascade import AFTER
     from agent.batch.certified import certified_run
     from agent.plot import RENDERER
     from agent.trust.certificate import CertifiedPolicy
 
-    rules = {"--majority": arguments.majority, "--min-snr": arguments.min_snr, "--margin": arguments.margin}
-    given = [option for option, value in rules.items() if value is not None]
-    if given:
-        raise CannotRun(f"{given[0]} has no effect with --certificate, whose verdicts follow from P(YES); leave it out")
-    found = certified_run(arguments.certificate, task)
-    settings = {**policy["settings"], "renderer": RENDERER, "max_turns": arguments.max_turns}
-    now = CertifiedPolicy(policy["kind"], policy["name"], settings)
-    refusal = found.certificate.refusal(task.key, _sha256(task.prompt), now, arguments.samples, arguments.medium)
+    found, about, task = certified_run(path, stage.task), stage.about, stage.task
+    settings = {**about["settings"], "renderer": RENDERER, "max_turns": stage.max_turns}
+    now = CertifiedPolicy(about["kind"], about["name"], settings)
+    refusal = found.certificate.refusal(task.key, stage.prompt_sha256, now, stage.samples, stage.medium)
+    if refusal and found.certificate.policy.settings.get(AFTER) != about["settings"].get(AFTER):
+        refusal += (
+            ". A stage after others sees only the spectra that they leave, so its certificate must be made from such "
+            "spectra: run without it, label some spectra of this stage's results, and certify these results"
+        )
     if refusal:
-        raise CannotRun(f"--certificate {arguments.certificate}: {refusal}")
+        raise CannotRun(f"--certificate {path}: {refusal}")
     return found
 
 
+def _refuse_unused_limits(arguments: Namespace, stages: Sequence[Namespace]) -> None:
+    """:raises CannotRun: a limit was given, and each stage has a certificate instead"""
+    rules = {"--majority": arguments.majority, "--min-snr": arguments.min_snr, "--margin": arguments.margin}
+    given = [option for option, value in rules.items() if value is not None]
+    if given and all(one.certificate is not None for one in stages):
+        raise CannotRun(f"{given[0]} has no effect with --certificate, whose verdicts follow from P(YES); leave it out")
+
+
+def run_stage(stage: Stage, sources: Sequence[Source], stop: Stop) -> StageRun:
+    """Run a stage on this machine: the ``RunStage`` of the default engine."""
+    from agent.batch.candidates import candidates_from
+    from agent.batch.cascade import KnownSpectra, StageRun, keys_of
+    from agent.batch.journal import Journal, PendingJobs
+    from agent.batch.sources import key_of
+
+    folder, certified = stage.results.parent, stage.certified
+    with Journal(stage.results, stage.settings) as journal:
+        known = journal if stage.number == 1 else KnownSpectra(journal)
+        work = PendingJobs(sources, stage.samples, known, stage.limit)
+        summary = _inspect(stage, work, journal, stop)
+        given = None if stage.number == 1 else keys_of(sources)
+        inspected = progress(journal.inspected(), journal.spectra, "counting")
+        wanted = (one for one in inspected if given is None or key_of(one.file, one.target) in given)
+        rows = list(candidates_from(wanted, folder, stage.task, stage.limits, stage.medium, certified))
+        if certified is not None:
+            rows = certified.tested(rows)
+            if certified.suspended is None:
+                rows = _after_trials(stage, certified, rows, journal, stop)
+        return StageRun(summary, journal.failed, rows)
+
+
 def _after_trials(
-    arguments: Namespace,
-    certified: CertifiedRun,
-    rows: list[Candidate],
-    policy_for: PolicyFor,
-    journal: Journal,
-    stop: Stop,
+    stage: Stage, certified: CertifiedRun, rows: list[Candidate], journal: Journal, stop: Stop
 ) -> list[Candidate]:
     """Return the rows after the trials that the certificate needs of verdicts; all rows if it needs none."""
     from agent.batch.certified import Trying
-    from agent.batch.run import THREADS
 
     needed = sum(row.verdict in certified.certificate.wanted.trial for row in rows)
     if not needed:
         return rows
-    processes = _processes(arguments, needed * arguments.samples)
-    threads = arguments.concurrency or (LOCAL_CONCURRENCY if arguments.policy in IN_THIS_PROCESS else THREADS)
-    with stop_on_signal(stop), ProgressBar(needed * arguments.samples, "trying the evidence") as bar:
-        trying = Trying(policy_for, processes, threads, arguments.medium, lambda done, of: _at(bar, done, of))
-        return certified.after_trials(rows, journal.inspected(), trying, arguments.out, stop)
+    processes, threads = _workers(stage, needed * stage.samples)
+    with ProgressBar(needed * stage.samples, "trying the evidence") as bar:
+        trying = Trying(stage.policy_for, processes, threads, stage.medium, lambda done, of: _at(bar, done, of))
+        return certified.after_trials(rows, journal.inspected(), trying, stage.results, stop)
 
 
 def _at(bar: ProgressBar, done: int, of: int) -> None:
@@ -224,6 +246,10 @@ def _policy_for(choice: PolicyChoice) -> PolicyFor:
         from agent.policies.nano.policy import ManySpectra
 
         return ManySpectra(folder, choice.sampling)
+    if choice.key == "specialist" and (specialist := choice.roster.specialist) is not None:
+        from agent.policies.specialist import policy
+
+        return policy.ManySpectra(specialist)
     return choice
 
 
@@ -234,28 +260,19 @@ def baseline(sample: int) -> Policy:
     return Baseline()
 
 
-def _inspect(
-    arguments: Namespace,
-    found: Sequence[Source],
-    task: Task,
-    policy_for: PolicyFor,
-    journal: Journal,
-    stop: Stop,
-) -> RunSummary:
-    from agent.batch.journal import PendingJobs, record
-    from agent.batch.run import THREADS, inspect_many
+def _inspect(stage: Stage, work: PendingJobs, journal: Journal, stop: Stop) -> RunSummary:
+    from agent.batch.journal import record
+    from agent.batch.run import inspect_many
 
-    work = PendingJobs(found, arguments.samples, journal, arguments.limit)
-    processes = _processes(arguments, work.expected)
-    local = arguments.policy in IN_THIS_PROCESS
+    processes, threads = _workers(stage, work.expected)
     outcomes = inspect_many(
         work,
-        task,
-        policy_for,
-        concurrency=processes or arguments.concurrency or (LOCAL_CONCURRENCY if local else THREADS),
+        stage.task,
+        stage.policy_for,
+        concurrency=processes or threads,
         processes=processes > 0,
-        max_turns=arguments.max_turns,
-        medium=arguments.medium,
+        max_turns=stage.max_turns,
+        medium=stage.medium,
         stop=stop,
     )
     with ProgressBar(work.expected, "inspecting") as bar:
@@ -265,7 +282,7 @@ def _inspect(
             bar.at(number)
 
         with closing(outcomes):  # stops running inspections on any error
-            return record(outcomes, journal, done)
+            return record(map(stage.marked, outcomes), journal, done)
 
 
 @contextmanager
@@ -289,21 +306,27 @@ def stop_on_signal(stop: Stop) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _processes(arguments: Namespace, jobs: int) -> int:
-    """Return the number of processes, 0 for threads in this one."""
-    if arguments.policy not in ("baseline", "nano"):
+def _processes(arguments: Namespace) -> int | None:
+    """Return the number of processes of a stage, 0 for threads in this one; None: as suits the number of spectra."""
+    if arguments.policy not in IN_PROCESSES:
         if arguments.processes is not None:
             raise CannotRun(f"--processes: --policy {arguments.policy} runs in threads (use --concurrency)")
         return 0
     if arguments.processes is not None:
         return int(arguments.processes)
-    if arguments.concurrency is not None:
-        return 0
+    return None if arguments.concurrency is None else 0
+
+
+def _workers(stage: Stage, jobs: int) -> tuple[int, int]:
+    """Return the number of processes, 0 for threads in this one, and the number of threads."""
+    from agent.batch.run import THREADS
+
     # A process takes a second or two to start; a few jobs are done sooner without.
-    return min(cores(), jobs // 4)
+    processes = min(cores(), jobs // 4) if stage.processes is None else stage.processes
+    return processes, stage.threads or (LOCAL_CONCURRENCY if stage.policy in IN_THIS_PROCESS else THREADS)
 
 
-def _policy(arguments: Namespace) -> tuple[PolicyChoice, dict[str, Any]]:
+def _policy(arguments: Namespace, task: Task) -> tuple[PolicyChoice, dict[str, Any]]:
     """Return the policy, and its settings that must not change when a run resumes.
 
     :raises PolicyError: it cannot be used
@@ -314,15 +337,13 @@ def _policy(arguments: Namespace) -> tuple[PolicyChoice, dict[str, Any]]:
         raise CannotRun(health.sentence)
     drafter = choice().drafter
     fixed = {name: value for name, value in drafter.settings.items() if name not in MACHINE_SETTINGS}
-    if drafter.kind == "model":
+    if drafter.kind == "model" and choice.key != "specialist":
         # The requested settings: a server that rejects some says so only in its first answer.
         fixed |= choice.sampling.settings()
+    if choice.key == "specialist" and fixed["task"] != task.key:
+        raise CannotRun(f"--model: found a specialist for {fixed['task']!r:.60}, expected one for {task.key}")
     about = {"kind": drafter.kind, "name": drafter.name, "settings": fixed}
     return choice, about
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _task(arguments: Namespace) -> Task:
@@ -346,61 +367,57 @@ def _limits(arguments: Namespace) -> Limits:
         raise CannotRun(str(error)) from error
 
 
-def _check_files(arguments: Namespace) -> None:
-    results, table = arguments.out, arguments.table
-    if not results.resolve().parent.is_dir():
-        raise CannotRun(f"{results}: found no folder {results.resolve().parent}")
-    if results.exists() and arguments.resume is False:
-        raise CannotRun(f"{results}: found results; resume them (--resume), or choose another file")
-    if not results.exists() and arguments.resume:
-        raise CannotRun(f"{results}: found no results to resume")
-    if not results.exists() and table is not None and table.exists():
+def _check_files(arguments: Namespace, results: Sequence[Path]) -> None:
+    out, table = arguments.out, arguments.table
+    there = [path for path in results if path.exists()]
+    if not out.resolve().parent.is_dir():
+        raise CannotRun(f"{out}: found no folder {out.resolve().parent}")
+    if there and arguments.resume is False:
+        raise CannotRun(f"{there[0]}: found results; resume them (--resume), or choose another file")
+    if not there and arguments.resume:
+        raise CannotRun(f"{out}: found no results to resume")
+    if not there and table is not None and table.exists():
         raise CannotRun(f"{table}: found a file that does not belong to these results; choose another, or remove it")
 
 
-def _result(
-    arguments: Namespace, summary: RunSummary, rows: Sequence[Candidate], failed: int, limits: Limits
-) -> dict[str, Any]:
+def _result(arguments: Namespace, cascade: Cascade, rows: Sequence[Candidate], limits: Limits) -> dict[str, Any]:
     from agent.batch.candidates import CandidateVerdict
+    from agent.batch.cascade import people_share, run_json, stages_json
 
     counts = Counter(row.verdict for row in rows)
-    seconds = summary.seconds or 1.0
-    per_spectrum, ratio = _time(arguments, summary)
-    return {
+    result = {
         "results": str(arguments.out),
         "table": None if arguments.table is None else str(arguments.table),
         "spectra": len(rows),
         **{verdict.lower(): counts[verdict] for verdict in get_args(CandidateVerdict)},
         "within_margin": sum(row.score is not None and abs(row.score) < limits.margin for row in rows),
-        "failed": failed,
-        "this_run": {
-            "inspected": summary.inspected,
-            "spectra": summary.spectra,
-            "failed": summary.failed,
-            "truncated": summary.truncated,
-            "without_data": summary.empty,
-            "seconds": round(summary.seconds, 3),
-            "spectra_per_second": round(summary.spectra / seconds, 3),
-            "seconds_per_spectrum": None if per_spectrum is None else round(per_spectrum, 4),
-            "person_to_policy": None if ratio is None else round(ratio, 3),
-            "tokens": asdict(summary.usage),
-            "gone": summary.gone,
-        },
+        "failed": sum(stage.failed for stage in cascade.counts),
+        "this_run": run_json(cascade.summary(), arguments.person_seconds),
     }
+    if len(cascade.stages) > 1:
+        return result | {"people_share": people_share(counts), "stages": stages_json(cascade)}
+    certified = cascade.stages[0].certified
+    return result if certified is None else result | {"certificate": certified.to_json()}
 
 
-def _text(arguments: Namespace, summary: RunSummary, rows: Sequence[Candidate]) -> str:
+def _text(arguments: Namespace, cascade: Cascade, rows: Sequence[Candidate]) -> str:
+    from agent.batch.cascade import people_share, person_ratio, seconds_per_spectrum, stages_text, tokens_text
+
+    summary = cascade.summary()
     counts = Counter(row.verdict for row in rows)
+    share = people_share(counts) if len(cascade.stages) > 1 else None
     lines = [
         f"{len(rows)} spectra in {arguments.out}: {counts['YES']} YES, {counts['NO']} NO, "
-        f"{counts['ASK']} left to a person"
+        f"{counts['ASK']} left to a person" + ("" if share is None else f" ({100 * share:.1f} %)")
     ]
+    lines += stages_text(cascade)
     if summary.inspected:
-        per_spectrum, ratio = _time(arguments, summary)
+        per_spectrum, ratio = seconds_per_spectrum(summary), person_ratio(summary, arguments.person_seconds)
         rate = f", {1 / per_spectrum:.2f} spectra/s, {per_spectrum:.3g} s per spectrum" if per_spectrum else ""
         if ratio is not None:
             rate += f" ({arguments.person_seconds:g} s of a person are {ratio:.3g} times as long)"
-        lines.append(f"this run: {summary.inspected} inspections in {summary.seconds:.0f} s{rate}{_tokens(summary)}")
+        tokens = tokens_text(summary.usage)
+        lines.append(f"this run: {summary.inspected} inspections in {summary.seconds:.0f} s{rate}{tokens}")
     if summary.truncated:
         lines.append(
             f"{summary.truncated} truncated: the conversation no longer fitted the model. Allow fewer turns or tokens "
@@ -410,28 +427,14 @@ def _text(arguments: Namespace, summary: RunSummary, rows: Sequence[Candidate]) 
         lines.append(f"{summary.empty} targets have no data")
     if arguments.table is not None:
         lines.append(f"table: {arguments.table}")
-    if summary.failed:
-        lines.append(f"{summary.failed} failed, listed in {arguments.out}.failed.jsonl; the next run retries them:")
-        lines += [f"  {failure}" for failure in summary.failures]
-    if summary.gone:
-        lines.append(f"stopped early: {summary.gone}")
+    for stage in cascade.counts:
+        if made := stage.summary.failed:
+            lines.append(f"{made} failed, listed in {stage.stage.results}.failed.jsonl; the next run retries them:")
+            lines += [f"  {failure}" for failure in stage.summary.failures]
+        if stage.summary.gone:
+            lines.append(f"stopped early: {stage.summary.gone}")
+    lines += [stage.certified.text() for stage in cascade.stages if stage.certified is not None]
     return "\n".join(lines)
-
-
-def _time(arguments: Namespace, summary: RunSummary) -> tuple[float | None, float | None]:
-    """Return the time of this run divided by its spectra, and how many times longer a person takes; None: unknown."""
-    if not summary.spectra or not summary.seconds:
-        return None, None
-    own = summary.seconds / summary.spectra
-    return own, None if arguments.person_seconds is None else arguments.person_seconds / own
-
-
-def _tokens(summary: RunSummary) -> str:
-    usage = summary.usage
-    if not usage.requests:
-        return ""
-    cached = f" ({usage.cached:,} of them cached)" if usage.cached else ""
-    return f"; tokens: {usage.prompt:,} read{cached}, {usage.completion:,} written"
 
 
 def _positive(text: str) -> float:

@@ -8,9 +8,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from agent.cli.command import CannotRun
+from agent.cli.command import CannotRun, at_least_one
 
 if TYPE_CHECKING:
     from agent.conversation import Policy
@@ -36,6 +36,7 @@ _ALLOWED = {
     "replay": ("trajectory",),
     "local": ("model", "adapter", "device", "dtype", *_MODEL),
     "nano": ("model", *_SAMPLING),
+    "specialist": ("model",),
     "openai": ("server", "model", "api_key_file", *_MODEL),
     "spec-o3": ("server", "model", "api_key_file", *_MODEL),
 }
@@ -51,11 +52,13 @@ def add_policy_options(parser: ArgumentParser) -> None:
         "--policy",
         default="baseline",
         metavar="NAME",
-        help="baseline (the default, no model), nano, spec-o3, openai, local, replay, or one of servers.toml",
+        help="baseline (the default), nano, specialist, spec-o3, openai, local, replay, or one of servers.toml",
     )
     group.add_argument("--server", metavar="URL", help="address of spec-o3 or openai, for example http://HOST:8000/v1")
     group.add_argument(
-        "--model", metavar="NAME", help="model name; for local a folder, or a name on the Hub; for nano a folder"
+        "--model",
+        metavar="NAME",
+        help="model name; for local a folder or a name on the Hub; for nano and specialist a folder",
     )
     group.add_argument("--adapter", metavar="PATH", help="local: PEFT adapter for the model")
     group.add_argument("--device", help="local: cpu, cuda, cuda:1 (default: the GPU if there is one)")
@@ -96,6 +99,98 @@ def add_policy_options(parser: ArgumentParser) -> None:
         help="the prompt that the published checkpoints were trained with, as `spec-o3 tasks import` stored it, or "
         "the one of the task file (default: trained for a Spec-o3 checkpoint where it is stored, else ours)",
     )
+
+
+def add_stage_options(parser: ArgumentParser) -> None:
+    """Declare the options of ``inspect`` that differ between the stages of a cascade, besides those of the policy."""
+    parser.add_argument(
+        "--samples", type=at_least_one, default=1, metavar="N", help="independent samples per spectrum (default 1)"
+    )
+    parser.add_argument(
+        "--concurrency", type=at_least_one, metavar="N", help="conversations with a server at once (default 64)"
+    )
+    parser.add_argument(
+        "--processes",
+        type=at_least_one,
+        metavar="N",
+        help="number of processes, for baseline, nano and specialist (default: one per core)",
+    )
+    parser.add_argument(
+        "--certificate",
+        type=Path,
+        metavar="FILE",
+        help="give the verdicts of a certificate (spec-o3 certify), and leave to a person what it does not cover",
+    )
+
+
+def add_cascade_options(parser: ArgumentParser) -> None:
+    """Declare the options that name the stages of a cascade."""
+    group = parser.add_argument_group(
+        "cascade", "Several policies in turn: each sees the spectra that the one before did not decide."
+    )
+    group.add_argument(
+        "--first",
+        metavar="STAGE",
+        help="policy of the first stage, with its own options if any: baseline, or specialist,model=FOLDER,samples=1",
+    )
+    group.add_argument(
+        "--then",
+        action="append",
+        metavar="STAGE",
+        help="policy of the next stage; may be repeated. The other options of this command are those of the last one",
+    )
+    group.add_argument(
+        "--first-certificate", type=Path, metavar="FILE", help="certificate of the first stage, as --certificate"
+    )
+
+
+SHARED = ("policy", "servers", "prompt")
+"""Policy options that all stages of a cascade share, or that name the stage."""
+
+
+def arguments_of_stages(arguments: Namespace) -> list[Namespace]:
+    """Return the arguments of each stage, in order; those of a command without a cascade are one stage.
+
+    :raises CannotRun: options that contradict each other, or a stage that cannot be read
+    """
+    first, then = arguments.first, arguments.then or []
+    if first is None:
+        given = "--then" if then else "--first-certificate" if arguments.first_certificate else ""
+        if given:
+            raise CannotRun(f"{given} needs --first, the policy of the first stage")
+        return [Namespace(**vars(arguments) | {"policy": arguments.policy or "baseline"})]
+    if not then:
+        raise CannotRun("--first needs --then, the policy of the next stage; for one policy alone use --policy")
+    if arguments.policy is not None:
+        raise CannotRun(f"--policy {arguments.policy} has no effect with --first and --then, which name the policies")
+    stages = [_of_stage(arguments, first, "--first", False)]
+    stages += [_of_stage(arguments, one, "--then", number == len(then)) for number, one in enumerate(then, start=1)]
+    if arguments.first_certificate is not None:
+        stages[0].certificate = arguments.first_certificate
+    return stages
+
+
+def _of_stage(arguments: Namespace, text: str, option: str, is_last: bool) -> Namespace:
+    """Read a stage: ``POLICY,KEY=VALUE,...``. Only the last one has the options of the whole command."""
+    parser = _StageParser(prog=option, add_help=False, allow_abbrev=False)
+    add_stage_options(parser)
+    add_policy_options(parser)
+    own = {name for name in vars(parser.parse_args([])) if name not in SHARED}
+    policy, *settings = text.split(",")
+    for setting in settings:
+        key = setting.partition("=")[0]
+        if key.replace("-", "_") not in own:
+            expected = ", ".join(sorted(name.replace("_", "-") for name in own))
+            raise CannotRun(f"{option} {text}: found {key!r:.60}, expected a policy and KEY=VALUE with {expected}")
+    given = {name: value for name, value in vars(arguments).items() if is_last or name not in own}
+    return parser.parse_args([f"--{setting}" for setting in settings], Namespace(**given | {"policy": policy}))
+
+
+class _StageParser(ArgumentParser):
+    """Reads the options of one stage; a problem is a ``CannotRun`` that names the stage's option."""
+
+    def error(self, message: str) -> NoReturn:
+        raise CannotRun(f"{self.prog}: {message}")
 
 
 @dataclass(frozen=True)
@@ -148,7 +243,7 @@ def choice_from(arguments: Namespace, roster: Roster, samples: int = 1) -> Polic
             known = ", ".join(sorted({*_ALLOWED, *entries}))
             raise CannotRun(f"--policy: found {arguments.policy!r}, expected one of {known}")
         entry = entries[arguments.policy]
-        if entry.kind in ("local", "nano") and not (health := roster.health(entry.key)).ok:
+        if entry.kind in ("local", "nano", "specialist") and not (health := roster.health(entry.key)).ok:
             raise CannotRun(health.sentence)
         given = {name: getattr(arguments, name) for name in _MODEL}
         sampling = replace(
@@ -220,6 +315,10 @@ def _with_given(arguments: Namespace, roster: Roster) -> Roster:
             if roster.nano is None:
                 raise CannotRun("--policy nano needs --model, a folder: no weights came with this installation")
             return roster
+        case "specialist":
+            if arguments.model is None:
+                raise CannotRun("--policy specialist needs --model, a folder of `spec-o3 specialist train`")
+            return roster.with_specialist(Path(arguments.model).expanduser())
         case "openai":
             return roster.with_server(_openai(arguments))
         case "spec-o3":
