@@ -6,9 +6,10 @@ chat template of Qwen2.5-VL gives the published text. Contents are lists of bloc
 from __future__ import annotations
 
 import base64
+import hashlib
 import weakref
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self, TypeVar
 
 from PIL import Image
 
@@ -19,6 +20,7 @@ from agent.trajectory.tags import turn_text
 
 Block = dict[str, Any]
 Message = dict[str, Any]
+Made = TypeVar("Made")
 
 
 def to_messages(
@@ -66,21 +68,49 @@ def _text(text: str) -> Block:
     return {"type": "text", "text": text}
 
 
+class DataUrl(str):
+    """A picture as ``data:image/png;base64,...``, the form of a picture in chat APIs.
+
+    ``uuid``: the SHA-256 of the PNG file, hex. Equal files have the same, and no others.
+    """
+
+    uuid: str
+
+    def __new__(cls, text: str, uuid: str) -> Self:
+        made = super().__new__(cls, text)
+        made.uuid = uuid
+        return made
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]  # str has one
+        return str(self), self.uuid
+
+    @classmethod
+    def of(cls, png: bytes) -> Self:
+        """Make it from a PNG file."""
+        encoded = base64.b64encode(png).decode("ascii")
+        return cls(f"data:image/png;base64,{encoded}", hashlib.sha256(png).hexdigest())
+
+
 # By id: an image cannot be hashed. An id is unique only while its image exists
 # is it kept here.
 _encoded: dict[int, bytes] = {}
+_urls: dict[int, DataUrl] = {}
 
 
 def png_of(image: Image.Image) -> bytes:
-    """Return the image as PNG bytes, always the same, because the turns of a conversation send their images again."""
+    """Return the image as PNG bytes, encoded once."""
+    return _once(_encoded, image, png_bytes)
+
+
+def data_url(image: Image.Image) -> DataUrl:
+    """Return the image as a data URL, encoded once: the turns of a conversation send their images again."""
+    return _once(_urls, image, lambda image: DataUrl.of(_encoded.get(id(image)) or png_bytes(image)))
+
+
+def _once(made: dict[int, Made], image: Image.Image, make: Callable[[Image.Image], Made]) -> Made:
     key = id(image)
-    encoded = _encoded.get(key)
-    if encoded is None:
-        encoded = _encoded[key] = png_bytes(image)
-        weakref.finalize(image, _encoded.pop, key, None)
-    return encoded
-
-
-def data_url(image: Image.Image) -> str:
-    """Return ``data:image/png;base64,...``, the form of a picture in chat APIs."""
-    return "data:image/png;base64," + base64.b64encode(png_of(image)).decode("ascii")
+    found = made.get(key)
+    if found is None:
+        found = made[key] = make(image)
+        weakref.finalize(image, made.pop, key, None)
+    return found

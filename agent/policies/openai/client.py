@@ -37,9 +37,18 @@ def loop() -> asyncio.AbstractEventLoop:
     global _loop
     with _lock:
         if _loop is None:
-            _loop = asyncio.new_event_loop()
+            _loop = _new_loop()
             threading.Thread(target=_loop.run_forever, name="model servers", daemon=True).start()
         return _loop
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    """Return an event loop: uvloop's, which takes less CPU time per request, or asyncio's where there is none."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
 
 
 def run_coroutine(work: Coroutine[Any, Any, Result]) -> Result:

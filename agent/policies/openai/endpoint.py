@@ -29,6 +29,7 @@ from agent.policies.openai.errors import (
     broken_off,
     failure_of,
 )
+from agent.policies.openai.pictures import Pictures, may_be_missing, takes_uuids
 from agent.policies.openai.stream import END, CallPiece, Delta, MalformedStream, delta_of, model_of, parsed
 from agent.policies.yes_no import LISTED
 
@@ -180,6 +181,7 @@ class Endpoint:
         self._facts: Health | None = None
         self._probing: asyncio.Task[ToolUse] | None = None
         self._tool_use: dict[str, ToolUse] = {}  # by model
+        self._pictures = Pictures()
         self._lock = threading.Lock()
         # Parameters sent under another name, or (None) not at all. Replaced, never modified: other threads read it.
         self._instead: Mapping[str, str | None] = {}
@@ -330,7 +332,7 @@ class Endpoint:
         while True:
             sent = self._accepted(body) | {"model": model}
             try:
-                await self._answer(sent, put)
+                await self._answer_with_pictures(sent, put)
                 return
             except ErrorResponse as response:
                 try:
@@ -339,6 +341,34 @@ class Endpoint:
                     self._omit(rejected.name, put)
                 else:
                     raise await self._failure(response, sent) from response
+
+    async def _answer_with_pictures(self, body: Body, put: Put) -> None:
+        """Send one request and read its answer. Pictures that the server has are named by UUID, if it takes them."""
+        facts, pictures = self._facts, self._pictures
+        if facts is None or not (pictures.is_used and takes_uuids(facts.server, facts.version)):
+            await self._answer(body, put)
+            return
+        begun = False
+
+        def forward(delta: Delta) -> None:
+            nonlocal begun
+            begun = True
+            put(delta)
+
+        request = pictures.request(body["messages"])
+        try:
+            await self._answer(body | {"messages": request.messages}, forward)
+        except ErrorResponse as response:
+            if begun or not request.named or not may_be_missing(response):
+                raise
+            whole = pictures.request(body["messages"], whole=True)
+            await self._answer(body | {"messages": whole.messages}, put)
+            pictures.refused(request, response, self.url)
+            request = whole
+        except ServerFailure:
+            pictures.forget()
+            raise
+        pictures.answered(request)
 
     async def _answer(self, body: Body, put: Put) -> None:
         answer = _Answer(self._api, put)
