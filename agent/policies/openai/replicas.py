@@ -150,13 +150,14 @@ class Replicas:
             one = self._taken(route, failed, own)
             if one is None:
                 tried += 1
+                none_left = all(other.problem is not None for other in self._replicas)
                 if tried >= self.limits.tries:
-                    problems = f"{self._none_usable()} {self._problems()}" if not failed else str(failure)
+                    problems = str(failure) if failure and not none_left else self._none_usable()
                     seconds = time.monotonic() - since
                     raise PolicyError(f"{problems} (Tried {tried} times in {seconds:.0f} s.)") from failure
                 if stop.wait(self.limits.before_next(tried, failure.after if failure else None)):
                     return
-                if not failed:
+                if none_left:
                     self.check()
                 failed.clear()
                 continue
@@ -322,9 +323,8 @@ class Replicas:
         with self._lock:
             facts = self._facts
             used = [health for one, health in zip(self._replicas, found, strict=True) if one.problem is None]
-        problems = self._problems()
         if not used or facts is None:
-            return Health(False, f"{self._none_usable()} {problems}", self.model or "", addresses=f"0 of {len(found)}")
+            return Health(False, self._none_usable(), self.model or "", addresses=f"0 of {len(found)}")
         running, waiting = _total(health.running for health in used), _total(health.waiting for health in used)
         server = f"{facts.server} {facts.version}".strip() or "The server"
         addresses = f"{len(used)} of {len(found)}"
@@ -333,11 +333,11 @@ class Replicas:
             sentence += f", {facts.context:,} tokens of context"
         if running is not None and waiting is not None:
             sentence += f"; {running} running, {waiting} waiting"
-        sentence += f". Not used: {problems}" if problems else "."
+        sentence += f". Not used: {problems}" if (problems := self._problems()) else "."
         return replace(facts, sentence=sentence, running=running, waiting=waiting, addresses=addresses)
 
     def _none_usable(self) -> str:
-        return f"None of the {len(self._replicas)} addresses of this server can be used."
+        return f"None of the {len(self._replicas)} addresses of this server can be used. {self._problems()}"
 
     def _problems(self) -> str:
         with self._lock:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -274,16 +275,29 @@ def test_a_server_that_takes_long_is_not_taken_for_one_that_hangs(servers, monke
     assert sum(len(server.chats) for server in two) == 1
 
 
-def test_without_any_server_all_addresses_are_named():
+@pytest.mark.parametrize("tries", [1, 3])
+def test_without_any_server_all_addresses_are_named(tries):
     ports = [free_port() for _ in range(2)]
-    endpoint = Replicas([f"http://127.0.0.1:{port}/v1" for port in ports], "spec-o3", None, HASTY)
+    limits = replace(HASTY, tries=tries)
+    endpoint = Replicas([f"http://127.0.0.1:{port}/v1" for port in ports], "spec-o3", None, limits)
     with pytest.raises(PolicyError) as failed:
         write(endpoint, beginning("a"))
     sentence = str(failed.value)
     assert sentence.startswith("None of the 2 addresses of this server can be used. No server at http://127.0.0.1:")
     assert all(str(port) in sentence for port in ports)
-    assert "(Tried 3 times in 0 s.)" in sentence
+    assert f"(Tried {tries} times in 0 s.)" in sentence
     assert (endpoint.check().ok, endpoint.check().addresses) == (False, "0 of 2")
+
+
+def test_two_servers_that_die_in_one_turn_are_both_named(processes):
+    two = processes(2)
+    endpoint = replicas(two, limits=replace(HASTY, tries=1))
+    endpoint.facts()
+    for one in two:
+        one.kill()
+    with pytest.raises(PolicyError) as failed:
+        write(endpoint, beginning("a"))
+    assert all(one.url in str(failed.value) for one in two)
 
 
 def test_a_turn_waits_for_a_server_that_starts(tmp_path):
