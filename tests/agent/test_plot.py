@@ -1,5 +1,6 @@
 """The pictures the model sees, against the published ones and matplotlib's own."""
 
+import hashlib
 import io
 import json
 import multiprocessing
@@ -359,6 +360,15 @@ def test_a_picture_outlives_its_canvas_and_may_be_drawn_on():
     first.putpixel((0, 0), (1, 2, 3, 4))
     assert first.getpixel((0, 0)) == (1, 2, 3, 4)
     assert draw(FINE_WAVELENGTH, FINE_FLUX, (6500.0, 6600.0)).tobytes() == before
+
+
+def test_a_picture_that_was_drawn_on_has_another_hash_and_another_png():
+    picture = draw(np.linspace(4000.0, 9000.0, 500), np.ones(500))
+    before, png_before = pixels_sha256(picture), png_bytes(picture)
+    picture.putpixel((3, 3), (1, 2, 3, 255))
+    assert pixels_sha256(picture) == hashlib.sha256(picture.tobytes()).hexdigest() != before
+    assert np.array_equal(np.asarray(Image.open(io.BytesIO(png_bytes(picture)))), np.asarray(picture))
+    assert png_bytes(picture) != png_before
 
 
 @pytest.mark.parametrize("mode", ["RGBA", "RGB", "L"])
