@@ -72,10 +72,18 @@ SECTIONS = (
     Section(
         "vllm",
         "What the agent leaves of vLLM's throughput",
-        "A tiny Qwen2.5-VL behind vLLM on the CPU, on the same cores as the agent. The same requests "
-        "without an agent, then vLLM's own benchmark with as many requests of the same mean token counts. "
+        "A tiny Qwen2.5-VL behind vLLM on the CPU; the server and the clients have cores of their own. The same "
+        "requests without an agent, then vLLM's own benchmark with as many requests of the same mean token counts. "
         "The goal is 90 %; what it is on a GPU has not been measured.",
         ("-m", "tests.benchmarks.models.vllm"),
+    ),
+    Section(
+        "client",
+        "What the client costs besides the model",
+        "Five tool calls and an answer per spectrum; a server process answers each turn at once. CPU time of the "
+        "client alone: reading, drawing, encoding, requests, parsing and the line of the results. The goals are 40 ms per "
+        "spectrum, and pictures sent at most 1.3 times.",
+        ("-m", "tests.benchmarks.models.client"),
     ),
     Section(
         "next",

@@ -3,8 +3,9 @@
     python -m tests.benchmarks.models.vllm [--model FOLDER] [--python PYTHON] [--spectra N] [--concurrency N]
 
 ``PYTHON`` has vLLM; model and ``PYTHON`` are by default those of ``make test-models``. Clients: ``agent.batch`` on
-simulated spectra; the same requests, recorded, without the agent; vLLM's own benchmark with as many requests of the
-same mean token counts. The server's caches are emptied before each.
+simulated spectra; the same requests without the agent, byte for byte as the agent sent them; vLLM's own benchmark with
+as many requests of the same mean token counts. The first two take turns (``--rounds``). The server's caches are emptied
+before each. With two cores or more the clients run on the first and the server on the others.
 """
 
 from __future__ import annotations
@@ -13,13 +14,12 @@ import argparse
 import asyncio
 import json
 import os
-import re
+import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,13 +33,16 @@ from agent.batch.run import inspect_many, jobs_for
 from agent.batch.sources import Source
 from agent.conversation import Conversation, Piece, Usage
 from agent.policies import Sampling
+from agent.policies.openai.client import ChatApi
 from agent.policies.openai.endpoint import Endpoint
-from agent.policies.spec_o3 import SpecO3, messages
+from agent.policies.spec_o3 import SpecO3
 from agent.simulate import simulate
+from agent.trajectory.messages import data_url
 from tests.benchmarks.results import Results
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLING = Sampling(max_tokens=300)
+JSON = {"Content-Type": "application/json"}
 PICTURE = (430, 640)
 """Rows and columns of a usual zoom picture, for vLLM's own benchmark."""
 
@@ -69,16 +72,33 @@ class Result:
 
 
 class Recorded(SpecO3):
-    """The served policy; records the requests of every conversation."""
+    """The served policy; records the bodies of every conversation's requests, as they are sent."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        super().__init__(endpoint, SAMPLING)
-        self.conversations: dict[int, list[list[Mapping[str, Any]]]] = {}
+        super().__init__(endpoint, SAMPLING, stream=False)
+        self.conversations: dict[str, list[bytes]] = {}
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        requests = self.conversations.setdefault(threading.get_ident() << 32 | id(conversation.overview), [])
-        requests.append(messages(conversation))
+        # Requests are sent by another thread: the overview's picture tells the conversations apart.
+        self.conversations.setdefault(data_url(conversation.overview).uuid, [])
         yield from super().turn(conversation)
+
+
+@contextmanager
+def _recording(policy: Recorded) -> Iterator[None]:
+    """Within the block, record what the client sends."""
+    send = ChatApi.events
+
+    def events(api: ChatApi, body: Mapping[str, Any]) -> AsyncGenerator[str, None]:
+        first = next(part for message in body["messages"] for part in message["content"] if "image_url" in part)
+        policy.conversations[first["uuid"]].append(json.dumps(body).encode())
+        return send(api, body)
+
+    ChatApi.events = events  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        ChatApi.events = send  # type: ignore[method-assign]
 
 
 def main() -> None:
@@ -87,6 +107,7 @@ def main() -> None:
     parser.add_argument("--python", type=Path, default=ROOT / ".venv-models" / "bin" / "python")
     parser.add_argument("--spectra", type=int, default=64)
     parser.add_argument("--concurrency", type=int, default=16)
+    parser.add_argument("--rounds", type=int, default=3)
     chosen = parser.parse_args()
     if chosen.model is None or not chosen.python.exists():
         Results().text("Not run: it needs vLLM and a model; `make test-models` makes both.")
@@ -94,16 +115,32 @@ def main() -> None:
     with _serving(chosen.model, chosen.python) as url, tempfile.TemporaryDirectory() as folder:
         sources = _spectra(Path(folder), chosen.spectra)
         _agent(url, sources[:2], 2)
-        _empty_caches(url)
-        agent, recorded = _agent(url, sources, chosen.concurrency)
-        _empty_caches(url)
-        bare = asyncio.run(_bare(url, recorded, chosen.concurrency))
+        pairs = []
+        for _ in range(chosen.rounds):
+            _empty_caches(url)
+            agent, recorded = _agent(url, sources, chosen.concurrency)
+            _empty_caches(url)
+            pairs.append((agent, asyncio.run(_bare(url, recorded, chosen.concurrency))))
+        shares = sorted(agent.rate / bare.rate for agent, bare in pairs)
+        agent, bare = sorted(pairs, key=lambda pair: pair[0].rate / pair[1].rate)[len(pairs) // 2]
         numbers = {"requests": "{}", "prompt tokens": "{:.0f}", "written": "{:.0f}", "seconds": "{:.1f}"}
         table = Results().table({"asked by": "", **numbers, "requests/s": "{:.2f}", "agent's share": "{:.0%}"})
         table.row(*_row(agent, agent))
         table.row(*_row(bare, agent))
         _empty_caches(url)
         table.row(*_row(_vllm_benchmark(url, chosen, bare, recorded), agent))
+        pinned = "on a core of their own" if _CORES is not None else "on the same cores as the server"
+        text = "Clients {}. Share of the same requests in {} runs: median {:.0%}, from {:.0%} to {:.0%}."
+        table.results.text(text.format(pinned, len(shares), statistics.median(shares), shares[0], shares[-1]))
+
+
+def _cores() -> tuple[int, set[int]] | None:
+    """Return the core of the clients and those of the server; None: there is only one."""
+    known = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    return (known[0], set(known[1:])) if len(known) > 1 else None
+
+
+_CORES = _cores()
 
 
 def _row(result: Result, agent: Result) -> tuple[str | int | float, ...]:
@@ -123,21 +160,24 @@ def _spectra(folder: Path, number: int) -> list[Source]:
     return sources
 
 
-def _agent(url: str, sources: Sequence[Source], concurrency: int) -> tuple[Result, list[list[list[Mapping[str, Any]]]]]:
-    policy = Recorded(Endpoint(url))
+def _agent(url: str, sources: Sequence[Source], concurrency: int) -> tuple[Result, list[list[bytes]]]:
+    endpoint = Endpoint(url)
+    endpoint.check()
+    policy = Recorded(endpoint)
     usage = Usage()
     start = time.perf_counter()
-    for outcome in inspect_many(jobs_for(sources), tasks.load()["cv"], lambda _: policy, concurrency=concurrency):
-        if outcome.has_failed:
-            raise SystemExit(f"an inspection failed: {outcome.detail}")
-        usage += outcome.usage
+    with _recording(policy):
+        for outcome in inspect_many(jobs_for(sources), tasks.load()["cv"], lambda _: policy, concurrency=concurrency):
+            if outcome.has_failed:
+                raise SystemExit(f"an inspection failed: {outcome.detail}")
+            usage += outcome.usage
     seconds = time.perf_counter() - start
     recorded = list(policy.conversations.values())
     assert usage.requests == sum(map(len, recorded)), "a request was sent twice"
     return Result("the agent", usage.requests, usage.prompt, usage.completion, seconds), recorded
 
 
-async def _bare(url: str, recorded: Sequence[Sequence[Any]], concurrency: int) -> Result:
+async def _bare(url: str, recorded: Sequence[Sequence[bytes]], concurrency: int) -> Result:
     """The recorded requests, without an agent."""
     waiting = iter(recorded)
     usage = [0, 0]
@@ -145,9 +185,9 @@ async def _bare(url: str, recorded: Sequence[Sequence[Any]], concurrency: int) -
     async def send(client: httpx.AsyncClient) -> None:
         for conversation in waiting:
             for request in conversation:
-                answer = await client.post(f"{url}/chat/completions", json=_body(request))
+                answer = await client.post(f"{url}/chat/completions", content=request, headers=JSON)
                 answer.raise_for_status()
-                counted = json.loads(re.findall(r"data: (\{.*\})", answer.text)[-1])["usage"]
+                counted = answer.json()["usage"]
                 usage[0] += counted["prompt_tokens"]
                 usage[1] += counted["completion_tokens"]
 
@@ -158,15 +198,10 @@ async def _bare(url: str, recorded: Sequence[Sequence[Any]], concurrency: int) -
     return Result("the same requests, no agent", sum(map(len, recorded)), *usage, seconds)
 
 
-def _body(request: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    settings = {**SAMPLING.settings(), "stream": True, "stream_options": {"include_usage": True}}
-    return {"model": "tiny", "messages": request, **settings}
-
-
-def _vllm_benchmark(url: str, chosen: argparse.Namespace, like: Result, recorded: Sequence[Sequence[Any]]) -> Result:
+def _vllm_benchmark(url: str, chosen: argparse.Namespace, like: Result, recorded: Sequence[Sequence[bytes]]) -> Result:
     """vLLM's own benchmark, with as many requests of the same mean token counts."""
     pictures = [
-        sum(block["type"] == "image_url" for message in request for block in message["content"])
+        sum(part["type"] == "image_url" for message in json.loads(request)["messages"] for part in message["content"])
         for conversation in recorded
         for request in conversation
     ]
@@ -219,6 +254,9 @@ def _serving(model: Path, python: Path) -> Iterator[str]:
     command = [sys.executable, ROOT / "app.py", "serve", "--model", model, "--name", "tiny", "--python", python]
     command += ["--port", "8765", "--context", "4096", "--json"]
     variables = {"VLLM_CPU_KVCACHE_SPACE": "2", "HF_HUB_OFFLINE": "1", "VLLM_SERVER_DEV_MODE": "1"}
+    if _CORES is not None:
+        command = ["taskset", "--cpu-list", ",".join(map(str, sorted(_CORES[1]))), *command]
+        os.sched_setaffinity(0, {_CORES[0]})
     with subprocess.Popen(
         list(map(str, command)), stdout=subprocess.PIPE, text=True, env=os.environ | variables
     ) as serve:

@@ -1,0 +1,230 @@
+"""What the client costs besides the model: CPU time per spectrum and bytes of pictures; Markdown.
+
+    python -m tests.benchmarks.models.client [--spectra N] [--concurrency N]
+
+A server process answers each turn at once: five zooms, then an answer. It keeps the pictures of a request under their
+UUIDs, and refuses a request that names one it does not have, as vLLM does. The CPU time is that of the client process
+alone: reading, drawing, encoding, requests, parsing and the journal's lines. "in the process": the same inspections by
+a policy without a server, so without encoding and requests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+import httpx
+
+from agent import tasks
+from agent.batch.journal import Journal
+from agent.batch.run import inspect_many, jobs_for
+from agent.batch.sources import Source
+from agent.conversation import Conversation, Piece, Policy
+from agent.policies import Sampling
+from agent.policies.openai.endpoint import Endpoint
+from agent.policies.spec_o3 import SpecO3
+from agent.simulate.files import for_task, orders, write
+from agent.trajectory import Drafter
+from tests.benchmarks.results import Results
+
+ROOT = Path(__file__).resolve().parents[3]
+CENTRES = (6563, 4861, 4686, 5876, 4340)
+ZOOMS = len(CENTRES)
+GOAL = 40
+"""CPU milliseconds per spectrum."""
+PADDING = "The line is compared with the continuum on both sides and with the other lines of the series. " * 8
+"""Makes a turn as long as a model's, about 200 tokens."""
+
+
+class CannedServer(asyncio.Protocol):
+    """One connection of the server. Pictures and counts are those of the process."""
+
+    pictures: ClassVar[set[str]] = set()
+    counts: ClassVar[Counter[str]] = Counter()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # uvloop's transports do not inherit from asyncio's.
+        self._transport = cast(asyncio.Transport, transport)
+        self._received = bytearray()
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        while (end := self._received.find(b"\r\n\r\n")) >= 0:
+            head = self._received[:end].decode("latin-1").lower()
+            length = int(next((line[15:] for line in head.split("\r\n") if line.startswith("content-length:")), 0))
+            if len(self._received) < end + 4 + length:
+                return
+            body = bytes(self._received[end + 4 : end + 4 + length])
+            del self._received[: end + 4 + length]
+            status, answer = self._answer(head.split(" ")[1], body)
+            content = json.dumps(answer).encode()
+            kind = f"content-type: application/json\r\ncontent-length: {len(content)}"
+            self._transport.write(f"HTTP/1.1 {status} .\r\n{kind}\r\n\r\n".encode() + content)
+
+    def _answer(self, path: str, body: bytes) -> tuple[int, Any]:
+        match path:
+            case "/v1/chat/completions":
+                self.counts["requests"] += 1
+                self.counts["bytes"] += len(body)
+                return self._turn(json.loads(body))
+            case "/v1/models":
+                return 200, {"data": [{"id": "canned", "owned_by": "vllm", "max_model_len": 32768}]}
+            case "/version":
+                return 200, {"version": "0.32.0"}
+            case "/counts":
+                return 200, self.counts
+        return 404, {"detail": "Not Found"}
+
+    def _turn(self, body: Mapping[str, Any]) -> tuple[int, Any]:
+        parts = [part for message in body["messages"] for part in message["content"] if part["type"] == "image_url"]
+        for number, part in enumerate(parts):
+            if part.get("image_url"):
+                url = part["image_url"]["url"]
+                self.counts["picture bytes"] += len(url)
+                name = part.get("uuid") or url
+                if name not in self.pictures:
+                    self.counts["new picture bytes"] += len(url)
+                    self.pictures.add(name)
+            elif part["uuid"] not in self.pictures:
+                self.counts["refused"] += 1
+                message = f"Cache miss for image at index {number} but data is not provided."
+                return 400, {"error": {"message": message, "type": "BadRequestError", "code": 400}}
+        done = sum(message["role"] == "assistant" for message in body["messages"])
+        text = turn(done)
+        usage = {"prompt_tokens": 3000, "completion_tokens": 200, "prompt_tokens_details": {"cached_tokens": 2500}}
+        message = {"role": "assistant", "content": text}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        return 200, {"id": "c", "object": "chat.completion", "model": "canned", "choices": [choice], "usage": usage}
+
+
+def turn(number: int) -> str:
+    """Return the text of a turn: a zoom, or the answer after all of them."""
+    if number >= ZOOMS:
+        return rf"<think>{PADDING}</think><answer>\boxed{{YES}} Balmer emission.</answer>"
+    centre = CENTRES[number]
+    call = {
+        "name": "spectral_visualization_tool",
+        "arguments": {"label": "line", "wavelength_range": [centre - 60 - number, centre + 70]},
+    }
+    return f"<think>{PADDING}</think>\n<tool_call>\n{json.dumps(call)}\n</tool_call>"
+
+
+def serve() -> None:
+    """Run the server until it is ended; print its address."""
+    import uvloop
+
+    async def run() -> None:
+        server = await asyncio.get_running_loop().create_server(CannedServer, "127.0.0.1", 0, backlog=1024)
+        print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
+        await server.serve_forever()
+
+    uvloop.run(run())
+
+
+@contextmanager
+def canned_server() -> Iterator[str]:
+    """Run the server as a process; yield its address."""
+    command = [sys.executable, "-m", "tests.benchmarks.models.client", "--serve"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+class InProcess:
+    """The same turns without a server."""
+
+    drafter = Drafter("model", "canned")
+
+    def turn(self, conversation: Conversation) -> Iterator[Piece]:
+        yield turn(len(conversation.exchanges))
+
+
+def cpu_of(policy: Policy, sources: Sequence[Source], concurrency: int) -> float:
+    """Inspect the sources, with the journal; return the CPU milliseconds of this process per spectrum."""
+    task = tasks.load()["cv"]
+    with tempfile.TemporaryDirectory() as folder, Journal(Path(folder, "results.jsonl"), {}) as journal:
+        start = _cpu()
+        for outcome in inspect_many(jobs_for(sources), task, lambda _: policy, concurrency=concurrency):
+            if outcome.reason != "answered":
+                raise SystemExit(f"{outcome.job.key}: found {outcome.reason} ({outcome.detail}), expected an answer")
+            journal.add(outcome)
+        return 1000 * (_cpu() - start) / len(sources)
+
+
+def served(url: str) -> SpecO3:
+    """Return a policy of a new client that knows nothing about the server's pictures."""
+    endpoint = Endpoint(url)
+    endpoint.check()
+    return SpecO3(endpoint, Sampling(max_tokens=300), stream=False)
+
+
+def _cpu() -> float:
+    """CPU seconds of this process, all threads."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def _counts(url: str) -> dict[str, int]:
+    found: dict[str, int] = httpx.get(f"{url.removesuffix('/v1')}/counts").json()
+    return found
+
+
+def spectra(folder: Path, number: int) -> list[Source]:
+    """Write simulated survey files and return them."""
+    made = orders(for_task("cv", number, (1, 1)), ("LAMOST", "SDSS"), (5.0, 40.0), seed=number)
+    return [Source(path, path.name) for path in write(folder, made, ("cv",))]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.models.client", description=__doc__)
+    parser.add_argument("--spectra", type=int, default=100)
+    parser.add_argument("--concurrency", type=int, default=64)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--serve", action="store_true", help="only answer, as the benchmark's server process")
+    chosen = parser.parse_args()
+    if chosen.serve:
+        serve()
+        return
+    results = Results()
+    numbers = {"in the process": "{:.1f}", "with a server": "{:.1f}"}
+    with canned_server() as url, tempfile.TemporaryDirectory() as folder:
+        sources = spectra(Path(folder), chosen.spectra)
+        cpu_of(served(url), spectra(Path(folder, "first"), 4), 4)
+        table = results.table({"conversations at once": "{}", **numbers})
+        before = Counter(_counts(url))
+        for concurrency in (1, chosen.concurrency):
+            runs = [
+                (cpu_of(InProcess(), sources, concurrency), cpu_of(served(url), sources, concurrency))
+                for _ in range(chosen.rounds)
+            ]
+            table.row(concurrency, *(statistics.median(column) for column in zip(*runs, strict=True)))
+        found = Counter(_counts(url)) - before
+    results.text(
+        f"CPU milliseconds per spectrum of {ZOOMS} tool calls, median of {chosen.rounds} runs of {len(sources)} "
+        f"spectra; the goal is {GOAL}."
+    )
+    # Each run has a new client, so each sends all pictures.
+    distinct = found["new picture bytes"]
+    runs_made = 2 * chosen.rounds
+    text = "Bytes of pictures sent: {:.2f} times those of the distinct pictures; {:.0f} kB per request, text included."
+    results.text(
+        text.format(found["picture bytes"] / (runs_made * distinct), found["bytes"] / found["requests"] / 1000)
+    )
+
+
+if __name__ == "__main__":
+    main()
