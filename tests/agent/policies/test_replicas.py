@@ -180,23 +180,25 @@ def test_servers_are_killed_and_return_and_each_conversation_is_answered_once(pr
     three = processes(3)
     endpoint = replicas(three, limits=PATIENT)
     numbers, done = itertools.count(), Counter()
-    kills = 0
+    over = threading.Event()
 
     def some() -> None:
-        while (number := next(numbers)) < 300 or kills < 6:
+        while (number := next(numbers)) < 300 or not over.is_set():
             assert converse(endpoint, f"spectrum {number}") == list(TRAJECTORY)
             done[number] += 1
 
     with ThreadPoolExecutor(12) as pool:
         running = [pool.submit(some) for _ in range(12)]
-        for victim in (*three, *three):
-            victim.kill()
-            time.sleep(0.3)
-            victim.start()
-            before = len(victim.asked)
-            # It is used again, without anybody checking its health in the foreground.
-            assert eventually(lambda v=victim, n=before: len(v.asked) > n)
-            kills += 1
+        try:
+            for victim in (*three, *three):
+                victim.kill()
+                time.sleep(0.3)
+                victim.start()
+                before = len(victim.asked)
+                # It is used again, without anybody checking its health in the foreground.
+                assert eventually(lambda v=victim, n=before: len(v.asked) > n)
+        finally:
+            over.set()
         for future in running:
             future.result()
     assert set(done) >= set(range(300))
@@ -205,7 +207,7 @@ def test_servers_are_killed_and_return_and_each_conversation_is_answered_once(pr
     # A kill makes at most the turns that run, 12, be requested again.
     requested = Counter(text for server in three for text in server.asked if "zoom" in text)
     assert len(requested) == 2 * len(done)
-    assert sum(requested.values()) - len(requested) <= 12 * kills
+    assert sum(requested.values()) - len(requested) <= 12 * 6
 
 
 def test_a_killed_server_is_left_out_until_it_returns(processes):
@@ -284,7 +286,7 @@ def test_without_any_server_all_addresses_are_named(tries):
     sentence = str(failed.value)
     assert sentence.startswith("None of the 2 addresses of this server can be used. No server at http://127.0.0.1:")
     assert all(str(port) in sentence for port in ports)
-    assert f"(Tried {tries} times in 0 s.)" in sentence
+    assert f"(Tried {tries} times in " in sentence
     assert (endpoint.check().ok, endpoint.check().addresses) == (False, "0 of 2")
 
 
