@@ -19,6 +19,11 @@ from reviewer.store.values import QueueFilter, QueuePage, QueueRow, TrialOutcome
 # Trigrams find nothing shorter.
 _SHORTEST_INDEXED = 3
 
+MOST_NAMED = 2000
+"""Items with a text of the search that are listed at once; if more have it, they are found as they are needed."""
+MOST_COUNTED = 10_000
+"""To which the items are counted that have such a text."""
+
 # Items on which other people hold as many leases as decisions are missing.
 _HELD = """
 SELECT l.item FROM leases l JOIN standings h ON h.item = l.item
@@ -87,6 +92,7 @@ class Search:
             "votes": rules.votes,
         }
         self._states = _states(filter, person)
+        self._common: tuple[str, str] | None = None
         self._named = self._find(filter.text.strip())
 
     def walk(self, start: int | None, limit: int | None, backwards: bool = False) -> list[int]:
@@ -98,6 +104,10 @@ class Search:
         if not self._states:
             return []
         beyond, order = ("<", "DESC") if backwards else (">", "ASC")
+        if self._common is not None:
+            self._values |= {"start": start, "limit": -1 if limit is None else limit}
+            further = f"t.rowid {beyond} :start" if start is not None else ""
+            return self._of_common(further, f"ORDER BY t.rowid {order} LIMIT :limit")
         conditions = self._where() + ([f"s.item {beyond} :start"] if start is not None else [])
         parts = [
             f"SELECT * FROM (SELECT s.item FROM standings s INDEXED BY standings_walk "
@@ -109,11 +119,13 @@ class Search:
         return [row[0] for row in self._db.execute(sql, values)]
 
     def count(self) -> int:
-        """Return the number of matching items."""
+        """Return the number of matching items; of a text that very many have, ``MOST_COUNTED`` at most."""
         if self._named is not None:
             return len(self._named)
         if not self._states:
             return 0
+        if self._common is not None:
+            return len(self._of_common(end=f"LIMIT {MOST_COUNTED}"))
         conditions = [_state_in(self._states), *self._conditions]
         if "snr" in self._fields:
             total = self._scalar("count(*) FROM standings s INDEXED BY standings_snr", conditions)
@@ -133,6 +145,8 @@ class Search:
         if not self._states:
             return 0
         self._values["before"] = item_id
+        if self._common is not None:
+            return len(self._of_common("t.rowid < :before", f"LIMIT {MOST_COUNTED}"))
         conditions = [_state_in(self._states), *self._conditions, "s.item < :before"]
         total = self._scalar("count(*) FROM standings s INDEXED BY standings_walk", conditions)
         if self._mine:
@@ -147,6 +161,8 @@ class Search:
         if not self._states or self._named == []:
             return []
         named = self._named if items is None else items
+        if items is None and self._common is not None:
+            named = self._of_common()
         self._values["named"] = None if named is None else json.dumps(list(named))
         some = [] if named is None else ["s.item IN (SELECT value FROM json_each(:named))"]
         mine = ["s.item NOT IN (SELECT item FROM barred WHERE person = :person)"] if self._mine else []
@@ -168,20 +184,38 @@ class Search:
         return int(self._db.execute(sql, self._values).fetchone()[0])
 
     def _find(self, text: str) -> list[int] | None:
-        """Return the matching items that a text names, in order; None if no text is given."""
+        """Return the matching items that a text names, in order; None if no text is given, or too many match: these are
+        then found one by one, in order (``_common``)."""
         if not text or not self._states:
             return None
         if text[0] == "#" and (number := whole_number(text[1:])) is not None:
-            named, self._values["text"] = "s.item = :text", number
-        elif len(text) >= _SHORTEST_INDEXED:
-            named = "s.item IN (SELECT rowid FROM items_text WHERE items_text MATCH :text)"
+            self._values["text"] = number
+            return self._rows("s.item FROM standings s", ["s.item = :text", _state_in(self._states), *self._where()])
+        if len(text) >= _SHORTEST_INDEXED:
+            source, match = "items_text t", "t.items_text MATCH :text"
             quoted = text.replace('"', '""')
             self._values["text"] = f'"{quoted}"'
         else:
-            named = "s.item IN (SELECT id FROM items WHERE instr(lower(name), lower(:text)))"
+            source, match = "items t", "instr(lower(t.name), lower(:text)) > 0"
             self._values["text"] = text
-        conditions = [named, _state_in(self._states), *self._where()]
-        sql = f"SELECT s.item FROM standings s NOT INDEXED WHERE {' AND '.join(conditions)} ORDER BY s.item"
+        found = self._rows(f"t.rowid FROM {source}", [match], f"LIMIT {MOST_NAMED + 1}")
+        if len(found) > MOST_NAMED:
+            self._common = f"{source} CROSS JOIN standings s", match
+            return None
+        self._values["found"] = json.dumps(found)
+        named = "s.item IN (SELECT value FROM json_each(:found))"
+        return self._rows("s.item FROM standings s NOT INDEXED", [named, _state_in(self._states), *self._where()])
+
+    def _of_common(self, beyond: str = "", end: str = "") -> list[int]:
+        """Return the items with a text that very many have, in the order of ``end``."""
+        assert self._common is not None
+        source, match = self._common
+        conditions = [match, "s.item = t.rowid", *([beyond] if beyond else []), _state_in(self._states), *self._where()]
+        return self._rows(f"s.item FROM {source}", conditions, end)
+
+    def _rows(self, what: str, conditions: list[str], end: str = "") -> list[int]:
+        order = end or "ORDER BY 1"
+        sql = f"SELECT {what} WHERE {' AND '.join(conditions)} {order}"
         return [row[0] for row in self._db.execute(sql, self._values)]
 
 

@@ -252,7 +252,10 @@ TIME_DEFINITION = (
 
 @dataclass(frozen=True)
 class TimeSpent:
-    """Number of decisions with a known time, and the median of their active seconds."""
+    """Number of decisions with a known time, and the median of their active seconds.
+
+    In ``Progress`` the median is of times to the second, above a thousand seconds to ten.
+    """
 
     decisions: int
     median_seconds: float

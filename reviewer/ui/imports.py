@@ -169,7 +169,7 @@ _ABOUT = (
 # A page of problems is enough to see the pattern.
 MOST_SHOWN = 200
 MOST_LINKS = 8
-_QUICK = 6.0
+_QUICK = 2.0
 """Seconds that the button waits for the end of a short import, before it shows the progress of a long one."""
 _EVERY = 1.0  # seconds between two updates of the progress
 

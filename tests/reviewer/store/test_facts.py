@@ -17,7 +17,9 @@ from reviewer.store import (
     NotFound,
     Store,
     StoreError,
+    TimeSpent,
     VersionMoved,
+    WorkTime,
     WrongSpectrum,
 )
 from tests.support.campaign import TO_AUDIT, TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, an_item, edited, people
@@ -527,6 +529,37 @@ def test_what_is_derived_always_follows_from_the_facts(tmp_path_factory, stories
         assert store.upkeep.rebuild() == len(stories)
         assert [store.items.get(n + 1).row for n in range(len(stories))] == before
         assert store.upkeep.verify() == []
+
+
+FIGURES = {
+    "decision_figures": "decisions",
+    "time_figures": "decisions",
+    "version_figures": "versions",
+    "standing_figures": "items",
+}
+
+
+@pytest.mark.parametrize("table", FIGURES)
+@pytest.mark.parametrize("fault", ["UPDATE {0} SET {1} = {1} + 1", "DELETE FROM {0}"])
+def test_verify_finds_wrong_figures_and_rebuild_repairs_them(store, desk, table, fault):
+    item_id, other = an_item(store), an_item(store, 1)
+    desk.decide("RE", item_id, "keep", worked=WorkTime(100.0, 41.4))
+    desk.edit("RE", item_id, "Seen again.")
+    desk.decide("RE", other, "reject", reason="bad_data", worked=WorkTime(100.0, 66.6))
+    store.reviews.undo(person="RE", item_id=other, key="undo")
+    before = store.statistics.counts()
+    assert before.by_person == {"RE": {"screening": 1}}
+    assert before.time_by_person["RE"]["screening"] == TimeSpent(1, 41.0)
+    assert store.upkeep.verify() == []
+    stranger = sqlite3.connect(store.path)
+    stranger.execute(fault.format(table, FIGURES[table]))
+    stranger.commit()
+    stranger.close()
+    assert store.upkeep.verify() == [f"the figures of the table {table} do not follow from the facts; rebuild"]
+    store.upkeep.rebuild()
+    assert store.upkeep.verify() == []
+    store.statistics._counted.clear()
+    assert store.statistics.counts() == before
 
 
 def test_verify_finds_a_changed_standing_and_rebuild_repairs_it(store, desk):

@@ -11,6 +11,7 @@ const FILTER = 'so-filter'
 const CHECK_EVERY = 10_000 // ms
 const PAGE = 60
 const LARGEST_PAGE = 200 // rows of one answer
+const MOST_COUNTED = 10_000 // items with a text that very many have
 const STATES = [
   ...['screening', 'revision', 'returned', 'audit', 'vote', 'adjudication', 'approved', 'rejected'],
   ...['cannot tell', 'withdrawn'],
@@ -353,7 +354,8 @@ export class Queue {
 
   #drawTitle() {
     const word = this.onlyMine ? 'waiting' : this.total === 1 ? 'item' : 'items'
-    const count = grouped(this.total)
+    // Of a text that very many items have, the server counts the first.
+    const count = grouped(this.total) + (this.filter.text && this.total === MOST_COUNTED ? ' or more' : '')
     // Of the item shown: its place among the rows, which begin with the first; 0 where it is not known.
     const row = this.rows.findIndex(({ id }) => id === this.current)
     const further = this.place !== null && this.#shownFits ? this.place + 1 : 0
