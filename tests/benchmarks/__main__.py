@@ -81,8 +81,8 @@ SECTIONS = (
         "client",
         "What the client costs besides the model",
         "Five tool calls and an answer per spectrum; a server process answers each turn at once. CPU time of the "
-        "client alone: reading, drawing, encoding, requests, parsing and the line of the results. The goals are 40 ms per "
-        "spectrum, and pictures sent at most 1.3 times.",
+        "client alone: reading, drawing, encoding, requests, parsing and the line of the results. The goals are 40 ms "
+        "per spectrum, and pictures sent at most 1.3 times.",
         ("-m", "tests.benchmarks.models.client"),
     ),
     Section(
