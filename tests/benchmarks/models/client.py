@@ -191,7 +191,7 @@ def spectra(folder: Path, number: int) -> list[Source]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.models.client", description=__doc__)
-    parser.add_argument("--spectra", type=int, default=100)
+    parser.add_argument("--spectra", type=int, default=256)
     parser.add_argument("--concurrency", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--serve", action="store_true", help="only answer, as the benchmark's server process")
