@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,11 +16,12 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.models.support.learned_traces import INSPECTED, inspected
-from tests.models.support.real_server import CONTEXT, ENDLESS, PATIENCE, TRAINED, VllmServer
-from tests.support.cli import free_port
+from tests.models.support.real_server import ENDLESS, VllmServer, served
+from tests.models.support.successors import ARCHITECTURES
 
 CACHE = ROOT / ".cache"
-INPUTS = (Path(__file__).with_name("support") / "tiny.py", ROOT / "training" / "miniature" / "model.py")
+SUPPORT = Path(__file__).with_name("support")
+INPUTS = (SUPPORT / "tiny.py", ROOT / "training" / "miniature" / "model.py")
 """The files that define the tiny models; after a change of one, the models are made again."""
 
 
@@ -45,31 +44,25 @@ def adapter(tiny_model: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def successors() -> dict[str, Path]:
+    """The trained tiny models of the architectures after Qwen2.5-VL, by ``model_type``."""
+    made = SUPPORT / "successors.py"
+    return {name: _made(name, name, module="successors", inputs=(*INPUTS, made)) for name in ARCHITECTURES}
+
+
+@pytest.fixture(scope="session")
 def vllm_server(tiny_model: Path, adapter: Path) -> Iterator[VllmServer]:
     """A real vLLM, started and stopped by ``spec-o3 serve``, once per session."""
     _require("vllm")
     log = CACHE / f"vllm-{os.getpid()}.log"
-    line = [sys.executable, ROOT / "app.py", "serve", "--json", "--log", log, "--port", free_port()]
-    line += ["--model", tiny_model, "--name", TRAINED, "--adapter", f"{ENDLESS}={adapter}"]
-    line += ["--context", CONTEXT, "--", "--enable-prompt-tokens-details"]
-    # A small cache, so that it starts on a laptop; no network access.
-    variables = os.environ | {"VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1"}
-    with subprocess.Popen(list(map(str, line)), env=variables, stdout=subprocess.PIPE, text=True) as serve:
-        assert serve.stdout is not None
-        try:
-            facts = serve.stdout.readline()
-            assert facts, f"vLLM did not start; its log is {log}"
-            yield VllmServer(json.loads(facts))
-        finally:
-            serve.send_signal(signal.SIGTERM)
-        assert serve.wait(PATIENCE) == 0
-    assert not Path(f"/proc/{json.loads(facts)['pid']}").exists(), "spec-o3 serve left its server behind"
+    with served(tiny_model, log, "--adapter", f"{ENDLESS}={adapter}") as server:
+        yield server
 
 
-def _made(name: str, *options: str) -> Path:
-    """Return the folder that ``tiny.py`` made, now or earlier; its name ends with a hash of its inputs."""
+def _made(name: str, *options: str, module: str = "tiny", inputs: Sequence[Path] = INPUTS) -> Path:
+    """Return the folder that a module of ``support`` made, now or earlier; its name ends with a hash of its inputs."""
     _require("torch", "transformers", "peft")
-    sources = [file.read_text(encoding="utf-8") for file in INPUTS]
+    sources = [file.read_text(encoding="utf-8") for file in inputs]
     texts = [text for key in INSPECTED for text in inspected(key).texts]
     digest = hashlib.sha256("\0".join(sources + texts).encode()).hexdigest()
     folder = CACHE / f"{name}-{digest[:12]}"
@@ -79,7 +72,7 @@ def _made(name: str, *options: str) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.is_dir():
             unfinished = CACHE / f"{name}-{os.getpid()}"
-            command = [sys.executable, "-m", "tests.models.support.tiny", unfinished, *options]
+            command = [sys.executable, "-m", f"tests.models.support.{module}", unfinished, *options]
             subprocess.run(command, cwd=ROOT, check=True)
             for old in CACHE.glob(f"{name}-????????????"):
                 shutil.rmtree(old)

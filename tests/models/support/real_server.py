@@ -1,10 +1,17 @@
-"""A running vLLM server for tests: its API, its metrics and its other routes."""
+"""A running vLLM server for tests: started and stopped, its API, its metrics and its other routes."""
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,6 +19,8 @@ import httpx
 from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint
 from agent.policies.spec_o3 import SpecO3
+from tests.conftest import ROOT
+from tests.support.cli import free_port
 
 TRAINED, ENDLESS = "tiny", "endless"
 """Names of the models: the trained one, and the same with the adapter that never ends a turn."""
@@ -62,3 +71,32 @@ def wait_until(condition: Callable[[], bool]) -> bool:
             return False
         time.sleep(0.02)
     return True
+
+
+@contextmanager
+def served(model: Path, log: Path, *options: str) -> Iterator[VllmServer]:
+    """Start a real vLLM by ``spec-o3 serve`` with ``model`` as ``TRAINED``; stop it at the end."""
+    line = [sys.executable, ROOT / "app.py", "serve", "--json", "--log", log, "--port", free_port()]
+    line += [
+        "--model",
+        model,
+        "--name",
+        TRAINED,
+        "--context",
+        CONTEXT,
+        *options,
+        "--",
+        "--enable-prompt-tokens-details",
+    ]
+    # A small cache, so that it starts on a laptop; no network access.
+    variables = os.environ | {"VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1"}
+    with subprocess.Popen(list(map(str, line)), env=variables, stdout=subprocess.PIPE, text=True) as serve:
+        assert serve.stdout is not None
+        try:
+            facts = serve.stdout.readline()
+            assert facts, f"vLLM did not start; its log is {log}"
+            yield VllmServer(json.loads(facts))
+        finally:
+            serve.send_signal(signal.SIGTERM)
+        assert serve.wait(PATIENCE) == 0
+    assert not Path(f"/proc/{json.loads(facts)['pid']}").exists(), "spec-o3 serve left its server behind"

@@ -7,7 +7,7 @@ PEFT adapter instead, with which that model never ends its first turn.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,9 +33,14 @@ def make(folder: Path, random: bool = False) -> None:
     processor = processor_for([text for trace in learned for text in trace.texts], Size())
     model = model_for(processor.tokenizer, Size())
     if not random:
-        _train(model, [_example(processor, trace) for trace in learned], STEPS, RATE)
+        learn_traces(model, processor, INSPECTED, STEPS, RATE)
     model.save_pretrained(folder)
     processor.save_pretrained(folder)
+
+
+def learn_traces(model: PreTrainedModel, processor: Any, keys: Iterable[str], steps: int, rate: float) -> None:
+    """Train ``model`` on the learned traces of ``keys``; ``processor`` has the chat template of the dialect."""
+    _train(model, [_example(processor, inspected(key)) for key in keys], steps, rate)
 
 
 def make_adapter(folder: Path, base: Path) -> None:
@@ -76,7 +81,7 @@ def _train(model: PreTrainedModel, examples: Sequence[dict[str, Any]], steps: in
     model.eval()
 
 
-def _example(processor: Qwen2_5_VLProcessor, trace: Trace) -> dict[str, Any]:
+def _example(processor: Any, trace: Trace) -> dict[str, Any]:
     """The model's input for one trace, with labels on the assistant's text and its <|im_end|>."""
     text = processor.apply_chat_template(trace.messages)
     batch = dict(processor(text=[text], images=list(trace.pictures), return_tensors="pt"))
