@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
@@ -196,7 +197,9 @@ def _explanation(trajectories: Sequence[Trajectory]) -> str:
     return " ".join(agreeing[0].explanation.split()) if agreeing else ""
 
 
-SUFFIXES = (".csv", ".vot", ".xml", ".fits")
+SUFFIXES = (".csv", ".parquet", ".vot", ".xml", ".fits")
+_ROWS = 50_000
+"""Rows of a Parquet table that are written at once."""
 _MISSING_INTEGER = -1
 
 
@@ -276,6 +279,7 @@ def write_table(rows: Sequence[Candidate], path: Path, columns: Sequence[Column]
     """
     writers: dict[str, Callable[[Sequence[Candidate], Path, Sequence[Column]], None]] = {
         ".csv": _csv,
+        ".parquet": _parquet,
         ".vot": _votable,
         ".xml": _votable,
         ".fits": _fits,
@@ -304,6 +308,24 @@ def _csv(rows: Sequence[Candidate], path: Path, columns: Sequence[Column]) -> No
         table = CsvTable(file, [column.name for column in columns])
         for row in rows:
             table.row(_shown(getattr(row, column.name)) for column in columns)
+
+
+def _parquet(rows: Sequence[Candidate], path: Path, columns: Sequence[Column]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kinds = {str: pa.string(), int: pa.int64(), float: pa.float64()}
+
+    def field(column: Column) -> Any:
+        about = {"description": column.description, "ucd": column.ucd, "unit": column.unit}
+        return pa.field(column.name, kinds[column.kind], metadata={name: text for name, text in about.items() if text})
+
+    schema = pa.schema([field(column) for column in columns], metadata={"description": DEFINITION})
+    with pq.ParquetWriter(path, schema) as table:
+        given = iter(rows)
+        while some := list(islice(given, _ROWS)):
+            values = {column.name: [_shown(getattr(row, column.name)) for row in some] for column in columns}
+            table.write_table(pa.table(values, schema=schema))
 
 
 def _shown(value: str | float | None) -> str | float | None:

@@ -1,8 +1,9 @@
 """Inspect on many machines with Ray (https://docs.ray.io): the plan of a results folder goes through Ray Data to
 workers, which read spectra and run the loop. Their outcomes come back to this process, the only one that writes.
 
-Ray repeats the work of a worker or machine that was lost; what it delivers a second time is dropped. The program and
-the spectra have to be on every machine, at the same paths or behind addresses (``agent.batch.catalogue``).
+Ray repeats the work of a worker or machine that was lost; what it delivers a second time is dropped. The program, the
+spectra and the results folder, which has the plan, have to be at the same paths on every machine; spectra can also be
+behind addresses (``agent.batch.catalogue``).
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import logging
 import os
 import pickle
+import signal
+import socket
 import threading
 import warnings
 from collections import OrderedDict
@@ -33,7 +36,7 @@ from agent.batch.sources import SourceError, SpectrumFile, is_one_spectrum, key_
 from agent.conversation import Stop, Usage
 from agent.processes import cores
 from agent.spectrum import Spectrum, SpectrumError
-from agent.text import OneLine
+from agent.text import OneLine, one_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,6 +51,7 @@ alone, so that one that ends its worker takes no others with it."""
 OPEN_FILES = 8
 """Files that a worker keeps open."""
 POLL_SECONDS = 0.2
+CONNECT_SECONDS = 5.0
 
 
 class RayError(OneLine):
@@ -125,6 +129,8 @@ def ray_cluster(wanted: Workers) -> Generator[Cluster, None, None]:
     """
     # Ray reports its use to its makers unless told not to.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Its processes write warnings about its own workings to this terminal.
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     try:
         import ray
     except ImportError as error:
@@ -134,15 +140,61 @@ def ray_cluster(wanted: Workers) -> Generator[Cluster, None, None]:
         # Enough for the workers and for Ray Data's own tasks; the cores themselves are shared as always.
         number = wanted.number or cores()
         where = {"num_cpus": round(number * wanted.cpus) + 2, "include_dashboard": False}
+    _check_address(wanted.address)
+    handlers = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)}
     try:
         ray.init(**where, logging_level=logging.ERROR, log_to_driver=False)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise RayError(f"Ray at {wanted.address or 'this machine'}: {error}") from error
+    finally:
+        # Ray takes SIGTERM for itself, and would lose what a stopped run keeps.
+        if threading.current_thread() is threading.main_thread():
+            for one, handler in handlers.items():
+                signal.signal(one, handler)
     try:
         number = wanted.number or (cores() if wanted.address is None else int(ray.cluster_resources().get("CPU", 1)))
         yield Cluster(number, -(-wanted.conversations // number), wanted.cpus)
     finally:
         ray.shutdown()
+
+
+def _check_address(address: str | None) -> None:
+    """Find out in seconds that nothing listens at an address; Ray takes minutes. :raises RayError: nothing does"""
+    host, colon, port = (address or "").rpartition(":")
+    if not (colon and host and port.isdecimal()) or "/" in host:
+        return
+    try:
+        socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
+    except OSError as error:
+        raise RayError(
+            f"Ray at {address}: found nothing there ({error.strerror or error}), expected a cluster (ray start --head)"
+        ) from error
+
+
+class _Problems(logging.Handler):
+    """Receives what Ray Data writes into its log instead of showing it, and keeps the last exception: without it nobody
+    would know why units are missing.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.exc_info and record.exc_info[1] is not None:
+            self.last = one_line(f"{type(record.exc_info[1]).__name__}: {record.exc_info[1]}", 300)
+
+    @contextmanager
+    def listening(self) -> Generator[None, None, None]:
+        """Within the block, Ray Data's log goes here alone."""
+        import ray.data  # it sets up its log when it is imported
+
+        log = logging.getLogger(ray.data.__name__)
+        before, handlers, log.handlers, log.propagate = log.propagate, log.handlers, [self], False
+        try:
+            yield
+        finally:
+            log.handlers, log.propagate = handlers, before
 
 
 class RayRun:
@@ -163,6 +215,7 @@ class RayRun:
         self._progress = progress
         self._finished = 0
         self._in_a_row = 0
+        self._problems = _Problems()
         self.tried = Keys()
         """Spectra of which this run has an outcome that gave no trace: the next run tries them again."""
 
@@ -175,6 +228,12 @@ class RayRun:
         :raises JournalError: the results cannot be written
         """
         since = monotonic()
+        with self._problems.listening():
+            self._run(make_plan)
+        self.summary.seconds = monotonic() - since
+        return self.summary
+
+    def _run(self, make_plan: Callable[[], SurveyPlan]) -> None:
         unit = UNIT
         while not (self._stop.is_set or self.summary.gone) and (plan := make_plan()).rows:
             delivered = self._pass(plan, unit)
@@ -183,8 +242,6 @@ class RayRun:
                 break
             # What is left after a pass without losses is files with several spectra, which are now known.
             unit = UNIT if delivered == plan.rows else 1
-        self.summary.seconds = monotonic() - since
-        return self.summary
 
     def _pass(self, plan: SurveyPlan, unit: int) -> int:
         """Inspect one plan; return how many of its rows were delivered."""
@@ -235,7 +292,8 @@ class RayRun:
         """List the spectra of a plan as failed."""
         import pyarrow.parquet as pq
 
-        why = "the worker ended each time that it was given this spectrum (no memory left?)"
+        why = "the worker ended each time that it was given this spectrum"
+        why += f": {self._problems.last}" if self._problems.last else " (no memory left?)"
         for path in sorted(plan.folder.glob("*.parquet")):
             for row in pq.read_table(path).to_pylist():
                 key = key_of(row["file"], row["target"])
@@ -252,8 +310,6 @@ def _delivered(plan: Path, work: Work, cluster: Cluster, unit: int, stop: Stop, 
     import ray.data
     from ray.exceptions import RayError as RayFailure
 
-    for name in ("ray.data", "ray.data._internal"):
-        logging.getLogger(name).setLevel(logging.ERROR)
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.print_on_execution_start = False
@@ -262,7 +318,7 @@ def _delivered(plan: Path, work: Work, cluster: Cluster, unit: int, stop: Stop, 
     context.max_errored_blocks = -1
     warnings.filterwarnings("ignore", "`ray_remote_args` is deprecated", DeprecationWarning)
     warnings.filterwarnings("ignore", "The minimum number of concurrent actors", UserWarning)
-    rows = ray.data.read_parquet(str(plan)).repartition(target_num_rows_per_block=unit)
+    rows = ray.data.read_parquet(str(plan.resolve())).repartition(target_num_rows_per_block=unit)
     several = cluster.threads > 1
     outcomes = rows.map_batches(
         _Worker,

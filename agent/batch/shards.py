@@ -186,7 +186,9 @@ class Shards:
 
     def _agree(self, settings: Mapping[str, Any]) -> None:
         path = self.folder / "run.json"
-        others = sorted(one.name for one in self.folder.iterdir() if one.name not in ("lock", "traces", "rows", "plan"))
+        others = sorted(
+            one.name for one in self.folder.iterdir() if one.name not in ("lock", "traces", "rows", "samples")
+        )
         if path.exists() or _shards(self.folder):
             check_settings(path, settings, self.folder)
         elif others:

@@ -15,6 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, get_args
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result, progress
+from agent.cli.engine import RayEngine, add_engine_options, check_engine_options
 from agent.cli.policy_options import (
     add_cascade_options,
     add_policy_options,
@@ -24,7 +25,7 @@ from agent.cli.policy_options import (
     roster_from,
     task_prompts_from,
 )
-from agent.cli.selection import add_selection_options, selected_sources, skipped_text
+from agent.cli.selection import Skipped, add_selection_options, selected_sources, skipped_text
 from agent.processes import cores
 
 if TYPE_CHECKING:
@@ -54,17 +55,26 @@ def add(parser: ArgumentParser) -> None:
         "paths",
         nargs="+",
         metavar="PATH",
-        help="survey files, folders, lists (@FILE, or CSV with a column file), or - for a list on stdin",
+        help="survey files, folders, lists (@FILE, or CSV with a column file), Parquet or HATS catalogues, or - for a "
+        "list on stdin",
     )
     parser.add_argument("--task", required=True, help="target class: key or alias of a task, for example cv")
     parser.add_argument("--tasks", type=Path, metavar="DIR", help="folder with your own task files")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="results file, as JSON lines")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="results file, as JSON lines; with --engine ray a folder",
+    )
     parser.add_argument(
         "--resume",
         action=BooleanOptionalAction,
         help="resume existing results, or refuse to (default: resume if there are any)",
     )
-    parser.add_argument("--table", type=Path, metavar="FILE", help="table of candidates: .csv, .vot, .xml or .fits")
+    parser.add_argument(
+        "--table", type=Path, metavar="FILE", help="table of candidates: .csv, .parquet, .vot, .xml or .fits"
+    )
     add_stage_options(parser)
     parser.add_argument(
         "--max-turns", type=at_least_one, default=8, metavar="N", help="maximum turns per inspection (default 8)"
@@ -93,6 +103,7 @@ def add(parser: ArgumentParser) -> None:
         help="leave to a person if the log odds that the policy gives are within X of 0 (default 1)",
     )
     parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
+    add_engine_options(parser)
     add_cascade_options(parser)
     add_policy_options(parser)
     # Only a command without a cascade has a default.
@@ -103,21 +114,28 @@ def run(arguments: Namespace) -> int:
     from agent.batch.candidates import TableError, check_table_path, columns_for, ranked, write_table
     from agent.batch.cascade import Cascade
     from agent.batch.journal import JournalError
+    from agent.batch.rows import RankedRows
     from agent.batch.sources import SourceError
     from agent.conversation import PolicyError, Stop
     from agent.trust.certificate import CertificateError
 
+    check_engine_options(arguments)
     task, limits, stop = _task(arguments), _limits(arguments), Stop()
+    skipped: list[Skipped] = []
+    rows: Sequence[Candidate]
     try:
         if arguments.table is not None:
             check_table_path(arguments.table)
         stages = _stages(arguments, task, limits)
         _check_files(arguments, [stage.results for stage in stages])
-        found, skipped = selected_sources(arguments, arguments.paths, arguments.out.parent)
-        cascade = Cascade(stages, run_stage)
         with stop_on_signal(stop):
-            rows = list(cascade.rows(found, stop))
-        rows = ranked(rows)
+            if arguments.engine == "ray":
+                cascade = Cascade(stages, RayEngine(arguments, skipped))
+                rows = RankedRows.sorted(cascade.rows([], stop), arguments.out / "table.jsonl")
+            else:
+                found, skipped = selected_sources(arguments, arguments.paths, arguments.out.parent)
+                cascade = Cascade(stages, run_stage)
+                rows = ranked(cascade.rows(found, stop))
         if arguments.table is not None:
             is_certified = any(stage.certified is not None for stage in stages)
             write_table(rows, arguments.table, columns_for(is_certified, len(stages) > 1))
@@ -269,8 +287,8 @@ def _inspect(stage: Stage, work: PendingJobs, journal: Journal, stop: Stop) -> R
         work,
         stage.task,
         stage.policy_for,
-        concurrency=processes or threads,
-        processes=processes > 0,
+        concurrency=processes or threads if stage.policy in IN_PROCESSES else threads,
+        processes=processes,
         max_turns=stage.max_turns,
         medium=stage.medium,
         stop=stop,
@@ -309,9 +327,9 @@ def stop_on_signal(stop: Stop) -> Iterator[None]:
 def _processes(arguments: Namespace) -> int | None:
     """Return the number of processes of a stage, 0 for threads in this one; None: as suits the number of spectra."""
     if arguments.policy not in IN_PROCESSES:
-        if arguments.processes is not None:
+        if arguments.processes is not None and arguments.policy in (*IN_THIS_PROCESS, "replay"):
             raise CannotRun(f"--processes: --policy {arguments.policy} runs in threads (use --concurrency)")
-        return 0
+        return arguments.processes or 0
     if arguments.processes is not None:
         return int(arguments.processes)
     return None if arguments.concurrency is None else 0

@@ -113,7 +113,8 @@ def add_stage_options(parser: ArgumentParser) -> None:
         "--processes",
         type=at_least_one,
         metavar="N",
-        help="number of processes, for baseline, nano and specialist (default: one per core)",
+        help="number of processes of this program; with a model server they share --concurrency (default: one per core "
+        "for baseline, nano and specialist, one for servers)",
     )
     parser.add_argument(
         "--certificate",

@@ -131,6 +131,10 @@ def _train(options: DoctorOptions) -> Iterator[Finding]:
     yield from _packages_and_gpu("train")
 
 
+def _scale(options: DoctorOptions) -> Iterator[Finding]:
+    yield from checks.extra_packages("scale")
+
+
 def _packages_and_gpu(extra: str) -> Iterator[Finding]:
     yield from checks.extra_packages(extra)
     yield from checks.gpu_findings(needed=False)
@@ -157,6 +161,7 @@ CAPABILITIES = {
         Capability("serve", "Serving a model here", _serve),
         Capability("local", "A model in this process (transformers)", _local),
         Capability("train", "Training", _train),
+        Capability("scale", "Many machines (Ray)", _scale),
         Capability("gpu", "GPU", _gpu),
         Capability("tests", "The program's own tests", _tests),
     )

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
 from agent.conversation import Conversation, Piece, Policy, PolicyError, Score
@@ -108,6 +108,11 @@ class Roster:
         self.specialist = specialist
         self._clock = clock
         self._servers = {server.key: _ServerEntry(server, clock) for server in servers}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send it to another process: locks and connections are made anew there."""
+        servers = tuple(entry.server for entry in self._servers.values())
+        return type(self), (servers, self.local, self._clock, self.nano, self.specialist)
 
     @classmethod
     def load(

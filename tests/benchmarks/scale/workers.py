@@ -1,0 +1,128 @@
+"""Inspecting simulated spectra on Ray with 1, 2 and 4 workers: spectra per second and memory over time; Markdown.
+
+    python -m tests.benchmarks.scale.workers [--spectra N] [--workers 1 2 4] [--folder FOLDER]
+
+The baseline inspects a catalogue of Parquet files with arrays, as HATS has them. "memory" is that of all processes of
+the run together, proportional sets (PSS): the least and the greatest of each tenth of the run after the first.
+With ``--folder`` the spectra and the results are kept, and the same command resumes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from agent.processes import cores, ordered_map
+from agent.simulate import simulate
+from tests.benchmarks.results import Results
+
+ROOT = Path(__file__).resolve().parents[3]
+PART = 500
+"""Spectra per file."""
+SAMPLE_SECONDS = 2.0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--spectra", type=int, default=10_000)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
+    parser.add_argument("--folder", type=Path)
+    arguments = parser.parse_args()
+    results = Results()
+    results.text(f"{cores()} cores, which Ray, the workers and the driver share.")
+    table = results.table(
+        {"spectra": "{:,}", "workers": "{}", "seconds": "{:.0f}", "spectra/s": "{:.1f}", "against one": "{:.2f}"}
+        | {"memory, least (MB)": "{:.0f}", "greatest (MB)": "{:.0f}", "first to last tenth (MB)": "{:+.0f}"}
+    )
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = arguments.folder or Path(temporary)
+        write_spectra(folder / "spectra", arguments.spectra)
+        first = 0.0
+        for number in arguments.workers:
+            seconds, memory = inspected(folder, number, arguments.spectra)
+            rate = arguments.spectra / seconds
+            first = first or rate
+            tenths = [memory[len(memory) * tenth // 10 : len(memory) * (tenth + 1) // 10] for tenth in range(10)]
+            means = [sum(part) / len(part) for part in tenths[1:] if part]
+            growth = means[-1] - means[0] if means else 0.0
+            table.row(arguments.spectra, number, seconds, rate, rate / first, min(means), max(means), growth)
+
+
+def inspected(folder: Path, workers: int, spectra: int) -> tuple[float, list[float]]:
+    """Run ``spec-o3 inspect --engine ray``; return its seconds, and the memory in MB over the time."""
+    out = folder / f"results-{workers}-workers"
+    command = [sys.executable, "-m", "app", "inspect", str(folder / "spectra"), "--task", "cv", "--out", str(out)]
+    command += ["--engine", "ray", "--workers", str(workers), "--table", f"{out}.csv", "--json"]
+    since = time.perf_counter()
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as run:
+        memory: list[float] = []
+
+        def watch() -> None:
+            while run.poll() is None:
+                memory.append(memory_of(run.pid))
+                time.sleep(SAMPLE_SECONDS)
+
+        threading.Thread(target=watch, daemon=True).start()
+        answer, _ = run.communicate()
+    seconds = time.perf_counter() - since
+    found = json.loads(answer)
+    assert found["spectra"] == spectra, found
+    return seconds, memory
+
+
+def memory_of(process: int) -> float:
+    """Return the proportional set of a process and all below it, in MB."""
+    parents = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+    found, total = [process], 0
+    while found:
+        one = found.pop()
+        found += [child for child, parent in parents.items() if parent == one]
+        try:
+            lines = Path(f"/proc/{one}/smaps_rollup").read_text().splitlines()
+            total += next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+        except (OSError, StopIteration):
+            continue
+    return total * 1024 / 1e6
+
+
+def write_spectra(folder: Path, spectra: int) -> None:
+    """Simulate spectra into Parquet files, those that are not there yet."""
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = [first for first in range(0, spectra, PART) if not (folder / name_of(first)).exists()]
+    for first, part in zip(
+        parts, ordered_map(simulated, [(p, min(PART, spectra - p)) for p in parts], cores()), strict=True
+    ):
+        unfinished = folder / f".{name_of(first)}"
+        pq.write_table(part, unfinished, row_group_size=100, compression="zstd")
+        unfinished.rename(folder / name_of(first))
+
+
+def name_of(first: int) -> str:
+    return f"Npix={first // PART}.parquet"
+
+
+def simulated(part: tuple[int, int]) -> pa.Table:
+    """Simulate some spectra, half of them cataclysmic variables."""
+    first, number = part
+    made = [simulate("cv" if seed % 2 else "wd", "LAMOST", 20.0, seed) for seed in range(first, first + number)]
+    arrays = {"wave_vac": "wavelength", "flux": "flux", "ivar": "ivar"}
+    columns = {name: [getattr(one, key).astype("float32") for one in made] for name, key in arrays.items()}
+    return pa.table({"id": list(range(first, first + number)), "redshift": [one.redshift for one in made]} | columns)
+
+
+if __name__ == "__main__":
+    main()
