@@ -80,7 +80,8 @@ def test_every_finding_that_is_missing_says_what_to_do(doctor, no_nvidia, tmp_pa
 
 
 def test_a_missing_extra_is_reported_with_the_command_that_installs_it(monkeypatch):
-    monkeypatch.setattr(checks, "installed_version", lambda name: None if name == "pytest" else "99.0")
+    versions = {"pytest": None, "ray": "2.60"}
+    monkeypatch.setattr(checks, "installed_version", lambda name: versions.get(name, "99.0"))
     (found,) = checks.extra_packages("test")
     assert found == Finding(
         "packages of the extra 'test'",
