@@ -14,7 +14,8 @@ from typing import Any
 
 from agent.batch.candidates import Candidate
 from agent.batch.consensus import data_reasons, typical_snr
-from agent.batch.journal import Inspected, JournalError
+from agent.batch.journal import Inspected
+from agent.batch.lines import JournalError
 from agent.batch.run import MAX_CONSECUTIVE_FAILURES, PolicyFor
 from agent.batch.sources import key_of
 from agent.conversation import Stop

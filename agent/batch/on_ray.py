@@ -27,8 +27,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from agent.batch.catalogue import local_file
-from agent.batch.journal import MAX_MESSAGES, RunSummary, failure_of, json_line, result_of
+from agent.batch.journal import MAX_MESSAGES, RunSummary, failure_of, result_of
 from agent.batch.keys import Keys, hashes_of
+from agent.batch.lines import json_line
 from agent.batch.plan import SurveyPlan
 from agent.batch.run import MAX_CONSECUTIVE_FAILURES, Job, Outcome, Plan, inspect_one
 from agent.batch.shards import Shards

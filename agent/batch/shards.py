@@ -28,21 +28,17 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.batch.journal import (
-    SYNC_LINES,
-    SYNC_SECONDS,
+from agent.batch.journal import SYNC_LINES, SYNC_SECONDS, check_settings, place_of, write_settings
+from agent.batch.keys import Keys, key_hash
+from agent.batch.lines import (
     JournalError,
     append_line,
-    check_settings,
     drop_partial_line,
     json_line,
     json_lines,
     lock_file,
-    place_of,
     write_atomic,
-    write_settings,
 )
-from agent.batch.keys import Keys, key_hash
 
 SCHEMA = "spec-o3/run/2"
 MAX_BYTES = 2**30

@@ -113,7 +113,7 @@ def add(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     from agent.batch.candidates import TableError, check_table_path, columns_for, ranked, write_table
     from agent.batch.cascade import Cascade
-    from agent.batch.journal import JournalError
+    from agent.batch.lines import JournalError
     from agent.batch.rows import RankedRows
     from agent.batch.sources import SourceError
     from agent.conversation import PolicyError, Stop

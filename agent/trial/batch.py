@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from agent.batch.journal import JournalError, append_line, json_lines
+from agent.batch.lines import JournalError, append_line, json_lines
 from agent.batch.sources import SpectrumFile
 from agent.conversation import Policy, PolicyError, Stop
 from agent.lines import Medium

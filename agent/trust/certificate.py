@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from agent.batch.journal import differences
+from agent.batch.lines import differences
 from agent.spectrum.record import Medium
 from agent.text import OneLine
 from agent.trajectory import TrajectoryError, Verdict

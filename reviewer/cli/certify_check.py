@@ -24,7 +24,7 @@ def run_check(arguments: Namespace) -> int:
 
     :raises CannotRun: the certificate or the cases cannot be read, or it is for another policy
     """
-    from agent.batch.journal import JournalError
+    from agent.batch.lines import JournalError
     from agent.trust.certificate import CertificateError, read
     from agent.trust.shift import ShiftError
     from agent.trust.suspension import suspension

@@ -70,7 +70,7 @@ def _seed(text: str) -> int:
 
 def run(arguments: Namespace) -> int:
     """Try the traces. Status 0: every one that could be tested passed; 1: some did not, or failed; 2: not run."""
-    from agent.batch.journal import JournalError
+    from agent.batch.lines import JournalError
     from agent.conversation import PolicyError
 
     if (arguments.results is None) == (arguments.db is None):

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.batch.journal import json_lines
 from agent.batch.labels import Labels
+from agent.batch.lines import json_lines
 from agent.batch.sources import SpectrumFile, key_of
 from agent.cli.inspect import MACHINE_SETTINGS
 from agent.processes import ordered_map

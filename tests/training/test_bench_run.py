@@ -19,7 +19,7 @@ import pytest
 
 import app
 from agent.batch import run as batch
-from agent.batch.journal import JournalError
+from agent.batch.lines import JournalError
 from agent.cli.inspect import LOCAL_CONCURRENCY
 from agent.conversation import Stop
 from agent.policies.baseline.rule import Baseline

@@ -11,7 +11,7 @@ from string import Template
 
 from PIL import Image
 
-from agent.batch.journal import write_atomic
+from agent.batch.lines import write_atomic
 from agent.batch.report import pictures, window_text
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory

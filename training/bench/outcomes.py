@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from agent.batch.journal import JournalError, json_lines, write_atomic
+from agent.batch.lines import JournalError, json_lines, write_atomic
 from agent.spectrum import Spectrum
 from agent.text import OneLine
 from agent.trajectory import Trajectory

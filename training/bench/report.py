@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from agent.batch.journal import write_atomic
+from agent.batch.lines import write_atomic
 from agent.batch.report import escaped
 from agent.batch.report import table as markdown_table
 from training.bench import report_sections, table

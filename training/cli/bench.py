@@ -97,7 +97,7 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from agent.batch.journal import JournalError
+    from agent.batch.lines import JournalError
     from agent.cli.inspect import stop_on_signal
     from agent.conversation import PolicyError, Stop
     from training.bench.outcomes import OutcomesError
@@ -224,7 +224,7 @@ def _inspection_options(
 
 def _save_card(card: DataCard, folder: Path) -> None:
     """Save the data card in the run's folder."""
-    from agent.batch.journal import write_atomic
+    from agent.batch.lines import write_atomic
 
     write_atomic(folder / "data_card.md", card.markdown())
     write_atomic(folder / "data_card.json", json.dumps(card.to_json(), ensure_ascii=False, indent=2) + "\n")

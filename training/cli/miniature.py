@@ -34,7 +34,7 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from agent.batch.journal import JournalError
+    from agent.batch.lines import JournalError
     from training.bench.outcomes import OutcomesError
     from training.environment import missing
     from training.miniature.proof import ProofError, prove

@@ -58,7 +58,7 @@ def run(arguments: Namespace) -> int:
 
 
 def run_card(arguments: Namespace) -> int:
-    from agent.batch.journal import JournalError
+    from agent.batch.lines import JournalError
     from training.model_card.card import renew
     from training.model_card.facts import CardError
     from training.model_card.scores import scores_of

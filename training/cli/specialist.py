@@ -72,7 +72,7 @@ def run(arguments: Namespace) -> int:
 
 
 def run_train(arguments: Namespace) -> int:
-    from agent.batch.journal import JournalError
+    from agent.batch.lines import JournalError
     from training.model_card.facts import CardError
     from training.specialist import SpecialistError, train
 
@@ -101,7 +101,7 @@ def run_train(arguments: Namespace) -> int:
 
 
 def run_predict(arguments: Namespace) -> int:
-    from agent.batch.journal import JournalError, write_atomic
+    from agent.batch.lines import JournalError, write_atomic
     from training.bench.scores import scores
     from training.specialist import Specialist, SpecialistError
 

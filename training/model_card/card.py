@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agent.batch.journal import write_atomic
+from agent.batch.lines import write_atomic
 from training.model_card.facts import CardError, facts_of, read_facts, write_facts
 from training.model_card.scores import renewed
 from training.model_card.text import BEGIN, END, card_text

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agent.batch.journal import write_atomic
+from agent.batch.lines import write_atomic
 from agent.batch.report import table
 from agent.policies.nano.folder import ABSTAIN, CONFIG, GENERATION
 from agent.simulate import CLASSES

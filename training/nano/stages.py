@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from agent.batch.journal import write_atomic
+from agent.batch.lines import write_atomic
 from training.miniature.model import Size, model_for, processor_for, shrunk
 from training.miniature.stages import BETA2
 from training.model_card.card import README

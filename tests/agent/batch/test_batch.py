@@ -23,7 +23,8 @@ from astropy.table import Table
 import app
 from agent import tasks
 from agent.batch import run as batch
-from agent.batch.journal import Journal, JournalError, PendingJobs
+from agent.batch.journal import Journal, PendingJobs
+from agent.batch.lines import JournalError
 from agent.batch.report import markdown
 from agent.batch.run import MAX_CONSECUTIVE_FAILURES, Job, Outcome, PolicyUnavailable, inspect_many, jobs_for
 from agent.batch.sources import Source, SpectrumFile, sources_from, spectra_in

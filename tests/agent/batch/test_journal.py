@@ -16,7 +16,8 @@ from astropy.table import Table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.batch.journal import Journal, JournalError, differences, drop_partial_line
+from agent.batch.journal import Journal
+from agent.batch.lines import JournalError, differences, drop_partial_line
 from agent.batch.run import Job, Outcome
 from agent.conversation import Usage
 from reviewer.exchange.imports import import_file

@@ -23,7 +23,7 @@ from time import monotonic
 
 import numpy as np
 
-from agent.batch.journal import append_line
+from agent.batch.lines import append_line
 from agent.conversation import Policy, PolicyError
 from agent.loop import run
 from agent.measure import Measured, measure_feature, rest

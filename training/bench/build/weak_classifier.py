@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.batch.journal import JournalError, json_lines
+from agent.batch.lines import JournalError, json_lines
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.trajectory.steps import Verdict

@@ -1,0 +1,129 @@
+"""Files of JSON lines that are appended to and that a killed process leaves whole, and files written at once."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from agent.text import OneLine
+
+_CHUNK = 2**16
+
+
+class JournalError(OneLine):
+    """Results cannot be resumed or written: which file, what was found, what to do."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """An object in a file of JSON lines: line number from 1, and start byte."""
+
+    number: int
+    start: int
+    row: Mapping[str, Any]
+
+
+def lock_file(file: BinaryIO, path: Path) -> None:
+    """Lock a file against other writers while it is open.
+
+    :raises JournalError: another process has locked it
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows: no lock
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise JournalError(f"{path}: another run is writing there; wait for it, or choose another file") from error
+
+
+def drop_partial_line(file: BinaryIO) -> int:
+    """Remove a last line without a line end; return the new size."""
+    end = size = file.seek(0, os.SEEK_END)
+    while end:
+        start = max(0, end - _CHUNK)
+        file.seek(start)
+        newline = file.read(end - start).rfind(b"\n")
+        end = start + newline + 1 if newline >= 0 else start
+        if newline >= 0:
+            break
+    if end != size:
+        file.truncate(end)
+    return end
+
+
+def json_lines(path: Path) -> Iterator[Line]:
+    """Yield the objects of a file of JSON lines, except a last line without a line end.
+
+    :raises JournalError: it cannot be read, or another line is no JSON object
+    """
+    try:
+        with path.open("rb") as lines:
+            start = 0
+            for number, line in enumerate(lines, start=1):
+                if line.endswith(b"\n"):
+                    yield Line(number, start, _object(line, path, number))
+                start += len(line)
+    except OSError as error:
+        raise JournalError(f"{path}: {error.strerror}") from error
+
+
+def _object(line: bytes, path: Path, number: int) -> Mapping[str, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise JournalError(f"{path}: line {number}: found no JSON ({error}), expected an object") from error
+    if not isinstance(row, Mapping):
+        raise JournalError(f"{path}: line {number}: found {type(row).__name__}, expected an object")
+    return row
+
+
+def json_line(row: Mapping[str, Any]) -> str:
+    """Return a row as a line of a file of JSON lines."""
+    return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def append_line(path: Path, line: str) -> None:
+    """Append a line to a file. :raises JournalError: it cannot be written"""
+    try:
+        with path.open("a+b") as file:
+            drop_partial_line(file)
+            file.write(line.encode())
+    except OSError as error:
+        raise JournalError(f"{path}: {error.strerror}") from error
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Write a file atomically. :raises JournalError: it cannot be written"""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise JournalError(f"{path}: {error.strerror}") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def differences(before: object, now: object, where: str = "") -> list[str]:
+    """List the differences of two JSON values, as clauses: "max_turns was 8, is 4"."""
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        keys = dict.fromkeys([*before, *now])
+        return [
+            clause
+            for key in keys
+            for clause in differences(before.get(key), now.get(key), f"{where}.{key}" if where else str(key))
+        ]
+    return [] if before == now else [f"{where} was {_shown(before)}, is {_shown(now)}"]
+
+
+def _shown(value: object) -> str:
+    return "not given" if value is None else f"{value!r:.60}"
