@@ -14,6 +14,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from astropy.io import fits
 from astropy.io.votable import parse_single_table
@@ -24,6 +25,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from agent import plot, tasks, tool
+from agent.batch import candidates
 from agent.batch.candidates import (
     COLUMNS,
     Candidate,
@@ -169,6 +171,18 @@ def test_tables_read_back_with_their_units_and_missing_values(tmp_path, name):
     assert str(table["verdict"][2]) == "ASK"
 
 
+def test_a_parquet_table_has_types_nulls_and_descriptions(tmp_path, monkeypatch):
+    monkeypatch.setattr(candidates, "_ROWS", 2)
+    write_table(ROWS, tmp_path / "c.parquet")
+    table = pq.read_table(tmp_path / "c.parquet")
+    assert table.column_names == [column.name for column in COLUMNS]
+    assert table["rank"].to_pylist() == [1, 2, None]
+    assert table["snr"].to_pylist()[1:] == [12.5, None]
+    assert table["file"].to_pylist()[0] == "=cmd|' /C calc'!A0"
+    about = table.schema.field("ra").metadata
+    assert (about[b"unit"], about[b"ucd"]) == (b"deg", b"pos.eq.ra;meta.main")
+
+
 def test_a_votable_describes_its_columns(tmp_path):
     write_table(ROWS, tmp_path / "c.vot")
     with warnings.catch_warnings():
@@ -191,7 +205,7 @@ def test_fits_describes_its_columns_in_ascii(tmp_path):
         assert file["CANDIDATES"].data["explanation"][0] == "Halpha at 6563 A, -3 sigma"
 
 
-@pytest.mark.parametrize("name", ["c.csv", "c.vot", "c.fits"])
+@pytest.mark.parametrize("name", ["c.csv", "c.parquet", "c.vot", "c.fits"])
 def test_no_rows_make_an_empty_table(tmp_path, name):
     write_table([], tmp_path / name)
     assert (tmp_path / name).stat().st_size > 0
@@ -206,7 +220,7 @@ def test_the_table_is_replaced_in_one_step(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("c.docx", "ends in '.docx', expected .csv, .vot"), ("no/c.csv", "no such folder")]
+    ("name", "words"), [("c.docx", "ends in '.docx', expected .csv, .parquet, .vot"), ("no/c.csv", "no such folder")]
 )
 def test_a_table_that_cannot_be_written_is_refused(tmp_path, name, words):
     with pytest.raises(TableError, match=words):
