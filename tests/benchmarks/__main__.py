@@ -224,6 +224,36 @@ SECTIONS = (
         results.BULK,
     ),
     Section(
+        "people-queries",
+        "A million items: queue, search, Progress, Library",
+        "Calls of the store. The goal is 150 ms for the next item and 1 s for Progress and Library.",
+        ("-m", "tests.benchmarks.people.queries", "--db-dir", KEPT),
+    ),
+    Section(
+        "people-import",
+        "Import of a million drafts while a person works",
+        "`spec-o3 import` and the waits of another person's decisions. The goal is 150 ms at the 95th percentile.",
+        ("-m", "tests.benchmarks.people.imports"),
+    ),
+    Section(
+        "people-writers",
+        "How many people SQLite carries",
+        "The limit is the rate at which the 95th percentile of a write passes 150 ms.",
+        ("-m", "tests.benchmarks.people.writers", "--db-dir", KEPT),
+    ),
+    Section(
+        "scale-planning",
+        "Ten million spectra planned and resumed",
+        "A catalogue of paths, and a results folder that has all but one in a thousand. The goal is 60 s and 1 GB.",
+        ("-m", "tests.benchmarks.scale.planning"),
+    ),
+    Section(
+        "scale-workers",
+        "Workers on Ray",
+        "The baseline over simulated spectra in Parquet files.",
+        ("-m", "tests.benchmarks.scale.workers", "--folder", KEPT),
+    ),
+    Section(
         "inspect",
         "Ten thousand spectra inspected",
         "The baseline over simulated spectra with two processes, as above.",
@@ -258,7 +288,7 @@ SECTIONS = (
 )
 
 
-ORDER = (*(section.name for section in SECTIONS), "load", "kills", "fuzz")
+ORDER = (*(section.name for section in SECTIONS), "load", "kills", "survey-kills", "fuzz")
 """Order of the sections in the document; the last are the trials of ``python -m tests.soak``."""
 
 

@@ -54,6 +54,13 @@ TRIALS = (
         ("-m", "tests.soak.load", "--reviewers", "50", "--minutes", "10"),
     ),
     Trial(
+        "survey-kills",
+        "Killed while a survey runs on Ray",
+        "SIGKILL of the driver, of the four workers and of the two model servers of `spec-o3 inspect --engine ray` at "
+        "random moments. Every spectrum has to be in the results exactly once. A power cut is not tried.",
+        ("-m", "tests.soak.survey_kills", "--kills", "200"),
+    ),
+    Trial(
         "fuzz",
         "Bad input",
         "Damaged files and texts at every parser of outside input. What holds: an answer or a refusal in one "

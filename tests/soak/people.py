@@ -346,6 +346,11 @@ class Coordinator:
             except (httpx.TransportError, NotCompleted):
                 await self.client.get("me", "/api/me")
                 continue
+            if kind == "import" and not any(words in output for words in ("new item", "Nothing new")):
+                # It goes on in the background, or what a killed server was doing has to be resumed: the same file
+                # again adds what is missing.
+                await asyncio.sleep(0.5)
+                continue
             # After a lost answer the server says that the initials are taken: the person was added.
             if 'role="alert"' in output and not (kind == "person" and "is taken" in output):
                 self.client.journal.fault(f"{kind} was refused: {output[:300]}")
