@@ -39,6 +39,7 @@ PAUSE = 2.0
 """Seconds before a failed job is tried again, give or take half; twice that before the next time."""
 MAX_CONSECUTIVE_FAILURES = 10
 """Failures in a row, beyond those that ran at the same time, after which the run ends."""
+_chance = random.Random()  # not the one of the whole process, which others may seed
 
 OutcomeReason = Literal[Reason, "not read", "no data", "low S/N"]
 PolicyFor = Callable[[int], Policy]
@@ -187,7 +188,7 @@ def inspect_one(job: Job, reading: Readable, plan: Plan, policy: Policy, stop: S
     tries = 1
     outcome = _inspect_once(job, found, plan, policy, stop, tries)
     while outcome.reason == "policy failed" and outcome.retry and tries <= plan.retries:
-        if stop.wait(PAUSE * 2 ** (tries - 1) * random.uniform(0.5, 1.5)):
+        if stop.wait(PAUSE * 2 ** (tries - 1) * _chance.uniform(0.5, 1.5)):
             break
         tries += 1
         outcome = _inspect_once(job, found, plan, policy, stop, tries)

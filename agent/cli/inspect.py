@@ -131,7 +131,7 @@ def run(arguments: Namespace) -> int:
         with stop_on_signal(stop):
             if arguments.engine == "ray":
                 cascade = Cascade(stages, RayEngine(arguments, skipped))
-                rows = RankedRows.sorted(cascade.rows([], stop), arguments.out / "table.jsonl")
+                rows = RankedRows.sorted(cascade.rows([], stop), stages[0].results / "table.jsonl")
             else:
                 found, skipped = selected_sources(arguments, arguments.paths, arguments.out.parent)
                 cascade = Cascade(stages, run_stage)

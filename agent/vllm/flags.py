@@ -9,8 +9,10 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from agent.policies import Sampling
+from agent.policies.local.chat_template import DIALECT
 
 INSTALL = "pip install 'spec-o3[serve]', or put vLLM into an environment of its own and name its Python with --python"
 _PROBE = """
@@ -184,7 +186,7 @@ def command(service: Service, build: Build) -> list[str]:
         "--host": service.host,
         "--port": service.port,
         "--max-model-len": service.context_length,
-        "--dtype": "float32" if build.cpu and service.dtype == "auto" else service.dtype,
+        "--dtype": _cpu_dtype(Path(service.model)) if build.cpu and service.dtype == "auto" else service.dtype,
         "--gpu-memory-utilization": service.memory,
         # One picture per turn, and no memory reserved for videos.
         "--limit-mm-per-prompt": json.dumps({"image": service.images, "video": 0}),
@@ -199,6 +201,8 @@ def command(service: Service, build: Build) -> list[str]:
         options["--data-parallel-size"] = service.data_parallel
     if service.tool_calls:
         options["--tool-call-parser"] = service.tool_calls
+    elif _needs_dialect(Path(service.model)):
+        options["--chat-template"] = DIALECT
     # `-m` and not the program `vllm`: that of the CPU wheel does not start.
     line = [str(build.python), "-m", "vllm.entrypoints.openai.api_server"]
     line += [word for option, value in options.items() for word in (option, str(value))]
@@ -232,6 +236,32 @@ def _adapters(adapters: tuple[Adapter, ...]) -> list[str]:
     max_rank = next(allowed for allowed in LORA_RANKS if rank <= allowed)
     modules = [f"{adapter.name}={adapter.path}" for adapter in adapters]
     return ["--enable-lora", "--max-lora-rank", str(max_rank), "--lora-modules", *modules]
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    """Return the configuration of a model in a folder; empty if there is none that can be read."""
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return config if isinstance(config, dict) else {}
+
+
+def _cpu_dtype(folder: Path) -> str:
+    """Return the number format on a CPU; there vLLM has linear attention (Qwen3.5) in bfloat16 only."""
+    text = _config(folder).get("text_config")
+    layers = text.get("layer_types") if isinstance(text, dict) else None
+    return "bfloat16" if isinstance(layers, list) and "linear_attention" in layers else "float32"
+
+
+def _needs_dialect(folder: Path) -> bool:
+    """Return whether the folder has a Qwen3.5 with its published template, which reformats earlier thoughts."""
+    if not str(_config(folder).get("model_type")).startswith("qwen3_5"):
+        return False
+    try:
+        return (folder / "chat_template.jinja").read_text(encoding="utf-8") != DIALECT
+    except OSError:
+        return True
 
 
 def _own_context(folder: Path) -> int | None:

@@ -344,8 +344,10 @@ class Endpoint:
 
     async def _answer_with_pictures(self, body: Body, put: Put) -> None:
         """Send one request and read its answer. Pictures that the server has are named by UUID, if it takes them."""
-        facts, pictures = self._facts, self._pictures
-        if facts is None or not (pictures.is_used and takes_uuids(facts.server, facts.version)):
+        pictures = self._pictures
+        # Also the first turn has to know: vLLM finds a picture with another name, or none, not in its prefix cache.
+        facts = self._facts or await self.examined()
+        if not (pictures.is_used and takes_uuids(facts.server, facts.version)):
             await self._answer(body, put)
             return
         begun = False

@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 
 from agent.conversation import ConversationTooLong, PolicyError
 
+_chance = random.Random()  # not the one of the whole process, which others may seed
+
 
 @dataclass(frozen=True)
 class RequestLimits:
@@ -41,7 +43,7 @@ class RequestLimits:
         least the server's ``Retry-After`` (``requested``), at most ``longest_pause``.
         """
         doubled = min(self.pause * 2.0 ** (tried - 1), self.longest_pause)
-        own = doubled * random.uniform(0.5, 1.0)
+        own = doubled * _chance.uniform(0.5, 1.0)
         return min(max(own, requested or 0.0), self.longest_pause)
 
 

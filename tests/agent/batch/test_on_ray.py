@@ -125,9 +125,9 @@ def test_a_cascade_gives_the_same_table_as_here(here: Path, address: str) -> Non
 
 
 def test_nothing_is_lost_or_doubled_when_parts_of_a_run_are_killed(here: Path, address: str) -> None:
-    with BadServer(talking(TURNS, delay=0.15)) as server:
+    with BadServer(talking(TURNS, delay=0.06)) as server:
         command = ["sky", "--out", "ray", "--policy", "spec-o3", "--server", server.url]
-        command += ["--samples", "8", "--concurrency", "4"]
+        command += ["--temperature", "0.7", "--concurrency", "4", "--samples", "8"]
         (here / "sky" / "bad.fits").unlink()
         full = [sys.executable, "-m", "app", "inspect", "--task", "cv", "--json", *command]
         full += ["--engine", "ray", "--address", address, "--workers", "2"]
