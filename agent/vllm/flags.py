@@ -266,9 +266,8 @@ def _needs_dialect(folder: Path) -> bool:
 
 def _own_context(folder: Path) -> int | None:
     """Return the maximum context of a model in a folder; None if its configuration does not state it."""
-    try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        lengths = (part.get("max_position_embeddings") for part in (config, config.get("text_config", {})))
-        return next((length for length in lengths if isinstance(length, int)), None)
-    except (OSError, ValueError, AttributeError):
-        return None
+    config = _config(folder)
+    text = config.get("text_config")
+    parts = (config, text if isinstance(text, dict) else {})
+    lengths = (part.get("max_position_embeddings") for part in parts)
+    return next((length for length in lengths if isinstance(length, int)), None)

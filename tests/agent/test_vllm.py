@@ -18,6 +18,7 @@ import pytest
 
 from agent import plot, tasks
 from agent.loop import MAX_TURNS
+from agent.policies.local.chat_template import DIALECT
 from agent.tool import TOOL_BLOCK
 from agent.vllm import CONTEXT, Build, Service, command, conversation_tokens, environment, picture_tokens
 from agent.vllm.flags import LARGEST_OVERVIEW, LARGEST_ZOOM, PROMPT, TURNS, Adapter, ServeError, find_build
@@ -290,6 +291,23 @@ def test_a_model_in_a_folder_has_the_folders_name_and_at_most_its_own_context(tm
     assert Service(str(folder), context=16384).context_length == 16384
     (folder / "config.json").write_text("{")
     assert Service(str(folder)).context_length == CONTEXT
+
+
+def test_a_model_with_linear_attention_gets_its_number_format_and_the_template_of_the_dialect(tmp_path):
+    config = {"model_type": "qwen3_5", "text_config": {"layer_types": ["linear_attention", "full_attention"]}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "chat_template.jinja").write_text("as published")
+    service = Service(str(tmp_path))
+    line = command(service, CPU)
+    assert line[line.index("--dtype") + 1] == "bfloat16"
+    assert line[line.index("--chat-template") + 1] == DIALECT
+    assert command(Service(str(tmp_path), dtype="float16"), CPU)[line.index("--dtype") + 1] == "float16"
+    assert command(service, GPU)[line.index("--dtype") + 1] == "auto"
+    assert "--chat-template" not in command(Service(str(tmp_path), tool_calls="hermes"), GPU)
+    (tmp_path / "chat_template.jinja").write_text(DIALECT)
+    assert "--chat-template" not in command(service, GPU)
+    (tmp_path / "config.json").write_text('{"model_type": "qwen3_vl"}')
+    assert "--chat-template" not in command(service, GPU)
 
 
 def test_options_for_pictures_pixels_and_copies_are_passed_on_only_if_given():

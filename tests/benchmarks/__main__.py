@@ -86,6 +86,13 @@ SECTIONS = (
         ("-m", "tests.benchmarks.models.client"),
     ),
     Section(
+        "gpu-figures",
+        "GPU seconds per spectrum",
+        "Qwen2.5-VL in its published sizes with random weights, behind vLLM, and one GRPO round. It needs a GPU, and "
+        "says so where there is none.",
+        ("-m", "tests.benchmarks.models.gpu_figures"),
+    ),
+    Section(
         "next",
         "The next item in the browser",
         "From key press to painted spectrum and trace, headless Chromium with software rendering. The goal "

@@ -9,12 +9,12 @@ import jinja2
 import numpy as np
 import pytest
 
+from agent.policies.local.chat_template import DIALECT
 from agent.trajectory import Drafter
 from tests.support.scripted_turns import NO, SCRIPTS, YES, zoom
 from tests.support.training_data import Scripted, question, renderer
 from training.bridges.environment import Environment
 from training.grpo.rollout import Limits, Rollout, run_rollouts
-from training.miniature.model import CHAT_TEMPLATE
 from training.render import IMAGE, Renderer
 from training.reward import score
 
@@ -58,7 +58,7 @@ def test_an_episode_equals_a_rollout(turns: list[str]) -> None:
         messages += [] if step.observation is None else [step.observation]
     assert messages == environment.messages
     pictures = iter(environment.pictures)
-    written = jinja2.Template(CHAT_TEMPLATE).render(messages=messages)
+    written = jinja2.Template(DIALECT).render(messages=messages)
     counted = re.sub(re.escape(IMAGE), lambda _: IMAGE * made.image_tokens(next(pictures)), written)
     assert counted.removesuffix("\n") == made.processor.tokenizer.decode((rollout.prompt + rollout.completion).ids)
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
+from agent.policies.local.chat_template import DIALECT
+
 if TYPE_CHECKING:
     from transformers import Qwen2_5_VLForConditionalGeneration, Qwen2_5_VLProcessor, Qwen2Tokenizer
 
@@ -43,24 +45,6 @@ SPECIAL = (
 )
 TOOL_TOKENS = ("<tool_call>", "</tool_call>")
 """Tokens of their own that are no special tokens: what is decoded keeps them."""
-
-# Qwen2.5-VL's stock rules: a system turn if there is none; a content is a string, or blocks in their order.
-CHAT_TEMPLATE = (
-    "{%- for message in messages -%}"
-    "{%- if loop.first and message['role'] != 'system' -%}"
-    "{{- '<|im_start|>system\\nYou are a helpful assistant.<|im_end|>\\n' -}}"
-    "{%- endif -%}"
-    "{{- '<|im_start|>' + message['role'] + '\\n' -}}"
-    "{%- if message['content'] is string -%}{{- message['content'] -}}"
-    "{%- else -%}{%- for content in message['content'] -%}"
-    "{%- if content['type'] == 'image' or 'image' in content or 'image_url' in content -%}"
-    "{{- '<|vision_start|><|image_pad|><|vision_end|>' -}}"
-    "{%- elif 'text' in content -%}{{- content['text'] -}}{%- endif -%}"
-    "{%- endfor -%}{%- endif -%}"
-    "{{- '<|im_end|>\\n' -}}"
-    "{%- endfor -%}"
-    "{%- if add_generation_prompt -%}{{- '<|im_start|>assistant\\n' -}}{%- endif -%}"
-)
 
 
 @dataclass(frozen=True)
@@ -107,7 +91,7 @@ def processor_for(texts: Sequence[str], size: Size, phrases: Sequence[str] = ())
         image_processor=Qwen2VLImageProcessorPil(size=pixels, **colours),
         video_processor=Qwen2VLVideoProcessor(size=pixels),
         tokenizer=_tokenizer(texts, size, phrases),
-        chat_template=CHAT_TEMPLATE,
+        chat_template=DIALECT,
     )
 
 
