@@ -29,7 +29,7 @@ from agent.cli.selection import Skipped, add_selection_options, selected_sources
 from agent.processes import cores
 
 if TYPE_CHECKING:
-    from agent.batch.candidates import Candidate
+    from agent.batch.candidates import Candidate, CandidateVerdict
     from agent.batch.cascade import Cascade, Stage, StageRun
     from agent.batch.certified import CertifiedRun
     from agent.batch.consensus import Limits
@@ -141,8 +141,13 @@ def run(arguments: Namespace) -> int:
             write_table(rows, arguments.table, columns_for(is_certified, len(stages) > 1))
     except (CertificateError, JournalError, PolicyError, SourceError, TableError) as error:
         raise CannotRun(str(error)) from error
-    result = _result(arguments, cascade, rows, limits) | {"skipped": skipped}
-    print_result(arguments, result, _text(arguments, cascade, rows) + skipped_text(skipped))
+    counts: Counter[CandidateVerdict] = Counter()
+    within_margin = 0
+    for row in rows:
+        counts[row.verdict] += 1
+        within_margin += row.score is not None and abs(row.score) < limits.margin
+    result = _result(arguments, cascade, counts, within_margin) | {"skipped": skipped}
+    print_result(arguments, result, _text(arguments, cascade, counts) + skipped_text(skipped))
     if stop.is_set:
         raise KeyboardInterrupt
     return DONE if cascade.is_complete else CHECK_FAILED
@@ -398,17 +403,18 @@ def _check_files(arguments: Namespace, results: Sequence[Path]) -> None:
         raise CannotRun(f"{table}: found a file that does not belong to these results; choose another, or remove it")
 
 
-def _result(arguments: Namespace, cascade: Cascade, rows: Sequence[Candidate], limits: Limits) -> dict[str, Any]:
+def _result(
+    arguments: Namespace, cascade: Cascade, counts: Counter[CandidateVerdict], within_margin: int
+) -> dict[str, Any]:
     from agent.batch.candidates import CandidateVerdict
     from agent.batch.cascade import people_share, run_json, stages_json
 
-    counts = Counter(row.verdict for row in rows)
     result = {
         "results": str(arguments.out),
         "table": None if arguments.table is None else str(arguments.table),
-        "spectra": len(rows),
+        "spectra": counts.total(),
         **{verdict.lower(): counts[verdict] for verdict in get_args(CandidateVerdict)},
-        "within_margin": sum(row.score is not None and abs(row.score) < limits.margin for row in rows),
+        "within_margin": within_margin,
         "failed": sum(stage.failed for stage in cascade.counts),
         "this_run": run_json(cascade.summary(), arguments.person_seconds),
     }
@@ -418,14 +424,13 @@ def _result(arguments: Namespace, cascade: Cascade, rows: Sequence[Candidate], l
     return result if certified is None else result | {"certificate": certified.to_json()}
 
 
-def _text(arguments: Namespace, cascade: Cascade, rows: Sequence[Candidate]) -> str:
+def _text(arguments: Namespace, cascade: Cascade, counts: Counter[CandidateVerdict]) -> str:
     from agent.batch.cascade import people_share, person_ratio, seconds_per_spectrum, stages_text, tokens_text
 
     summary = cascade.summary()
-    counts = Counter(row.verdict for row in rows)
     share = people_share(counts) if len(cascade.stages) > 1 else None
     lines = [
-        f"{len(rows)} spectra in {arguments.out}: {counts['YES']} YES, {counts['NO']} NO, "
+        f"{counts.total()} spectra in {arguments.out}: {counts['YES']} YES, {counts['NO']} NO, "
         f"{counts['ASK']} left to a person" + ("" if share is None else f" ({100 * share:.1f} %)")
     ]
     lines += stages_text(cascade)
@@ -447,12 +452,17 @@ def _text(arguments: Namespace, cascade: Cascade, rows: Sequence[Candidate]) -> 
         lines.append(f"table: {arguments.table}")
     for stage in cascade.counts:
         if made := stage.summary.failed:
-            lines.append(f"{made} failed, listed in {stage.stage.results}.failed.jsonl; the next run retries them:")
+            lines.append(f"{made} failed, listed in {_failures(stage.stage.results)}; the next run retries them:")
             lines += [f"  {failure}" for failure in stage.summary.failures]
         if stage.summary.gone:
             lines.append(f"stopped early: {stage.summary.gone}")
     lines += [stage.certified.text() for stage in cascade.stages if stage.certified is not None]
     return "\n".join(lines)
+
+
+def _failures(results: Path) -> Path:
+    """Return the file that lists the failures of a stage."""
+    return results / "failed.jsonl" if results.is_dir() else results.with_name(f"{results.name}.failed.jsonl")
 
 
 def _positive(text: str) -> float:
