@@ -25,7 +25,7 @@ from reviewer.backup.archive_values import numbers_in, numbers_out
 from reviewer.backup.backups import BackupError, BadArchive
 from reviewer.backup.restore import restore
 from reviewer.rules.inspection import Inspection
-from reviewer.store import Draft, NewerSchema, QueueFilter, Store, WorkTime
+from reviewer.store import Draft, ImportRequest, NewerSchema, QueueFilter, Store, WorkTime
 from reviewer.store.sqlite.schema import MIGRATIONS
 from reviewer.store.sqlite.tables import LEFT_OUT
 from tests.support.campaign import Desk, a_spectrum, a_trajectory
@@ -320,6 +320,7 @@ def test_every_table_is_restored_with_rows(tmp_path: Path) -> None:
         Desk(store).decide("RE", 2, "submit", worked=WorkTime(61.25, 12.5))
         store.inspections.add(item_id=1, inspection=Inspection("RE", z=1 / 3, quality=3), key="an inspection")
         score_and_try(store, waiting=5, tried=(5, 6, 8))
+        store.imports.create(ImportRequest(tmp_path / "rows.jsonl", 100, 1, tmp_path, "a batch"), "RE")
         write_archive(store, tmp_path / "plain")
     read_archive(tmp_path / "plain", tmp_path / "new.db")
     assert differences(path, tmp_path / "new.db") == []

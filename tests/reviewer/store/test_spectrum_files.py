@@ -93,11 +93,13 @@ def test_a_killed_move_loses_nothing_and_resumes(store: Store) -> None:
     for some in (spectra[:300], spectra[300:]):
         store.items.add_all(Draft(a_trajectory(s, s.name), s) for s in some)
     seen = []
-    for delay in (0.05, 0.15, 0.1):
+    for _ in range(3):
+        before = arrays_in_database(store.path)
         process = subprocess.Popen([sys.executable, "-c", MOVE, str(store.path)], stdout=subprocess.PIPE, cwd=ROOT)
         assert process.stdout is not None
         process.stdout.readline()
-        time.sleep(delay)
+        while arrays_in_database(store.path) == before and process.poll() is None:
+            time.sleep(0.001)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         process.stdout.close()

@@ -53,11 +53,11 @@ from training.sft import SftSettings
 
 
 def _tables(path: Path) -> str:
-    """A digest of every row of every table."""
+    """A digest of every row of every table but that of the imports themselves, which records also a refused one."""
     digest = hashlib.sha256()
     with sqlite3.connect(path) as connection:
         for (name,) in connection.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name != 'imports' ORDER BY name"
         ).fetchall():
             for row in connection.execute(f'SELECT * FROM "{name}"'):
                 digest.update(repr((name, row)).encode("utf-8", "replace"))
