@@ -173,13 +173,16 @@ def test_a_killed_import_resumes_and_adds_every_row_once(tmp_path: Path) -> None
     with Store.open(database) as store:
         people(store)
     seen: list[int] = []
-    for _ in range(8):
+    for kill in range(8):
         process = subprocess.Popen(command(path, database), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        before = recorded(database)
+        before, known = recorded(database), len(thoughts(database))
         until = time.monotonic() + LAST
         while recorded(database) == before and process.poll() is None and time.monotonic() < until:
             time.sleep(0.005)
-        time.sleep(rng.uniform(0.0, 0.3))
+        # The later kills come while rows are written.
+        while kill > 2 and len(thoughts(database)) == known and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.005)
+        time.sleep(rng.uniform(0.0, 0.3 if kill < 2 else 0.02))
         if process.poll() is not None:
             break
         os.kill(process.pid, signal.SIGKILL)
