@@ -17,12 +17,13 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
 from agent.text import OneLine
 from reviewer.store import Head, Store, StoreError
-from reviewer.store.spectrum_files import copy_new, spectra_folder
+from reviewer.store.spectrum_files import SpectrumFiles, copy_new, spectra_folder
 from reviewer.store.sqlite.files import PART, copy, sync
 from reviewer.store.sqlite.tables import open_snapshot
 
@@ -162,7 +163,9 @@ def back_up(
     """Copy a database while people work on it.
 
     :param target: the new file; or a folder, created if needed, for a file named by the time
-    :param progress: called with the number of pages done, and the total
+    Files of spectra are copied first, so that the copy of the database has its name only when it is nearly complete.
+
+    :param progress: called with the number of files of spectra, and then of pages, that are done, and their total
     :raises StoreError: the database is damaged or cannot be read, or the file exists
     :raises CannotWrite: there is no such folder, or not enough space
     :raises BackupError: the folder cannot be created or written to
@@ -174,8 +177,13 @@ def back_up(
             target.mkdir(mode=0o700, parents=True, exist_ok=True)
         at, path = _free_name(database, target, clock) if into_folder else (clock(), target)
         _refuse_existing(path)
+        _copy_spectra(database, path.parent, progress)
         copy(database, path, progress)
-        made = _with_spectra(describe(path, at.replace(microsecond=0), why), database)
+        try:
+            made = _with_spectra(describe(path, at.replace(microsecond=0), why), database)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
         _write_metadata(made)
     except OSError as error:
         raise BackupError(f"{target}: {error.strerror}. No backup was made.") from error
@@ -187,8 +195,20 @@ def spectra_of_backups(folder: Path) -> Path:
     return folder / "spectra"
 
 
+def _copy_spectra(database: Path, folder: Path, progress: Callable[[int, int], None] | None) -> None:
+    """Copy the existing files of spectra that the backups in this folder do not have yet."""
+    names = list(SpectrumFiles(spectra_folder(database)).names())
+    done = count()
+
+    def on_file() -> None:
+        if progress is not None:
+            progress(next(done), len(names))
+
+    copy_new(spectra_folder(database), spectra_of_backups(folder), names, on_file)
+
+
 def _with_spectra(made: Backup, database: Path) -> Backup:
-    """Copy the files of spectra that the backups in its folder do not have yet."""
+    """Copy the files of spectra that came meanwhile; return how many the backup needs, and how many it lacks."""
     with open_snapshot(made.path) as moment:
         names = moment.spectra_in_files()
     if not names:

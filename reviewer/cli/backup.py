@@ -37,7 +37,7 @@ def run(arguments: Namespace) -> int:
 def _copy(arguments: Namespace) -> int:
     from reviewer.backup.backups import BackupError, back_up, default_folder
 
-    with opened(arguments.db, must_exist=True) as store, ProgressBar(None, "copying pages") as bar:
+    with opened(arguments.db, must_exist=True) as store, ProgressBar(None, "copying") as bar:
 
         def on_progress(done: int, of: int) -> None:
             bar.expect(of)

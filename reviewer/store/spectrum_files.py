@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from threading import get_ident
 
 from reviewer.store.errors import CannotWrite, StoreError
 from reviewer.store.sqlite.files import PART, sync
@@ -116,7 +117,8 @@ def spectra_folder(database: Path) -> Path:
 
 def write_whole(target: Path, content: bytes) -> None:
     """Write a private file under its name only once all of it is on the disk."""
-    part = target.with_name(f"{target.name}.{os.getpid()}{PART}")
+    # Two threads may write the same spectrum at once.
+    part = target.with_name(f"{target.name}.{os.getpid()}.{get_ident()}{PART}")
     try:
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(content)
@@ -130,18 +132,25 @@ def write_whole(target: Path, content: bytes) -> None:
     sync(target.parent)
 
 
-def copy_new(source: Path, target: Path, names: Iterable[str]) -> tuple[int, list[str]]:
+def copy_new(
+    source: Path, target: Path, names: Iterable[str], on_file: Callable[[], None] | None = None
+) -> tuple[int, list[str]]:
     """Copy the files of spectra from one folder to another one that lacks them.
 
     On one disk a copy is a second name of the file, which takes no room: files are never changed.
 
     :param names: SHA-256 of the spectra
-    :returns: how many were copied, and the spectra without a file in either folder
+    :param on_file: called before each file
+    :returns: how many were copied, and the spectra without a file in either folder, or with a damaged one on another
+        disk
     :raises CannotWrite: the disk is full, or the folder cannot be written
     """
     here, there = SpectrumFiles(source), SpectrumFiles(target)
     copied, missing = 0, []
+    linked: set[Path] = set()
     for name in names:
+        if on_file is not None:
+            on_file()
         if there.exists(name):
             continue
         if not here.exists(name):
@@ -151,9 +160,15 @@ def copy_new(source: Path, target: Path, names: Iterable[str]) -> tuple[int, lis
             there.make_folder(there.path(name).parent)
             try:
                 os.link(here.path(name), there.path(name))
+                linked.add(there.path(name).parent)
             except OSError:
-                write_whole(there.path(name), here.path(name).read_bytes())
+                there.write(name, here.read(name))
+        except SpectrumFileError:
+            missing.append(name)
+            continue
         except OSError as error:
             raise CannotWrite(f"{there.path(name)}: {error.strerror}. Files before it are copied.") from error
         copied += 1
+    for folder in linked:
+        sync(folder)
     return copied, missing

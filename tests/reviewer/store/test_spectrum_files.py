@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
 import shutil
 import signal
@@ -9,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -17,12 +20,13 @@ import numpy as np
 import pytest
 
 from agent.spectrum import Exposure, Spectrum
+from reviewer.backup import backups
 from reviewer.backup.archive import write_archive
 from reviewer.backup.backups import back_up, read_metadata, spectra_of_backups
 from reviewer.backup.restore import restore
-from reviewer.store import Draft, Store
+from reviewer.store import CannotWrite, Draft, Store, spectrum_files
 from reviewer.store.spectra import FILES_FROM
-from reviewer.store.spectrum_files import SpectrumFileError, SpectrumFiles
+from reviewer.store.spectrum_files import SpectrumFileError, SpectrumFiles, copy_new
 from tests.support.campaign import a_spectrum, a_trajectory
 from tests.support.kept_campaign import differences
 
@@ -172,6 +176,70 @@ def test_a_backup_copies_new_files_and_a_restore_brings_them_back(store: Store, 
         assert same(second, again.spectra.get(second.sha256))
         with pytest.raises(SpectrumFileError):
             again.spectra.get(third.sha256)
+
+
+def test_a_backup_that_is_stopped_among_the_spectra_leaves_no_copy_without_them(store: Store, tmp_path: Path) -> None:
+    in_files(store, "a.fits", "b.fits", "c.fits")
+    folder = tmp_path / "backups"
+
+    class Stopped(Exception):
+        pass
+
+    def stop(done: int, of: int) -> None:
+        if (done, of) == (2, 3):
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        back_up(store.path, folder, "by hand", stop)
+    assert [path.name for path in folder.iterdir()] == ["spectra"]
+    assert len(list(SpectrumFiles(folder / "spectra").names())) == 2
+    seen: list[tuple[int, int]] = []
+    made = back_up(store.path, folder, "by hand", lambda done, of: seen.append((done, of)))
+    assert seen[:3] == [(0, 3), (1, 3), (2, 3)]
+    assert (made.spectra, made.spectra_missing) == (3, 0)
+
+
+def test_a_failure_after_the_copy_of_the_database_leaves_no_copy(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_files(store, "a.fits")
+    real = backups.copy_new
+
+    def full(*arguments: object) -> object:
+        if len(arguments) == 3:
+            raise CannotWrite("The disk is full.")
+        return real(*arguments)
+
+    monkeypatch.setattr(backups, "copy_new", full)
+    with pytest.raises(CannotWrite, match="full"):
+        back_up(store.path, tmp_path / "backups", "by hand")
+    assert [path.name for path in (tmp_path / "backups").iterdir()] == ["spectra"]
+
+
+def test_a_damaged_file_is_not_copied_to_another_disk(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = in_files(store, "a.fits", "b.fits")
+    path = store.spectra.files.path(first.sha256)
+    path.write_bytes(path.read_bytes()[:-1])
+
+    def other_disk(*_: object) -> None:
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    monkeypatch.setattr(spectrum_files.os, "link", other_disk)
+    _, missing = copy_new(store.spectra.files.folder, tmp_path / "copies", [first.sha256, second.sha256])
+    assert missing == [first.sha256]
+    assert list(SpectrumFiles(tmp_path / "copies").names()) == [second.sha256]
+
+
+def test_two_threads_write_the_same_spectrum(tmp_path: Path) -> None:
+    files, parts = SpectrumFiles(tmp_path / "files"), (b"x" * 100_000, b"y", b"z", b"{}")
+    with ThreadPoolExecutor(8) as threads:
+        for number in range(50):
+            sha256 = hashlib.sha256(bytes([number])).hexdigest()
+            list(threads.map(lambda _, name=sha256: files.write(name, parts), range(8)))
+            assert files.read(sha256) == parts
+    assert not list(files.folder.glob("*/*.part"))
 
 
 def test_a_plain_archive_has_the_arrays_of_the_files(store: Store, tmp_path: Path) -> None:
