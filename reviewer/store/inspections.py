@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,17 +97,21 @@ class Inspections:
 
     def of_item(self, item_id: int) -> InspectedItem | None:
         """Return the inspections of an item; None if there are none."""
-        return next(iter(self._found("i.id = :item", item_id)), None)
+        return next(iter(self.of_items([item_id])), None)
+
+    def of_items(self, items: Iterable[int]) -> list[InspectedItem]:
+        """Return those of these items that have inspections, in order."""
+        return self._found("i.id IN (SELECT value FROM json_each(:items))", json.dumps(list(items)))
 
     def all(self) -> list[InspectedItem]:
         """Return every item with inspections, in order."""
-        return self._found("1", None)
+        return self._found("1")
 
-    def _found(self, where: str, item_id: int | None) -> list[InspectedItem]:
+    def _found(self, where: str, items: str = "") -> list[InspectedItem]:
         """Inspections that their author has emptied are left out."""
         with self._database.read() as db:
-            rows = list(db.query(_LATEST.format(where=where.replace("i.id", "i.item")), {"item": item_id}))
-            spectra = list(db.query(_SPECTRA.format(where=where), {"item": item_id})) if rows else []
+            rows = list(db.query(_LATEST.format(where=where.replace("i.id", "i.item")), {"items": items}))
+            spectra = list(db.query(_SPECTRA.format(where=where), {"items": items})) if rows else []
         by_item: dict[int, list[Inspection]] = {}
         for row in rows:
             if not (found := _from_row(row)).empty:

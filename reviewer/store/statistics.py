@@ -42,7 +42,8 @@ WHERE d.id NOT IN (SELECT withdraws FROM decisions WHERE withdraws IS NOT NULL) 
 
 
 COMPARED = 20_000
-"""The last decisions, in which those are searched that can be compared with another person's."""
+"""The last decisions, and the last inspections, in which those are searched that can be compared with another
+person's."""
 _CACHED = 50  # tasks and batches of which the figures are kept
 
 
@@ -139,11 +140,17 @@ class Statistics:
             Disagreement(item, row["name"], row["task"], row["state"], decisions[item]) for item, row in first.items()
         )
 
-    def inspected_items(self, task: str | None = None, batch: str | None = None) -> frozenset[int]:
-        """Return the items with inspections that are open to everybody: not in screening, audit or vote."""
+    def compared_inspections(self, task: str | None = None, batch: str | None = None) -> tuple[frozenset[int], bool]:
+        """Return the items of the last inspections that two people inspected and that are open to everybody: not in
+        screening, audit or vote. Also whether there are more than ``COMPARED`` inspections, of which the last are
+        searched.
+        """
         with self._database.read() as db:
-            rows = db.execute(_INSPECTED.format(_chosen(task, batch)), {"task": task, "batch": batch})
-            return frozenset(item for (item,) in rows)
+            values = {"task": task, "batch": batch, "latest": COMPARED}
+            rows = db.execute(_INSPECTED.format(_chosen(task, batch)), values)
+            found = frozenset(item for (item,) in rows)
+            (number,) = db.execute("SELECT coalesce(max(id), 0) FROM inspections").fetchone()
+            return found, number > COMPARED
 
     def gold_verdicts(self, task: str | None = None, batch: str | None = None) -> tuple[GoldVerdict, ...]:
         """Return committed verdicts on items with a known label, once the item is decided."""
@@ -273,8 +280,11 @@ ORDER BY d.id
 """
 
 _INSPECTED = """
-SELECT s.item FROM standings s
-WHERE s.item IN (SELECT item FROM inspections) AND s.state NOT IN ('screening', 'audit', 'vote', 'withdrawn') {}
+SELECT s.item
+FROM (SELECT DISTINCT item FROM inspections WHERE id > (SELECT max(id) FROM inspections) - :latest) latest
+CROSS JOIN standings s ON s.item = latest.item
+WHERE s.state NOT IN ('screening', 'audit', 'vote', 'withdrawn')
+    AND (SELECT count(DISTINCT person) FROM inspections WHERE item = s.item) > 1 {}
 """
 
 _LAST_FACTS = """

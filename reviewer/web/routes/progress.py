@@ -115,12 +115,11 @@ def _conflicts(
     store: Store, tasks: Mapping[str, Task], task: str | None, batch: str | None, hidden: Collection[int]
 ) -> dict[str, Any]:
     """Return how many items people inspected with different results, and the latest of them."""
-    shown = store.statistics.inspected_items(task, batch) - frozenset(hidden)
-    if not shown:
-        return {"total": 0, "items": []}
-    apart = [one for one in store.inspections.all() if one.item_id in shown and one.merged.conflict]
+    compared, more = store.statistics.compared_inspections(task, batch)
+    apart = [one for one in store.inspections.of_items(compared - frozenset(hidden)) if one.merged.conflict]
     return {
         "total": len(apart),
+        "of_last": COMPARED if more else None,
         "items": [
             {
                 "id": one.item_id,

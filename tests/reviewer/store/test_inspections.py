@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 
 from reviewer.rules.inspection import Inspection
-from reviewer.store import KeyReused, NotAllowed, NotFound, Store
+from reviewer.store import KeyReused, NotAllowed, NotFound, Store, statistics
 from tests.support.campaign import an_item
 
 
@@ -61,3 +62,19 @@ def test_an_inspection_is_a_fact(store: Store, item: int, change: str) -> None:
     store.inspections.add(item_id=item, inspection=Inspection("RE", z=0.1), key="1")
     with sqlite3.connect(store.path) as db, pytest.raises(sqlite3.IntegrityError, match="inspections are facts"):
         db.execute(change)
+
+
+def test_the_last_inspections_are_searched_for_those_that_differ(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    items = [an_item(store, number) for number in range(4)]
+    with closing(sqlite3.connect(store.path)) as db, db:
+        db.execute("UPDATE standings SET state = 'approved' WHERE item <> ?", (items[3],))
+    number = 0
+    for item, people in zip(items, (("RE", "AU"), ("RE", "AU"), ("RE",), ("RE", "AU")), strict=True):
+        for person in people:
+            number += 1
+            store.inspections.add(item_id=item, inspection=Inspection(person, z=0.1), key=str(number))
+    # The last item is in its first round, and only one person has inspected the one before.
+    assert store.statistics.compared_inspections() == ({items[0], items[1]}, False)
+    assert [one.item_id for one in store.inspections.of_items(items[1:3])] == items[1:3]
+    monkeypatch.setattr(statistics, "COMPARED", 4)
+    assert store.statistics.compared_inspections() == ({items[1]}, True)

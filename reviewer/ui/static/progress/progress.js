@@ -311,6 +311,8 @@ export class AgreementCards {
       figures.conflicts.total
         ? conflicting(figures.conflicts)
         : h('p.none', {}, 'No two people have given inspections that differ.'),
+      figures.conflicts.of_last &&
+        h('p.none', {}, `Of the last ${figures.conflicts.of_last.toLocaleString('en')} inspections.`),
     )
     fill(this.goldTitle, defined('Reviewers on gold', figures.gold_meaning))
     fill(
