@@ -16,8 +16,9 @@ from reviewer.cli.common import add_database, add_json, opened
 
 if TYPE_CHECKING:
     from reviewer.exchange.exports import Exported
+    from reviewer.exchange.imports import Findings
     from reviewer.rules.campaign import State
-    from reviewer.store import Store
+    from reviewer.store import ImportJob, SameSpectrum, Store
 
 
 def add_export(parser: ArgumentParser) -> None:
@@ -107,11 +108,6 @@ def _export_summary(made: Exported) -> str:
     return "\n".join(lines)
 
 
-if TYPE_CHECKING:
-    from reviewer.exchange.imports import Findings
-    from reviewer.store import ImportJob, SameSpectrum
-
-
 def _numbers(items: list[int], count: int) -> str:
     more = f" and {count - len(items)} more" if count > len(items) else ""
     return ", ".join(map(str, items)) + more
@@ -184,7 +180,7 @@ def run_import(arguments: Namespace) -> int:
         "problems": [asdict(problem) for problem in found.problems],
     }
     print_result(arguments, result, _import_summary(job, found, states))
-    return CHECK_FAILED if found.bad else DONE
+    return CHECK_FAILED if found.bad or job.state == "refused" else DONE
 
 
 def _requested(store: Store, arguments: Namespace) -> int:
@@ -225,11 +221,17 @@ def _end_with_input() -> None:
 
 
 def _import_summary(job: ImportJob, found: Findings, states: Mapping[State, tuple[int, list[int]]]) -> str:
-    if job.state == "refused":
+    if job.state == "refused" and not found.bad:
+        lines = [
+            f"nothing imported: {found.others} rows of spectra that are here for the same task with another text; "
+            "import the file again with the choice --same-spectrum import or leave-out"
+        ]
+    elif job.state == "refused":
         lines = [f"nothing imported: {found.bad} rows are bad (--skip-bad imports the others)"]
     else:
         lines = [f"{found.added} imported"]
         lines += [f"{n} already {state} here: items {_numbers(items, n)}" for state, (n, items) in states.items()]
+        lines += [f"{found.unlisted} more rows are already here"] if found.unlisted else []
         done = "left out" if job.request.same_spectrum == "leave out" else "imported all the same (--same-spectrum)"
         same = f"{found.others} rows of spectra that are here for the same task with another text: {done}"
         lines += [same] * (found.others > 0)

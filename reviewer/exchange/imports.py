@@ -11,8 +11,9 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,7 @@ __all__ = [
     "SameSpectrum",
     "close_job",
     "continue_import",
+    "delete_old_uploads",
     "import_file",
     "imports_folder",
     "is_importing",
@@ -65,6 +67,8 @@ _LOCK_SECONDS = 1.0  # a page that asks whether an import runs holds the lock fo
 MOST_LISTED = 200
 """Bad rows, and rows with another text, that an import lists; all are counted."""
 _MOST_RANGES = 1000
+UPLOADS_KEPT = timedelta(days=14)
+"""How long the uploaded files of an unfinished import are kept for its resumption."""
 
 
 @dataclass(frozen=True)
@@ -78,11 +82,13 @@ class OtherText:
 
 @dataclass
 class Findings:
-    """What a step of an import found so far. Items are ranges, ``[first, last]``, in the order of the rows."""
+    """What a step of an import found so far. Items are ranges, ``[first, last]``, in the order of the rows; at most
+    1,000 ranges of each kind. ``unlisted``: rows of known items that are in no range."""
 
     rows: int = 0
     added: int = 0
     known: int = 0
+    unlisted: int = 0
     bad: int = 0
     others: int = 0
     added_items: list[list[int]] = field(default_factory=list)
@@ -119,18 +125,22 @@ class Findings:
 
     def add_known(self, item: int) -> None:
         self.known += 1
-        _append(self.known_items, item)
+        self.unlisted += not _append(self.known_items, item)
 
     def add_new(self, item: int) -> None:
         self.added += 1
         _append(self.added_items, item)
 
 
-def _append(ranges: list[list[int]], item: int) -> None:
+def _append(ranges: list[list[int]], item: int) -> bool:
+    """Add an item to the ranges, unless there are too many; return whether it is in them."""
     if ranges and ranges[-1][1] + 1 == item:
         ranges[-1][1] = item
     elif len(ranges) < _MOST_RANGES:
         ranges.append([item, item])
+    else:
+        return False
+    return True
 
 
 def items_of(ranges: Iterable[Sequence[int]]) -> tuple[int, ...]:
@@ -143,7 +153,7 @@ class Imported:
     """The result of an import.
 
     :param added: the new items
-    :param known: the items that have the text of a row already, one per row
+    :param known: the items that have the text of a row already, one per row; those of the first 1,000 ranges
     :param problems: the bad rows, 200 at most
     :param other_texts: rows of spectra that were in the database for the same task, with another text; 200 at most
     """
@@ -252,6 +262,25 @@ def close_job(store: Store, job: ImportJob) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def delete_old_uploads(store: Store, now: datetime) -> list[Path]:
+    """Delete uploaded files whose import was not resumed for ``UPLOADS_KEPT``; return their folders.
+
+    So are folders that no import can use: the program was killed while it made or deleted them. While an import is
+    running, nothing is deleted.
+    """
+    uploads = imports_folder(store.path)
+    if not uploads.is_dir() or is_importing(store.path):
+        return []
+    gone = []
+    with suppress(ImportFileError, OSError), one_import(store.path):
+        for folder in sorted(path for path in uploads.iterdir() if path.is_dir()):
+            changed = store.imports.unfinished_in(folder) or datetime.fromtimestamp(folder.stat().st_mtime, UTC)
+            if now - changed > UPLOADS_KEPT:
+                shutil.rmtree(folder, ignore_errors=True)
+                gone.append(folder)
+    return gone
+
+
 class _Run:
     """One run of an import."""
 
@@ -293,6 +322,8 @@ class _Run:
         if waits or (self._found.bad and not self._request.skip_bad):
             self._save()
             return False
+        # What is written must be what was checked.
+        _require_unchanged(self._request)
         self._step, self._place, self._found = "write", START, Findings()
         self._before, self._since = 0.0, time.monotonic()
         self._save()

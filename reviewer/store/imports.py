@@ -160,14 +160,19 @@ class Imports:
         found = None if row is None else _job(row)
         return found if found is not None and found.state in UNFINISHED and found.request == request else None
 
-    def unfinished_in(self, folder: Path) -> bool:
-        """Return whether an import of a file in this folder can be resumed."""
+    def unfinished_in(self, folder: Path) -> datetime | None:
+        """Return the time of the last change of an import of a file in this folder that can be resumed; None if there
+        is no such import."""
         with self._database.read() as db:
-            rows = db.execute("SELECT file FROM imports WHERE state IN ('running', 'cancelled', 'failed')").fetchall()
-        return any(Path(file).is_relative_to(folder) for (file,) in rows)
+            rows = db.execute(
+                "SELECT file, changed_at FROM imports WHERE state IN ('running', 'cancelled', 'failed')"
+            ).fetchall()
+        times = [datetime.fromisoformat(at) for file, at in rows if Path(file).is_relative_to(folder)]
+        return max(times, default=None)
 
     def resume(self, job: int, by: str | None = None) -> None:
-        """Set an import that was cancelled, failed or ended with its process back to running.
+        """Set an import that was cancelled, failed or ended with its process back to running; its further items are
+        added by this person.
 
         :raises NotAllowed: ``by`` is no longer active
         :raises StoreError: it is done, or was refused
@@ -176,9 +181,9 @@ class Imports:
             if by is not None:
                 require_active(db, by)
             changed = db.execute(
-                "UPDATE imports SET state = 'running', message = '' "
+                "UPDATE imports SET state = 'running', message = '', person = ?, changed_at = ? "
                 "WHERE id = ? AND state IN ('running', 'cancelled', 'failed')",
-                (job,),
+                (by, stamp(self._database.now()), job),
             ).rowcount
             if not changed:
                 raise StoreError(f"Import {job} cannot be resumed: it is finished. Import the file again.")

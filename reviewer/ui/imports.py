@@ -196,12 +196,15 @@ def build(store: Store, local: bool, importing: Importing) -> ImportForm:
     markup(f'<h3>Import trajectories</h3><p class="about">{escape(_ABOUT)}</p>')
     files = gr.File(label="Rows, pictures, spectra, or a zip", file_count="multiple", height=84)
     with gr.Row(equal_height=True):
-        batch = gr.Textbox(label="Batch name (for filtering)", placeholder="the file's name", max_length=100)
+        batch = gr.Textbox(
+            label="Batch name (for filtering)", placeholder="the file's name", max_length=100, max_lines=1
+        )
         skip_bad = gr.Checkbox(label="Skip bad rows, import the rest", container=False)
     folders = " or ".join(map(str, importing.allowed))
     on_server = gr.Textbox(
         label="Or a file or folder on the server's disk",
         placeholder=f"inside {folders}",
+        max_lines=1,
         max_length=1000,
         visible=bool(importing.allowed),
     )
@@ -367,9 +370,7 @@ Outcome = tuple[ImportJob, Findings]
 
 
 def _summary(store: Store, outcomes: Sequence[Outcome]) -> str:
-    added, known, others, bad = (
-        sum(getattr(found, name) for _, found in outcomes) for name in ("added", "known", "others", "bad")
-    )
+    added, others, bad = (sum(getattr(found, name) for _, found in outcomes) for name in ("added", "others", "bad"))
     here = _already_here(by_state(store, [pair for _, f in outcomes for pair in f.known_items], MOST_LINKS))
     choice = outcomes[0][0].request.same_spectrum
     if others and choice == "ask":
@@ -378,16 +379,28 @@ def _summary(store: Store, outcomes: Sequence[Outcome]) -> str:
             "imported from their files: choose above what to do with such rows, then import again."
         )
         return line("look", question, here)
-    if bad and not (added or known):
-        return line("bad", f'Nothing was imported: {_rows(bad)} cannot be used. Fix them, or tick "Skip bad rows".')
+    refused = [(job, found) for job, found in outcomes if job.state == "refused"]
+    if refused:
+        what = "Nothing was imported" if len(refused) == len(outcomes) else _of_files(outcomes, refused)
+        bad = sum(found.bad for _, found in refused)
+        return line("bad", f'{what}: {_rows(bad)} cannot be used. Fix them, or tick "Skip bad rows".')
     text = f"{counted(added, 'new item')} in the queue." if added else "Nothing new."
     if others:
         done = "left out" if choice == "leave out" else "imported all the same"
         text += f" {_rows(others)} of spectra that were here already with another text: {done}."
     if bad:
         text += f" {_rows(bad)} skipped."
+    more = sum(found.unlisted for _, found in outcomes)
+    here += f" {_rows(more)} more of items that are already here." if more else ""
     link = f" {_open(store, next(f.added_items[0][0] for _, f in outcomes if f.added_items))}" if added else ""
     return line("look" if bad or others else "good", text, here + link)
+
+
+def _of_files(outcomes: Sequence[Outcome], refused: Sequence[Outcome]) -> str:
+    """Say which of several files were not imported, and how many items came from the others."""
+    names = ", ".join(job.request.file.name for job, _ in refused)
+    added = sum(found.added for job, found in outcomes if job.state == "done")
+    return f"{counted(added, 'new item')} in the queue. Nothing was imported from {names}"
 
 
 def _already_here(states: Mapping[State, tuple[int, list[int]]]) -> str:

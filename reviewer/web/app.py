@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import os
@@ -124,6 +125,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     async with live_desk.lifespan(app):
         if backups is not None:
             backups.start()
+        await asyncio.to_thread(app.state.importing.delete_old_uploads)
         yield
         if backups is not None:
             backups.close()

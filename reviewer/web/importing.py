@@ -12,9 +12,10 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
-from reviewer.exchange.imports import ImportFileError, imports_folder, is_importing
+from reviewer.exchange.imports import ImportFileError, delete_old_uploads, imports_folder, is_importing
 from reviewer.store import ImportJob, ImportRequest, Store
 
 PROGRAM = Path(__file__).resolve().parents[2] / "app.py"
@@ -35,7 +36,10 @@ class ImportStatus:
 
     @property
     def can_resume(self) -> bool:
-        return self.ended or self.job.state in ("cancelled", "failed")
+        """Whether it is unfinished, and its uploaded file was not deleted because nobody resumed it."""
+        request = self.job.request
+        is_there = not request.uploaded or request.file.is_file()
+        return is_there and (self.ended or self.job.state in ("cancelled", "failed"))
 
 
 class Importing:
@@ -65,6 +69,10 @@ class Importing:
             raise ImportFileError(f"{text.strip()!r:.200}: expected a file or folder inside {folders}")
         return path
 
+    def delete_old_uploads(self) -> None:
+        """Delete uploaded files whose import nobody resumed."""
+        delete_old_uploads(self._store, datetime.now(UTC))
+
     def start(self, requests: Sequence[ImportRequest], by: str) -> list[ImportJob]:
         """Start to import files, one after the other.
 
@@ -73,6 +81,7 @@ class Importing:
         """
         with self._lock:
             self._require_none()
+            self.delete_old_uploads()
             jobs = [self._store.imports.create(request, by) for request in requests]
             self._run([job.id for job in jobs])
         return jobs
