@@ -74,6 +74,20 @@ def nothing_is_cut_off(page: Page) -> list[str]:
     )
 
 
+def labels_on_the_tabs(page: Page) -> list[str]:
+    """The labels of the tab that cover the row of tabs where the page is scrolled so far that they meet."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll('.so-sheet :is([data-testid=block-info], [data-testid=block-label])')]
+          .filter((e) => {
+            if (!e.getClientRects().length) return false
+            scrollBy(0, e.getBoundingClientRect().top - 10)
+            const place = e.getBoundingClientRect()
+            return e.contains(document.elementFromPoint(place.left + 5, place.top + 8)) && place.top < 30
+          })
+          .map((e) => e.textContent)"""
+    )
+
+
 def items(database: Path) -> int:
     with Store.open(database) as store:
         # The app has added its demo, too.
@@ -85,6 +99,7 @@ def test_a_long_import_shows_its_progress_and_is_cancelled_and_resumed(page: Pag
     with app_over(database, files) as address:
         enter(page, address, "AA", PASSWORD)
         open_tab(page, "Library")
+        assert labels_on_the_tabs(page) == []
         page.get_by_label("Or a file or folder on the server's disk").fill("/etc/passwd")
         page.get_by_role("button", name="Import", exact=True).click()
         expect(page.get_by_text("expected a file or folder inside")).to_be_visible()
