@@ -49,6 +49,8 @@ BLOCK_BYTES = 2**19
 TASK_RETRIES = 3
 """How often Ray repeats a unit whose worker ended. Then it is left for the next pass, which gives each of its spectra
 alone, so that one that ends its worker takes no others with it."""
+MAX_GIVEN_UP = 1000
+"""Spectra that may be listed as failed because their workers ended, each time that they were given alone."""
 OPEN_FILES = 8
 """Files that a worker keeps open."""
 POLL_SECONDS = 0.2
@@ -137,10 +139,10 @@ def ray_cluster(wanted: Workers) -> Generator[Cluster, None, None]:
     except ImportError as error:
         raise RayError(f"Ray is not installed ({error}): pip install 'spec-o3[scale]'") from error
     where: dict[str, Any] = {"address": wanted.address}
-    if wanted.address is None:
+    if wanted.address is None:  # "local": without it, Ray looks for a cluster that somebody else started here
         # Enough for the workers and for Ray Data's own tasks; the cores themselves are shared as always.
         number = wanted.number or cores()
-        where = {"num_cpus": round(number * wanted.cpus) + 2, "include_dashboard": False}
+        where = {"address": "local", "num_cpus": round(number * wanted.cpus) + 2, "include_dashboard": False}
     _check_address(wanted.address)
     handlers = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)}
     try:
@@ -217,6 +219,7 @@ class RayRun:
         self._finished = 0
         self._in_a_row = 0
         self._problems = _Problems()
+        self._failed: set[tuple[str, int]] = set()  # in this run, without a success since
         self.tried = Keys()
         """Spectra of which this run has an outcome that gave no trace: the next run tries them again."""
 
@@ -235,14 +238,15 @@ class RayRun:
         return self.summary
 
     def _run(self, make_plan: Callable[[], SurveyPlan]) -> None:
-        unit = UNIT
+        lost = 0
         while not (self._stop.is_set or self.summary.gone) and (plan := make_plan()).rows:
-            delivered = self._pass(plan, unit)
-            if not delivered and unit == 1 and not (self._stop.is_set or self.summary.gone):
+            # More than was lost: spectra of files that the last pass found to hold several.
+            alone = plan.rows <= lost
+            delivered = self._pass(plan, 1 if alone else UNIT)
+            lost = plan.rows - delivered
+            if not delivered and alone and not (self._stop.is_set or self.summary.gone):
                 self._give_up(plan)
                 break
-            # What is left after a pass without losses is files with several spectra, which are now known.
-            unit = UNIT if delivered == plan.rows else 1
 
     def _pass(self, plan: SurveyPlan, unit: int) -> int:
         """Inspect one plan; return how many of its rows were delivered."""
@@ -265,36 +269,43 @@ class RayRun:
             if is_new:
                 results.add_targets(done.file, done.target, done.targets)
             return is_new
-        if done.row:
-            results.add_row(done.row)
-        is_new, has_trace = False, False
+        new = known = 0
         for sample in done.samples:
             made.usage += sample.usage
-            if sample.reason == "no data" and done.target:
+            self._finished += 1
+            if results.is_done(key, sample.number):
+                known += 1  # delivered before: the first answer counts, not this one
+            elif sample.reason == "no data" and done.target:
                 made.empty += 1
             elif sample.reason in ("policy failed", "not read", "no data"):
                 results.add_failure(key, sample.number, sample.line)
-                made.failed += 1
+                self._failed.add((key, sample.number))
                 made.failures = [*made.failures, f"{key}: {sample.detail}"][-MAX_MESSAGES:]
                 self._in_a_row += sample.reason == "policy failed"
             elif sample.line:
-                has_trace = True
+                results.add(key, sample.number, sample.line)
+                new += 1
+                made.inspected += 1
+                made.truncated += sample.reason == "truncated"
+                self._failed.discard((key, sample.number))
                 self._in_a_row = 0
-                if results.add(key, sample.number, sample.line):
-                    is_new = True
-                    made.inspected += 1
-                    made.truncated += sample.reason == "truncated"
-            self._finished += 1
-        made.spectra += is_new
+        if done.row and new and not known:
+            # After the traces: the table must not have the row of an answer that was not kept.
+            results.add_row(done.row)
+        made.spectra += bool(new)
+        made.failed = len(self._failed)
         self._progress(self._finished)
-        return is_new if has_trace else bool(self.tried.add_many(hashes_of([key]))[0])
+        return bool(new) if new or known else bool(self.tried.add_many(hashes_of([key]))[0])
 
     def _give_up(self, plan: SurveyPlan) -> None:
-        """List the spectra of a plan as failed."""
+        """List the spectra of a plan as failed. If there are many, no spectrum is the reason: the run ends."""
         import pyarrow.parquet as pq
 
-        why = "the worker ended each time that it was given this spectrum"
-        why += f": {self._problems.last}" if self._problems.last else " (no memory left?)"
+        last = f": {self._problems.last}" if self._problems.last else " (no memory left?)"
+        if plan.rows > MAX_GIVEN_UP:
+            self.summary.gone = f"the workers ended at each of the {plan.rows:,} spectra that are left{last}"
+            return
+        why = f"the worker ended each time that it was given this spectrum{last}"
         for path in sorted(plan.folder.glob("*.parquet")):
             for row in pq.read_table(path).to_pylist():
                 key = key_of(row["file"], row["target"])
@@ -302,8 +313,9 @@ class RayRun:
                     job = Job(key, Path(), row["target"], sample)
                     line = json_line(failure_of(Outcome(job, "policy failed", why))).encode()
                     self._results.add_failure(key, sample, line)
-                    self.summary.failed += 1
+                    self._failed.add((key, sample))
                 self.summary.failures = [*self.summary.failures, f"{key}: {why}"][-MAX_MESSAGES:]
+        self.summary.failed = len(self._failed)
 
 
 def _delivered(plan: Path, work: Work, cluster: Cluster, unit: int, stop: Stop, summary: RunSummary) -> Iterator[_Done]:
