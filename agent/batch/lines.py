@@ -88,12 +88,13 @@ def json_line(row: Mapping[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def append_line(path: Path, line: str) -> None:
-    """Append a line to a file. :raises JournalError: it cannot be written"""
+def append_line(path: Path, line: str) -> int:
+    """Append a line to a file; return its start byte. :raises JournalError: it cannot be written"""
     try:
         with path.open("a+b") as file:
-            drop_partial_line(file)
+            start = drop_partial_line(file)
             file.write(line.encode())
+            return start
     except OSError as error:
         raise JournalError(f"{path}: {error.strerror}") from error
 

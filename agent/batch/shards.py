@@ -68,6 +68,7 @@ class Shards:
         self._targets: dict[tuple[str, str], int] = {}  # where the line with the targets of a file begins
         self._traces: _Shard | None = None
         self._rows: _Lines | None = None
+        _refuse_other_folder(folder)
         try:
             (folder / "traces").mkdir(parents=True, exist_ok=True)
             (folder / "rows").mkdir(exist_ok=True)
@@ -105,10 +106,12 @@ class Shards:
 
     def add_targets(self, file: str, selection: str, targets: Sequence[str]) -> None:
         """Record the spectra of a file. :raises JournalError: it cannot be written"""
-        path = self.folder / "targets.jsonl"
-        start = path.stat().st_size if path.exists() else 0
-        append_line(path, json_line({"file": file, "selection": selection, "targets": list(targets)}))
-        self._targets[file, selection] = start
+        row = {"file": file, "selection": selection, "targets": list(targets)}
+        self._targets[file, selection] = append_line(self.folder / "targets.jsonl", json_line(row))
+
+    def is_done(self, key: str, sample: int) -> bool:
+        """Whether this sample of this spectrum is in the results."""
+        return key_hash(key, sample) in self.done
 
     def add(self, key: str, sample: int, line: bytes) -> bool:
         """Record a sample; return False if it was recorded before, which a repeated unit of work can do.
@@ -146,8 +149,10 @@ class Shards:
         """Return the files of rows, in the order in which they were written."""
         return sorted((self.folder / "rows").glob("*.jsonl"))
 
-    def rows_without(self, covered: Keys) -> Iterator[Mapping[str, Any]]:
-        """Yield the rows of the results whose keys are not in ``covered``, in the order in which they were written."""
+    def rows_without(self, covered: Keys) -> Iterator[tuple[tuple[Path, int], Mapping[str, Any]]]:
+        """Yield the rows of the results whose keys are not in ``covered``, each after its place for ``row_at``, in the
+        order in which they were written.
+        """
         if self._traces is not None:
             self._traces.write_index()
         for path in _shards(self.folder):
@@ -156,7 +161,15 @@ class Shards:
             with path.open("rb") as lines:
                 for start in entries[lacking, 2].tolist():
                     lines.seek(start)
-                    yield json.loads(lines.readline())
+                    yield (path, start), json.loads(lines.readline())
+
+    def row_at(self, place: tuple[Path, int]) -> Mapping[str, Any]:
+        """Return the row of the results at a place."""
+        path, start = place
+        with path.open("rb") as lines:
+            lines.seek(start)
+            found: Mapping[str, Any] = json.loads(lines.readline())
+        return found
 
     def close(self) -> None:
         """Sync to disk, rewrite the list of remaining failures, and release the lock."""
@@ -182,16 +195,8 @@ class Shards:
 
     def _agree(self, settings: Mapping[str, Any]) -> None:
         path = self.folder / "run.json"
-        others = sorted(
-            one.name for one in self.folder.iterdir() if one.name not in ("lock", "traces", "rows", "samples")
-        )
-        if path.exists() or _shards(self.folder):
+        if _shards(self.folder):
             check_settings(path, settings, self.folder)
-        elif others:
-            raise JournalError(
-                f"{self.folder}: found a folder with other files ({others[0]}), expected a new folder, or one with "
-                "the results of this run; choose another name"
-            )
         else:
             write_settings(path, settings)
 
@@ -257,7 +262,10 @@ class _Lines:
         self._file.close()
 
     def _sync(self) -> None:
-        os.fsync(self._file.fileno())
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise JournalError(f"{self.path}: {error.strerror}") from error
         self._unsynced, self._synced = 0, monotonic()
 
 
@@ -293,6 +301,29 @@ class _Shard:
             self._entries = []
 
 
+def _refuse_other_folder(folder: Path) -> None:
+    """:raises JournalError: the folder is that of something else; nothing was written there"""
+    if _shards(folder):
+        return
+    ours = folder / "run.json"
+    try:
+        others = sorted(one.name for one in folder.iterdir()) if folder.exists() else []
+        settings = json.loads(ours.read_text(encoding="utf-8")) if ours.exists() else None
+    except OSError as error:
+        raise JournalError(f"{error.filename or folder}: {error.strerror}") from error
+    except ValueError:
+        settings = {}
+    if settings is None:  # a run may have ended before it had written them
+        others = [name for name in others if name not in ("lock", "traces", "rows") and ".run.json." not in name]
+    elif isinstance(settings, dict) and str(settings.get("schema", "")).startswith("spec-o3/run/"):
+        return
+    if others:
+        raise JournalError(
+            f"{folder}: found a folder with other files ({others[0]}), expected a new folder, or one with the results "
+            "of this run; choose another name"
+        )
+
+
 def _shards(folder: Path) -> list[Path]:
     return sorted((folder / "traces").glob("*.jsonl"))
 
@@ -320,8 +351,10 @@ def _mended(path: Path) -> Entries:
     with path.open("r+b") as file:
         size = drop_partial_line(file)
         entries = _index(path)
-        # After a power cut the index may know lines that did not reach the disk.
-        known = entries[entries[:, 3] <= size]
+        # After a power cut the index may know lines that did not reach the disk, or have zeros as its end.
+        follows = entries[:, 2] == np.r_[np.zeros(1, np.uint64), entries[:-1, 3]][: len(entries)]
+        fits = follows & (entries[:, 2] < entries[:, 3]) & (entries[:, 3] <= size)
+        known = entries if fits.all() else entries[: int(np.argmin(fits))]
         end = int(known[-1, 3]) if len(known) else 0
         file.seek(end)
         found: list[tuple[int, int, int, int]] = []

@@ -95,7 +95,9 @@ class TestShards:
             "000002.jsonl",
         ]
 
-    @pytest.mark.parametrize("damage", ["no index", "short index", "torn index", "partial line", "index ahead"])
+    @pytest.mark.parametrize(
+        "damage", ["no index", "short index", "torn index", "zeros in index", "partial line", "index ahead"]
+    )
     def test_an_index_that_does_not_fit_is_put_right(self, tmp_path: Path, damage: str) -> None:
         folder = tmp_path / "results"
         with Shards(folder, {}) as results:
@@ -111,6 +113,8 @@ class TestShards:
                 index.write_bytes(entries[: 32 * 130])
             case "torn index":
                 index.write_bytes(entries[:-5])
+            case "zeros in index":
+                index.write_bytes(entries[: 32 * 130] + bytes(32 * 70))
             case "partial line":
                 shard.write_bytes(content + b'{"source"')
             case "index ahead":
@@ -123,14 +127,41 @@ class TestShards:
         assert shard.read_bytes() == b"".join(content.splitlines(keepends=True)[: 200 - len(lost)])
 
     def test_other_settings_other_folders_and_a_second_writer_are_refused(self, tmp_path: Path) -> None:
-        with Shards(tmp_path / "results", {"task": "cv"}), pytest.raises(JournalError, match="another run is writing"):
-            Shards(tmp_path / "results", {"task": "cv"})
+        with Shards(tmp_path / "results", {"task": "cv"}) as results:
+            add(results, "a.fits")
+            with pytest.raises(JournalError, match="another run is writing"):
+                Shards(tmp_path / "results", {"task": "cv"})
         with pytest.raises(JournalError, match="task was 'cv', is 'carbon'"):
             Shards(tmp_path / "results", {"task": "carbon"})
         (tmp_path / "notes").mkdir()
         (tmp_path / "notes" / "thesis.txt").touch()
-        with pytest.raises(JournalError, match="a folder with other files"):
-            Shards(tmp_path / "notes", {})
+        for content in (None, '{"schema": "notes/1"}', "no JSON"):
+            if content is not None:
+                (tmp_path / "notes" / "run.json").write_text(content)
+            with pytest.raises(JournalError, match="a folder with other files"):
+                Shards(tmp_path / "notes", {})
+            assert {path.name for path in (tmp_path / "notes").iterdir()} <= {"thesis.txt", "run.json"}
+
+    def test_a_folder_without_results_takes_other_settings(self, tmp_path: Path) -> None:
+        """A first command that could not begin, or was killed, must not decide about the second."""
+        Shards(tmp_path / "results", {"task": "cv"}).close()
+        Shards(tmp_path / "results", {"task": "carbon"}).close()
+        (tmp_path / "results" / "run.json").rename(tmp_path / "results" / ".run.json.123.part")
+        (tmp_path / "results" / "samples").unlink()
+        with Shards(tmp_path / "results", {"task": "cv"}) as results:
+            add(results, "a.fits")
+        with pytest.raises(JournalError, match="task was 'cv', is 'carbon'"):
+            Shards(tmp_path / "results", {"task": "carbon"})
+
+    def test_targets_follow_a_line_that_was_cut(self, tmp_path: Path) -> None:
+        with Shards(tmp_path / "results", {}) as results:
+            results.add_targets("one.fits", "", ["1", "2"])
+        with (tmp_path / "results" / "targets.jsonl").open("a") as file:
+            file.write('{"file": "two.fits", "selec')
+        with Shards(tmp_path / "results", {}) as results:
+            results.add_targets("two.fits", "", ["3"])
+            assert results.targets_of("one.fits", "") == ["1", "2"]
+            assert results.targets_of("two.fits", "") == ["3"]
 
     def test_shards_of_two_runs_in_one_folder_are_refused(self, tmp_path: Path) -> None:
         with Shards(tmp_path / "results", {}) as results:
@@ -194,6 +225,17 @@ class TestCatalogue:
             found = [pair for c in chunks_from([given], base) for pair in zip(c.files, c.targets, strict=True)]
             assert list(dict.fromkeys(found)) == expected, given
         assert ("../spectra/one/a.dat", "") in found
+
+    def test_a_missing_file_does_not_decide_where_the_others_are(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "sky").mkdir()
+        (tmp_path / "lists").mkdir()
+        (tmp_path / "sky" / "there.dat").touch()
+        (tmp_path / "lists" / "run.txt").write_text("sky/missing.dat\nsky/there.dat\nsky/missing-too.dat\n")
+        (chunk,) = chunks_from(["@lists/run.txt"], tmp_path)
+        assert chunk.files == ["lists/sky/missing.dat", "sky/there.dat", "sky/missing-too.dat"]
 
     def test_parts_of_a_hats_catalogue(self, tmp_path: Path) -> None:
         part = tmp_path / "hats" / "dataset" / "Norder=1" / "Dir=0"
