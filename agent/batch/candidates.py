@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -17,10 +18,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
+from agent.batch.catalogue import local_file
 from agent.batch.consensus import DEFINITION, Consensus, Limits, consensus, mean_score
 from agent.batch.journal import Inspected
-from agent.batch.sources import SpectrumFile
-from agent.spectrum import Spectrum
+from agent.batch.sources import SourceError, SpectrumFile
+from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.record import Medium, medium_text
 from agent.tasks import Task
 from agent.text import CsvTable, OneLine
@@ -144,12 +146,7 @@ def candidates_from(
     :param medium: with which spectra were inspected whose file does not state it
     :param judge: gives each readable spectrum the verdict of a certificate
     """
-    file: SpectrumFile | None = None
-    for one in inspected:
-        path = folder / one.file
-        if file is None or file.path != path:
-            file = SpectrumFile(path, medium)
-        spectrum = file.read(one.target)
+    for one, spectrum in _read_again(inspected, folder, medium):
         if not isinstance(spectrum, Spectrum):
             why = f"The spectrum can no longer be read: {spectrum}."
             yield candidate(one.file, one.target, one.trajectories, None, None, why, one.seconds, one.truncated)
@@ -161,6 +158,24 @@ def candidates_from(
             judged = judge(one.trajectories, spectrum) if judge else None
             traces, seconds, truncated = one.trajectories, one.seconds, one.truncated
             yield candidate(one.file, one.target, traces, spectrum, found, "", seconds, truncated, judged)
+
+
+def _read_again(
+    inspected: Iterable[Inspected], folder: Path, medium: Medium | None
+) -> Iterator[tuple[Inspected, Spectrum | SpectrumError | SourceError]]:
+    """Yield each spectrum, or why it cannot be read. A file behind an address is copied for as long as it is read."""
+    name: str | None = None
+    file: SpectrumFile | SourceError
+    with ExitStack() as copy:
+        for one in inspected:
+            if name != one.file:
+                copy.close()
+                try:
+                    file = SpectrumFile(copy.enter_context(local_file(one.file, folder)), medium)
+                except SourceError as error:
+                    file = error
+                name = one.file
+            yield one, file if isinstance(file, SourceError) else file.read(one.target)
 
 
 def ranked(candidates: Iterable[Candidate]) -> list[Candidate]:

@@ -5,10 +5,11 @@ and ranked without holding them in memory.
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from hashlib import sha256
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, overload
 
@@ -90,7 +91,7 @@ def rows_of(
     :raises JournalError: a line is no row
     """
     covered = Keys()
-    for _ in _current(results, make.rules, covered):
+    for _ in _current(results, make.rules, covered, also_unread=False):
         pass
     if len(covered) < len(results.done):
         judged: list[tuple[Judged | None, str]] = []
@@ -113,11 +114,14 @@ def rows_of(
         yield row
 
 
-def _current(results: Shards, rules: str, covered: Keys) -> Iterator[tuple[Candidate, Mapping[str, Any] | None]]:
+def _current(
+    results: Shards, rules: str, covered: Keys, also_unread: bool = True
+) -> Iterator[tuple[Candidate, Mapping[str, Any] | None]]:
     """Yield the last row of each spectrum, if it follows these rules and has all samples that are done; with what a
     certificate said of it.
 
     :param covered: gets the samples of these rows
+    :param also_unread: also a row of a spectrum that could not be read, or had changed, when the row was made
     """
     seen = Keys()
     for path in reversed(results.row_files()):
@@ -128,7 +132,8 @@ def _current(results: Shards, rules: str, covered: Keys) -> Iterator[tuple[Candi
                 [results.done.contains(of_sample(hashes, number)) for number in range(results.samples)], axis=0
             )
             for number, row in enumerate(chunk):
-                if newest[number] and row["rules"] == rules and row["n"] == done[number]:
+                is_right = row["rules"] == rules and row["n"] == done[number] and (also_unread or row["is_current"])
+                if newest[number] and is_right:
                     yield Candidate(**{name: value for name, value in row.items() if name in _FIELDS}), row["judged"]
                 else:
                     newest[number] = False
@@ -139,7 +144,7 @@ def _current(results: Shards, rules: str, covered: Keys) -> Iterator[tuple[Candi
 
 def _chunks_backwards(path: Path) -> Iterator[list[Mapping[str, Any]]]:
     """Yield the rows of a file from the last to the first, without an incomplete last one."""
-    starts = [0]
+    starts = array("q", [0])
     with path.open("rb") as file:
         for line in file:
             starts.append(starts[-1] + len(line))
@@ -157,15 +162,15 @@ def _chunks_backwards(path: Path) -> Iterator[list[Mapping[str, Any]]]:
 
 def _inspected(results: Shards, covered: Keys) -> Iterator[Inspected]:
     """Yield the spectra with a sample that is not covered, with all of their samples."""
-    waiting: dict[str, dict[int, Mapping[str, Any]]] = {}
-    for row in results.rows_without(covered):
+    waiting: dict[str, dict[int, tuple[Path, int]]] = {}  # places only: of ten million spectra, the rows are too large
+    for place_of_row, row in results.rows_without(covered):
         source = row["source"]
         key = key_of(source["file"], source["target"])
         of_it = waiting.setdefault(key, {})
-        of_it[row["sample"]] = row
+        of_it[row["sample"]] = place_of_row
         hashes = hashes_of([key])
         if len(of_it) == sum(results.done.contains(of_sample(hashes, number))[0] for number in range(results.samples)):
-            rows = [one for _, one in sorted(waiting.pop(key).items())]
+            rows = [results.row_at(one) for _, one in sorted(waiting.pop(key).items())]
             yield Inspected(
                 source["file"],
                 source["target"],
@@ -177,31 +182,30 @@ def _inspected(results: Shards, covered: Keys) -> Iterator[Inspected]:
 
 @dataclass
 class RankedRows(Sequence[Candidate]):
-    """Rows in the order of the table (``agent.batch.candidates``), read from a file when they are asked for.
+    """Rows in the order of the table (``agent.batch.candidates``), read from a file when they are asked for."""
 
-    :param path: of the file, which is written here
-    """
-
-    path: Path
-    _starts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    _file: BinaryIO
+    _starts: NDArray[np.int64]
     _ranked: int = 0
-    _file: BinaryIO | None = None
 
     @classmethod
     def sorted(cls, rows: Iterable[Candidate], path: Path) -> RankedRows:
         """Write the rows to the file, and put them in order."""
-        starts, keys, end = [], [], 0
+        starts, keys, end = array("q"), array("d"), 0
         given = iter(rows)
         first = next(given, None)  # before the file: the rows' own folder may not be there yet
-        with path.open("wb") as file:
+        part = path.with_name(f".{path.name}.part")
+        with part.open("wb") as file:
             for row in () if first is None else chain([first], given):
                 line = json_line(asdict(row)).encode()
                 file.write(line)
                 starts.append(end)
-                keys.append(place(row)[:5])
+                keys.extend(place(row)[:5])
                 end += len(line)
-        found = cls(path, np.array(starts, np.int64))
-        found._order(np.array(keys, float).reshape(-1, 5))
+        found = cls(part.open("rb"), np.frombuffer(starts, np.int64))
+        # The next run may write its rows while these are read.
+        part.replace(path)
+        found._order(np.frombuffer(keys, np.float64).reshape(-1, 5))
         return found
 
     def __len__(self) -> int:
@@ -221,18 +225,22 @@ class RankedRows(Sequence[Candidate]):
         return replace(row, rank=at + 1) if at < self._ranked else row
 
     def _read(self, start: int) -> Candidate:
-        self._file = self._file or self.path.open("rb")
         self._file.seek(start)
         return Candidate(**json.loads(self._file.readline()))
 
     def _order(self, keys: NDArray[np.float64]) -> None:
         order = np.lexsort(keys.T[::-1])
-        keys, self._starts = keys[order], self._starts[order]
+        self._starts = self._starts[order]
+        differ = np.ones(len(keys) + 1, bool)
+        differ[1:-1] = False
+        for column in keys.T:
+            ordered = column[order]
+            differ[1:-1] |= ordered[1:] != ordered[:-1]
         # Rows that are alike in all numbers follow by name.
-        ends = np.flatnonzero(np.r_[True, (keys[1:] != keys[:-1]).any(axis=1), True]).tolist() if len(keys) else []
-        for begin, end in pairwise(ends):
-            if end - begin > 1:
-                alike = self._starts[begin:end].tolist()
-                alike.sort(key=lambda start: place(self._read(start))[5:])
-                self._starts[begin:end] = alike
-        self._ranked = int(np.searchsorted(keys[:, 0], ORDER["ASK"])) if len(keys) else 0
+        ends = np.flatnonzero(differ)
+        for number in np.flatnonzero(np.diff(ends) > 1).tolist():
+            begin, end = ends[number : number + 2].tolist()
+            alike = self._starts[begin:end].tolist()
+            alike.sort(key=lambda start: place(self._read(start))[5:])
+            self._starts[begin:end] = alike
+        self._ranked = int((keys[:, 0] != ORDER["ASK"]).sum())
