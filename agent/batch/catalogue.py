@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import os
 import re
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -106,12 +107,17 @@ def _pairs(given: str, names: _Names, stdin: TextIO | None, on_skip: OnSkip) -> 
         raise SourceError(f"{given}: found no such file or folder")
 
 
+_TRIES = 10
+"""Files that are searched, of those of a list that name one folder, until one is found."""
+
+
 class _Names:
-    """Names of files as results have them. What is true of a folder is found out once for all of its files."""
+    """Names of files as results have them. The first file of a folder that is found decides for all of its files."""
 
     def __init__(self, base: Path) -> None:
         self._base = base.resolve()
         self._prefixes: dict[str, dict[str, str]] = {}
+        self._missing: Counter[tuple[str, str]] = Counter()
 
     def of(self, beside: Path, name: str) -> str:
         """Return the name of a file.
@@ -131,24 +137,32 @@ class _Names:
             folder = folder or slash
             prefix = prefixes.get(folder)
             if prefix is None:
-                prefix = self._folder_name(beside, folder, last)
-                prefixes[folder] = prefix = f"{prefix}/" if prefix else ""
+                where, is_found = _folder(beside, folder, last)
+                name = self._folder_name(where)
+                prefix = f"{name}/" if name else ""
+                self._missing[str(beside), folder] += not is_found
+                if is_found or self._missing[str(beside), folder] >= _TRIES:
+                    prefixes[folder] = prefix
             yield prefix + last, target
 
-    def _folder_name(self, beside: Path, folder: str, example: str) -> str:
-        """Return the name of a folder; its first file decides where a relative path leads."""
-        here = beside / folder
-        try:
-            is_here = Path(folder).is_absolute() or (here / example).exists() or not Path(folder, example).exists()
-            found = here if is_here else Path(folder)
-        except (OSError, ValueError) as error:
-            raise SourceError(f"found {folder!r:.80}, expected the path of a file ({error})") from None
-        real = found.absolute().resolve()
+    def _folder_name(self, folder: Path) -> str:
+        real = folder.absolute().resolve()
         try:
             relative = Path(os.path.relpath(real, self._base)).as_posix()
         except ValueError:  # on another drive
             return real.as_posix()
         return "" if relative == "." else relative
+
+
+def _folder(beside: Path, folder: str, example: str) -> tuple[Path, bool]:
+    """Return the folder of a listed file, and whether the file is there."""
+    here = beside / folder
+    try:
+        if Path(folder).is_absolute() or (here / example).exists():
+            return here, True
+        return (Path(folder), True) if Path(folder, example).exists() else (here, False)
+    except (OSError, ValueError) as error:
+        raise SourceError(f"found {folder!r:.80}, expected the path of a file ({error})") from None
 
 
 def _at_address(address: str, as_list: bool) -> Iterator[tuple[str, str]]:

@@ -137,6 +137,8 @@ def _named(given: str, stdin: TextIO | None, on_skip: OnSkip) -> Iterator[tuple[
             yield from _referenced(file, path)
     elif path.exists():
         yield from _referenced(path, path.parent)
+    elif "://" in given:
+        raise SourceError(f"{given}: found an address, expected a path; addresses need --engine ray")
     else:
         raise SourceError(f"{given}: found no such file or folder")
 
