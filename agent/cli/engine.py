@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from agent.cli.command import CannotRun, ProgressBar, at_least_one, progress
+from agent.cli.policy_options import arguments_of_stages
 from agent.cli.selection import Skipped
 
 if TYPE_CHECKING:
@@ -49,12 +51,23 @@ def check_engine_options(arguments: Namespace) -> None:
             if getattr(arguments, name) is not None:
                 raise CannotRun(f"--{name} has no effect without --engine ray; leave it out, or choose the engine")
         return
-    if arguments.processes is not None:
-        raise CannotRun("--processes has no effect with --engine ray; use --workers")
-    if arguments.policy == "local":
-        raise CannotRun("--policy local: found a model in this process, expected one behind a server (spec-o3 serve)")
+    for one in arguments_of_stages(arguments):
+        if one.processes is not None:
+            raise CannotRun("--processes has no effect with --engine ray; use --workers")
+        if one.policy == "local":
+            raise CannotRun("policy local: found a model in this process, expected one behind a server (spec-o3 serve)")
     if arguments.out.is_file():
         raise CannotRun(f"{arguments.out}: found a file; --engine ray keeps results in a folder: choose another name")
+
+
+def check_stages(arguments: Namespace, stages: Sequence[Stage]) -> None:
+    """:raises CannotRun: a stage cannot run on the chosen engine. Said before the first one has worked for hours"""
+    for stage in stages if arguments.engine == "ray" else ():
+        if stage.certified is not None and stage.certified.certificate.wanted.trial:
+            raise CannotRun(
+                f"--engine ray: found a certificate with the condition --require-trial ({stage.certified.path}); use "
+                "--engine local"
+            )
 
 
 @dataclass
@@ -72,7 +85,7 @@ class RayEngine:
         """Run a stage: a ``RunStage``.
 
         :param sources: of a later stage; the first one has those of the command line
-        :raises CannotRun: Ray cannot be used, or the stage cannot run there
+        :raises CannotRun: Ray cannot be used
         """
         from agent.batch.cascade import StageRun, keys_of
         from agent.batch.on_ray import Work
@@ -81,8 +94,6 @@ class RayEngine:
         from agent.batch.shards import Shards
 
         certified = stage.certified
-        if certified is not None and certified.certificate.wanted.trial:
-            raise CannotRun("--engine ray: found a certificate with the condition --require-trial; use --engine local")
         # A mapping proxy cannot be sent to another process.
         sent = replace(stage, task=replace(stage.task, references=dict(stage.task.references)), certified=None)
         make_row = RowMaker(sent.task, sent.limits, None if certified is None else certified.certificate)
@@ -158,7 +169,8 @@ class RayEngine:
         """Return the list on standard input, kept in a file because a run may need it several times."""
         path = results.folder / "stdin.txt"
         if not self._has_read_stdin and "-" in self.arguments.paths:
-            path.write_text(sys.stdin.read(), encoding="utf-8")
+            with path.open("w", encoding="utf-8") as copy:
+                shutil.copyfileobj(sys.stdin, copy)
             self._has_read_stdin = True
         return path.open(encoding="utf-8") if path.exists() else sys.stdin
 

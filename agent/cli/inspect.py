@@ -15,7 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, get_args
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result, progress
-from agent.cli.engine import RayEngine, add_engine_options, check_engine_options
+from agent.cli.engine import RayEngine, add_engine_options, check_engine_options, check_stages
 from agent.cli.policy_options import (
     add_cascade_options,
     add_policy_options,
@@ -127,6 +127,7 @@ def run(arguments: Namespace) -> int:
         if arguments.table is not None:
             check_table_path(arguments.table)
         stages = _stages(arguments, task, limits)
+        check_stages(arguments, stages)
         _check_files(arguments, [stage.results for stage in stages])
         with stop_on_signal(stop):
             if arguments.engine == "ray":
