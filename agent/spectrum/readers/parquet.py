@@ -226,7 +226,7 @@ def _nested(schema: Any) -> tuple[str, Roles] | None:
 def _nested_row(name: str, column: str, which: Roles, row: Mapping[str, Any]) -> Spectrum:
     inside = row[column]
     if isinstance(inside, list):
-        inside = {key: [pixel[key] for pixel in inside] for key in which.columns}
+        inside = {key: [pixel and pixel[key] for pixel in inside] for key in which.columns}
     if not isinstance(inside, Mapping):
         raise SpectrumError(name, f"nothing in the column {column}", "wavelength and flux")
     return _named(name, which, {**row, **inside})
@@ -238,7 +238,7 @@ def _named(name: str, which: Roles, values: Mapping[str, Any]) -> Spectrum:
     there = {key.lower(): value for key, value in values.items() if key not in which.columns}
 
     def first(names: Sequence[str]) -> float | None:
-        return next((finite_number(there[one]) for one in names if one in there), None)
+        return next((finite_number(there[one]) for one in names if there.get(one) is not None), None)
 
     return spectrum(
         name,

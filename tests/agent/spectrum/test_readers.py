@@ -497,6 +497,15 @@ def test_a_row_of_a_parquet_catalogue(tmp_path, layout):
     assert second.redshift is None
 
 
+def test_what_lacks_in_rows_of_a_parquet_catalogue(tmp_path):
+    pixels = [{"wave_vac": wave, "flux": flux} for wave, flux in zip(WAVELENGTH.tolist(), FLUX.tolist(), strict=True)]
+    columns = {"redshift": [None, 0.2], "z": [0.1, 0.3], "pixels": [pixels, [None, *pixels]]}
+    pq.write_table(pa.table(columns), tmp_path / "Npix=44.parquet")
+    assert read(tmp_path / "Npix=44.parquet", "0").redshift == 0.1
+    with pytest.raises(SpectrumError, match="wavelengths with NaN or infinity among them"):
+        read(tmp_path / "Npix=44.parquet", "1")
+
+
 def test_parquet_with_one_spectrum_per_row(tmp_path):
     rows = {"wave": [WAVELENGTH.tolist()] * 3, "flux": [(k * FLUX).tolist() for k in (1, 2, 3)]}
     pq.write_table(pa.table(rows), tmp_path / "a.parquet", row_group_size=2)
