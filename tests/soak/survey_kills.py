@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.benchmarks.results import Results
-from tests.support.ray_nodes import two_nodes
+from tests.support.ray_nodes import two_nodes, workers
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKERS = 4
@@ -71,17 +71,6 @@ class Survey:
         answer = (self.folder / "answer.json").open("wb")
         self.driver = subprocess.Popen(self.command, cwd=ROOT, stdout=answer, stderr=log)
 
-    def workers(self) -> list[int]:
-        """Process ids of the actors that run the loop."""
-        found = []
-        for line in Path("/proc").glob("[0-9]*/cmdline"):
-            try:
-                if line.read_bytes().startswith(b"ray::") and b"MapWorker" in line.read_bytes():
-                    found.append(int(line.parent.name))
-            except OSError:
-                continue
-        return found
-
     def kill(self, part: str, rng: random.Random) -> bool:
         """Kill one of a kind; return False if there is none now."""
         if part == "server":
@@ -91,7 +80,7 @@ class Survey:
             self.start_server(number)
             return True
         if part == "worker":
-            there = self.workers()
+            there = workers()
             if there:
                 os.kill(rng.choice(there), signal.SIGKILL)
             return bool(there)

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -24,11 +24,20 @@ import pyarrow.parquet as pq
 import pytest
 
 import app
+from agent import tasks
+from agent.batch import on_ray
 from agent.batch.candidates import Candidate, ranked
-from agent.batch.rows import RankedRows
+from agent.batch.consensus import Limits
+from agent.batch.journal import result_of
+from agent.batch.lines import json_line
+from agent.batch.rows import RankedRows, RowMaker, rows_of
+from agent.batch.run import Job, inspect_many
+from agent.batch.shards import Shards
+from agent.cli.inspect import baseline
+from agent.conversation import Stop, Usage
 from tests.agent.batch.test_cascade import TURNS
 from tests.support.model_server import BadServer, talking
-from tests.support.ray_nodes import two_nodes
+from tests.support.ray_nodes import two_nodes, workers
 
 ROOT = Path(__file__).resolve().parents[3]
 WAVELENGTH = np.linspace(3800.0, 9000.0, 900)
@@ -157,16 +166,56 @@ def wait_for_lines(results: Path, lines: int) -> None:
         time.sleep(0.05)
 
 
-def workers() -> list[int]:
-    """Process ids of the actors that run the loop."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if b"MapWorker" in path.read_bytes():
-                found.append(int(path.parent.name))
-        except OSError:
-            continue
-    return found
+def test_a_row_that_is_made_again_has_the_spectrum_as_soon_as_it_can_be_read(here: Path, name: str) -> None:
+    task, name = tasks.load()["cv"], name.format(here=here)
+    (outcome,) = inspect_many([Job(name, here / "sky" / "s1.csv")], task, baseline)
+    (here / "sky" / "s1.csv").rename(here / "away.csv")
+    make = RowMaker(task, Limits())
+    with Shards(here / "results", {}) as results:
+        results.add(name, 0, json_line(result_of(outcome)).encode())
+        (row,) = rows_of(results, make)
+    assert (row.verdict, row.is_current) == ("ASK", False)
+    assert "can no longer be read" in row.reasons or "s1.csv: FileNotFoundError" in row.reasons
+    (here / "away.csv").rename(here / "sky" / "s1.csv")
+    with Shards(here / "results", {}) as results:
+        (row,) = rows_of(results, make)
+    assert (row.file, row.is_current, row.reasons.startswith("The spectrum")) == (name, True, False)
+
+
+def test_of_a_unit_that_is_delivered_twice_the_first_answers_count(tmp_path: Path) -> None:
+    """In the traces, in the rows of the table and in the counts: a policy with chance answers differently each time."""
+
+    def delivered(answer: str, *reasons: on_ray.OutcomeReason) -> on_ray._Done:
+        samples = [
+            on_ray._Sample(number, reason, "no answer", line(number, reason, answer), Usage())
+            for number, reason in enumerate(reasons)
+        ]
+        return on_ray._Done("a.fits", "", tuple(samples), f'{{"answer": "{answer}"}}\n'.encode())
+
+    def line(number: int, reason: str, answer: str) -> bytes:
+        row = {"source": {"file": "a.fits", "target": ""}, "sample": number, "reason": reason, "answer": answer}
+        return json.dumps(row).encode() + b"\n"
+
+    with Shards(tmp_path / "one", {}) as results:
+        run = on_ray.RayRun(results, cast("on_ray.Work", None), on_ray.Cluster(1, 1, 1), Stop(), lambda _: None)
+        assert run._take(delivered("first", "answered"))
+        assert not run._take(delivered("second", "answered"))
+        assert not run._take(delivered("third", "policy failed"))
+    assert [row["answer"] for row in rows(tmp_path / "one").values()] == ["first"]
+    assert [path.read_text() for path in results.row_files()] == ['{"answer": "first"}\n']
+    assert (run.summary.inspected, run.summary.spectra, run.summary.failed, results.failed) == (1, 1, 0, 0)
+
+    with Shards(tmp_path / "two", {}) as results:
+        run = on_ray.RayRun(results, cast("on_ray.Work", None), on_ray.Cluster(1, 1, 1), Stop(), lambda _: None)
+        assert run._take(delivered("first", "policy failed", "policy failed"))
+        assert not run._take(delivered("second", "policy failed", "policy failed"))
+        assert run.summary.failed == 2
+        assert run._take(delivered("third", "answered", "policy failed"))
+        assert run._take(delivered("fourth", "answered", "answered"))
+    assert [row["answer"] for row in rows(tmp_path / "two").values()] == ["third", "fourth"]
+    # No row has these two answers; it is made from the traces.
+    assert [path.read_text() for path in results.row_files()] == ['{"answer": "third"}\n']
+    assert (run.summary.inspected, run.summary.failed, results.failed) == (2, 0, 0)
 
 
 def test_a_spectrum_that_ends_its_worker_takes_no_other_with_it(here: Path, address: str) -> None:
@@ -213,6 +262,8 @@ def test_a_spectrum_that_ends_its_worker_takes_no_other_with_it(here: Path, addr
         (["--workers", "2"], "--workers has no effect without --engine ray"),
         (["--engine", "ray", "--processes", "2"], "--processes has no effect"),
         (["--engine", "ray", "--policy", "local"], "expected one behind a server"),
+        (["--engine", "ray", "--first", "baseline", "--then", "local"], "expected one behind a server"),
+        (["--engine", "ray", "--first", "baseline,processes=2", "--then", "spec-o3"], "--processes has no effect"),
         (["--engine", "ray", "--out", "file.jsonl"], "keeps results in a folder"),
         (["--engine", "ray", "--address", "127.0.0.1:1"], "Ray at 127.0.0.1:1: found nothing there"),
     ],
@@ -223,6 +274,8 @@ def test_what_cannot_run_on_ray_is_refused(
     (here / "file.jsonl").touch()
     assert app.main(["inspect", "sky", "--task", "cv", "--out", "results", *options]) == 2
     assert message in capsys.readouterr().err
+    assert app.main(["inspect", "s3://sky", "--task", "cv", "--out", "results"]) == 2
+    assert "addresses need --engine ray" in capsys.readouterr().err
 
 
 def test_ranked_rows_from_a_file_are_those_in_memory(tmp_path: Path) -> None:
@@ -241,6 +294,7 @@ def test_ranked_rows_from_a_file_are_those_in_memory(tmp_path: Path) -> None:
         for number in range(300)
     ]
     found = RankedRows.sorted(iter(expected), tmp_path / "table.jsonl")
+    RankedRows.sorted(iter(expected[:3]), tmp_path / "table.jsonl")  # the next run, while these rows are read
     assert list(found) == ranked(expected)
     assert found[-1] == ranked(expected)[-1]
     assert list(RankedRows.sorted(iter([]), tmp_path / "none.jsonl")) == []
