@@ -55,6 +55,9 @@ OPEN_FILES = 8
 """Files that a worker keeps open."""
 POLL_SECONDS = 0.2
 CONNECT_SECONDS = 5.0
+SHUTDOWN_SECONDS = 10.0
+RECEIVER = "outcomes"
+"""Name of the thread that receives what the workers deliver."""
 
 
 class RayError(OneLine):
@@ -134,6 +137,8 @@ def ray_cluster(wanted: Workers) -> Generator[Cluster, None, None]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     # Its processes write warnings about its own workings to this terminal.
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    # A thread of Ray Data that outlives the connection must not open another one, to whatever cluster it finds.
+    os.environ["RAY_ENABLE_AUTO_CONNECT"] = "0"
     try:
         import ray
     except ImportError as error:
@@ -158,7 +163,12 @@ def ray_cluster(wanted: Workers) -> Generator[Cluster, None, None]:
         number = wanted.number or (cores() if wanted.address is None else int(ray.cluster_resources().get("CPU", 1)))
         yield Cluster(number, -(-wanted.conversations // number), wanted.cpus)
     finally:
-        ray.shutdown()
+        # The threads of a run that was stopped notice only now, and would write about it.
+        with _Problems().listening():
+            ray.shutdown()
+            for thread in threading.enumerate():
+                if thread.name == RECEIVER:
+                    thread.join(SHUTDOWN_SECONDS)
 
 
 def _check_address(address: str | None) -> None:
@@ -362,7 +372,7 @@ def _delivered(plan: Path, work: Work, cluster: Cluster, unit: int, stop: Stop, 
         except BaseException as error:
             received.put(error)
 
-    threading.Thread(target=receive, daemon=True, name="outcomes").start()
+    threading.Thread(target=receive, daemon=True, name=RECEIVER).start()
     try:
         while not stop.is_set:
             try:

@@ -159,6 +159,23 @@ def test_nothing_is_lost_or_doubled_when_parts_of_a_run_are_killed(here: Path, a
     assert set(pq.read_table("t.parquet")["n"].to_pylist()) == {9}
 
 
+def test_a_stopped_run_keeps_what_is_done_and_ends_quietly(here: Path, address: str) -> None:
+    with BadServer(talking(TURNS, delay=0.06)) as server:
+        command = [sys.executable, "-m", "app", "inspect", "--task", "cv", "sky", "--out", "ray", "--policy", "spec-o3"]
+        command += ["--server", server.url, "--concurrency", "2", "--samples", "20", "--temperature", "0.7"]
+        command += ["--engine", "ray", "--address", address, "--workers", "2"]
+        variables = os.environ | {"PYTHONPATH": str(ROOT)}
+        with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            wait_for_lines(here / "ray", 20)
+            run.send_signal(signal.SIGINT)
+            said, errors = run.communicate(timeout=120)
+    assert 20 <= len(rows(here / "ray")) < 200
+    assert "left to a person" in said
+    assert "stopping; finished inspections are kept" in errors
+    assert "Traceback" not in errors
+    assert "Connecting to existing" not in errors
+
+
 def wait_for_lines(results: Path, lines: int) -> None:
     until = time.monotonic() + 120
     while sum(path.read_bytes().count(b"\n") for path in results.glob("traces/*.jsonl")) < lines:
