@@ -195,7 +195,7 @@ class _Problems(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         if record.exc_info and record.exc_info[1] is not None:
-            self.last = one_line(f"{type(record.exc_info[1]).__name__}: {record.exc_info[1]}", 300)
+            self.last = _said(record.exc_info[1])
 
     @contextmanager
     def listening(self) -> Generator[None, None, None]:
@@ -382,7 +382,7 @@ def _delivered(plan: Path, work: Work, cluster: Cluster, unit: int, stop: Stop, 
             if found is None:
                 return
             if isinstance(found, RayFailure | OSError):
-                summary.gone = f"Ray ended the run: {type(found).__name__}: {found}"
+                summary.gone = f"Ray ended the run: {_said(found)}"
                 return
             if isinstance(found, BaseException):
                 raise found
@@ -391,6 +391,12 @@ def _delivered(plan: Path, work: Work, cluster: Cluster, unit: int, stop: Stop, 
         closed.set()
         while not received.empty():
             received.get_nowait()
+
+
+def _said(error: BaseException) -> str:
+    """Return an error of Ray in one line. Its text may be the traceback of a worker, whose last line has the reason."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return one_line(f"{type(error).__name__}: {lines[-1] if lines else ''}", 300)
 
 
 class _Worker:

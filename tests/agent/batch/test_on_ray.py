@@ -159,6 +159,12 @@ def test_nothing_is_lost_or_doubled_when_parts_of_a_run_are_killed(here: Path, a
     assert set(pq.read_table("t.parquet")["n"].to_pylist()) == {9}
 
 
+def test_the_reason_why_ray_ended_a_run_is_one_line() -> None:
+    error = RuntimeError("The actor died:\nTraceback (most recent call last):\n  ...\nImportError: no module agent\n\n")
+    assert on_ray._said(error) == "RuntimeError: ImportError: no module agent"
+    assert on_ray._said(RuntimeError()) == "RuntimeError:"
+
+
 def test_a_stopped_run_keeps_what_is_done_and_ends_quietly(here: Path, address: str) -> None:
     with BadServer(talking(TURNS, delay=0.06)) as server:
         command = [sys.executable, "-m", "app", "inspect", "--task", "cv", "sky", "--out", "ray", "--policy", "spec-o3"]
