@@ -189,6 +189,7 @@ def wait_for_lines(results: Path, lines: int) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.parametrize("name", ["sky/s1.csv", "file://{here}/sky/s1.csv"])
 def test_a_row_that_is_made_again_has_the_spectrum_as_soon_as_it_can_be_read(here: Path, name: str) -> None:
     task, name = tasks.load()["cv"], name.format(here=here)
     (outcome,) = inspect_many([Job(name, here / "sky" / "s1.csv")], task, baseline)
