@@ -223,7 +223,8 @@ def build(store: Store, local: bool, importing: Importing) -> ImportForm:
         cancel = gr.Button("Cancel import", size="sm", elem_classes="so-small", visible=False)
         resume = gr.Button("Resume import", size="sm", elem_classes="so-small", visible=False)
     timer = gr.Timer(_EVERY, active=False)
-    jobs = gr.State([])
+    # Not gr.State, for which every page would keep a connection open.
+    jobs = gr.JSON([], visible=False)
     outputs = (message, results, button, cancel, resume, timer, jobs)
 
     def view(numbers: Sequence[int]) -> Changes:

@@ -20,7 +20,7 @@ from tests.browser.test_progress_library_people import enter, open_tab
 from tests.support import cli
 from tests.support.campaign import a_spectrum, a_trajectory
 
-ROWS = 3000
+ROWS = 12_000
 WIDTHS = (390, 820, 1366, 1920)
 OUTPUT = Path(__file__).resolve().parents[1] / "output"
 
