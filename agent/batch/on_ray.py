@@ -144,7 +144,7 @@ def ray_cluster(wanted: Workers) -> Generator[Cluster, None, None]:
     except ImportError as error:
         raise RayError(f"Ray is not installed ({error}): pip install 'spec-o3[scale]'") from error
     where: dict[str, Any] = {"address": wanted.address}
-    if wanted.address is None:  # "local": without it, Ray looks for a cluster that somebody else started here
+    if wanted.address is None:  # "local": without it, Ray looks for a cluster that is already running here
         # Enough for the workers and for Ray Data's own tasks; the cores themselves are shared as always.
         number = wanted.number or cores()
         where = {"address": "local", "num_cpus": round(number * wanted.cpus) + 2, "include_dashboard": False}

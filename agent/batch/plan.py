@@ -1,6 +1,6 @@
 """What a results folder still lacks, as Parquet files, for sources by the million: names in, no Python object kept.
 
-A row of the plan is a spectrum, or a file of which nobody knows yet what it holds; a worker opens that.
+A row of the plan is a spectrum, or a file whose number of spectra is not known yet; a worker opens it.
 """
 
 from __future__ import annotations

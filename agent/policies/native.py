@@ -24,7 +24,8 @@ from PIL import Image
 
 from agent.conversation import Conversation, Piece, Remark, Stop
 from agent.policies import Sampling
-from agent.policies.openai.endpoint import CallPiece, Delta, Endpoint, Health
+from agent.policies.openai.endpoint import CallPiece, Delta, Endpoint
+from agent.policies.openai.health import Health
 from agent.policies.openai.replicas import Replicas
 from agent.policies.yes_no import pieces_of_score
 from agent.tool import TOOL_BLOCK, TOOL_NAME, TOOL_SCHEMA

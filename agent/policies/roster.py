@@ -25,7 +25,8 @@ from agent.policies.nano import folder as nano_folder
 from agent.policies.nano.policy import NAME as NANO
 from agent.policies.nano.policy import Nano
 from agent.policies.native import Guidance, Native, health_of
-from agent.policies.openai.endpoint import Endpoint, Health
+from agent.policies.openai.endpoint import Endpoint
+from agent.policies.openai.health import Health
 from agent.policies.openai.replicas import Replicas, open_endpoint
 from agent.policies.servers import Dialect, RosterError, Server, checked_url, read_servers
 from agent.policies.spec_o3 import SpecO3

@@ -1,7 +1,7 @@
 """Imports that people start on the page: in a process of their own, so that the server keeps answering.
 
 The process is ``spec-o3 import --job``; it ends with the server. What it does is read from ``store.imports``, where an
-import that somebody runs on the command line is seen and cancelled like one of the page.
+import that is run on the command line is seen and cancelled like one of the page.
 """
 
 from __future__ import annotations

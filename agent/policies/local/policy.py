@@ -14,7 +14,7 @@ from typing import Any
 from agent.conversation import Conversation, Piece
 from agent.policies import Sampling
 from agent.policies.local.model import Loaded, TurnStopped, Weights, versions
-from agent.policies.openai.endpoint import Health
+from agent.policies.openai.health import Health
 from agent.policies.spec_o3 import TOOL_BLOCK_SHA256, messages
 from agent.trajectory import Drafter
 

@@ -17,7 +17,7 @@ from agent.policies import Sampling
 from agent.policies.nano import folder
 from agent.policies.nano.model import NanoModel
 from agent.policies.nano.tokens import script
-from agent.policies.openai.endpoint import Health
+from agent.policies.openai.health import Health
 from agent.policies.spec_o3 import TOOL_BLOCK_SHA256
 from agent.trajectory import Drafter
 from agent.trajectory.tags import parse

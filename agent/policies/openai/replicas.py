@@ -18,8 +18,9 @@ from typing import Any
 from agent.conversation import PolicyError, Stop
 from agent.policies import Sampling
 from agent.policies.openai import client
-from agent.policies.openai.endpoint import Endpoint, Health, ToolUse
+from agent.policies.openai.endpoint import Endpoint, ToolUse
 from agent.policies.openai.errors import ContextExceeded, ErrorResponse, RequestLimits, ServerFailure, broken_off
+from agent.policies.openai.health import Health
 from agent.policies.openai.route import Route
 from agent.policies.openai.stream import Delta
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agent.conversation import CannotTell, Conversation, Piece, PolicyError, Score
 from agent.measure.values import signed
-from agent.policies.openai.endpoint import Health
+from agent.policies.openai.health import Health
 from agent.policies.specialist.grid import FIRST, LAST, channels, sample
 from agent.policies.specialist.network import Network, SpecialistError, SpecialistFolder
 from agent.trajectory import Drafter

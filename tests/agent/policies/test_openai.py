@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from agent.conversation import PolicyError, Stop, Usage
 from agent.policies import Sampling
 from agent.policies.openai.client import connections
-from agent.policies.openai.endpoint import Delta, Endpoint, RequestLimits, check_server
+from agent.policies.openai.endpoint import Delta, Endpoint, RequestLimits
 from agent.policies.openai.errors import retry_after, unreachable
+from agent.policies.openai.health import check_server
 from agent.policies.openai.stream import CallPiece, ServerEvents
 from tests.support.model_server import (
     DONE,

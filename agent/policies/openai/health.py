@@ -1,0 +1,105 @@
+"""Health of an OpenAI-compatible server: what it serves, its version and its load."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from agent.policies.openai.errors import ServerFailure
+
+Fetch = Callable[[str], Awaitable[object]]
+"""Gets a path of the API, or a complete address: JSON as values, anything else as text; raises ``ServerFailure``."""
+
+SERVER_NAMES = {"vllm": "vLLM", "sglang": "SGLang", "llamacpp": "llama.cpp"}
+_RUNNING = re.compile(r"^(?:vllm:num_requests_running|sglang:num_running_reqs)(?:\{.*\})? (\S+)$", re.MULTILINE)
+_WAITING = re.compile(r"^(?:vllm:num_requests_waiting|sglang:num_queue_reqs)(?:\{.*\})? (\S+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Health:
+    """Health of a server. ``sentence`` is for a person, with what to do if ``ok`` is False.
+
+    ``model`` is the model to use, "" if there is none. ``server`` and ``version`` are "" if the server does not report
+    them. ``context`` in tokens; ``running`` and ``waiting`` requests of all clients; None: not reported.
+    ``addresses``: how many of several addresses can be used, for example "2 of 3"; "" if there is one.
+    """
+
+    ok: bool
+    sentence: str
+    model: str = ""
+    server: str = ""
+    version: str = ""
+    context: int | None = None
+    running: int | None = None
+    waiting: int | None = None
+    addresses: str = ""
+
+
+async def check_server(where: str, wanted: str | None, fetch: Fetch) -> Health:
+    """Query the API at ``where`` (``http://.../v1``): models, server and load.
+
+    :param wanted: the model to use; None: the first that is served
+    """
+    try:
+        listed = await fetch("/models")
+    except ServerFailure as failure:
+        return Health(False, str(failure), wanted or "")
+    models = _models(listed)
+    if models is None:
+        sentence = f"{where} is no model server: it answered something else. Its address usually ends in /v1."
+        return Health(False, sentence, wanted or "")
+    if not models:
+        return Health(False, f"{where} serves no model.", wanted or "")
+    model = wanted or next(iter(models))
+    if model not in models:
+        names = ", ".join(list(models)[:8]) + (f" and {len(models) - 8} more" if len(models) > 8 else "")
+        return Health(False, f"{where} does not serve {model}. It serves {names}.", model)
+    server = SERVER_NAMES.get(str(models[model].get("owned_by", "")).lower(), "")
+    # vLLM reports the context of an adapter only on the card of its base model.
+    cards = (models[model], models.get(str(models[model].get("parent")), {}))
+    context = next((n for card in cards if isinstance(n := card.get("max_model_len"), int)), None)
+    version, running, waiting = await _rest(where, fetch) if server else ("", None, None)
+    sentence = _status_sentence(where, model, f"{server} {version}".strip(), context, running, waiting)
+    return Health(True, sentence, model, server, version, context, running, waiting)
+
+
+def _models(listed: object) -> dict[str, Mapping[str, Any]] | None:
+    """Return the models by name, in the server's order; None if this is no list of models."""
+    data = listed.get("data") if isinstance(listed, Mapping) else None
+    if not isinstance(data, list):
+        return None
+    return {str(model["id"]): model for model in data if isinstance(model, Mapping) and "id" in model}
+
+
+async def _rest(where: str, fetch: Fetch) -> tuple[str, int | None, int | None]:
+    """Return version, running and waiting requests, from the routes next to the API; empty if missing."""
+    parts = urlsplit(where)
+    root = urlunsplit((parts.scheme, parts.netloc, parts.path.removesuffix("/v1"), "", ""))
+    found = await asyncio.gather(fetch(f"{root}/version"), fetch(f"{root}/metrics"), return_exceptions=True)
+    version = found[0].get("version") if isinstance(found[0], Mapping) else ""
+    metrics = found[1] if isinstance(found[1], str) else ""
+    return str(version or ""), _total(_RUNNING, metrics), _total(_WAITING, metrics)
+
+
+def _total(gauge: re.Pattern[str], metrics: str) -> int | None:
+    """Return the sum over the engines of a data-parallel server."""
+    try:
+        values = [float(value) for value in gauge.findall(metrics)]
+    except ValueError:
+        return None
+    return int(sum(values)) if values else None
+
+
+def _status_sentence(
+    where: str, model: str, server: str, context: int | None, running: int | None, waiting: int | None
+) -> str:
+    sentence = f"{server or where} serves {model}"
+    if context is not None:
+        sentence += f", {context:,} tokens of context"
+    if running is not None and waiting is not None:
+        sentence += f"; {running} running, {waiting} waiting"
+    return f"{sentence}."
