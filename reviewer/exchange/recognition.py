@@ -15,6 +15,7 @@ from agent.trajectory import Trajectory
 from agent.trajectory.tags import turn_text
 from reviewer.rules.campaign import STATES, State
 from reviewer.store import Draft, Store
+from reviewer.store.values import LARGEST_ID
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class Recognition:
     """Compares drafts with the items of the same spectrum and task. A spectrum that one of the two does not have is
     compared by its name."""
 
-    def __init__(self, store: Store, newest: int | None = None) -> None:
-        """:param newest: items with a higher number are left out, because the import itself adds them; None: none is"""
+    def __init__(self, store: Store, newest: int = LARGEST_ID) -> None:
+        """:param newest: items with a higher number are left out, because the import itself adds them"""
         self._store = store
         self._newest = newest
         self._texts: dict[int, frozenset[bytes]] = {}
@@ -45,9 +46,8 @@ class Recognition:
         )
         trajectory = draft.trajectory
         items = self._store.queue.of_spectrum(
-            spectrum or trajectory.spectrum_sha256, trajectory.spectrum_name, trajectory.task
+            spectrum or trajectory.spectrum_sha256, trajectory.spectrum_name, trajectory.task, self._newest
         )
-        items = [item for item in items if self._newest is None or item <= self._newest]
         text = _digest(trajectory) if items else b""
         same = next((item for item in items if text in self._of(item)), None)
         return Recognised(same, tuple(item for item in items if item != same))

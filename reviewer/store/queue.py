@@ -14,7 +14,7 @@ from reviewer.rules.workflow import ROLES_OF, STATES, Rules, State, round_of
 from reviewer.store.accounts import find_person
 from reviewer.store.history import History
 from reviewer.store.sqlite.database import Database, Transaction, stamp
-from reviewer.store.values import QueueFilter, QueuePage, QueueRow, TrialOutcome
+from reviewer.store.values import LARGEST_ID, QueueFilter, QueuePage, QueueRow, TrialOutcome
 
 # Trigrams find nothing shorter.
 _SHORTEST_INDEXED = 3
@@ -235,9 +235,10 @@ def _state_in(states: tuple[State, ...]) -> str:
 
 
 _OF_SPECTRUM = """
-SELECT id FROM items WHERE spectrum = :spectrum AND task = :task
+SELECT id FROM items WHERE spectrum = :spectrum AND task = :task AND id <= :newest
 UNION
-SELECT id FROM items WHERE name = :name AND task = :task AND (spectrum IS NULL OR :spectrum IS NULL)
+SELECT id FROM items
+WHERE name = :name AND task = :task AND (spectrum IS NULL OR :spectrum IS NULL) AND id <= :newest
 ORDER BY 1
 """
 
@@ -310,12 +311,13 @@ class Queue:
         with self._database.read() as db:
             return self._search(db, chosen, "", stamp(self._database.steady())).walk(None, None)
 
-    def of_spectrum(self, spectrum: str | None, name: str, task: str) -> list[int]:
+    def of_spectrum(self, spectrum: str | None, name: str, task: str, newest: int = LARGEST_ID) -> list[int]:
         """Return the items of a spectrum under one task, in order.
 
         :param spectrum: SHA-256; items without a spectrum, and all items if it is None, are compared by ``name``
+        :param newest: items with a higher number are left out
         """
-        values = {"spectrum": spectrum, "name": name, "task": task}
+        values = {"spectrum": spectrum, "name": name, "task": task, "newest": newest}
         with self._database.read() as db:
             return [item for (item,) in db.execute(_OF_SPECTRUM, values)]
 

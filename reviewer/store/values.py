@@ -17,6 +17,8 @@ OwnVerdict = Literal["YES", "NO", "cannot tell"]
 OWN_VERDICTS: tuple[OwnVerdict, ...] = get_args(OwnVerdict)
 TrialOutcome = Literal["passed", "failed", "untested"]
 TRIAL_OUTCOMES: tuple[TrialOutcome, ...] = get_args(TrialOutcome)
+LARGEST_ID = 2**63 - 1
+"""The largest item number that SQLite has."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from reviewer.rules.workflow import Verb
 from reviewer.store.accounts import find_person, require_coordinator
 from reviewer.store.history import History
 from reviewer.store.sqlite.database import Database, Transaction, stamp
+from reviewer.store.values import LARGEST_ID
 
 _CHOSEN = """
 SELECT item FROM standings
@@ -51,8 +52,6 @@ INSERT INTO decisions (key, item, version, person, round, verb, reason, comment,
 SELECT :key || item, item, version, :person, 'screening', :verb, '', '', NULL, :rules, :at
 FROM standings WHERE item = :item
 """
-
-LARGEST_ID = 2**63 - 1
 
 
 @dataclass(frozen=True)
