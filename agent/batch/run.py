@@ -148,8 +148,7 @@ def inspect_many(
     :param concurrency: inspections at a time, of all processes together
     :param medium: of spectra whose file does not state it; None: as the reader assumes it
     :param processes: each reads, draws and measures by itself, with its share of ``concurrency`` in threads; for
-        policies that compute, and for a server that one core cannot keep busy. 0: threads of this process; True: as
-        many as ``concurrency``
+        policies that compute, and for a server that one core cannot keep busy. 0: threads of this process
     :param stop: set from another thread, it ends the run; running jobs end as "stopped"
     :raises PolicyUnavailable: the policy fails for every job; all outcomes until then have been yielded
     :raises ValueError: ``concurrency`` or ``max_turns`` is below 1
@@ -164,7 +163,7 @@ def inspect_many(
     inner = Stop()
     with (stop or Stop()).waking(inner.set):
         if processes:
-            outcomes = in_processes(jobs, plan, concurrency if processes is True else processes, concurrency, inner)
+            outcomes = in_processes(jobs, plan, processes, concurrency, inner)
         else:
             outcomes = _in_threads(jobs, plan, concurrency, inner)
         try:

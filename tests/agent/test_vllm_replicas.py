@@ -267,13 +267,17 @@ def test_ray_serves_with_the_settings_of_the_command(build):
     assert ("placement_group_config" in config) is build.cpu
 
 
-def test_ray_refuses_what_it_does_not_offer(tmp_path):
+def test_ray_refuses_what_it_does_not_offer(tmp_path, monkeypatch):
     with pytest.raises(ServeError, match="--adapter has no effect with --engine ray"):
         application(Service("m", adapters=(Adapter("a", tmp_path),)), GPU, 1)
     with pytest.raises(ServeError, match="--data-parallel has no effect with --engine ray"):
         application(Service("m", data_parallel=2), GPU, 1)
     with pytest.raises(ServeError, match="found 'word', expected an option of vLLM"):
         application(Service("m", extra=("word",)), GPU, 1)
+    monkeypatch.setenv("VLLM_API_KEY", "the key")
+    with pytest.raises(ServeError, match="found VLLM_API_KEY set, but Ray Serve checks no key") as refused:
+        application(Service("m"), GPU, 1)
+    assert "the key" not in str(refused.value)
 
 
 def test_without_ray_serve_the_install_command_is_shown(tmp_path):
@@ -290,14 +294,10 @@ def test_the_command_prints_the_application_and_names_the_cluster(serve):
     assert server.ended()[0] == 0
     assert found["http_options"] == {"host": "127.0.0.1", "port": server.port}
     assert found["applications"][0]["import_path"] == "ray.serve.llm:build_openai_app"
-    assert run_command(GPU, Path("a.yaml"), "auto")[1:] == [
-        "-m",
-        "ray.serve.scripts",
-        "run",
-        "--address",
-        "auto",
-        "a.yaml",
-    ]
+    begin = ["-m", "ray.serve.scripts", "run", "--address"]
+    assert run_command(GPU, Path("a.yaml"), "auto")[1:] == [*begin, "auto", "a.yaml"]
+    # Not the cluster that is running here by chance.
+    assert run_command(GPU, Path("a.yaml"), None)[1:] == [*begin, "local", "a.yaml"]
 
 
 def test_an_address_is_for_ray_only(serve):

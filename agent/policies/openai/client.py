@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Gene
 from concurrent.futures import CancelledError
 from functools import cache
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from agent.conversation import Stop
 from agent.policies.openai.errors import ErrorResponse, ServerFailure, broken_off, is_here, unreachable
@@ -174,20 +174,23 @@ class ChatApi:
 
         :raises ServerFailure: there is no answer, or not in time
         """
-        from openai import APIConnectionError, APIStatusError
-
+        address = path if "://" in path else f"{self.url}{path}"
         try:
             async with asyncio.timeout(INFO_SECONDS):
-                return self.redactor().value(await self._client().get(path, cast_to=object))
-        except APIStatusError as error:
-            raise self._error(error.status_code, error.body, error.response.headers) from error
-        except APIConnectionError as error:
-            raise unreachable(error, self.url, min(INFO_SECONDS, self._connect)) from error
+                # Not by the connections of the turns: they may all be taken.
+                answer = await connections(is_here(self.url), "about servers").get(address, headers=self._headers())
         except TimeoutError:
-            raise ServerFailure(
-                f"No answer from {self.url} within {INFO_SECONDS:g} s: it hangs or is overloaded."
-            ) from None
-        except ValueError:
+            sentence = f"No answer from {self.url} within {INFO_SECONDS:g} s: it hangs or is overloaded."
+            raise ServerFailure(sentence, how="late") from None
+        except Exception as error:
+            raise unreachable(error, self.url, INFO_SECONDS) from error
+        if answer.status_code >= 400:
+            raise self._error(answer.status_code, _values(answer.content), answer.headers)
+        if "json" not in answer.headers.get("content-type", ""):
+            return self.redactor().text(answer.text)
+        try:
+            return self.redactor().value(answer.json())
+        except (ValueError, RecursionError):
             raise ServerFailure(f"{self.url} answered with content that does not match its content type.") from None
 
     def redactor(self) -> Redactor:
@@ -210,8 +213,7 @@ class ChatApi:
         from openai import Timeout
 
         content = json.dumps(body).encode()
-        headers = {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"}
-        headers[SESSION_HEADER] = session(body["messages"])
+        headers = self._headers() | {"Content-Type": "application/json", SESSION_HEADER: session(body["messages"])}
         timeout = Timeout(None, connect=self._connect)
         try:
             answer = await connections(is_here(self.url)).post(
@@ -219,16 +221,14 @@ class ChatApi:
             )
         except Exception as error:
             raise unreachable(error, self.url, self._connect) from error
-        text = answer.content.decode(errors="replace")
         if answer.status_code >= 400:
-            try:
-                found: object = json.loads(text)
-            except (ValueError, RecursionError):
-                found = text
-            raise self._error(answer.status_code, found, answer.headers)
+            raise self._error(answer.status_code, _values(answer.content), answer.headers)
         if self._kind(answer.headers) == "text/event-stream":
             raise ServerFailure(f"{self.url} streams its answers, though a whole one was requested.")
-        return text
+        return answer.content.decode(errors="replace")
+
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._key}"}
 
     def _kind(self, headers: Mapping[str, str]) -> str:
         """Return the content type. :raises ServerFailure: it is that of a web page"""
@@ -271,10 +271,20 @@ class ChatApi:
         return self._opened
 
 
+def _values(content: bytes) -> object:
+    """Return the content of an error as values if it is JSON, otherwise as text."""
+    text = content.decode(errors="replace")
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return found
+
+
 @cache
-def connections(here: bool) -> DefaultAsyncHttpxClient:
+def connections(here: bool, use: Literal["turns", "about servers"] = "turns") -> DefaultAsyncHttpxClient:
     """Return the HTTP client shared by all endpoints, because creating one takes 0.1 s. At most 1,000 connections
-    (openai's default). A server on this machine is reached directly, without the environment's proxy.
+    (openai's default) for each use. A server on this machine is reached directly, without the environment's proxy.
     """
     from openai import DefaultAsyncHttpxClient
 

@@ -261,16 +261,20 @@ class Endpoint:
             begun = True
             put(delta)
 
+        await pictures.wait(body["messages"])
         request = pictures.request(body["messages"])
         try:
-            await self._answer(body | {"messages": request.messages}, forward)
-        except ErrorResponse as response:
-            if begun or not request.named or not may_be_missing(response):
-                raise
-            whole = pictures.request(body["messages"], whole=True)
-            await self._answer(body | {"messages": whole.messages}, put)
-            pictures.refused(request, response, self.url)
-            request = whole
+            try:
+                with pictures.sending(request):
+                    await self._answer(body | {"messages": request.messages}, forward)
+            except ErrorResponse as response:
+                if begun or not request.named or not may_be_missing(response):
+                    raise
+                whole = pictures.request(body["messages"], whole=True)
+                with pictures.sending(whole):
+                    await self._answer(body | {"messages": whole.messages}, put)
+                pictures.refused(request, response, self.url)
+                request = whole
         except ServerFailure:
             pictures.forget()
             raise

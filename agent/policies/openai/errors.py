@@ -12,6 +12,7 @@ import ssl
 import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 from urllib.parse import urlsplit
 
 from agent.conversation import ConversationTooLong, PolicyError
@@ -42,7 +43,7 @@ class RequestLimits:
         They double after each of the ``tried`` ones, spread at random so that many clients do not return together; at
         least the server's ``Retry-After`` (``requested``), at most ``longest_pause``.
         """
-        doubled = min(self.pause * 2.0 ** (tried - 1), self.longest_pause)
+        doubled = min(self.pause * 2.0 ** min(tried - 1, 30), self.longest_pause)
         own = doubled * _chance.uniform(0.5, 1.0)
         return min(max(own, requested or 0.0), self.longest_pause)
 
@@ -101,13 +102,17 @@ _BLIND = re.compile(r"not a multimodal|does not support (?:image|vision)|image i
 
 class ServerFailure(PolicyError):
     """A request failed: one sentence for the user. ``retry``: another try may succeed, ``after`` so many seconds
-    if the server says so.
+    if the server says so. ``how``: "late", it did not answer in time; "lost", it took the request and closed the
+    connection; "" otherwise.
     """
 
-    def __init__(self, sentence: str, retry: bool = False, after: float | None = None) -> None:
+    def __init__(
+        self, sentence: str, retry: bool = False, after: float | None = None, how: Literal["", "late", "lost"] = ""
+    ) -> None:
         super().__init__(sentence)
         self.retry = retry
         self.after = after
+        self.how = how
 
 
 class ContextExceeded(ServerFailure, ConversationTooLong):
@@ -260,6 +265,7 @@ def unreachable(error: BaseException, where: str, seconds: float) -> ServerFailu
             f"No answer from {where} within {seconds:g} s: the machine is off or overloaded, or a firewall "
             "is in between.",
             retry=True,
+            how="late",
         )
     if wrong := next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None):
         return ServerFailure(
@@ -273,7 +279,7 @@ def unreachable(error: BaseException, where: str, seconds: float) -> ServerFailu
             else "Is it running, and does a firewall let this machine through?"
         )
         return ServerFailure(f"No server at {where}. {do}", retry=True)
-    return ServerFailure(f"{where} closed the connection without an answer. Its log says why.", retry=True)
+    return ServerFailure(f"{where} closed the connection without an answer. Its log says why.", retry=True, how="lost")
 
 
 def broken_off(where: str) -> ServerFailure:
@@ -281,6 +287,7 @@ def broken_off(where: str) -> ServerFailure:
     return ServerFailure(
         f"{where} broke off in the middle of its answer: it was stopped, or crashed. Its log says why.",
         retry=True,
+        how="lost",
     )
 
 

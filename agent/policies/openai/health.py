@@ -25,7 +25,8 @@ class Health:
 
     ``model`` is the model to use, "" if there is none. ``server`` and ``version`` are "" if the server does not report
     them. ``context`` in tokens; ``running`` and ``waiting`` requests of all clients; None: not reported.
-    ``addresses``: how many of several addresses can be used, for example "2 of 3"; "" if there is one.
+    ``addresses``: how many of several addresses can be used, for example "2 of 3"; "" if there is one. ``late``: it did
+    not answer in time, which a busy server does not either.
     """
 
     ok: bool
@@ -37,6 +38,7 @@ class Health:
     running: int | None = None
     waiting: int | None = None
     addresses: str = ""
+    late: bool = False
 
 
 async def check_server(where: str, wanted: str | None, fetch: Fetch) -> Health:
@@ -47,7 +49,7 @@ async def check_server(where: str, wanted: str | None, fetch: Fetch) -> Health:
     try:
         listed = await fetch("/models")
     except ServerFailure as failure:
-        return Health(False, str(failure), wanted or "")
+        return Health(False, str(failure), wanted or "", late=failure.how == "late")
     models = _models(listed)
     if models is None:
         sentence = f"{where} is no model server: it answered something else. Its address usually ends in /v1."
@@ -89,9 +91,9 @@ def _total(gauge: re.Pattern[str], metrics: str) -> int | None:
     """Return the sum over the engines of a data-parallel server."""
     try:
         values = [float(value) for value in gauge.findall(metrics)]
-    except ValueError:
+        return int(sum(values)) if values else None
+    except (ValueError, OverflowError):
         return None
-    return int(sum(values)) if values else None
 
 
 def _status_sentence(

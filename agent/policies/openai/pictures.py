@@ -6,10 +6,12 @@ it has it. UUIDs are hashes of the content (``agent.trajectory.messages.DataUrl`
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import OrderedDict, deque
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from packaging.version import InvalidVersion, Version
@@ -27,6 +29,9 @@ WINDOW = 50
 """Requests with named pictures over which the refused ones are counted."""
 MOST_REFUSED = 0.2
 """Share of these requests; beyond it, naming costs more than it saves, and ends for this server."""
+TAKEN_SECONDS = 0.5
+"""After so many seconds a server usually has the pictures of a request, though it has not answered it."""
+LONGEST_TAKEN_SECONDS = 8.0
 
 _log = logging.getLogger(__name__)
 
@@ -41,24 +46,68 @@ def takes_uuids(server: str, version: str) -> bool:
 
 @dataclass(frozen=True)
 class Request:
-    """The messages of one request as they are sent, the UUIDs of all its pictures, and of those sent without bytes."""
+    """The messages of one request as they are sent, and UUIDs of its pictures: of all, of those sent without bytes, and
+    of those among them that the server has only from a request that it has not answered.
+    """
 
     messages: Messages
     uuids: frozenset[str]
     named: frozenset[str]
+    expected: frozenset[str]
+
+
+@dataclass(eq=False)
+class _Sending:
+    """A request with bytes of pictures that is not answered: when it was sent, and its end."""
+
+    since: float
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Pictures:
     """What one server has, as far as this process knows. Used by one thread, that of the event loop.
 
-    A picture counts as there only after a request with its bytes was answered, so no conversation depends on a request
-    that failed.
+    A picture counts as there after a request with its bytes was answered. One that is being sent is waited for
+    (``wait``), so that samples of a spectrum that begin together send it once.
     """
 
     def __init__(self) -> None:
         self.is_used = True
         self._there: OrderedDict[str, None] = OrderedDict()
         self._refused: deque[bool] = deque(maxlen=WINDOW)
+        self._sending: dict[str, _Sending] = {}
+        self._taken_seconds = TAKEN_SECONDS
+
+    async def wait(self, messages: Messages) -> None:
+        """Wait until the server has the pictures that other requests are sending: until those are answered, or for the
+        time in which it usually has taken them.
+        """
+        now = asyncio.get_running_loop().time
+        uuids = [url.uuid for url in _urls_of(messages)]
+
+        def awaited() -> _Sending | None:
+            missing = (self._sending.get(uuid) for uuid in uuids if uuid not in self._there)
+            return next((one for one in missing if one and now() < one.since + self._taken_seconds), None)
+
+        # Again after each: if a request failed, one of those that wait for it sends the bytes, and the others wait.
+        while (one := awaited()) is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(one.since + self._taken_seconds):
+                    await one.ended.wait()
+
+    @contextmanager
+    def sending(self, request: Request) -> Iterator[None]:
+        """Within the block the request is sent and answered."""
+        mine = _Sending(asyncio.get_running_loop().time())
+        for uuid in request.uuids - request.named:
+            self._sending.setdefault(uuid, mine)
+        try:
+            yield
+        finally:
+            for uuid in request.uuids:
+                if self._sending.get(uuid) is mine:
+                    del self._sending[uuid]
+            mine.ended.set()
 
     def request(self, messages: Messages, whole: bool = False) -> Request:
         """Return the messages with a UUID in each picture's part, and without the bytes of those that are there.
@@ -67,24 +116,27 @@ class Pictures:
         """
         uuids: set[str] = set()
         named: set[str] = set()
+        expected: set[str] = set()
 
         def part(found: Any) -> Any:
             url = _url_of(found)
             if url is None:
                 return found
             uuids.add(url.uuid)
-            if whole or url.uuid not in self._there:
+            if whole or (url.uuid not in self._there and url.uuid not in self._sending):
                 return {**found, "uuid": url.uuid}
             named.add(url.uuid)
+            if url.uuid not in self._there:
+                expected.add(url.uuid)
             return {**found, "image_url": None, "uuid": url.uuid}
 
         def message(found: Mapping[str, Any]) -> Mapping[str, Any]:
-            content = found.get("content")
-            if not isinstance(content, list) or not any(_url_of(one) for one in content):
+            if not any(_urls_of([found])):
                 return found
-            return {**found, "content": [part(one) for one in content]}
+            return {**found, "content": [part(one) for one in found["content"]]}
 
-        return Request([message(one) for one in messages], frozenset(uuids), frozenset(named))
+        sent = [message(one) for one in messages]
+        return Request(sent, frozenset(uuids), frozenset(named), frozenset(expected))
 
     def answered(self, request: Request) -> None:
         """Take note that the server answered: it has all pictures of the request."""
@@ -103,13 +155,18 @@ class Pictures:
     def refused(self, request: Request, response: ErrorResponse, address: str) -> None:
         """Take note that the server refused named pictures, though it takes the request with all bytes.
 
-        It no longer has them: its cache is full, or another of its processes has them. If it refuses often, or for
-        another reason, pictures are no longer named.
+        It no longer has them: its cache is full, or another of its processes has them; or it did not have them yet. If
+        it refuses often, or for another reason, pictures are no longer named.
         """
         for uuid in request.named:
             self._there.pop(uuid, None)
+        if request.expected and is_missing(response):
+            self._taken_seconds = min(2 * self._taken_seconds, LONGEST_TAKEN_SECONDS)
+            return
         self._refused.append(True)
-        if not is_missing(response) or self._refused.count(True) > MOST_REFUSED * WINDOW:
+        # vLLM answers 500 also where the two halves of its cache of pictures disagree for a moment.
+        another_reason = response.status != 500 and not is_missing(response)
+        if another_reason or self._refused.count(True) > MOST_REFUSED * WINDOW:
             self.is_used = False
             _log.debug("%s: pictures are sent with each turn: %s", address, response.message)
 
@@ -129,3 +186,12 @@ def _url_of(part: Any) -> DataUrl | None:
     image = part.get("image_url") if isinstance(part, Mapping) else None
     url = image.get("url") if isinstance(image, Mapping) else None
     return url if isinstance(url, DataUrl) else None
+
+
+def _urls_of(messages: Messages) -> Iterator[DataUrl]:
+    """Yield the addresses of all pictures of ours."""
+    for message in messages:
+        content = message.get("content")
+        for part in content if isinstance(content, list) else ():
+            if (url := _url_of(part)) is not None:
+                yield url

@@ -35,6 +35,8 @@ SILENT_SECONDS = 60.0
 ``PULSE_SECONDS``. If that fails ``SILENCE_CHECKS`` times in a row, it hangs, or its machine is gone."""
 SILENCE_CHECKS = 3
 PULSE_SECONDS = 15.0
+MOST_LOST = 3
+"""Servers that may end at one turn; then the turn is taken to be the reason, and fails."""
 REMEMBERED = 50_000
 """Conversations whose last server is remembered, about 10 MB."""
 NAMED = 4
@@ -55,7 +57,7 @@ def open_endpoint(
 @dataclass(eq=False)
 class _Replica:
     """One of the servers. ``problem``: why it is out, None while it is used; ``running``: the turns of this process
-    there, each with what stops it; ``heard``: when it last gave a sign of life; ``losses``: how often it was lost
+    there, each with what stops it; ``heard``: when it last gave a sign of life; ``losses``: how often it was taken out
     since it last wrote a turn; ``watched``: its return is being waited for.
     """
 
@@ -87,8 +89,8 @@ class Replicas:
     ) -> None:
         self.limits = limits or RequestLimits()
         self.model = model
-        once = replace(self.limits, tries=1)
-        self._replicas = tuple(_Replica(Endpoint(url, model, api_key, once)) for url in urls)
+        one_try = replace(self.limits, tries=1)
+        self._replicas = tuple(_Replica(Endpoint(url, model, api_key, one_try)) for url in urls)
         self.url = self._replicas[0].endpoint.url
         self._facts: Health | None = None
         self._last: Health | None = None
@@ -105,7 +107,7 @@ class Replicas:
 
     def check(self) -> Health:
         """Check all servers at once, in a few seconds; never raises. It is well if one of them is."""
-        return client.run_coroutine(self._examined())
+        return client.run_coroutine(self._check_all())
 
     def facts(self) -> Health:
         """Return what is recorded with each trace: the health of the first server, in the order of the addresses, that
@@ -121,9 +123,9 @@ class Replicas:
     ) -> ToolUse | None:
         """Return what ``Endpoint.tool_use`` finds at the first server that answers; it applies to all of them."""
         self.facts()
-        for one in self._replicas:
-            if self._tool_use is None and one.problem is None:
-                self._tool_use = one.endpoint.tool_use(tools, stop, join)
+        if self._tool_use is None:
+            used = next((one for one in self._replicas if one.problem is None), self._replicas[0])
+            self._tool_use = used.endpoint.tool_use(tools, stop, join)
         return self._tool_use
 
     def stream(
@@ -145,7 +147,7 @@ class Replicas:
         route = Route.of(messages)
         failed: set[_Replica] = set()
         failure: ServerFailure | None = None
-        since, tried = time.monotonic(), 0
+        since, tried, lost = time.monotonic(), 0, 0
         while not stop.is_set:
             own = Stop()
             one = self._taken(route, failed, own)
@@ -162,7 +164,7 @@ class Replicas:
                     self.check()
                 failed.clear()
                 continue
-            begun = False
+            begun = complete = False
             try:
                 pieces = one.endpoint.stream(
                     messages, sampling, own, tools, response_format, whole=whole, template=template
@@ -171,8 +173,10 @@ class Replicas:
                     for delta in pieces:
                         one.heard = time.monotonic()
                         begun = begun or bool(delta.text or delta.reasoning or delta.calls)
+                        # The token counts come last.
+                        complete = complete or delta.usage is not None
                         yield delta
-                if not own.is_set:
+                if complete or not own.is_set:
                     self._remember(route, one)
                     return
                 if begun and not stop.is_set:
@@ -185,6 +189,9 @@ class Replicas:
                     raise
                 failure = cause
                 failed.add(one)
+                lost += cause.how == "lost"
+                if lost >= MOST_LOST:
+                    raise ServerFailure(f"{lost} servers ended at this turn, the last one: {cause}") from cause
             finally:
                 with self._lock:
                     one.running.discard(own)
@@ -233,21 +240,22 @@ class Replicas:
             return False
         if not failure.retry:
             # Is the request wrong, or the server?
-            client.run_coroutine(self._examine(one))
+            client.run_coroutine(self._check_one(one))
             return one.problem is not None
         answer = failure.__cause__
         status = answer.status if isinstance(answer, ErrorResponse) else 0
         if not status or status in _GATEWAY:
             self._lose(one, str(failure))
         elif status >= 500:
-            asyncio.run_coroutine_threadsafe(self._examine(one), client.loop())
+            asyncio.run_coroutine_threadsafe(self._check_one(one), client.loop())
         return True
 
     def _lose(self, one: _Replica, problem: str) -> None:
         """Take a server out and wait for its return in the background."""
         with self._lock:
+            # Many turns may report one loss.
+            one.losses += one.problem is None
             one.problem = problem
-            one.losses += 1
             if one.watched:
                 return
             one.watched = True
@@ -260,7 +268,7 @@ class Replicas:
         checked = one.losses - 1
         while True:
             await asyncio.sleep(limits.before_next(checked) if checked else 0.0)
-            await self._examine(one)
+            await self._check_one(one)
             with self._lock:
                 if one.problem is None:
                     one.watched = False
@@ -281,7 +289,7 @@ class Replicas:
 
     async def _check_silent(self, one: _Replica) -> None:
         for _ in range(SILENCE_CHECKS):
-            health = await one.endpoint.examined()
+            health = await _health(one)
             if health.ok:
                 one.heard = time.monotonic()
                 return
@@ -291,20 +299,24 @@ class Replicas:
         for turn in turns:
             turn.set()
 
-    async def _examined(self) -> Health:
-        found = await asyncio.gather(*(one.endpoint.examined() for one in self._replicas))
+    async def _check_all(self) -> Health:
+        found = await asyncio.gather(*(_health(one) for one in self._replicas))
         for one, health in zip(self._replicas, found, strict=True):
             self._judge(one, health)
         self._last = self._summary(found)
         return self._last
 
-    async def _examine(self, one: _Replica) -> None:
-        self._judge(one, await one.endpoint.examined())
+    async def _check_one(self, one: _Replica) -> None:
+        self._judge(one, await _health(one))
 
     def _judge(self, one: _Replica, health: Health) -> None:
-        """Use a server, or take it out, after a health check. The first good one settles which model is used."""
+        """Use a server, or take it out, after a health check. The first good one settles which model is used. One that
+        is writing turns and only answers late stays.
+        """
         problem = None if health.ok else health.sentence
         with self._lock:
+            if health.late and one.problem is None and one.running and time.monotonic() - one.heard < SILENT_SECONDS:
+                return
             if health.ok and self._facts is None:
                 self._facts = health
                 for other in self._replicas:
@@ -345,6 +357,14 @@ class Replicas:
             problems = [one.problem for one in self._replicas if one.problem is not None]
         more = f" And {len(problems) - NAMED} more." if len(problems) > NAMED else ""
         return " ".join(problems[:NAMED]) + more
+
+
+async def _health(one: _Replica) -> Health:
+    """Check the health of a server. An error of ours is its problem, too: it must not end a wait for its return."""
+    try:
+        return await one.endpoint.examined()
+    except Exception as error:
+        return Health(False, f"{one.endpoint.url}: {type(error).__name__}: {error}")
 
 
 def _total(counts: Iterable[int | None]) -> int | None:

@@ -325,7 +325,7 @@ def test_processes_give_the_same_outcomes_as_threads(folder, tmp_path):
     (tmp_path / "notes.txt").write_text("Not a spectrum.")
     work = [*jobs(folder)[:3], Job("notes.txt", tmp_path / "notes.txt")]
     run = partial(inspect_many, work, CV, baseline, max_turns=3)
-    there = {o.job.key: o for o in run(concurrency=2, processes=True)}
+    there = {o.job.key: o for o in run(concurrency=2, processes=2)}
     here = {o.job.key: o for o in run(concurrency=2)}
     assert {k: without_time(o) for k, o in there.items()} == {k: without_time(o) for k, o in here.items()}
     assert there["star-0.csv"].trajectory.answer is not None
@@ -337,13 +337,13 @@ def without_time(outcome: Outcome) -> Outcome:
 
 def test_a_policy_that_cannot_be_made_in_a_process_ends_the_run_at_once(folder):
     with pytest.raises(PolicyError, match="no such model here"):
-        list(inspect_many(jobs(folder)[:1], CV, broken, concurrency=1, processes=True))
+        list(inspect_many(jobs(folder)[:1], CV, broken, concurrency=1, processes=1))
 
 
 def test_stopping_processes_keeps_finished_outcomes(folder):
     stop = Stop()
     outcomes = []
-    for outcome in inspect_many(jobs(folder) * 20, CV, baseline, concurrency=1, processes=True, stop=stop):
+    for outcome in inspect_many(jobs(folder) * 20, CV, baseline, concurrency=1, processes=1, stop=stop):
         outcomes.append(outcome)
         stop.set()
     assert outcomes[0].is_inspected

@@ -1,5 +1,6 @@
 """Pictures named by UUID: what is sent, and what happens when the server no longer has one."""
 
+import asyncio
 import copy
 import json
 import pickle
@@ -199,8 +200,65 @@ def test_many_conversations_share_one_server(tmp_path):
             traces = list(pool.map(lambda n: run(spectra[n % 6], CV, policy), range(36)))
     assert all(trace.answer is not None for trace in traces)
     assert len({trace.overview for trace in traces}) == 6
-    # Conversations about one spectrum that are at the same turn send its picture each.
-    assert len(set(server.sent)) == 24 <= len(server.sent) < 36 * 4
+    # Those of one spectrum that are at the same turn wait for the one that sends its picture.
+    assert len(set(server.sent)) == len(server.sent) == 24
+
+
+def test_samples_that_begin_together_send_a_picture_once_though_no_answer_has_come():
+    # An answer takes four times as long: more than TAKEN_SECONDS.
+    with PictureServer(talking(TURNS, delay=0.25)) as server:
+        endpoint = endpoint_of(server)
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: inspected(endpoint), range(4)))
+    assert len(set(server.sent)) == len(server.sent) == 4
+    assert list(endpoint._pictures._refused).count(True) == 0
+
+
+def test_a_picture_whose_request_failed_is_sent_by_the_next_one():
+    failures = iter([Cut(), Cut()])
+
+    def answers(body):
+        return next(failures, None) or Say(answer("NO"), delay=0.05)
+
+    with PictureServer(answers) as server:
+        endpoint = endpoint_of(server)
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(lambda _: inspected(endpoint), range(6)))
+    # Each failure is one more; those that waited for it send nothing.
+    assert 3 <= len(server.sent) <= 3 + 2
+    assert len(set(server.sent)) == 1
+
+
+async def refused_while_another_sends() -> None:
+    known = Pictures()
+    messages = [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": DataUrl.of(b"png")}}]}]
+    for seconds in (1.0, 2.0, 4.0, 8.0, 8.0):
+        first = known.request(messages)
+        with known.sending(first):
+            second = known.request(messages)
+            assert (first.named, second.named) == (frozenset(), second.uuids)
+            known.refused(second, ErrorResponse(400, MISSING.format(0)), "http://here/v1")
+        assert known._taken_seconds == seconds
+    assert known.is_used
+    assert not known._refused
+    assert not known._sending
+
+
+def test_a_server_that_takes_pictures_late_is_given_more_time():
+    asyncio.run(refused_while_another_sends())
+
+
+def test_an_error_inside_the_server_does_not_end_naming_unless_it_is_frequent():
+    known = Pictures()
+    messages = [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": DataUrl.of(b"png")}}]}]
+    known.answered(known.request(messages))
+    failed = ErrorResponse(500, "Internal server error")
+    used = []
+    for _ in range(int(MOST_REFUSED * WINDOW) + 1):
+        known.refused(known.request(messages), failed, "http://here/v1")
+        known.answered(known.request(messages, whole=True))
+        used.append(known.is_used)
+    assert used == [*[True] * (len(used) - 1), False]
 
 
 def test_naming_ends_when_pictures_are_missing_often_but_not_when_seldom():

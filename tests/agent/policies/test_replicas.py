@@ -22,7 +22,8 @@ from agent.doctor import DoctorOptions, diagnose
 from agent.loop import inspect
 from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint, RequestLimits
-from agent.policies.openai.replicas import EXTRA, SLACK, Replicas, open_endpoint
+from agent.policies.openai.health import Health
+from agent.policies.openai.replicas import EXTRA, MOST_LOST, SLACK, Replicas, open_endpoint
 from agent.policies.openai.route import Route
 from agent.policies.roster import Roster
 from agent.policies.servers import Server
@@ -274,6 +275,78 @@ def test_a_server_that_takes_long_is_not_taken_for_one_that_hangs(servers, monke
     two = servers(*[[Say("It is a star.", pieces=1, delay=1.5)]] * 2)
     assert write(replicas(two), beginning("a")) == "It is a star."
     assert sum(len(server.chats) for server in two) == 1
+
+
+def test_a_server_that_was_out_for_hours_comes_back(servers):
+    two = servers(*[talking()] * 2)
+    endpoint = replicas(two)
+    endpoint.facts()
+    one = endpoint._replicas[0]
+    one.losses = 5000
+    endpoint._lose(one, "gone")
+    assert eventually(lambda: one.problem is None and not one.watched)
+
+
+def test_many_turns_that_report_one_loss_count_once(servers):
+    endpoint = replicas(servers(*[talking()] * 2))
+    endpoint.facts()
+    one = endpoint._replicas[0]
+    one.watched = True  # nothing takes it back meanwhile
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(lambda _: endpoint._lose(one, "gone"), range(64)))
+    assert one.losses == 1
+
+
+def test_an_error_in_a_health_check_is_a_problem_of_that_server_and_ends_no_wait(servers, monkeypatch):
+    endpoint = replicas(servers(*[talking()] * 2))
+    endpoint.facts()
+    one = endpoint._replicas[0]
+    well, failed = one.endpoint.examined, threading.Event()
+
+    async def fails():
+        failed.set()
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(one.endpoint, "examined", fails)
+    assert "ValueError: a bug" in endpoint.check().sentence
+    assert failed.wait(5)
+    monkeypatch.setattr(one.endpoint, "examined", well)
+    assert eventually(lambda: one.problem is None)
+
+
+def test_a_server_that_is_writing_is_not_taken_out_because_it_answers_late(servers):
+    endpoint = replicas(servers(*[talking()] * 2))
+    endpoint.facts()
+    busy, idle = endpoint._replicas
+    busy.running.add(Stop())
+    busy.heard = time.monotonic()
+    for one in (busy, idle):
+        one.watched = True  # nothing takes it back meanwhile
+        endpoint._judge(one, Health(False, "No answer within 3 s.", late=True))
+    assert (busy.problem, idle.problem) == (None, "No answer within 3 s.")
+    endpoint._judge(busy, Health(False, "No server there."))
+    assert busy.problem == "No server there."
+
+
+def test_a_turn_that_ends_its_servers_is_not_requested_at_all_of_them(servers):
+    five = servers(*[[Cut()]] * 5)
+    with pytest.raises(PolicyError, match=f"{MOST_LOST} servers ended at this turn, the last one: .* closed the"):
+        write(replicas(five, limits=PATIENT), beginning("a"))
+    assert sum(len(server.chats) for server in five) == MOST_LOST
+
+
+@pytest.mark.parametrize("number", ["NaN", "Inf", "many"])
+def test_counts_that_are_no_numbers_are_left_out_of_the_health(servers, number, monkeypatch):
+    (server,) = servers(talking())
+    text = f'vllm:num_requests_running{{engine="0"}} {number}\n'
+    about = server._about_itself
+    monkeypatch.setattr(
+        server,
+        "_about_itself",
+        lambda path: Status(200, text, kind="text/plain") if path == "/metrics" else about(path),
+    )
+    health = Endpoint(server.url).check()
+    assert (health.ok, health.running) == (True, None)
 
 
 @pytest.mark.parametrize("tries", [1, 3])
