@@ -67,6 +67,11 @@ def application(service: Service, build: Build, replicas: int) -> dict[str, Any]
     sequences = max_conversations(service, build)
     # Ray's workers have our settings of vLLM, not our whole environment.
     variables = {name: value for name, value in environment(build).items() if name.startswith("VLLM_")}
+    if "VLLM_API_KEY" in variables:
+        raise ServeError(
+            "--engine ray: found VLLM_API_KEY set, but Ray Serve checks no key. Unset it, keep --host 127.0.0.1 or a "
+            "network of your own, or use --engine local"
+        )
     configuration: dict[str, Any] = {
         "model_loading_config": model,
         "engine_kwargs": _engine_settings(service, build),
@@ -158,5 +163,5 @@ def run_command(build: Build, configuration: Path, address: str | None) -> list[
 
     :param address: of a running Ray cluster; None: Ray is started on this machine alone
     """
-    line = [str(build.python), "-m", "ray.serve.scripts", "run"]
-    return [*line, *(["--address", address] if address else []), str(configuration)]
+    # "local": without an address, Ray joins a cluster that is already running here.
+    return [str(build.python), "-m", "ray.serve.scripts", "run", "--address", address or "local", str(configuration)]

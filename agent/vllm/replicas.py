@@ -66,7 +66,7 @@ def _gpus_per_server(service: Service) -> int:
     count = service.data_parallel
     words = [word for argument in service.extra for word in argument.split("=", 1)]
     for option, value in pairwise(words):
-        if option in _PARALLEL and value.isdecimal():
+        if option.replace("_", "-") in _PARALLEL and value.isdecimal():
             count *= int(value)
     return count
 
@@ -140,7 +140,12 @@ class Replica:
             return
         self.restarts.append(now)
         say(f"vLLM ended: {why}. It is started again, for time {len(self.restarts)} of {RESTARTS} in {minutes:.0f} min")
-        self.start()
+        try:
+            self.start()
+        except ServeError as error:
+            # The others go on.
+            self.given_up = True
+            say(f"it is not started again: {error}")
 
     def stop(self, hurry: StopRequested = lambda: False) -> None:
         """Stop it and all that it started."""
