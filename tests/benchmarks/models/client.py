@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.models.client [--spectra N] [--concurrency N]
 
-A server process answers each turn at once: five zooms, then an answer. It keeps the pictures of a request under their
-UUIDs, and refuses a request that names one it does not have, as vLLM does. The CPU time is that of the client process
+A server process answers each turn after 20 ms: five zooms, then an answer. It keeps the pictures of a request under
+their UUIDs, and refuses a request that names one it does not have, as vLLM does. The CPU time is that of the client process
 alone: reading, drawing, encoding, requests, parsing and the journal's lines. "in the process": the same inspections by
 a policy without a server, so without encoding and requests.
 """
@@ -43,6 +43,9 @@ CENTRES = (6563, 4861, 4686, 5876, 4340)
 ZOOMS = len(CENTRES)
 GOAL = 40
 """CPU milliseconds per spectrum."""
+SAMPLES = (1, 4)
+"""Samples per spectrum of which the bytes of pictures are counted; the samples begin together."""
+ANSWER_SECONDS = 0.02
 PADDING = "The line is compared with the continuum on both sides and with the other lines of the series. " * 8
 """Makes a turn as long as a model's, about 200 tokens."""
 
@@ -70,7 +73,8 @@ class CannedServer(asyncio.Protocol):
             status, answer = self._answer(head.split(" ")[1], body)
             content = json.dumps(answer).encode()
             kind = f"content-type: application/json\r\ncontent-length: {len(content)}"
-            self._transport.write(f"HTTP/1.1 {status} .\r\n{kind}\r\n\r\n".encode() + content)
+            whole = f"HTTP/1.1 {status} .\r\n{kind}\r\n\r\n".encode() + content
+            asyncio.get_running_loop().call_later(ANSWER_SECONDS, self._transport.write, whole)
 
     def _answer(self, path: str, body: bytes) -> tuple[int, Any]:
         match path:
@@ -153,12 +157,12 @@ class InProcess:
         yield turn(len(conversation.exchanges))
 
 
-def cpu_of(policy: Policy, sources: Sequence[Source], concurrency: int) -> float:
+def cpu_of(policy: Policy, sources: Sequence[Source], concurrency: int, samples: int = 1) -> float:
     """Inspect the sources, with the journal; return the CPU milliseconds of this process per spectrum."""
     task = tasks.load()["cv"]
     with tempfile.TemporaryDirectory() as folder, Journal(Path(folder, "results.jsonl"), {}) as journal:
         start = _cpu()
-        for outcome in inspect_many(jobs_for(sources), task, lambda _: policy, concurrency=concurrency):
+        for outcome in inspect_many(jobs_for(sources, samples), task, lambda _: policy, concurrency=concurrency):
             if outcome.reason != "answered":
                 raise SystemExit(f"{outcome.job.key}: found {outcome.reason} ({outcome.detail}), expected an answer")
             journal.add(outcome)
@@ -183,9 +187,9 @@ def _counts(url: str) -> dict[str, int]:
     return found
 
 
-def spectra(folder: Path, number: int) -> list[Source]:
+def spectra(folder: Path, number: int, seed: int = 0) -> list[Source]:
     """Write simulated survey files and return them."""
-    made = orders(for_task("cv", number, (1, 1)), ("LAMOST", "SDSS"), (5.0, 40.0), seed=number)
+    made = orders(for_task("cv", number, (1, 1)), ("LAMOST", "SDSS"), (5.0, 40.0), seed)
     return [Source(path, path.name) for path in write(folder, made, ("cv",))]
 
 
@@ -203,27 +207,30 @@ def main() -> None:
     numbers = {"in the process": "{:.1f}", "with a server": "{:.1f}"}
     with canned_server() as url, tempfile.TemporaryDirectory() as folder:
         sources = spectra(Path(folder), chosen.spectra)
-        cpu_of(served(url), spectra(Path(folder, "first"), 4), 4)
+        cpu_of(served(url), spectra(Path(folder, "first"), 4, seed=99), 4)
         table = results.table({"conversations at once": "{}", **numbers})
-        before = Counter(_counts(url))
         for concurrency in (1, chosen.concurrency):
             runs = [
                 (cpu_of(InProcess(), sources, concurrency), cpu_of(served(url), sources, concurrency))
                 for _ in range(chosen.rounds)
             ]
             table.row(concurrency, *(statistics.median(column) for column in zip(*runs, strict=True)))
-        found = Counter(_counts(url)) - before
-    results.text(
-        f"CPU milliseconds per spectrum of {ZOOMS} tool calls, median of {chosen.rounds} runs of {len(sources)} "
-        f"spectra; the goal is {GOAL}."
-    )
-    # Each run has a new client, so each sends all pictures.
-    distinct = found["new picture bytes"]
-    runs_made = 2 * chosen.rounds
-    text = "Bytes of pictures sent: {:.2f} times those of the distinct pictures; {:.0f} kB per request, text included."
-    results.text(
-        text.format(found["picture bytes"] / (runs_made * distinct), found["bytes"] / found["requests"] / 1000)
-    )
+        results.text(
+            f"CPU milliseconds per spectrum of {ZOOMS} tool calls, median of {chosen.rounds} runs of {len(sources)} "
+            f"spectra; the goal is {GOAL}."
+        )
+        table = results.table(
+            {"samples per spectrum": "{}", "bytes of pictures, of the distinct": "{:.2f}", "kB per request": "{:.0f}"}
+            | {"refused": "{}"}
+        )
+        for samples in SAMPLES:
+            # Pictures that neither the server nor this client knows.
+            new = spectra(Path(folder, f"{samples} samples"), chosen.spectra // samples, seed=samples)
+            before = Counter(_counts(url))
+            cpu_of(served(url), new, chosen.concurrency, samples)
+            found = Counter(_counts(url)) - before
+            distinct = found["picture bytes"] / found["new picture bytes"]
+            table.row(samples, distinct, found["bytes"] / found["requests"] / 1000, found["refused"])
 
 
 if __name__ == "__main__":

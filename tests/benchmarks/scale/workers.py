@@ -4,7 +4,8 @@
 
 The baseline inspects a catalogue of Parquet files with arrays, as HATS has them. "memory" is that of all processes of
 the run together, proportional sets (PSS): the least and the greatest of each tenth of the run after the first.
-With ``--folder`` the spectra and the results are kept, and the same command resumes.
+With ``--folder`` the spectra and the results are kept, and the same command resumes; a rate is that of the spectra
+inspected in this run.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ def main() -> None:
     results = Results()
     results.text(f"{cores()} cores, which Ray, the workers and the driver share.")
     table = results.table(
-        {"spectra": "{:,}", "workers": "{}", "seconds": "{:.0f}", "spectra/s": "{:.1f}", "against one": "{:.2f}"}
+        {"spectra": "{:,}", "workers": "{}", "inspected": "{:,}", "seconds": "{:.0f}", "spectra/s": "{:.1f}"}
+        | {"against one": "{:.2f}"}
         | {"memory, least (MB)": "{:.0f}", "greatest (MB)": "{:.0f}", "first to last tenth (MB)": "{:+.0f}"}
     )
     with tempfile.TemporaryDirectory() as temporary:
@@ -48,17 +50,27 @@ def main() -> None:
         write_spectra(folder / "spectra", arguments.spectra)
         first = 0.0
         for number in arguments.workers:
-            seconds, memory = inspected(folder, number, arguments.spectra)
-            rate = arguments.spectra / seconds
-            first = first or rate
+            done, seconds, memory = inspected(folder, number, arguments.spectra)
+            rate = done / seconds
+            first = first or (rate if number == 1 else 0.0)
             tenths = [memory[len(memory) * tenth // 10 : len(memory) * (tenth + 1) // 10] for tenth in range(10)]
             means = [sum(part) / len(part) for part in tenths[1:] if part]
             growth = means[-1] - means[0] if means else 0.0
-            table.row(arguments.spectra, number, seconds, rate, rate / first, min(means), max(means), growth)
+            table.row(
+                arguments.spectra,
+                number,
+                done,
+                seconds,
+                rate,
+                rate / first if first else None,
+                min(means),
+                max(means),
+                growth,
+            )
 
 
-def inspected(folder: Path, workers: int, spectra: int) -> tuple[float, list[float]]:
-    """Run ``spec-o3 inspect --engine ray``; return its seconds, and the memory in MB over the time."""
+def inspected(folder: Path, workers: int, spectra: int) -> tuple[int, float, list[float]]:
+    """Run ``spec-o3 inspect --engine ray``; return spectra inspected, seconds, and the memory in MB over time."""
     out = folder / f"results-{workers}-workers"
     command = [sys.executable, "-m", "app", "inspect", str(folder / "spectra"), "--task", "cv", "--out", str(out)]
     command += ["--engine", "ray", "--workers", str(workers), "--table", f"{out}.csv", "--json"]
@@ -76,7 +88,7 @@ def inspected(folder: Path, workers: int, spectra: int) -> tuple[float, list[flo
     seconds = time.perf_counter() - since
     found = json.loads(answer)
     assert found["spectra"] == spectra, found
-    return seconds, memory
+    return found["this_run"]["inspected"], seconds, memory
 
 
 def memory_of(process: int) -> float:
