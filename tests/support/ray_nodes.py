@@ -17,7 +17,7 @@ _NODES = """
 import sys
 from ray.cluster_utils import Cluster
 
-node = dict(num_cpus=3, object_store_memory=200 * 2**20)
+node = dict(num_cpus=2, object_store_memory=200 * 2**20)
 found = Cluster(initialize_head=True, head_node_args=dict(node, include_dashboard=False))
 found.add_node(**node)
 print(found.address, flush=True)
@@ -29,7 +29,8 @@ found.shutdown()
 @contextmanager
 def two_nodes() -> Iterator[str]:
     """Start the cluster in a process of its own, for the time of the block; give its address."""
-    variables = os.environ | {"RAY_USAGE_STATS_ENABLED": "0"}
+    # Without the idle workers that each command would start in advance, a second of CPU time each.
+    variables = os.environ | {"RAY_USAGE_STATS_ENABLED": "0", "RAY_prestart_worker_first_driver": "0"}
     with subprocess.Popen(
         [sys.executable, "-c", _NODES],
         stdin=subprocess.PIPE,

@@ -36,6 +36,7 @@ from agent.batch.shards import Shards
 from agent.cli.inspect import baseline
 from agent.conversation import Stop, Usage
 from tests.agent.batch.test_cascade import TURNS
+from tests.support.cli import run as run_app
 from tests.support.model_server import BadServer, talking
 from tests.support.ray_nodes import two_nodes, workers
 
@@ -71,14 +72,11 @@ def flux(number: int, height: float) -> Any:
     return 100.0 + lines + np.random.default_rng(number).normal(0, 5.0, 900)
 
 
-def inspect(*options: str, address: str = "", status: int | None = None) -> dict[str, Any]:
+def inspect(*options: str, address: str = "", status: int = 0) -> dict[str, Any]:
     """Run the command in a process of its own; return its summary."""
-    command = [sys.executable, "-m", "app", "inspect", "--task", "cv", "--json", *options]
-    if address:
-        command += ["--engine", "ray", "--address", address, "--workers", "2"]
-    variables = os.environ | {"PYTHONPATH": str(ROOT)}
-    made = subprocess.run(command, capture_output=True, text=True, env=variables, check=False)
-    assert made.returncode == (0 if status is None else status), made.stderr
+    ray = ["--engine", "ray", "--address", address, "--workers", "2"] if address else []
+    made = run_app("inspect", "--task", "cv", "--json", *options, *ray, cwd=Path.cwd())
+    assert made.returncode == status, made.stderr
     return json.loads(made.stdout) if made.stdout else {"stderr": made.stderr}
 
 

@@ -3,9 +3,9 @@
     python -m tests.benchmarks.models.client [--spectra N] [--concurrency N]
 
 A server process answers each turn after 20 ms: five zooms, then an answer. It keeps the pictures of a request under
-their UUIDs, and refuses a request that names one it does not have, as vLLM does. The CPU time is that of the client process
-alone: reading, drawing, encoding, requests, parsing and the journal's lines. "in the process": the same inspections by
-a policy without a server, so without encoding and requests.
+their UUIDs, and refuses a request that names one it does not have, as vLLM does. The CPU time is that of the client
+process alone: reading, drawing, encoding, requests, parsing and the journal's lines. "in the process": the same
+inspections by a policy without a server, so without encoding and requests.
 """
 
 from __future__ import annotations
