@@ -149,14 +149,14 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
         batch = gr.Textbox(label="Batch name (for filtering)", placeholder="e.g. plate 56414", max_length=100, scale=2)
         medium = gr.Dropdown(_MEDIA, value="", label="Wavelengths, where the file does not say", scale=2)
         snr_floor = gr.Number(label="Skip below S/N per pixel (0: none)", value=0, minimum=0, scale=1)
-    with gr.Row(equal_height=True):
-        button = gr.Button("Draft with the baseline", variant="primary", size="sm", scale=0, min_width=190)
-        stop = gr.Button("Stop", size="sm", scale=0, min_width=90, visible=False)
     same_spectrum = gr.Radio(
         [("leave them out", "leave out"), ("draft them all the same", "import")],
         value="leave out",
         label="Spectra that are here already for the same question with another text",
     )
+    with gr.Row(equal_height=True):
+        button = gr.Button("Draft with the baseline", variant="primary", size="sm", scale=0, min_width=190)
+        stop = gr.Button("Stop", size="sm", scale=0, min_width=90, visible=False)
     message, results = message_line(), markup(elem_classes="so-results")
 
     @report_errors(message)

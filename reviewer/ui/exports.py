@@ -54,7 +54,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> ExportForm:
     about = markup(f'<h3>Export approved</h3><p class="about">{escape(_ABOUT)}</p>')
     waiting = markup()
     with gr.Row(equal_height=True):
-        name = gr.Textbox(label="Name of the folder", max_length=80, scale=3, min_width=160)
+        name = gr.Textbox(label="Name of the folder", max_length=80, scale=3, min_width=200)
         choices = [("every task", _EVERY_TASK), *((task.title, key) for key, task in known.items())]
         task = gr.Dropdown(choices, value=_EVERY_TASK, label="Task", scale=2, min_width=130)
     with gr.Row(equal_height=True):
