@@ -1,11 +1,11 @@
 """Inspecting simulated spectra on Ray with 1, 2 and 4 workers: spectra per second and memory over time; Markdown.
 
-    python -m tests.benchmarks.scale.workers [--spectra N] [--workers 1 2 4] [--folder FOLDER]
+    python -m tests.benchmarks.scale.workers [--spectra N] [--workers 1 2 4] [--long N] [--task cc] [--folder FOLDER]
 
-The baseline inspects a catalogue of Parquet files with arrays, as HATS has them. "memory" is that of all processes of
-the run together, proportional sets (PSS): the least and the greatest of each tenth of the run after the first.
-With ``--folder`` the spectra and the results are kept, and the same command resumes; a rate is that of the spectra
-inspected in this run.
+The baseline inspects Parquet files with arrays, as HATS has them; then, with the most workers, ``--long`` spectra.
+"memory" is that of all processes of the run together, proportional sets (PSS): the least and the greatest of each
+tenth of the run after the first. With ``--folder`` the spectra and the results are kept, and the same command resumes;
+a rate is that of the spectra inspected in this run.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 
 from agent.processes import cores, ordered_map
 from agent.simulate import simulate
+from agent.simulate.files import for_task
 from tests.benchmarks.results import Results
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -36,6 +37,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--spectra", type=int, default=10_000)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
+    parser.add_argument("--long", type=int, default=100_000)
+    parser.add_argument("--task", default="cc")
     parser.add_argument("--folder", type=Path)
     arguments = parser.parse_args()
     results = Results()
@@ -47,33 +50,27 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)
-        write_spectra(folder / "spectra", arguments.spectra)
         first = 0.0
-        for number in arguments.workers:
-            done, seconds, memory = inspected(folder, number, arguments.spectra)
+        runs = [(arguments.spectra, number) for number in arguments.workers]
+        if arguments.long:
+            runs.append((arguments.long, max(arguments.workers)))
+        for spectra, number in runs:
+            write_spectra(folder / f"{spectra}-spectra", spectra, arguments.task)
+            done, seconds, memory = inspected(folder, number, spectra, arguments.task)
             rate = done / seconds
             first = first or (rate if number == 1 else 0.0)
             tenths = [memory[len(memory) * tenth // 10 : len(memory) * (tenth + 1) // 10] for tenth in range(10)]
             means = [sum(part) / len(part) for part in tenths[1:] if part]
             growth = means[-1] - means[0] if means else 0.0
-            table.row(
-                arguments.spectra,
-                number,
-                done,
-                seconds,
-                rate,
-                rate / first if first else None,
-                min(means),
-                max(means),
-                growth,
-            )
+            against = rate / first if first else None
+            table.row(spectra, number, done, seconds, rate, against, min(means), max(means), growth)
 
 
-def inspected(folder: Path, workers: int, spectra: int) -> tuple[int, float, list[float]]:
+def inspected(folder: Path, workers: int, spectra: int, task: str) -> tuple[int, float, list[float]]:
     """Run ``spec-o3 inspect --engine ray``; return spectra inspected, seconds, and the memory in MB over time."""
-    out = folder / f"results-{workers}-workers"
-    command = [sys.executable, "-m", "app", "inspect", str(folder / "spectra"), "--task", "cv", "--out", str(out)]
-    command += ["--engine", "ray", "--workers", str(workers), "--table", f"{out}.csv", "--json"]
+    out = folder / f"results-{spectra}-{workers}-workers"
+    command = [sys.executable, "-m", "app", "inspect", str(folder / f"{spectra}-spectra"), "--task", task]
+    command += ["--out", str(out), "--engine", "ray", "--workers", str(workers), "--table", f"{out}.csv", "--json"]
     since = time.perf_counter()
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as run:
         memory: list[float] = []
@@ -111,13 +108,12 @@ def memory_of(process: int) -> float:
     return total * 1024 / 1e6
 
 
-def write_spectra(folder: Path, spectra: int) -> None:
+def write_spectra(folder: Path, spectra: int, task: str) -> None:
     """Simulate spectra into Parquet files, those that are not there yet."""
     folder.mkdir(parents=True, exist_ok=True)
     parts = [first for first in range(0, spectra, PART) if not (folder / name_of(first)).exists()]
-    for first, part in zip(
-        parts, ordered_map(simulated, [(p, min(PART, spectra - p)) for p in parts], cores()), strict=True
-    ):
+    orders = [(first, min(PART, spectra - first), task) for first in parts]
+    for first, part in zip(parts, ordered_map(simulated, orders, cores()), strict=True):
         unfinished = folder / f".{name_of(first)}"
         pq.write_table(part, unfinished, row_group_size=100, compression="zstd")
         unfinished.rename(folder / name_of(first))
@@ -127,10 +123,11 @@ def name_of(first: int) -> str:
     return f"Npix={first // PART}.parquet"
 
 
-def simulated(part: tuple[int, int]) -> pa.Table:
-    """Simulate some spectra, half of them cataclysmic variables."""
-    first, number = part
-    made = [simulate("cv" if seed % 2 else "wd", "LAMOST", 20.0, seed) for seed in range(first, first + number)]
+def simulated(part: tuple[int, int, str]) -> pa.Table:
+    """Simulate some spectra for a task, half of them of its class."""
+    first, number, task = part
+    kinds = for_task(task, number, (1, 1))
+    made = [simulate(kind, "LAMOST", 20.0, first + index) for index, kind in enumerate(kinds)]
     arrays = {"wave_vac": "wavelength", "flux": "flux", "ivar": "ivar"}
     columns = {name: [getattr(one, key).astype("float32") for one in made] for name, key in arrays.items()}
     return pa.table({"id": list(range(first, first + number)), "redshift": [one.redshift for one in made]} | columns)
