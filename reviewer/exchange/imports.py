@@ -236,14 +236,12 @@ def continue_import(store: Store, job_id: int, on_part: OnImport | None = None) 
         raise
     except (ImportFileError, PictureError, StoreError, OSError) as error:
         done = Findings.of(store.imports.get(job_id)).added
-        before = (
-            "nothing was imported" if not done else f"{done:,} rows were imported; import the file again for the rest"
-        )
-        message = f"{before}: {error}"
-        store.imports.end(job_id, "failed", message)
-        if isinstance(error, StoreError):
+        before = f"{done:,} rows were imported" if done else "Nothing was imported"
+        store.imports.end(job_id, "failed", f"{before}: {error}")
+        if isinstance(error, StoreError | ImportFileError):
             raise
-        raise ImportFileError(str(error) if isinstance(error, ImportFileError) else message) from error
+        again = "; import the file again for the rest" if done else ""
+        raise ImportFileError(f"{before}{again}: {error}") from error
     except BaseException:
         # Ctrl C: what is written stays, and the same command resumes.
         store.imports.end(job_id, "cancelled")

@@ -19,15 +19,20 @@ from reviewer.exchange.imports import ImportFileError, delete_old_uploads, impor
 from reviewer.store import ImportJob, ImportRequest, Store
 
 PROGRAM = Path(__file__).resolve().parents[2] / "app.py"
+LOG = "import.log"
 _END_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
 class ImportStatus:
-    """An import and whether a process works on it, or will after the one that it is working on."""
+    """An import and whether a process works on it, or will after the one that it is working on.
+
+    :param log: file with what the last process that was started here wrote
+    """
 
     job: ImportJob
     running: bool
+    log: Path
 
     @property
     def ended(self) -> bool:
@@ -106,7 +111,7 @@ class Importing:
             return None
         running = found.state == "running" and (self._is_alive() or is_importing(self._store.path))
         # It may have ended after it was read.
-        return ImportStatus(self._store.imports.get(found.id), running)
+        return ImportStatus(self._store.imports.get(found.id), running, imports_folder(self._store.path) / LOG)
 
     def close(self) -> None:
         """End the process of a running import; it can be resumed."""
@@ -137,6 +142,5 @@ class Importing:
     def _run(self, jobs: Sequence[int]) -> None:
         numbers = [argument for job in jobs for argument in ("--job", str(job))]
         command = [sys.executable, str(PROGRAM), "import", *numbers, "--end-with-input", "--db", str(self._store.path)]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        with (self.folder / LOG).open("wb") as log:
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log)

@@ -28,8 +28,8 @@ from reviewer.exchange.exports import export
 from reviewer.exchange.imports import ImportFileError, ImportProblem, OtherText, import_file, own_row
 from reviewer.exchange.pictures import PictureFiles
 from reviewer.exchange.recognition import by_state
+from reviewer.exchange.uploads import unpacked
 from reviewer.store import QueueFilter, Store
-from reviewer.ui.imports import unpacked
 from tests.agent.trajectory.test_trajectory import published_row
 from tests.soak.trying import check_sentence
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved
@@ -277,7 +277,7 @@ def test_a_picture_that_changes_during_the_import_keeps_every_row_out(store, tmp
     def changed(done: int) -> None:
         Image.new("RGB", (40, 30), "white").save(image)
 
-    with pytest.raises(ImportFileError, match=r"nothing was imported: .*found other bytes than before"):
+    with pytest.raises(ImportFileError, match=r"Nothing was imported: .*found other bytes than before"):
         import_file(store, path, progress=changed)
     assert count(store) == 0
 

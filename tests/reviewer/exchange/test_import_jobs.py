@@ -254,6 +254,22 @@ def test_an_import_of_the_page_is_cancelled_at_once_and_resumed(store: Store, tm
     importing.close()
 
 
+def test_what_a_program_wrote_that_ended_by_itself_is_in_its_log(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("raise SystemExit('no memory left')", encoding="ascii")
+    monkeypatch.setattr("reviewer.web.importing.PROGRAM", program)
+    importing = Importing(store)
+    (job,) = importing.start([request_of(a_file(tmp_path / "rows.jsonl", 1))], "CO")
+    assert ended(importing, job.id) == "running"
+    status = importing.status(job.id)
+    assert status is not None
+    assert (status.ended, status.can_resume) == (True, True)
+    assert status.log.read_text(encoding="utf-8") == "no memory left\n"
+    importing.close()
+
+
 def test_only_files_in_an_allowed_folder_are_imported_by_path(store: Store, tmp_path: Path) -> None:
     allowed = tmp_path / "surveys"
     (allowed / "deep").mkdir(parents=True)

@@ -24,8 +24,8 @@ from reviewer.blind.plan import Plan, PlanError
 from reviewer.exchange import imports
 from reviewer.exchange.imports import ImportFileError, import_file
 from reviewer.exchange.pictures import PictureError, PictureFiles
+from reviewer.exchange.uploads import unpacked
 from reviewer.store import QueueFilter, Store
-from reviewer.ui.imports import unpacked
 from tests.soak.mutations import inside_zip, spoiled_bytes, spoiled_json, spoiled_text
 from tests.soak.trying import MOST_SPECTRA, DidNotHold, Target, Try, check_sentence, refused_by
 from tests.support.inputs.rows import (
