@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -57,6 +58,21 @@ def vllm_server(tiny_model: Path, adapter: Path) -> Iterator[VllmServer]:
     log = CACHE / f"vllm-{os.getpid()}.log"
     with served(tiny_model, log, "--adapter", f"{ENDLESS}={adapter}") as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def imported() -> None:
+    """Import TRL without its warnings; it imports vLLM if that is installed. One thread, because the models are small,
+    and because sums must be in the same order as in other processes.
+    """
+    _require("trl")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from trl import GRPOTrainer
+    assert GRPOTrainer
+    import torch
+
+    torch.set_num_threads(1)
 
 
 def _made(name: str, *options: str, module: str = "tiny", inputs: Sequence[Path] = INPUTS) -> Path:

@@ -2,255 +2,153 @@
 
     python -m tests.benchmarks.models.gpu_figures [--scale 3b 7b] [--zooms 3 5] [--concurrency 64 256] [--rollouts 8 16]
 
-Turns have a fixed length (``--turn-tokens``, assumed: no length is published) and scripted calls; pictures are real.
-vLLM reuses the earlier turns. The same requests are then sent without the agent. Without a GPU nothing is measured, and
-one sentence says so; ``--scale tiny`` goes through all steps on a CPU with a model of a million parameters.
+In every turn the model writes a fixed number of tokens (``--turn-tokens``, assumed: no length is published); the call
+or the answer after them is scripted, and pictures are real. vLLM reuses the earlier turns. The same requests, byte for
+byte, are sent without the agent; the two take turns (``--repeats``). Each model that is served and each GRPO round is
+a process of its own. Without a GPU nothing is measured, and one sentence says so; ``--scale tiny`` goes through all
+steps on a CPU with a model of a million parameters.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import os
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-import httpx
-import numpy as np
-
-from agent import tasks
-from agent.batch.run import inspect_many, jobs_for
-from agent.batch.sources import Source
-from agent.conversation import Usage
-from agent.policies.openai.endpoint import Endpoint
-from agent.simulate import simulate
-from tests.benchmarks.models.gpu import write_traces
-from tests.benchmarks.models.published_sizes import SCALES, Scale, processor, write
-from tests.benchmarks.models.scripted import FixedLength, Scripted, forced, repeatable_token
+from tests.benchmarks.models import gpu_round, gpu_serving
+from tests.benchmarks.models.gpu_round import Round
+from tests.benchmarks.models.gpu_serving import SURVEY, Serving
+from tests.benchmarks.models.published_sizes import SCALES
 from tests.benchmarks.results import Results
-from tests.support.cli import free_port
+from training.environment import missing
 
 ROOT = Path(__file__).resolve().parents[3]
-NAME = "random-weights"
 TURN_TOKENS = 150
 """Tokens of a turn. Assumed: 600 for four turns."""
-SURVEY = 10_000_000
-"""Spectra, for the cost by arithmetic."""
 NO_GPU = "Not run: found no CUDA GPU, expected one of 80 GB. --scale tiny goes through the same steps on a CPU."
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+# In a process of its own, so that this one takes no memory of the GPU.
+_NAME = "import torch; print(torch.cuda.get_device_name() if torch.cuda.is_available() else '')"
 
 
-@dataclass(frozen=True)
-class Measured:
-    """Tokens and seconds of one client."""
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    found = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks.models.gpu_figures",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    found.add_argument("--scale", nargs="+", choices=SCALES, default=["3b", "7b"])
+    found.add_argument("--zooms", nargs="+", type=int, default=[3, 5])
+    found.add_argument("--concurrency", nargs="+", type=int, default=[64, 256])
+    found.add_argument("--repeats", type=int, default=3, help="runs with the agent and without it, in turns (3)")
+    found.add_argument("--rollouts", nargs="*", type=int, default=[8, 16], help="per group; none: no GRPO round")
+    found.add_argument("--prompts", type=even_number, default=16, help="groups of a GRPO round, an even number (16)")
+    found.add_argument("--batches", type=int, default=4, help="spectra per conversation at once (4)")
+    found.add_argument("--turn-tokens", type=int, default=TURN_TOKENS)
+    found.add_argument("--python", type=Path, default=Path(sys.executable), help="a Python with vLLM")
+    return found
 
-    usage: Usage
-    seconds: float
+
+def even_number(text: str) -> int:
+    """Return an even number. :raises argparse.ArgumentTypeError: it is none"""
+    number = int(text)
+    if number < 2 or number % 2:
+        raise argparse.ArgumentTypeError(
+            f"found {text}, expected an even number, 2 or more: a round is learned from in two updates"
+        )
+    return number
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scale", nargs="+", choices=SCALES, default=["3b", "7b"])
-    parser.add_argument("--zooms", nargs="+", type=int, default=[3, 5])
-    parser.add_argument("--concurrency", nargs="+", type=int, default=[64, 256])
-    parser.add_argument("--rollouts", nargs="*", type=int, default=[8, 16], help="per group; none: no GRPO round")
-    parser.add_argument("--prompts", type=int, default=16, help="groups of a GRPO round (16)")
-    parser.add_argument("--batches", type=int, default=4, help="spectra per conversation at once (4)")
-    parser.add_argument("--turn-tokens", type=int, default=TURN_TOKENS)
-    parser.add_argument("--python", type=Path, default=Path(sys.executable), help="a Python with vLLM")
-    chosen = parser.parse_args(argv)
-    if not _has_gpu() and chosen.scale != ["tiny"]:
-        Results().text(NO_GPU)
+    chosen = parser().parse_args(argv)
+    results = Results()
+    if problem := missing():
+        results.text(f"Not run: {problem}")
         return 0
+    gpu = _gpu() if any(SCALES[name].text for name in chosen.scale) else ""
     for name in chosen.scale:
-        scale = SCALES[name]
-        with tempfile.TemporaryDirectory() as folder:
-            serving_figures(scale, Path(folder), chosen)
-        for rollouts in chosen.rollouts:
-            with tempfile.TemporaryDirectory() as folder:
-                round_figures(scale, Path(folder), rollouts, chosen)
+        if SCALES[name].text is None:
+            _measure(results, name, "a CPU, whose seconds say nothing about a GPU", {VISIBLE: ""}, chosen)
+        elif gpu:
+            _measure(results, name, f"one {gpu}", _one_gpu(), chosen)
+    if not gpu and any(SCALES[name].text for name in chosen.scale):
+        results.text(NO_GPU)
     return 0
 
 
-def _has_gpu() -> bool:
-    try:
-        import torch
-    except ImportError:
-        return False
-    return bool(torch.cuda.is_available())
+def _one_gpu() -> dict[str, str]:
+    """Return the environment variable with which a process sees the first GPU alone."""
+    return {VISIBLE: os.environ.get(VISIBLE, "0").partition(",")[0]}
 
 
-def _device(scale: Scale) -> str:
-    """Return what the model runs on."""
-    if scale.text is None:
-        return "a CPU, whose seconds say nothing about a GPU"
-    import torch
+def _gpu() -> str:
+    """Return the name of the first GPU; empty if there is none."""
+    line = [sys.executable, "-c", _NAME]
+    return subprocess.run(
+        line, stdout=subprocess.PIPE, text=True, env=os.environ | _one_gpu(), check=True
+    ).stdout.strip()
 
-    return f"one {torch.cuda.get_device_name()}"
 
+def _measure(
+    results: Results, name: str, device: str, variables: Mapping[str, str], chosen: argparse.Namespace
+) -> None:
+    """Measure one model: behind vLLM, then GRPO rounds.
 
-def serving_figures(scale: Scale, folder: Path, chosen: argparse.Namespace) -> None:
-    """Serve the model and measure each number of zooms and of conversations at once, with the agent and without."""
-    results = Results()
+    :param device: what it runs on, in words
+    :param variables: environment variables of the processes
+    """
+    title, turn = SCALES[name].name, chosen.turn_tokens
     results.text(
-        f"{scale.name}, random weights, on {_device(scale)}; {chosen.turn_tokens} tokens per turn (assumed). "
-        f"The GPU hours are those of {SURVEY:,} spectra, by arithmetic."
+        f"{title}, random weights, on {device}; {turn} tokens per turn (assumed). The GPU hours are those of "
+        f"{SURVEY:,} spectra, by arithmetic. The agent's share is that of the rate of the same requests without it, "
+        f"in {chosen.repeats} runs; the other figures are of the run with the median share."
     )
-    numbers = {"spectra": "{}", "prompt tokens": "{:.0f}", "of them cached": "{:.0%}", "written": "{:.0f}"}
-    costs = {"GPU s per spectrum": "{:.3f}", "without the agent": "{:.3f}", "share": "{:.0%}", "GPU hours": "{:.0f}"}
-    table = results.table({"zooms": "{}", "at once": "{}", **numbers, **costs})
-    model = write(scale, folder / NAME)
-    most = max(chosen.concurrency) * chosen.batches
-    sources = _spectra(folder / "spectra", most + 2)
-    sampling = FixedLength(max_tokens=chosen.turn_tokens, token=repeatable_token(processor(scale).tokenizer))
-    with _server(scale, model, max(chosen.concurrency), max(chosen.zooms), chosen.python) as url:
-        _inspect(url, sources[most:], sampling, chosen.zooms[0], 2)
-        for zooms in chosen.zooms:
-            for concurrency in chosen.concurrency:
-                used = sources[: concurrency * chosen.batches]
-                _empty_caches(url)
-                agent, recorded = _inspect(url, used, sampling, zooms, concurrency)
-                _empty_caches(url)
-                bare = asyncio.run(_replay(url, recorded, sampling, concurrency))
-                usage, count = agent.usage, len(used)
-                each = agent.seconds / count
-                table.row(
-                    *(zooms, concurrency, count, usage.prompt / count, usage.cached / usage.prompt),
-                    *(usage.completion / count, each, bare.seconds / count, bare.seconds / agent.seconds),
-                    each * SURVEY / 3600,
-                )
+    table = results.table(gpu_serving.COLUMNS)
+    serving = Serving(name, chosen.zooms, chosen.concurrency, chosen.batches, turn, chosen.repeats, str(chosen.python))
+    for cells in _rows(gpu_serving, serving, variables):
+        table.row(*cells)
+    if not chosen.rollouts:
+        return
+    results.text(
+        f"{title}, random weights: the second of two GRPO rounds with LoRA on {device}, {chosen.prompts} groups, "
+        f"{min(chosen.zooms)} zooms, {turn} tokens per turn (assumed). Written: what the model wrote itself, per "
+        "trajectory; tokens: everything after the question. Learning includes sending the weights to vLLM, and waking "
+        "it."
+    )
+    table = results.table(gpu_round.COLUMNS)
+    with tempfile.TemporaryDirectory() as folder:
+        for wanted in grpo_rounds(name, chosen, folder):
+            for cells in _rows(gpu_round, wanted, variables):
+                table.row(*cells)
 
 
-def _spectra(folder: Path, number: int) -> list[Source]:
-    folder.mkdir()
-    sources = []
-    for seed in range(number):
-        spectrum = simulate("cv" if seed % 2 else "cc", "LAMOST", 20.0, seed)
-        path = folder / f"{seed}.csv"
-        columns = np.column_stack([spectrum.wavelength, spectrum.flux, spectrum.ivar])
-        header = "# wavelengths: vacuum\nwavelength,flux,ivar"
-        np.savetxt(path, columns, delimiter=",", header=header, comments="")
-        sources.append(Source(path, path.name))
-    return sources
-
-
-Recorded = list[list[list[Any]]]
-"""The requests of each conversation."""
-
-
-def _inspect(
-    url: str, sources: Sequence[Source], sampling: FixedLength, zooms: int, concurrency: int
-) -> tuple[Measured, Recorded]:
-    policy = Scripted(Endpoint(url), sampling, zooms)
-    usage = Usage()
-    start = time.perf_counter()
-    for outcome in inspect_many(jobs_for(sources), tasks.load()["cv"], lambda _: policy, concurrency=concurrency):
-        if outcome.has_failed:
-            raise SystemExit(f"an inspection failed: {outcome.detail}")
-        usage += outcome.usage
-    seconds = time.perf_counter() - start
-    recorded = list(policy.conversations.values())
-    expected = [zooms + 1] * len(sources)
-    if (found := [len(requests) for requests in recorded]) != expected:
-        raise SystemExit(f"turns per conversation: found {sorted(set(found))}, expected {zooms + 1} in all")
-    return Measured(usage, seconds), recorded
-
-
-async def _replay(url: str, recorded: Recorded, sampling: FixedLength, concurrency: int) -> Measured:
-    """Send the recorded requests without an agent; they are encoded before the clock starts."""
-    settings = {"model": NAME, "stream": False, **sampling.settings()}
-    waiting = iter([[json.dumps({**settings, "messages": one}) for one in requests] for requests in recorded])
-    usage = Usage()
-
-    async def send(client: httpx.AsyncClient) -> None:
-        nonlocal usage
-        for conversation in waiting:
-            for body in conversation:
-                answer = await client.post(f"{url}/chat/completions", content=body, headers=headers)
-                answer.raise_for_status()
-                counted = answer.json()["usage"]
-                usage += Usage(1, counted["prompt_tokens"], counted["completion_tokens"])
-
-    headers = {"content-type": "application/json"}
-    async with httpx.AsyncClient(timeout=600, limits=httpx.Limits(max_connections=None)) as client:
-        start = time.perf_counter()
-        await asyncio.gather(*(send(client) for _ in range(concurrency)))
-        return Measured(usage, time.perf_counter() - start)
-
-
-def _empty_caches(url: str) -> None:
-    """Empty the server's caches; it has these routes when it is started for development."""
-    for cache in ("reset_prefix_cache", "reset_mm_cache", "reset_encoder_cache"):
-        httpx.post(f"{url.removesuffix('/v1')}/{cache}", timeout=60).raise_for_status()
-
-
-@contextmanager
-def _server(scale: Scale, model: Path, sequences: int, zooms: int, python: Path) -> Iterator[str]:
-    command = [sys.executable, ROOT / "app.py", "serve", "--model", model, "--name", NAME, "--python", python, "--json"]
-    command += ["--port", free_port(), "--sequences", sequences, "--images", zooms + 1]
-    command += ["--log", model.parent / "vllm.log", "--context", 8192]
-    command += ["--", "--load-format", "dummy", "--enable-prompt-tokens-details"]
-    variables = {"HF_HUB_OFFLINE": "1", "VLLM_SERVER_DEV_MODE": "1"}
-    variables |= {} if scale.text else {"VLLM_CPU_KVCACHE_SPACE": "1"}
-    line = list(map(str, command))
-    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=os.environ | variables) as serve:
-        assert serve.stdout is not None
-        try:
-            if not (facts := serve.stdout.readline()):
-                raise SystemExit("the server did not start; its messages are above")
-            yield json.loads(facts)["url"]
-        finally:
-            serve.terminate()
-
-
-def round_figures(scale: Scale, folder: Path, rollouts: int, chosen: argparse.Namespace) -> None:
-    """Run two rounds of GRPO with the settings for one GPU, and report the second."""
-    from training.cli.sft import config_file
-    from training.data import questions
-    from training.grpo.learning import arguments_of, trainer_of
-    from training.grpo.settings import GrpoSettings, rounds
-    from training.model import load
-    from training.run import Run
-    from training.settings import read
-
-    device = "cuda" if scale.text else "cpu"
-    model = write(scale, folder / NAME, device)
-    data = write_traces(folder / "traces.jsonl")
+def grpo_rounds(name: str, chosen: argparse.Namespace, folder: str) -> list[Round]:
+    """Return the GRPO rounds that the command line asks for; they share the model in ``folder``."""
     zooms = min(chosen.zooms)
-    turn = chosen.turn_tokens
-    prompts = chosen.prompts if scale.text else 2
-    changes = [f"model.name={model}", f"output={folder / 'run'}", f"prompts={prompts}", f"rollouts={rollouts}"]
-    changes += [f"mini_batch={prompts // 2}", "rounds=2", f"turn_tokens={turn}", "traces=0", "save_rounds=100"]
-    if not scale.text:
-        changes += ["vllm.mode=none", "model.dtype=float32", "response_tokens=2000"]
-    settings = read(config_file("grpo_qwen2_5_vl_3b_lora"), GrpoSettings, changes)
-    found = questions([str(data)])
-    loaded = load(settings.model)
-    run = Run(Path(settings.output))
-    run.begin("grpo", settings, "new")
-    arguments = arguments_of(settings, rounds(settings, len(found)))
-    trainer: Any = trainer_of(settings, loaded, found, run, arguments)
-    trainer.add_callback(run.callback())
-    trainer.writer = forced(trainer.writer, loaded.processor.tokenizer, turn, zooms)
-    trainer.train()
-    last = [line for line in run.logged() if "reward" in line][-1]
-    trajectories = prompts * rollouts
-    stages = [last[f"seconds_{stage}"] for stage in ("writing", "drawing", "learning")]
-    results = Results()
-    results.text(
-        f"{scale.name}, random weights: one GRPO round with LoRA on {_device(scale)}, {prompts} groups of {rollouts} "
-        f"trajectories with {zooms} zooms, {turn} tokens per turn (assumed)."
-    )
-    columns = {"trajectories": "{}", "generate s": "{:.1f}", "draw s": "{:.1f}", "learn s": "{:.1f}"}
-    table = results.table({**columns, "GPU s per trajectory": "{:.2f}", "turns": "{:.1f}", "tokens": "{:.0f}"})
-    table.row(trajectories, *stages, sum(stages) / trajectories, last["turns"], last["tokens"])
+    return [Round(name, chosen.prompts, one, zooms, chosen.turn_tokens, folder) for one in chosen.rollouts]
+
+
+def _rows(part: ModuleType, wanted: Serving | Round, variables: Mapping[str, str]) -> Iterator[list[Any]]:
+    """Run a part of the benchmark as a process of its own, and yield the rows that it prints.
+
+    :raises SystemExit: it failed
+    """
+    line = [sys.executable, "-m", part.__name__, json.dumps(asdict(wanted))]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=os.environ | variables) as process:
+        assert process.stdout is not None
+        for row in process.stdout:
+            yield json.loads(row)
+    if process.returncode:
+        raise SystemExit(f"{part.__name__}: found exit status {process.returncode}, expected 0; its messages are above")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ from agent.tasks import load
 from agent.tool import TOOL_BLOCK
 from training.miniature.model import Size, model_for, processor_for
 
+NAME = "random-weights"
+"""Name of a model, and of its folder."""
 CONTEXT = 32768
 TEXT = {
     "max_position_embeddings": 128000,
@@ -128,5 +130,9 @@ def write(scale: Scale, folder: Path, device: str | None = None) -> Path:
         with torch.device(device):
             model = AutoModelForImageTextToText.from_config(made, dtype=torch.bfloat16 if scale.text else torch.float32)
         model.save_pretrained(folder)
+        del model
+        if torch.cuda.is_available():
+            # The memory is for what runs next in this process.
+            torch.cuda.empty_cache()
     reads.save_pretrained(folder)
     return folder

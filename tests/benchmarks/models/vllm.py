@@ -11,38 +11,24 @@ before each. With two cores or more the clients run on the first and the server 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import os
-import statistics
 import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import httpx
-import numpy as np
-
-from agent import tasks
-from agent.batch.run import inspect_many, jobs_for
-from agent.batch.sources import Source
-from agent.conversation import Conversation, Piece, Usage
 from agent.policies import Sampling
-from agent.policies.openai.client import ChatApi
 from agent.policies.openai.endpoint import Endpoint
 from agent.policies.spec_o3 import SpecO3
-from agent.simulate import simulate
-from agent.trajectory.messages import data_url
+from tests.benchmarks.models.replay import Conversations, Measured, compared, empty_caches, inspected, serving, spectra
 from tests.benchmarks.results import Results
+from tests.support.cli import free_port
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLING = Sampling(max_tokens=300)
-JSON = {"Content-Type": "application/json"}
 PICTURE = (430, 640)
 """Rows and columns of a usual zoom picture, for vLLM's own benchmark."""
 
@@ -70,35 +56,10 @@ class Result:
     def rate(self) -> float:
         return self.requests / self.seconds
 
-
-class Recorded(SpecO3):
-    """The served policy; records the bodies of every conversation's requests, as they are sent."""
-
-    def __init__(self, endpoint: Endpoint) -> None:
-        super().__init__(endpoint, SAMPLING, stream=False)
-        self.conversations: dict[str, list[bytes]] = {}
-
-    def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        # Requests are sent by another thread: the overview's picture tells the conversations apart.
-        self.conversations.setdefault(data_url(conversation.overview).uuid, [])
-        yield from super().turn(conversation)
-
-
-@contextmanager
-def _recording(policy: Recorded) -> Iterator[None]:
-    """Within the block, record what the client sends."""
-    send = ChatApi.events
-
-    def events(api: ChatApi, body: Mapping[str, Any]) -> AsyncGenerator[str, None]:
-        first = next(part for message in body["messages"] for part in message["content"] if "image_url" in part)
-        policy.conversations[first["uuid"]].append(json.dumps(body).encode())
-        return send(api, body)
-
-    ChatApi.events = events  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        ChatApi.events = send  # type: ignore[method-assign]
+    @classmethod
+    def of(cls, client: str, measured: Measured) -> Result:
+        usage = measured.usage
+        return cls(client, usage.requests, usage.prompt, usage.completion, measured.seconds)
 
 
 def main() -> None:
@@ -112,26 +73,26 @@ def main() -> None:
     if chosen.model is None or not chosen.python.exists():
         Results().text("Not run: it needs vLLM and a model; `make test-models` makes both.")
         return
-    with _serving(chosen.model, chosen.python) as url, tempfile.TemporaryDirectory() as folder:
-        sources = _spectra(Path(folder), chosen.spectra)
-        _agent(url, sources[:2], 2)
-        pairs = []
-        for _ in range(chosen.rounds):
-            _empty_caches(url)
-            agent, recorded = _agent(url, sources, chosen.concurrency)
-            _empty_caches(url)
-            pairs.append((agent, asyncio.run(_bare(url, recorded, chosen.concurrency))))
-        shares = sorted(agent.rate / bare.rate for agent, bare in pairs)
-        agent, bare = sorted(pairs, key=lambda pair: pair[0].rate / pair[1].rate)[len(pairs) // 2]
+    with tempfile.TemporaryDirectory() as folder, _serving(chosen.model, chosen.python, Path(folder)) as url:
+        sources = spectra(Path(folder) / "spectra", chosen.spectra)
+        at_once = chosen.concurrency
+        inspected(url, sources[:at_once], _policy, at_once)
+        found = compared(url, sources, _policy, at_once, chosen.rounds)
+        agent = Result.of("the agent", found.middle.agent)
+        bare = Result.of("the same requests, no agent", found.middle.bare)
         numbers = {"requests": "{}", "prompt tokens": "{:.0f}", "written": "{:.0f}", "seconds": "{:.1f}"}
         table = Results().table({"asked by": "", **numbers, "requests/s": "{:.2f}", "agent's share": "{:.0%}"})
         table.row(*_row(agent, agent))
         table.row(*_row(bare, agent))
-        _empty_caches(url)
-        table.row(*_row(_vllm_benchmark(url, chosen, bare, recorded), agent))
+        empty_caches(url)
+        table.row(*_row(_vllm_benchmark(url, chosen, bare, found.requests), agent))
         pinned = "on a core of their own" if _CORES is not None else "on the same cores as the server"
         text = "Clients {}. Share of the same requests in {} runs: median {:.0%}, from {:.0%} to {:.0%}."
-        table.results.text(text.format(pinned, len(shares), statistics.median(shares), shares[0], shares[-1]))
+        table.results.text(text.format(pinned, len(found.pairs), found.middle.share, *found.range))
+
+
+def _policy(endpoint: Endpoint) -> SpecO3:
+    return SpecO3(endpoint, SAMPLING, stream=False)
 
 
 def _cores() -> tuple[int, set[int]] | None:
@@ -148,57 +109,7 @@ def _row(result: Result, agent: Result) -> tuple[str | int | float, ...]:
     return result.client, result.requests, *per_request, result.seconds, result.rate, agent.rate / result.rate
 
 
-def _spectra(folder: Path, number: int) -> list[Source]:
-    sources = []
-    for seed in range(number):
-        spectrum = simulate("cv" if seed % 2 else "cc", "LAMOST", 20.0, seed)
-        path = folder / f"{seed}.csv"
-        columns = np.column_stack([spectrum.wavelength, spectrum.flux, spectrum.ivar])
-        header = "# wavelengths: vacuum\nwavelength,flux,ivar"
-        np.savetxt(path, columns, delimiter=",", header=header, comments="")
-        sources.append(Source(path, path.name))
-    return sources
-
-
-def _agent(url: str, sources: Sequence[Source], concurrency: int) -> tuple[Result, list[list[bytes]]]:
-    endpoint = Endpoint(url)
-    endpoint.check()
-    policy = Recorded(endpoint)
-    usage = Usage()
-    start = time.perf_counter()
-    with _recording(policy):
-        for outcome in inspect_many(jobs_for(sources), tasks.load()["cv"], lambda _: policy, concurrency=concurrency):
-            if outcome.has_failed:
-                raise SystemExit(f"an inspection failed: {outcome.detail}")
-            usage += outcome.usage
-    seconds = time.perf_counter() - start
-    recorded = list(policy.conversations.values())
-    assert usage.requests == sum(map(len, recorded)), "a request was sent twice"
-    return Result("the agent", usage.requests, usage.prompt, usage.completion, seconds), recorded
-
-
-async def _bare(url: str, recorded: Sequence[Sequence[bytes]], concurrency: int) -> Result:
-    """The recorded requests, without an agent."""
-    waiting = iter(recorded)
-    usage = [0, 0]
-
-    async def send(client: httpx.AsyncClient) -> None:
-        for conversation in waiting:
-            for request in conversation:
-                answer = await client.post(f"{url}/chat/completions", content=request, headers=JSON)
-                answer.raise_for_status()
-                counted = answer.json()["usage"]
-                usage[0] += counted["prompt_tokens"]
-                usage[1] += counted["completion_tokens"]
-
-    async with httpx.AsyncClient(timeout=600, limits=httpx.Limits(max_connections=None)) as client:
-        start = time.perf_counter()
-        await asyncio.gather(*(send(client) for _ in range(concurrency)))
-        seconds = time.perf_counter() - start
-    return Result("the same requests, no agent", sum(map(len, recorded)), *usage, seconds)
-
-
-def _vllm_benchmark(url: str, chosen: argparse.Namespace, like: Result, recorded: Sequence[Sequence[bytes]]) -> Result:
+def _vllm_benchmark(url: str, chosen: argparse.Namespace, like: Result, recorded: Conversations) -> Result:
     """vLLM's own benchmark, with as many requests of the same mean token counts."""
     pictures = [
         sum(part["type"] == "image_url" for message in json.loads(request)["messages"] for part in message["content"])
@@ -243,31 +154,20 @@ def _picture_tokens(model: Path) -> int:
     return min(most, round(PICTURE[0] / side) * round(PICTURE[1] / side))
 
 
-def _empty_caches(url: str) -> None:
-    """Empty the server's caches; it has these routes when it is started for development."""
-    for cache in ("reset_prefix_cache", "reset_mm_cache"):
-        httpx.post(f"{url.removesuffix('/v1')}/{cache}", timeout=60).raise_for_status()
-
-
 @contextmanager
-def _serving(model: Path, python: Path) -> Iterator[str]:
-    command = [sys.executable, ROOT / "app.py", "serve", "--model", model, "--name", "tiny", "--python", python]
-    command += ["--port", "8765", "--context", "4096", "--json"]
-    variables = {"VLLM_CPU_KVCACHE_SPACE": "2", "HF_HUB_OFFLINE": "1", "VLLM_SERVER_DEV_MODE": "1"}
+def _serving(model: Path, python: Path, folder: Path) -> Iterator[str]:
+    options = ["--model", model, "--name", "tiny", "--python", python, "--port", free_port(), "--context", "4096"]
+    variables = {"VLLM_CPU_KVCACHE_SPACE": "2"}
+    prefix: list[str] = []
     if _CORES is not None:
-        command = ["taskset", "--cpu-list", ",".join(map(str, sorted(_CORES[1]))), *command]
-        os.sched_setaffinity(0, {_CORES[0]})
-    with subprocess.Popen(
-        list(map(str, command)), stdout=subprocess.PIPE, text=True, env=os.environ | variables
-    ) as serve:
-        assert serve.stdout is not None
-        line = serve.stdout.readline()
-        if not line:
-            raise SystemExit("the server did not start")
-        try:
-            yield json.loads(line)["url"]
-        finally:
-            serve.terminate()
+        client, server = _CORES
+        prefix = ["taskset", "--cpu-list", ",".join(map(str, sorted(server)))]
+        os.sched_setaffinity(0, {client})
+        if len(server) == 1:
+            # vLLM keeps a core for its scheduler, and refuses to start if no other is left.
+            variables["VLLM_CPU_NUM_OF_RESERVED_CPU"] = "0"
+    with serving(options, folder / "vllm.log", variables, prefix) as url:
+        yield url
 
 
 if __name__ == "__main__":

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from PIL import Image
 
-from agent.loop import Ended, Started, ToolResult, inspect
+from agent.loop import Ended, Event, Started, Text, ToolResult, inspect
 from agent.policies.baseline.rule import Baseline
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
@@ -62,6 +63,12 @@ def inspected(key: str) -> Trace:
             steps = tuple(map(_short, event.trajectory.steps))
             return Trace(event.trajectory.with_steps(steps), tuple(pictures))
     raise AssertionError("an inspection ends with Ended")
+
+
+def turn_texts(events: Sequence[Event]) -> list[str]:
+    """Return the texts of the assistant in an inspection, one per turn."""
+    pieces = [event for event in events if isinstance(event, Text)]
+    return ["".join(piece.text for piece in pieces if piece.turn == n) for n in range(1, pieces[-1].turn + 1)]
 
 
 def _short(step: Step) -> Step:
