@@ -3,93 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agent import tool
-from agent.simulate import simulate
-from agent.tasks import load as load_tasks
-from agent.trajectory import Drafter
-from training.data.records import Question
+from tests.models.support.rollouts import Generator, alone, generation, largest_gap, question, rolled
 from training.grpo.cached import CachedGeneration
 from training.grpo.generators import forbidden_ids
-from training.grpo.rollout import GeneratedTurn, Limits, Request, Rollout, run_rollouts
+from training.grpo.rollout import Request
 from training.model import Loaded, load
-from training.render import Rendered, Renderer, for_learning
+from training.render import Rendered, Renderer
 from training.settings import ModelSettings
-
-DRAFTER = Drafter("model", "test")
 
 
 @pytest.fixture(scope="module")
 def loaded(tiny_model: Path) -> Loaded:
     return load(ModelSettings(str(tiny_model), dtype="float32"))
-
-
-def question(kind: str, seed: int, task: str = "cv") -> Question:
-    spectrum = simulate(kind, "LAMOST", 20.0, seed)
-    return Question(
-        key=f"{kind} {seed}",
-        source=spectrum.name,
-        task=load_tasks()[task],
-        label="YES",
-        survey=spectrum.survey,
-        snr=20.0,
-        simulated=True,
-        spectrum=lambda: spectrum,
-    )
-
-
-@dataclass
-class Generator:
-    """A generator over ``CachedGeneration``, greedy or sampled, that counts what the model reads."""
-
-    generation: CachedGeneration
-    sampled: bool = False
-
-    def __post_init__(self) -> None:
-        import torch
-
-        self.ends = self.generation.ends
-        self._random = torch.Generator().manual_seed(3)
-
-    def any_waiting(self, waiting: int) -> bool:
-        return waiting > 0
-
-    def write(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
-        return self.generation.write(requests, self._chosen)
-
-    def _chosen(self, logits: Any) -> Any:
-        import torch
-
-        if not self.sampled:
-            return logits.argmax(dim=-1)
-        # Rows then end at different lengths.
-        return torch.multinomial((logits / 0.7).softmax(dim=-1), 1, generator=self._random)[:, 0]
-
-
-def generation(loaded: Loaded, at_once: int = 16) -> CachedGeneration:
-    tokenizer = loaded.processor.tokenizer
-    ends = frozenset(tokenizer.convert_tokens_to_ids(["<|im_end|>", "<|endoftext|>"]))
-    return CachedGeneration(loaded.model.eval(), loaded.processor, ends, forbidden_ids(tokenizer), at_once)
-
-
-def rolled(loaded: Loaded, questions: Sequence[Question], writer: Generator) -> tuple[Rollout, ...]:
-    limits = Limits(turns=5, turn=60, response=1500)
-    return run_rollouts(questions, Renderer(loaded.processor), writer, limits, DRAFTER).rollouts
-
-
-def alone(loaded: Loaded, so_far: Rendered) -> Any:
-    """Return the logits (tokens, vocabulary) of one conversation, read whole, without a cache."""
-    import torch
-
-    batch = for_learning([so_far], loaded.processor)
-    batch.pop("labels")
-    with torch.no_grad():
-        return loaded.model(**batch).logits[0]
 
 
 def test_greedy_turns_are_those_of_the_model_without_a_cache(loaded: Loaded) -> None:
@@ -101,7 +32,7 @@ def test_greedy_turns_are_those_of_the_model_without_a_cache(loaded: Loaded) -> 
     assert any(len(one.turns) > 1 for one in found)
     for one in found:
         whole = one.prompt + one.completion
-        logits = alone(loaded, whole)
+        logits = alone(loaded.model, loaded.processor, whole)
         logits[:, forbidden] = float("-inf")
         for at, spoken in enumerate(one.completion.spoken, len(one.prompt)):
             if spoken:
@@ -126,26 +57,15 @@ def test_sampled_conversations_are_read_with_the_right_probabilities(loaded: Loa
     assert len(seen) > 3, "some conversations went to a second turn"
     for given, logits in seen:
         for one, row in zip(given, logits, strict=True):
-            assert torch.allclose(row, alone(loaded, one)[-1], atol=2e-4)
+            assert torch.allclose(row, alone(loaded.model, loaded.processor, one)[-1], atol=2e-4)
 
 
 def test_the_probability_of_each_sampled_token_is_that_of_a_forward_pass(loaded: Loaded) -> None:
     """What is learned from was sampled from the model that learns: token by token, over several turns."""
-    import torch
-
-    plain = generation(loaded, at_once=4)
-    recorded = CachedGeneration(plain.model, plain.processor, plain.ends, plain.forbidden, 4, logprobs=True)
+    recorded = generation(loaded, at_once=4, logprobs=True)
     found = rolled(loaded, [question("cv", n // 3) for n in range(9)], Generator(recorded, sampled=True))
-    compared = 0
-    for one in found:
-        assert one.logprobs is not None
-        logits = alone(loaded, one.prompt + one.completion)
-        logits[:, plain.forbidden] = float("-inf")
-        start, spoken = len(one.prompt), torch.tensor(one.completion.spoken)
-        ids = torch.tensor(one.completion.ids)
-        expected = logits[start - 1 : -1].log_softmax(-1).gather(1, ids[:, None])[:, 0]
-        assert torch.allclose(torch.tensor(one.logprobs)[spoken], expected[spoken], atol=2e-4)
-        compared += int(spoken.sum())
+    gap, compared = largest_gap(loaded, found)
+    assert gap < 2e-4
     assert compared > 500
 
 

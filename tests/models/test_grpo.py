@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,6 +26,7 @@ from agent.trajectory.tags import turn_text
 from app import main
 from tests.models.support.learned_set import asked
 from tests.models.support.learned_traces import inspected, shown
+from tests.models.support.rollouts import log_probabilities, runs, settings_for
 from training.data import questions
 from training.data.records import Question
 from training.grpo import evidence
@@ -40,12 +40,14 @@ from training.miniature.model import model_for, processor_for, shrunk
 from training.miniature.spectra import questions as miniature_questions
 from training.miniature.stages import SCALES
 from training.model import Loaded, load
-from training.render import END, Rendered, Renderer, for_learning
+from training.render import END, Rendered, Renderer
 from training.reward import score
 from training.run import Run
 from training.settings import ModelSettings, to_yaml
 from training.sft import SftSettings
 from training.sft import train as train_sft
+
+pytestmark = pytest.mark.usefixtures("imported")
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 300  # seconds after which waiting for a process is given up
@@ -63,20 +65,6 @@ NOT_OF_A_ROUND = {
 EVIDENCE = {"evidence", "evidence_tested", "removal_followed", "placebo_followed"}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def imported() -> None:
-    """Import TRL without its warnings; it imports vLLM if that is installed."""
-    pytest.importorskip("trl")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from trl import GRPOTrainer
-    assert GRPOTrainer
-    # As in the processes that are killed and resumed: sums must be in the same order.
-    import torch
-
-    torch.set_num_threads(1)
-
-
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return asked(tmp_path_factory.mktemp("questions") / "questions.jsonl")
@@ -85,27 +73,6 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def question_list(data: Path) -> list[Question]:
     return questions([data])
-
-
-def settings_for(model: Path, data: Path, output: Path) -> GrpoSettings:
-    return GrpoSettings(
-        ModelSettings(str(model), dtype="float32"),
-        str(output),
-        (str(data),),
-        prompts=2,
-        rollouts=4,
-        mini_batch=1,
-        per_device=2,
-        rounds=2,
-        turn_tokens=200,
-        response_tokens=1500,
-        learning_rate=1e-4,
-        writing_batch=8,
-        loss="dapo",
-        save_rounds=1,
-        traces=3,
-        gradient_checkpointing=False,
-    )
 
 
 @pytest.fixture
@@ -173,15 +140,8 @@ def test_the_learned_tokens_are_the_sampled_tokens(one_round: Round) -> None:
 def test_the_spoken_tokens_are_the_turns_of_the_trace(one_round: Round) -> None:
     tokenizer = one_round.loaded.processor.tokenizer
     for rollout in one_round.rollouts:
-        runs: list[list[int]] = []
-        before = False
-        for token, spoken in zip(rollout.completion.ids, rollout.completion.spoken, strict=True):
-            if spoken and not before:
-                runs.append([])
-            if spoken:
-                runs[-1].append(token)
-            before = spoken
-        texts = [tokenizer.decode(run).removesuffix(END).removesuffix("<|endoftext|>") for run in runs]
+        found = runs(rollout.completion.ids, rollout.completion.spoken)
+        texts = [tokenizer.decode(run).removesuffix(END).removesuffix("<|endoftext|>") for run in found]
         assert texts == list(rollout.turns)
 
 
@@ -218,19 +178,11 @@ def test_the_trainers_probabilities_equal_those_without_a_batch(one_round: Round
     """Compared without padding: pictures, positions and masks reach the model as in SFT and live."""
     import torch
 
-    output, trainer = one_round.output, one_round.trainer
-    recorded = output["old_per_token_logps"]
-    model = trainer.model.eval()
+    recorded, trainer = one_round.output["old_per_token_logps"], one_round.trainer
     for row, rollout in enumerate(one_round.rollouts):
-        batch = for_learning([whole(rollout)], one_round.loaded.processor)
-        batch.pop("labels")
-        with torch.no_grad():
-            predicted = model(**batch).logits[0].log_softmax(-1)
-        start = len(rollout.prompt)
-        ids = torch.tensor(rollout.completion.ids)
-        alone = predicted[start - 1 : -1].gather(1, ids[:, None])[:, 0]
+        alone = log_probabilities(trainer.model, one_round.loaded.processor, rollout)
         spoken = torch.tensor(rollout.completion.spoken)
-        assert torch.allclose(recorded[row, : len(ids)][spoken], alone[spoken], atol=2e-4)
+        assert torch.allclose(recorded[row, : len(alone)][spoken], alone[spoken], atol=2e-4)
     trainer.model.train()
 
 

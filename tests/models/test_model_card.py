@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,20 +16,9 @@ from training.grpo.settings import GrpoSettings
 from training.settings import ModelSettings, to_yaml
 from training.sft import SftSettings
 
+pytestmark = pytest.mark.usefixtures("imported")
+
 SEVEN = "Qwen/Qwen2.5-VL-7B-Instruct"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def imported() -> None:
-    """Import TRL without its warnings; one thread, because the model is small."""
-    pytest.importorskip("trl")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from trl import GRPOTrainer
-    assert GRPOTrainer
-    import torch
-
-    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="module")

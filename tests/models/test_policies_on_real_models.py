@@ -28,7 +28,7 @@ from agent.trajectory.messages import data_url
 from agent.vllm import picture_tokens
 from agent.vllm.flags import LARGEST_OVERVIEW, LARGEST_ZOOM
 from tests.agent.trajectory.test_trajectory import as_trajectory, conversation, published_cases
-from tests.models.support.learned_traces import INSPECTED, inspected, shown
+from tests.models.support.learned_traces import INSPECTED, inspected, shown, turn_texts
 from tests.models.support.real_server import CONTEXT, ENDLESS, TRAINED, WRITTEN, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,12 +44,6 @@ def ended(policy, key: str = "cv") -> Ended:
     last = events(policy, key)[-1]
     assert isinstance(last, Ended)
     return last
-
-
-def turn_texts(found: list[Event]) -> list[str]:
-    """The texts of the assistant, one per turn."""
-    pieces = [event for event in found if isinstance(event, Text)]
-    return ["".join(p.text for p in pieces if p.turn == n) for n in range(1, pieces[-1].turn + 1)]
 
 
 def stopped_text(policy) -> tuple[Ended, str]:

@@ -20,9 +20,8 @@ from agent.simulate import simulate
 from agent.tasks import load
 from tests.conftest import ROOT
 from tests.models.conftest import CACHE, _require
-from tests.models.support.learned_traces import INSPECTED, inspected, shown
+from tests.models.support.learned_traces import INSPECTED, inspected, shown, turn_texts
 from tests.models.support.real_server import CONTEXT, TRAINED
-from tests.models.test_policies_on_real_models import turn_texts
 from tests.support.cli import free_port
 
 TASKS = load()

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from agent.conversation import Usage
-from agent.loop import Ended, Text, inspect
+from agent.loop import Ended, inspect
 from agent.policies.openai.endpoint import Endpoint
 from agent.policies.openai.replicas import Replicas
 from agent.policies.spec_o3 import SpecO3
@@ -24,7 +24,7 @@ from agent.tasks import load
 from tests.agent.test_vllm_replicas import free_ports
 from tests.conftest import ROOT
 from tests.models.conftest import CACHE, _require
-from tests.models.support.learned_traces import INSPECTED, inspected, shown
+from tests.models.support.learned_traces import INSPECTED, inspected, shown, turn_texts
 from tests.models.support.real_server import CONTEXT, PATIENCE, TRAINED, VllmServer
 
 TASKS = load()
@@ -99,9 +99,7 @@ def test_one_is_killed_the_inspections_go_on_and_it_returns(servers):
     pid = int(servers.facts["replicas"][0]["pid"])
 
     def turns(key: str) -> list[str]:
-        pieces = list(inspect(shown(key), TASKS[key], SpecO3(endpoint, stream=False)))
-        texts = [piece for piece in pieces if isinstance(piece, Text)]
-        return ["".join(piece.text for piece in texts if piece.turn == n) for n in range(1, texts[-1].turn + 1)]
+        return turn_texts(list(inspect(shown(key), TASKS[key], SpecO3(endpoint, stream=False))))
 
     keys = list(INSPECTED) * 6
     with ThreadPoolExecutor(4) as pool:

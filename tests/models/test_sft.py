@@ -24,6 +24,7 @@ from agent.trajectory.tags import turn_text
 from app import main
 from tests.models.support.learned_set import written
 from tests.models.support.learned_traces import inspected, shown
+from tests.models.support.rollouts import runs
 from training.data import examples
 from training.data.records import Example
 from training.model import load
@@ -81,27 +82,14 @@ def _batch(settings: SftSettings, learned: Sequence[Example]) -> tuple[Any, dict
     return loaded, collator([{"place": place} for place in range(len(learned))])
 
 
-def _runs(labels: Sequence[int]) -> list[list[int]]:
-    """The runs of consecutive tokens that have a label."""
-    runs: list[list[int]] = []
-    before = UNSPOKEN
-    for label in labels:
-        if label != UNSPOKEN and before == UNSPOKEN:
-            runs.append([])
-        if label != UNSPOKEN:
-            runs[-1].append(label)
-        before = label
-    return runs
-
-
 def test_labels_are_the_assistants_tokens(settings: SftSettings, learned: list[Example]) -> None:
     loaded, batch = _batch(settings, learned)
     tokenizer = loaded.processor.tokenizer
     for row, example in enumerate(learned):
         texts = [turn_text(turn) + "<|im_end|>" for turn in example.trajectory.turns()]
         expected = [tokenizer.encode(text, add_special_tokens=False) for text in texts]
-        assert _runs(batch["labels"][row].tolist()) == expected
         labelled = batch["labels"][row] != UNSPOKEN
+        assert runs(batch["labels"][row].tolist(), labelled.tolist()) == expected
         assert (batch["labels"][row][labelled] == batch["input_ids"][row][labelled]).all()
         assert batch["attention_mask"][row][labelled].all()
 
@@ -311,7 +299,7 @@ def test_without_the_tool_one_turn_is_learned(settings: SftSettings, learned: li
     run = train(replace(settings, with_tool=False, max_steps=1), learned)
     assert run.finished
     _, batch = _batch(replace(settings, with_tool=False), learned)
-    assert all(len(_runs(row.tolist())) == 1 for row in batch["labels"])
+    assert all(len(runs(row.tolist(), (row != UNSPOKEN).tolist())) == 1 for row in batch["labels"])
     assert len(batch["image_grid_thw"]) == len(learned)
 
 

@@ -6,10 +6,10 @@ This is one module, so that only one test worker makes the models and starts the
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
+from itertools import cycle, pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,29 +28,34 @@ from agent.trajectory.tags import turn_text
 from tests.models.support.learned_set import asked, written
 from tests.models.support.learned_traces import inspected, shown
 from tests.models.support.real_server import VllmServer, served
+from tests.models.support.rollouts import (
+    DRAFTER,
+    Generator,
+    alone,
+    generation,
+    largest_gap,
+    log_probabilities,
+    question,
+    rolled,
+    runs,
+    settings_for,
+)
 from tests.models.support.successors import ARCHITECTURES, LEARNED, PICTURE, UNIT
-from tests.models.test_cached_generation import Generator, alone, generation, question, rolled
 from training.data import examples, questions
-from training.grpo.generators import forbidden_ids
+from training.grpo.learning import arguments_of, trainer_of
 from training.grpo.learning import train as train_grpo
-from training.grpo.settings import GrpoSettings
+from training.grpo.rollout import Limits, run_rollouts
 from training.model import load, part_of, processor, save
-from training.render import IMAGE, UNSPOKEN, Renderer
+from training.render import UNSPOKEN, Renderer
+from training.reward import Reward, score
+from training.run import Run
 from training.settings import Lora, ModelSettings
 from training.sft import Collator, SftSettings
 from training.sft import train as train_sft
 
+pytestmark = pytest.mark.usefixtures("imported")
+
 TRACE = inspected(LEARNED)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def imported() -> None:
-    """Import TRL without its warnings; it imports vLLM if that is installed."""
-    pytest.importorskip("trl")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from trl import GRPOTrainer
-    assert GRPOTrainer
 
 
 @pytest.fixture(scope="module", params=ARCHITECTURES)
@@ -110,18 +115,11 @@ def test_turns_of_a_round_have_the_probabilities_of_the_model_without_a_cache(se
     """As for Qwen2.5-VL; here for the features of Qwen3-VL's earlier vision layers and the states of Qwen3.5."""
     loaded = load(settings)
     mixed = [question("cv", 1), question("dme", 2), question("wd", 3, "wd"), question("cv", 1)]
-    cached = replace(generation(loaded), logprobs=True)
-    found = rolled(loaded, mixed, Generator(cached, sampled=True))
+    found = rolled(loaded, mixed, Generator(generation(loaded, logprobs=True), sampled=True))
     assert any(len(one.turns) > 1 for one in found)
-    for one in found:
-        whole = one.prompt + one.completion
-        logits = alone(loaded, whole)
-        logits[:, forbidden_ids(loaded.processor.tokenizer)] = float("-inf")
-        probable = logits.log_softmax(dim=-1)
-        assert one.logprobs is not None
-        for at, (spoken, value) in enumerate(zip(one.completion.spoken, one.logprobs, strict=True), len(one.prompt)):
-            if spoken:
-                assert float(probable[at - 1, whole.ids[at]]) == pytest.approx(value, abs=2e-4)
+    gap, compared = largest_gap(loaded, found)
+    assert gap < 2e-4
+    assert compared > 100
 
 
 def test_what_is_saved_gives_the_same_logits(settings: ModelSettings, tmp_path: Path) -> None:
@@ -132,7 +130,8 @@ def test_what_is_saved_gives_the_same_logits(settings: ModelSettings, tmp_path: 
     text, same = (one.model.config.get_text_config() for one in (loaded, again))
     assert same.rope_parameters == text.rope_parameters
     rendered = Renderer(loaded.processor).example(TRACE.trajectory, TRACE.pictures)
-    assert float((alone(loaded, rendered) - alone(again, rendered)).abs().max()) == 0
+    logits, same_logits = (alone(one.model, one.processor, rendered) for one in (loaded, again))
+    assert float((logits - same_logits).abs().max()) == 0
 
 
 @pytest.fixture(scope="module")
@@ -160,12 +159,11 @@ def test_labels_are_the_assistants_tokens(settings: ModelSettings, data: Path) -
     learned = examples([data])
     reads = processor(settings)
     batch = Collator(learned, reads, with_tool=True)([{"place": place} for place in range(len(learned))])
-    image = reads.tokenizer.convert_tokens_to_ids(IMAGE)
     for row, example in enumerate(learned):
-        spoken = batch["labels"][row] != UNSPOKEN
+        labels = batch["labels"][row]
         texts = [turn_text(turn) + "<|im_end|>" for turn in example.trajectory.turns()]
-        assert reads.tokenizer.decode(batch["input_ids"][row][spoken]) == "".join(texts)
-        assert image not in batch["labels"][row]
+        expected = [reads.tokenizer.encode(text, add_special_tokens=False) for text in texts]
+        assert runs(labels.tolist(), (labels != UNSPOKEN).tolist()) == expected
 
 
 def test_the_frozen_parts_are_the_vision_tower_and_all_its_projectors(
@@ -191,31 +189,73 @@ def test_lora_adapts_every_projection_of_the_language_layers(architecture: str, 
     assert any(name.endswith("linear_attn.in_proj_qkv") for name in adapted) == (architecture == "qwen3_5")
 
 
+@pytest.fixture(scope="module")
+def asked_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return asked(tmp_path_factory.mktemp("questions") / "questions.jsonl")
+
+
 @pytest.mark.parametrize("method", ["full", "lora"])
-def test_a_round_of_grpo(settings: ModelSettings, tmp_path: Path, method: Any) -> None:
-    asked_file = asked(tmp_path / "questions.jsonl")
-    chosen = GrpoSettings(
-        replace(settings, method=method, lora=Lora(rank=4, alpha=8)),
-        str(tmp_path / "run"),
-        (str(asked_file),),
+def test_a_round_of_grpo(
+    settings: ModelSettings, asked_file: Path, tmp_path: Path, method: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rewards of the two trajectories differ, so that there is something to learn."""
+    rewards = cycle([0.0, 1.0])
+
+    def scored(response: str, label: str, alpha: float) -> Reward:
+        return replace(score(response, label, alpha), score=next(rewards))
+
+    monkeypatch.setattr("training.grpo.round.score", scored)
+    chosen = replace(
+        settings_for(Path(settings.name), asked_file, tmp_path / "run"),
+        model=replace(settings, method=method, lora=Lora(rank=4, alpha=8)),
         prompts=1,
         rollouts=2,
-        mini_batch=1,
-        per_device=2,
         rounds=1,
         max_turns=2,
         turn_tokens=80,
         response_tokens=600,
         learning_rate=1e-3,
         temperature=1.5,
-        gradient_checkpointing=False,
     )
     run = train_grpo(chosen, questions([asked_file]))
     (line,) = [line for line in run.logged() if "reward" in line]
+    assert line["reward"] == 0.5
     assert math.isfinite(line["loss"])
+    assert 0 < line["grad_norm"] < math.inf
     assert line["spoken"] > 0
-    # The model that learns gives the sampled tokens the probabilities that it had when it wrote them.
-    assert line["kl_old"] < 1e-6
+
+
+def test_the_trainers_probabilities_equal_those_without_a_batch(
+    settings: ModelSettings, asked_file: Path, tmp_path: Path
+) -> None:
+    """Each forward pass of the trainer has two questions of different length, so the shorter one is padded."""
+    import torch
+
+    chosen = replace(
+        settings_for(Path(settings.name), asked_file, tmp_path / "run"),
+        rollouts=2,
+        max_turns=2,
+        turn_tokens=80,
+        response_tokens=600,
+    )
+    loaded, given = load(settings), questions([asked_file])
+    trainer: Any = trainer_of(chosen, loaded, given, Run(tmp_path / "run"), arguments_of(chosen, 2))
+    trainer.model_wrapped = trainer.model
+    trainer.model.train()
+    rows = [{**trainer.train_dataset[0], "question": place} for place in (0, 2, 0, 2)]
+    output = trainer._generate_and_score_completions([dict(row) for row in rows])
+    with trainer.writer.round(0):
+        limits = Limits(chosen.max_turns, chosen.turn_tokens, chosen.response_tokens)
+        asked_again = [given[row["question"]] for row in rows]
+        found = run_rollouts(asked_again, Renderer(loaded.processor), trainer.writer, limits, DRAFTER).rollouts
+    assert len({len(one.prompt) for one in found}) == 2
+    for row, rollout in enumerate(found):
+        completion = output["completion_ids"][row][output["completion_mask"][row].bool()]
+        assert completion.tolist() == list(rollout.completion.ids)
+        alone_values = log_probabilities(trainer.model, loaded.processor, rollout)
+        spoken = torch.tensor(rollout.completion.spoken)
+        recorded = output["old_per_token_logps"][row, : len(spoken)]
+        assert torch.allclose(recorded[spoken], alone_values[spoken], atol=2e-4)
 
 
 # Behind vLLM: the model as training saves it, with the chat template of the dialect
@@ -225,15 +265,14 @@ def test_a_round_of_grpo(settings: ModelSettings, tmp_path: Path, method: Any) -
 def server(
     architecture: str, settings: ModelSettings, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[VllmServer]:
-    """One server per architecture. The saved processor allows larger pictures, which ``--pixels`` takes back."""
+    """One server per architecture, in the number format that the command chooses. The saved processor allows larger
+    pictures, which ``--pixels`` takes back.
+    """
     if find_spec("vllm") is None:
         pytest.skip("no vllm in this Python: run make test-models")
     folder = tmp_path_factory.mktemp(architecture)
     save(load(replace(settings, max_pixels=1024 * UNIT**2)), folder / "model")
-    # vLLM on the CPU has linear attention in bfloat16 only.
-    numbers = "bfloat16" if architecture == "qwen3_5" else "float32"
-    options = ("--pixels", str(PICTURE[1] * UNIT**2), "--dtype", numbers)
-    with served(folder / "model", folder / "vllm.log", *options) as running:
+    with served(folder / "model", folder / "vllm.log", "--pixels", str(PICTURE[1] * UNIT**2)) as running:
         yield running
 
 
@@ -269,5 +308,6 @@ def test_later_turns_are_read_from_the_cache(architecture: str, server: VllmServ
     *_, end = inspect(simulate("cv", "LAMOST", 20.0, seed=4), load_tasks()[LEARNED], policy)
     assert isinstance(end, Ended)
     assert end.reason == "answered"
-    for before, turn in zip(policy.usages, policy.usages[1:], strict=False):
+    assert len(policy.usages) == 5
+    for before, turn in pairwise(policy.usages):
         assert turn.cached == (before.prompt + before.completion) // block * block

@@ -9,18 +9,18 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from agent.trajectory import Drafter
+from tests.models.support.rollouts import log_probabilities
 from training.data import questions
 from training.grpo.generators import TransformersGenerator
 from training.grpo.learning import arguments_of, trainer_of
 from training.grpo.rollout import Limits, Rollout, run_rollouts
 from training.grpo.settings import GrpoSettings, VllmSettings
 from training.model import load
-from training.render import Renderer, for_learning
+from training.render import Renderer
 from training.run import Run
 from training.settings import ModelSettings
 
@@ -84,7 +84,7 @@ def main(model: str, data: str, output: str) -> None:
         trainer.state.global_step = step
         order.clear()
         found = rolled(trainer.writer, step, greedy=False)
-        before = own_log_probabilities(trainer, found)
+        before = [log_probabilities(trainer.model, trainer.processing_class, one).tolist() for one in found]
         spoken = [
             (rollout.logprobs[at], values[at])
             for rollout, values in zip(found, before, strict=True)
@@ -110,22 +110,6 @@ def _keep_weights(layer: Any, remove_weight: bool) -> None:
     from torch.nn.functional import linear
 
     layer.cpu_linear = linear
-
-
-def own_log_probabilities(trainer: Any, rollouts: Sequence[Rollout]) -> list[list[float]]:
-    """Return the log-probability of each token of each completion, by a forward pass of the trained model."""
-    import torch
-
-    model = trainer.model.eval()
-    values = []
-    for rollout in rollouts:
-        batch = for_learning([rollout.prompt + rollout.completion], trainer.processing_class)
-        batch.pop("labels")
-        with torch.no_grad():
-            predicted = model(**batch).logits[0].log_softmax(-1)
-        ids = torch.tensor(rollout.completion.ids)
-        values.append(predicted[len(rollout.prompt) - 1 : -1].gather(1, ids[:, None])[:, 0].tolist())
-    return values
 
 
 if __name__ == "__main__":
