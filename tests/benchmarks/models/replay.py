@@ -140,9 +140,9 @@ def recording() -> Iterator[dict[str, list[Mapping[str, Any]]]]:
     sent: dict[str, list[Mapping[str, Any]]] = {}
     send = ChatApi.events
 
-    def events(api: ChatApi, body: Mapping[str, Any]) -> AsyncGenerator[str, None]:
+    def events(self: ChatApi, body: Mapping[str, Any]) -> AsyncGenerator[str, None]:
         sent.setdefault(_conversation(body), []).append(body)
-        return send(api, body)
+        return send(self, body)
 
     ChatApi.events = events  # type: ignore[method-assign]
     try:
@@ -225,7 +225,7 @@ def serving(
     :param prefix: a command that starts the command, such as ``taskset``
     """
     command = [*prefix, sys.executable, ROOT / "app.py", "serve", "--json", "--log", log, *options]
-    environment = os.environ | {"HF_HUB_OFFLINE": "1", "VLLM_SERVER_DEV_MODE": "1"} | variables
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "VLLM_SERVER_DEV_MODE": "1", **variables}
     with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True, env=environment) as serve:
         assert serve.stdout is not None
         try:

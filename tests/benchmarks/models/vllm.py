@@ -157,16 +157,12 @@ def _picture_tokens(model: Path) -> int:
 @contextmanager
 def _serving(model: Path, python: Path, folder: Path) -> Iterator[str]:
     options = ["--model", model, "--name", "tiny", "--python", python, "--port", free_port(), "--context", "4096"]
-    variables = {"VLLM_CPU_KVCACHE_SPACE": "2"}
     prefix: list[str] = []
     if _CORES is not None:
         client, server = _CORES
         prefix = ["taskset", "--cpu-list", ",".join(map(str, sorted(server)))]
         os.sched_setaffinity(0, {client})
-        if len(server) == 1:
-            # vLLM keeps a core for its scheduler, and refuses to start if no other is left.
-            variables["VLLM_CPU_NUM_OF_RESERVED_CPU"] = "0"
-    with serving(options, folder / "vllm.log", variables, prefix) as url:
+    with serving(options, folder / "vllm.log", {"VLLM_CPU_KVCACHE_SPACE": "2"}, prefix) as url:
         yield url
 
 
