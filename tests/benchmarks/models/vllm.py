@@ -150,7 +150,7 @@ def _picture_tokens(model: Path) -> int:
     whole = model / "processor_config.json"
     processor = json.loads(own.read_text()) if own.is_file() else json.loads(whole.read_text())["image_processor"]
     side = processor["patch_size"] * processor["merge_size"]
-    most = processor["size"]["longest_edge"] // side**2
+    most: int = processor["size"]["longest_edge"] // side**2
     return min(most, round(PICTURE[0] / side) * round(PICTURE[1] / side))
 
 
