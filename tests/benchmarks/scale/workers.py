@@ -62,8 +62,10 @@ def main() -> None:
             tenths = [memory[len(memory) * tenth // 10 : len(memory) * (tenth + 1) // 10] for tenth in range(10)]
             means = [sum(part) / len(part) for part in tenths[1:] if part]
             growth = means[-1] - means[0] if means else 0.0
-            against = rate / first if first else None
+            against = rate / first if first and spectra == arguments.spectra else None
             table.row(spectra, number, done, seconds, rate, against, min(means), max(means), growth)
+    if arguments.long:
+        results.text("The last line is for the memory: other work on the machine may have slowed that run down.")
 
 
 def inspected(folder: Path, workers: int, spectra: int, task: str) -> tuple[int, float, list[float]]:
