@@ -80,7 +80,7 @@ SECTIONS = (
     Section(
         "client",
         "What the client costs besides the model",
-        "Five tool calls and an answer per spectrum; a server process answers each turn after 20 ms. CPU time of the "
+        "Five tool calls and an answer per spectrum; a server process answers each turn at once. CPU time of the "
         "client alone: reading, drawing, encoding, requests, parsing and the line of the results. The goals are 40 ms "
         "per spectrum, and pictures sent at most 1.3 times.",
         ("-m", "tests.benchmarks.models.client"),

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.models.client [--spectra N] [--concurrency N]
 
-A server process answers each turn after 20 ms: five zooms, then an answer. It keeps the pictures of a request under
+A server process answers each turn at once: five zooms, then an answer. It keeps the pictures of a request under
 their UUIDs, and refuses a request that names one it does not have, as vLLM does. The CPU time is that of the client
 process alone: reading, drawing, encoding, requests, parsing and the journal's lines. "in the process": the same
 inspections by a policy without a server, so without encoding and requests.
@@ -45,7 +45,8 @@ GOAL = 40
 """CPU milliseconds per spectrum."""
 SAMPLES = (1, 4)
 """Samples per spectrum of which the bytes of pictures are counted; the samples begin together."""
-ANSWER_SECONDS = 0.02
+SLOW, SLOW_SECONDS = "/slow", 0.02
+"""Beginning of the paths that are answered after so many seconds: samples of a spectrum are under way together."""
 PADDING = "The line is compared with the continuum on both sides and with the other lines of the series. " * 8
 """Makes a turn as long as a model's, about 200 tokens."""
 
@@ -70,11 +71,13 @@ class CannedServer(asyncio.Protocol):
                 return
             body = bytes(self._received[end + 4 : end + 4 + length])
             del self._received[: end + 4 + length]
-            status, answer = self._answer(head.split(" ")[1], body)
+            path = head.split(" ")[1]
+            status, answer = self._answer(path.removeprefix(SLOW), body)
             content = json.dumps(answer).encode()
             kind = f"content-type: application/json\r\ncontent-length: {len(content)}"
             whole = f"HTTP/1.1 {status} .\r\n{kind}\r\n\r\n".encode() + content
-            asyncio.get_running_loop().call_later(ANSWER_SECONDS, self._transport.write, whole)
+            pause = SLOW_SECONDS if path.startswith(SLOW) else 0.0
+            asyncio.get_running_loop().call_later(pause, self._transport.write, whole)
 
     def _answer(self, path: str, body: bytes) -> tuple[int, Any]:
         match path:
@@ -227,7 +230,7 @@ def main() -> None:
             # Pictures that neither the server nor this client knows.
             new = spectra(Path(folder, f"{samples} samples"), chosen.spectra // samples, seed=samples)
             before = Counter(_counts(url))
-            cpu_of(served(url), new, chosen.concurrency, samples)
+            cpu_of(served(url.removesuffix("/v1") + f"{SLOW}/v1"), new, chosen.concurrency, samples)
             found = Counter(_counts(url)) - before
             distinct = found["picture bytes"] / found["new picture bytes"]
             table.row(samples, distinct, found["bytes"] / found["requests"] / 1000, found["refused"])
