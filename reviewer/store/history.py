@@ -47,8 +47,8 @@ ON CONFLICT (item) DO UPDATE SET
 """
 
 _IMPORTED_BY = """
-SELECT s.item FROM standings s JOIN versions v ON v.item = s.item AND v.number = 1
-WHERE s.state IN ('audit', 'vote', 'adjudication') AND instr(v.body, '"authors":[') > 0
+SELECT v.item FROM versions v INDEXED BY versions_with_authors CROSS JOIN standings s ON s.item = v.item
+WHERE v.number = 1 AND instr(v.body, '"authors":[') > 0 AND s.state IN ('audit', 'vote', 'adjudication')
   AND EXISTS (SELECT 1 FROM json_each(v.body, '$.authors') WHERE value = :person)
 """
 

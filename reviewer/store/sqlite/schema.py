@@ -532,6 +532,8 @@ CREATE TABLE imports (
 );
 -- For rows whose spectrum is not known: the search index takes a second for a name among a million.
 CREATE INDEX items_by_name ON items (name);
+-- First versions whose text names the people who wrote it before it was imported: read when a person is added.
+CREATE INDEX versions_with_authors ON versions (item) WHERE number = 1 AND instr(body, '"authors":[') > 0;
 """
 
 # Derived: what the Progress tab counts, by task and batch, kept by triggers like ``tallies``.
