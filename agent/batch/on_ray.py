@@ -13,12 +13,13 @@ import os
 import pickle
 import signal
 import socket
+import sys
 import threading
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -51,8 +52,8 @@ TASK_RETRIES = 3
 alone, so that one that ends its worker takes no others with it."""
 MAX_GIVEN_UP = 1000
 """Spectra that may be listed as failed because their workers ended, each time that they were given alone."""
-OPEN_FILES = 8
-"""Files that a worker keeps open."""
+OPEN_FILES = 3
+"""Files that a worker keeps open. Each Parquet file is open in a process of its own, some 70 MB."""
 POLL_SECONDS = 0.2
 CONNECT_SECONDS = 5.0
 SHUTDOWN_SECONDS = 10.0
@@ -150,25 +151,28 @@ def ray_cluster(wanted: Workers) -> Generator[Cluster, None, None]:
         where = {"address": "local", "num_cpus": round(number * wanted.cpus) + 2, "include_dashboard": False}
     _check_address(wanted.address)
     handlers = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        ray.init(**where, logging_level=logging.ERROR, log_to_driver=False)
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        raise RayError(f"Ray at {wanted.address or 'this machine'}: {error}") from error
-    finally:
-        # Ray takes SIGTERM for itself, and would lose what a stopped run keeps.
-        if threading.current_thread() is threading.main_thread():
-            for one, handler in handlers.items():
-                signal.signal(one, handler)
-    try:
-        number = wanted.number or (cores() if wanted.address is None else int(ray.cluster_resources().get("CPU", 1)))
-        yield Cluster(number, -(-wanted.conversations // number), wanted.cpus)
-    finally:
-        # The threads of a run that was stopped notice only now, and would write about it.
-        with _Problems().listening():
-            ray.shutdown()
-            for thread in threading.enumerate():
-                if thread.name == RECEIVER:
-                    thread.join(SHUTDOWN_SECONDS)
+    # Ray prints messages about its processes to standard output, which is for our result.
+    with redirect_stdout(sys.stderr):
+        try:
+            ray.init(**where, logging_level=logging.ERROR, log_to_driver=False)
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            raise RayError(f"Ray at {wanted.address or 'this machine'}: {error}") from error
+        finally:
+            # Ray takes SIGTERM for itself, and would lose what a stopped run keeps.
+            if threading.current_thread() is threading.main_thread():
+                for one, handler in handlers.items():
+                    signal.signal(one, handler)
+        try:
+            here = wanted.address is None
+            number = wanted.number or (cores() if here else int(ray.cluster_resources().get("CPU", 1)))
+            yield Cluster(number, -(-wanted.conversations // number), wanted.cpus)
+        finally:
+            # The threads of a run that was stopped notice only now, and would write about it.
+            with _Problems().listening():
+                ray.shutdown()
+                for thread in threading.enumerate():
+                    if thread.name == RECEIVER:
+                        thread.join(SHUTDOWN_SECONDS)
 
 
 def _check_address(address: str | None) -> None:

@@ -255,6 +255,7 @@ def test_a_spectrum_that_ends_its_worker_takes_no_other_with_it(here: Path, addr
         from agent.batch.run import Plan
         from agent.batch.shards import Shards
         from agent.conversation import Stop
+        from ray._private.worker import print_to_stdstream
         from tests.support.ray_nodes import ends_its_worker
 
         on_ray.TASK_RETRIES = 1
@@ -265,12 +266,17 @@ def test_a_spectrum_that_ends_its_worker_takes_no_other_with_it(here: Path, addr
             work = on_ray.Work(Plan(task, ends_its_worker), here, replace, RowMaker(task, Limits()))
             run = on_ray.RayRun(results, work, cluster, Stop(), print)
             chunks = lambda: chunks_from([str(here / "sky")], here)
+            # As Ray does with messages about its processes, sometimes.
+            print_to_stdstream({{"lines": ["Ray says"], "pid": "raylet", "is_err": False}}, ignore_prefix=False)
             print(run.run(lambda: make_plan(chunks(), results, 1, is_left_out=run.tried.contains)))
     """
     made = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert made.returncode == 0, made.stderr
+    # Standard output is for the result.
+    assert "Ray says" not in made.stdout
+    assert "Ray says" in made.stderr
     assert len(rows(here / "ray")) == 9
     failed = [json.loads(line) for line in (here / "ray" / "failed.jsonl").read_text(encoding="utf-8").splitlines()]
     of_spectra = {row["source"]["file"]: row["detail"] for row in failed if row["source"]["file"] != "sky/bad.fits"}
