@@ -257,7 +257,7 @@ SECTIONS = (
     Section(
         "scale-workers",
         "Workers on Ray",
-        "The baseline over simulated spectra in Parquet files, task carbon stars; the long run shows the memory.",
+        "The baseline over simulated spectra in Parquet files, task carbon stars.",
         ("-m", "tests.benchmarks.scale.workers", "--folder", KEPT),
     ),
     Section(

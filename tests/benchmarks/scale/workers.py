@@ -1,23 +1,25 @@
-"""Inspecting simulated spectra on Ray with 1, 2 and 4 workers: spectra per second and memory over time; Markdown.
+"""Inspecting simulated spectra on Ray with 1, 2 and 4 workers: spectra per second; a longer run: memory. Markdown.
 
     python -m tests.benchmarks.scale.workers [--spectra N] [--workers 1 2 4] [--long N] [--task cc] [--folder FOLDER]
 
-The baseline inspects Parquet files with arrays, as HATS has them; then, with the most workers, ``--long`` spectra.
-"memory" is that of all processes of the run together, proportional sets (PSS): the least and the greatest of each
-tenth of the run after the first. With ``--folder`` the spectra and the results are kept, and the same command resumes;
-a rate is that of the spectra inspected in this run.
+The baseline inspects Parquet files with arrays, as HATS has them. The longer run has the most workers. Memory is that
+of all processes of the run together, proportional sets (PSS): the mean of each tenth of the run. With ``--folder`` the
+spectra and what was measured are kept, and the same command resumes.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from pathlib import Path
+from statistics import mean
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -34,43 +36,54 @@ SAMPLE_SECONDS = 2.0
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--spectra", type=int, default=10_000)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
-    parser.add_argument("--long", type=int, default=100_000)
+    parser.add_argument("--long", type=int, default=50_000)
     parser.add_argument("--task", default="cc")
     parser.add_argument("--folder", type=Path)
     arguments = parser.parse_args()
     results = Results()
     results.text(f"{cores()} cores, which Ray, the workers and the driver share.")
-    table = results.table(
-        {"spectra": "{:,}", "workers": "{}", "inspected": "{:,}", "seconds": "{:.0f}", "spectra/s": "{:.1f}"}
-        | {"against one": "{:.2f}"}
-        | {"memory, least (MB)": "{:.0f}", "greatest (MB)": "{:.0f}", "first to last tenth (MB)": "{:+.0f}"}
-    )
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)
+        table = results.table(
+            {
+                "spectra": "{:,}",
+                "workers": "{}",
+                "seconds": "{:.0f}",
+                "spectra/s": "{:.1f}",
+                "against the first": "{:.2f}",
+            }
+        )
         first = 0.0
-        runs = [(arguments.spectra, number) for number in arguments.workers]
-        if arguments.long:
-            runs.append((arguments.long, max(arguments.workers)))
-        for spectra, number in runs:
-            write_spectra(folder / f"{spectra}-spectra", spectra, arguments.task)
-            done, seconds, memory = inspected(folder, number, spectra, arguments.task)
-            rate = done / seconds
-            first = first or (rate if number == 1 else 0.0)
-            tenths = [memory[len(memory) * tenth // 10 : len(memory) * (tenth + 1) // 10] for tenth in range(10)]
-            means = [sum(part) / len(part) for part in tenths[1:] if part]
-            growth = means[-1] - means[0] if means else 0.0
-            against = rate / first if first and spectra == arguments.spectra else None
-            table.row(spectra, number, done, seconds, rate, against, min(means), max(means), growth)
-    if arguments.long:
-        results.text("The last line is for the memory: other work on the machine may have slowed that run down.")
+        for number in arguments.workers:
+            seconds = run_of(folder, number, arguments.spectra, arguments.task)["seconds"]
+            rate = arguments.spectra / seconds
+            first = first or rate
+            table.row(arguments.spectra, number, seconds, rate, rate / first)
+        if not arguments.long:
+            return
+        most = max(arguments.workers)
+        long = run_of(folder, most, arguments.long, arguments.task)
+        memory = long["memory"]
+        means = [mean(memory[len(memory) * part // 10 : len(memory) * (part + 1) // 10]) for part in range(10)]
+        table = results.table(
+            {"spectra": "{:,}", "workers": "{}", "seconds": "{:.0f}", "spectra/s": "{:.1f}"}
+            | {f"{part + 1}/10 (MB)": "{:.0f}" for part in range(10)}
+        )
+        table.row(arguments.long, most, long["seconds"], arguments.long / long["seconds"], *means)
 
 
-def inspected(folder: Path, workers: int, spectra: int, task: str) -> tuple[int, float, list[float]]:
-    """Run ``spec-o3 inspect --engine ray``; return spectra inspected, seconds, and the memory in MB over time."""
+def run_of(folder: Path, workers: int, spectra: int, task: str) -> dict[str, Any]:
+    """Return seconds, and the memory in MB over time, of a run of ``spec-o3 inspect --engine ray``; measured once."""
     out = folder / f"results-{spectra}-{workers}-workers"
+    kept = out.with_suffix(".json")
+    if kept.exists():
+        found: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
+        return found
+    shutil.rmtree(out, ignore_errors=True)
+    write_spectra(folder / f"{spectra}-spectra", spectra, task)
     command = [sys.executable, "-m", "app", "inspect", str(folder / f"{spectra}-spectra"), "--task", task]
     command += ["--out", str(out), "--engine", "ray", "--workers", str(workers), "--table", f"{out}.csv", "--json"]
     since = time.perf_counter()
@@ -84,10 +97,11 @@ def inspected(folder: Path, workers: int, spectra: int, task: str) -> tuple[int,
 
         threading.Thread(target=watch, daemon=True).start()
         answer, _ = run.communicate()
-    seconds = time.perf_counter() - since
-    found = json.loads(answer)
-    assert found["spectra"] == spectra, found
-    return found["this_run"]["inspected"], seconds, memory
+    made = {"seconds": time.perf_counter() - since, "memory": memory}
+    counts = json.loads(answer)
+    assert counts["spectra"] == counts["this_run"]["inspected"] == spectra, counts
+    kept.write_text(json.dumps(made), encoding="utf-8")
+    return made
 
 
 def memory_of(process: int) -> float:
