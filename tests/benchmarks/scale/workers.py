@@ -39,7 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--spectra", type=int, default=10_000)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
-    parser.add_argument("--long", type=int, default=50_000)
+    parser.add_argument("--long", type=int, default=30_000)
     parser.add_argument("--task", default="cc")
     parser.add_argument("--folder", type=Path)
     arguments = parser.parse_args()
@@ -83,6 +83,7 @@ def run_of(folder: Path, workers: int, spectra: int, task: str) -> dict[str, Any
         found: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
         return found
     shutil.rmtree(out, ignore_errors=True)
+    Path(f"{out}.csv").unlink(missing_ok=True)
     write_spectra(folder / f"{spectra}-spectra", spectra, task)
     command = [sys.executable, "-m", "app", "inspect", str(folder / f"{spectra}-spectra"), "--task", task]
     command += ["--out", str(out), "--engine", "ray", "--workers", str(workers), "--table", f"{out}.csv", "--json"]
