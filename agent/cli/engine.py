@@ -119,8 +119,9 @@ class RayEngine:
         self, stage: Stage, sources: Sequence[Source], results: Shards, work: Work, stop: Stop
     ) -> RunSummary:
         from agent.batch.journal import RunSummary
-        from agent.batch.on_ray import RayError, RayRun, Workers, ray_cluster
+        from agent.batch.on_ray import RayRun
         from agent.batch.plan import SurveyPlan, make_plan
+        from agent.batch.ray_cluster import RayError, Workers, ray_cluster
         from agent.batch.run import THREADS
 
         if stop.is_set:

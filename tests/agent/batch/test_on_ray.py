@@ -30,6 +30,7 @@ from agent.batch.candidates import Candidate, ranked
 from agent.batch.consensus import Limits
 from agent.batch.journal import result_of
 from agent.batch.lines import json_line
+from agent.batch.ray_cluster import Cluster, said
 from agent.batch.rows import RankedRows, RowMaker, rows_of
 from agent.batch.run import Job, inspect_many
 from agent.batch.shards import Shards
@@ -159,8 +160,8 @@ def test_nothing_is_lost_or_doubled_when_parts_of_a_run_are_killed(here: Path, a
 
 def test_the_reason_why_ray_ended_a_run_is_one_line() -> None:
     error = RuntimeError("The actor died:\nTraceback (most recent call last):\n  ...\nImportError: no module agent\n\n")
-    assert on_ray._said(error) == "RuntimeError: ImportError: no module agent"
-    assert on_ray._said(RuntimeError()) == "RuntimeError:"
+    assert said(error) == "RuntimeError: ImportError: no module agent"
+    assert said(RuntimeError()) == "RuntimeError:"
 
 
 def test_a_stopped_run_keeps_what_is_done_and_ends_quietly(here: Path, address: str) -> None:
@@ -219,7 +220,7 @@ def test_of_a_unit_that_is_delivered_twice_the_first_answers_count(tmp_path: Pat
         return json.dumps(row).encode() + b"\n"
 
     with Shards(tmp_path / "one", {}) as results:
-        run = on_ray.RayRun(results, cast("on_ray.Work", None), on_ray.Cluster(1, 1, 1), Stop(), lambda _: None)
+        run = on_ray.RayRun(results, cast("on_ray.Work", None), Cluster(1, 1, 1), Stop(), lambda _: None)
         assert run._take(delivered("first", "answered"))
         assert not run._take(delivered("second", "answered"))
         assert not run._take(delivered("third", "policy failed"))
@@ -228,7 +229,7 @@ def test_of_a_unit_that_is_delivered_twice_the_first_answers_count(tmp_path: Pat
     assert (run.summary.inspected, run.summary.spectra, run.summary.failed, results.failed) == (1, 1, 0, 0)
 
     with Shards(tmp_path / "two", {}) as results:
-        run = on_ray.RayRun(results, cast("on_ray.Work", None), on_ray.Cluster(1, 1, 1), Stop(), lambda _: None)
+        run = on_ray.RayRun(results, cast("on_ray.Work", None), Cluster(1, 1, 1), Stop(), lambda _: None)
         assert run._take(delivered("first", "policy failed", "policy failed"))
         assert not run._take(delivered("second", "policy failed", "policy failed"))
         assert run.summary.failed == 2
@@ -251,6 +252,7 @@ def test_a_spectrum_that_ends_its_worker_takes_no_other_with_it(here: Path, addr
         from agent.batch.catalogue import chunks_from
         from agent.batch.consensus import Limits
         from agent.batch.plan import make_plan
+        from agent.batch.ray_cluster import Workers, ray_cluster
         from agent.batch.rows import RowMaker
         from agent.batch.run import Plan
         from agent.batch.shards import Shards
@@ -262,7 +264,7 @@ def test_a_spectrum_that_ends_its_worker_takes_no_other_with_it(here: Path, addr
         task = tasks.load()["cv"]
         task = replace(task, references=dict(task.references))
         here = Path({str(here)!r})
-        with Shards(here / "ray", {{}}) as results, on_ray.ray_cluster(on_ray.Workers({address!r}, 2)) as cluster:
+        with Shards(here / "ray", {{}}) as results, ray_cluster(Workers({address!r}, 2)) as cluster:
             work = on_ray.Work(Plan(task, ends_its_worker), here, replace, RowMaker(task, Limits()))
             run = on_ray.RayRun(results, work, cluster, Stop(), print)
             chunks = lambda: chunks_from([str(here / "sky")], here)

@@ -1,0 +1,145 @@
+"""A cluster of Ray (https://docs.ray.io): the one that is running at an address, or one of this machine for one run.
+Also what Ray says about its problems, in one line.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from typing import Any
+
+from agent.processes import cores
+from agent.text import OneLine, one_line
+
+CONNECT_SECONDS = 5.0
+SHUTDOWN_SECONDS = 10.0
+RECEIVER = "outcomes"
+"""Name of the thread that receives what the workers deliver."""
+
+
+class RayError(OneLine):
+    """Ray cannot be used or has ended the run: what it said, and what to do."""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """How many workers there are and what each one asks of Ray.
+
+    :param address: of a running cluster ("auto": the one of this machine); None: start Ray here, for this run
+    :param number: of workers; None: one per core of the cluster
+    :param conversations: at a time, of all workers together; a worker has at least one
+    :param cpus: share of a core that each worker asks for. Below one, because Ray Data's own tasks need some, too
+    """
+
+    address: str | None
+    number: int | None = None
+    conversations: int = 1
+    cpus: float = 0.5
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A connected cluster: its workers, the conversations at a time in each, the share of a core that each asks for."""
+
+    workers: int
+    threads: int
+    cpus: float
+
+
+@contextmanager
+def ray_cluster(wanted: Workers) -> Generator[Cluster, None, None]:
+    """Connect to a cluster, or start one on this machine, for the time of the block.
+
+    :raises RayError: Ray is not installed, or there is no cluster at the address
+    """
+    # Ray reports its use to its makers unless told not to.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Its processes write warnings about its own workings to this terminal.
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    # A thread of Ray Data that outlives the connection must not open another one, to whatever cluster it finds.
+    os.environ["RAY_ENABLE_AUTO_CONNECT"] = "0"
+    try:
+        import ray
+    except ImportError as error:
+        raise RayError(f"Ray is not installed ({error}): pip install 'spec-o3[scale]'") from error
+    where: dict[str, Any] = {"address": wanted.address}
+    if wanted.address is None:  # "local": without it, Ray looks for a cluster that is already running here
+        # Enough for the workers and for Ray Data's own tasks; the cores themselves are shared as always.
+        number = wanted.number or cores()
+        where = {"address": "local", "num_cpus": round(number * wanted.cpus) + 2, "include_dashboard": False}
+    _check_address(wanted.address)
+    handlers = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)}
+    # Ray prints messages about its processes to standard output, which is for our result.
+    with redirect_stdout(sys.stderr):
+        try:
+            ray.init(**where, logging_level=logging.ERROR, log_to_driver=False)
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            raise RayError(f"Ray at {wanted.address or 'this machine'}: {error}") from error
+        finally:
+            # Ray takes SIGTERM for itself, and would lose what a stopped run keeps.
+            if threading.current_thread() is threading.main_thread():
+                for one, handler in handlers.items():
+                    signal.signal(one, handler)
+        try:
+            here = wanted.address is None
+            number = wanted.number or (cores() if here else int(ray.cluster_resources().get("CPU", 1)))
+            yield Cluster(number, -(-wanted.conversations // number), wanted.cpus)
+        finally:
+            # The threads of a run that was stopped notice only now, and would write about it.
+            with Problems().listening():
+                ray.shutdown()
+                for thread in threading.enumerate():
+                    if thread.name == RECEIVER:
+                        thread.join(SHUTDOWN_SECONDS)
+
+
+def _check_address(address: str | None) -> None:
+    """Find out in seconds that nothing listens at an address; Ray takes minutes. :raises RayError: nothing does"""
+    host, colon, port = (address or "").rpartition(":")
+    if not (colon and host and port.isdecimal()) or "/" in host:
+        return
+    try:
+        socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
+    except OSError as error:
+        raise RayError(
+            f"Ray at {address}: found nothing there ({error.strerror or error}), expected a cluster (ray start --head)"
+        ) from error
+
+
+class Problems(logging.Handler):
+    """Receives what Ray Data writes into its log instead of showing it, and keeps the last exception: without it nobody
+    would know why units are missing.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.exc_info and record.exc_info[1] is not None:
+            self.last = said(record.exc_info[1])
+
+    @contextmanager
+    def listening(self) -> Generator[None, None, None]:
+        """Within the block, Ray Data's log goes here alone."""
+        import ray.data  # it sets up its log when it is imported
+
+        log = logging.getLogger(ray.data.__name__)
+        before, handlers, log.handlers, log.propagate = log.propagate, log.handlers, [self], False
+        try:
+            yield
+        finally:
+            log.handlers, log.propagate = handlers, before
+
+
+def said(error: BaseException) -> str:
+    """Return an error of Ray in one line. Its text may be the traceback of a worker, whose last line has the reason."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return one_line(f"{type(error).__name__}: {lines[-1] if lines else ''}", 300)
