@@ -131,18 +131,22 @@ class RayRun:
         while not (self._stop.is_set or self.summary.gone) and (plan := make_plan()).rows:
             # More than was lost: spectra of files that the last pass found to hold several.
             alone = plan.rows <= lost
-            delivered = self._pass(plan, 1 if alone else UNIT)
+            delivered = self._pass(plan, alone)
             lost = plan.rows - delivered
             if not delivered and alone and not (self._stop.is_set or self.summary.gone):
                 self._give_up(plan)
                 break
 
-    def _pass(self, plan: SurveyPlan, unit: int) -> int:
-        """Inspect one plan; return how many of its rows were delivered."""
+    def _pass(self, plan: SurveyPlan, alone: bool) -> int:
+        """Inspect one plan; return how many of its rows were delivered.
+
+        :param alone: give a worker one spectrum at a time
+        """
         delivered = 0
         # So that every worker gets several units, also of a small plan.
-        unit = min(unit, max(1, plan.rows // (4 * self._cluster.workers)))
-        for done in _delivered(plan.folder, self._work, self._cluster, unit, self._stop, self.summary):
+        unit = 1 if alone else min(UNIT, max(1, plan.rows // (4 * self._cluster.workers)))
+        at_once = 1 if alone else 2
+        for done in _delivered(plan.folder, self._work, self._cluster, unit, at_once, self._stop, self.summary):
             delivered += self._take(done)
             if self._in_a_row >= self._cluster.workers * self._cluster.threads + MAX_CONSECUTIVE_FAILURES:
                 last = self.summary.failures[-1] if self.summary.failures else ""
@@ -207,8 +211,14 @@ class RayRun:
         self.summary.failed = len(self._failed)
 
 
-def _delivered(plan: Path, work: Work, cluster: Cluster, unit: int, stop: Stop, summary: RunSummary) -> Iterator[_Done]:
-    """Yield what the workers deliver for a plan. If Ray ends the run, ``summary.gone`` says why."""
+def _delivered(
+    plan: Path, work: Work, cluster: Cluster, unit: int, at_once: int, stop: Stop, summary: RunSummary
+) -> Iterator[_Done]:
+    """Yield what the workers deliver for a plan. If Ray ends the run, ``summary.gone`` says why.
+
+    :param unit: rows that a worker is given together
+    :param at_once: units that a worker has at a time: all are lost if one of them ends it
+    """
     import ray.data
     from ray.exceptions import RayError as RayFailure
 
@@ -221,7 +231,7 @@ def _delivered(plan: Path, work: Work, cluster: Cluster, unit: int, stop: Stop, 
     warnings.filterwarnings("ignore", "`ray_remote_args` is deprecated", DeprecationWarning)
     warnings.filterwarnings("ignore", "The minimum number of concurrent actors", UserWarning)
     rows = ray.data.read_parquet(str(plan.resolve())).repartition(target_num_rows_per_block=unit)
-    several = cluster.threads > 1
+    several = cluster.threads > 1 and at_once > 1
     outcomes = rows.map_batches(
         _Worker,
         fn_constructor_args=(work, cluster.threads),
@@ -230,9 +240,9 @@ def _delivered(plan: Path, work: Work, cluster: Cluster, unit: int, stop: Stop, 
         compute=ray.data.ActorPoolStrategy(
             size=cluster.workers,
             # The end of one unit overlaps with the beginning of the next, so that the threads always have work.
-            max_concurrent_calls_per_actor=2 if several else 1,
+            max_concurrent_calls_per_actor=at_once if several else 1,
             enable_true_multi_threading=several,
-            max_tasks_in_flight_per_actor=2,
+            max_tasks_in_flight_per_actor=at_once,
         ),
         num_cpus=cluster.cpus,
         max_task_retries=TASK_RETRIES,

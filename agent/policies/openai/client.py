@@ -175,10 +175,11 @@ class ChatApi:
         :raises ServerFailure: there is no answer, or not in time
         """
         address = path if "://" in path else f"{self.url}{path}"
+        # Not the connections of the turns: they may all be taken. Made before the clock starts: it imports openai.
+        client = connections(is_here(self.url), "about servers")
         try:
             async with asyncio.timeout(INFO_SECONDS):
-                # Not by the connections of the turns: they may all be taken.
-                answer = await connections(is_here(self.url), "about servers").get(address, headers=self._headers())
+                answer = await client.get(address, headers=self._headers())
         except TimeoutError:
             sentence = f"No answer from {self.url} within {INFO_SECONDS:g} s: it hangs or is overloaded."
             raise ServerFailure(sentence, how="late") from None

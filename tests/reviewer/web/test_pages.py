@@ -28,10 +28,11 @@ from agent.spectrum import Spectrum
 from agent.tasks import load
 from agent.trajectory import Think
 from reviewer.agreement.reliability import gold_agreement, round_agreement
+from reviewer.exchange import uploads
 from reviewer.exchange.imports import ImportFileError
 from reviewer.rules.campaign import Rules, RulesError
 from reviewer.store import NotAllowed, Store
-from reviewer.ui import exports, imports, widgets
+from reviewer.ui import exports, widgets
 from reviewer.ui.drafts import Outcome, draft_file
 from reviewer.ui.people import role_in_words
 from reviewer.ui.rules import in_words
@@ -280,7 +281,7 @@ def packed(path: Path, **files: str) -> Path:
 
 def test_a_zip_is_unpacked_where_its_rows_find_their_pictures(tmp_path: Path) -> None:
     path = packed(tmp_path / "set.zip", set__train_sharegpt_dot_json="[]", set__images__a_dot_png="x")
-    with imports.unpacked([path]) as found:
+    with uploads.unpacked([path]) as found:
         (rows,) = found
         assert rows.name == "train_sharegpt.json"
         assert (rows.parent / "images" / "a.png").read_text() == "x"
@@ -295,14 +296,14 @@ def test_the_rows_with_spectra_of_an_export_are_taken_and_not_those_for_training
         trajectories_dot_jsonl="{}",
         manifest_dot_json="{}",
     )
-    with imports.unpacked([path]) as found:
+    with uploads.unpacked([path]) as found:
         assert [rows.name for rows in found] == ["trajectories.jsonl"]
 
 
 def test_single_pictures_are_put_in_images_and_survey_files_next_to_the_rows(tmp_path: Path) -> None:
     for name in ("rows.jsonl", "a.PNG", "spec.fits"):
         (tmp_path / name).write_text(name)
-    with imports.unpacked(sorted(tmp_path.iterdir())) as found:
+    with uploads.unpacked(sorted(tmp_path.iterdir())) as found:
         (rows,) = found
         assert (rows.parent / "images" / "a.PNG").is_file()
         assert (rows.parent / "spec.fits").is_file()
@@ -313,14 +314,14 @@ def test_a_zip_that_reaches_outside_itself_is_refused(tmp_path: Path, name: str)
     path = tmp_path / "evil.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(name, "{}")
-    with pytest.raises(ImportFileError, match="expected paths inside the zip"), imports.unpacked([path]):
+    with pytest.raises(ImportFileError, match="expected paths inside the zip"), uploads.unpacked([path]):
         pass
 
 
 def test_a_zip_that_is_too_large_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = packed(tmp_path / "big.zip", rows_dot_json="[" + " " * 10_000 + "]")
-    monkeypatch.setattr(imports, "LARGEST_UNPACKED", 5_000)
-    with pytest.raises(ImportFileError, match=r"big\.zip: found 1 files"), imports.unpacked([path]):
+    monkeypatch.setattr(uploads, "LARGEST_UNPACKED", 5_000)
+    with pytest.raises(ImportFileError, match=r"big\.zip: found 1 files"), uploads.unpacked([path]):
         pass
 
 
@@ -328,7 +329,7 @@ def test_a_zip_that_is_too_large_is_refused_unread(tmp_path: Path, monkeypatch: 
 def test_a_broken_zip_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "broken.zip"
     path.write_bytes(content)
-    with pytest.raises(ImportFileError, match=r"broken\.zip: found a broken zip"), imports.unpacked([path]):
+    with pytest.raises(ImportFileError, match=r"broken\.zip: found a broken zip"), uploads.unpacked([path]):
         pass
 
 
@@ -336,19 +337,19 @@ def test_a_zip_whose_bytes_were_damaged_is_named(tmp_path: Path) -> None:
     path = packed(tmp_path / "bad.zip", rows_dot_json="[1, 2, 3]")
     content = path.read_bytes()
     path.write_bytes(content.replace(b"[1, 2, 3]", b"[1, 2, 4]", 1))
-    with pytest.raises(ImportFileError, match=r"bad\.zip: found a broken zip"), imports.unpacked([path]):
+    with pytest.raises(ImportFileError, match=r"bad\.zip: found a broken zip"), uploads.unpacked([path]):
         pass
 
 
 def test_files_without_rows_are_refused_with_what_was_expected(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_text("x")
-    with pytest.raises(ImportFileError, match=r"expected \.jsonl"), imports.unpacked([tmp_path / "a.png"]):
+    with pytest.raises(ImportFileError, match=r"expected \.jsonl"), uploads.unpacked([tmp_path / "a.png"]):
         pass
 
 
 def test_a_zip_with_two_unknown_files_of_rows_is_not_guessed_at(tmp_path: Path) -> None:
     path = packed(tmp_path / "two.zip", a_dot_json="[]", b_dot_json="[]")
-    with pytest.raises(ImportFileError, match="found 2 files of rows"), imports.unpacked([path]):
+    with pytest.raises(ImportFileError, match="found 2 files of rows"), uploads.unpacked([path]):
         pass
 
 
