@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.scale.workers [--spectra N] [--workers 1 2 4] [--long N] [--task cc] [--folder FOLDER]
 
-The baseline inspects Parquet files with arrays, as HATS has them. The longer run has the most workers. Memory is that
+The baseline inspects Parquet files with arrays, as HATS has them. The longer run has a worker per core. Memory is that
 of all processes of the run together, proportional sets (PSS): the mean of each tenth of the run. With ``--folder`` the
 spectra and what was measured are kept, and the same command resumes.
 """
@@ -39,7 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--spectra", type=int, default=10_000)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
-    parser.add_argument("--long", type=int, default=30_000)
+    parser.add_argument("--long", type=int, default=20_000)
     parser.add_argument("--task", default="cc")
     parser.add_argument("--folder", type=Path)
     arguments = parser.parse_args()
@@ -64,15 +64,14 @@ def main() -> None:
             table.row(arguments.spectra, number, seconds, rate, rate / first)
         if not arguments.long:
             return
-        most = max(arguments.workers)
-        long = run_of(folder, most, arguments.long, arguments.task)
+        long = run_of(folder, cores(), arguments.long, arguments.task)
         memory = long["memory"]
         means = [mean(memory[len(memory) * part // 10 : len(memory) * (part + 1) // 10]) for part in range(10)]
         table = results.table(
             {"spectra": "{:,}", "workers": "{}", "seconds": "{:.0f}", "spectra/s": "{:.1f}"}
             | {f"{part + 1}/10 (MB)": "{:.0f}" for part in range(10)}
         )
-        table.row(arguments.long, most, long["seconds"], arguments.long / long["seconds"], *means)
+        table.row(arguments.long, cores(), long["seconds"], arguments.long / long["seconds"], *means)
 
 
 def run_of(folder: Path, workers: int, spectra: int, task: str) -> dict[str, Any]:
