@@ -47,7 +47,7 @@ ON CONFLICT (item) DO UPDATE SET
 """
 
 _IMPORTED_BY = """
-SELECT v.item FROM versions v INDEXED BY versions_with_authors CROSS JOIN standings s ON s.item = v.item
+SELECT v.item FROM versions v CROSS JOIN standings s ON s.item = v.item
 WHERE v.number = 1 AND instr(v.body, '"authors":[') > 0 AND s.state IN ('audit', 'vote', 'adjudication')
   AND EXISTS (SELECT 1 FROM json_each(v.body, '$.authors') WHERE value = :person)
 """
