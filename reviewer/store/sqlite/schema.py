@@ -532,8 +532,6 @@ CREATE TABLE imports (
 );
 -- For rows whose spectrum is not known: the search index takes a second for a name among a million.
 CREATE INDEX items_by_name ON items (name);
--- First versions whose text names the people who wrote it before it was imported: read when a person is added.
-CREATE INDEX versions_with_authors ON versions (item) WHERE number = 1 AND instr(body, '"authors":[') > 0;
 """
 
 # Derived: what the Progress tab counts, by task and batch, kept by triggers like ``tallies``.
@@ -629,6 +627,13 @@ def imports(db: Transaction) -> None:
     db.executescript(_keep_figures())
 
 
+def authors(db: Transaction) -> None:
+    """Add an index of the first versions whose text names the people who wrote it before it was imported."""
+    db.execute(
+        "CREATE INDEX versions_with_authors ON versions (item) WHERE number = 1 AND instr(body, '\"authors\":[') > 0"
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, "first schema", first_schema),
     Migration(2, "blind sessions", blind_sessions),
@@ -637,4 +642,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(5, "inspections", inspections),
     Migration(6, "trust", trust),
     Migration(7, "imports and figures", imports),
+    Migration(8, "index of authors", authors),
 )
