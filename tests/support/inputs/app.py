@@ -130,7 +130,7 @@ STRANGE = {
     ),
     "another list of releases": (
         "UPDATE migrations SET number = -1 WHERE number = 1",
-        r"found the migrations \[-1, 2, 3, 4, 5, 6, 7\]",
+        r"found the migrations \[-1, 2, 3, 4, 5, 6, 7, 8\]",
     ),
     "a name with an escape": ('CREATE TABLE "\x1b[2J\n" (a)', r"found the table '\\x1b\[2J\\n'"),
 }
