@@ -39,7 +39,8 @@ _REFRESH = """
 INSERT INTO standings (item, state, version, number, "cast", compared, disagreement, decided_at,
                        task, survey, snr, drafter, batch, simulated)
 SELECT id, :state, :version, :number, :cast, :compared, :disagreement, :decided_at,
-       task, survey, snr, drafter_name, batch, simulated
+       task, survey, snr, drafter_name,
+       coalesce((SELECT c.batch FROM batch_changes c WHERE c.item = :item ORDER BY c.id DESC LIMIT 1), batch), simulated
 FROM items WHERE id = :item
 ON CONFLICT (item) DO UPDATE SET
     state = excluded.state, version = excluded.version, number = excluded.number, "cast" = excluded."cast",

@@ -23,6 +23,7 @@ from reviewer.store.history import History, version_by_id, version_from
 from reviewer.store.queue import read_rows
 from reviewer.store.spectra import Spectra, insert_picture, insert_spectrum
 from reviewer.store.sqlite.database import Database, Transaction, stamp
+from reviewer.store.sqlite.texts import index_trace
 from reviewer.store.values import Added, Draft, Item, Recorded, Version
 
 Entry = TypeVar("Entry")
@@ -364,9 +365,10 @@ class Items:
 
 
 def insert_version(db: Transaction, row: dict[str, Any]) -> int:
-    """Append a version and return its id."""
+    """Append a version, also to the search index, and return its id."""
     version_id = db.execute(_INSERT_VERSION, row).lastrowid
     assert version_id is not None
+    index_trace(db, row["item"], row["number"], row["body"])
     return version_id
 
 

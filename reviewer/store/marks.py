@@ -11,6 +11,7 @@ from reviewer.store.blind.scoring import refuse_withheld
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
 from reviewer.store.history import version_by_id, version_from
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
+from reviewer.store.sqlite.texts import MARK, index_remark
 from reviewer.store.values import MARKS, OWN_VERDICTS, CommittedVerdict, Mark, MarkKind, OwnVerdict
 
 # The latest of each person on each step of each version; "cleared" takes a mark away by being the latest.
@@ -63,6 +64,7 @@ class Marks:
             refuse_withheld(db, person, item_id)
             _require_step(db, item_id, version_id, step_id)
             number = insert(db, "marks", {"key": key, **values, "at": stamp(self._database.now())})
+            index_remark(db, MARK, number, note)
             details = {"version": version_id, "step": step_id, "mark": mark}
             self._database.log(db, person, "marked", f"item {item_id}", details, {"marks": number})
             return _mark_from(db.table("marks").get(number))

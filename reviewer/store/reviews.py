@@ -25,6 +25,7 @@ from reviewer.store.items import Items, body_of, insert_version
 from reviewer.store.leases import Leases, drop_autosave, drop_sent_comment
 from reviewer.store.spectra import Spectra, encode, insert_spectrum
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
+from reviewer.store.sqlite.texts import DECISION, index_remark
 from reviewer.store.values import Version, WorkTime
 
 _INSERT_DECISION = """
@@ -290,6 +291,7 @@ class Reviews:
         row = {**decision, "rules": rules, "at": stamp(at)}
         number = db.execute(_INSERT_DECISION, row).lastrowid
         assert number is not None
+        index_remark(db, DECISION, number, str(row["comment"]))
         facts = {"decisions": number}
         if worked is not None:
             facts["work_times"] = _insert_work_time(db, number, worked, at)

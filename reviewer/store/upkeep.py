@@ -18,7 +18,7 @@ from reviewer.store.sqlite.tables import Snapshot
 
 # Spectra, pictures and versions are nearly all of the file, and each is checked against its hash when it is
 # read. Reading all of them would make the start slow.
-_LARGE = ("versions", "pictures", "spectra")
+_LARGE = ("versions", "pictures", "spectra", "traces_text", "traces_text_data")
 
 
 class Upkeep:
@@ -82,11 +82,11 @@ class Upkeep:
             # Tallies first: the triggers cannot correct wrong ones.
             db.execute("DELETE FROM tallies")
             db.execute("DELETE FROM standings")
-            fill_figures(db)
             for number, item_id in enumerate(items, start=1):
                 self._history.refresh(db, item_id)
                 if progress is not None:
                     progress(number)
+            fill_figures(db)
         return len(items)
 
     def shrink(self) -> None:
@@ -140,7 +140,7 @@ def _unreadable_text(db: Transaction) -> list[str]:
     columns: dict[str, list[str]] = {}
     for table, column in db.execute(
         "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c "
-        "WHERE t.type = 'table' AND t.name NOT LIKE 'items_text%' AND c.type = 'TEXT' ORDER BY t.name, c.cid"
+        "WHERE t.type = 'table' AND t.name NOT GLOB '*_text*' AND c.type = 'TEXT' ORDER BY t.name, c.cid"
     ):
         if table not in BOUND:
             columns.setdefault(table, []).append(f'"{column}"')

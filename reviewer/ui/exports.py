@@ -144,7 +144,7 @@ def _tables() -> str:
     lines = "".join(
         f"<p>{escape(title)}: "
         + " · ".join(
-            f'<a href="/api/tables/{name}.{kind}" download aria-label="{name} {_LABELS[kind]}">{_LABELS[kind]}</a>'
+            f'<a href="/api/v1/tables/{name}.{kind}" download aria-label="{name} {_LABELS[kind]}">{_LABELS[kind]}</a>'
             for kind in kinds
         )
         + "</p>"
@@ -166,8 +166,8 @@ def _exports_table(store: Store, may_use: bool) -> str:
                 f"{one.at:%Y-%m-%d %H:%M}",
                 escape(one.person),
                 escape(in_words(one.manifest)),
-                (f'<a href="/api/exports/{one.id}/zip" download>zip</a> ' if one.id in here else "")
-                + f'<a href="/api/exports/{one.id}/manifest" download>manifest</a>',
+                (f'<a href="/api/v1/exports/{one.id}/zip" download>zip</a> ' if one.id in here else "")
+                + f'<a href="/api/v1/exports/{one.id}/manifest" download>manifest</a>',
             ]
             for one in reversed(exports)
         ],

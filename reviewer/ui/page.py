@@ -116,7 +116,7 @@ def _tab(title: str) -> gr.Tab:
 
 
 def desk_place(name: str) -> gr.HTML:
-    """An element in which ``static/NAME/NAME.js`` builds its desk. The desk's data come over ``/api``: a Gradio
+    """An element in which ``static/NAME/NAME.js`` builds its desk. The desk's data come over ``/api/v1``: a Gradio
     event that carries a spectrum takes half a second, one of our routes a few milliseconds."""
     mount_desk = f"({{ mount{name.title()} }}) => mount{name.title()}(element.querySelector('.so-{name}'))"
     return gr.HTML(
@@ -180,7 +180,7 @@ def preload_header() -> str:
         (
             f"<{PLOTLY_URL}>; rel=preload; as=script",
             f"</ui/{FIRST_DESK}>; rel=modulepreload",
-            "</api/me>; rel=preload; as=fetch; crossorigin",
+            "</api/v1/me>; rel=preload; as=fetch; crossorigin",
         )
     )
 

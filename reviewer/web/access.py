@@ -66,7 +66,7 @@ GRADIO_FOLDERS = ("/gradio_api/heartbeat/",)
 DOCUMENTS = "/docs/"
 """Our documents, open to people who are signed in; a browser without a session is sent to sign in."""
 
-OURS = "/api/"
+OURS = "/api/v1/"
 """Each route under it checks itself who sends the request (``context.signed_in``)."""
 
 UPLOAD = "/gradio_api/upload"

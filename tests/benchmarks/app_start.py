@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.app_start [--gigabytes 5] [--runs 5] [--db-dir FOLDER]
 
-Makes a database of that size (or uses one that an earlier run left in FOLDER). Measures seconds until ``/api/me``
+Makes a database of that size (or uses one that an earlier run left in FOLDER). Measures seconds until ``/api/v1/me``
 answers and until an open Chromium has painted the first item; the first start, which compiles Python's modules, is
 reported separately. Then measures the imports alone. Prints Markdown.
 """
@@ -167,7 +167,7 @@ class Chromium:
 def _start(db: Path, compiled: Path, browser: Chromium) -> tuple[float, float]:
     """Seconds until it answers, and until the first item is painted. At a new port the browser's cache is empty."""
     with _starting(db, compiled) as (url, begun):
-        _wait_for(f"{url}/api/me")  # one person works alone, without signing in
+        _wait_for(f"{url}/api/v1/me")  # one person works alone, without signing in
         answered = time.perf_counter() - begun
         browser.show_first_item(url)
         painted = time.perf_counter() - begun
@@ -212,7 +212,9 @@ def main() -> None:
     results = Results()
     results.text(f"{size:.1f} GB, {items:,} trajectories, each with a spectrum of its own.")
     table = results.table({"until": "", **dict.fromkeys(("median", "longest", "the first start"), "{:.2f}")})
-    for what, (first, *later) in zip(("/api/me answers", "first item painted"), zip(*times, strict=True), strict=True):
+    for what, (first, *later) in zip(
+        ("/api/v1/me answers", "first item painted"), zip(*times, strict=True), strict=True
+    ):
         table.row(what, statistics.median(later), max(later), first)
     missing = [name for name in HEAVY if name not in found]
     results.text(

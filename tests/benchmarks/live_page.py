@@ -123,17 +123,17 @@ class Visitor:
     def __init__(self, url: str, initials: str, file: Path) -> None:
         self._http = httpx.Client(base_url=url, timeout=120)
         self._http.post("/sign-in", data={"initials": initials, "password": PASSWORD})
-        sent = self._http.post("/api/live/files", files={"files": (file.name, file.read_bytes())})
+        sent = self._http.post("/api/v1/live/files", files={"files": (file.name, file.read_bytes())})
         sent.raise_for_status()
         self._row = sent.json()["added"][0]["id"]
 
     def run(self, samples: int) -> None:
         """Start a run and read all its events."""
         request = {"bench": self._row, "task": TASK, "policy": "model", "samples": samples}
-        begun = self._http.post("/api/live/runs", json=request)
+        begun = self._http.post("/api/v1/live/runs", json=request)
         begun.raise_for_status()
         last = ""
-        with self._http.stream("GET", f"/api/live/runs/{begun.json()['run']}/events") as events:
+        with self._http.stream("GET", f"/api/v1/live/runs/{begun.json()['run']}/events") as events:
             for line in events.iter_lines():
                 last = line or last
         if '"over"' not in last or '"done"' not in last:

@@ -182,7 +182,7 @@ async def _person(url: str, number: int, place: float, signed_in: asyncio.Barrie
         if answer.status_code != 303:
             raise SystemExit(f"{initials_of(number)} could not sign in: {answer.status_code}")
         await signed_in.wait()
-        total = (await _fetch(http, "/api/queue?mine=true&limit=1"))["total"]
+        total = (await _fetch(http, "/api/v1/queue?mine=true&limit=1"))["total"]
         at = int(place * total)
         while True:
             at = await _one_item(http, at, rng)
@@ -190,31 +190,31 @@ async def _person(url: str, number: int, place: float, signed_in: asyncio.Barrie
 
 async def _one_item(http: httpx.AsyncClient, after: int, rng: random.Random) -> int:
     """Send the page's requests while a person reads an item and keeps it; return the item's number."""
-    rows = (await _fetch(http, f"/api/queue?mine=true&limit=1&after={after}"))["rows"]
+    rows = (await _fetch(http, f"/api/v1/queue?mine=true&limit=1&after={after}"))["rows"]
     if not rows:
         await _pause(rng)
         return 0
     at = int(rows[0]["id"])
-    item = await _fetch(http, f"/api/item/{at}")
-    await http.get(f"/api/spectrum/{item['row']['spectrum']}")
-    lease = await http.post(f"/api/item/{at}/lease", json={})
+    item = await _fetch(http, f"/api/v1/item/{at}")
+    await http.get(f"/api/v1/spectrum/{item['row']['spectrum']}")
+    lease = await http.post(f"/api/v1/item/{at}/lease", json={})
     if lease.status_code != 200:
         return at
-    await _fetch(http, f"/api/place/{at}?mine=true")
-    await _fetch(http, f"/api/item/{at}/hints")
+    await _fetch(http, f"/api/v1/place/{at}?mine=true")
+    await _fetch(http, f"/api/v1/item/{at}/hints")
     for step in item["trajectory"]["steps"]:
         if step.get("picture"):
             query = {"arguments": json.dumps(step["arguments"]), "spectrum": item["row"]["spectrum"]}
-            (await http.get(f"/api/picture/{step['picture']}", params=query)).raise_for_status()
+            (await http.get(f"/api/v1/picture/{step['picture']}", params=query)).raise_for_status()
     await _pause(rng)
     token, version = lease.json()["lease"], item["version"]["id"]
-    (await http.post("/api/renew", json={"lease": token})).raise_for_status()
+    (await http.post("/api/v1/renew", json={"lease": token})).raise_for_status()
     await _pause(rng)
     mark = {"version": version, "step": "s1", "mark": "supported", "key": rng.randbytes(8).hex()}
-    (await http.post(f"/api/item/{at}/mark", json=mark)).raise_for_status()
+    (await http.post(f"/api/v1/item/{at}/mark", json=mark)).raise_for_status()
     await _pause(rng)
     decision = {"version": version, "verb": "keep", "key": rng.randbytes(8).hex(), "lease": token}
-    (await http.post(f"/api/item/{at}/decide", json=decision)).raise_for_status()
+    (await http.post(f"/api/v1/item/{at}/decide", json=decision)).raise_for_status()
     await _pause(rng)
     return at
 

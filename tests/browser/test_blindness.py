@@ -27,7 +27,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 pytestmark = pytest.mark.browser
 
-OF_SHEETS = re.compile(r"/api/blind/(work|sheet/[\w-]{8,}(/spectrum|/atlas|/picture/[01]/\d+|/score|/prefer)?)")
+OF_SHEETS = re.compile(r"/api/v1/blind/(work|sheet/[\w-]{8,}(/spectrum|/atlas|/picture/[01]/\d+|/score|/prefer)?)")
 
 
 def _unpacked(body: bytes) -> bytes:
@@ -117,7 +117,7 @@ def test_nothing_that_reaches_a_scorers_browser_reveals_the_source(chromium: Bro
             pages[f"the page in {tab}"] = page.content().encode()
             assert page.title() == title
     sent = recorded.sent()
-    blind_only = {address: body for address, body in sent.items() if "/api/blind/" in address}
+    blind_only = {address: body for address, body in sent.items() if "/api/v1/blind/" in address}
 
     assert len([address for address in sent if "/picture/" in address]) > 30
     read = {a: body + _unpacked(body) for a, body in (sent | pages).items() if not _program(a)}

@@ -204,7 +204,7 @@ def test_an_action_whose_answer_was_lost_counts_once(page: Page, app: App, item:
         request.abort()
 
     at_item(page, app, item, "RV")
-    page.route(f"**/api/item/{item}/{route}", lose)
+    page.route(f"**/api/v1/item/{item}/{route}", lose)
     write(page, " Answered unheard.")
     submit(page)
     submitted(page, app, item, "Answered unheard.")

@@ -50,8 +50,8 @@ def test_u_decides_that_nobody_can_tell_without_a_dialog(desk: Page) -> None:
     expect(desk.locator("dialog.panel")).to_have_count(0)
     show_item_once_decided(desk, 3)
     expect(desk.locator(".decision-bar .decided")).to_have_text("cannot tell")
-    assert fetched(desk, "/api/item/3")["standing"]["decisions"][0]["reason"] == "Cannot tell from these data"
-    progress = fetched(desk, "/api/progress")
+    assert fetched(desk, "/api/v1/item/3")["standing"]["decisions"][0]["reason"] == "Cannot tell from these data"
+    progress = fetched(desk, "/api/v1/progress")
     assert progress["by_task"]["cv"]["cannot tell"] == 1
     assert (progress["yielded"]["cannot_tell"], progress["yielded"]["rejected"]) == (1, 0)
 
@@ -72,5 +72,5 @@ def test_a_draft_that_cannot_tell_says_so_until_a_person_confirms_its_answer(des
     banner.get_by_role("button", name="Confirm NO").click()
     expect(banner).to_contain_text("A person has changed or confirmed the answer since.")
     expect(banner.get_by_role("button")).to_have_count(0)
-    assert fetched(desk, "/api/item/4")["answer_confirmed"] is True
-    assert fetched(desk, "/api/item/5")["answer_confirmed"] is False
+    assert fetched(desk, "/api/v1/item/4")["answer_confirmed"] is True
+    assert fetched(desk, "/api/v1/item/5")["answer_confirmed"] is False

@@ -247,7 +247,7 @@ def test_two_people_run_at_once_and_do_not_see_each_other(
         expect(other.locator(".so-live .card").first).to_be_visible()
         assert shown(one, "run.state") == shown(other, "run.state") == "running"
         run = shown(one, "run.id")
-        assert other.evaluate("async (id) => (await fetch(`/api/live/runs/${id}`)).status", run) == 404
+        assert other.evaluate("async (id) => (await fetch(`/api/v1/live/runs/${id}`)).status", run) == 404
         for page, file in ((one, csv), (other, other_file)):
             expect(cards(page)).to_have_count(6)
             expect(page.locator(".so-live .queue .row")).to_have_count(1)

@@ -179,7 +179,7 @@ def test_a_library_item_is_searched_and_picked_by_keyboard(desk: Page) -> None:
     picked = desk.locator("dialog .option:focus .name").inner_text()
     desk.keyboard.press("Enter")
     expect(row(desk, picked)).to_have_class("row current")
-    found = desk.evaluate("async () => (await fetch('/api/live/library?q=wd&limit=1')).json()")
+    found = desk.evaluate("async () => (await fetch('/api/v1/live/library?q=wd&limit=1')).json()")
     expect(desk.get_by_label("Question")).to_have_value(found[0]["task"])
     assert found[0]["name"] == picked
 
@@ -307,7 +307,7 @@ def test_the_vote_is_shown_though_all_events_of_the_run_come_at_once(desk: Page,
         route.continue_()
 
     model.answers = SHORT
-    desk.route("**/api/live/runs/*/events*", late)
+    desk.route("**/api/v1/live/runs/*/events*", late)
     choose(desk, "model", samples=3)
     ran(desk)
     expect(desk.locator(".so-live article.vote")).to_be_visible()

@@ -40,19 +40,19 @@ def test_the_first_item_needs_each_file_once_and_no_gradio_event(address: str, o
     opened.goto(address, wait_until="commit")
     opened.wait_for_function(PAINTED, timeout=60_000)
     expect(opened.locator("#so-tabs [role=tab][data-tab-id]").first).to_be_visible()
-    assert any("/api/spectrum/" in url for url in requested)
-    once = [url for url in requested if "/ui/" in url or "/api/me" in url or "/api/spectrum/" in url]
+    assert any("/api/v1/spectrum/" in url for url in requested)
+    once = [url for url in requested if "/ui/" in url or "/api/v1/me" in url or "/api/v1/spectrum/" in url]
     assert len(once) == len(set(once)), sorted(once)
 
 
 def test_an_item_opened_while_the_first_one_is_still_searched_for_stays(address: str, opened: Page) -> None:
     held: list[Route] = []
-    opened.route("**/api/first*", lambda route: held.append(route))
+    opened.route("**/api/v1/first*", lambda route: held.append(route))
     opened.goto(address, wait_until="commit")
     opened.wait_for_function("window.specO3?.review", timeout=60_000)
     opened.evaluate("location.hash = 'item=3'")
     opened.wait_for_function("window.specO3.review.current?.item.id === 3")
-    with opened.expect_response("**/api/first*") as answered:
+    with opened.expect_response("**/api/v1/first*") as answered:
         for route in held:
             route.continue_()
     assert answered.value.json()["id"] not in (None, 3)

@@ -366,10 +366,10 @@ def test_inspections_that_differ_are_listed_in_progress_once_the_round_is_over(
     row = page.locator(".so-progress tr", has=page.get_by_role("link", name="a.fits")).last
     expect(row).to_contain_text("z, class")
     expect(row).to_contain_text("AA z 0.3688123 quality 4 QSO; BB z 0.00000 quality 4 STAR")
-    conflicts = page.request.get(campaign_address.rstrip("/") + "/api/progress/agreement").json()["conflicts"]
+    conflicts = page.request.get(campaign_address.rstrip("/") + "/api/v1/progress/agreement").json()["conflicts"]
     assert conflicts["total"] == 1, "item 4 is in its first round"
     assert [one["id"] for one in conflicts["items"]] == [1]
-    other = page.request.get(campaign_address.rstrip("/") + "/api/progress/agreement?batch=second").json()
+    other = page.request.get(campaign_address.rstrip("/") + "/api/v1/progress/agreement?batch=second").json()
     assert other["conflicts"]["total"] == 0
 
 
@@ -379,15 +379,15 @@ def test_downloads_are_for_coordinators_and_of_the_export_that_is_there(
     campaign.accounts.add_person("RE", "Rosa", ["reviewer"], PASSWORD)
     exporting.export(campaign, "first", "AA", task="cv")
     enter(page, campaign_address, "RE", PASSWORD)
-    for path in ("/api/exports/1/zip", "/api/tables/decisions.csv", "/api/tables/inspections.fits"):
+    for path in ("/api/v1/exports/1/zip", "/api/v1/tables/decisions.csv", "/api/v1/tables/inspections.fits"):
         answer = page.request.get(campaign_address.rstrip("/") + path)
         assert (answer.status, answer.json()["kind"]) == (403, "not_allowed"), path
     page.context.clear_cookies()
     enter(page, campaign_address, "AA", PASSWORD)
-    assert page.request.get(campaign_address.rstrip("/") + "/api/exports/1/zip").status == 200
-    assert page.request.get(campaign_address.rstrip("/") + "/api/tables/inspections-merged.vot").status == 200
+    assert page.request.get(campaign_address.rstrip("/") + "/api/v1/exports/1/zip").status == 200
+    assert page.request.get(campaign_address.rstrip("/") + "/api/v1/tables/inspections-merged.vot").status == 200
     shutil.rmtree(exporting.folder_of(campaign) / "first")
-    answer = page.request.get(campaign_address.rstrip("/") + "/api/exports/1/zip")
+    answer = page.request.get(campaign_address.rstrip("/") + "/api/v1/exports/1/zip")
     assert answer.status == 404
     assert "The folder was moved, deleted, or replaced by a later export" in answer.json()["error"]
 

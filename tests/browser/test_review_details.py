@@ -147,7 +147,7 @@ def test_an_edge_being_typed_stays_when_the_window_of_the_other_edge_is_drawn(de
 
 def test_a_label_typed_while_the_window_is_drawn_keeps_the_window(desk: Page) -> None:
     zoom = in_revision(desk)
-    desk.route("**/api/look", lambda route: (desk.wait_for_timeout(600), route.continue_()))
+    desk.route("**/api/v1/look", lambda route: (desk.wait_for_timeout(600), route.continue_()))
     type_window(zoom, "6470", "6820")
     zoom.locator("[name=label]").fill("Hα region")
     zoom.locator("[name=label]").press("Enter")
@@ -183,7 +183,7 @@ def test_hints_follow_the_window_after_undo_and_reload(desk: Page) -> None:
 
 def test_submitting_waits_for_the_window_just_typed(desk: Page) -> None:
     zoom = in_revision(desk)
-    desk.route("**/api/look", lambda route: (desk.wait_for_timeout(600), route.continue_()))
+    desk.route("**/api/v1/look", lambda route: (desk.wait_for_timeout(600), route.continue_()))
     zoom.locator("[name=lo]").fill("6450")
     zoom.locator("[name=lo]").press("Enter")
     desk.keyboard.press("Control+s")
@@ -349,7 +349,7 @@ def test_an_assumed_medium_is_stated_in_revision_from_the_header(at_assumed: Pag
     expect(page.locator(".so-full .so-titles")).to_contain_text("observed, vacuum")
     expect(page.locator(".so-full .so-titles")).not_to_contain_text("assumed")
     # The pixels are the same; only the address names the other spectrum.
-    name = re.search(r"/api/picture/[0-9a-f]+", picture)
+    name = re.search(r"/api/v1/picture/[0-9a-f]+", picture)
     assert name is not None
     expect(page.locator(".card.zoom").first.locator("img")).to_have_attribute("src", re.compile(name[0]))
     assert page.evaluate("window.specO3.review.current.spectrum.meta.medium_set_by")

@@ -214,7 +214,7 @@ interface Trial {
   passed: boolean | null
 }
 
-/** An item as `GET /api/item/<id>` sends it. */
+/** An item as `GET /api/v1/item/<id>` sends it. */
 interface Item {
   id: number
   stamp: string

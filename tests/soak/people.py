@@ -65,7 +65,7 @@ class Reviewer:
         """Work on one item after the other; finish the current one before stopping."""
         tokens: list[str] = []
         if self.habits.scores:
-            work = (await self.client.get("blind work", "/api/blind/work")).json()
+            work = (await self.client.get("blind work", "/api/v1/blind/work")).json()
             tokens = [place["token"] for session in work for place in session["places"]]
         while not stop.is_set():
             if tokens and self.rng.random() < 0.15:
@@ -81,7 +81,7 @@ class Reviewer:
         """At the end, check the unsent text of every item."""
         unsent = self.client.unsent
         for number in unsent.kept:
-            answer = await self.client.get("item", f"/api/item/{number}")
+            answer = await self.client.get("item", f"/api/v1/item/{number}")
             if answer.status_code == 200:
                 self.client.check_unsent(answer.json(), unsent, unsent)
 
@@ -92,7 +92,7 @@ class Reviewer:
         if self.rng.random() < 0.7:
             # Everyone begins at another item and continues from there, as people do because of leases.
             query["state"] = self.rng.choice(STATES)
-        rows = (await self.client.get("queue", "/api/queue", **query)).json()["rows"]
+        rows = (await self.client.get("queue", "/api/v1/queue", **query)).json()["rows"]
         free = [r["id"] for r in rows if not r["blind"] and r["id"] not in self.habits.avoid]
         if not free:
             return None
@@ -100,34 +100,34 @@ class Reviewer:
         return self.at
 
     async def _work_on(self, number: int) -> None:
-        answer = await self.client.get("item", f"/api/item/{number}")
+        answer = await self.client.get("item", f"/api/v1/item/{number}")
         if answer.status_code != 200:
             return
         item = answer.json()
         self.client.check_unsent(item, self.client.unsent, self.client.unsent)
         await self._load_page(item)
-        lease = await self.client.post("lease", f"/api/item/{number}/lease", {})
+        lease = await self.client.post("lease", f"/api/v1/item/{number}/lease", {})
         await self._pause()
         if lease is None or lease["stamp"] != item["stamp"]:
             return
         if not await self._review(item, lease["lease"]):
-            await self.client.post("release", "/api/release", {"lease": lease["lease"]})
+            await self.client.post("release", "/api/v1/release", {"lease": lease["lease"]})
 
     async def _load_page(self, item: Json) -> None:
         """Fetch what the page needs to paint an item."""
         if not self.habits.load_page:
             return
         row, number = item["row"], item["id"]
-        await self.client.get("spectrum", f"/api/spectrum/{row['spectrum']}")
-        await self.client.get("atlas", "/api/atlas", survey=row["survey"], task=row["task"])
-        await self.client.get("place", f"/api/place/{number}", mine="true")
-        await self.client.get("hints", f"/api/item/{number}/hints")
+        await self.client.get("spectrum", f"/api/v1/spectrum/{row['spectrum']}")
+        await self.client.get("atlas", "/api/v1/atlas", survey=row["survey"], task=row["task"])
+        await self.client.get("place", f"/api/v1/place/{number}", mine="true")
+        await self.client.get("hints", f"/api/v1/item/{number}/hints")
         for step in item["trajectory"]["steps"]:
             if step.get("picture"):
                 query = {"arguments": json.dumps(step["arguments"]), "spectrum": row["spectrum"]}
                 redshift = item["trajectory"].get("redshift")
                 query |= {} if redshift is None else {"redshift": redshift}
-                await self.client.get("picture", f"/api/picture/{step['picture']}", **query)
+                await self.client.get("picture", f"/api/v1/picture/{step['picture']}", **query)
 
     # ---- what is done with it
 
@@ -179,19 +179,19 @@ class Reviewer:
     async def _type(self, item: Json, steps: list[Json], comment: str) -> None:
         body = {"base": item["version"]["id"], "steps": steps, "comment": comment}
         what = {"item": item["id"], "base": body["base"], "words": words_of(body)}
-        await self.client.submit("autosave", f"/api/item/{item['id']}/autosave", body, what)
+        await self.client.submit("autosave", f"/api/v1/item/{item['id']}/autosave", body, what)
 
     async def _discard(self, item: Json) -> None:
         what = {"item": item["id"], "base": item["version"]["id"]}
         body = {"base": what["base"], "steps": []}
-        await self.client.submit("discard", f"/api/item/{item['id']}/discard", body, what)
+        await self.client.submit("discard", f"/api/v1/item/{item['id']}/discard", body, what)
 
     async def _save(self, item: Json, steps: list[Json], words: str, lease: str) -> int | None:
         body = {"base": item["version"]["id"], "steps": steps, "reason": words, "lease": lease}
         what = {"item": item["id"], "base": body["base"], "key": self._key(), "says": words}
         what["words"] = words_of({"steps": steps, "comment": words})
         what["thinks"] = [step["text"] for step in steps if step["kind"] == "think"]
-        path = f"/api/item/{item['id']}/version"
+        path = f"/api/v1/item/{item['id']}/version"
         made = await self.client.submit("version", path, {**body, "key": what["key"]}, what)
         return None if made is None else int(made["version"])
 
@@ -203,18 +203,18 @@ class Reviewer:
         what = {"item": number, "key": self._key(), "says": comment, "texts": texts, **content}
         confirmed = await self._disagreements(number)
         body = {**content, "key": what["key"], "lease": lease, "confirmed": confirmed}
-        return await self.client.submit("decide", f"/api/item/{number}/decide", body, what) is not None
+        return await self.client.submit("decide", f"/api/v1/item/{number}/decide", body, what) is not None
 
     async def _disagreements(self, number: int) -> int:
         """The number of disagreements between texts and tool calls, which a decision has to confirm."""
-        item = (await self.client.get("item", f"/api/item/{number}")).json()
+        item = (await self.client.get("item", f"/api/v1/item/{number}")).json()
         now = Trajectory.from_json(item["trajectory"])
         draft = Trajectory.from_json({**item["trajectory"], "steps": item["originals"]}) if item["originals"] else None
         return len(disagreements(now, draft))
 
     async def _undo(self, number: int) -> None:
         what = {"item": number, "key": self._key()}
-        await self.client.submit("undo", f"/api/item/{number}/undo", {"key": what["key"]}, what)
+        await self.client.submit("undo", f"/api/v1/item/{number}/undo", {"key": what["key"]}, what)
 
     async def _mark(self, item: Json) -> None:
         step = self.rng.choice(item["trajectory"]["steps"])["id"]
@@ -222,13 +222,13 @@ class Reviewer:
         content = {"version": item["version"]["id"], "step": step, "mark": mark, "note": self._words(mark)}
         what = {"item": item["id"], "key": self._key(), "says": content["note"], **content}
         body = {**content, "key": what["key"]}
-        await self.client.submit("mark", f"/api/item/{item['id']}/mark", body, what)
+        await self.client.submit("mark", f"/api/v1/item/{item['id']}/mark", body, what)
 
     async def _commit_verdict(self, item: Json) -> None:
         verdict = self.rng.choice(("YES", "NO", "cannot tell"))
         body = {"version": item["version"]["id"], "verdict": verdict}
         what = {"item": item["id"], **body}
-        await self.client.submit("verdict", f"/api/item/{item['id']}/verdict", body, what)
+        await self.client.submit("verdict", f"/api/v1/item/{item['id']}/verdict", body, what)
 
     async def _move_window(self, item: Json, steps: list[Json]) -> list[Json]:
         """Move one window, as a drag does, and put the tool's answer into the step."""
@@ -239,7 +239,7 @@ class Reviewer:
         low, high = moved["arguments"]["wavelength_range"]
         by = self.rng.uniform(-40, 40)
         arguments = {**moved["arguments"], "wavelength_range": [round(low + by, 1), round(high + by, 1)]}
-        answer = await self.client.post("look", "/api/look", {"item": item["id"], "arguments": arguments})
+        answer = await self.client.post("look", "/api/v1/look", {"item": item["id"], "arguments": arguments})
         if answer is None or not answer["step"]["ok"]:
             return steps
         return [{**step, **answer["step"]} if step is moved else step for step in steps]
@@ -249,7 +249,7 @@ class Reviewer:
         content["comment"] = self._words("scored")
         what = {"token": token, "key": self._key(), "says": content["comment"], **content}
         body = {**content, "key": what["key"]}
-        await self.client.submit("score", f"/api/blind/sheet/{token}/score", body, what)
+        await self.client.submit("score", f"/api/v1/blind/sheet/{token}/score", body, what)
 
     # ---- words
 
@@ -344,7 +344,7 @@ class Coordinator:
                 data = [await self._uploaded(fields), "imported", False, "import"] if kind == "import" else fields
                 output = await self._event(event, data)
             except (httpx.TransportError, NotCompleted):
-                await self.client.get("me", "/api/me")
+                await self.client.get("me", "/api/v1/me")
                 continue
             if kind == "import" and not any(words in output for words in ("new item", "Nothing new")):
                 # It goes on in the background, or what a killed server was doing has to be resumed: the same file
@@ -412,8 +412,8 @@ class ClientProcesses:
 async def poll_progress(client: JournalledClient, rng: random.Random, stop: asyncio.Event) -> None:
     """Fetch repeatedly what the Progress tab needs."""
     while not stop.is_set():
-        await client.get("progress", "/api/progress")
-        await client.get("agreement", "/api/progress/agreement")
+        await client.get("progress", "/api/v1/progress")
+        await client.get("agreement", "/api/v1/progress/agreement")
         await asyncio.sleep(rng.uniform(0.5, 1.5) * PROGRESS_EVERY)
 
 

@@ -146,7 +146,7 @@ class JournalledClient:
 
     async def _check_typed_text(self, kind: str, what: Json) -> None:
         if "item" in what:
-            answer = await self.get("item", f"/api/item/{what['item']}")
+            answer = await self.get("item", f"/api/v1/item/{what['item']}")
             if answer.status_code == 200:
                 self.check_unsent(answer.json(), self.unsent, self.unsent.after(kind, what))
 
@@ -159,7 +159,7 @@ class JournalledClient:
 
     async def _wait_for_server(self) -> None:
         """Wait until the server answers; the person must still be signed in."""
-        answer = await self._request("GET", "/api/me")
+        answer = await self._request("GET", "/api/v1/me")
         if answer.status_code != 200:
             self.journal.fault(f"signed out by a restart: {answer.status_code}")
 

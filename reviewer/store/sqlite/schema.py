@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from reviewer.store.audit.chain import BOUND, NewEntry, append
 from reviewer.store.sqlite.database import Transaction
+from reviewer.store.sqlite.teamwork_tables import EVENT_TRIGGERS, TEAMWORK_FACTS, TEAMWORK_TABLES, TEXT_TABLES
+from reviewer.store.sqlite.texts import fill_texts
 
 BLIND_TABLES = """
 CREATE TABLE blind_sessions (
@@ -559,11 +561,11 @@ d.verb NOT IN ('undo', 'withdraw', 'restore') AND NOT EXISTS (SELECT 1 FROM deci
 """
 _BIN = "iif(w.active < 1000, round(w.active), 10 * round(w.active / 10))"
 FIGURES = {
-    "decision_figures": "SELECT d.person, d.round, substr(d.at, 1, 10), i.task, i.batch, count(*) "
-    f"FROM decisions d JOIN items i ON i.id = d.item WHERE {_IN_FORCE} GROUP BY 1, 2, 3, 4, 5",
-    "time_figures": f"SELECT d.person, d.round, {_BIN}, i.task, i.batch, count(*) FROM work_times w "
-    f"JOIN decisions d ON d.id = w.decision JOIN items i ON i.id = d.item WHERE {_IN_FORCE} GROUP BY 1, 2, 3, 4, 5",
-    "version_figures": "SELECT v.author, i.task, i.batch, count(*) FROM versions v JOIN items i ON i.id = v.item "
+    "decision_figures": "SELECT d.person, d.round, substr(d.at, 1, 10), s.task, s.batch, count(*) "
+    f"FROM decisions d JOIN standings s ON s.item = d.item WHERE {_IN_FORCE} GROUP BY 1, 2, 3, 4, 5",
+    "time_figures": f"SELECT d.person, d.round, {_BIN}, s.task, s.batch, count(*) FROM work_times w JOIN decisions d "
+    f"ON d.id = w.decision JOIN standings s ON s.item = d.item WHERE {_IN_FORCE} GROUP BY 1, 2, 3, 4, 5",
+    "version_figures": "SELECT v.author, s.task, s.batch, count(*) FROM versions v JOIN standings s ON s.item = v.item "
     "WHERE v.author IS NOT NULL GROUP BY 1, 2, 3",
     "standing_figures": "SELECT coalesce(substr(decided_at, 1, 10), ''), state, task, batch, compared, disagreement, "
     "count(*) FROM standings GROUP BY 1, 2, 3, 4, 5, 6",
@@ -571,16 +573,21 @@ FIGURES = {
 """The tables of figures, and what each holds, derived from the facts."""
 
 
-def _keep_figures() -> str:
-    """Return the triggers that keep the tables of figures."""
+def _figure_triggers(batch_of: str, authored: str, moved: str) -> dict[str, str]:
+    """Return the triggers that keep the tables of figures, by name.
+
+    :param batch_of: the table with the task and batch of an item, joined as ``i``
+    :param authored: the same table, with the condition that names an item
+    :param moved: the first columns of ``standings`` of whose changes the figures depend
+    """
     counted = "d.verb NOT IN ('undo', 'withdraw', 'restore')"
     decided = f"""
     INSERT INTO decision_figures SELECT d.person, d.round, substr(d.at, 1, 10), i.task, i.batch, :n
-    FROM decisions d JOIN items i ON i.id = d.item WHERE d.id = :id AND {counted}
+    FROM decisions d JOIN {batch_of} = d.item WHERE d.id = :id AND {counted}
     ON CONFLICT DO UPDATE SET decisions = decisions + excluded.decisions;"""
     timed = f"""
     INSERT INTO time_figures SELECT d.person, d.round, {_BIN}, i.task, i.batch, :n
-    FROM work_times w JOIN decisions d ON d.id = w.decision JOIN items i ON i.id = d.item
+    FROM work_times w JOIN decisions d ON d.id = w.decision JOIN {batch_of} = d.item
     WHERE w.decision = :id AND {counted}
     ON CONFLICT DO UPDATE SET decisions = decisions + excluded.decisions;"""
 
@@ -602,14 +609,14 @@ def _keep_figures() -> str:
         "decisions_uncounted AFTER INSERT ON decisions WHEN new.withdraws IS NOT NULL": undone,
         "times_counted AFTER INSERT ON work_times": of(timed, "new.decision", 1),
         "versions_counted AFTER INSERT ON versions WHEN new.author IS NOT NULL": (
-            "INSERT INTO version_figures SELECT new.author, task, batch, 1 FROM items WHERE id = new.item "
+            f"INSERT INTO version_figures SELECT new.author, task, batch, 1 FROM {authored} = new.item "
             "ON CONFLICT DO UPDATE SET versions = versions + 1;"
         ),
         "standings_come AFTER INSERT ON standings": come,
         "standings_gone AFTER DELETE ON standings": out,
-        "standings_moved AFTER UPDATE OF state, decided_at, compared, disagreement ON standings": out + come,
+        f"standings_moved AFTER UPDATE OF {moved}, compared, disagreement ON standings": out + come,
     }
-    return "".join(f"CREATE TRIGGER {event} BEGIN {body} END;\n" for event, body in events.items())
+    return {event.split()[0]: f"CREATE TRIGGER {event} BEGIN {body} END;\n" for event, body in events.items()}
 
 
 def fill_figures(db: Transaction) -> None:
@@ -624,7 +631,7 @@ def imports(db: Transaction) -> None:
     db.executescript(_IMPORTS)
     db.executescript(_FIGURES)
     fill_figures(db)
-    db.executescript(_keep_figures())
+    db.executescript("".join(_figure_triggers("items i ON i.id", "items WHERE id", "state, decided_at").values()))
 
 
 def authors(db: Transaction) -> None:
@@ -632,6 +639,40 @@ def authors(db: Transaction) -> None:
     db.execute(
         "CREATE INDEX versions_with_authors ON versions (item) WHERE number = 1 AND instr(body, '\"authors\":[') > 0"
     )
+
+
+_RECOUNTED = ("decisions_counted", "decisions_uncounted", "times_counted", "versions_counted", "standings_moved")
+
+
+def _follow_batches() -> str:
+    """Return the triggers of the figures for items whose batch can change: it is that of ``standings``."""
+    kept = _figure_triggers("standings i ON i.item", "standings WHERE item", "state, batch, decided_at")
+    moves = ""
+    for table, number in (
+        ("decision_figures", "decisions"),
+        ("time_figures", "decisions"),
+        ("version_figures", "versions"),
+    ):
+        for batch, sign in (("old.batch", "-"), ("new.batch", "")):
+            rows = FIGURES[table].replace("s.batch", batch).replace("count(*)", f"{sign}count(*)")
+            rows = rows.replace("GROUP BY", "AND s.item = new.item GROUP BY")
+            moves += f"INSERT INTO {table} {rows} ON CONFLICT DO UPDATE SET {number} = {number} + excluded.{number}; "
+    again = "".join(f"DROP TRIGGER {name};\n{kept[name]}" for name in _RECOUNTED)
+    return (
+        f"{again}CREATE TRIGGER standings_rebatched AFTER UPDATE OF batch ON standings WHEN new.batch <> old.batch "
+        f"BEGIN {moves}END;\n"
+    )
+
+
+def teamwork(db: Transaction) -> None:
+    """Add comments, assignments, bulk actions, views, tokens, webhooks, and the search of texts."""
+    db.executescript(TEAMWORK_TABLES)
+    for table in TEAMWORK_FACTS:
+        db.executescript(_refuse_changes(table))
+    db.executescript(EVENT_TRIGGERS)
+    db.executescript(_follow_batches())
+    db.executescript(TEXT_TABLES)
+    fill_texts(db)
 
 
 MIGRATIONS: tuple[Migration, ...] = (
@@ -643,4 +684,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(6, "trust", trust),
     Migration(7, "imports and figures", imports),
     Migration(8, "index of authors", authors),
+    Migration(9, "teamwork", teamwork),
 )

@@ -19,11 +19,12 @@ from reviewer.store.errors import CannotWrite, NewerSchema, NotAnnotations, NotF
 from reviewer.store.sqlite.database import Transaction, connect, damage_as_sqlite_error, helpers, utc_now
 from reviewer.store.sqlite.migrations import applied, migrate
 from reviewer.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
+from reviewer.store.sqlite.texts import fill_texts
 
 Value = str | int | float | bytes | None
 
-LEFT_OUT = ("sessions", "sign_ins")
-"""Tables that are not archived: sign-in sessions, which would give access, and sign-in attempts."""
+LEFT_OUT = ("sessions", "sign_ins", "tokens", "webhooks", "webhook_events", "webhook_deliveries")
+"""Tables that are not archived: what would give access (sessions, tokens, secrets of webhooks), and attempts."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "INTEGER": (int,),
     "REAL": (float, int),
@@ -200,6 +201,8 @@ def new_database(path: Path, schema: int) -> Iterator[NewDatabase]:
                 db.execute(f'DELETE FROM "{table.name}"')
             yield new
             _fill_text_index(db)
+            if "traces_text" in db.table_names():
+                fill_texts(db)
             for _, sql in triggers:
                 db.execute(sql)
             db.execute("COMMIT")

@@ -34,7 +34,7 @@ KIND_OF_TASK = {"cv": "CV", "cc": "carbon", "ss": "S", "gm": "M giant", "wd": "W
 
 FloatArray = NDArray[np.float64]
 
-router = APIRouter(prefix="/api", dependencies=[Depends(require_visible)])
+router = APIRouter(prefix="/api/v1", dependencies=[Depends(require_visible)])
 
 
 def for_an_hour(request: Request, response: Response) -> None:

@@ -35,7 +35,7 @@ def in_charge(person: PersonDep, context: ContextDep) -> Person:
 InCharge = Annotated[Person, Depends(in_charge)]
 Number = Annotated[int | None, Query(ge=1, le=LARGEST)]
 
-router = APIRouter(prefix="/api/log")
+router = APIRouter(prefix="/api/v1/log")
 
 
 class Check:

@@ -30,7 +30,7 @@ Steps = Annotated[tuple[Annotated[str, Field(max_length=20)], ...], Field(max_le
 
 _OF_PLACE = ("token", "kind", "place", "answered", "changeable")
 
-router = APIRouter(prefix="/api/blind")
+router = APIRouter(prefix="/api/v1/blind")
 
 
 class Scored(Sent):

@@ -38,7 +38,7 @@ POWER_SPECTRA = 120
 
 InCharge = Annotated[Person, Depends(coordinator)]
 
-router = APIRouter(prefix="/api/blind")
+router = APIRouter(prefix="/api/v1/blind")
 
 
 class Planned(Sent):

@@ -20,7 +20,7 @@ from reviewer.web.access import may_manage
 from reviewer.web.context import ContextDep, PersonDep
 from reviewer.web.visibility import VisibleDep, VisibleItems
 
-router = APIRouter(prefix="/api")
+router = APIRouter(prefix="/api/v1")
 
 _TYPES = {"csv": "text/csv; charset=utf-8", "fits": "application/fits", "vot": "application/x-votable+xml"}
 _PIECE = 1 << 16

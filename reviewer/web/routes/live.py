@@ -35,7 +35,7 @@ from reviewer.web.visibility import VisibleDep
 MOST_FILES = 1_000
 """Files per request; the page sends them one by one."""
 
-router = APIRouter(prefix="/api/live")
+router = APIRouter(prefix="/api/v1/live")
 
 
 class FromLibrary(Sent):

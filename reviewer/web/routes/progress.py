@@ -18,7 +18,7 @@ from reviewer.store import TIME_DEFINITION, Progress, Store, Yielded
 from reviewer.store.statistics import COMPARED, Disagreement, GoldVerdict, SharedDecision
 from reviewer.web.context import ContextDep, PersonDep
 
-router = APIRouter(prefix="/api")
+router = APIRouter(prefix="/api/v1")
 
 
 @router.get("/progress")

@@ -39,7 +39,7 @@ from reviewer.web.visibility import VisibleDep, require_visible
 Filter = Annotated[QueueFilter, Depends(requests.queue_filter)]
 _JUDGED = [Depends(require_verdict)]
 
-router = APIRouter(prefix="/api", dependencies=[Depends(require_visible)])
+router = APIRouter(prefix="/api/v1", dependencies=[Depends(require_visible)])
 
 
 @router.get("/me")

@@ -16,7 +16,7 @@ from reviewer.web.verdict_first import FIRST, VerdictFirstDep, require_verdict
 from reviewer.web.visibility import require_visible
 
 router = APIRouter(
-    prefix="/api/item/{item_id}/trial/{key}", dependencies=[Depends(require_visible), Depends(require_verdict)]
+    prefix="/api/v1/item/{item_id}/trial/{key}", dependencies=[Depends(require_visible), Depends(require_verdict)]
 )
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from reviewer.trust.certificates import Listed
     from reviewer.trust.figures import ScoredList
 
-router = APIRouter(prefix="/api/progress/trust")
+router = APIRouter(prefix="/api/v1/progress/trust")
 
 _CACHED = 30  # lists and thresholds that are kept
 

@@ -70,18 +70,18 @@ def test_the_live_tab_lists_it_and_runs_it(folder, tmp_path):
         store.accounts.add_person("AB", "Person AB", ["reviewer"], password=PASSWORD)
         client = TestClient(app, base_url="http://127.0.0.1")
         client.cookies.set(COOKIE, store.accounts.sign_in("AB", PASSWORD).token)
-        listed = {one["key"]: one for one in client.get("/api/live/policies").json()}
+        listed = {one["key"]: one for one in client.get("/api/v1/live/policies").json()}
         assert listed["nano"]["title"] == NAME
         assert listed["nano"]["samples_ok"]
-        assert client.get("/api/live/health", params={"policy": "nano"}).json()["ok"]
+        assert client.get("/api/v1/live/health", params={"policy": "nano"}).json()["ok"]
         file = ("one.csv", table(tmp_path / "one.csv", 1).read_bytes())
-        (row,) = client.post("/api/live/files", files={"files": file}).json()["added"]
+        (row,) = client.post("/api/v1/live/files", files={"files": file}).json()["added"]
         sent = {"task": "cv", "policy": "nano", "bench": row["id"], "max_tokens": 8}
-        begun = client.post("/api/live/runs", json=sent).json()["run"]
-        with client.stream("GET", f"/api/live/runs/{begun}/events") as stream:
+        begun = client.post("/api/v1/live/runs", json=sent).json()["run"]
+        with client.stream("GET", f"/api/v1/live/runs/{begun}/events") as stream:
             events = [json.loads(line[6:]) for line in stream.iter_lines() if line.startswith("data: ")]
         assert events[-1] == {"kind": "over", "state": "done"}
-        (trace,) = client.get(f"/api/live/runs/{begun}").json()["traces"]
+        (trace,) = client.get(f"/api/v1/live/runs/{begun}").json()["traces"]
         assert trace["drafter"]["name"] == NAME
         assert any("cut at its limit of 8 tokens" in fault for fault in trace["faults"])
     finally:

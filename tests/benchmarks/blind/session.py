@@ -92,10 +92,10 @@ def opened(store: Store, people: Sequence[str]) -> Iterator[float]:
     with serving(store) as address:
         for person in people:
             with httpx.Client(base_url=address, cookies={"spec_o3_session": f"alone:{person}"}) as client:
-                client.get("/api/blind/work").raise_for_status()
+                client.get("/api/v1/blind/work").raise_for_status()
                 for work in store.blind.scoring.assignments(person):
                     start = time.perf_counter()
-                    for path in (f"/api/blind/sheet/{work.token}", f"/api/blind/sheet/{work.token}/spectrum"):
+                    for path in (f"/api/v1/blind/sheet/{work.token}", f"/api/v1/blind/sheet/{work.token}/spectrum"):
                         client.get(path).raise_for_status()
                     yield time.perf_counter() - start
 

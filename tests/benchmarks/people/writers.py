@@ -171,21 +171,21 @@ def by_http(database: Path) -> Iterator[Act]:
         def over_http(person: str, item_id: int) -> list[Write]:
             # Signing in hashes a password; those who have are enough.
             http = clients.get(person) or clients[initials_of(item_id % THREADS)]
-            http.get(f"/api/queue?mine=true&limit=50&after={item_id}").raise_for_status()
-            item = http.get(f"/api/item/{item_id}").json()
+            http.get(f"/api/v1/queue?mine=true&limit=50&after={item_id}").raise_for_status()
+            item = http.get(f"/api/v1/item/{item_id}").json()
             made: list[Write] = []
             at = time.perf_counter()
-            lease = http.post(f"/api/item/{item_id}/lease", json={})
+            lease = http.post(f"/api/v1/item/{item_id}/lease", json={})
             lease.raise_for_status()
             made.append(("lease", (now := time.perf_counter()) - at))
             saved = {"base": item["version"]["id"], "steps": item["trajectory"]["steps"], "comment": "x" * 500}
             at = now
-            http.post(f"/api/item/{item_id}/autosave", json=saved).raise_for_status()
+            http.post(f"/api/v1/item/{item_id}/autosave", json=saved).raise_for_status()
             made.append(("save", (now := time.perf_counter()) - at))
             decision = {"version": item["version"]["id"], "verb": "keep", "key": random.randbytes(8).hex()}
             at = now
             http.post(
-                f"/api/item/{item_id}/decide", json={**decision, "lease": lease.json()["lease"]}
+                f"/api/v1/item/{item_id}/decide", json={**decision, "lease": lease.json()["lease"]}
             ).raise_for_status()
             made.append(("decide", time.perf_counter() - at))
             return made

@@ -341,7 +341,7 @@ def test_only_coordinators_are_shown_a_failed_backup(store: Store, daily: DailyB
     for initials in ("CO", "RE"):
         token = store.accounts.sign_in(initials, "correct horse battery").token
         client = TestClient(app, base_url="http://127.0.0.1", cookies={COOKIE: token})
-        shown[initials] = client.get("/api/me").json()["backups"]
+        shown[initials] = client.get("/api/v1/me").json()["backups"]
     assert shown == {"CO": daily.problem, "RE": ""}
 
 

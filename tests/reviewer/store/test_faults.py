@@ -321,7 +321,7 @@ def test_an_error_of_the_store_reaches_the_page_as_a_message_with_status_503(pat
         client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")
         client.post("/sign-in", data={"initials": "SO", "password": "correct horse battery"})
         path.rename(path.with_name("away.db"))
-        answer = client.post("/api/item/1/lease", json={})
+        answer = client.post("/api/v1/item/1/lease", json={})
         assert (answer.status_code, answer.json()["kind"]) == (503, "store")
         assert "was moved, deleted or replaced" in answer.json()["error"]
 
@@ -331,10 +331,10 @@ def test_a_page_of_one_person_is_refused_after_another_has_signed_in(path: Path)
         store.accounts.add_person("SO", "Solo", ["reviewer"], password="correct horse battery")
         client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")
         client.post("/sign-in", data={"initials": "SO", "password": "correct horse battery"})
-        mine = client.post("/api/item/1/lease", json={}, headers={"X-Spec-O3-Person": "SO"})
+        mine = client.post("/api/v1/item/1/lease", json={}, headers={"X-Spec-O3-Person": "SO"})
         assert mine.status_code == 200
         body = {"base": 1, "steps": [], "comment": "of RE"}
-        other = client.post("/api/item/1/autosave", json=body, headers={"X-Spec-O3-Person": "RE"})
+        other = client.post("/api/v1/item/1/autosave", json=body, headers={"X-Spec-O3-Person": "RE"})
         assert (other.status_code, other.json()["kind"]) == (409, "other_person")
         assert "This page belongs to RE, but SO has signed in since" in other.json()["error"]
         assert store.leases.autosaved("SO", 1) is None
@@ -348,7 +348,7 @@ def test_an_autosave_returns_the_text_that_it_replaced(path: Path) -> None:
 
         def autosave(comment: str, after: str | None) -> dict[str, object]:
             body = {"base": 1, "steps": [], "comment": comment, "after": after}
-            answer: dict[str, object] = client.post("/api/item/1/autosave", json=body).json()
+            answer: dict[str, object] = client.post("/api/v1/item/1/autosave", json=body).json()
             return answer
 
         first = autosave("first tab", None)

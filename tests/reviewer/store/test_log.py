@@ -770,9 +770,9 @@ def test_the_page_reports_that_the_clock_was_set_back(machine_store: Store, mach
     machine_store.accounts.set_password(None, "RE", PASSWORD)
     client = TestClient(server.build(machine_store, local=True), base_url="http://127.0.0.1")
     client.post("/sign-in", data={"initials": "RE", "password": PASSWORD})
-    assert client.get("/api/me").json()["clock"] == ""
+    assert client.get("/api/v1/me").json()["clock"] == ""
     machine.set_back(timedelta(hours=1))
-    assert "was set back 60 minutes" in client.get("/api/me").json()["clock"]
+    assert "was set back 60 minutes" in client.get("/api/v1/me").json()["clock"]
 
 
 def test_unsent_text_of_the_newer_version_is_returned_although_its_time_is_older(

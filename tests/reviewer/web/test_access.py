@@ -35,108 +35,108 @@ COORDINATORS = ("CO",)
 PASSWORD = "Balmer decrement"
 
 WITHOUT_PARAMETERS: dict[str, tuple[str, ...]] = {
-    "GET /api/me": ALL_ROLES,
-    "GET /api/queue": ALL_ROLES,
-    "GET /api/facets": ALL_ROLES,
-    "GET /api/first": ALL_ROLES,
-    "GET /api/queue/stamp": ALL_ROLES,
-    "GET /api/progress": ALL_ROLES,
-    "GET /api/progress/agreement": ALL_ROLES,
-    "GET /api/progress/trust": ALL_ROLES,
-    "GET /api/live/policies": ALL_ROLES,
-    "GET /api/live/prompts": ALL_ROLES,
-    "GET /api/live/bench": ALL_ROLES,
-    "GET /api/blind/work": ALL_ROLES,
-    "GET /api/blind/setup": COORDINATORS,
-    "GET /api/blind/sessions": COORDINATORS,
-    "GET /api/log": COORDINATORS,
-    "POST /api/log/check": COORDINATORS,
+    "GET /api/v1/me": ALL_ROLES,
+    "GET /api/v1/queue": ALL_ROLES,
+    "GET /api/v1/facets": ALL_ROLES,
+    "GET /api/v1/first": ALL_ROLES,
+    "GET /api/v1/queue/stamp": ALL_ROLES,
+    "GET /api/v1/progress": ALL_ROLES,
+    "GET /api/v1/progress/agreement": ALL_ROLES,
+    "GET /api/v1/progress/trust": ALL_ROLES,
+    "GET /api/v1/live/policies": ALL_ROLES,
+    "GET /api/v1/live/prompts": ALL_ROLES,
+    "GET /api/v1/live/bench": ALL_ROLES,
+    "GET /api/v1/blind/work": ALL_ROLES,
+    "GET /api/v1/blind/setup": COORDINATORS,
+    "GET /api/v1/blind/sessions": COORDINATORS,
+    "GET /api/v1/log": COORDINATORS,
+    "POST /api/v1/log/check": COORDINATORS,
 }
 """Our routes without parameters, and the people who get an answer."""
 
 WITH_PARAMETERS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         (
-            "GET /api/place/{item_id}",
-            "POST /api/next",
-            "GET /api/item/{item_id}",
-            "GET /api/item/{item_id}/history",
-            "GET /api/item/{item_id}/hints",
-            "GET /api/item/{item_id}/present",
-            "POST /api/item/{item_id}/lease",
-            "POST /api/item/{item_id}/autosave",
-            "POST /api/item/{item_id}/discard",
-            "POST /api/item/{item_id}/version",
-            "POST /api/item/{item_id}/medium",
-            "POST /api/item/{item_id}/decide",
-            "POST /api/item/{item_id}/undo",
-            "POST /api/item/{item_id}/mark",
-            "POST /api/item/{item_id}/verdict",
-            "POST /api/item/{item_id}/inspection",
-            "POST /api/item/{item_id}/statements",
-            "GET /api/item/{item_id}/similar",
-            "GET /api/spectrum/{sha256}",
-            "GET /api/spectrum/{sha256}/lines",
-            "GET /api/spectrum/{sha256}/templates",
-            "GET /api/spectrum/{sha256}/loci",
-            "GET /api/templates/{template_id}",
-            "GET /api/measure",
-            "GET /api/atlas",
-            "GET /api/spectrum/{sha256}/model",
-            "GET /api/spectrum/{sha256}/exposures",
-            "GET /api/picture/{name}",
-            "POST /api/look",
-            "POST /api/renew",
-            "POST /api/release",
-            "GET /api/live/health",
-            "POST /api/live/files",
-            "GET /api/live/library",
-            "POST /api/live/bench",
-            "DELETE /api/live/bench/{row}",
-            "GET /api/live/spectrum/{sha256}",
-            "POST /api/live/runs",
-            "GET /api/live/runs/{run}",
-            "GET /api/live/runs/{run}/events",
-            "POST /api/live/runs/{run}/stop",
-            "GET /api/live/runs/{run}/picture/{sha256}",
-            "GET /api/live/runs/{run}/trace.json",
-            "GET /api/live/runs/{run}/strip.png",
-            "GET /api/live/runs/{run}/report.zip",
-            "POST /api/live/runs/{run}/review",
-            "POST /api/live/runs/{run}/trial",
-            "POST /api/live/runs/{run}/trial/stop",
-            "GET /api/live/runs/{run}/trial/events",
-            "GET /api/live/runs/{run}/trial/{number}/texts",
-            "GET /api/live/runs/{run}/trial/{number}/picture",
-            "GET /api/item/{item_id}/trial/{key}/{number}/texts",
-            "GET /api/item/{item_id}/trial/{key}/{number}/picture",
-            "GET /api/progress/trust/thresholds",
-            "GET /api/progress/trust/suspects",
-            "GET /api/blind/sheet/{token}",
-            "GET /api/blind/sheet/{token}/spectrum",
-            "GET /api/blind/sheet/{token}/atlas",
-            "GET /api/blind/sheet/{token}/picture/{trace}/{number}",
-            "POST /api/blind/sheet/{token}/score",
-            "POST /api/blind/sheet/{token}/prefer",
-            "GET /api/exports/{export_id}/manifest",
+            "GET /api/v1/place/{item_id}",
+            "POST /api/v1/next",
+            "GET /api/v1/item/{item_id}",
+            "GET /api/v1/item/{item_id}/history",
+            "GET /api/v1/item/{item_id}/hints",
+            "GET /api/v1/item/{item_id}/present",
+            "POST /api/v1/item/{item_id}/lease",
+            "POST /api/v1/item/{item_id}/autosave",
+            "POST /api/v1/item/{item_id}/discard",
+            "POST /api/v1/item/{item_id}/version",
+            "POST /api/v1/item/{item_id}/medium",
+            "POST /api/v1/item/{item_id}/decide",
+            "POST /api/v1/item/{item_id}/undo",
+            "POST /api/v1/item/{item_id}/mark",
+            "POST /api/v1/item/{item_id}/verdict",
+            "POST /api/v1/item/{item_id}/inspection",
+            "POST /api/v1/item/{item_id}/statements",
+            "GET /api/v1/item/{item_id}/similar",
+            "GET /api/v1/spectrum/{sha256}",
+            "GET /api/v1/spectrum/{sha256}/lines",
+            "GET /api/v1/spectrum/{sha256}/templates",
+            "GET /api/v1/spectrum/{sha256}/loci",
+            "GET /api/v1/templates/{template_id}",
+            "GET /api/v1/measure",
+            "GET /api/v1/atlas",
+            "GET /api/v1/spectrum/{sha256}/model",
+            "GET /api/v1/spectrum/{sha256}/exposures",
+            "GET /api/v1/picture/{name}",
+            "POST /api/v1/look",
+            "POST /api/v1/renew",
+            "POST /api/v1/release",
+            "GET /api/v1/live/health",
+            "POST /api/v1/live/files",
+            "GET /api/v1/live/library",
+            "POST /api/v1/live/bench",
+            "DELETE /api/v1/live/bench/{row}",
+            "GET /api/v1/live/spectrum/{sha256}",
+            "POST /api/v1/live/runs",
+            "GET /api/v1/live/runs/{run}",
+            "GET /api/v1/live/runs/{run}/events",
+            "POST /api/v1/live/runs/{run}/stop",
+            "GET /api/v1/live/runs/{run}/picture/{sha256}",
+            "GET /api/v1/live/runs/{run}/trace.json",
+            "GET /api/v1/live/runs/{run}/strip.png",
+            "GET /api/v1/live/runs/{run}/report.zip",
+            "POST /api/v1/live/runs/{run}/review",
+            "POST /api/v1/live/runs/{run}/trial",
+            "POST /api/v1/live/runs/{run}/trial/stop",
+            "GET /api/v1/live/runs/{run}/trial/events",
+            "GET /api/v1/live/runs/{run}/trial/{number}/texts",
+            "GET /api/v1/live/runs/{run}/trial/{number}/picture",
+            "GET /api/v1/item/{item_id}/trial/{key}/{number}/texts",
+            "GET /api/v1/item/{item_id}/trial/{key}/{number}/picture",
+            "GET /api/v1/progress/trust/thresholds",
+            "GET /api/v1/progress/trust/suspects",
+            "GET /api/v1/blind/sheet/{token}",
+            "GET /api/v1/blind/sheet/{token}/spectrum",
+            "GET /api/v1/blind/sheet/{token}/atlas",
+            "GET /api/v1/blind/sheet/{token}/picture/{trace}/{number}",
+            "POST /api/v1/blind/sheet/{token}/score",
+            "POST /api/v1/blind/sheet/{token}/prefer",
+            "GET /api/v1/exports/{export_id}/manifest",
         ),
         ALL_ROLES,
     ),
     **dict.fromkeys(
         (
-            "POST /api/blind/preview",
-            "POST /api/blind/power",
-            "POST /api/blind/sessions",
-            "POST /api/blind/sessions/{session}/open",
-            "POST /api/blind/sessions/{session}/close",
-            "GET /api/blind/sessions/{session}/giveaways",
-            "GET /api/blind/sessions/{session}/fingerprints",
-            "GET /api/blind/sessions/{session}/history",
-            "GET /api/blind/sessions/{session}/report.html",
-            "GET /api/blind/sessions/{session}/report.zip",
-            "GET /api/progress/trust/certificate",
-            "GET /api/exports/{export_id}/zip",
-            "GET /api/tables/{name}.{kind}",
+            "POST /api/v1/blind/preview",
+            "POST /api/v1/blind/power",
+            "POST /api/v1/blind/sessions",
+            "POST /api/v1/blind/sessions/{session}/open",
+            "POST /api/v1/blind/sessions/{session}/close",
+            "GET /api/v1/blind/sessions/{session}/giveaways",
+            "GET /api/v1/blind/sessions/{session}/fingerprints",
+            "GET /api/v1/blind/sessions/{session}/history",
+            "GET /api/v1/blind/sessions/{session}/report.html",
+            "GET /api/v1/blind/sessions/{session}/report.zip",
+            "GET /api/v1/progress/trust/certificate",
+            "GET /api/v1/exports/{export_id}/zip",
+            "GET /api/v1/tables/{name}.{kind}",
         ),
         COORDINATORS,
     ),
@@ -207,7 +207,7 @@ def filled(path: str) -> str:
 def access_of(method: str, path: str) -> str:
     if method in PUBLIC.get(path, ()) or (method in ("GET", "HEAD") and path.startswith(PUBLIC_FOLDERS)):
         return "public"
-    if path.startswith("/api/"):
+    if path.startswith("/api/v1/"):
         return "checked by the route"
     if method in GRADIO.get(path, ()) or path.startswith(GRADIO_FOLDERS):
         return "signed in"
@@ -282,7 +282,7 @@ def test_routes_without_parameters_answer_the_listed_people(browsers: dict[str, 
 
 
 def test_every_route_of_ours_is_in_the_tables(app: FastAPI) -> None:
-    api_routes = {f"{method} {path}" for method, path in routes(app) if path.startswith("/api/")}
+    api_routes = {f"{method} {path}" for method, path in routes(app) if path.startswith("/api/v1/")}
     assert api_routes == set(WITHOUT_PARAMETERS) | set(WITH_PARAMETERS)
 
 
@@ -319,11 +319,11 @@ def test_only_the_listed_people_may_decide_in_a_round(
         if before:
             Desk(store).until(item, *before)
         client.cookies.set(COOKIE, store.accounts.sign_in(who, PASSWORD).token)
-        lease = client.post(f"/api/item/{item}/lease").json().get("lease", "none")
+        lease = client.post(f"/api/v1/item/{item}/lease").json().get("lease", "none")
         head = store.log.head()
         version = store.items.get(item).version.id
         body = {"version": version, "verb": verb, "key": f"once-and-once-{item}", "lease": lease}
-        status = client.post(f"/api/item/{item}/decide", json=body).status_code
+        status = client.post(f"/api/v1/item/{item}/decide", json=body).status_code
         assert status == (200 if who in allowed else 403), f"{who}: {verb}: {status}"
         assert (store.log.head() != head) == (who in allowed)
 
@@ -386,7 +386,9 @@ def test_a_link_on_another_site_opens_only_the_page(browsers: dict[str, TestClie
     assert browsers["CO"].post("/sign-out", headers=link).status_code == 403
 
 
-@pytest.mark.parametrize("path", ["/", "/sign-in", "/api/me", "/ui/review/review.js", "/gradio_api/info", "/nowhere"])
+@pytest.mark.parametrize(
+    "path", ["/", "/sign-in", "/api/v1/me", "/ui/review/review.js", "/gradio_api/info", "/nowhere"]
+)
 def test_without_passwords_only_this_machines_own_names_are_answered(tmp_path: Path, path: str) -> None:
     with Store.open(tmp_path / "alone.db") as alone:
         alone.accounts.work_alone("ME")
@@ -398,7 +400,7 @@ def test_without_passwords_only_this_machines_own_names_are_answered(tmp_path: P
 
 
 def test_every_response_has_the_security_headers(app: FastAPI, browsers: dict[str, TestClient]) -> None:
-    for path in ("/", "/sign-in", "/api/me", "/ui/review/review.js", "/nowhere", "/gradio_api/file=/etc/passwd"):
+    for path in ("/", "/sign-in", "/api/v1/me", "/ui/review/review.js", "/nowhere", "/gradio_api/file=/etc/passwd"):
         headers = browsers["CO"].get(path).headers
         assert headers["x-content-type-options"] == "nosniff", path
         assert "frame-ancestors 'none'" in headers["content-security-policy"], path

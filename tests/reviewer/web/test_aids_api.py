@@ -66,14 +66,14 @@ def client(app: Any) -> TestClient:
 def test_the_aids_need_a_session_and_a_stored_spectrum(app: Any, client: TestClient, store: Store) -> None:
     _, sha256 = an_item(store, "cv", "cv", 1)
     nobody = TestClient(app, base_url="http://127.0.0.1")
-    assert nobody.get(f"/api/spectrum/{sha256}/lines").status_code == 401
-    assert nobody.get("/api/measure", params={"spectrum": sha256, "lo": 6400, "hi": 6700}).status_code == 401
-    assert client.get(f"/api/spectrum/{'0' * 64}/lines").status_code == 404
+    assert nobody.get(f"/api/v1/spectrum/{sha256}/lines").status_code == 401
+    assert nobody.get("/api/v1/measure", params={"spectrum": sha256, "lo": 6400, "hi": 6700}).status_code == 401
+    assert client.get(f"/api/v1/spectrum/{'0' * 64}/lines").status_code == 404
 
 
 def test_the_line_table_has_the_lines_of_the_task(client: TestClient, store: Store) -> None:
     _, sha256 = an_item(store, "cv", "cv", 1)
-    table = client.get(f"/api/spectrum/{sha256}/lines", params={"task": "cv"}).json()
+    table = client.get(f"/api/v1/spectrum/{sha256}/lines", params={"task": "cv"}).json()
     assert table["medium"] == "vacuum"
     assert table["medium_assumed"] is False
     assert table["z_known"] is (table["z"] is not None)
@@ -91,7 +91,7 @@ def test_the_line_table_has_the_lines_of_the_task(client: TestClient, store: Sto
 
 def test_an_unknown_task_gives_the_major_lines(client: TestClient, store: Store) -> None:
     _, sha256 = an_item(store, "cv", "cv", 1)
-    table = client.get(f"/api/spectrum/{sha256}/lines", params={"task": "nothing"}).json()
+    table = client.get(f"/api/v1/spectrum/{sha256}/lines", params={"task": "nothing"}).json()
     assert not any(row["of_task"] for row in table["rows"])
     assert any(row["name"] == "Hα" for row in table["rows"])
 
@@ -99,12 +99,12 @@ def test_an_unknown_task_gives_the_major_lines(client: TestClient, store: Store)
 def test_a_width_is_measured_by_two_points(client: TestClient, store: Store) -> None:
     _, sha256 = an_item(store, "cv", "cv", 1)
     window = {"spectrum": sha256, "lo": 6640, "hi": 6480, "frame": "observed", "medium": "vacuum"}
-    found = client.get("/api/measure", params=window).json()
+    found = client.get("/api/v1/measure", params=window).json()
     assert found["ew"]["value"] < -5
     assert found["flux"]["value"] > 0
     assert found["flux"]["unit"].endswith("× Å")
     assert [point[0] for point in found["continuum"]] == [6480.0, 6640.0]
-    nothing = client.get("/api/measure", params={**window, "lo": 20000, "hi": 21000}).json()
+    nothing = client.get("/api/v1/measure", params={**window, "lo": 20000, "hi": 21000}).json()
     assert nothing["ew"] is None
     assert nothing["reason"]
 
@@ -113,14 +113,14 @@ def test_a_width_is_measured_by_two_points(client: TestClient, store: Store) -> 
 def test_a_window_that_cannot_be_is_refused(client: TestClient, store: Store, wrong: dict[str, Any]) -> None:
     _, sha256 = an_item(store, "cv", "cv", 1)
     sent = {"spectrum": sha256, "lo": 6480, "hi": 6640, **wrong}
-    answer = client.get("/api/measure", params=sent)
+    answer = client.get("/api/v1/measure", params=sent)
     assert answer.status_code == 422
     assert answer.json()["kind"] == "bad_request"
 
 
 def test_templates_are_ranked_with_class_velocity_and_fit(client: TestClient, store: Store) -> None:
     _, sha256 = an_item(store, "b", "b", 1)
-    found = client.get(f"/api/spectrum/{sha256}/templates", params={"task": "b"}).json()
+    found = client.get(f"/api/v1/spectrum/{sha256}/templates", params={"task": "b"}).json()
     assert [row["rank"] for row in found["matches"]] == list(range(1, 11))
     assert found["matches"][0]["class"] in ("B", "A", "O")
     chi2 = [row["reduced_chi2"] for row in found["matches"]]
@@ -132,8 +132,8 @@ def test_templates_are_ranked_with_class_velocity_and_fit(client: TestClient, st
 
 def test_a_template_comes_with_what_brings_it_onto_the_spectrum(client: TestClient, store: Store) -> None:
     _, sha256 = an_item(store, "b", "b", 1)
-    best = client.get(f"/api/spectrum/{sha256}/templates").json()["matches"][0]
-    found = client.get(f"/api/templates/{best['id']}", params={"spectrum": sha256}).json()
+    best = client.get(f"/api/v1/spectrum/{sha256}/templates").json()["matches"][0]
+    found = client.get(f"/api/v1/templates/{best['id']}", params={"spectrum": sha256}).json()
     assert found["medium"] == "vacuum"
     assert found["frame"] == "rest"
     assert len(found["wavelength"]) == len(found["flux"]) == len(found["multiplier"]) > 1000
@@ -152,11 +152,11 @@ def test_a_template_that_was_not_ranked_is_brought_to_the_level_of_the_spectrum(
     client: TestClient, store: Store
 ) -> None:
     _, sha256 = an_item(store, "b", "b", 1)
-    found = client.get("/api/templates/sdss-dr2-templates-sdss-030-bal-quasar", params={"spectrum": sha256}).json()
+    found = client.get("/api/v1/templates/sdss-dr2-templates-sdss-030-bal-quasar", params={"spectrum": sha256}).json()
     assert found["ranked"] is False
     assert set(found["multiplier"]) == {found["multiplier"][0]}
-    assert client.get("/api/templates/nothing", params={"spectrum": sha256}).status_code == 404
-    assert client.get("/api/templates/nothing").status_code == 422
+    assert client.get("/api/v1/templates/nothing", params={"spectrum": sha256}).status_code == 404
+    assert client.get("/api/v1/templates/nothing").status_code == 422
 
 
 def test_a_template_that_was_not_ranked_lies_on_data_at_rest_without_their_redshift(
@@ -167,20 +167,20 @@ def test_a_template_that_was_not_ranked_lies_on_data_at_rest_without_their_redsh
     assert (at_rest.frame, at_rest.redshift) == ("rest", 0.1)
     store.spectra.add(at_rest)
     named = {"spectrum": at_rest.sha256}
-    found = client.get("/api/templates/sdss-dr2-templates-sdss-030-bal-quasar", params=named).json()
+    found = client.get("/api/v1/templates/sdss-dr2-templates-sdss-030-bal-quasar", params=named).json()
     assert (found["ranked"], found["z"]) == (False, 0.0)
 
 
 def test_a_class_without_a_template_is_said(client: TestClient, store: Store) -> None:
     _, sha256 = an_item(store, "cv", "cv", 1)
-    found = client.get(f"/api/spectrum/{sha256}/templates", params={"task": "cv"}).json()
+    found = client.get(f"/api/v1/spectrum/{sha256}/templates", params={"task": "cv"}).json()
     assert "No template of the class of the question (CV)" in found["note"]
 
 
 @pytest.mark.parametrize("task", ["gm", "wd", "a", "b", "o", "cc", "ss", "cv"])
 def test_the_loci_have_templates_and_the_spectrum_or_the_reason(client: TestClient, store: Store, task: str) -> None:
     _, sha256 = an_item(store, task, task, 1)
-    plots = client.get(f"/api/spectrum/{sha256}/loci", params={"task": task}).json()["plots"]
+    plots = client.get(f"/api/v1/spectrum/{sha256}/loci", params={"task": task}).json()["plots"]
     assert plots
     for plot in plots:
         assert plot["title"]
@@ -194,7 +194,7 @@ def test_the_loci_have_templates_and_the_spectrum_or_the_reason(client: TestClie
 
 def test_a_task_without_planes_has_none(client: TestClient, store: Store) -> None:
     _, sha256 = an_item(store, "cv", "cv", 1)
-    assert client.get(f"/api/spectrum/{sha256}/loci", params={"task": "tns"}).json() == {"plots": []}
+    assert client.get(f"/api/v1/spectrum/{sha256}/loci", params={"task": "tns"}).json() == {"plots": []}
 
 
 def test_own_templates_are_used_and_broken_ones_are_named(client: TestClient, store: Store, tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_own_templates_are_used_and_broken_ones_are_named(client: TestClient, st
     own = Template(About(id="mine", name="my star", kind="mine"), first, flux / np.median(flux))
     write(folder / "own.npz", [own])
     (folder / "broken.npz").write_bytes(b"nothing")
-    found = client.get(f"/api/spectrum/{sha256}/templates").json()
+    found = client.get(f"/api/v1/spectrum/{sha256}/templates").json()
     assert found["matches"][0]["id"] == "mine"
     assert found["matches"][0]["velocity"] == pytest.approx(299792.458 * (spectrum.redshift or 0.0), abs=5)
     assert "broken.npz" in found["note"]
@@ -221,9 +221,9 @@ def approve(store: Store, item_id: int) -> None:
 
 
 def similar_to(client: TestClient, app: Any, item_id: int) -> Any:
-    client.get(f"/api/item/{item_id}/similar")
+    client.get(f"/api/v1/item/{item_id}/similar")
     app.state.context.similar.wait(20)
-    return client.get(f"/api/item/{item_id}/similar").json()
+    return client.get(f"/api/v1/item/{item_id}/similar").json()
 
 
 def test_the_most_similar_approved_spectra_come_first(app: Any, client: TestClient, store: Store) -> None:
@@ -261,7 +261,7 @@ def test_similar_shows_neither_open_items_nor_another_item_of_the_same_spectrum(
 def test_similar_says_that_nothing_is_approved(app: Any, client: TestClient, store: Store) -> None:
     item_id, _ = an_item(store, "gm", "gm", 2)
     assert similar_to(client, app, item_id) == {"items": [], "compared": 0, "note": "No item is approved yet."}
-    assert client.get("/api/item/999/similar").status_code == 404
+    assert client.get("/api/v1/item/999/similar").status_code == 404
 
 
 def test_similar_is_refused_for_an_item_withheld_in_a_blind_session(
@@ -276,7 +276,7 @@ def test_similar_is_refused_for_an_item_withheld_in_a_blind_session(
     monkeypatch.setattr(scoring, "hidden_hashes", lambda self, person: frozenset({sha256}))
     assert similar_to(client, app, other)["items"] == []
     for path in (f"item/{hidden}/similar", f"spectrum/{sha256}/lines", f"spectrum/{sha256}/templates"):
-        assert client.get(f"/api/{path}").status_code == 403
+        assert client.get(f"/api/v1/{path}").status_code == 403
     window = {"spectrum": sha256, "lo": 6480, "hi": 6640}
-    assert client.get("/api/measure", params=window).status_code == 403
-    assert client.get("/api/templates/calspec-vega", params={"spectrum": sha256}).status_code == 403
+    assert client.get("/api/v1/measure", params=window).status_code == 403
+    assert client.get("/api/v1/templates/calspec-vega", params={"spectrum": sha256}).status_code == 403

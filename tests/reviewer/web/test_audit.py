@@ -44,7 +44,7 @@ def test_no_decision_mark_or_verdict_of_another_person_is_in_the_answer(store: S
         key="a key for one mark",
         note="a secret note",
     )
-    answer = client.get(f"/api/log?item={item}")
+    answer = client.get(f"/api/v1/log?item={item}")
     assert [entry["what"] for entry in answer.json()["entries"]][:2] == ["marked", "decided"]
     decided = answer.json()["entries"][1]
     assert (decided["person"], decided["subject"], decided["details"]) == ("RE", f"item {item}", {"round": "screening"})
@@ -58,39 +58,39 @@ def test_entries_come_newest_first_by_page_person_kind_and_item(store: Store, cl
         for number in range(PAGE + 10):
             store.database.log(db, "RE", "noted", f"item {items[number % 2]}")
         store.database.log(db, "RE", "items added", f"items {items[0]} to {items[1]}", {"count": 2})
-    first = client.get("/api/log").json()
+    first = client.get("/api/v1/log").json()
     numbers = [entry["number"] for entry in first["entries"]]
     assert numbers == sorted(numbers, reverse=True)
     assert len(numbers) == PAGE
-    second = client.get(f"/api/log?before={first['next']}").json()
+    second = client.get(f"/api/v1/log?before={first['next']}").json()
     assert second["entries"][0]["number"] == numbers[-1] - 1
     assert second["next"] is None
-    assert {entry["what"] for entry in client.get("/api/log?what=noted&who=RE").json()["entries"]} == {"noted"}
-    assert client.get("/api/log?who=XX").json()["entries"] == []
-    about = [entry["subject"] for entry in client.get(f"/api/log?item={items[1]}").json()["entries"]]
+    assert {entry["what"] for entry in client.get("/api/v1/log?what=noted&who=RE").json()["entries"]} == {"noted"}
+    assert client.get("/api/v1/log?who=XX").json()["entries"] == []
+    about = [entry["subject"] for entry in client.get(f"/api/v1/log?item={items[1]}").json()["entries"]]
     assert about[0] == f"items {items[0]} to {items[1]}"
     assert set(about[1:-1]) == {f"item {items[1]}"}
-    about = [entry["subject"] for entry in client.get(f"/api/log?item={items[2]}").json()["entries"]]
+    about = [entry["subject"] for entry in client.get(f"/api/v1/log?item={items[2]}").json()["entries"]]
     assert all(str(items[2]) in subject for subject in about)
 
 
 def test_verifying_finds_a_decision_that_another_program_changed(store: Store, client: TestClient) -> None:
     item = an_item(store)
     Desk(store).until(item, ("RE", "keep"))
-    good = client.post("/api/log/check", json={}).json()
+    good = client.post("/api/v1/log/check", json={}).json()
     assert good["faults"] == []
     assert good["entries"] == store.log.head().number
     with sqlite3.connect(store.path) as other:
         for (name,) in other.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
             other.execute(f"DROP TRIGGER {name}")
         other.execute("UPDATE decisions SET verb = 'reject'")
-    bad = client.post("/api/log/check", json={}).json()
+    bad = client.post("/api/v1/log/check", json={}).json()
     assert any("decisions" in fault and "was changed" in fault for fault in bad["faults"])
 
 
 def test_the_log_is_verified_once_at_a_time(store: Store, client: TestClient) -> None:
     running: Check = client.app.state.audit_check  # type: ignore[attr-defined]
     with running._running:
-        answer = client.post("/api/log/check", json={})
+        answer = client.post("/api/v1/log/check", json={})
     assert (answer.status_code, answer.json()["kind"]) == (409, "busy")
-    assert client.post("/api/log/check", json={}).status_code == 200
+    assert client.post("/api/v1/log/check", json={}).status_code == 200

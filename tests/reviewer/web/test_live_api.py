@@ -154,7 +154,7 @@ def browser(app: FastAPI, url: str | None = None) -> Iterator[httpx.Client]:
 
 def add_to_bench(client: httpx.Client, content: bytes | None = None, name: str = "cv.txt") -> dict[str, Any]:
     files = {"files": (name, fresh() if content is None else content)}
-    answered = client.post("/api/live/files", files=files).json()
+    answered = client.post("/api/v1/live/files", files=files).json()
     assert answered["problems"] == []
     row: dict[str, Any] = answered["added"][0]
     return row
@@ -164,7 +164,7 @@ def start(client: httpx.Client, **fields: Any) -> str:
     body = {"task": "cv", "policy": "baseline", **fields}
     if "bench" not in body:
         body["bench"] = add_to_bench(client)["id"]
-    started = client.post("/api/live/runs", json=body)
+    started = client.post("/api/v1/live/runs", json=body)
     assert started.status_code == 200, started.text
     run: str = started.json()["run"]
     return run
@@ -172,7 +172,7 @@ def start(client: httpx.Client, **fields: Any) -> str:
 
 def numbered_events(client: httpx.Client, run: str, **headers: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """The numbered events of a run, as they arrive."""
-    with client.stream("GET", f"/api/live/runs/{run}/events", headers=headers) as stream:
+    with client.stream("GET", f"/api/v1/live/runs/{run}/events", headers=headers) as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
         number = 0
         for line in stream.iter_lines():
@@ -195,15 +195,15 @@ def test_a_dropped_file_is_run_watched_and_sent_to_review(app, store):
     run = start(client, bench=row["id"])
     events = all_events(client, run)
     assert [events[0]["kind"], events[-1]] == ["started", {"kind": "over", "state": "done"}]
-    about = client.get(f"/api/live/runs/{run}").json()
+    about = client.get(f"/api/v1/live/runs/{run}").json()
     trace = Trajectory.from_json(about["traces"][0])
     assert (trace.drafter.kind, trace.answer.verdict) == ("baseline", "YES")
     assert about["consensus"]["verdict"] == "YES"
     assert set(about["hints"][0]) == {zoom.id for zoom in trace.zooms}
-    (shown,) = client.get("/api/live/bench").json()
+    (shown,) = client.get("/api/v1/live/bench").json()
     assert (shown["runs"], shown["verdict"]) == ([run], "YES")
-    sent = client.post(f"/api/live/runs/{run}/review", json={"samples": [0]}).json()
-    again = client.post(f"/api/live/runs/{run}/review", json={"samples": [0]}).json()
+    sent = client.post(f"/api/v1/live/runs/{run}/review", json={"samples": [0]}).json()
+    again = client.post(f"/api/v1/live/runs/{run}/review", json={"samples": [0]}).json()
     (item,) = sent["items"]
     assert (item["new"], again["items"]) == (True, [{"item": item["item"], "new": False}])
     queued = store.queue.page(QueueFilter(batch="live", text=f"#{item['item']}"), "AB").rows[0]
@@ -214,29 +214,29 @@ def test_a_dropped_file_is_run_watched_and_sent_to_review(app, store):
 def test_the_spectrum_and_the_pictures_of_a_run_are_those_that_the_model_saw(app):
     client = client_of(app)
     row = add_to_bench(client)
-    raw = client.get(f"/api/live/spectrum/{row['spectrum']}").content
+    raw = client.get(f"/api/v1/live/spectrum/{row['spectrum']}").content
     length = struct.unpack("<I", raw[:4])[0]
     assert json.loads(raw[4 : 4 + length])["name"] == "cv.txt"
     run = start(client, bench=row["id"])
     zooms = [e for e in all_events(client, run) if e["kind"] == "looked"]
     for event in zooms:
-        png = client.get(f"/api/live/runs/{run}/picture/{event['picture']}").content
+        png = client.get(f"/api/v1/live/runs/{run}/picture/{event['picture']}").content
         assert pixels_sha256(Image.open(io.BytesIO(png))) == event["picture"]
-    assert client.get(f"/api/live/runs/{run}/picture/{'0' * 64}").status_code == 404
+    assert client.get(f"/api/v1/live/runs/{run}/picture/{'0' * 64}").status_code == 404
 
 
 def test_downloads_can_be_opened_and_imported(app, store, tmp_path):
     client = client_of(app)
     run = start(client)
     all_events(client, run)
-    sheet = client.get(f"/api/live/runs/{run}/strip.png")
+    sheet = client.get(f"/api/v1/live/runs/{run}/strip.png")
     assert Image.open(io.BytesIO(sheet.content)).size[0] > 800
     assert sheet.headers["content-disposition"] == 'attachment; filename="cv.txt_cv_strip.png"'
-    trace = client.get(f"/api/live/runs/{run}/trace.json")
+    trace = client.get(f"/api/v1/live/runs/{run}/trace.json")
     file = tmp_path / "trace.json"
     file.write_bytes(trace.content)
     assert len(import_file(store, file).added) == 1
-    packed = zipfile.ZipFile(io.BytesIO(client.get(f"/api/live/runs/{run}/report.zip").content))
+    packed = zipfile.ZipFile(io.BytesIO(client.get(f"/api/v1/live/runs/{run}/report.zip").content))
     assert packed.testzip() is None
     assert packed.read("trace.json") == trace.content
     report = packed.read("report.md").decode()
@@ -250,16 +250,16 @@ def test_a_library_spectrum_is_found_added_and_its_trace_replayed(app, store):
     client = client_of(app)
     run = start(client, bench=add_to_bench(client, name="for the library.txt")["id"])
     all_events(client, run)
-    client.post(f"/api/live/runs/{run}/review", json={"samples": [0]})
-    (found,) = client.get("/api/live/library", params={"q": "for the library"}).json()
-    assert client.get("/api/live/library", params={"q": "nothing like it"}).json() == []
-    row = client.post("/api/live/bench", json={"item": found["item"]}).json()
+    client.post(f"/api/v1/live/runs/{run}/review", json={"samples": [0]})
+    (found,) = client.get("/api/v1/live/library", params={"q": "for the library"}).json()
+    assert client.get("/api/v1/live/library", params={"q": "nothing like it"}).json() == []
+    row = client.post("/api/v1/live/bench", json={"item": found["item"]}).json()
     assert row["item"] == found["item"]
-    assert len(client.get("/api/live/bench").json()) == 1
-    assert client.post("/api/live/bench", json={"item": 9999}).status_code == 404
+    assert len(client.get("/api/v1/live/bench").json()) == 1
+    assert client.post("/api/v1/live/bench", json={"item": 9999}).status_code == 404
     again = start(client, bench=row["id"], policy="replay")
     all_events(client, again)
-    first, second = (client.get(f"/api/live/runs/{r}").json()["traces"][0] for r in (run, again))
+    first, second = (client.get(f"/api/v1/live/runs/{r}").json()["traces"][0] for r in (run, again))
     assert second["steps"] == first["steps"]
     assert second["drafter"]["settings"]["replayed"] is True
 
@@ -267,7 +267,7 @@ def test_a_library_spectrum_is_found_added_and_its_trace_replayed(app, store):
 def test_a_replay_without_a_stored_trace_is_refused_with_a_message(app):
     client = client_of(app)
     body = {"bench": add_to_bench(client)["id"], "task": "cv", "policy": "replay"}
-    refused = client.post("/api/live/runs", json=body)
+    refused = client.post("/api/v1/live/runs", json=body)
     assert refused.status_code == 409
     assert "from the library" in refused.json()["error"]
 
@@ -286,7 +286,7 @@ def test_the_events_come_one_by_one_uncompressed_while_the_server_writes(app):
                 break
         assert kinds[0] == "started"
         assert "looked" in kinds
-        assert client.get(f"/api/live/runs/{run}").json()["state"] == "running"
+        assert client.get(f"/api/v1/live/runs/{run}").json()["state"] == "running"
         events.close()
 
 
@@ -297,14 +297,14 @@ def test_a_stop_ends_the_request_and_the_stream_and_keeps_the_text(app):
         for _, event in numbered_events(client, run):
             kinds.append(event["kind"])
             if event["kind"] == "said" and event["turn"] == 2:
-                assert client.post(f"/api/live/runs/{run}/stop", json={}).status_code == 200
+                assert client.post(f"/api/v1/live/runs/{run}/stop", json={}).status_code == 200
         assert kinds[-2:] == ["ended", "over"]
         assert model.wait(lambda: model.left == 1 and model.open == 0)
-        about = client.get(f"/api/live/runs/{run}").json()
+        about = client.get(f"/api/v1/live/runs/{run}").json()
         assert (about["state"], about["consensus"]) == ("stopped", None)
         assert [s["kind"] for s in about["traces"][0]["steps"]] == ["think", "zoom", "think"]
         assert about["traces"][0]["steps"][-1]["text"] == "Still"
-        sent = client.post(f"/api/live/runs/{run}/review", json={"samples": [0]})
+        sent = client.post(f"/api/v1/live/runs/{run}/review", json={"samples": [0]})
         assert sent.json()["items"][0]["new"]
 
 
@@ -319,10 +319,10 @@ def test_a_stream_resumes_by_number_or_by_the_header_of_the_browser(app):
         whole += numbered_events(client, run, **{"Last-Event-ID": "4"})
         assert [number for number, _ in whole] == list(range(1, len(whole) + 1))
         assert [event for _, event in whole][-1]["kind"] == "over"
-        with client.stream("GET", f"/api/live/runs/{run}/events?after={len(whole) - 1}") as last:
+        with client.stream("GET", f"/api/v1/live/runs/{run}/events?after={len(whole) - 1}") as last:
             assert last.read().decode().count("data: ") == 1
         # With this status a browser does not reconnect.
-        assert client.get(f"/api/live/runs/{run}/events?after={len(whole)}").status_code == 204
+        assert client.get(f"/api/v1/live/runs/{run}/events?after={len(whole)}").status_code == 204
 
 
 def test_closed_pages_leave_nothing_behind(app):
@@ -353,10 +353,10 @@ def test_a_server_that_shuts_down_stops_its_runs_even_if_pages_watch(app):
 def test_several_samples_are_requested_each_with_its_own_seed(app):
     with model_server(app, talking()) as model:
         client = client_of(app)
-        assert client.get("/api/live/health", params={"policy": "m"}).json()["ok"]
+        assert client.get("/api/v1/live/health", params={"policy": "m"}).json()["ok"]
         run = start(client, policy="m", samples=3, seed=7)
         events = all_events(client, run)
-        about = client.get(f"/api/live/runs/{run}").json()
+        about = client.get(f"/api/v1/live/runs/{run}").json()
     assert {chat.body["seed"] for chat in model.chats} == {7, 8, 9}
     assert {chat.body["temperature"] for chat in model.chats} == {1.0}
     assert (about["consensus"]["yes"], about["consensus"]["samples"]) == (3, 3)
@@ -378,13 +378,13 @@ def test_an_unreachable_server_fails_the_run_with_a_message_and_not_the_request(
     with model_server(app):
         pass
     client = client_of(app)
-    health = client.get("/api/live/health", params={"policy": "m"}).json()
+    health = client.get("/api/v1/live/health", params={"policy": "m"}).json()
     assert not health["ok"]
     run = start(client, policy="m")
     *_, ended, last = all_events(client, run)
     assert (ended["reason"], last["state"]) == ("policy failed", "failed")
     assert "No server at" in ended["detail"]
-    refused = client.post(f"/api/live/runs/{run}/review", json={"samples": [0]})
+    refused = client.post(f"/api/v1/live/runs/{run}/review", json={"samples": [0]})
     assert refused.status_code == 422
     assert "nothing to review" in refused.json()["error"]
 
@@ -394,30 +394,30 @@ def test_the_page_gets_the_policies_and_never_a_key(app, monkeypatch):
     with model_server(app, talking(), title="My model", api_key_env="A_KEY") as model:
         model.api_key = "another"
         client = client_of(app)
-        policies = client.get("/api/live/policies")
-        health = client.get("/api/live/health?policy=m")
+        policies = client.get("/api/v1/live/policies")
+        health = client.get("/api/v1/live/health?policy=m")
         run = start(client, policy="m")
-        everything = json.dumps(all_events(client, run)) + client.get(f"/api/live/runs/{run}").text
+        everything = json.dumps(all_events(client, run)) + client.get(f"/api/v1/live/runs/{run}").text
     assert [p["key"] for p in policies.json()] == ["baseline", "m", "replay"]
     assert "sk-very-secret" not in policies.text + health.text + everything
-    assert client.get("/api/live/health?policy=nobody").status_code == 409
+    assert client.get("/api/v1/live/health?policy=nobody").status_code == 409
 
 
 def test_a_checkpoint_gets_the_prompt_as_trained_where_it_is_imported(app, tmp_path, monkeypatch):
     path = tmp_path / "trained_prompts.json"
     monkeypatch.setenv("SPEC_O3_PROMPTS", str(path))
     client = client_of(app)
-    assert client.get("/api/live/prompts").json() == {"trained": {}, "problem": ""}
+    assert client.get("/api/v1/live/prompts").json() == {"trained": {}, "problem": ""}
     rows = [specvi_row(0, prompt=[{"role": "user", "content": "<image>\nIs it a **CV**? Emission."}])]
     found = import_prompts([specvi_file(tmp_path / "train_cv.parquet", rows)], app.state.context.tasks)
     with model_server(app, talking((answer("YES"),))) as model:
         wanted = {"bench": add_to_bench(client)["id"], "task": "cv", "policy": "m", "prompt": "trained"}
-        refused = client.post("/api/live/runs", json=wanted)
+        refused = client.post("/api/v1/live/runs", json=wanted)
         assert refused.status_code == 409
         assert "no imported prompt of cv" in refused.json()["error"]
         save(path, found.prompts)
-        assert client.get("/api/live/prompts").json()["trained"] == {"cv": "Is it a **CV**? Emission."}
-        assert {p["key"]: p["checkpoint"] for p in client.get("/api/live/policies").json()}["m"]
+        assert client.get("/api/v1/live/prompts").json()["trained"] == {"cv": "Is it a **CV**? Emission."}
+        assert {p["key"]: p["checkpoint"] for p in client.get("/api/v1/live/policies").json()}["m"]
         for prompt in (None, "ours"):
             events = all_events(client, start(client, policy="m", **({"prompt": prompt} if prompt else {})))
             ended = next(event for event in events if event["kind"] == "ended")
@@ -428,7 +428,7 @@ def test_a_checkpoint_gets_the_prompt_as_trained_where_it_is_imported(app, tmp_p
     assert texts[0] == "\nIs it a **CV**? Emission."
     assert texts[1].startswith("\nAnalyze the provided spectrum")
     path.write_text("{")
-    assert "expected JSON" in client.get("/api/live/prompts").json()["problem"]
+    assert "expected JSON" in client.get("/api/v1/live/prompts").json()["problem"]
 
 
 def test_hostile_text_of_a_model_stays_text(app):
@@ -440,13 +440,13 @@ def test_hostile_text_of_a_model_stays_text(app):
         run = start(client, policy="m")
         events = all_events(client, run)
         assert events[-1]["state"] == "done"
-        packed = zipfile.ZipFile(io.BytesIO(client.get(f"/api/live/runs/{run}/report.zip").content))
+        packed = zipfile.ZipFile(io.BytesIO(client.get(f"/api/v1/live/runs/{run}/report.zip").content))
         report = packed.read("report.md").decode()
         assert "<script>" not in report
         assert "<img" not in report
         assert not re.search(r"(?<!\\)\]\(http", report)
-        assert client.get(f"/api/live/runs/{run}/strip.png").status_code == 200
-        assert client.post(f"/api/live/runs/{run}/review", json={"samples": [0]}).status_code == 200
+        assert client.get(f"/api/v1/live/runs/{run}/strip.png").status_code == 200
+        assert client.post(f"/api/v1/live/runs/{run}/review", json={"samples": [0]}).status_code == 200
 
 
 # ---- refusals
@@ -470,7 +470,7 @@ def test_hostile_text_of_a_model_stays_text(app):
 def test_an_impossible_run_is_refused_with_a_message(app, changes, status, message):
     client = client_of(app)
     body = {"bench": add_to_bench(client)["id"], "task": "cv", "policy": "baseline", **changes}
-    refused = client.post("/api/live/runs", json=body)
+    refused = client.post("/api/v1/live/runs", json=body)
     assert refused.status_code == status
     assert message in refused.json()["error"]
 
@@ -479,10 +479,10 @@ def test_running_and_missing_samples_are_not_sent_to_review(app):
     with model_server(app, Stall("<think>Still")):
         client = client_of(app)
         run = start(client, policy="m")
-        refused = client.post(f"/api/live/runs/{run}/review", json={"samples": [0]})
+        refused = client.post(f"/api/v1/live/runs/{run}/review", json={"samples": [0]})
         assert (refused.status_code, "still running" in refused.json()["error"]) == (422, True)
-        assert client.post(f"/api/live/runs/{run}/review", json={"samples": [1]}).status_code == 404
-        assert client.get(f"/api/live/runs/{run}/trace.json?sample=-1").status_code == 404
+        assert client.post(f"/api/v1/live/runs/{run}/review", json={"samples": [1]}).status_code == 404
+        assert client.get(f"/api/v1/live/runs/{run}/trace.json?sample=-1").status_code == 404
 
 
 # ---- the bench
@@ -511,16 +511,16 @@ def test_a_file_with_a_hostile_name_stays_in_its_folder_and_is_deleted_with_its_
     folder = Path(app.state.live.benches.of("AB")._folder.name)
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert [path.name for path in files] == ["escape.txt"]
-    assert client.delete(f"/api/live/bench/{row['id']}").status_code == 200
+    assert client.delete(f"/api/v1/live/bench/{row['id']}").status_code == 200
     assert list(folder.iterdir()) == []
-    assert client.get("/api/live/bench").json() == []
-    assert client.delete(f"/api/live/bench/{row['id']}").status_code == 404
+    assert client.get("/api/v1/live/bench").json() == []
+    assert client.delete(f"/api/v1/live/bench/{row['id']}").status_code == 404
 
 
 @pytest.mark.parametrize("content", [b"", b"no spectrum at all\n", b"\x89PNG\r\n\x1a\n", b"SIMPLE  =" + b" " * 99])
 def test_a_file_that_is_no_spectrum_is_refused_by_name_and_not_kept(app, content):
     client = client_of(app)
-    answered = client.post("/api/live/files", files={"files": ("bad.fits", content)}).json()
+    answered = client.post("/api/v1/live/files", files={"files": ("bad.fits", content)}).json()
     assert answered["added"] == []
     (problem,) = answered["problems"]
     assert problem.startswith("bad.fits: ")
@@ -530,7 +530,7 @@ def test_a_file_that_is_no_spectrum_is_refused_by_name_and_not_kept(app, content
 def test_good_files_are_added_although_others_are_bad(app):
     client = client_of(app)
     files = [("files", ("bad.txt", b"x")), ("files", ("cv.txt", CV))]
-    answered = client.post("/api/live/files", files=files).json()
+    answered = client.post("/api/v1/live/files", files=files).json()
     assert [row["name"] for row in answered["added"]] == ["cv.txt"]
     assert len(answered["problems"]) == 1
 
@@ -538,7 +538,7 @@ def test_good_files_are_added_although_others_are_bad(app):
 def test_the_same_spectrum_twice_is_one_row(app):
     client = client_of(app)
     assert add_to_bench(client, CV)["id"] == add_to_bench(client, CV)["id"]
-    assert len(client.get("/api/live/bench").json()) == 1
+    assert len(client.get("/api/v1/live/bench").json()) == 1
     folder = Path(app.state.live.benches.of("AB")._folder.name)
     assert len(list(folder.iterdir())) == 1
 
@@ -546,24 +546,24 @@ def test_the_same_spectrum_twice_is_one_row(app):
 def test_a_file_of_several_spectra_gives_one_row_each_and_reports_the_rest(app, monkeypatch):
     monkeypatch.setattr(live_bench, "MOST_TARGETS", 3)
     client = client_of(app)
-    answered = client.post("/api/live/files", files={"files": ("field.fits", several(5))}).json()
+    answered = client.post("/api/v1/live/files", files={"files": ("field.fits", several(5))}).json()
     names = [row["name"] for row in answered["added"]]
     assert names == [f"field.fits#object {number}" for number in range(3)]
     assert "found 5 spectra; the first 3 were added, 2 were not" in answered["problems"][0]
     third = answered["added"][2]
-    raw = client.get(f"/api/live/spectrum/{third['spectrum']}").content
+    raw = client.get(f"/api/v1/live/spectrum/{third['spectrum']}").content
     length = struct.unpack("<I", raw[:4])[0]
     assert json.loads(raw[4 : 4 + length])["name"] == names[2]
     all_events(client, start(client, bench=third["id"]))
     for row in answered["added"]:
-        client.delete(f"/api/live/bench/{row['id']}")
+        client.delete(f"/api/v1/live/bench/{row['id']}")
     assert list(Path(app.state.live.benches.of("AB")._folder.name).iterdir()) == []
 
 
 def test_spectra_without_data_are_counted_and_damaged_ones_named(app, shared):
     client = client_of(app)
     content = (shared / "spectra/desi/UNLABELLED/coadd-sv3-dark-26065.fits").read_bytes()
-    answered = client.post("/api/live/files", files={"files": ("coadd.fits", content)}).json()
+    answered = client.post("/api/v1/live/files", files={"files": ("coadd.fits", content)}).json()
     assert len(answered["added"]) == 2
     assert {row["survey"] for row in answered["added"]} == {"DESI"}
     (problem,) = answered["problems"]
@@ -574,11 +574,11 @@ def test_spectra_without_data_are_counted_and_damaged_ones_named(app, shared):
 def test_a_full_bench_and_a_file_that_is_too_large_are_reported(app, monkeypatch):
     monkeypatch.setattr(live_bench, "MOST_ROWS", 2)
     client = client_of(app)
-    answered = client.post("/api/live/files", files={"files": ("field.fits", several(5))}).json()
+    answered = client.post("/api/v1/live/files", files={"files": ("field.fits", several(5))}).json()
     assert len(answered["added"]) == 2
     assert "Remove some" in answered["problems"][0]
     monkeypatch.setattr(live_bench, "LARGEST_FILE", 1000)
-    answered = client.post("/api/live/files", files={"files": ("cv.txt", CV)}).json()
+    answered = client.post("/api/v1/live/files", files={"files": ("cv.txt", CV)}).json()
     assert "a file that is too large" in answered["problems"][0]
 
 
@@ -590,10 +590,10 @@ def test_an_upload_that_is_too_long_or_without_session_is_refused_before_it_is_r
     form = {"Content-Type": "multipart/form-data; boundary=x"}
     too_long = {**form, "Content-Length": str(live_bench.LARGEST_FOLDER + 1)}
     stranger = TestClient(app, base_url="http://127.0.0.1")
-    assert stranger.post("/api/live/files", content=never(), headers=form).status_code == 401
+    assert stranger.post("/api/v1/live/files", content=never(), headers=form).status_code == 401
     client = client_of(app)
     for headers in (form, too_long):
-        refused = client.post("/api/live/files", content=never(), headers=headers)
+        refused = client.post("/api/v1/live/files", content=never(), headers=headers)
         assert refused.status_code == 409
         assert "too large" in refused.json()["error"]
 
@@ -603,7 +603,7 @@ def test_removing_a_spectrum_stops_its_runs(app):
         client = client_of(app)
         row = add_to_bench(client)
         run = start(client, bench=row["id"], policy="m")
-        client.delete(f"/api/live/bench/{row['id']}")
+        client.delete(f"/api/v1/live/bench/{row['id']}")
         assert all_events(client, run)[-1]["state"] == "stopped"
 
 
@@ -615,7 +615,7 @@ def test_two_people_do_not_see_each_others_runs(app, store):
     row = add_to_bench(mine)
     run = start(mine, bench=row["id"])
     picture = next(e for e in all_events(mine, run) if e["kind"] == "started")["overview"]
-    assert theirs.get("/api/live/bench").json() == []
+    assert theirs.get("/api/v1/live/bench").json() == []
     for path in (
         f"/runs/{run}",
         f"/runs/{run}/events",
@@ -625,15 +625,15 @@ def test_two_people_do_not_see_each_others_runs(app, store):
         f"/runs/{run}/report.zip",
         f"/spectrum/{row['spectrum']}",
     ):
-        assert mine.get(f"/api/live{path}").status_code in (200, 204)
-        assert theirs.get(f"/api/live{path}").status_code == 404
-    assert theirs.post(f"/api/live/runs/{run}/stop", json={}).status_code == 404
-    assert theirs.post(f"/api/live/runs/{run}/review", json={"samples": [0]}).status_code == 404
-    assert theirs.delete(f"/api/live/bench/{row['id']}").status_code == 404
+        assert mine.get(f"/api/v1/live{path}").status_code in (200, 204)
+        assert theirs.get(f"/api/v1/live{path}").status_code == 404
+    assert theirs.post(f"/api/v1/live/runs/{run}/stop", json={}).status_code == 404
+    assert theirs.post(f"/api/v1/live/runs/{run}/review", json={"samples": [0]}).status_code == 404
+    assert theirs.delete(f"/api/v1/live/bench/{row['id']}").status_code == 404
     body = {"bench": row["id"], "task": "cv", "policy": "baseline"}
-    assert theirs.post("/api/live/runs", json=body).status_code == 404
+    assert theirs.post("/api/v1/live/runs", json=body).status_code == 404
     add_to_bench(theirs)
-    assert len(mine.get("/api/live/bench").json()) == 1
+    assert len(mine.get("/api/v1/live/bench").json()) == 1
 
 
 def test_no_route_answers_without_a_session(app):
@@ -656,8 +656,8 @@ def test_a_post_from_another_site_is_refused(app):
     client = client_of(app)
     elsewhere = {"Origin": "http://elsewhere.example"}
     body = {"bench": add_to_bench(client)["id"], "task": "cv", "policy": "baseline"}
-    assert client.post("/api/live/runs", json=body, headers=elsewhere).status_code == 403
-    assert client.post("/api/live/files", files={"files": ("a", CV)}, headers=elsewhere).status_code == 403
+    assert client.post("/api/v1/live/runs", json=body, headers=elsewhere).status_code == 403
+    assert client.post("/api/v1/live/files", files={"files": ("a", CV)}, headers=elsewhere).status_code == 403
 
 
 def test_the_servers_file_next_to_the_database_is_read(store):

@@ -153,13 +153,13 @@ def test_the_page_starts_a_trial_and_gets_texts_and_pictures(store: Store) -> No
     mine, theirs = (TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) for _ in range(2))
     for client, initials in ((mine, "AA"), (theirs, "BB")):
         assert client.post("/sign-in", data={"initials": initials}).status_code == 303
-    row = mine.post("/api/live/bench", json={"item": 1}).json()["id"]
+    row = mine.post("/api/v1/live/bench", json={"item": 1}).json()["id"]
 
     def run_of(policy: str) -> str:
         sent = {"bench": row, "task": "cv", "policy": policy, "max_turns": TWO_TURNS}
-        run = mine.post("/api/live/runs", json=sent).json()["run"]
+        run = mine.post("/api/v1/live/runs", json=sent).json()["run"]
         events(app.state.live.runs.of("AA", run).log)
-        return f"/api/live/runs/{run}"
+        return f"/api/v1/live/runs/{run}"
 
     replayed = mine.post(f"{run_of('replay')}/trial", json={})
     assert replayed.status_code >= 400

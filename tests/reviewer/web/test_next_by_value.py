@@ -1,4 +1,4 @@
-"""POST /api/next: the next item by value of information, and what is sent of its choice."""
+"""POST /api/v1/next: the next item by value of information, and what is sent of its choice."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def sign_in(store: Store, initials: str) -> TestClient:
 
 
 def following(client: TestClient, key: int, shown: int | None = None, **query: Any) -> Any:
-    answer = client.post("/api/next", params=query, json={"key": f"the key no. {key:06d}", "shown": shown})
+    answer = client.post("/api/v1/next", params=query, json={"key": f"the key no. {key:06d}", "shown": shown})
     assert answer.status_code == 200, answer.text
     return answer.json()
 
@@ -60,7 +60,7 @@ def test_the_same_key_again_gives_the_same_item_and_one_showing(client: TestClie
     (showing,) = store.trust.showings("cv")
     assert first == {"id": showing.item, "arm": showing.arm, "probability": showing.probability}
     assert showing.person == "RV"
-    other = sign_in(store, "RW").post("/api/next", json={"key": "the key no. 000001", "shown": 3})
+    other = sign_in(store, "RW").post("/api/v1/next", json={"key": "the key no. 000001", "shown": 3})
     assert 400 <= other.status_code < 500
 
 
@@ -76,7 +76,7 @@ def test_without_an_item_nothing_is_recorded(client: TestClient, store: Store) -
 def test_items_of_several_tasks_need_a_filter(client: TestClient, store: Store) -> None:
     spectrum = a_spectrum("other.fits")
     store.items.add(a_trajectory(spectrum, task="agn"), spectrum)
-    refused = client.post("/api/next", json={"key": "the key no. 000001"})
+    refused = client.post("/api/v1/next", json={"key": "the key no. 000001"})
     assert refused.status_code == 403
     assert "choose a class in the filter" in refused.json()["error"]
     assert following(client, 2, task="cv")["id"] in ITEMS

@@ -410,7 +410,7 @@ def voted_store(tmp_path: Path) -> Iterator[Store]:
 
 
 def agreement(voted_client: TestClient, **query: str) -> dict:
-    answer = voted_client.get("/api/progress/agreement", params=query)
+    answer = voted_client.get("/api/v1/progress/agreement", params=query)
     assert answer.status_code == 200
     return answer.json()
 

@@ -90,31 +90,31 @@ def client_of(app: Any, initials: str) -> TestClient:
 
 
 def decide(client: TestClient, item: int, verb: str, **more: Any) -> Any:
-    lease = client.post(f"/api/item/{item}/lease", json={})
+    lease = client.post(f"/api/v1/item/{item}/lease", json={})
     token = lease.json().get("lease", "")
-    shown = client.get(f"/api/item/{item}").json()
+    shown = client.get(f"/api/v1/item/{item}").json()
     body = {"version": shown["version"]["id"], "verb": verb, "key": f"{verb}-{item}-{id(client)}", "lease": token}
-    return client.post(f"/api/item/{item}/decide", json={**body, **more})
+    return client.post(f"/api/v1/item/{item}/decide", json={**body, **more})
 
 
 def test_no_route_answers_without_a_session(app: Any) -> None:
     client = TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
-    for path in ("/api/me", "/api/queue", "/api/item/1", "/api/facets", "/api/item/1/history"):
+    for path in ("/api/v1/me", "/api/v1/queue", "/api/v1/item/1", "/api/v1/facets", "/api/v1/item/1/history"):
         assert client.get(path).status_code == 401
     assert client.get("/").headers["location"] == "/sign-in"
 
 
 def test_a_post_from_another_site_is_refused(app: Any) -> None:
     client = client_of(app, "RV")
-    answer = client.post("/api/item/1/lease", json={}, headers={"Origin": "http://elsewhere.example"})
+    answer = client.post("/api/v1/item/1/lease", json={}, headers={"Origin": "http://elsewhere.example"})
     assert answer.status_code == 403
     assert answer.json()["kind"] == "other_site"
 
 
 def test_the_spectrum_arrives_as_it_is_stored(app: Any, store: Store) -> None:
     client = client_of(app, "RV")
-    row = client.get("/api/queue").json()["rows"][0]
-    answer = client.get(f"/api/spectrum/{row['spectrum']}")
+    row = client.get("/api/v1/queue").json()["rows"][0]
+    answer = client.get(f"/api/v1/spectrum/{row['spectrum']}")
     raw = answer.content
     length = struct.unpack("<I", raw[:4])[0]
     header = json.loads(raw[4 : 4 + length])
@@ -135,12 +135,12 @@ def test_model_and_exposures_are_sent_on_request(app: Any, store: Store) -> None
     part = Exposure("B2-1", spectrum.wavelength[:50], spectrum.flux[:50], ivar)
     whole = replace(spectrum, name="with curves", model=spectrum.flux * 1.01, exposures=(part,))
     sha256 = store.spectra.add(whole)
-    header = client.get(f"/api/spectrum/{sha256}").content
+    header = client.get(f"/api/v1/spectrum/{sha256}").content
     about = json.loads(header[4 : 4 + struct.unpack("<I", header[:4])[0]])
     assert (about["model"], about["exposures"]) == (True, 1)
-    model = client.get(f"/api/spectrum/{sha256}/model").json()
+    model = client.get(f"/api/v1/spectrum/{sha256}/model").json()
     assert model["flux"] == pytest.approx(whole.model, rel=1e-4)
-    (sent,) = client.get(f"/api/spectrum/{sha256}/exposures").json()["exposures"]
+    (sent,) = client.get(f"/api/v1/spectrum/{sha256}/exposures").json()["exposures"]
     assert sent["name"] == "B2-1"
     assert sent["wavelength"] == pytest.approx(part.wavelength, abs=1e-3)
     assert sent["flux"][7] is None, "no data there"
@@ -150,20 +150,20 @@ def test_model_and_exposures_are_sent_on_request(app: Any, store: Store) -> None
 @pytest.mark.parametrize("curve", ["model", "exposures"])
 def test_a_file_without_such_a_curve_says_so(app: Any, store: Store, curve: str) -> None:
     client = client_of(app, "RV")
-    row = client.get("/api/queue").json()["rows"][0]
-    answer = client.get(f"/api/spectrum/{row['spectrum']}/{curve}")
+    row = client.get("/api/v1/queue").json()["rows"][0]
+    answer = client.get(f"/api/v1/spectrum/{row['spectrum']}/{curve}")
     assert answer.status_code == 404
     assert "the file has no" in answer.json()["error"]
 
 
 def test_the_picture_on_a_card_is_the_one_the_model_saw(app: Any) -> None:
     client = client_of(app, "RV")
-    body = client.get("/api/item/1").json()["trajectory"]
+    body = client.get("/api/v1/item/1").json()["trajectory"]
     zoom = body["steps"][1]
     query = {"spectrum": body["spectrum"]["sha256"], "arguments": json.dumps(zoom["arguments"])}
-    answer = client.get(f"/api/picture/{zoom['picture']}", params=query)
+    answer = client.get(f"/api/v1/picture/{zoom['picture']}", params=query)
     assert answer.headers["content-type"] == "image/png"
-    other = client.get(f"/api/picture/{'0' * 64}", params=query)
+    other = client.get(f"/api/v1/picture/{'0' * 64}", params=query)
     assert other.status_code == 409
     assert "not the one the model saw" in other.json()["error"]
 
@@ -171,13 +171,13 @@ def test_the_picture_on_a_card_is_the_one_the_model_saw(app: Any) -> None:
 def test_verdict_first_withholds_the_last_turn_until_the_verdict_is_given(app: Any) -> None:
     client = client_of(app, "RV")
     query = {"verdict_first": True}
-    hidden = client.get("/api/item/1", params=query)
+    hidden = client.get("/api/v1/item/1", params=query)
     assert "accretion disc" not in hidden.text
     assert "Broad Balmer emission" not in hidden.text
     assert all(v["refusal"] for v in hidden.json()["may"]["verbs"])
     version = hidden.json()["version"]["id"]
-    client.post("/api/item/1/verdict", json={"version": version, "verdict": "NO"})
-    shown = client.get("/api/item/1", params=query).json()
+    client.post("/api/v1/item/1/verdict", json={"version": version, "verdict": "NO"})
+    shown = client.get("/api/v1/item/1", params=query).json()
     assert shown["my_verdict"] == "NO"
     assert shown["trajectory"]["steps"][-1]["explanation"] == "An accretion disc."
 
@@ -186,9 +186,9 @@ def test_why_a_drafter_cannot_tell_is_sent_but_not_before_the_own_verdict(app: A
     trajectory, spectrum = drafted(3)
     marked = store.items.add(replace(trajectory, cannot_tell="no primary feature"), store.spectra.add(spectrum))
     client = client_of(app, "RV")
-    assert client.get(f"/api/item/{marked}").json()["draft_cannot_tell"] == "no primary feature"
-    assert "no primary feature" not in client.get(f"/api/item/{marked}", params={"verdict_first": True}).text
-    assert client.get("/api/item/1").json()["draft_cannot_tell"] is None
+    assert client.get(f"/api/v1/item/{marked}").json()["draft_cannot_tell"] == "no primary feature"
+    assert "no primary feature" not in client.get(f"/api/v1/item/{marked}", params={"verdict_first": True}).text
+    assert client.get("/api/v1/item/1").json()["draft_cannot_tell"] is None
 
 
 def an_item_of_assumed_medium(store: Store) -> tuple[int, Trajectory, Spectrum]:
@@ -201,20 +201,20 @@ def an_item_of_assumed_medium(store: Store) -> tuple[int, Trajectory, Spectrum]:
 
 
 def state_medium(client: TestClient, item: int, medium: str, key: str = "key-of-medium") -> Any:
-    lease = client.post(f"/api/item/{item}/lease", json={}).json()["lease"]
-    base = client.get(f"/api/item/{item}").json()["version"]["id"]
-    return client.post(f"/api/item/{item}/medium", json={"base": base, "medium": medium, "key": key, "lease": lease})
+    lease = client.post(f"/api/v1/item/{item}/lease", json={}).json()["lease"]
+    base = client.get(f"/api/v1/item/{item}").json()["version"]["id"]
+    return client.post(f"/api/v1/item/{item}/medium", json={"base": base, "medium": medium, "key": key, "lease": lease})
 
 
 def test_a_reviewer_states_the_medium_and_everything_follows_but_the_pictures(app: Any, store: Store) -> None:
     item, before, _ = an_item_of_assumed_medium(store)
     client = client_of(app, "RV")
-    assert "assumed" in client.get(f"/api/item/{item}/hints").text
+    assert "assumed" in client.get(f"/api/v1/item/{item}/hints").text
     assert state_medium(client, item, "vacuum").status_code == 403  # in screening
     decide(client, item, "keep")
     assert state_medium(client, item, "vacuum").status_code == 200
 
-    shown = client.get(f"/api/item/{item}").json()
+    shown = client.get(f"/api/v1/item/{item}").json()
     after = shown["trajectory"]
     assert (after["medium"], after["medium_set_by"], "medium_assumed" in after) == ("vacuum", "RV", False)
     zooms = [step for step in after["steps"] if step["kind"] == "zoom"]
@@ -224,9 +224,9 @@ def test_a_reviewer_states_the_medium_and_everything_follows_but_the_pictures(ap
     assert shown["row"]["spectrum"] == after["spectrum"]["sha256"] != before.spectrum_sha256
     stated = store.spectra.get(shown["row"]["spectrum"])
     assert (stated.medium, stated.meta["medium_set_by"]) == ("vacuum", "RV")
-    assert "assumed" not in client.get(f"/api/item/{item}/hints").text
+    assert "assumed" not in client.get(f"/api/v1/item/{item}/hints").text
     query = {"spectrum": shown["row"]["spectrum"], "arguments": json.dumps(zooms[0]["arguments"])}
-    assert client.get(f"/api/picture/{zooms[0]['picture']}", params=query).headers["content-type"] == "image/png"
+    assert client.get(f"/api/v1/picture/{zooms[0]['picture']}", params=query).headers["content-type"] == "image/png"
 
     (entry,) = [one for one in store.log.entries() if one.what == "medium stated"]
     assert (entry.person, entry.subject) == ("RV", f"item {item}")
@@ -234,7 +234,7 @@ def test_a_reviewer_states_the_medium_and_everything_follows_but_the_pictures(ap
     assert store.upkeep.verify() == []
     back = state_medium(client, item, "air", "another-key")
     assert back.status_code == 200
-    assert client.get(f"/api/item/{item}").json()["row"]["spectrum"] == before.spectrum_sha256
+    assert client.get(f"/api/v1/item/{item}").json()["row"]["spectrum"] == before.spectrum_sha256
 
 
 def test_an_assumed_medium_can_be_confirmed(app: Any, store: Store) -> None:
@@ -242,10 +242,10 @@ def test_an_assumed_medium_can_be_confirmed(app: Any, store: Store) -> None:
     client = client_of(app, "RV")
     decide(client, item, "keep")
     assert state_medium(client, item, "air").status_code == 200
-    body = client.get(f"/api/item/{item}").json()["trajectory"]
+    body = client.get(f"/api/v1/item/{item}").json()["trajectory"]
     assert (body["medium"], body["medium_set_by"]) == ("air", "RV")
     assert body["spectrum"]["sha256"] == before.spectrum_sha256
-    assert "assumed" not in client.get(f"/api/item/{item}/hints").text
+    assert "assumed" not in client.get(f"/api/v1/item/{item}/hints").text
 
 
 def test_a_medium_that_the_file_states_cannot_be_changed(app: Any) -> None:
@@ -260,16 +260,16 @@ def test_the_history_names_who_wrote_the_text_before_the_import(app: Any, store:
     trajectory = store.items.get(1).version.trajectory
     imported = store.items.add(replace(trajectory, prompt="Once more?", authors=("AA", "QQ")))
     client = client_of(app, "RV")
-    assert client.get(f"/api/item/{imported}/history").json()["versions"][0]["before_import"] == ["AA", "QQ"]
-    assert client.get("/api/item/1/history").json()["versions"][0]["before_import"] == []
-    hidden = client.get(f"/api/item/{imported}", params={"verdict_first": True})
+    assert client.get(f"/api/v1/item/{imported}/history").json()["versions"][0]["before_import"] == ["AA", "QQ"]
+    assert client.get("/api/v1/item/1/history").json()["versions"][0]["before_import"] == []
+    hidden = client.get(f"/api/v1/item/{imported}", params={"verdict_first": True})
     assert hidden.json()["hidden"]
     assert "QQ" not in hidden.text
-    assert "QQ" not in client.get(f"/api/item/{imported}/history", params={"verdict_first": True}).text
+    assert "QQ" not in client.get(f"/api/v1/item/{imported}/history", params={"verdict_first": True}).text
 
 
 def test_the_known_label_is_not_sent_with_an_item(app: Any) -> None:
-    assert client_of(app, "RV").get("/api/item/1").json()["trajectory"]["label"] is None
+    assert client_of(app, "RV").get("/api/v1/item/1").json()["trajectory"]["label"] is None
 
 
 def test_an_auditor_does_not_see_the_other_audit_before_deciding(app: Any) -> None:
@@ -277,14 +277,14 @@ def test_an_auditor_does_not_see_the_other_audit_before_deciding(app: Any) -> No
     assert decide(reviser, 1, "keep").status_code == 200
     assert decide(reviser, 1, "submit").status_code == 200
     assert decide(first, 1, "pass", comment="a secret opinion").status_code == 200
-    before = second.get("/api/item/1")
+    before = second.get("/api/v1/item/1")
     assert "a secret opinion" not in before.text
-    assert "a secret opinion" not in second.get("/api/item/1/history").text
+    assert "a secret opinion" not in second.get("/api/v1/item/1/history").text
     assert before.json()["standing"]["withheld"] == 1
     passed = decide(second, 1, "pass").json()
     assert (passed["state"], passed["progress"]) == ("vote", "vote 0 of 2")
     assert (passed["done"], passed["needed"]) == (0, 2)
-    assert "a secret opinion" in reviser.get("/api/item/1/history").text
+    assert "a secret opinion" in reviser.get("/api/v1/item/1/history").text
 
 
 def test_a_decision_against_the_rules_is_refused(app: Any) -> None:
@@ -297,14 +297,14 @@ def test_a_decision_against_the_rules_is_refused(app: Any) -> None:
 def test_the_server_makes_the_picture_of_a_new_window_whatever_the_page_sends(app: Any, store: Store) -> None:
     reviser = client_of(app, "RV")
     decide(reviser, 1, "keep")
-    lease = reviser.post("/api/item/1/lease", json={}).json()["lease"]
-    shown = reviser.get("/api/item/1").json()
+    lease = reviser.post("/api/v1/item/1/lease", json={}).json()["lease"]
+    shown = reviser.get("/api/v1/item/1").json()
     steps = shown["trajectory"]["steps"]
     steps[1]["arguments"] = {"wavelength_range": [6450, 6700], "label": "wider"}
     steps[1]["picture"] = "f" * 64
     steps[1]["observation"] = "a lie"
     body = {"base": shown["version"]["id"], "steps": steps, "reason": "wider", "key": "wider-key-1", "lease": lease}
-    assert reviser.post("/api/item/1/version", json=body).status_code == 200
+    assert reviser.post("/api/v1/item/1/version", json=body).status_code == 200
     zoom = store.items.get(1).version.trajectory.zooms[0]
     assert zoom.observation == (
         "Generated spectral visualization focused on wavelength range (6450, 6700) Å for wider."
@@ -317,37 +317,37 @@ def test_the_server_makes_the_picture_of_a_new_window_whatever_the_page_sends(ap
 def test_unchanged_steps_keep_the_content_hash(app: Any, store: Store) -> None:
     reviser = client_of(app, "RV")
     decide(reviser, 1, "keep")
-    lease = reviser.post("/api/item/1/lease", json={}).json()["lease"]
-    shown = reviser.get("/api/item/1").json()
+    lease = reviser.post("/api/v1/item/1/lease", json={}).json()["lease"]
+    shown = reviser.get("/api/v1/item/1").json()
     body = {"base": shown["version"]["id"], "steps": shown["trajectory"]["steps"], "key": "same-key-1", "lease": lease}
     before = store.items.get(1).version.content_hash
-    reviser.post("/api/item/1/version", json=body)
+    reviser.post("/api/v1/item/1/version", json=body)
     assert store.items.get(1).version.content_hash == before
 
 
 def test_a_save_on_an_old_version_is_refused_and_both_texts_are_returned(app: Any) -> None:
     reviser = client_of(app, "RV")
     decide(reviser, 1, "keep")
-    lease = reviser.post("/api/item/1/lease", json={}).json()["lease"]
-    shown = reviser.get("/api/item/1").json()
+    lease = reviser.post("/api/v1/item/1/lease", json={}).json()["lease"]
+    shown = reviser.get("/api/v1/item/1").json()
 
     def save(text: str, key: str) -> Any:
         steps = json.loads(json.dumps(shown["trajectory"]["steps"]))
         steps[0]["text"] = text
         body = {"base": shown["version"]["id"], "steps": steps, "key": key, "lease": lease}
-        return reviser.post("/api/item/1/version", json=body)
+        return reviser.post("/api/v1/item/1/version", json=body)
 
     assert save("mine from one tab", "tab-one-key").status_code == 200
     refused = save("mine from the other tab", "tab-two-key")
     assert refused.status_code == 409
     assert refused.json()["kind"] == "version_moved"
     assert refused.json()["detail"]["steps"][0]["text"] == "mine from one tab"
-    assert "mine from the other tab" in json.dumps(reviser.get("/api/item/1").json()["autosave"])
+    assert "mine from the other tab" in json.dumps(reviser.get("/api/v1/item/1").json()["autosave"])
 
 
 def test_a_field_that_cannot_be_read_is_named(app: Any) -> None:
     reviser = client_of(app, "RV")
-    answer = reviser.post("/api/item/1/decide", json={"verb": "bless"})
+    answer = reviser.post("/api/v1/item/1/decide", json={"verb": "bless"})
     assert answer.status_code == 422
     assert answer.json()["error"]
     assert "Traceback" not in answer.text
@@ -382,27 +382,27 @@ def test_a_band_head_is_not_marked_as_the_line_at_its_wavelength() -> None:
 def test_the_next_waiting_item_is_the_one_after_the_one_shown(app: Any) -> None:
     client = client_of(app, "RV")
     query = {"mine": True}
-    assert client.get("/api/first", params=query).json() == {"id": 1, "from_start": False}
-    assert client.get("/api/first", params={**query, "after": 1}).json() == {"id": 2, "from_start": False}
-    assert client.get("/api/first", params={**query, "after": 2}).json() == {"id": 1, "from_start": True}
+    assert client.get("/api/v1/first", params=query).json() == {"id": 1, "from_start": False}
+    assert client.get("/api/v1/first", params={**query, "after": 1}).json() == {"id": 2, "from_start": False}
+    assert client.get("/api/v1/first", params={**query, "after": 2}).json() == {"id": 1, "from_start": True}
 
 
 def test_an_item_that_was_returned_comes_first_for_its_author_with_what_is_to_be_changed(app: Any) -> None:
     author, auditor, coordinator = (client_of(app, initials) for initials in ("RV", "AA", "CO"))
     assert decide(author, 2, "keep").status_code == 200
     assert decide(author, 2, "submit").status_code == 200
-    assert author.get("/api/first").json()["id"] == 1
+    assert author.get("/api/v1/first").json()["id"] == 1
     assert decide(auditor, 2, "return", comment="Quote the Balmer decrement too.").status_code == 200
-    assert author.get("/api/first").json()["id"] == 2
-    assert coordinator.get("/api/first").json()["id"] == 1
-    request = author.get("/api/item/2").json()["request"]
+    assert author.get("/api/v1/first").json()["id"] == 2
+    assert coordinator.get("/api/v1/first").json()["id"] == 1
+    request = author.get("/api/v1/item/2").json()["request"]
     assert (request["person"], request["comment"]) == ("AA", "Quote the Balmer decrement too.")
-    assert author.get("/api/item/1").json()["request"] is None
+    assert author.get("/api/v1/item/1").json()["request"] is None
 
 
 def test_the_stamp_of_the_queue_changes_with_every_decision(app: Any) -> None:
     client = client_of(app, "RV")
-    before = client.get("/api/queue").json()["stamp"]
-    assert client.get("/api/queue/stamp").json() == {"stamp": before}
+    before = client.get("/api/v1/queue").json()["stamp"]
+    assert client.get("/api/v1/queue/stamp").json() == {"stamp": before}
     assert decide(client, 1, "keep").status_code == 200
-    assert client.get("/api/queue/stamp").json()["stamp"] > before
+    assert client.get("/api/v1/queue/stamp").json()["stamp"] > before

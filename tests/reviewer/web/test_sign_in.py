@@ -425,16 +425,16 @@ def test_a_live_run_does_not_reveal_the_key_to_the_page(
         built = web.build(store, local=True, roster=Roster.load(servers[0], None, database_folder=tmp_path))
         with TestClient(built, base_url="http://127.0.0.1") as client:
             client.cookies.set("spec_o3_session", store.accounts.sign_in("AB", PASSWORD).token)
-            answers = [client.get(f"/api/live/{path}").text for path in ("policies", "health?policy=echo")]
+            answers = [client.get(f"/api/v1/live/{path}").text for path in ("policies", "health?policy=echo")]
             with a_spectrum(tmp_path).open("rb") as file:
-                row = client.post("/api/live/files", files={"files": ("star.csv", file)}).json()["added"][0]
+                row = client.post("/api/v1/live/files", files={"files": ("star.csv", file)}).json()["added"][0]
             body = {"task": "cv", "policy": "echo", "bench": row["id"]}
-            run = client.post("/api/live/runs", json=body).json()["run"]
-            answers.append(client.get(f"/api/live/runs/{run}/events").text)
-            answers.append(client.get(f"/api/live/runs/{run}").text)
+            run = client.post("/api/v1/live/runs", json=body).json()["run"]
+            answers.append(client.get(f"/api/v1/live/runs/{run}/events").text)
+            answers.append(client.get(f"/api/v1/live/runs/{run}").text)
             assert REDACTED in answers[-1]
-            sent = client.post(f"/api/live/runs/{run}/review", json={"sample": 0})
-            answers += [sent.text, client.get("/api/queue").text, client.get("/api/item/1").text]
+            sent = client.post(f"/api/v1/live/runs/{run}/review", json={"sample": 0})
+            answers += [sent.text, client.get("/api/v1/queue").text, client.get("/api/v1/item/1").text]
         require_no_canary(tmp_path, *answers, caplog.text, store.log.entries())
 
 

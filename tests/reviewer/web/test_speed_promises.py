@@ -133,7 +133,7 @@ class Desk:
         self.store.accounts.work_alone("AB")
         self.store.items.add_all(drafts(spectrum, items))
         self.client = TestClient(server.build(self.store, local=True), base_url="http://127.0.0.1")
-        self.client.get("/api/me")
+        self.client.get("/api/v1/me")
 
     def statements_of(self, path: str, **query: str) -> list[str]:
         """The statements behind a GET, without the transaction's own."""
@@ -184,7 +184,7 @@ def own_desk(desks: Callable[[str, int], Desk]) -> Desk:
 def test_the_number_of_statements_does_not_grow_with_the_number_of_items(
     name: str, desk: Desk, small_desk: Desk
 ) -> None:
-    for path in ("/api/queue", "/api/first", "/api/place/7", "/api/item/7", "/api/item/7/hints"):
+    for path in ("/api/v1/queue", "/api/v1/first", "/api/v1/place/7", "/api/v1/item/7", "/api/v1/item/7/hints"):
         # Rules and grids are cached, so the second request is counted.
         some, more = ([each.statements_of(path, **FILTERS[name]) for _ in range(2)][1] for each in (small_desk, desk))
         assert some, path
@@ -214,14 +214,14 @@ def _table(name: str, sql: str) -> str:
 def test_no_view_of_the_queue_scans_all_items(name: str, desk: Desk) -> None:
     statements = [
         sql
-        for path in ("/api/queue", "/api/first", "/api/place/7")
+        for path in ("/api/v1/queue", "/api/v1/first", "/api/v1/place/7")
         for sql in desk.statements_of(path, **FILTERS[name])
     ]
     assert scanned(desk, statements) == []
 
 
 def test_one_or_two_letters_are_searched_in_every_name_because_trigrams_need_three(desk: Desk) -> None:
-    found = scanned(desk, desk.statements_of("/api/queue", text="si"))
+    found = scanned(desk, desk.statements_of("/api/v1/queue", text="si"))
     assert found
     names = ("SCAN items", "SCAN t USING COVERING INDEX items_by_name")
     assert all(step.startswith(names) for step in found), found
@@ -240,7 +240,7 @@ def test_no_action_on_an_item_scans_all_items(own_desk: Desk) -> None:
         person="AB", item_id=7, version_id=version, verb="keep", key="the decision's key", lease_token=lease.token
     )
     own_desk.store.reviews.undo(person="AB", item_id=7, key="the undo's key")
-    for path in ("/api/item/7", "/api/item/7/history", "/api/item/7/hints", "/api/facets", "/api/me"):
+    for path in ("/api/v1/item/7", "/api/v1/item/7/history", "/api/v1/item/7/hints", "/api/v1/facets", "/api/v1/me"):
         assert own_desk.client.get(path).status_code == 200
     statements = own_desk.statements()
     assert any(sql.startswith("INSERT INTO decisions") for sql in statements)
@@ -256,11 +256,11 @@ def test_a_scan_is_detected(desk: Desk) -> None:
 
 
 def test_an_item_and_its_spectrum_are_small_on_the_wire(desk: Desk, spectrum: Spectrum) -> None:
-    item = desk.client.get("/api/item/7")
+    item = desk.client.get("/api/v1/item/7")
     assert item.headers["content-encoding"] == "gzip"
-    with desk.client.stream("GET", f"/api/spectrum/{spectrum.sha256}") as answer:
+    with desk.client.stream("GET", f"/api/v1/spectrum/{spectrum.sha256}") as answer:
         sent = len(b"".join(answer.iter_raw()))
-    unpacked = desk.client.get(f"/api/spectrum/{spectrum.sha256}").content
+    unpacked = desk.client.get(f"/api/v1/spectrum/{spectrum.sha256}").content
     header = int.from_bytes(unpacked[:4], "little")
     assert len(unpacked) <= 4 + header + BYTES_PER_PIXEL * len(spectrum)
     assert sent <= len(unpacked)
@@ -269,14 +269,14 @@ def test_an_item_and_its_spectrum_are_small_on_the_wire(desk: Desk, spectrum: Sp
 
 
 def test_the_size_of_a_page_does_not_depend_on_the_length_of_the_queue(desk: Desk, small_desk: Desk) -> None:
-    many, few = (each.client.get("/api/queue?limit=10").json() for each in (desk, small_desk))
+    many, few = (each.client.get("/api/v1/queue?limit=10").json() for each in (desk, small_desk))
     assert (many["total"], few["total"]) == (MANY, FEW)
     assert len(many["rows"]) == len(few["rows"]) == 10
     assert len(json.dumps(many)) < 1.05 * len(json.dumps(few))
 
 
 def test_a_spectrum_is_cached_by_the_browser_for_ever(desk: Desk, spectrum: Spectrum) -> None:
-    answer = desk.client.get(f"/api/spectrum/{spectrum.sha256}")
+    answer = desk.client.get(f"/api/v1/spectrum/{spectrum.sha256}")
     kept = answer.headers["cache-control"]
     # Immutable: the browser sends no second request, so an ETag is not needed.
     assert "immutable" in kept
@@ -303,7 +303,7 @@ def test_the_header_of_the_page_preloads_what_the_browser_needs_first(desk: Desk
     answer = desk.client.get("/")
     links = answer.headers["link"]
     addresses = re.findall(r"<([^>]+)>; rel=", links)
-    assert addresses == [PLOTLY_URL, f"/ui/{whole_page.FIRST_DESK}", "/api/me"]
+    assert addresses == [PLOTLY_URL, f"/ui/{whole_page.FIRST_DESK}", "/api/v1/me"]
     for address in addresses:
         assert desk.client.get(address).status_code == 200, address
     # nginx refuses an answer with more than 4 KB of headers unless it is configured otherwise.

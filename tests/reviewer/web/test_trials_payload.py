@@ -70,7 +70,7 @@ def client(store: Store) -> TestClient:
 
 
 def trial_of(client: TestClient, item: int, **query: str) -> Any:
-    return client.get(f"/api/item/{item}", params=query).json()["trial"]
+    return client.get(f"/api/v1/item/{item}", params=query).json()["trial"]
 
 
 def test_the_payload_has_the_trial_of_the_version(client: TestClient) -> None:
@@ -83,9 +83,9 @@ def test_the_payload_has_the_trial_of_the_version(client: TestClient) -> None:
         (0, "s2", "remove", True),
         (1, "s2", "placebo", False),
     ]
-    texts = client.get(f"/api/item/1/trial/{shown['key']}/0/texts")
+    texts = client.get(f"/api/v1/item/1/trial/{shown['key']}/0/texts")
     assert texts.json() == {"after": WRITTEN, "before": ""}
-    assert client.get(f"/api/item/1/trial/{shown['key']}/2/texts").status_code == 404
+    assert client.get(f"/api/v1/item/1/trial/{shown['key']}/2/texts").status_code == 404
     assert shown["skipped"] == [{"step": "s4", "edit": None, "reason": "the call got no picture"}]
     assert trial_of(client, 2) is None
 
@@ -108,18 +108,18 @@ def test_an_edited_version_has_no_result_of_the_earlier_one(store: Store, client
 
 def test_nothing_of_a_trial_is_sent_while_the_answer_is_hidden(store: Store, client: TestClient) -> None:
     key = trial_of(client, 1)["key"]
-    answer = client.get("/api/item/1", params=HIDDEN)
+    answer = client.get("/api/v1/item/1", params=HIDDEN)
     assert answer.json()["hidden"] is True
     assert answer.json()["trial"] is None
     assert WRITTEN not in answer.text
     for what in ("texts", "picture"):
-        assert client.get(f"/api/item/1/trial/{key}/0/{what}", params=HIDDEN).status_code == 403
+        assert client.get(f"/api/v1/item/1/trial/{key}/0/{what}", params=HIDDEN).status_code == 403
     store.settings.set("AA", "verdict_first", ["first"])
     assert trial_of(client, 1) is None
     for what in ("texts", "picture"):
-        assert client.get(f"/api/item/1/trial/{key}/0/{what}").status_code == 403
+        assert client.get(f"/api/v1/item/1/trial/{key}/0/{what}").status_code == 403
     version = store.items.get(1).version.id
-    assert client.post("/api/item/1/verdict", json={"version": version, "verdict": "NO"}).status_code == 200
+    assert client.post("/api/v1/item/1/verdict", json={"version": version, "verdict": "NO"}).status_code == 200
     assert trial_of(client, 1)["of_this_version"] is True
 
 
@@ -139,7 +139,7 @@ def test_the_edited_window_is_drawn_again_from_the_stored_seed(
     item = store.items.add_all([Draft(trajectory, spectrum, batch="real")])[0].item_id
     record(store, tried)
     shown = trial_of(client, item)
-    address = f"/api/item/{item}/trial/{shown['key']}"
+    address = f"/api/v1/item/{item}/trial/{shown['key']}"
     removal = next(o for o in shown["outcomes"] if o["edit"] == "remove" and o["subject"] == "Hα")
     answer = client.get(f"{address}/{removal['number']}/picture")
     assert answer.headers["content-type"] == "image/png"
@@ -154,7 +154,7 @@ def test_the_edited_window_is_drawn_again_from_the_stored_seed(
     inside = (spectrum.wavelength > lo) & (spectrum.wavelength < hi)
     assert edited.spectrum.flux[inside].max() < 0.6 * spectrum.flux[inside].max()
     assert client.get(f"{address}/{len(shown['outcomes'])}/picture").status_code == 404
-    assert client.get(f"/api/item/{item}/trial/another/{removal['number']}/picture").status_code == 404
+    assert client.get(f"/api/v1/item/{item}/trial/another/{removal['number']}/picture").status_code == 404
 
 
 def test_an_edit_that_cannot_be_repeated_gives_no_picture(
@@ -165,7 +165,7 @@ def test_an_edit_that_cannot_be_repeated_gives_no_picture(
     changed = tuple(replace(one, energy=2 * one.energy) for one in tried.outcomes)
     record(store, replace(tried, outcomes=changed))
     key = trial_of(client, item)["key"]
-    answer = client.get(f"/api/item/{item}/trial/{key}/0/picture")
+    answer = client.get(f"/api/v1/item/{item}/trial/{key}/0/picture")
     assert answer.status_code == 404
     assert "run the trial again" in answer.json()["error"]
 

@@ -23,7 +23,7 @@ from tests.support.trust_campaign import POLICY, TASK, fill, probability, spectr
 
 HERE = "http://127.0.0.1:7860"
 PASSWORD = "correct horse"
-TRUST = "/api/progress/trust"
+TRUST = "/api/v1/progress/trust"
 WHICH = {"task": "cv", "policy": POLICY}
 
 

@@ -110,89 +110,89 @@ def query(request: pytest.FixtureRequest, store: Store) -> dict[str, bool]:
 
 
 def test_nothing_that_is_sent_of_an_item_tells_the_answer(client: TestClient, query: dict[str, bool]) -> None:
-    answer = client.get("/api/item/1", params=query)
+    answer = client.get("/api/v1/item/1", params=query)
     item = answer.json()
     assert item["hidden"]
     assert tells(answer.text) == []
     assert item["row"]["name"] == "item 1"
     assert [step["kind"] for step in item["trajectory"]["steps"]] == ["zoom"]
     assert item["trajectory"]["steps"][0]["arguments"] == {"wavelength_range": WINDOW}
-    assert client.get("/api/item/1/hints", params=query).json() == {"hints": {}}
-    for path in ("/api/item/1/history", "/api/item/1/similar", "/api/queue"):
+    assert client.get("/api/v1/item/1/hints", params=query).json() == {"hints": {}}
+    for path in ("/api/v1/item/1/history", "/api/v1/item/1/similar", "/api/v1/queue"):
         rows = client.get(path, params={**query, "batch": ALL_CVS}).text
         assert tells(rows) == [], path
 
 
 def test_the_spectrum_is_served_with_a_header_that_names_nothing(client: TestClient, query: dict[str, bool]) -> None:
-    item = client.get("/api/item/1", params=query).json()
+    item = client.get("/api/v1/item/1", params=query).json()
     name = item["row"]["spectrum"]
     assert name == item["trajectory"]["spectrum"]["sha256"] == "item-1"
-    answer = client.get(f"/api/spectrum/{name}")
+    answer = client.get(f"/api/v1/spectrum/{name}")
     about = header(answer.content)
     assert answer.headers["cache-control"] == "no-store"
     assert tells(json.dumps(about, ensure_ascii=False)) == []
     assert (about["name"], about["catalogue_class"], about["position"], about["links"]) == ("item 1", "", None, [])
     assert about["n"] > 1000
-    assert client.get(f"/api/spectrum/{name}/templates").json()["matches"] == []
-    assert client.get(f"/api/spectrum/{name}/model").status_code == 404
-    assert "value" in client.get("/api/measure", params={"spectrum": name, "lo": 6500, "hi": 6630}).json()["ew"]
+    assert client.get(f"/api/v1/spectrum/{name}/templates").json()["matches"] == []
+    assert client.get(f"/api/v1/spectrum/{name}/model").status_code == 404
+    assert "value" in client.get("/api/v1/measure", params={"spectrum": name, "lo": 6500, "hi": 6630}).json()["ew"]
 
 
 def test_the_windows_of_the_trace_are_still_drawn(client: TestClient, query: dict[str, bool]) -> None:
-    trajectory = client.get("/api/item/1", params=query).json()["trajectory"]
+    trajectory = client.get("/api/v1/item/1", params=query).json()["trajectory"]
     (zoom,) = trajectory["steps"]
     sent = {"spectrum": trajectory["spectrum"]["sha256"], "arguments": json.dumps(zoom["arguments"])}
     sent["redshift"] = str(trajectory["redshift"])
-    answer = client.get(f"/api/picture/{zoom['picture']}", params=sent)
+    answer = client.get(f"/api/v1/picture/{zoom['picture']}", params=sent)
     assert answer.headers["content-type"] == "image/png"
 
 
 def test_everything_is_sent_after_the_verdict_and_stays_so_on_later_versions(
     client: TestClient, query: dict[str, bool]
 ) -> None:
-    version = client.get("/api/item/1", params=query).json()["version"]["id"]
-    assert client.post("/api/item/1/verdict", json={"version": version, "verdict": "NO"}).status_code == 200
-    shown = client.get("/api/item/1", params=query).json()
+    version = client.get("/api/v1/item/1", params=query).json()["version"]["id"]
+    assert client.post("/api/v1/item/1/verdict", json={"version": version, "verdict": "NO"}).status_code == 200
+    shown = client.get("/api/v1/item/1", params=query).json()
     assert (shown["hidden"], shown["my_verdict"], shown["row"]["name"]) == (False, "NO", "CV J0001")
     assert shown["trajectory"]["steps"][-1]["explanation"] == "disc emission"
-    rows = client.get("/api/queue", params={**query, "batch": ALL_CVS}).json()["rows"]
+    rows = client.get("/api/v1/queue", params={**query, "batch": ALL_CVS}).json()["rows"]
     assert [row["name"] for row in rows] == ["CV J0001", "item 2"]
 
 
 def test_a_decision_needs_the_verdict_where_a_batch_has_the_rule(client: TestClient, store: Store) -> None:
     store.settings.set("CO", "verdict_first", [ALL_CVS])
-    token = client.post("/api/item/1/lease").json()["lease"]
+    token = client.post("/api/v1/item/1/lease").json()["lease"]
     version = store.items.get(1).version.id
     body = {"version": version, "verb": "keep", "key": "k" * 12, "lease": token}
-    refused = client.post("/api/item/1/decide", json=body)
+    refused = client.post("/api/v1/item/1/decide", json=body)
     assert refused.status_code == 403
     assert "your own verdict first" in refused.json()["error"]
     marked = {"version": version, "step": "s2", "mark": "supported", "key": "m" * 12}
-    assert client.post("/api/item/1/mark", json=marked).status_code == 403
-    client.post("/api/item/1/verdict", json={"version": version, "verdict": "YES"})
-    assert client.post("/api/item/1/decide", json=body).status_code == 200
+    assert client.post("/api/v1/item/1/mark", json=marked).status_code == 403
+    client.post("/api/v1/item/1/verdict", json={"version": version, "verdict": "YES"})
+    assert client.post("/api/v1/item/1/decide", json=body).status_code == 200
 
 
 def test_the_rule_of_a_batch_hides_the_spectrum_under_its_hash_too(client: TestClient, store: Store) -> None:
     sha256 = {number: store.items.get(number).row.spectrum_sha256 for number in (1, 3)}
     store.settings.set("CO", "verdict_first", [ALL_CVS])
-    assert client.get(f"/api/spectrum/{sha256[1]}").status_code == 403
-    assert client.get("/api/measure", params={"spectrum": sha256[1], "lo": 6500, "hi": 6630}).status_code == 403
-    assert client.get(f"/api/spectrum/{sha256[3]}").status_code == 200
+    assert client.get(f"/api/v1/spectrum/{sha256[1]}").status_code == 403
+    assert client.get("/api/v1/measure", params={"spectrum": sha256[1], "lo": 6500, "hi": 6630}).status_code == 403
+    assert client.get(f"/api/v1/spectrum/{sha256[3]}").status_code == 200
     store.marks.commit_verdict(person="RV", item_id=1, version_id=store.items.get(1).version.id, verdict="cannot tell")
-    assert client.get(f"/api/spectrum/{sha256[1]}").status_code == 200
+    assert client.get(f"/api/v1/spectrum/{sha256[1]}").status_code == 200
 
 
 def test_a_search_by_name_finds_no_item_of_a_batch_with_the_rule(client: TestClient, store: Store) -> None:
-    assert client.get("/api/queue", params={"text": "CV J000"}).json()["total"] == 3
+    assert client.get("/api/v1/queue", params={"text": "CV J000"}).json()["total"] == 3
     store.settings.set("CO", "verdict_first", [ALL_CVS])
-    found = client.get("/api/queue", params={"text": "CV J000"}).json()
+    found = client.get("/api/v1/queue", params={"text": "CV J000"}).json()
     assert (found["total"], [row["id"] for row in found["rows"]]) == (1, [3])
-    assert client.get("/api/queue", params={"simulated": True}).json()["total"] == 1
-    assert client.get("/api/queue", params={"text": "#1"}).json()["total"] == 1
-    assert client.get("/api/queue", params={"batch": ALL_CVS}).json()["total"] == 2
-    assert client.get("/api/live/library", params={"q": ""}).text.count("CV J000") == 1
-    assert client.post("/api/live/bench", json={"item": 1}).status_code == 403
+    assert client.get("/api/v1/queue", params={"simulated": True}).json()["total"] == 1
+    assert client.get("/api/v1/queue", params={"text": "#1"}).json()["total"] == 1
+    assert client.get("/api/v1/queue", params={"batch": ALL_CVS}).json()["total"] == 2
+    assert client.get("/api/v1/live/library", params={"q": ""}).text.count("CV J000") == 1
+    assert client.post("/api/v1/live/bench", json={"item": 1}).status_code == 403
 
 
 def test_only_a_coordinator_makes_it_the_rule_and_the_log_has_it(store: Store) -> None:

@@ -148,7 +148,7 @@ class _App:
         self.requests = 0
 
     def take_lease(self) -> None:
-        answer = self.client.post("/api/item/1/lease")
+        answer = self.client.post("/api/v1/item/1/lease")
         self.lease = answer.json().get("lease", "") if answer.status_code == 200 else ""
 
 
@@ -191,7 +191,7 @@ def _read(data: bytes) -> tuple[str, str, Any] | None:
         method, path, body = request["method"], request["path"], request["body"]
     except (ValueError, RecursionError, KeyError, TypeError):
         return None
-    if method not in ("GET", "POST") or not isinstance(path, str) or not path.startswith(("/api/", "/sign-in")):
+    if method not in ("GET", "POST") or not isinstance(path, str) or not path.startswith(("/api/v1/", "/sign-in")):
         return None
     # For this client a stream of events has no end.
     return None if path.endswith("/events") else (method, path, body)

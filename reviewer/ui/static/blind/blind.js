@@ -12,7 +12,7 @@ export async function mountBlind(root) {
   if (!root || root.dataset.mounted) return
   root.dataset.mounted = 'yes'
   comeBackTo('blind', root)
-  const [me, keymap] = await Promise.all([getJSON('/api/me'), getJSON('/ui/blind/keymap.json'), plotlyReady()])
+  const [me, keymap] = await Promise.all([getJSON('/api/v1/me'), getJSON('/ui/blind/keymap.json'), plotlyReady()])
   const tab = new BlindTab(root, me, keymap)
   await tab.start()
   window.specO3 = { ...window.specO3, blind: tab }
@@ -42,7 +42,7 @@ class BlindTab {
   /** Load the sessions again: one may have been opened or closed meanwhile. */
   async refresh() {
     try {
-      const work = await getJSON('/api/blind/work')
+      const work = await getJSON('/api/v1/blind/work')
       await this.scoring.show(work)
       this.sessions?.setWork(work)
       return work

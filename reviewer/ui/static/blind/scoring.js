@@ -364,7 +364,7 @@ export class ScoringPage {
     const body = answer.body()
     const { text } = answer.sent
     try {
-      await postJSON(`/api/blind/sheet/${token}/${this.isPair ? 'prefer' : 'score'}`, body)
+      await postJSON(`/api/v1/blind/sheet/${token}/${this.isPair ? 'prefer' : 'score'}`, body)
       answer.saved(text)
       this.sheets.drop(token)
       for (const place of this.session.places) if (place.token === token) place.answered = true

@@ -46,12 +46,12 @@ export class BlindSessions {
   }
 
   async load() {
-    await this.#showErrors(async () => this.form.fill(await getJSON('/api/blind/setup')))
+    await this.#showErrors(async () => this.form.fill(await getJSON('/api/v1/blind/setup')))
     await this.#listed()
   }
 
   #listed() {
-    return this.#showErrors(async () => this.#draw(await getJSON('/api/blind/sessions')))
+    return this.#showErrors(async () => this.#draw(await getJSON('/api/v1/blind/sessions')))
   }
 
   #draw(sessions) {
@@ -170,10 +170,10 @@ export class SessionCard {
     if (!at.opened) return []
     if (withheld) return [h('p.note', {}, withheld)]
     return [
-      h('a', { href: `/api/blind/sessions/${id}/report.html`, target: '_blank', rel: 'noopener' }, 'Report'),
+      h('a', { href: `/api/v1/blind/sessions/${id}/report.html`, target: '_blank', rel: 'noopener' }, 'Report'),
       h(
         'a',
-        { href: `/api/blind/sessions/${id}/report.zip`, download: '' },
+        { href: `/api/v1/blind/sessions/${id}/report.zip`, download: '' },
         'Report, tables (CSV) and raw scores as one file',
       ),
     ]
@@ -215,7 +215,7 @@ export class SessionCard {
 
   async #change(verb) {
     await this.#showErrors(async () =>
-      this.draw(await postJSON(`/api/blind/sessions/${this.session.id}/${verb}`, { key: this.key[verb] })),
+      this.draw(await postJSON(`/api/v1/blind/sessions/${this.session.id}/${verb}`, { key: this.key[verb] })),
     )
     this.onChanged()
   }
@@ -225,7 +225,7 @@ export class SessionCard {
     return this.#showErrors(async () => {
       const { id, withheld } = this.session
       if (withheld) return fill(this.found, h('p.note', {}, withheld))
-      const found = await getJSON(`/api/blind/sessions/${id}/giveaways`)
+      const found = await getJSON(`/api/v1/blind/sessions/${id}/giveaways`)
       if (!found.length)
         return fill(this.found, h('p.note', {}, 'No text reveals its author, as far as a list of phrases can tell.'))
       return fill(
@@ -250,7 +250,7 @@ export class SessionCard {
   #checks() {
     return this.#showErrors(async () => {
       const { id, withheld } = this.session
-      const under = `/api/blind/sessions/${id}`
+      const under = `/api/v1/blind/sessions/${id}`
       const [history, prints] = await Promise.all([
         getJSON(`${under}/history`),
         withheld ? null : getJSON(`${under}/fingerprints`),

@@ -149,7 +149,7 @@ export class SetupForm {
     if (!plan) return
     const shown = this.#wait('Sampling…')
     try {
-      const made = await postJSON('/api/blind/preview', { plan: { ...plan, name: plan.name || 'preview' } })
+      const made = await postJSON('/api/v1/blind/preview', { plan: { ...plan, name: plan.name || 'preview' } })
       const sources = new Set(made.scores.map((one) => one.source)).size
       // It is simulated for sources on the same spectra.
       const known = sources > 1 && plan.design !== 'separate'
@@ -183,7 +183,7 @@ export class SetupForm {
   /** Show how likely the session is to show a difference; it is simulated, which takes seconds. */
   async #power(place, numbers) {
     try {
-      const found = await postJSON('/api/blind/power', numbers)
+      const found = await postJSON('/api/v1/blind/power', numbers)
       fill(
         place,
         found.sentences.map((sentence) => h('span.line', {}, sentence)),
@@ -201,7 +201,7 @@ export class SetupForm {
     if (this.sent?.text !== text) this.sent = { text, key: newKey() }
     const shown = this.#wait('The session is being created…')
     try {
-      const session = await postJSON('/api/blind/sessions', { plan, key: this.sent.key })
+      const session = await postJSON('/api/v1/blind/sessions', { plan, key: this.sent.key })
       this.sent = null
       shown(h('p.note', {}, `Session ${session.id} is created. Read its checks in the list of sessions, then open it.`))
       this.onDrawn(session)

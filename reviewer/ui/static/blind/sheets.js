@@ -40,7 +40,7 @@ export class Sheets {
 
 /** @param {string} token */
 async function loadSheet(token) {
-  const under = `/api/blind/sheet/${token}`
+  const under = `/api/v1/blind/sheet/${token}`
   const [sheet, spectrum, atlas] = await Promise.all([getJSON(under), spectrumOf(under), getJSON(`${under}/atlas`)])
   const sides = sheet.kind === 'pair' ? ['left', 'right'] : ['']
   return {

@@ -63,5 +63,5 @@ const atlases = new Cache(40)
 /** The lines and bands to draw for a task on spectra of a survey. @returns {Promise<Atlas>} */
 export function getAtlas(/** @type {string} */ survey, /** @type {string} */ task) {
   const query = String(new URLSearchParams({ survey, task }))
-  return atlases.get(query, () => getJSON(`/api/atlas?${query}`))
+  return atlases.get(query, () => getJSON(`/api/v1/atlas?${query}`))
 }

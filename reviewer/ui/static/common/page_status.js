@@ -200,7 +200,7 @@ export class ConnectionStrip {
 
 /** Any request reports on `connection` whether the server answers. */
 function checkServer() {
-  getJSON('/api/me').catch(() => {})
+  getJSON('/api/v1/me').catch(() => {})
 }
 
 /** After signing in again: return to the item shown before. @param {string} initials */

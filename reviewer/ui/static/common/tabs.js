@@ -52,7 +52,7 @@ export function reloadForGradio() {
     // Gradio's "Connection Lost" covers our desk, which reconnects by itself and has a connection strip of its own.
     document.documentElement.classList.toggle('so-at-desk', desk)
     if (!desk && !isTyping(document.activeElement))
-      getJSON('/api/me').then(
+      getJSON('/api/v1/me').then(
         () => location.reload(),
         () => {},
       )

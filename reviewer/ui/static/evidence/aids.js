@@ -79,7 +79,7 @@ export class Aids extends EventTarget {
     const { item, state } = this.view()
     const frame = axisFrame(item, state)
     const factor = shownFactor(subject.spectrum, state.z, frame)
-    const measured = await get('/api/measure', {
+    const measured = await get('/api/v1/measure', {
       spectrum: subject.sha256,
       lo: lo * factor,
       hi: hi * factor,
@@ -95,12 +95,12 @@ export class Aids extends EventTarget {
   loci = () => this.#of('loci')
   templates = () => this.#of('templates')
   // Not kept: items are approved meanwhile.
-  similar = () => getJSON(`/api/item/${this.subject?.item}/similar${this.subject?.hidden ? '?verdict_first=true' : ''}`)
+  similar = () => getJSON(`/api/v1/item/${this.subject?.item}/similar${this.subject?.hidden ? '?verdict_first=true' : ''}`)
 
   /** @param {string} what */
   #of(what) {
     const { sha256, task } = /** @type {Subject} */ (this.subject)
-    return get(`/api/spectrum/${sha256}/${what}`, { task })
+    return get(`/api/v1/spectrum/${sha256}/${what}`, { task })
   }
 
   /** Draw a template of the ranking. @param {any} match */
@@ -109,7 +109,7 @@ export class Aids extends EventTarget {
     if (!subject) return
     const ticket = ++this.#ticket
     this.#setChosen(match.id)
-    const found = await get(`/api/templates/${encodeURIComponent(match.id)}`, { spectrum: subject.sha256 })
+    const found = await get(`/api/v1/templates/${encodeURIComponent(match.id)}`, { spectrum: subject.sha256 })
     if (ticket !== this.#ticket) return
     this.#setOverlays('template', [templateOverlay(found, match)])
   }
@@ -144,13 +144,13 @@ export class Aids extends EventTarget {
 
   async #model() {
     const { sha256, spectrum } = /** @type {Subject} */ (this.subject)
-    const { flux, name } = await get(`/api/spectrum/${sha256}/model`)
+    const { flux, name } = await get(`/api/v1/spectrum/${sha256}/model`)
     return [{ kind: /** @type {const} */ ('model'), name, wavelength: spectrum.wavelength, flux }]
   }
 
   async #exposures() {
     const { sha256 } = /** @type {Subject} */ (this.subject)
-    const { exposures } = await get(`/api/spectrum/${sha256}/exposures`)
+    const { exposures } = await get(`/api/v1/spectrum/${sha256}/exposures`)
     return exposures.map((exposure) => ({ kind: 'exposure', ...exposure }))
   }
 

@@ -127,7 +127,7 @@ export class RunControls {
     const samples = this.sendable.filter((sample) => !run?.sent.has(sample))
     if (!run || !samples.length) return
     try {
-      const { items } = await postJSON(`/api/live/runs/${run.id}/review`, { samples })
+      const { items } = await postJSON(`/api/v1/live/runs/${run.id}/review`, { samples })
       samples.forEach((sample, at) => run.sent.set(sample, items[at].item))
       this.showBar()
       const onClick = () => openInReview(items[0].item)
@@ -146,7 +146,7 @@ export class RunControls {
       ['Report', 'Markdown, zip', 'report.zip'],
     ]
     return files.map(([text, format, file]) => {
-      const url = `/api/live/runs/${run?.id}/${file}?sample=${sample === 'vote' ? 0 : sample}`
+      const url = `/api/v1/live/runs/${run?.id}/${file}?sample=${sample === 'vote' ? 0 : sample}`
       return { text, format, url }
     })
   }

@@ -366,7 +366,7 @@ export class Policies {
 
   /** @param {string} [wanted] the key to choose, if there is such a policy */
   async load(wanted) {
-    ;[this.all, this.prompts] = await Promise.all([getJSON('/api/live/policies'), getJSON('/api/live/prompts')])
+    ;[this.all, this.prompts] = await Promise.all([getJSON('/api/v1/live/policies'), getJSON('/api/v1/live/prompts')])
     fill(
       this.select,
       this.all.map(({ key, title }) => h('option', { value: key }, title)),
@@ -404,7 +404,7 @@ export class Policies {
     if (!policy) return
     let health
     try {
-      health = await getJSON(`/api/live/health?${new URLSearchParams({ policy })}`)
+      health = await getJSON(`/api/v1/live/health?${new URLSearchParams({ policy })}`)
     } catch (error) {
       health = { ok: false, sentence: `The state of the server is unknown: ${/** @type {Error} */ (error).message}` }
     }

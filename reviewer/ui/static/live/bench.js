@@ -198,7 +198,7 @@ export class Bench {
       try {
         const form = new FormData()
         form.append('files', file)
-        const { added, problems } = await postForm('/api/live/files', form)
+        const { added, problems } = await postForm('/api/v1/live/files', form)
         for (const message of problems) this.#problem(message)
         this.rows.push(...added.filter((row) => !this.row(row.id)))
         if (added.length && first) this.on.onAdded(added)
@@ -247,7 +247,7 @@ export class AddSpectra {
   /** Load the bench from the server, with the last run of each row. */
   async load() {
     const { bench } = this
-    bench.show(await getJSON('/api/live/bench'))
+    bench.show(await getJSON('/api/v1/live/bench'))
     const last = bench.rows.flatMap((row) => row.runs.slice(-1))
     // A row whose run the server no longer keeps is shown as not run.
     await Promise.all(last.map((id) => this.on.findRun(id).catch(() => null)))
@@ -265,7 +265,7 @@ export class AddSpectra {
     const { bench } = this
     const at = bench.rows.findIndex((row) => row.id === id)
     try {
-      await remove(`/api/live/bench/${id}`)
+      await remove(`/api/v1/live/bench/${id}`)
       bench.show(bench.rows.filter((row) => row.id !== id))
       if (bench.row(bench.current)) return
       const next = bench.rows[Math.min(at, bench.rows.length - 1)]
@@ -296,7 +296,7 @@ export class AddSpectra {
   async #add({ item, task }) {
     const { bench } = this
     try {
-      const row = await postJSON('/api/live/bench', { item })
+      const row = await postJSON('/api/v1/live/bench', { item })
       if (!bench.row(row.id)) bench.show([...bench.rows, row])
       if (task in this.on.tasks) this.on.setTask(task)
       await this.on.select(row.id)
@@ -310,7 +310,7 @@ const MOST_FOUND = 30
 
 /** Spectra of the library that match some words, the best match first. @returns {Promise<LibraryRow[]>} */
 const findInLibrary = (/** @type {string} */ words, limit = MOST_FOUND) =>
-  getJSON(`/api/live/library?${new URLSearchParams({ q: words, limit: String(limit) })}`)
+  getJSON(`/api/v1/live/library?${new URLSearchParams({ q: words, limit: String(limit) })}`)
 
 /** @param {Record<string, TaskText>} tasks @returns {Promise<LibraryRow | null>} the one that the person picks */
 function pickFromLibrary(tasks) {

@@ -23,7 +23,7 @@ export async function mountLive(root) {
   if (!root || root.dataset.mounted) return
   root.dataset.mounted = 'yes'
   comeBackTo('live', root)
-  const [me, keymap] = await Promise.all([getJSON('/api/me'), getJSON('/ui/live/keymap.json'), plotlyReady()])
+  const [me, keymap] = await Promise.all([getJSON('/api/v1/me'), getJSON('/ui/live/keymap.json'), plotlyReady()])
   const page = buildLive(root, me, keymap)
   await page.start()
   window.specO3 = { ...window.specO3, live: page.handle }

@@ -143,7 +143,7 @@ export class Runs {
 
   /** Start a run on a row. @param {BenchRow} row @param {RunSettings} settings */
   async start(row, settings) {
-    const { run: id } = await postJSON('/api/live/runs', { bench: row.id, ...settings })
+    const { run: id } = await postJSON('/api/v1/live/runs', { bench: row.id, ...settings })
     row.runs.push(id)
     return this.#listen(aboutOf({ ...settings, id, bench: row.id, spectrum: row.spectrum }), Date.now())
   }
@@ -152,7 +152,7 @@ export class Runs {
   async find(id) {
     const known = this.get(id)
     if (known) return known
-    const found = await getJSON(`/api/live/runs/${id}`)
+    const found = await getJSON(`/api/v1/live/runs/${id}`)
     if (this.get(id)) return /** @type {Run} */ (this.get(id))
     const run = this.#listen(aboutOf(found), Date.parse(found.started))
     found.trials.forEach((/** @type {boolean} */ tried, /** @type {number} */ at) => tried && this.#watchTrial(run, at))
@@ -161,13 +161,13 @@ export class Runs {
 
   /** Put the evidence of a finished trace on trial. @param {Run} run @param {number} sample */
   async putOnTrial(run, sample) {
-    await postJSON(`/api/live/runs/${run.id}/trial?sample=${sample}`, {})
+    await postJSON(`/api/v1/live/runs/${run.id}/trial?sample=${sample}`, {})
     this.#watchTrial(run, sample)
   }
 
   /** @param {Run} run @param {number} sample */
   stopTrial(run, sample) {
-    return postJSON(`/api/live/runs/${run.id}/trial/stop?sample=${sample}`, {})
+    return postJSON(`/api/v1/live/runs/${run.id}/trial/stop?sample=${sample}`, {})
   }
 
   /** Follow a trial from its first event. @param {Run} run @param {number} sample */
@@ -189,7 +189,7 @@ export class Runs {
   stop(run) {
     run.stopping = true
     this.on.onChange(run)
-    return postJSON(`/api/live/runs/${run.id}/stop`, {}).catch((error) => {
+    return postJSON(`/api/v1/live/runs/${run.id}/stop`, {}).catch((error) => {
       run.stopping = false
       this.on.onChange(run)
       throw error
@@ -273,7 +273,7 @@ class Feed {
   }
 
   #open() {
-    const source = new EventSource(`/api/live/runs/${this.run}/${this.path}after=${this.#last}`)
+    const source = new EventSource(`/api/v1/live/runs/${this.run}/${this.path}after=${this.#last}`)
     source.addEventListener('open', () => this.on.onFound())
     source.addEventListener('error', () => this.#lost())
     source.addEventListener('message', (message) => this.#message(message))
@@ -294,7 +294,7 @@ class Feed {
     if (this.#source.readyState !== EventSource.CLOSED) return
     try {
       await pause(1500)
-      await getJSON(`/api/live/runs/${this.run}`)
+      await getJSON(`/api/v1/live/runs/${this.run}`)
     } catch (error) {
       if (error instanceof Refused && error.status === 404) {
         this.#closed = true

@@ -34,7 +34,7 @@ export class LiveSpectrum {
 
   /** Fetch what `show` needs. @param {BenchRow} row @param {string} task @returns {Promise<ShownSpectrum>} */
   async fetch(row, task) {
-    const fetchSpectrum = () => getSpectrum(`/api/live/spectrum/${row.spectrum}`)
+    const fetchSpectrum = () => getSpectrum(`/api/v1/live/spectrum/${row.spectrum}`)
     const [spectrum, atlas] = await Promise.all([
       this.#spectra.get(row.spectrum, fetchSpectrum),
       getAtlas(row.survey, task),

@@ -308,7 +308,7 @@ function drawChips(root, run, chosen, onSample) {
   )
 }
 
-export const pictureURL = (run, picture) => `/api/live/runs/${run.id}/picture/${picture}`
+export const pictureURL = (run, picture) => `/api/v1/live/runs/${run.id}/picture/${picture}`
 
 function byLine(drafter, run) {
   const settings = Object.entries(drafter?.settings ?? {})

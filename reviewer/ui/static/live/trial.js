@@ -42,4 +42,4 @@ export function trialPart(run, trace, { onTrial, onStop }) {
  * @param {Run} run @param {number} sample
  */
 export const trialURL = (run, sample) => (/** @type {TrialOutcome} */ outcome, /** @type {string} */ what) =>
-  `/api/live/runs/${run.id}/trial/${outcome.number}/${what}?sample=${sample}`
+  `/api/v1/live/runs/${run.id}/trial/${outcome.number}/${what}?sample=${sample}`

@@ -85,7 +85,7 @@ class LogPanel {
       if (field.value) query.set(name, field.value)
     if (this.#before) query.set('before', String(this.#before))
     try {
-      const page = await getJSON(`/api/log?${query}`)
+      const page = await getJSON(`/api/v1/log?${query}`)
       if (request !== this.#lastRequest) return
       this.#next = page.next
       this.#options(this.who, 'everyone', page.people)
@@ -134,7 +134,7 @@ class LogPanel {
     this.verify.disabled = true
     fill(this.result, h('p.note', {}, 'Verifying every entry and every fact …'))
     try {
-      const { faults, more_faults: more, entries, seconds } = await postJSON('/api/log/check', {})
+      const { faults, more_faults: more, entries, seconds } = await postJSON('/api/v1/log/check', {})
       const good = `${number(entries)} entries and all facts they cover are unchanged (${seconds.toFixed(1)} s).`
       const rest = more ? [`and ${number(more)} more`] : []
       if (!faults.length) fill(this.result, h('p.note.good', {}, good))

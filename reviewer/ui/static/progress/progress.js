@@ -38,7 +38,7 @@ class ProgressPage {
     this.task = h('select', { 'aria-label': 'Task', onchange: () => this.refresh() })
     this.batch = h('select', { 'aria-label': 'Batch', onchange: () => this.refresh() })
     this.log = h('button', { type: 'button', hidden: true, onclick: openAuditLog }, 'Audit log …')
-    getJSON('/api/me').then(
+    getJSON('/api/v1/me').then(
       (me) => (this.log.hidden = !mayReadLog(me)),
       () => {},
     )
@@ -91,7 +91,7 @@ class ProgressPage {
     if (this.task.value) query.set('task', this.task.value)
     if (this.batch.value !== '*') query.set('batch', this.batch.value)
     try {
-      const figures = await getJSON(`/api/progress?${query}`)
+      const figures = await getJSON(`/api/v1/progress?${query}`)
       if (request !== this.lastRequest) return
       this.figures = figures
       this.#options(figures.tasks, figures.batches)
@@ -111,7 +111,7 @@ class ProgressPage {
   async #refreshAgreement(query, request) {
     this.agreement.wait()
     try {
-      const figures = await getJSON(`/api/progress/agreement?${query}`)
+      const figures = await getJSON(`/api/v1/progress/agreement?${query}`)
       if (request === this.lastRequest) this.agreement.show(figures)
     } catch (error) {
       if (request === this.lastRequest) this.agreement.fail(error.message)

@@ -105,7 +105,7 @@ export class TrustSection {
     if (this.task.value) query.set('task', this.task.value)
     if (this.policy.value) query.set('policy', this.policy.value)
     try {
-      const figures = await getJSON(`/api/progress/trust?${query}`)
+      const figures = await getJSON(`/api/v1/progress/trust?${query}`)
       if (request !== this.#lastRequest) return
       this.#show(figures)
       await this.#countSimulated(figures, request)
@@ -136,7 +136,7 @@ export class TrustSection {
       fill(this.sides, h('p.none', {}, 'Undefined: a limit must be above 0 and below 100 %.'))
       return
     }
-    const found = await getJSON(`/api/progress/trust/thresholds?${query}`)
+    const found = await getJSON(`/api/v1/progress/trust/thresholds?${query}`)
     if (request !== this.#lastRequest) return
     fill(this.sides, sides(found, this.#figures.may_download && query))
     fill(this.rates, [...this.#figures.rates, ...found.rates].map(rate))
@@ -148,7 +148,7 @@ export class TrustSection {
    */
   async #countSimulated({ task, policy, policies }, request) {
     const query = new URLSearchParams({ task, drafter: policy, simulated: 'true' })
-    const total = policy ? (await getJSON(`/api/queue?${query}`)).total : 0
+    const total = policy ? (await getJSON(`/api/v1/queue?${query}`)).total : 0
     if (request !== this.#lastRequest) return
     const items = policies.find(({ name }) => name === policy)?.items ?? 0
     this.simulated.hidden = !total
@@ -157,7 +157,7 @@ export class TrustSection {
 
   /** @param {Choice} choice @param {number} request */
   async #findLabelErrors({ task, policy }, request) {
-    const found = await getJSON(`/api/progress/trust/suspects?${new URLSearchParams({ task, policy })}`)
+    const found = await getJSON(`/api/v1/progress/trust/suspects?${new URLSearchParams({ task, policy })}`)
     if (request === this.#lastRequest) fill(this.suspects, suspects(found))
   }
 
@@ -322,7 +322,7 @@ function sides(found, query) {
     ),
     h('p.more', {}, found.method),
     query && found.promise
-      ? h('a.button', { href: `/api/progress/trust/certificate?${query}`, download: '' }, 'Download certificate')
+      ? h('a.button', { href: `/api/v1/progress/trust/certificate?${query}`, download: '' }, 'Download certificate')
       : null,
   ]
 }

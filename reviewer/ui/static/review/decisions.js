@@ -84,7 +84,7 @@ export class Decisions {
     this.on.showMarks(mine)
     try {
       const body = { version: item.version.id, step: id, mark, note: text, key: newKey() }
-      const { at } = await postUntilAnswered(`/api/item/${item.id}/mark`, body, (e) => this.topBar.notSaved(e.message))
+      const { at } = await postUntilAnswered(`/api/v1/item/${item.id}/mark`, body, (e) => this.topBar.notSaved(e.message))
       this.topBar.saved(at)
       return true
     } catch (error) {
@@ -111,7 +111,7 @@ export class Decisions {
     if (!item?.hidden) return
     try {
       const body = { version: item.version.id, verdict }
-      await postUntilAnswered(`/api/item/${item.id}/verdict`, body, (e) => this.topBar.notSent(e.message))
+      await postUntilAnswered(`/api/v1/item/${item.id}/verdict`, body, (e) => this.topBar.notSent(e.message))
       this.on.onChanged(item.id)
       await this.on.open(item.id)
       if (verdict === 'cannot tell') this.notices.toast('Your verdict: cannot tell. “U” decides the item so.')
@@ -141,7 +141,7 @@ export class Decisions {
     const { steps } = draft
     try {
       const body = { base: item.version.id, steps, reason: draft.comment, key: newKey() }
-      const saved = await this.#postLeased(`/api/item/${item.id}/version`, body)
+      const saved = await this.#postLeased(`/api/v1/item/${item.id}/version`, body)
       if (saved === null) return null
       if (draft.steps === steps) draft.close()
       this.topBar.saved(saved.at)
@@ -173,7 +173,7 @@ export class Decisions {
     if (base === null || !item) return
     try {
       const body = { base, medium, key: newKey() }
-      const made = await this.#postLeased(`/api/item/${item.id}/medium`, body)
+      const made = await this.#postLeased(`/api/v1/item/${item.id}/medium`, body)
       if (made === null) return
       this.topBar.saved(made.at)
       await this.on.refresh()
@@ -322,7 +322,7 @@ export class Decisions {
     for (;;) {
       if (open.length && !(await this.#confirmed(verb, open))) return 'not confirmed'
       try {
-        return await this.#postLeased(`/api/item/${item.id}/decide`, { ...body, confirmed: open.length })
+        return await this.#postLeased(`/api/v1/item/${item.id}/decide`, { ...body, confirmed: open.length })
       } catch (error) {
         if (!(error instanceof Refused) || error.kind !== 'disagreement') throw error
         open = error.detail.statements
@@ -361,7 +361,7 @@ export class Decisions {
       return
     }
     try {
-      const answer = await postUntilAnswered(`/api/item/${id}/undo`, { key: newKey() }, (error) =>
+      const answer = await postUntilAnswered(`/api/v1/item/${id}/undo`, { key: newKey() }, (error) =>
         this.topBar.notSaved(error.message),
       )
       this.state.lastDecided = null

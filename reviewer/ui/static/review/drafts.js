@@ -192,7 +192,7 @@ export class Draft {
     this.sent = [...unanswered.slice(-MOST_UNANSWERED), digest(asText(body))]
     this.#copy()
     try {
-      this.#request = postRepeatable(`/api/item/${this.item.id}/autosave`, body)
+      this.#request = postRepeatable(`/api/v1/item/${this.item.id}/autosave`, body)
       const { at, replaced } = await this.#request
       this.#saved(at)
       if (replaced && !unanswered.includes(digest(asText(replaced.body)))) this.#callbacks.onOther(replaced)

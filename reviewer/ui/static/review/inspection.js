@@ -66,7 +66,7 @@ export class Inspecting {
     const body = { key: this.#key, ...found }
     try {
       const unreachable = () => this.notices.toast('Not saved yet: the server does not answer. Trying again.')
-      const mine = await postUntilAnswered(`/api/item/${item.id}/inspection`, body, unreachable)
+      const mine = await postUntilAnswered(`/api/v1/item/${item.id}/inspection`, body, unreachable)
       this.#key = newKey()
       this.dropItem(item.id)
       forgetTried(me.initials, item.id)

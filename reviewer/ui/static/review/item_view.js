@@ -127,7 +127,7 @@ export class ItemView {
       trial: item.trial,
       drafter: row.drafter.name,
       tried: trajectory.steps,
-      trialURL: ({ number }, what) => `/api/item/${item.id}/trial/${item.trial?.key}/${number}/${what}`,
+      trialURL: ({ number }, what) => `/api/v1/item/${item.id}/trial/${item.trial?.key}/${number}/${what}`,
     })
     if (marks.others.length) this.tracePane.prepend(this.#marksByOthers(marks.others))
     if (item.request) this.tracePane.prepend(requestBanner(item.request))

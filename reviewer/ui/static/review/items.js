@@ -35,9 +35,9 @@ export class Items {
   /** Everything that is drawn at once. @param {number} id @returns {Promise<LoadedItem>} */
   load(id) {
     return this.#items.get(id, async () => {
-      const item = await getJSON(`/api/item/${id}${this.#query()}`)
+      const item = await getJSON(`/api/v1/item/${id}${this.#query()}`)
       const { spectrum: sha256, survey, task } = item.row
-      const spectrum = sha256 ? this.#spectra.get(sha256, () => getSpectrum(`/api/spectrum/${sha256}`)) : null
+      const spectrum = sha256 ? this.#spectra.get(sha256, () => getSpectrum(`/api/v1/spectrum/${sha256}`)) : null
       const [data, atlas] = await Promise.all([spectrum, getAtlas(survey, task)])
       return { item, spectrum: data && asStated(data, item.trajectory.medium_set_by), atlas }
     })
@@ -45,12 +45,12 @@ export class Items {
 
   /** @param {number} id @param {string} stamp of the item @returns {Promise<Record<string, Hint[]>>} by step */
   hintsOf(id, stamp) {
-    return this.#hints.get(`${id}/${stamp}`, async () => (await getJSON(`/api/item/${id}/hints`)).hints)
+    return this.#hints.get(`${id}/${stamp}`, async () => (await getJSON(`/api/v1/item/${id}/hints`)).hints)
   }
 
   /** @param {number} id */
   history(id) {
-    return getJSON(`/api/item/${id}/history${this.#query()}`)
+    return getJSON(`/api/v1/item/${id}/history${this.#query()}`)
   }
 
   /** The item has changed: fetch it again when it is next used. Its spectrum never changes. @param {number} id */
@@ -126,7 +126,7 @@ export function pictureURL(trajectory, picture, args) {
   const query = new URLSearchParams({ arguments: JSON.stringify(args) })
   if (trajectory.spectrum.sha256) query.set('spectrum', trajectory.spectrum.sha256)
   if (trajectory.redshift !== null) query.set('redshift', String(trajectory.redshift))
-  return `/api/picture/${picture}?${query}`
+  return `/api/v1/picture/${picture}?${query}`
 }
 
 /** @param {Trajectory} trajectory */

@@ -49,7 +49,7 @@ export class Lease {
    */
   async check(item, isShown) {
     if (!item.standing.round) return
-    const { stamp, held } = await getJSON(`/api/item/${item.id}/present`)
+    const { stamp, held } = await getJSON(`/api/v1/item/${item.id}/present`)
     if (!isShown()) return
     if (held && !nothingToDo(item)) this.notices.show(heldText(held.message, held.until), { until: 'lease' })
     if (stamp !== item.stamp) await this.onOutdated('The item has changed since it was fetched.')
@@ -81,7 +81,7 @@ export class Lease {
     this.heldByOther = false
     if (!item.standing.round || nothingToDo(item)) return
     try {
-      const lease = await post(`/api/item/${item.id}/lease`, {})
+      const lease = await post(`/api/v1/item/${item.id}/lease`, {})
       if (!isWanted()) {
         // If the same item was opened again meanwhile, it has the same lease.
         if (!this.state.isShown(item.id)) this.release(lease)
@@ -148,7 +148,7 @@ export class Lease {
 
   /** @param {HeldLease | null} lease */
   async release(lease) {
-    if (lease && !lease.finished) await postJSON('/api/release', { lease: lease.lease }).catch(() => {})
+    if (lease && !lease.finished) await postJSON('/api/v1/release', { lease: lease.lease }).catch(() => {})
   }
 
   /** Extend the lease by 15 minutes. One that ran out, or that another person held, is requested again. */
@@ -157,7 +157,7 @@ export class Lease {
     if (document.hidden || !current) return
     try {
       if (this.heldByOther) await this.take(current.item)
-      else if (this.held && !this.held.finished) await postJSON('/api/renew', { lease: this.held.lease })
+      else if (this.held && !this.held.finished) await postJSON('/api/v1/renew', { lease: this.held.lease })
     } catch (error) {
       if (!passes(error) && this.state.current === current) await this.#retake(current.item)
     }

@@ -139,7 +139,7 @@ export class Navigation {
     if (this.order.on) return this.next()
     const shown = this.state.item?.id
     const after = shown === undefined ? '' : `&after=${shown}`
-    const found = await getJSON(`/api/first?${this.queue.query()}${after}`)
+    const found = await getJSON(`/api/v1/first?${this.queue.query()}${after}`)
     if (!found.id || found.id === shown) {
       this.notices.toast(shown === undefined ? 'Nothing waits for you.' : 'No other item waits for you.')
       return
@@ -187,7 +187,7 @@ export class Navigation {
 
   /** @param {number} id */
   async #placeOf(id) {
-    const byNumber = getJSON(`/api/place/${id}?${this.queue.query()}`)
+    const byNumber = getJSON(`/api/v1/place/${id}?${this.queue.query()}`)
     if (!this.order.on) return byNumber
     try {
       return await this.order.place(id, byNumber)
@@ -205,7 +205,7 @@ export class Navigation {
     } catch (error) {
       this.notices.error(error)
     }
-    return (await getJSON(`/api/first?${this.queue.query()}`)).id
+    return (await getJSON(`/api/v1/first?${this.queue.query()}`)).id
   }
 }
 

@@ -106,7 +106,7 @@ export class Queue {
     this.#loading = true
     try {
       const hidden = this.verdictFirst() ? '&verdict_first=true' : ''
-      return await getJSON(`/api/queue?${this.query()}${hidden}${after}`)
+      return await getJSON(`/api/v1/queue?${this.query()}${hidden}${after}`)
     } finally {
       this.#loading = false
     }
@@ -115,7 +115,7 @@ export class Queue {
   /** Load the list again if anything has changed on the server since. */
   async check() {
     if (document.hidden || this.#loading || this.stamp === null || !this.root.getClientRects().length) return
-    const { stamp } = await getJSON('/api/queue/stamp')
+    const { stamp } = await getJSON('/api/v1/queue/stamp')
     if (stamp !== this.stamp) await this.refresh()
   }
 
@@ -230,7 +230,7 @@ export class Queue {
       this.closeFilter()
       return
     }
-    const facets = await getJSON('/api/facets')
+    const facets = await getJSON('/api/v1/facets')
     this.form.hidden = false
     this.filterButton.setAttribute('aria-expanded', 'true')
     this.#drawForm(facets)

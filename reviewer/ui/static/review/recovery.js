@@ -175,7 +175,7 @@ export class Recovery {
   /** Discard what was written on a version of an item, in the browser and on the server. */
   async #discardOn(/** @type {Item} */ item, /** @type {number} */ base) {
     for (const entry of this.copies.find(item)) if (entry.base === base) this.copies.forget(entry)
-    await postJSON(`/api/item/${item.id}/discard`, { base, steps: [] }).catch((error) => this.notices.error(error))
+    await postJSON(`/api/v1/item/${item.id}/discard`, { base, steps: [] }).catch((error) => this.notices.error(error))
   }
 
   async discard() {

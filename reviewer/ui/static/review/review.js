@@ -54,7 +54,7 @@ export async function mountReview(root) {
 /** @returns {Promise<Person>} */
 async function meOrSignIn() {
   try {
-    return await getJSON('/api/me')
+    return await getJSON('/api/v1/me')
   } catch (error) {
     if (error instanceof Refused && error.status === 401) location.assign('/sign-in')
     throw error

@@ -66,7 +66,7 @@ export class Statements extends EventTarget {
     const { item, steps } = this.state
     if (!item || item.hidden || !steps.length) return
     try {
-      const { spans, disagreements } = await postRepeatable(`/api/item/${item.id}/statements`, { steps })
+      const { spans, disagreements } = await postRepeatable(`/api/v1/item/${item.id}/statements`, { steps })
       if (!this.state.isShown(item.id)) return
       this.spans = Object.fromEntries(
         steps.filter(({ id }) => id in spans).map((step) => [step.id, { text: textOf(step), list: spans[step.id] }]),

@@ -74,7 +74,7 @@ export class ValueOrder {
       const chosen = await known.chosen
       if (chosen.id !== null && chosen.id !== shown) return chosen
     }
-    const chosen = postRepeatable(`/api/next?${query}`, { key: newKey(), shown })
+    const chosen = postRepeatable(`/api/v1/next?${query}`, { key: newKey(), shown })
     const made = { query, at: now, chosen }
     this.#next = made
     chosen.catch(() => {
