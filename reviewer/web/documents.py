@@ -29,7 +29,8 @@ _PICTURES = {".png": "image/png", ".svg": "image/svg+xml"}
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "Reviewing": ("reviewing.md", "hints.md", "review-aids.md", "inspecting.md", "tasks.md"),
+    "Reviewing": ("reviewing.md", "hints.md", "review-aids.md", "inspecting.md", "tasks.md", "zh/reviewing.md"),
+    "Teamwork": ("team/finding.md", "team/similar.md", "team/api.md"),
     "Trust": ("trust.md", "trust/trial.md", "trust/measurements.md"),
     "Live and blind": ("live.md", "blind.md", "blind/report.md", "blind/statistics.md", "blind/judges.md", "bench.md"),
     "Coordinating": ("drafting.md", "formats.md", "access.md", "backups.md", "SECURITY.md"),
