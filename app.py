@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from agent.cli import COMMANDS as AGENT_COMMANDS
 from agent.cli.command import CANNOT_RUN, CannotRun, Command
+from agent.language import tr
 from agent.text import one_line
 from reviewer.cli import COMMANDS as REVIEWER_COMMANDS
 from training.cli import COMMANDS as TRAINING_COMMANDS
@@ -26,13 +27,15 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     """
     program = argparse.ArgumentParser(
         prog="spec-o3",
-        description="Review, revise and vote on the reasoning of a spectral-vetting agent.",
-        epilog="Exit status: 0 done; 1 completed, the check failed; 2 could not run. "
-        "Without a command the web app starts.",
+        description=tr("Review, revise and vote on the reasoning of a spectral-vetting agent."),
+        epilog=tr(
+            "Exit status: 0 done; 1 completed, the check failed; 2 could not run. Without a command the web app starts."
+        ),
     )
-    subparsers = program.add_subparsers(metavar="COMMAND", title="commands")
+    subparsers = program.add_subparsers(metavar="COMMAND", title=tr("commands"))
     for command in COMMANDS:
-        subparser = subparsers.add_parser(command.name, help=command.help, description=command.help)
+        about = tr(command.help)
+        subparser = subparsers.add_parser(command.name, help=about, description=about)
         if only in (None, command.name):
             command.add(subparser)
         subparser.set_defaults(run=command.run)

@@ -27,6 +27,7 @@ from agent.conversation import (
     Stop,
     Usage,
 )
+from agent.language import tr
 from agent.plot import RENDERER, pixels_sha256
 from agent.spectrum import Spectrum
 from agent.tasks import Task
@@ -141,9 +142,15 @@ def inspect(
     :raises ValueError: ``max_turns`` is below 1, ``begin`` leaves no turn, or one of its texts has no tool call
     """
     if max_turns < 1:
-        raise ValueError(f"max_turns: found {max_turns}, expected 1 or more")
+        raise ValueError(tr("max_turns: found {max_turns}, expected 1 or more", max_turns=max_turns))
     if begin and len(begin) >= (max_turns if with_tool else 1):
-        raise ValueError(f"begin: found {len(begin)} turns, expected fewer than the {max_turns} allowed")
+        raise ValueError(
+            tr(
+                "begin: found {n_begin} turns, expected fewer than the {max_turns} allowed",
+                n_begin=len(begin),
+                max_turns=max_turns,
+            )
+        )
     inspection = _Inspection(spectrum, task, policy, max_turns if with_tool else 1, stop or Stop(), with_tool)
     yield Started(inspection.conversation.overview, inspection.overview, task.prompt, inspection.max_turns)
     for text in begin:
@@ -164,7 +171,7 @@ def run(spectrum: Spectrum, task: Task, policy: Policy, max_turns: int = MAX_TUR
             if event.reason == "policy failed":
                 raise PolicyError(event.detail)
             return event.trajectory
-    raise AssertionError("an inspection ends with Ended")
+    raise AssertionError(tr("an inspection ends with Ended"))
 
 
 class _Inspection:
@@ -199,7 +206,7 @@ class _Inspection:
         self.number += 1
         turn = parse(text)
         if turn.call is None:
-            raise ValueError(f"begin: found no tool call in turn {self.number}, expected one")
+            raise ValueError(tr("begin: found no tool call in turn {number}, expected one", number=self.number))
         for fault in turn.faults:
             self._fault(fault)
         if turn.thought:

@@ -20,6 +20,8 @@ from functools import cache
 from types import TracebackType
 from typing import Any, TypeVar
 
+from agent.language import tr
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -71,7 +73,7 @@ def ordered_map(work: Callable[[Item], Result], items: Iterable[Item], processes
         while pending:
             yield pending.popleft().result()
     except BrokenProcessPool as broken:
-        raise ProcessLost("a worker process was ended from outside (no memory left?)") from broken
+        raise ProcessLost(tr("a worker process was ended from outside (no memory left?)")) from broken
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 

@@ -16,6 +16,8 @@ from typing import Annotated, Any, NamedTuple, NoReturn, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, Strict, StringConstraints, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
+from agent.language import tr
+
 Model = TypeVar("Model")
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -131,11 +133,11 @@ def parse_yaml(text: str) -> Any:
     depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         if isinstance(event, yaml.AliasEvent):
-            raise yaml.YAMLError(f"found the alias *{event.anchor}, expected every value written out")
+            raise yaml.YAMLError(tr("found the alias *{anchor}, expected every value written out", anchor=event.anchor))
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > DEEPEST:
             # Parsing time grows with the square of the depth.
-            raise yaml.YAMLError(f"found values nested {depth} deep, expected settings")
+            raise yaml.YAMLError(tr("found values nested {depth} deep, expected settings", depth=depth))
     return yaml.safe_load(text)
 
 

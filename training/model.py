@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from agent.language import tr
 from agent.policies.local.chat_template import use_dialect
 from agent.policies.local.model import Weights, source
 from agent.text import OneLine
@@ -109,11 +110,19 @@ def resolved(settings: ModelSettings) -> ModelSettings:
     if not (folder / "adapter_config.json").is_file():
         return replace(settings, name=str(folder)) if folder.is_dir() else settings
     if settings.adapter:
-        raise ModelError(f"{settings.name} is an adapter, and takes no other on it ({settings.adapter})")
+        raise ModelError(
+            tr(
+                "{name} is an adapter, and takes no other on it ({adapter})",
+                name=settings.name,
+                adapter=settings.adapter,
+            )
+        )
     try:
         base = json.loads((folder / "adapter_config.json").read_text("utf-8"))["base_model_name_or_path"]
     except (ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"{folder / 'adapter_config.json'}: found no base_model_name_or_path") from error
+        raise ModelError(
+            tr("{folder}: found no base_model_name_or_path", folder=folder / "adapter_config.json")
+        ) from error
     return replace(settings, name=str(base), adapter=str(folder))
 
 
@@ -220,7 +229,14 @@ def _weights(settings: ModelSettings) -> Any:
     wrong = sorted(map(str, [*found["missing_keys"], *found["mismatched_keys"]]))
     if wrong:
         more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
-        raise ModelError(f"{settings.name}: weights are missing or of another shape: {wrong[0]}{more}")
+        raise ModelError(
+            tr(
+                "{name}: weights are missing or of another shape: {wrong}{more}",
+                name=settings.name,
+                wrong=wrong[0],
+                more=more,
+            )
+        )
     return model
 
 
@@ -266,7 +282,7 @@ def _with_new_lora(model: Any, settings: ModelSettings) -> Any:
     try:
         return get_peft_model(model, config, autocast_adapter_dtype=not _deepspeed())
     except ValueError as error:
-        raise ModelError(f"model.lora.targets: {_one_line(error)}") from error
+        raise ModelError(tr("model.lora.targets: {error}", error=_one_line(error))) from error
 
 
 def _targets(model: Any, settings: ModelSettings) -> list[str]:
@@ -301,7 +317,7 @@ def _in_one_line(name: str) -> Iterator[None]:
     except torch.OutOfMemoryError as error:
         raise ModelError(out_of_memory(name)) from error
     except Exception as error:
-        raise ModelError(f"{name} cannot be loaded: {_reason(error)}") from error
+        raise ModelError(tr("{name} cannot be loaded: {error}", name=name, error=_reason(error))) from error
 
 
 def _reason(error: BaseException) -> str:
@@ -351,5 +367,7 @@ def load_checkpoint_weights(model: Any, checkpoint: str) -> None:
     saved, found = type(model).from_pretrained(checkpoint, dtype=torch.float32, output_loading_info=True)
     wrong = sorted(map(str, [*found["missing_keys"], *found["mismatched_keys"]]))
     if wrong:
-        raise ModelError(f"{checkpoint}: weights are missing or of another shape: {wrong[0]}")
+        raise ModelError(
+            tr("{checkpoint}: weights are missing or of another shape: {wrong}", checkpoint=checkpoint, wrong=wrong[0])
+        )
     model.load_state_dict(saved.state_dict())

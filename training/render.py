@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from PIL import Image
 
+from agent.language import tr
 from agent.tool import TOOL_BLOCK
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Zoom
@@ -79,7 +80,13 @@ class Renderer:
         """
         wanted = 1 + sum(zoom.ok for zoom in trajectory.zooms)
         if len(pictures) != wanted:
-            raise ValueError(f"pictures: found {len(pictures)}, expected {wanted}: the overview and one per zoom")
+            raise ValueError(
+                tr(
+                    "pictures: found {n_pictures}, expected {wanted}: the overview and one per zoom",
+                    n_pictures=len(pictures),
+                    wanted=wanted,
+                )
+            )
         rendered = self.opening(trajectory.system, trajectory.prompt, pictures[0], with_tool)
         if not with_tool:
             steps = tuple(step for step in trajectory.steps if not isinstance(step, Zoom))

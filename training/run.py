@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from agent.language import tr
 from agent.settings_file import parse_yaml
 from agent.text import OneLine
 from training.data.inputs import inputs
@@ -87,21 +88,35 @@ class Run:
         """:raises RunError: what ``begin`` would raise"""
         there = self.folder / SETTINGS
         if self.folder.is_file():
-            raise RunError(f"{self.folder} is a file; expected a folder for the run")
+            raise RunError(tr("{folder} is a file; expected a folder for the run", folder=self.folder))
         if not there.is_file():
             if start == "resume":
-                raise RunError(f"{self.folder} holds no run to resume: found no {SETTINGS} in it")
+                raise RunError(
+                    tr(
+                        "{folder} holds no run to resume: found no {settings} in it",
+                        folder=self.folder,
+                        settings=SETTINGS,
+                    )
+                )
             if self.folder.is_dir() and any(self.folder.iterdir()):
-                raise RunError(f"{self.folder} holds other files: choose another --output")
+                raise RunError(tr("{folder} holds other files: choose another --output", folder=self.folder))
             return
         if start == "again":
             return
         if self.finished:
-            raise RunError(f"{self.folder} holds a finished run: choose another --output, or --overwrite to delete it")
+            raise RunError(
+                tr(
+                    "{folder} holds a finished run: choose another --output, or --overwrite to delete it",
+                    folder=self.folder,
+                )
+            )
         if start == "new":
             raise RunError(
-                f"{self.folder} holds an unfinished run: --resume to continue, --overwrite to begin again, or "
-                "choose another --output"
+                tr(
+                    "{folder} holds an unfinished run: --resume to continue, --overwrite to begin again, or "
+                    "choose another --output",
+                    folder=self.folder,
+                )
             )
         self._refuse_other(settings)
 
@@ -138,14 +153,22 @@ class Run:
         try:
             found = parse_yaml((self.folder / SETTINGS).read_text("utf-8"))
         except (OSError, yaml.YAMLError, ValueError, RecursionError) as error:
-            raise RunError(f"{self.folder / SETTINGS}: cannot be read ({_line(error)})") from error
+            raise RunError(
+                tr("{folder}: cannot be read ({error})", folder=self.folder / SETTINGS, error=_line(error))
+            ) from error
         wanted = to_mapping(settings)
         if isinstance(found, dict):
             # A run of an older release lacks settings that are newer; it had their defaults.
             defaults = {one.name: _default(one) for one in dataclasses.fields(settings)}
             found = {name: defaults[name] for name in wanted if name not in found} | found
         if other := _difference(found, wanted):
-            raise RunError(f"{self.folder} holds a run with other settings ({other}): a resumed run keeps its settings")
+            raise RunError(
+                tr(
+                    "{folder} holds a run with other settings ({other}): a resumed run keeps its settings",
+                    folder=self.folder,
+                    other=other,
+                )
+            )
 
     def _checkpoints(self) -> list[Path]:
         return [one for one in self.folder.glob("checkpoint-*") if one.name.partition("-")[2].isdigit()]

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Protocol, TypeVar
 from pydantic import BeforeValidator, ConfigDict, Field, Strict
 from pydantic.dataclasses import dataclass
 
+from agent.language import tr
 from agent.settings_file import Mismatch, Problem, Whole, load_yaml, parse_yaml, validate
 from agent.text import OneLine
 
@@ -37,7 +38,7 @@ def _number(value: object) -> object:
         try:
             return float(value)
         except OverflowError:
-            raise Mismatch("a number of too many digits", "a number") from None
+            raise Mismatch(tr("a number of too many digits"), "a number") from None
     return value
 
 
@@ -109,7 +110,7 @@ Run = TypeVar("Run", bound=Mergeable)
 def check_merge(settings: Run) -> Run:
     """Return the settings. :raises Mismatch: ``merge`` without an adapter to merge"""
     if settings.merge and settings.model.method != "lora":
-        raise Mismatch("true with `method: full`, which has nothing to merge", "`method: lora`", "merge")
+        raise Mismatch(tr("true with `method: full`, which has nothing to merge"), tr("`method: lora`"), "merge")
     return settings
 
 
@@ -167,14 +168,14 @@ def _change(data: dict[str, Any], change: str) -> None:
 
     name, equals, text = change.partition("=")
     if not equals:
-        raise SettingsError(f"found {change!r}, expected key=value")
+        raise SettingsError(tr("found {change!r}, expected key=value", change=change))
     *outer, last = name.split(".")
     inside = data
     for key in outer:
         inside = inside.setdefault(key, {})
         if not isinstance(inside, dict):
-            raise SettingsError(f"{name}: {key} is not a group of settings")
+            raise SettingsError(tr("{name}: {key} is not a group of settings", name=name, key=key))
     try:
         inside[last] = parse_yaml(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise SettingsError(f"{name}: found {text!r}, expected a value in YAML") from error
+        raise SettingsError(tr("{name}: found {text!r}, expected a value in YAML", name=name, text=text)) from error

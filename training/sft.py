@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 from pydantic import model_validator
 from pydantic.dataclasses import dataclass as settings_dataclass
 
+from agent.language import tr
 from agent.settings_file import Flag, Mismatch, Whole
 from training.data import DataError, Dropped, examples, questions
 from training.data.card import DataCard, card
@@ -106,7 +107,7 @@ class SftSettings:
     def _check(self) -> Self:
         refuse("sft", self.trl)
         if self.keep_best and not self.held_out:
-            raise Mismatch("true with `held_out: 0`", "a share of held-out spectra above 0", "keep_best")
+            raise Mismatch(tr("true with `held_out: 0`"), tr("a share of held-out spectra above 0"), "keep_best")
         return check_merge(self)
 
 
@@ -131,7 +132,7 @@ def prepare(settings: SftSettings, renderer: Renderer, progress: Progress[Exampl
         test data in it
     """
     if not settings.data:
-        raise DataError("data: found nothing, expected an export, JSON lines or train_sharegpt.json (--data)")
+        raise DataError(tr("data: found nothing, expected an export, JSON lines or train_sharegpt.json (--data)"))
     dropped: list[Dropped] = []
     spectra = Path(settings.spectra).expanduser() if settings.spectra else None
     found: Sequence[Example] = examples(settings.data, spectra=spectra, dropped=dropped)
@@ -147,12 +148,24 @@ def prepare(settings: SftSettings, renderer: Renderer, progress: Progress[Exampl
         else:
             dropped.append(Dropped(one.key, f"longer than {settings.max_length} tokens"))
     if not kept:
-        raise DataError(f"found no example of {settings.max_length} tokens or fewer among {len(found)}")
+        raise DataError(
+            tr(
+                "found no example of {max_length} tokens or fewer among {n_found}",
+                max_length=settings.max_length,
+                n_found=len(found),
+            )
+        )
     parts = split(kept, {"learned": 1 - settings.held_out, "held out": settings.held_out}, settings.seed)
     learned, held_out = parts["learned"], parts["held out"]
     if not learned:
         sources = len({one.source for one in kept})
-        raise DataError(f"held_out: {settings.held_out} of {sources} spectra leaves none to learn from")
+        raise DataError(
+            tr(
+                "held_out: {held_out} of {sources} spectra leaves none to learn from",
+                held_out=settings.held_out,
+                sources=sources,
+            )
+        )
     if settings.trajectories is not None:
         selected = sample(learned, settings.trajectories, settings.seed)
         keys = {one.key for one in selected}

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Literal
 
+from agent.language import tr
 from agent.settings_file import Mismatch
 from training.settings import SettingsError
 
@@ -195,7 +196,9 @@ def refuse(stage: Stage, options: Mapping[str, object]) -> None:
         if (reason := REFUSED[stage].get(name)) is None:
             continue
         why = reason[2:] if reason.startswith(": ") else f"use the setting `{reason}` instead"
-        raise Mismatch("an option that this program sets itself", f"it to be left out: {why}", f"trl.{name}")
+        raise Mismatch(
+            tr("an option that this program sets itself"), tr("it to be left out: {why}", why=why), f"trl.{name}"
+        )
 
 
 def check(stage: Stage, options: Mapping[str, object], trackers: Sequence[Tracker]) -> None:
@@ -207,8 +210,12 @@ def check(stage: Stage, options: Mapping[str, object], trackers: Sequence[Tracke
         names = _PACKAGES[tracker]
         if not any(find_spec(name) for name in names):
             raise SettingsError(
-                f"report_to: found {tracker}, which is not installed: pip install {names[0].replace('_', '-')}, or "
-                "leave it out (--set report_to=[])"
+                tr(
+                    "report_to: found {tracker}, which is not installed: pip install {replace}, or leave it out "
+                    "(--set report_to=[])",
+                    tracker=tracker,
+                    replace=names[0].replace("_", "-"),
+                )
             )
     if not options:
         return
@@ -219,7 +226,12 @@ def check(stage: Stage, options: Mapping[str, object], trackers: Sequence[Tracke
             near = difflib.get_close_matches(name, usable, 3, 0.5)
             hint = f"one of {', '.join(near)}" if near else "an option of TRL"
             raise SettingsError(
-                f"trl.{name}: found an option that {_config_class(stage).__name__} lacks, expected {hint}"
+                tr(
+                    "trl.{name}: found an option that {name2} lacks, expected {hint}",
+                    name=name,
+                    name2=_config_class(stage).__name__,
+                    hint=hint,
+                )
             )
 
 
@@ -236,7 +248,11 @@ def configured(stage: Stage, ours: Mapping[str, Any], options: Mapping[str, Any]
             raise
         names = ", ".join(options)
         raise SettingsError(
-            f"trl: found {names} with a value that TRL refuses: {' '.join(str(error).split())}"
+            tr(
+                "trl: found {names} with a value that TRL refuses: {names2}",
+                names=names,
+                names2=" ".join(str(error).split()),
+            )
         ) from error
 
 

@@ -30,6 +30,7 @@ from agent.batch.sources import (
     listed,
     spectra_below,
 )
+from agent.language import tr
 from agent.spectrum.readers.files import COMPRESSED
 
 CHUNK = 200_000
@@ -77,7 +78,7 @@ def _pairs(given: str, names: _Names, stdin: TextIO | None, on_skip: OnSkip) -> 
     """Yield file and target of each source of one argument."""
     if given == "-":
         if stdin is None:
-            raise SourceError("-: found no standard input, expected a list")
+            raise SourceError(tr("-: found no standard input, expected a list"))
         yield from names.all(Path(), listed(stdin, "standard input"))
         return
     where = given.removeprefix("@")
@@ -92,7 +93,9 @@ def _pairs(given: str, names: _Names, stdin: TextIO | None, on_skip: OnSkip) -> 
         except OSError as error:
             raise SourceError(f"{path}: {error.strerror}") from error
         except (UnicodeDecodeError, csv.Error) as error:
-            raise SourceError(f"{path}: found no text ({error}), expected a list of files") from error
+            raise SourceError(
+                tr("{path}: found no text ({error}), expected a list of files", path=path, error=error)
+            ) from error
     elif path.suffix.lower() == ".parquet" and path.is_file() and (columns := catalogue_columns(path)):
         yield from names.all(path.parent, catalogued(path, columns))
     elif path.is_dir():
@@ -104,7 +107,7 @@ def _pairs(given: str, names: _Names, stdin: TextIO | None, on_skip: OnSkip) -> 
     elif path.exists():
         yield names.of(Path(), str(path.absolute())), ""
     else:
-        raise SourceError(f"{given}: found no such file or folder")
+        raise SourceError(tr("{given}: found no such file or folder", given=given))
 
 
 _TRIES = 10
@@ -162,7 +165,9 @@ def _folder(beside: Path, folder: str, example: str) -> tuple[Path, bool]:
             return here, True
         return (Path(folder), True) if Path(folder, example).exists() else (here, False)
     except (OSError, ValueError) as error:
-        raise SourceError(f"found {folder!r:.80}, expected the path of a file ({error})") from None
+        raise SourceError(
+            tr("found {folder!r:.80}, expected the path of a file ({error})", folder=folder, error=error)
+        ) from None
 
 
 def _at_address(address: str, as_list: bool) -> Iterator[tuple[str, str]]:
@@ -175,7 +180,7 @@ def _at_address(address: str, as_list: bool) -> Iterator[tuple[str, str]]:
         elif files.exists(path):
             yield from _file_at(files, path, as_list, from_folder=False)
         else:
-            raise SourceError(f"{address}: found no such file or folder")
+            raise SourceError(tr("{address}: found no such file or folder", address=address))
     except OSError as error:
         raise SourceError(f"{address}: {error}") from error
 
@@ -209,7 +214,9 @@ def _file_system(address: str) -> tuple[Any, str]:
 
         files, path = fsspec.core.url_to_fs(address)
     except ImportError as error:
-        raise SourceError(f"{address}: {error}; install the package that reads such addresses") from error
+        raise SourceError(
+            tr("{address}: {error}; install the package that reads such addresses", address=address, error=error)
+        ) from error
     except (ValueError, OSError) as error:
         raise SourceError(f"{address}: {error}") from error
     return files, path

@@ -19,6 +19,7 @@ from agent.batch.lines import JournalError
 from agent.batch.run import MAX_CONSECUTIVE_FAILURES, PolicyFor
 from agent.batch.sources import key_of
 from agent.conversation import Stop
+from agent.language import tr
 from agent.measure import Undefined
 from agent.processes import ProcessLost
 from agent.spectrum import Spectrum
@@ -66,7 +67,11 @@ class CertifiedRun:
         """Return the verdict on one spectrum without counting it, as a process or machine that has the spectrum can."""
         certificate = self.certificate
         if len(trajectories) != certificate.samples:
-            reason = f"{len(trajectories)} samples; the certificate is for {certificate.samples} per spectrum."
+            reason = tr(
+                "{n_trajectories} samples; the certificate is for {samples} per spectrum.",
+                n_trajectories=len(trajectories),
+                samples=certificate.samples,
+            )
             return Judged("ASK", "samples", reason, None)
         features = features_of(trajectories, spectrum, self.task, with_claims=certificate.score.uses_claims)
         snr = typical_snr(spectrum)
@@ -83,8 +88,12 @@ class CertifiedRun:
             self.suspended = add_scores(self.path, self.certificate, self._scores, _now())
         except OSError as error:
             raise CertificateError(
-                f"{error.filename or self.path}: {error.strerror}; the tests of shift could not be kept, and without "
-                "them no verdict is given. The results are complete; run again where the folder can be written"
+                tr(
+                    "{value}: {strerror}; the tests of shift could not be kept, and without them no verdict is "
+                    "given. The results are complete; run again where the folder can be written",
+                    value=error.filename or self.path,
+                    strerror=error.strerror,
+                )
             ) from error
         if unread := len(rows) - self.causes.total():
             self.causes["unread"] = unread
@@ -126,7 +135,7 @@ class CertifiedRun:
             problems = trying.made(cases, settings, self.task, file, stop)
         except JournalError as error:
             raise CertificateError(
-                f"{error}; trials of these results are kept there. Remove it to make them again"
+                tr("{error}; trials of these results are kept there. Remove it to make them again", error=error)
             ) from error
         usable = {key: one for key, one in file.done.items() if settings.fits(one)}
         self.trials = TrialCounts(file.added, sum(map(len, traces.values())) - len(cases), len(cases) - file.added)
@@ -183,10 +192,7 @@ class CertifiedRun:
         asked = [f"{count} {_WORDS[cause]}" for cause, count in self.causes.most_common() if cause in _WORDS and count]
         lines.append(f"left to a person by the certificate: {', '.join(asked) or 'none'}")
         if self.suspended is not None:
-            lines.append(
-                f"THE CERTIFICATE IS SUSPENDED, and no verdict is given. {self.suspended.evidence} "
-                f"({suspension_path(self.path)}). Label new spectra and certify anew"
-            )
+            lines.append(tr("THE CERTIFICATE IS SUSPENDED, and no verdict is given. "))
         return "\n".join(lines)
 
 
@@ -276,8 +282,15 @@ def certified_run(path: Path, task: Task) -> CertifiedRun:
     found = suspension(path)
     if found is not None:
         raise CertificateError(
-            f"{path}: the certificate is suspended since {found.since}, by the test of {found.by}: {found.evidence} "
-            f"Label new spectra and certify anew; {suspension_path(path)} records it"
+            tr(
+                "{path}: the certificate is suspended since {since}, by the test of {by}: {evidence} Label "
+                "new spectra and certify anew; {path2} records it",
+                path=path,
+                since=found.since,
+                by=found.by,
+                evidence=found.evidence,
+                path2=suspension_path(path),
+            )
         )
     return CertifiedRun(path, certificate, task)
 

@@ -26,6 +26,7 @@ from agent.batch.lines import (
 from agent.batch.run import Job, Outcome, PolicyUnavailable, jobs_for
 from agent.batch.sources import Source, key_of, spectra_in
 from agent.conversation import Usage
+from agent.language import tr
 from agent.trajectory import Trajectory
 
 
@@ -68,13 +69,21 @@ def check_settings(path: Path, settings: Mapping[str, Any], results: Path) -> No
         before = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise JournalError(
-            f"{results}: found results, but not with what settings they were made ({error}); choose another file"
+            tr(
+                "{results}: found results, but not with what settings they were made ({error}); choose another file",
+                results=results,
+                error=error,
+            )
         ) from error
     changed = differences(before, json.loads(json.dumps(settings)))
     if changed:
         raise JournalError(
-            f"{results}: found results of another run: {'; '.join(changed)}. Continue with the same "
-            "settings, or choose another file"
+            tr(
+                "{results}: found results of another run: {names}. Continue with the same settings, or "
+                "choose another file",
+                results=results,
+                names="; ".join(changed),
+            )
         )
 
 
@@ -172,7 +181,7 @@ class Journal:
             append_line(self._failed_path, json_line(failure))
         elif outcome.is_inspected and outcome.trajectory is not None:
             if self.is_done(job.key, job.sample):
-                raise ValueError(f"{job.key}: sample {job.sample} is in the results already")
+                raise ValueError(tr("{key}: sample {sample} is in the results already", key=job.key, sample=job.sample))
             start = self._append(json_line(result_of(outcome) | dict(more or {})).encode())
             self._places.setdefault(job.key, {})[job.sample] = start
             self._failed.pop((job.key, job.sample), None)
@@ -233,7 +242,9 @@ class Journal:
             row = json.loads(lines.readline())
             return row, Trajectory.from_json(row)
         except (ValueError, KeyError) as error:
-            raise JournalError(f"{self.path}: the line at byte {start}: {error}") from error
+            raise JournalError(
+                tr("{path}: the line at byte {start}: {error}", path=self.path, start=start, error=error)
+            ) from error
 
     def _append(self, line: bytes) -> int:
         """Append a line; return its start byte."""
@@ -243,7 +254,9 @@ class Journal:
                 written += self._file.write(line[written:]) or 0
         except OSError as error:
             self._file.truncate(self._end)
-            raise JournalError(f"{self.path}: {error.strerror}; what was written before is safe") from error
+            raise JournalError(
+                tr("{path}: {strerror}; what was written before is safe", path=self.path, strerror=error.strerror)
+            ) from error
         start, self._end = self._end, self._end + len(line)
         self._unsynced += 1
         if self._unsynced >= SYNC_LINES or monotonic() - self._synced >= SYNC_SECONDS:
@@ -260,10 +273,19 @@ def place_of(row: Mapping[str, Any], path: Path, number: int) -> tuple[str, int]
     """Return the name of the spectrum and the sample that a row is about. :raises JournalError: it names none"""
     source, sample = row.get("source"), row.get("sample")
     if not isinstance(source, Mapping) or not isinstance(sample, int):
-        raise JournalError(f"{path}: line {number}: found no source and sample, expected a line of a run")
+        raise JournalError(
+            tr("{path}: line {number}: found no source and sample, expected a line of a run", path=path, number=number)
+        )
     file, target = source.get("file"), source.get("target")
     if not isinstance(file, str) or not isinstance(target, str):
-        raise JournalError(f"{path}: line {number}: found the source {source!r:.80}, expected file and target")
+        raise JournalError(
+            tr(
+                "{path}: line {number}: found the source {source!r:.80}, expected file and target",
+                path=path,
+                number=number,
+                source=source,
+            )
+        )
     return key_of(file, target), sample
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
+from agent.language import tr
 from agent.text import OneLine
 from agent.trajectory import Verdict
 
@@ -57,8 +58,16 @@ class Labels:
             before = self._rows.setdefault((row.file, row.target), row)
             if before.verdict != row.verdict:
                 raise LabelsError(
-                    f"{source}: row {row.number}: label: found {row.verdict} for {_name_of(row)}, which row "
-                    f"{before.number} calls {before.verdict}"
+                    tr(
+                        "{source}: row {number}: label: found {verdict} for {row}, which row {number2} calls "
+                        "{verdict2}",
+                        source=source,
+                        number=row.number,
+                        verdict=row.verdict,
+                        row=_name_of(row),
+                        number2=before.number,
+                        verdict2=before.verdict,
+                    )
                 )
 
     @classmethod
@@ -70,7 +79,7 @@ class Labels:
         except OSError as error:
             raise LabelsError(f"{path}: {error.strerror}") from error
         except (UnicodeDecodeError, csv.Error) as error:
-            raise LabelsError(f"{path}: found no text ({error}), expected CSV") from error
+            raise LabelsError(tr("{path}: found no text ({error}), expected CSV", path=path, error=error)) from error
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -110,7 +119,13 @@ def _rows(lines: Iterable[str], source: str, is_this_task: IsThisTask) -> Iterat
     file_column = next((name for name in _FILE if name in columns), None)
     if file_column is None or "label" not in columns:
         found = ", ".join(columns) or "none"
-        raise LabelsError(f"{source}: row 1: found the columns {found}; expected file (or name, path) and label")
+        raise LabelsError(
+            tr(
+                "{source}: row 1: found the columns {found}; expected file (or name, path) and label",
+                source=source,
+                found=found,
+            )
+        )
     for number, row in enumerate(csv.DictReader(given, columns, delimiter=separator), start=2):
         cells = {name: (row.get(name) or "").strip() for name in columns}
         if not any(cells.values()):
@@ -119,11 +134,23 @@ def _rows(lines: Iterable[str], source: str, is_this_task: IsThisTask) -> Iterat
             continue
         name = PurePath(cells[file_column].replace("\\", "/")).name
         if not name:
-            raise LabelsError(f"{source}: row {number}: {file_column}: found nothing, expected a file's name")
+            raise LabelsError(
+                tr(
+                    "{source}: row {number}: {file_column}: found nothing, expected a file's name",
+                    source=source,
+                    number=number,
+                    file_column=file_column,
+                )
+            )
         verdict = _VERDICTS.get(cells["label"].lower())
         if verdict is None:
             raise LabelsError(
-                f"{source}: row {number}: label: found {cells['label']!r:.60}, expected YES or NO (1, 0, true, false)"
+                tr(
+                    "{source}: row {number}: label: found {cells!r:.60}, expected YES or NO (1, 0, true, false)",
+                    source=source,
+                    number=number,
+                    cells=cells["label"],
+                )
             )
         also = {name: cell for name, cell in cells.items() if name not in (file_column, "label", "target")}
         yield Row(number, name, cells.get("target", ""), verdict, also)
@@ -132,5 +159,7 @@ def _rows(lines: Iterable[str], source: str, is_this_task: IsThisTask) -> Iterat
 def _of_this_task(name: str, where: str, is_this_task: IsThisTask) -> bool:
     found = is_this_task(name)
     if found is None:
-        raise LabelsError(f"{where}: task: found {name!r:.60}, expected a class that is known here")
+        raise LabelsError(
+            tr("{where}: task: found {name!r:.60}, expected a class that is known here", where=where, name=name)
+        )
     return found

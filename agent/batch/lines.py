@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from agent.language import tr
 from agent.text import OneLine
 
 _CHUNK = 2**16
@@ -39,7 +40,9 @@ def lock_file(file: BinaryIO, path: Path) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        raise JournalError(f"{path}: another run is writing there; wait for it, or choose another file") from error
+        raise JournalError(
+            tr("{path}: another run is writing there; wait for it, or choose another file", path=path)
+        ) from error
 
 
 def drop_partial_line(file: BinaryIO) -> int:
@@ -77,9 +80,23 @@ def _object(line: bytes, path: Path, number: int) -> Mapping[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise JournalError(f"{path}: line {number}: found no JSON ({error}), expected an object") from error
+        raise JournalError(
+            tr(
+                "{path}: line {number}: found no JSON ({error}), expected an object",
+                path=path,
+                number=number,
+                error=error,
+            )
+        ) from error
     if not isinstance(row, Mapping):
-        raise JournalError(f"{path}: line {number}: found {type(row).__name__}, expected an object")
+        raise JournalError(
+            tr(
+                "{path}: line {number}: found {name}, expected an object",
+                path=path,
+                number=number,
+                name=type(row).__name__,
+            )
+        )
     return row
 
 

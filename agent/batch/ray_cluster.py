@@ -15,6 +15,7 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
+from agent.language import tr
 from agent.processes import cores
 from agent.text import OneLine, one_line
 
@@ -68,7 +69,7 @@ def ray_cluster(wanted: Workers) -> Generator[Cluster, None, None]:
     try:
         import ray
     except ImportError as error:
-        raise RayError(f"Ray is not installed ({error}): pip install 'spec-o3[scale]'") from error
+        raise RayError(tr("Ray is not installed ({error}): pip install 'spec-o3[scale]'", error=error)) from error
     where: dict[str, Any] = {"address": wanted.address}
     if wanted.address is None:  # "local": without it, Ray looks for a cluster that is already running here
         # Enough for the workers and for Ray Data's own tasks; the cores themselves are shared as always.
@@ -81,7 +82,9 @@ def ray_cluster(wanted: Workers) -> Generator[Cluster, None, None]:
         try:
             ray.init(**where, logging_level=logging.ERROR, log_to_driver=False)
         except (ConnectionError, ValueError, RuntimeError) as error:
-            raise RayError(f"Ray at {wanted.address or 'this machine'}: {error}") from error
+            raise RayError(
+                tr("Ray at {value}: {error}", value=wanted.address or "this machine", error=error)
+            ) from error
         finally:
             # Ray takes SIGTERM for itself, and would lose what a stopped run keeps.
             if threading.current_thread() is threading.main_thread():
@@ -109,7 +112,11 @@ def _check_address(address: str | None) -> None:
         socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
     except OSError as error:
         raise RayError(
-            f"Ray at {address}: found nothing there ({error.strerror or error}), expected a cluster (ray start --head)"
+            tr(
+                "Ray at {address}: found nothing there ({value}), expected a cluster (ray start --head)",
+                address=address,
+                value=error.strerror or error,
+            )
         ) from error
 
 

@@ -25,6 +25,7 @@ from agent.batch.lines import JournalError, json_line
 from agent.batch.run import Outcome
 from agent.batch.shards import Shards
 from agent.batch.sources import key_of
+from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.spectrum.record import Medium
 from agent.tasks import Task
@@ -157,7 +158,9 @@ def _chunks_backwards(path: Path) -> Iterator[list[Mapping[str, Any]]]:
             try:
                 yield [json.loads(one) for one in reversed(lines)]
             except ValueError as error:
-                raise JournalError(f"{path}: found no JSON ({error}), expected rows of a table") from error
+                raise JournalError(
+                    tr("{path}: found no JSON ({error}), expected rows of a table", path=path, error=error)
+                ) from error
 
 
 def _inspected(results: Shards, covered: Keys) -> Iterator[Inspected]:

@@ -24,6 +24,7 @@ from typing import Any, Literal, Protocol, TypeVar, cast
 
 from agent.batch.sources import Reading, Source, SpectrumFile
 from agent.conversation import Policy, PolicyError, Stop, Usage
+from agent.language import tr
 from agent.loop import MAX_TURNS, Ended, Reason, Text, inspect
 from agent.processes import end_with_parent, spawn_pool, uninterrupted
 from agent.spectrum import Spectrum, SpectrumError
@@ -155,9 +156,9 @@ def inspect_many(
     """
     for name, value in (("concurrency", concurrency), ("max_turns", max_turns)):
         if value < 1:
-            raise ValueError(f"{name}: found {value}, expected 1 or more")
+            raise ValueError(tr("{name}: found {value}, expected 1 or more", name=name, value=value))
     if processes < 0:
-        raise ValueError(f"processes: found {processes}, expected 0 or more")
+        raise ValueError(tr("processes: found {processes}, expected 0 or more", processes=processes))
     plan = Plan(task, policy_for, max_turns, retries, medium=medium)
     # Our own stop: closing the iterator must not set the caller's.
     inner = Stop()
@@ -237,7 +238,13 @@ def stop_when_unavailable(outcomes: Iterator[Outcome], most: int) -> Iterator[Ou
         elif outcome.is_inspected:
             in_a_row = 0
         if in_a_row >= most:
-            raise PolicyUnavailable(f"{in_a_row} inspections in a row failed, the last one: {outcome.detail}")
+            raise PolicyUnavailable(
+                tr(
+                    "{in_a_row} inspections in a row failed, the last one: {detail}",
+                    in_a_row=in_a_row,
+                    detail=outcome.detail,
+                )
+            )
 
 
 def readings(jobs: Iterable[Job], medium: Medium | None = None) -> Iterator[tuple[Job, Reading]]:
@@ -394,7 +401,7 @@ class _Process:
         try:
             found = self.connection.recv()
         except (EOFError, OSError) as broken:
-            raise PolicyUnavailable("a process of the run was ended from outside (no memory left?)") from broken
+            raise PolicyUnavailable(tr("a process of the run was ended from outside (no memory left?)")) from broken
         self.under_way -= 1
         if isinstance(found, BaseException):
             raise found
@@ -447,7 +454,7 @@ def run_units(
             yield from as_completed_limited(pool, submitted, 2 * processes, stop)
         except BrokenProcessPool as broken:
             raise PolicyUnavailable(
-                f"a process of the run was ended from outside (no memory left?): {broken}"
+                tr("a process of the run was ended from outside (no memory left?): {broken}", broken=broken)
             ) from broken
 
 

@@ -39,6 +39,7 @@ from agent.batch.lines import (
     lock_file,
     write_atomic,
 )
+from agent.language import tr
 
 SCHEMA = "spec-o3/run/2"
 MAX_BYTES = 2**30
@@ -205,7 +206,7 @@ class Shards:
         try:
             self.samples = max(self.samples, int(path.read_text(encoding="ascii")) if path.exists() else 1)
         except (OSError, ValueError) as error:
-            raise JournalError(f"{path}: found no number of samples ({error})") from error
+            raise JournalError(tr("{path}: found no number of samples ({error})", path=path, error=error)) from error
         write_atomic(path, f"{self.samples}\n")
 
     def _load(self) -> None:
@@ -213,8 +214,11 @@ class Shards:
             entries = _mended(path)
             if not self.done.add_many(entries[:, :2]).all():
                 raise JournalError(
-                    f"{path}: found a sample twice in these results, expected each once; the folder was changed by "
-                    "hand or copied together from two runs"
+                    tr(
+                        "{path}: found a sample twice in these results, expected each once; the folder was changed "
+                        "by hand or copied together from two runs",
+                        path=path,
+                    )
                 )
         for path in (self.folder / "targets.jsonl", self.folder / "failed.jsonl"):
             if not path.exists():
@@ -247,7 +251,9 @@ class _Lines:
                 written += self._file.write(line[written:]) or 0
         except OSError as error:
             self._file.truncate(self.size)
-            raise JournalError(f"{self.path}: {error.strerror}; what was written before is safe") from error
+            raise JournalError(
+                tr("{path}: {strerror}; what was written before is safe", path=self.path, strerror=error.strerror)
+            ) from error
         self.size += len(line)
         self._unsynced += 1
         if self._unsynced >= SYNC_LINES or monotonic() - self._synced >= SYNC_SECONDS:
@@ -319,8 +325,12 @@ def _refuse_other_folder(folder: Path) -> None:
         return
     if others:
         raise JournalError(
-            f"{folder}: found a folder with other files ({others[0]}), expected a new folder, or one with the results "
-            "of this run; choose another name"
+            tr(
+                "{folder}: found a folder with other files ({others}), expected a new folder, or one with "
+                "the results of this run; choose another name",
+                folder=folder,
+                others=others[0],
+            )
         )
 
 
@@ -362,7 +372,9 @@ def _mended(path: Path) -> Entries:
             try:
                 row = json.loads(line)
             except ValueError as error:
-                raise JournalError(f"{path}: the line at byte {end}: found no JSON ({error})") from error
+                raise JournalError(
+                    tr("{path}: the line at byte {end}: found no JSON ({error})", path=path, end=end, error=error)
+                ) from error
             found.append((*key_hash(*place_of(row, path, len(known) + len(found) + 1)), end, end + len(line)))
             end += len(line)
     index = path.with_suffix(".index")

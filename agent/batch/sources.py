@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
+from agent.language import tr
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.readers import opened
 from agent.spectrum.readers.files import COMPRESSED, in_same_folder
@@ -118,7 +119,7 @@ def is_one_spectrum(target: str) -> bool:
 def _named(given: str, stdin: TextIO | None, on_skip: OnSkip) -> Iterator[tuple[Path, str]]:
     if given == "-":
         if stdin is None:
-            raise SourceError("-: found no standard input, expected a list")
+            raise SourceError(tr("-: found no standard input, expected a list"))
         for name, target in listed(stdin, "standard input"):
             yield _listed_path(name, Path(), "standard input"), target
         return
@@ -131,16 +132,18 @@ def _named(given: str, stdin: TextIO | None, on_skip: OnSkip) -> Iterator[tuple[
         except OSError as error:
             raise SourceError(f"{path}: {error.strerror}") from error
         except (UnicodeDecodeError, csv.Error) as error:
-            raise SourceError(f"{path}: found no text ({error}), expected a list of files") from error
+            raise SourceError(
+                tr("{path}: found no text ({error}), expected a list of files", path=path, error=error)
+            ) from error
     elif path.is_dir():
         for file in spectra_below(path, on_skip):
             yield from _referenced(file, path)
     elif path.exists():
         yield from _referenced(path, path.parent)
     elif "://" in given:
-        raise SourceError(f"{given}: found an address, expected a path; addresses need --engine ray")
+        raise SourceError(tr("{given}: found an address, expected a path; addresses need --engine ray", given=given))
     else:
-        raise SourceError(f"{given}: found no such file or folder")
+        raise SourceError(tr("{given}: found no such file or folder", given=given))
 
 
 def _referenced(path: Path, folder: Path) -> Iterator[tuple[Path, str]]:
@@ -246,7 +249,14 @@ def listed(lines: Iterable[str], name: str) -> Iterator[tuple[str, str]]:
             continue
         file = row[file_at].strip() if file_at < len(row) else ""
         if not file:
-            raise SourceError(f"{name}: line {number}: {column}: found nothing, expected the path of a file")
+            raise SourceError(
+                tr(
+                    "{name}: line {number}: {column}: found nothing, expected the path of a file",
+                    name=name,
+                    number=number,
+                    column=column,
+                )
+            )
         yield file, row[target_at].strip() if target_at is not None and target_at < len(row) else ""
 
 
@@ -288,10 +298,19 @@ def catalogued(path: Path | str, columns: tuple[str, str | None], filesystem: An
                 for row, (one, of) in enumerate(zip(files, targets, strict=True)):
                     if not one:
                         place = number * _ROWS + row
-                        raise SourceError(f"{path}: row {place}: {file}: found nothing, expected the path of a file")
+                        raise SourceError(
+                            tr(
+                                "{path}: row {place}: {file}: found nothing, expected the path of a file",
+                                path=path,
+                                place=place,
+                                file=file,
+                            )
+                        )
                     yield one, "" if of is None else str(of)
     except (pa.ArrowException, OSError) as error:
-        raise SourceError(f"{path}: found a damaged Parquet file ({error}), expected a catalogue") from error
+        raise SourceError(
+            tr("{path}: found a damaged Parquet file ({error}), expected a catalogue", path=path, error=error)
+        ) from error
 
 
 def _listed_path(name: str, folder: Path, source: str) -> Path:
@@ -305,7 +324,14 @@ def _listed_path(name: str, folder: Path, source: str) -> Path:
     except (FileNotFoundError, NotADirectoryError):
         return Path(name)
     except (OSError, ValueError) as error:
-        raise SourceError(f"{source}: found {name!r:.80}, expected the path of a file ({error})") from None
+        raise SourceError(
+            tr(
+                "{source}: found {name!r:.80}, expected the path of a file ({error})",
+                source=source,
+                name=name,
+                error=error,
+            )
+        ) from None
     return in_folder
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TextIO, TypeVar
 
+from agent.language import tr
 from agent.text import whole_number
 
 Item = TypeVar("Item")
@@ -52,7 +53,7 @@ def at_least_one(text: str) -> int:
     """Read an argument that is a whole number of 1 or more. :raises ArgumentTypeError: it is not"""
     number = whole_number(text)
     if number is None or number < 1:
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected a whole number, 1 or more")
+        raise argparse.ArgumentTypeError(tr("found {text!r}, expected a whole number, 1 or more", text=text))
     return number
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result
+from agent.language import tr
 
 if TYPE_CHECKING:
     from agent.doctor import Check, Diagnosis, Finding
@@ -20,11 +21,11 @@ _WIDTH = 110
 
 
 def add(parser: ArgumentParser) -> None:
-    parser.add_argument("names", nargs="*", metavar="CAPABILITY", help="what to check (default: everything)")
-    parser.add_argument("--db", type=Path, metavar="FILE", help="database (default: annotations.db next to app.py)")
-    parser.add_argument("--servers", type=Path, metavar="FILE", help="servers.toml file that lists model servers")
-    parser.add_argument("--python", type=Path, metavar="FILE", help="Python that has vLLM (default: this one)")
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.add_argument("names", nargs="*", metavar="CAPABILITY", help=tr("what to check (default: everything)"))
+    parser.add_argument("--db", type=Path, metavar="FILE", help=tr("database (default: annotations.db next to app.py)"))
+    parser.add_argument("--servers", type=Path, metavar="FILE", help=tr("servers.toml file that lists model servers"))
+    parser.add_argument("--python", type=Path, metavar="FILE", help=tr("Python that has vLLM (default: this one)"))
+    parser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
 
 
 def run(arguments: Namespace, extra_checks: Mapping[str, Check]) -> int:
@@ -32,7 +33,9 @@ def run(arguments: Namespace, extra_checks: Mapping[str, Check]) -> int:
 
     unknown = [name for name in arguments.names if name not in CAPABILITIES]
     if unknown:
-        raise CannotRun(f"found {unknown[0]!r}, expected one of {', '.join(CAPABILITIES)}")
+        raise CannotRun(
+            tr("found {unknown!r}, expected one of {names}", unknown=unknown[0], names=", ".join(CAPABILITIES))
+        )
     options = DoctorOptions(arguments.db or DATABASE, arguments.servers, arguments.python)
     found = diagnose(arguments.names, options, extra_checks)
     needed = arguments.names or CORE

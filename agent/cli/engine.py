@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 from agent.cli.command import CannotRun, ProgressBar, at_least_one, progress
 from agent.cli.policy_options import arguments_of_stages
 from agent.cli.selection import Skipped
+from agent.language import tr
 
 if TYPE_CHECKING:
     from agent.batch.candidates import Candidate
@@ -32,15 +33,18 @@ def add_engine_options(parser: ArgumentParser) -> None:
         "--engine",
         choices=("local", "ray"),
         default="local",
-        help="where to inspect: local, on this machine (default), or ray, with Ray on this machine or a cluster",
+        help=tr("where to inspect: local, on this machine (default), or ray, with Ray on this machine or a cluster"),
     )
     parser.add_argument(
         "--address",
         metavar="ADDRESS",
-        help="with --engine ray: a running cluster, for example auto (default: start Ray)",
+        help=tr("with --engine ray: a running cluster, for example auto (default: start Ray)"),
     )
     parser.add_argument(
-        "--workers", type=at_least_one, metavar="N", help="with --engine ray: number of workers (default: one per core)"
+        "--workers",
+        type=at_least_one,
+        metavar="N",
+        help=tr("with --engine ray: number of workers (default: one per core)"),
     )
 
 
@@ -49,15 +53,21 @@ def check_engine_options(arguments: Namespace) -> None:
     if arguments.engine == "local":
         for name in ("address", "workers"):
             if getattr(arguments, name) is not None:
-                raise CannotRun(f"--{name} has no effect without --engine ray; leave it out, or choose the engine")
+                raise CannotRun(
+                    tr("--{name} has no effect without --engine ray; leave it out, or choose the engine", name=name)
+                )
         return
     for one in arguments_of_stages(arguments):
         if one.processes is not None:
-            raise CannotRun("--processes has no effect with --engine ray; use --workers")
+            raise CannotRun(tr("--processes has no effect with --engine ray; use --workers"))
         if one.policy == "local":
-            raise CannotRun("policy local: found a model in this process, expected one behind a server (spec-o3 serve)")
+            raise CannotRun(
+                tr("policy local: found a model in this process, expected one behind a server (spec-o3 serve)")
+            )
     if arguments.out.is_file():
-        raise CannotRun(f"{arguments.out}: found a file; --engine ray keeps results in a folder: choose another name")
+        raise CannotRun(
+            tr("{out}: found a file; --engine ray keeps results in a folder: choose another name", out=arguments.out)
+        )
 
 
 def check_stages(arguments: Namespace, stages: Sequence[Stage]) -> None:
@@ -65,8 +75,10 @@ def check_stages(arguments: Namespace, stages: Sequence[Stage]) -> None:
     for stage in stages if arguments.engine == "ray" else ():
         if stage.certified is not None and stage.certified.certificate.wanted.trial:
             raise CannotRun(
-                f"--engine ray: found a certificate with the condition --require-trial ({stage.certified.path}); use "
-                "--engine local"
+                tr(
+                    "--engine ray: found a certificate with the condition --require-trial ({path}); use --engine local",
+                    path=stage.certified.path,
+                )
             )
 
 
@@ -138,7 +150,10 @@ class RayEngine:
                     made = make_plan(chunks, results, stage.samples, stage.limit, run.tried.contains)
                     if not made.spectra and not len(run.tried):
                         raise CannotRun(
-                            f"{' '.join(self.arguments.paths):.200}: found no file that looks like a spectrum"
+                            tr(
+                                "{names:.200}: found no file that looks like a spectrum",
+                                names=" ".join(self.arguments.paths),
+                            )
                         )
                     bar.expect(made.samples)
                     return made

@@ -26,6 +26,7 @@ from agent.cli.policy_options import (
     task_prompts_from,
 )
 from agent.cli.selection import Skipped, add_selection_options, selected_sources, skipped_text
+from agent.language import tr
 from agent.processes import cores
 
 if TYPE_CHECKING:
@@ -55,54 +56,56 @@ def add(parser: ArgumentParser) -> None:
         "paths",
         nargs="+",
         metavar="PATH",
-        help="survey files, folders, lists (@FILE, or CSV with a column file), Parquet or HATS catalogues, or - for a "
-        "list on stdin",
+        help=tr(
+            "survey files, folders, lists (@FILE, or CSV with a column file), Parquet or HATS "
+            "catalogues, or - for a list on stdin"
+        ),
     )
-    parser.add_argument("--task", required=True, help="target class: key or alias of a task, for example cv")
-    parser.add_argument("--tasks", type=Path, metavar="DIR", help="folder with your own task files")
+    parser.add_argument("--task", required=True, help=tr("target class: key or alias of a task, for example cv"))
+    parser.add_argument("--tasks", type=Path, metavar="DIR", help=tr("folder with your own task files"))
     parser.add_argument(
         "--out",
         type=Path,
         required=True,
         metavar="FILE",
-        help="results file, as JSON lines; with --engine ray a folder",
+        help=tr("results file, as JSON lines; with --engine ray a folder"),
     )
     parser.add_argument(
         "--resume",
         action=BooleanOptionalAction,
-        help="resume existing results, or refuse to (default: resume if there are any)",
+        help=tr("resume existing results, or refuse to (default: resume if there are any)"),
     )
     parser.add_argument(
-        "--table", type=Path, metavar="FILE", help="table of candidates: .csv, .parquet, .vot, .xml or .fits"
+        "--table", type=Path, metavar="FILE", help=tr("table of candidates: .csv, .parquet, .vot, .xml or .fits")
     )
     add_stage_options(parser)
     parser.add_argument(
-        "--max-turns", type=at_least_one, default=8, metavar="N", help="maximum turns per inspection (default 8)"
+        "--max-turns", type=at_least_one, default=8, metavar="N", help=tr("maximum turns per inspection (default 8)")
     )
     add_selection_options(parser)
-    parser.add_argument("--limit", type=at_least_one, metavar="N", help="inspect only the first N spectra")
+    parser.add_argument("--limit", type=at_least_one, metavar="N", help=tr("inspect only the first N spectra"))
     parser.add_argument(
         "--majority",
         type=float,
         metavar="X",
-        help="leave to a person if a smaller fraction of the samples agrees (default 2/3)",
+        help=tr("leave to a person if a smaller fraction of the samples agrees (default 2/3)"),
     )
     parser.add_argument(
-        "--min-snr", type=float, metavar="X", help="leave to a person below this S/N per pixel (default 3)"
+        "--min-snr", type=float, metavar="X", help=tr("leave to a person below this S/N per pixel (default 3)")
     )
     parser.add_argument(
         "--person-seconds",
         type=_positive,
         metavar="X",
-        help="compare with the seconds that a person takes per spectrum (the Progress tab has the medians)",
+        help=tr("compare with the seconds that a person takes per spectrum (the Progress tab has the medians)"),
     )
     parser.add_argument(
         "--margin",
         type=float,
         metavar="X",
-        help="leave to a person if the log odds that the policy gives are within X of 0 (default 1)",
+        help=tr("leave to a person if the log odds that the policy gives are within X of 0 (default 1)"),
     )
-    parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
+    parser.add_argument("--json", action="store_true", help=tr("print the summary as one JSON object"))
     add_engine_options(parser)
     add_cascade_options(parser)
     add_policy_options(parser)
@@ -216,7 +219,12 @@ def _refuse_unused_limits(arguments: Namespace, stages: Sequence[Namespace]) -> 
     rules = {"--majority": arguments.majority, "--min-snr": arguments.min_snr, "--margin": arguments.margin}
     given = [option for option, value in rules.items() if value is not None]
     if given and all(one.certificate is not None for one in stages):
-        raise CannotRun(f"{given[0]} has no effect with --certificate, whose verdicts follow from P(YES); leave it out")
+        raise CannotRun(
+            tr(
+                "{given} has no effect with --certificate, whose verdicts follow from P(YES); leave it out",
+                given=given[0],
+            )
+        )
 
 
 def run_stage(stage: Stage, sources: Sequence[Source], stop: Stop) -> StageRun:
@@ -315,7 +323,7 @@ def stop_on_signal(stop: Stop) -> Iterator[None]:
 
     def on_signal(number: int, _: FrameType | None) -> None:
         signal.signal(number, before[number])
-        print("\nstopping; finished inspections are kept. Press Ctrl C again to quit at once", file=sys.stderr)
+        print(tr("\nstopping; finished inspections are kept. Press Ctrl C again to quit at once"), file=sys.stderr)
         # Not here: the interrupted code may hold the lock that set() takes.
         threading.Thread(target=stop.set).start()
 
@@ -334,7 +342,9 @@ def _processes(arguments: Namespace) -> int | None:
     """Return the number of processes of a stage, 0 for threads in this one; None: as suits the number of spectra."""
     if arguments.policy not in IN_PROCESSES:
         if arguments.processes is not None and arguments.policy in (*IN_THIS_PROCESS, "replay"):
-            raise CannotRun(f"--processes: --policy {arguments.policy} runs in threads (use --concurrency)")
+            raise CannotRun(
+                tr("--processes: --policy {policy} runs in threads (use --concurrency)", policy=arguments.policy)
+            )
         return arguments.processes or 0
     if arguments.processes is not None:
         return int(arguments.processes)
@@ -365,7 +375,13 @@ def _policy(arguments: Namespace, task: Task) -> tuple[PolicyChoice, dict[str, A
         # The requested settings: a server that rejects some says so only in its first answer.
         fixed |= choice.sampling.settings()
     if choice.key == "specialist" and fixed["task"] != task.key:
-        raise CannotRun(f"--model: found a specialist for {fixed['task']!r:.60}, expected one for {task.key}")
+        raise CannotRun(
+            tr(
+                "--model: found a specialist for {fixed!r:.60}, expected one for {key}",
+                fixed=fixed["task"],
+                key=task.key,
+            )
+        )
     about = {"kind": drafter.kind, "name": drafter.name, "settings": fixed}
     return choice, about
 
@@ -377,7 +393,14 @@ def _task(arguments: Namespace) -> Task:
     task = tasks.find(known, arguments.task)
     if task is None:
         left_out = "".join(f"; left out: {problem}" for problem in problems)
-        raise CannotRun(f"--task: found {arguments.task!r}, expected one of {', '.join(known)}{left_out}")
+        raise CannotRun(
+            tr(
+                "--task: found {task!r}, expected one of {names}{left_out}",
+                task=arguments.task,
+                names=", ".join(known),
+                left_out=left_out,
+            )
+        )
     return task
 
 
@@ -395,13 +418,15 @@ def _check_files(arguments: Namespace, results: Sequence[Path]) -> None:
     out, table = arguments.out, arguments.table
     there = [path for path in results if path.exists()]
     if not out.resolve().parent.is_dir():
-        raise CannotRun(f"{out}: found no folder {out.resolve().parent}")
+        raise CannotRun(tr("{out}: found no folder {parent}", out=out, parent=out.resolve().parent))
     if there and arguments.resume is False:
-        raise CannotRun(f"{there[0]}: found results; resume them (--resume), or choose another file")
+        raise CannotRun(tr("{there}: found results; resume them (--resume), or choose another file", there=there[0]))
     if not there and arguments.resume:
-        raise CannotRun(f"{out}: found no results to resume")
+        raise CannotRun(tr("{out}: found no results to resume", out=out))
     if not there and table is not None and table.exists():
-        raise CannotRun(f"{table}: found a file that does not belong to these results; choose another, or remove it")
+        raise CannotRun(
+            tr("{table}: found a file that does not belong to these results; choose another, or remove it", table=table)
+        )
 
 
 def _result(
@@ -472,5 +497,5 @@ def _positive(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < float("inf"):
-        raise ArgumentTypeError(f"found {text!r}, expected a number above 0")
+        raise ArgumentTypeError(tr("found {text!r}, expected a number above 0", text=text))
     return number

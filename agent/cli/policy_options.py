@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from agent.cli.command import CannotRun, at_least_one
+from agent.language import tr
 
 if TYPE_CHECKING:
     from agent.conversation import Policy
@@ -52,96 +53,115 @@ def add_policy_options(parser: ArgumentParser) -> None:
         "--policy",
         default="baseline",
         metavar="NAME",
-        help="baseline (the default), nano, specialist, spec-o3, openai, local, replay, or one of servers.toml",
+        help=tr("baseline (the default), nano, specialist, spec-o3, openai, local, replay, or one of servers.toml"),
     )
-    group.add_argument("--server", metavar="URL", help="address of spec-o3 or openai, for example http://HOST:8000/v1")
+    group.add_argument(
+        "--server", metavar="URL", help=tr("address of spec-o3 or openai, for example http://HOST:8000/v1")
+    )
     group.add_argument(
         "--model",
         metavar="NAME",
-        help="model name; for local a folder or a name on the Hub; for nano and specialist a folder",
+        help=tr("model name; for local a folder or a name on the Hub; for nano and specialist a folder"),
     )
-    group.add_argument("--adapter", metavar="PATH", help="local: PEFT adapter for the model")
-    group.add_argument("--device", help="local: cpu, cuda, cuda:1 (default: the GPU if there is one)")
+    group.add_argument("--adapter", metavar="PATH", help=tr("local: PEFT adapter for the model"))
+    group.add_argument("--device", help=tr("local: cpu, cuda, cuda:1 (default: the GPU if there is one)"))
     group.add_argument(
-        "--dtype", choices=("bfloat16", "float16", "float32"), help="local: number format of the weights"
-    )
-    group.add_argument(
-        "--temperature", type=float, metavar="X", help="sampling temperature; 0 always takes the most likely token"
+        "--dtype", choices=("bfloat16", "float16", "float32"), help=tr("local: number format of the weights")
     )
     group.add_argument(
-        "--top-p", type=float, metavar="X", help="sample from the most likely tokens whose probabilities sum to X"
+        "--temperature", type=float, metavar="X", help=tr("sampling temperature; 0 always takes the most likely token")
     )
-    group.add_argument("--max-tokens", type=int, metavar="N", help="maximum tokens per turn")
     group.add_argument(
-        "--seed", type=int, metavar="N", help="random seed of the first sample; each further sample adds 1"
+        "--top-p", type=float, metavar="X", help=tr("sample from the most likely tokens whose probabilities sum to X")
+    )
+    group.add_argument("--max-tokens", type=int, metavar="N", help=tr("maximum tokens per turn"))
+    group.add_argument(
+        "--seed", type=int, metavar="N", help=tr("random seed of the first sample; each further sample adds 1")
     )
     group.add_argument(
         "--logprobs",
         action="store_true",
         # Not False: an option that was not given has no effect anywhere.
         default=None,
-        help="also request the log-probabilities of the tokens, so that a model's answer has a score: the log odds of "
-        "YES (baseline and nano always give one)",
+        help=tr(
+            "also request the log-probabilities of the tokens, so that a model's answer has a score: the "
+            "log odds of YES (baseline and nano always give one)"
+        ),
     )
     group.add_argument(
-        "--servers", type=Path, metavar="FILE", help="servers.toml file (default: the one that SPEC_O3_SERVERS names)"
+        "--servers",
+        type=Path,
+        metavar="FILE",
+        help=tr("servers.toml file (default: the one that SPEC_O3_SERVERS names)"),
     )
     group.add_argument(
         "--api-key-file",
         type=Path,
         metavar="FILE",
-        help=f"file with the API key, readable only by you (default: {OPENAI_KEY}, or SPEC_O3_API_KEY)",
+        help=tr(
+            "file with the API key, readable only by you (default: {openai_key}, or SPEC_O3_API_KEY)",
+            openai_key=OPENAI_KEY,
+        ),
     )
-    group.add_argument("--trajectory", type=Path, metavar="FILE", help="replay: JSON file of the trace")
+    group.add_argument("--trajectory", type=Path, metavar="FILE", help=tr("replay: JSON file of the trace"))
     group.add_argument(
         "--prompt",
         choices=("trained", "ours"),
-        help="the prompt that the published checkpoints were trained with, as `spec-o3 tasks import` stored it, or "
-        "the one of the task file (default: trained for a Spec-o3 checkpoint where it is stored, else ours)",
+        help=tr(
+            "the prompt that the published checkpoints were trained with, as `spec-o3 tasks import` "
+            "stored it, or the one of the task file (default: trained for a Spec-o3 checkpoint where it "
+            "is stored, else ours)"
+        ),
     )
 
 
 def add_stage_options(parser: ArgumentParser) -> None:
     """Declare the options of ``inspect`` that differ between the stages of a cascade, besides those of the policy."""
     parser.add_argument(
-        "--samples", type=at_least_one, default=1, metavar="N", help="independent samples per spectrum (default 1)"
+        "--samples", type=at_least_one, default=1, metavar="N", help=tr("independent samples per spectrum (default 1)")
     )
     parser.add_argument(
-        "--concurrency", type=at_least_one, metavar="N", help="conversations with a server at once (default 64)"
+        "--concurrency", type=at_least_one, metavar="N", help=tr("conversations with a server at once (default 64)")
     )
     parser.add_argument(
         "--processes",
         type=at_least_one,
         metavar="N",
-        help="number of processes of this program; with a model server they share --concurrency (default: one per core "
-        "for baseline, nano and specialist, one for servers)",
+        help=tr(
+            "number of processes of this program; with a model server they share --concurrency (default: "
+            "one per core for baseline, nano and specialist, one for servers)"
+        ),
     )
     parser.add_argument(
         "--certificate",
         type=Path,
         metavar="FILE",
-        help="give the verdicts of a certificate (spec-o3 certify), and leave to a person what it does not cover",
+        help=tr("give the verdicts of a certificate (spec-o3 certify), and leave to a person what it does not cover"),
     )
 
 
 def add_cascade_options(parser: ArgumentParser) -> None:
     """Declare the options that name the stages of a cascade."""
     group = parser.add_argument_group(
-        "cascade", "Several policies in turn: each sees the spectra that the one before did not decide."
+        "cascade", tr("Several policies in turn: each sees the spectra that the one before did not decide.")
     )
     group.add_argument(
         "--first",
         metavar="STAGE",
-        help="policy of the first stage, with its own options if any: baseline, or specialist,model=FOLDER,samples=1",
+        help=tr(
+            "policy of the first stage, with its own options if any: baseline, or specialist,model=FOLDER,samples=1"
+        ),
     )
     group.add_argument(
         "--then",
         action="append",
         metavar="STAGE",
-        help="policy of the next stage; may be repeated. The other options of this command are those of the last one",
+        help=tr(
+            "policy of the next stage; may be repeated. The other options of this command are those of the last one"
+        ),
     )
     group.add_argument(
-        "--first-certificate", type=Path, metavar="FILE", help="certificate of the first stage, as --certificate"
+        "--first-certificate", type=Path, metavar="FILE", help=tr("certificate of the first stage, as --certificate")
     )
 
 
@@ -158,12 +178,17 @@ def arguments_of_stages(arguments: Namespace) -> list[Namespace]:
     if first is None:
         given = "--then" if then else "--first-certificate" if arguments.first_certificate else ""
         if given:
-            raise CannotRun(f"{given} needs --first, the policy of the first stage")
+            raise CannotRun(tr("{given} needs --first, the policy of the first stage", given=given))
         return [Namespace(**vars(arguments) | {"policy": arguments.policy or "baseline"})]
     if not then:
-        raise CannotRun("--first needs --then, the policy of the next stage; for one policy alone use --policy")
+        raise CannotRun(tr("--first needs --then, the policy of the next stage; for one policy alone use --policy"))
     if arguments.policy is not None:
-        raise CannotRun(f"--policy {arguments.policy} has no effect with --first and --then, which name the policies")
+        raise CannotRun(
+            tr(
+                "--policy {policy} has no effect with --first and --then, which name the policies",
+                policy=arguments.policy,
+            )
+        )
     stages = [_of_stage(arguments, first, "--first", False)]
     stages += [_of_stage(arguments, one, "--then", number == len(then)) for number, one in enumerate(then, start=1)]
     if arguments.first_certificate is not None:
@@ -182,7 +207,15 @@ def _of_stage(arguments: Namespace, text: str, option: str, is_last: bool) -> Na
         key = setting.partition("=")[0]
         if key.replace("-", "_") not in own:
             expected = ", ".join(sorted(name.replace("_", "-") for name in own))
-            raise CannotRun(f"{option} {text}: found {key!r:.60}, expected a policy and KEY=VALUE with {expected}")
+            raise CannotRun(
+                tr(
+                    "{option} {text}: found {key!r:.60}, expected a policy and KEY=VALUE with {expected}",
+                    option=option,
+                    text=text,
+                    key=key,
+                    expected=expected,
+                )
+            )
     given = {name: value for name, value in vars(arguments).items() if is_last or name not in own}
     return parser.parse_args([f"--{setting}" for setting in settings], Namespace(**given | {"policy": policy}))
 
@@ -242,7 +275,9 @@ def choice_from(arguments: Namespace, roster: Roster, samples: int = 1) -> Polic
         entries = {entry.key: entry for entry in roster.entries()}
         if arguments.policy not in entries:
             known = ", ".join(sorted({*_ALLOWED, *entries}))
-            raise CannotRun(f"--policy: found {arguments.policy!r}, expected one of {known}")
+            raise CannotRun(
+                tr("--policy: found {policy!r}, expected one of {known}", policy=arguments.policy, known=known)
+            )
         entry = entries[arguments.policy]
         if entry.kind in ("local", "nano", "specialist") and not (health := roster.health(entry.key)).ok:
             raise CannotRun(health.sentence)
@@ -255,9 +290,20 @@ def choice_from(arguments: Namespace, roster: Roster, samples: int = 1) -> Polic
     except (PolicyError, RosterError, ValueError) as error:
         raise CannotRun(str(error)) from error
     if samples > 1 and not entry.samples_ok:
-        raise CannotRun(f"--samples: found {samples}, expected 1: {entry.key} gives the same answer each time")
+        raise CannotRun(
+            tr(
+                "--samples: found {samples}, expected 1: {key} gives the same answer each time",
+                samples=samples,
+                key=entry.key,
+            )
+        )
     if samples > 1 and sampling.temperature == 0:
-        raise CannotRun(f"--samples: {samples} at temperature 0 are identical; set --temperature, for example 0.7")
+        raise CannotRun(
+            tr(
+                "--samples: {samples} at temperature 0 are identical; set --temperature, for example 0.7",
+                samples=samples,
+            )
+        )
     return choice
 
 
@@ -292,7 +338,14 @@ def _refuse_unused(arguments: Namespace) -> None:
         if getattr(arguments, name) is not None and name not in allowed:
             option = f"--{name.replace('_', '-')}"
             others = ", ".join(f"--{one.replace('_', '-')}" for one in allowed) or "no options"
-            raise CannotRun(f"{option} has no effect with --policy {arguments.policy}, which takes {others}")
+            raise CannotRun(
+                tr(
+                    "{option} has no effect with --policy {policy}, which takes {others}",
+                    option=option,
+                    policy=arguments.policy,
+                    others=others,
+                )
+            )
 
 
 def _with_given(arguments: Namespace, roster: Roster) -> Roster:
@@ -303,7 +356,9 @@ def _with_given(arguments: Namespace, roster: Roster) -> Roster:
         case "local":
             weights = roster.local
             if arguments.model is None and weights is None:
-                raise CannotRun("--policy local needs --model, a folder or a name, for example Maxwell-Jia/spec-o3-3b")
+                raise CannotRun(
+                    tr("--policy local needs --model, a folder or a name, for example Maxwell-Jia/spec-o3-3b")
+                )
             if arguments.model is not None:
                 weights = Weights(arguments.model)
             assert weights is not None
@@ -314,11 +369,11 @@ def _with_given(arguments: Namespace, roster: Roster) -> Roster:
             if arguments.model is not None:
                 return roster.with_nano(Path(arguments.model).expanduser())
             if roster.nano is None:
-                raise CannotRun("--policy nano needs --model, a folder: no weights came with this installation")
+                raise CannotRun(tr("--policy nano needs --model, a folder: no weights came with this installation"))
             return roster
         case "specialist":
             if arguments.model is None:
-                raise CannotRun("--policy specialist needs --model, a folder of `spec-o3 specialist train`")
+                raise CannotRun(tr("--policy specialist needs --model, a folder of `spec-o3 specialist train`"))
             return roster.with_specialist(Path(arguments.model).expanduser())
         case "openai":
             return roster.with_server(_openai(arguments))
@@ -335,10 +390,12 @@ def _openai(arguments: Namespace) -> Server:
 
     source, url = ("--server", arguments.server) if arguments.server else (OPENAI_URL, os.environ.get(OPENAI_URL))
     if arguments.model is None:
-        raise CannotRun("--policy openai needs --model, for example gpt-5")
+        raise CannotRun(tr("--policy openai needs --model, for example gpt-5"))
     has_key = bool(os.environ.get(OPENAI_KEY, "").strip())
     if not (url or has_key or arguments.api_key_file):
-        raise CannotRun(f"--policy openai needs a key: set {OPENAI_KEY}, or use --api-key-file")
+        raise CannotRun(
+            tr("--policy openai needs a key: set {openai_key}, or use --api-key-file", openai_key=OPENAI_KEY)
+        )
     return Server(
         key="openai",
         url=checked_url(url or OPENAI, source, "address"),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.cli.command import CannotRun
+from agent.language import tr
 from agent.text import one_line
 
 if TYPE_CHECKING:
@@ -27,16 +28,18 @@ def add_selection_options(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="ID",
-        help="only this target of files with several, e.g. a TARGETID of a DESI coadd; may be repeated",
+        help=tr("only this target of files with several, e.g. a TARGETID of a DESI coadd; may be repeated"),
     )
     parser.add_argument(
         "--spectype",
         default="",
         metavar="CLASS",
-        help="only targets of this class in the survey's catalogue, e.g. STAR or 'STAR CV' (DESI: of redrock-*.fits)",
+        help=tr(
+            "only targets of this class in the survey's catalogue, e.g. STAR or 'STAR CV' (DESI: of redrock-*.fits)"
+        ),
     )
     add_medium_option(parser)
-    parser.add_argument("--zwarn", type=int, metavar="N", help="only targets with this redshift warning, e.g. 0")
+    parser.add_argument("--zwarn", type=int, metavar="N", help=tr("only targets with this redshift warning, e.g. 0"))
 
 
 def add_medium_option(parser: ArgumentParser) -> None:
@@ -44,7 +47,7 @@ def add_medium_option(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--medium",
         choices=("air", "vacuum"),
-        help="medium of the wavelengths of files that do not state it (default: air, marked as assumed)",
+        help=tr("medium of the wavelengths of files that do not state it (default: air, marked as assumed)"),
     )
 
 
@@ -70,7 +73,9 @@ def selected_sources(arguments: Namespace, given: Sequence[str], results: Path) 
     found = [source if source.target else replace(source, target=selection) for source in sources]
     if not found:
         first = "".join(f"; skipped {one['file']}: {one['reason']}" for one in skipped[:3])
-        raise CannotRun(f"{' '.join(given):.200}: found no file that looks like a spectrum{first}")
+        raise CannotRun(
+            tr("{names:.200}: found no file that looks like a spectrum{first}", names=" ".join(given), first=first)
+        )
     return found, skipped
 
 

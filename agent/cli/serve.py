@@ -21,6 +21,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun
+from agent.language import tr
 
 if TYPE_CHECKING:
     from agent.vllm import Build, Server, Service, VllmLog
@@ -29,29 +30,29 @@ if TYPE_CHECKING:
 
 
 def add(parser: ArgumentParser) -> None:
-    parser.add_argument("--model", required=True, help="model folder, or a name on Hugging Face")
+    parser.add_argument("--model", required=True, help=tr("model folder, or a name on Hugging Face"))
     parser.add_argument(
-        "--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1: this machine only)"
+        "--host", default="127.0.0.1", help=tr("address to listen on (default 127.0.0.1: this machine only)")
     )
-    parser.add_argument("--port", type=_whole(1, 65535), default=8000, help="port to listen on (default 8000)")
-    parser.add_argument("--name", help="model name for clients (default: name of the folder or model)")
+    parser.add_argument("--port", type=_whole(1, 65535), default=8000, help=tr("port to listen on (default 8000)"))
+    parser.add_argument("--name", help=tr("model name for clients (default: name of the folder or model)"))
     parser.add_argument(
         "--context",
         type=_whole(1024),
         metavar="TOKENS",
-        help="tokens of the longest conversation (default 24576, or the model's own limit if that is less)",
+        help=tr("tokens of the longest conversation (default 24576, or the model's own limit if that is less)"),
     )
     parser.add_argument(
         "--sequences",
         type=_whole(1),
         metavar="N",
-        help="conversations processed at once (default: vLLM decides; on a CPU 8)",
+        help=tr("conversations processed at once (default: vLLM decides; on a CPU 8)"),
     )
     parser.add_argument(
-        "--memory", type=_fraction, default=0.9, help="fraction of the GPU's memory to use (default 0.9)"
+        "--memory", type=_fraction, default=0.9, help=tr("fraction of the GPU's memory to use (default 0.9)")
     )
     parser.add_argument(
-        "--dtype", default="auto", help="number format (default auto: the model's own; on a CPU float32)"
+        "--dtype", default="auto", help=tr("number format (default auto: the model's own; on a CPU float32)")
     )
     parser.add_argument(
         "--adapter",
@@ -59,52 +60,60 @@ def add(parser: ArgumentParser) -> None:
         default=[],
         type=_adapter,
         metavar="NAME=FOLDER",
-        help="LoRA adapter, served as model NAME; can be repeated",
+        help=tr("LoRA adapter, served as model NAME; can be repeated"),
     )
     parser.add_argument(
         "--replicas",
         type=_whole(1),
         default=1,
         metavar="N",
-        help="separate servers, one per GPU, at the ports from --port on; each is started again when it ends, and the "
-        "clients choose among them (default 1)",
+        help=tr(
+            "separate servers, one per GPU, at the ports from --port on; each is started again when it "
+            "ends, and the clients choose among them (default 1)"
+        ),
     )
     parser.add_argument(
         "--data-parallel",
         type=_whole(1),
         default=1,
         metavar="N",
-        help="copies of the model inside one server, one per GPU, behind one address; vLLM chooses among them, and all "
-        "end together (default 1)",
+        help=tr(
+            "copies of the model inside one server, one per GPU, behind one address; vLLM chooses among "
+            "them, and all end together (default 1)"
+        ),
     )
     parser.add_argument(
         "--engine",
         choices=("local", "ray"),
         default="local",
-        help="local: processes on this machine (default); ray: replicas on a Ray cluster, through Ray Serve LLM",
+        help=tr("local: processes on this machine (default); ray: replicas on a Ray cluster, through Ray Serve LLM"),
     )
     parser.add_argument(
         "--address",
         metavar="ADDRESS",
-        help="with --engine ray: the Ray cluster, for example auto or HOST:6379 (default: Ray is started here)",
+        help=tr("with --engine ray: the Ray cluster, for example auto or HOST:6379 (default: Ray is started here)"),
     )
     parser.add_argument(
-        "--images", type=_whole(1), default=10, metavar="N", help="pictures per conversation (default 10)"
+        "--images", type=_whole(1), default=10, metavar="N", help=tr("pictures per conversation (default 10)")
     )
-    parser.add_argument("--pixels", type=_whole(3136), metavar="N", help="shrink pictures to at most N pixels")
+    parser.add_argument("--pixels", type=_whole(3136), metavar="N", help=tr("shrink pictures to at most N pixels"))
     parser.add_argument(
         "--tool-calls",
         nargs="?",
         const="hermes",
         metavar="PARSER",
-        help="native tool calls, for models that were not trained on Spec-o3's own form, with that parser of vLLM "
-        "(default: off; without PARSER hermes, the form of Qwen models)",
+        help=tr(
+            "native tool calls, for models that were not trained on Spec-o3's own form, with that parser "
+            "of vLLM (default: off; without PARSER hermes, the form of Qwen models)"
+        ),
     )
-    parser.add_argument("--python", type=Path, metavar="FILE", help="Python that has vLLM (default: this one)")
-    parser.add_argument("--log", type=Path, metavar="FILE", help="file for vLLM's complete log")
-    parser.add_argument("--dry-run", action="store_true", help="print the command without starting the server")
-    parser.add_argument("--json", action="store_true", help="when the server is ready, print what it serves as JSON")
-    parser.add_argument("extra", nargs="*", metavar="-- ARGUMENTS", help="further arguments, passed to vLLM")
+    parser.add_argument("--python", type=Path, metavar="FILE", help=tr("Python that has vLLM (default: this one)"))
+    parser.add_argument("--log", type=Path, metavar="FILE", help=tr("file for vLLM's complete log"))
+    parser.add_argument("--dry-run", action="store_true", help=tr("print the command without starting the server"))
+    parser.add_argument(
+        "--json", action="store_true", help=tr("when the server is ready, print what it serves as JSON")
+    )
+    parser.add_argument("extra", nargs="*", metavar="-- ARGUMENTS", help=tr("further arguments, passed to vLLM"))
 
 
 def run(arguments: Namespace) -> int:
@@ -134,7 +143,7 @@ def run(arguments: Namespace) -> int:
         if arguments.engine == "ray":
             return _serve_on_ray(service, build, arguments)
         if arguments.address is not None:
-            raise CannotRun("--address has no effect without --engine ray")
+            raise CannotRun(tr("--address has no effect without --engine ray"))
         if arguments.replicas > 1:
             return _serve_replicas(service, build, arguments)
         return _serve(service, build, arguments)
@@ -190,7 +199,10 @@ def _run(
         if not requests.any():
             for text in server.lines():
                 log.read(text)
-            print(f"spec-o3: vLLM ended: {log.why(server.status)} (its log: {server.log})", file=sys.stderr)
+            print(
+                tr("spec-o3: vLLM ended: {why} (its log: {log})", why=log.why(server.status), log=server.log),
+                file=sys.stderr,
+            )
             return CHECK_FAILED
         report("stopping")
         server.stop(hurry=requests.repeated)
@@ -211,7 +223,12 @@ def _serve_replicas(service: Service, build: Build, arguments: Namespace) -> int
     replicas = [Replica(one, build, variables, log_file(arguments.log, one)) for one, variables in each]
     report = _reporter()
     report(
-        f"{number} servers of vLLM {build.version} start; their complete logs: {log_file(arguments.log, service)} ..."
+        tr(
+            "{number} servers of vLLM {version} start; their complete logs: {log} ...",
+            number=number,
+            version=build.version,
+            log=log_file(arguments.log, service),
+        )
     )
 
     def show(ready: Sequence[Ready]) -> None:
@@ -240,7 +257,12 @@ def _serve_on_ray(service: Service, build: Build, arguments: Namespace) -> int:
         lines = servers_toml(name, [url], name)
         facts = {"url": url, "models": [name], "context": service.context_length, "servers_toml": lines}
         facts |= {"replicas": arguments.replicas, "ray": version, "vllm": build.version, "log": str(server.log)}
-        text = f"Serving {service.model} on Ray at {url}. For servers.toml:\n\n{lines}\n\nCtrl C stops it."
+        text = tr(
+            "Serving {model} on Ray at {url}. For servers.toml:\n\n{lines}\n\nCtrl C stops it.",
+            model=service.model,
+            url=url,
+            lines=lines,
+        )
         print(json.dumps(facts) if arguments.json else text, flush=True)
 
     with tempfile.TemporaryDirectory(prefix="spec-o3-") as folder:
@@ -303,7 +325,14 @@ def _check_port(service: Service) -> None:
             probe.bind((service.host, service.port))
         except OSError as error:
             why = "another program listens there" if error.errno == errno.EADDRINUSE else error.strerror
-            raise CannotRun(f"port {service.port} on {service.host}: {why}; choose another with --port") from error
+            raise CannotRun(
+                tr(
+                    "port {port} on {host}: {why}; choose another with --port",
+                    port=service.port,
+                    host=service.host,
+                    why=why,
+                )
+            ) from error
 
 
 def _show(line: list[str], variables: dict[str, str], as_json: bool) -> None:
@@ -330,7 +359,9 @@ def _whole(least: int, most: int | None = None) -> Callable[[str], int]:
 
     def read(text: str) -> int:
         if not text.isdecimal() or int(text) < least or (most is not None and int(text) > most):
-            raise argparse.ArgumentTypeError(f"found {text!r}, expected a whole number, {expected}")
+            raise argparse.ArgumentTypeError(
+                tr("found {text!r}, expected a whole number, {expected}", text=text, expected=expected)
+            )
         return int(text)
 
     return read
@@ -342,7 +373,7 @@ def _fraction(text: str) -> float:
     except ValueError:
         fraction = -1.0
     if not 0 < fraction <= 1:
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected a fraction above 0, at most 1")
+        raise argparse.ArgumentTypeError(tr("found {text!r}, expected a fraction above 0, at most 1", text=text))
     return fraction
 
 
@@ -351,5 +382,5 @@ def _adapter(text: str) -> Adapter:
 
     name, equals, folder = text.partition("=")
     if not (name and equals and folder):
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected NAME=FOLDER")
+        raise argparse.ArgumentTypeError(tr("found {text!r}, expected NAME=FOLDER", text=text))
     return Adapter(name, Path(folder))

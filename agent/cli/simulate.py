@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.cli.command import DONE, CannotRun, print_result, progress
+from agent.language import tr
 
 if TYPE_CHECKING:
     from agent.simulate.files import Order
@@ -17,40 +18,40 @@ Span = tuple[float, float]
 
 
 def add(parser: ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, metavar="DIR", help="output folder, new or empty")
+    parser.add_argument("folder", type=Path, metavar="DIR", help=tr("output folder, new or empty"))
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
-        "--task", metavar="KEY", help="spectra of this task's class and of objects confused with it, labelled"
+        "--task", metavar="KEY", help=tr("spectra of this task's class and of objects confused with it, labelled")
     )
     what.add_argument(
-        "--kinds", metavar="KIND,...", help="these kinds in turn, labelled for all tasks (default: all kinds)"
+        "--kinds", metavar="KIND,...", help=tr("these kinds in turn, labelled for all tasks (default: all kinds)")
     )
-    parser.add_argument("--n", type=int, default=100, metavar="N", help="number of spectra (default 100)")
+    parser.add_argument("--n", type=int, default=100, metavar="N", help=tr("number of spectra (default 100)"))
     parser.add_argument(
         "--ratio",
         type=ratio,
         default=(1, 1),
         metavar="YES:NO",
-        help="with --task: ratio of the two labels (default 1:1)",
+        help=tr("with --task: ratio of the two labels (default 1:1)"),
     )
     parser.add_argument(
         "--survey",
         default="LAMOST",
         metavar="SURVEY,...",
-        help="LAMOST, SDSS, DESI; chosen at random for each spectrum (default LAMOST)",
+        help=tr("LAMOST, SDSS, DESI; chosen at random for each spectrum (default LAMOST)"),
     )
     parser.add_argument(
-        "--snr", type=_span, default=(5.0, 40.0), metavar="LOW:HIGH", help="median S/N per pixel (default 5:40)"
+        "--snr", type=_span, default=(5.0, 40.0), metavar="LOW:HIGH", help=tr("median S/N per pixel (default 5:40)")
     )
-    parser.add_argument("--seed", type=int, default=0, help="random seed (default 0)")
+    parser.add_argument("--seed", type=int, default=0, help=tr("random seed (default 0)"))
     parser.add_argument(
         "--redshift",
         type=_span,
         default=(0.0, 0.0),
         metavar="LOW:HIGH",
-        help="redshift, known to the catalogue (default 0)",
+        help=tr("redshift, known to the catalogue (default 0)"),
     )
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
 
 
 def run(arguments: Namespace) -> int:
@@ -62,7 +63,7 @@ def run(arguments: Namespace) -> int:
     tasks = [arguments.task] if arguments.task else list(CLASSES)
     try:
         if folder.exists() and any(folder.iterdir()):
-            raise CannotRun(f"{folder}: found files in it, expected a new or an empty folder")
+            raise CannotRun(tr("{folder}: found files in it, expected a new or an empty folder", folder=folder))
         for _ in progress(write(folder, orders, tasks), len(orders), "simulating"):
             pass
     except OSError as error:
@@ -81,13 +82,13 @@ def _orders(arguments: Namespace) -> list[Order]:
     from agent.simulate.instrument import SURVEYS
 
     if not 1 <= arguments.n <= PER_SEED:
-        raise CannotRun(f"--n: found {arguments.n}, expected 1 to {PER_SEED}")
+        raise CannotRun(tr("--n: found {n}, expected 1 to {per_seed}", n=arguments.n, per_seed=PER_SEED))
     if arguments.seed < 0:
-        raise CannotRun(f"--seed: found {arguments.seed}, expected 0 or more")
+        raise CannotRun(tr("--seed: found {seed}, expected 0 or more", seed=arguments.seed))
     if arguments.snr[0] <= 0:
-        raise CannotRun(f"--snr: found {arguments.snr[0]:g}, expected more than 0")
+        raise CannotRun(tr("--snr: found {snr:g}, expected more than 0", snr=arguments.snr[0]))
     if arguments.redshift[0] <= -1:
-        raise CannotRun(f"--redshift: found {arguments.redshift[0]:g}, expected more than -1")
+        raise CannotRun(tr("--redshift: found {redshift:g}, expected more than -1", redshift=arguments.redshift[0]))
     surveys = _known("--survey", arguments.survey.upper(), list(SURVEYS))
     if arguments.task:
         try:
@@ -103,7 +104,14 @@ def _known(option: str, given: str, available: Sequence[str]) -> list[str]:
     names = [name.strip() for name in given.split(",") if name.strip()]
     for name in names or [given]:
         if name not in available:
-            raise CannotRun(f"{option}: found {name!r}, expected one of {', '.join(available)}")
+            raise CannotRun(
+                tr(
+                    "{option}: found {name!r}, expected one of {names}",
+                    option=option,
+                    name=name,
+                    names=", ".join(available),
+                )
+            )
     return names
 
 
@@ -115,7 +123,7 @@ def _span(text: str) -> Span:
     except ValueError:
         span = (1.0, 0.0)
     if not span[0] <= span[1] < float("inf"):
-        raise ArgumentTypeError(f"found {text!r}, expected LOW:HIGH, for example 5:40")
+        raise ArgumentTypeError(tr("found {text!r}, expected LOW:HIGH, for example 5:40", text=text))
     return span
 
 
@@ -123,5 +131,5 @@ def ratio(text: str) -> tuple[int, int]:
     """Parse YES:NO."""
     yes, _, no = text.partition(":")
     if not (yes.isdecimal() and no.isdecimal() and int(yes) + int(no) > 0):
-        raise ArgumentTypeError(f"found {text!r}, expected YES:NO, for example 1:5")
+        raise ArgumentTypeError(tr("found {text!r}, expected YES:NO, for example 1:5", text=text))
     return int(yes), int(no)

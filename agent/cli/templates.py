@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, at_least_one, print_result, progress
+from agent.language import tr
 
 if TYPE_CHECKING:
     from agent.templates import Library
@@ -18,9 +19,9 @@ MOST = 10
 def add(parser: ArgumentParser) -> None:
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for command in COMMANDS:
-        subparser = subparsers.add_parser(command.name, help=command.help, description=command.help)
+        subparser = subparsers.add_parser(command.name, help=tr(command.help), description=tr(command.help))
         command.add(subparser)
-        subparser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+        subparser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
         subparser.set_defaults(run_templates=command.run)
 
 
@@ -43,16 +44,25 @@ def run_list(arguments: Namespace) -> int:
     for entry in sorted(entries, key=lambda entry: str(entry["kind"])):
         range_ = "{:6.0f}–{:.0f} Å".format(*entry["coverage"])
         lines.append(f"{entry['kind']:13} {entry['name']:28} {entry['subtype']:34} {range_}  {entry['source']}")
-    lines.append(f"{len(entries)} templates; wavelengths are vacuum, at rest. --json has citation and licence of each.")
+    lines.append(
+        tr(
+            "{n_entries} templates; wavelengths are vacuum, at rest. --json has citation and licence of each.",
+            n_entries=len(entries),
+        )
+    )
     print_result(arguments, {"templates": entries}, "\n".join(lines))
     return DONE
 
 
 def add_rank(parser: ArgumentParser) -> None:
-    parser.add_argument("path", type=Path, metavar="FILE", help="a spectrum")
-    parser.add_argument("--target", metavar="NAME", help="which spectrum of a file that has several")
+    parser.add_argument("path", type=Path, metavar="FILE", help=tr("a spectrum"))
+    parser.add_argument("--target", metavar="NAME", help=tr("which spectrum of a file that has several"))
     parser.add_argument(
-        "--number", type=at_least_one, default=MOST, metavar="N", help=f"templates to show (default {MOST})"
+        "--number",
+        type=at_least_one,
+        default=MOST,
+        metavar="N",
+        help=tr("templates to show (default {most})", most=MOST),
     )
     _add_folder(parser)
 
@@ -98,15 +108,19 @@ def run_rank(arguments: Namespace) -> int:
 def add_build(parser: ArgumentParser) -> None:
     from agent.templates.build import COLUMNS
 
-    parser.add_argument("--from", type=Path, required=True, metavar="FOLDER", dest="folder", help="folder with spectra")
+    parser.add_argument(
+        "--from", type=Path, required=True, metavar="FOLDER", dest="folder", help=tr("folder with spectra")
+    )
     parser.add_argument(
         "--manifest",
         type=Path,
         metavar="CSV",
-        help=f"one row per file, with columns from {', '.join(COLUMNS)} (default: every file, its class the name of "
-        "its folder)",
+        help=tr(
+            "one row per file, with columns from {names} (default: every file, its class the name of its folder)",
+            names=", ".join(COLUMNS),
+        ),
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="template file to write, .npz")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=tr("template file to write, .npz"))
 
 
 def run_build(arguments: Namespace) -> int:
@@ -114,9 +128,9 @@ def run_build(arguments: Namespace) -> int:
     from agent.templates.library import write
 
     if not arguments.folder.is_dir():
-        raise CannotRun(f"{arguments.folder}: no such folder; expected a folder of spectra")
+        raise CannotRun(tr("{folder}: no such folder; expected a folder of spectra", folder=arguments.folder))
     if arguments.out.suffix != ".npz":
-        raise CannotRun(f"--out: found {arguments.out.name}, expected a name that ends in .npz")
+        raise CannotRun(tr("--out: found {name}, expected a name that ends in .npz", name=arguments.out.name))
     try:
         rows = rows_of(arguments.manifest) if arguments.manifest else rows_of_folder(arguments.folder)
     except BuildError as error:
@@ -126,7 +140,7 @@ def run_build(arguments: Namespace) -> int:
     left_out = {one.path: one.problem for one in built if one.template is None}
     if not templates:
         reasons = "; ".join(f"{path}: {problem}" for path, problem in list(left_out.items())[:3])
-        raise CannotRun(f"{arguments.folder}: found no usable spectrum. {reasons}")
+        raise CannotRun(tr("{folder}: found no usable spectrum. {reasons}", folder=arguments.folder, reasons=reasons))
     try:
         write(arguments.out, templates)
     except OSError as error:
@@ -141,7 +155,10 @@ def run_build(arguments: Namespace) -> int:
 
 def _add_folder(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--templates", type=Path, metavar="DIR", help="folder with your own template files, besides the bundled ones"
+        "--templates",
+        type=Path,
+        metavar="DIR",
+        help=tr("folder with your own template files, besides the bundled ones"),
     )
 
 
@@ -150,7 +167,7 @@ def _library(arguments: Namespace) -> Library:
 
     folder: Path | None = arguments.templates
     if folder is not None and not folder.is_dir():
-        raise CannotRun(f"{folder}: no such folder; expected a folder of template files")
+        raise CannotRun(tr("{folder}: no such folder; expected a folder of template files", folder=folder))
     library, problems = load_all([] if folder is None else [folder])
     if problems:
         raise CannotRun("; ".join(map(str, problems)))

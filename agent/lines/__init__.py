@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
+from agent.language import tr
 from agent.lines.air_vacuum import Medium, air_to_vacuum, convert, refractive_index, vacuum_to_air
 from agent.text import OneLine
 
@@ -195,7 +196,9 @@ def _load(file: str, table: str, kind: type[Any]) -> tuple[Any, ...]:
     for number, entry in enumerate(_entries(file, table), start=1):
         where = f"{file}, {table} {number} ({entry.get('name', 'no name')})"
         if entry.get("medium") not in ("vacuum", "air"):
-            raise LinesError(f"{where}: found medium {entry.get('medium')!r}, expected vacuum or air")
+            raise LinesError(
+                tr("{where}: found medium {get!r}, expected vacuum or air", where=where, get=entry.get("medium"))
+            )
         try:
             made.append(kind(**{key: _frozen(value) for key, value in entry.items()}))
         except TypeError as error:

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agent.language import tr
+
 
 @dataclass(frozen=True)
 class Sampling:
@@ -25,13 +27,17 @@ class Sampling:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.temperature) and 0 <= self.temperature <= 2):
-            raise ValueError(f"temperature: found {self.temperature}, expected a number from 0 to 2")
+            raise ValueError(
+                tr("temperature: found {temperature}, expected a number from 0 to 2", temperature=self.temperature)
+            )
         if not 0 < self.top_p <= 1:
-            raise ValueError(f"top_p: found {self.top_p}, expected a number above 0, at most 1")
+            raise ValueError(tr("top_p: found {top_p}, expected a number above 0, at most 1", top_p=self.top_p))
         if self.max_tokens < 1:
-            raise ValueError(f"max_tokens: found {self.max_tokens}, expected 1 or more")
+            raise ValueError(tr("max_tokens: found {max_tokens}, expected 1 or more", max_tokens=self.max_tokens))
         if self.seed is not None and not 0 <= self.seed < 2**31:
-            raise ValueError(f"seed: found {self.seed}, expected a whole number from 0 to {2**31 - 1}")
+            raise ValueError(
+                tr("seed: found {seed}, expected a whole number from 0 to {value}", seed=self.seed, value=2**31 - 1)
+            )
 
     def for_sample(self, number: int) -> Sampling:
         """Return the settings of sample ``number`` (from 0) of one spectrum: the number is added to the seed."""

@@ -23,6 +23,7 @@ from typing import Any, Literal
 from PIL import Image
 
 from agent.conversation import Conversation, Piece, Remark, Stop
+from agent.language import tr
 from agent.policies import Sampling
 from agent.policies.openai.endpoint import CallPiece, Delta, Endpoint
 from agent.policies.openai.health import Health
@@ -449,7 +450,7 @@ def health_of(endpoint: Endpoint | Replicas, in_words: bool | None) -> Health:
         return health
     if in_words:
         return replace(
-            health, sentence=health.sentence + " The instructions describe the tool in words, as configured."
+            health, sentence=health.sentence + tr(" The instructions describe the tool in words, as configured.")
         )
     use = endpoint.tool_use([TOOL_SCHEMA])
     return replace(health, sentence=health.sentence + TOOL_USE[use]) if use else health

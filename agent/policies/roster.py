@@ -16,6 +16,7 @@ from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
 from agent.conversation import Conversation, Piece, Policy, PolicyError, Score
+from agent.language import tr
 from agent.policies import Sampling
 from agent.policies.baseline.rule import NAME as BASELINE
 from agent.policies.baseline.rule import Baseline
@@ -192,7 +193,7 @@ class Roster:
             if entry.key == key:
                 return entry
         known = ", ".join(entry.key for entry in entries)
-        raise PolicyError(f"found no policy {key!r:.60}, expected one of {known}")
+        raise PolicyError(tr("found no policy {key!r:.60}, expected one of {known}", key=key, known=known))
 
     def server(self, key: str) -> Server | None:
         """Return the server with that key, None if it is not a server."""
@@ -249,7 +250,7 @@ class Roster:
         """
         entry = self.entry(key)
         if guidance is not None and entry.dialect != "native":
-            raise PolicyError(f"{entry.title} cannot use a label: it takes no instructions")
+            raise PolicyError(tr("{title} cannot use a label: it takes no instructions", title=entry.title))
         sampling = sampling or self.sampling(key)
         if key in self._servers:
             return self._servers[key].policy(sampling, guidance, stream)
@@ -262,7 +263,7 @@ class Roster:
         if entry.kind == "baseline":
             return Baseline()
         if trajectory is None:
-            raise PolicyError("replay repeats a stored trace, and none was given")
+            raise PolicyError(tr("replay repeats a stored trace, and none was given"))
         return Replay(trajectory)
 
 

@@ -24,6 +24,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import Field, field_validator, model_validator
 
+from agent.language import tr
 from agent.policies import Sampling
 from agent.settings_file import Flag, Mismatch, Number, Problem, Table, Text, Whole, load_toml, shown, validate
 from agent.text import OneLine
@@ -69,7 +70,7 @@ class Server(Table):
     @classmethod
     def _check_key(cls, key: str) -> str:
         if not _KEY.fullmatch(key):
-            raise Mismatch(repr(key), "lower-case letters, digits, . _ and -")
+            raise Mismatch(repr(key), tr("lower-case letters, digits, . _ and -"))
         return key
 
     @field_validator("url")
@@ -90,14 +91,14 @@ class Server(Table):
     def _check_variable(cls, name: str | None) -> str | None:
         if name is not None and not _VARIABLE.fullmatch(name):
             # Not quoted: it may be the key itself.
-            raise Mismatch("something else than a variable's name", "the name of the variable with the key")
+            raise Mismatch(tr("something else than a variable's name"), tr("the name of the variable with the key"))
         return name
 
     @field_validator("api_key_file", mode="before")
     @classmethod
     def _check_file(cls, path: object) -> object:
         if path is not None and (not isinstance(path, str | Path) or not str(path).strip()):
-            raise Mismatch(shown(path), "the path of a file")
+            raise Mismatch(shown(path), tr("the path of a file"))
         return path
 
     @field_validator("temperature", "max_tokens")
@@ -115,9 +116,9 @@ class Server(Table):
     @model_validator(mode="after")
     def _complete_addresses(self) -> Self:
         if self.url and self.urls:
-            raise Mismatch("both", "one of them: url for one address, urls for several", field="url, urls")
+            raise Mismatch("both", tr("one of them: url for one address, urls for several"), field="url, urls")
         if not (self.url or self.urls):
-            raise Mismatch("nothing", f"{_ADDRESS}, or several in urls", field="url")
+            raise Mismatch("nothing", tr("{address}, or several in urls", address=_ADDRESS), field="url")
         # The model is frozen for everybody else.
         self.__dict__.update(url=self.url or self.urls[0], urls=self.urls or (self.url,))
         return self
@@ -125,7 +126,7 @@ class Server(Table):
     @model_validator(mode="after")
     def _check_one_key(self) -> Self:
         if self.api_key_env and self.api_key_file:
-            raise Mismatch("both", "at most one of them", field="api_key_env, api_key_file")
+            raise Mismatch("both", tr("at most one of them"), field="api_key_env, api_key_file")
         return self
 
     def sampling(self) -> Sampling:
@@ -196,7 +197,7 @@ def checked_url(url: str, source: str, field: str) -> str:
 def _normal_url(url: str) -> str:
     if re.search(r"[@?#]", url):
         # Not quoted: it may hold a password or a key.
-        raise Mismatch("an address with more than host and path in it (@, ? or #)", _ADDRESS)
+        raise Mismatch(tr("an address with more than host and path in it (@, ? or #)"), _ADDRESS)
     url = url.strip()
     try:
         parts = urlsplit(url)

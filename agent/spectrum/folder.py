@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path
 
+from agent.language import tr
 from agent.spectrum import Spectrum, SpectrumError, read_all
 from agent.text import OneLine
 
@@ -22,7 +23,7 @@ class SpectraFolder:
     def __init__(self, folder: Path) -> None:
         """:raises SpectrumNotFound: there is no such folder"""
         if not folder.is_dir():
-            raise SpectrumNotFound(f"{folder}: found no folder, expected one of survey files")
+            raise SpectrumNotFound(tr("{folder}: found no folder, expected one of survey files", folder=folder))
         self.folder = folder
         self._by_name: dict[str, Path] = {}
         for path in sorted(p for p in folder.rglob("*") if p.is_file()):
@@ -55,7 +56,14 @@ class SpectraFolder:
             path = self._hashes().get(sha256)
             found = None if path is None else self._with_hash([path], sha256)
         if found is None:
-            raise SpectrumNotFound(f"found no spectrum {name!r} with sha256 {sha256:.12}… in {self.folder}")
+            raise SpectrumNotFound(
+                tr(
+                    "found no spectrum {name!r} with sha256 {sha256:.12}… in {folder}",
+                    name=name,
+                    sha256=sha256,
+                    folder=self.folder,
+                )
+            )
         return found
 
     def _path(self, name: str) -> Path | None:
@@ -68,13 +76,19 @@ class SpectraFolder:
 
     def _only_one(self, name: str, path: Path | None) -> Spectrum:
         if path is None:
-            raise SpectrumNotFound(f"found no file {name!r} in {self.folder}")
+            raise SpectrumNotFound(tr("found no file {name!r} in {folder}", name=name, folder=self.folder))
         try:
             spectra = list(read_all(path))
         except SpectrumError as error:
             raise SpectrumNotFound(str(error)) from error
         if len(spectra) != 1:
-            raise SpectrumNotFound(f"found {len(spectra)} spectra in {path.name}, expected one or a sha256")
+            raise SpectrumNotFound(
+                tr(
+                    "found {n_spectra} spectra in {name}, expected one or a sha256",
+                    n_spectra=len(spectra),
+                    name=path.name,
+                )
+            )
         return spectra[0]
 
     def _with_hash(self, paths: Iterable[Path], sha256: str) -> Spectrum | None:

@@ -19,6 +19,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from agent.language import tr
 from agent.spectrum.noise import ivar_from_scatter
 from agent.text import OneLine, one_line
 
@@ -48,11 +49,11 @@ def _vector(name: str, what: str, values: ArrayLike) -> FloatArray:
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise SpectrumError(name, f"{what} that is not numbers", "a 1-D array of numbers") from None
+        raise SpectrumError(name, tr("{what} that is not numbers", what=what), tr("a 1-D array of numbers")) from None
     if array.ndim != 1:
-        raise SpectrumError(name, f"{what} of shape {array.shape}", "a 1-D array")
+        raise SpectrumError(name, tr("{what} of shape {shape}", what=what, shape=array.shape), "a 1-D array")
     if not np.isfinite(array).all():
-        raise SpectrumError(name, f"{what} with NaN or infinity in it", "finite numbers")
+        raise SpectrumError(name, tr("{what} with NaN or infinity in it", what=what), tr("finite numbers"))
     return _read_only(array)
 
 
@@ -67,18 +68,20 @@ def _check_pixels(name: str, wavelength: FloatArray, flux: FloatArray, ivar: Flo
     """:raises SpectrumError: not two or more pixels of increasing, positive wavelength with ivar of 0 or more"""
     lengths = [wavelength.size, flux.size, ivar.size]
     if len(set(lengths)) != 1:
-        raise SpectrumError(name, f"wavelength, flux, ivar of {lengths} pixels", _ONE_LENGTH)
+        raise SpectrumError(name, tr("wavelength, flux, ivar of {lengths} pixels", lengths=lengths), _ONE_LENGTH)
     if lengths[0] < 2:
-        raise SpectrumError(name, f"{lengths[0]} pixels", "two or more")
+        raise SpectrumError(name, f"{lengths[0]} pixels", tr("two or more"))
     if wavelength[0] <= 0:
-        raise SpectrumError(name, f"a wavelength of {wavelength[0]:g} Å", "positive wavelengths")
+        raise SpectrumError(
+            name, tr("a wavelength of {wavelength:g} Å", wavelength=wavelength[0]), tr("positive wavelengths")
+        )
     steps = np.diff(wavelength)
     if not (steps > 0).all():
         at = int(np.argmin(steps > 0))
         pair = f"{wavelength[at]:.8g} Å followed by {wavelength[at + 1]:.8g} Å"
-        raise SpectrumError(name, pair, "wavelengths that increase from pixel to pixel")
+        raise SpectrumError(name, pair, tr("wavelengths that increase from pixel to pixel"))
     if (ivar < 0).any():
-        raise SpectrumError(name, "a negative inverse variance", "ivar of 0 (no data) or more")
+        raise SpectrumError(name, tr("a negative inverse variance"), tr("ivar of 0 (no data) or more"))
 
 
 Medium = Literal["vacuum", "air"]
@@ -209,12 +212,24 @@ class Spectrum:
 
     def _check_arrays(self) -> None:
         if self.mask.ndim != 1 or self.mask.size != self.flux.size:
-            raise SpectrumError(self.name, f"{self.flux.size} pixels, mask of shape {self.mask.shape}", _ONE_LENGTH)
+            raise SpectrumError(
+                self.name,
+                tr("{size} pixels, mask of shape {shape}", size=self.flux.size, shape=self.mask.shape),
+                _ONE_LENGTH,
+            )
         if self.model is not None and self.model.size != self.flux.size:
-            raise SpectrumError(self.name, f"{self.flux.size} pixels, a model of {self.model.size}", _ONE_LENGTH)
+            raise SpectrumError(
+                self.name,
+                tr("{size} pixels, a model of {size2}", size=self.flux.size, size2=self.model.size),
+                _ONE_LENGTH,
+            )
         _check_pixels(self.name, self.wavelength, self.flux, self.ivar)
         if len(self.exposures) > MAX_EXPOSURES:
-            raise SpectrumError(self.name, f"{len(self.exposures)} exposures", f"at most {MAX_EXPOSURES}")
+            raise SpectrumError(
+                self.name,
+                f"{len(self.exposures)} exposures",
+                tr("at most {max_exposures}", max_exposures=MAX_EXPOSURES),
+            )
 
     def _check_values(self) -> None:
         for what, allowed in _CHOICES.items():
@@ -223,12 +238,14 @@ class Spectrum:
         for what in _NUMBERS:
             value = getattr(self, what)
             if value is not None and not np.isfinite(value):
-                raise SpectrumError(self.name, f"{what} {value!r}", "a finite number or None")
+                raise SpectrumError(self.name, f"{what} {value!r}", tr("a finite number or None"))
         if self.redshift is not None and self.redshift <= -1:
-            raise SpectrumError(self.name, f"redshift {self.redshift!r}", "a redshift above -1")
+            raise SpectrumError(self.name, f"redshift {self.redshift!r}", tr("a redshift above -1"))
         for key, value in self.meta.items():
             if not isinstance(value, str | int | float | bool | None):
-                raise SpectrumError(self.name, f"meta[{key!r}] of {type(value).__name__}", "a JSON scalar")
+                raise SpectrumError(
+                    self.name, tr("meta[{key!r}] of {name}", key=key, name=type(value).__name__), tr("a JSON scalar")
+                )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Spectrum):
@@ -351,7 +368,9 @@ def unpack_curves(name: str, form: Mapping[str, Any]) -> dict[str, Any]:
 
 def _exposures(name: str, form: Any) -> tuple[Exposure, ...]:
     if not isinstance(form, list) or len(form) > MAX_EXPOSURES:
-        raise SpectrumError(name, f"exposures {form!r:.60}", f"a list of at most {MAX_EXPOSURES}")
+        raise SpectrumError(
+            name, f"exposures {form!r:.60}", tr("a list of at most {max_exposures}", max_exposures=MAX_EXPOSURES)
+        )
     rows = [_of_type(name, "exposures", one, Mapping) for one in form]
     return tuple(
         Exposure(
@@ -382,7 +401,7 @@ def from_facts(data: Mapping[str, Any], arrays: Mapping[str, Any]) -> Spectrum:
     for mapping in ("snr", "meta"):
         for key, value in values[mapping].items():
             if isinstance(value, float) and not np.isfinite(value):
-                raise SpectrumError(name, f"{mapping}[{key!r:.60}] {value!r}", "a finite number")
+                raise SpectrumError(name, f"{mapping}[{key!r:.60}] {value!r}", tr("a finite number"))
     return Spectrum(**values)
 
 
@@ -414,15 +433,25 @@ def unpack(name: str, key: str, packed: Any) -> NDArray[np.float64]:
     packed = _of_type(name, key, packed, Mapping)
     n, dtype, text = packed.get("n"), packed.get("dtype"), packed.get("data")
     if dtype not in ("<f4", "<f8", "|u1") or type(n) is not int or not 0 < n <= MAX_PIXELS:
-        raise SpectrumError(name, f"{key} of {n!r:.20} numbers of type {dtype!r:.20}", "<f4, <f8 or |u1 numbers")
+        raise SpectrumError(
+            name,
+            tr("{key} of {n!r:.20} numbers of type {dtype!r:.20}", key=key, n=n, dtype=dtype),
+            tr("<f4, <f8 or |u1 numbers"),
+        )
     width = np.dtype(dtype).itemsize
     try:
         unzip = zlib.decompressobj()
         raw = unzip.decompress(base64.b64decode(_of_type(name, key, text, str), validate=True), n * width)
     except (zlib.error, binascii.Error, ValueError):
-        raise SpectrumError(name, f"{key} with damaged data", "base64 of zlib-compressed numbers") from None
+        raise SpectrumError(
+            name, tr("{key} with damaged data", key=key), tr("base64 of zlib-compressed numbers")
+        ) from None
     if len(raw) != n * width:
-        raise SpectrumError(name, f"{key} of {len(raw)} bytes", f"{n} numbers in {n * width} bytes")
+        raise SpectrumError(
+            name,
+            tr("{key} of {n_raw} bytes", key=key, n_raw=len(raw)),
+            tr("{n} numbers in {n2} bytes", n=n, n2=n * width),
+        )
     rows = np.frombuffer(raw, dtype="u1").reshape(width, n).T
     array: NDArray[np.float64] = np.ascontiguousarray(rows).view(dtype).ravel().astype(np.float64)
     return array
@@ -433,7 +462,7 @@ def _of_type(name: str, key: str, value: Any, kind: Any) -> Any:
         expected = {str: "text", Mapping: "an object"}.get(kind, "a number")
         raise SpectrumError(name, f"{key} {value!r:.60}", expected)
     if isinstance(value, str) and not _is_whole(value):
-        raise SpectrumError(name, f"{key} {value!r:.60}", "whole characters")
+        raise SpectrumError(name, f"{key} {value!r:.60}", tr("whole characters"))
     return value
 
 
@@ -441,7 +470,7 @@ def _number(name: str, key: str, value: Any) -> float:
     try:
         return float(_of_type(name, key, value, (int, float)))
     except OverflowError:
-        raise SpectrumError(name, f"{key} of {len(str(value))} digits", "a number") from None
+        raise SpectrumError(name, tr("{key} of {n} digits", key=key, n=len(str(value))), "a number") from None
 
 
 def _is_whole(text: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from agent.language import tr
 from agent.lines import Medium
 from agent.settings_file import Mismatch, Number, Problem, Table, Text, load_toml, validate
 from agent.tasks.values import Confuser, Feature, FeatureKind, Quantity, Role, Sign, Statement, Task
@@ -62,7 +63,12 @@ def load_all(
                 task = read(path)
                 for name in (task.key, *task.aliases):
                     if name in taken:
-                        raise TaskError(str(path), "key", f"{name!r}, already used by {taken[name]}", "a new name")
+                        raise TaskError(
+                            str(path),
+                            "key",
+                            tr("{name!r}, already used by {taken}", name=name, taken=taken[name]),
+                            tr("a new name"),
+                        )
             except TaskError as problem:
                 problems.append(problem)
                 continue
@@ -91,7 +97,7 @@ def read(path: str | os.PathLike[str]) -> Task:
             unknown = next((key for key in entry.references if key not in names), None)
             if unknown is not None or not entry.references:
                 found_there = "none" if unknown is None else repr(unknown)
-                raise TaskError(str(path), f"{prefix}references", found_there, "keys of [references]")
+                raise TaskError(str(path), f"{prefix}references", found_there, tr("keys of [references]"))
             found.append(entry)
         return found
 
@@ -108,15 +114,15 @@ def read(path: str | os.PathLike[str]) -> Task:
     feature_names = [feature.name for feature in task.features]
     repeated = sorted(name for name in set(feature_names) if feature_names.count(name) > 1)
     if repeated:
-        raise TaskError(str(path), "feature.name", f"{repeated[0]!r} twice", "each name once")
+        raise TaskError(str(path), "feature.name", f"{repeated[0]!r} twice", tr("each name once"))
     for number, feature in enumerate(task.features, start=1):
         field = f"feature {number} ({feature.name}), requires"
         seen = [feature.name]
         while (wanted := task.feature(seen[-1]).requires) is not None:
             if wanted not in feature_names:
-                raise TaskError(str(path), field, repr(wanted), "the name of another feature of the file")
+                raise TaskError(str(path), field, repr(wanted), tr("the name of another feature of the file"))
             if wanted in seen:
-                raise TaskError(str(path), field, " → ".join([*seen, wanted]), "no circle of features")
+                raise TaskError(str(path), field, " → ".join([*seen, wanted]), tr("no circle of features"))
             seen.append(wanted)
     return task
 
@@ -162,9 +168,11 @@ class _TaskFile(Table):
     def _check(self) -> Self:
         question = self.question
         if not question.startswith(QUESTION) or f"**{self.title}**" not in question or "\n" in question:
-            raise Mismatch(repr(question), f"one line, {QUESTION!r} and the title in **bold**", "question")
+            raise Mismatch(
+                repr(question), tr("one line, {question!r} and the title in **bold**", question=QUESTION), "question"
+            )
         if not (self.key.isascii() and self.key.isidentifier() and self.key.islower()):
-            raise Mismatch(repr(self.key), "lower-case letters, digits and _ only, as in cv", "key")
+            raise Mismatch(repr(self.key), tr("lower-case letters, digits and _ only, as in cv"), "key")
         return self
 
 
@@ -206,14 +214,16 @@ class _FeatureTable(_Entry):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.above is None and self.below is None:
-            raise Mismatch("neither", "at least one: what makes the feature present", "above, below")
+            raise Mismatch("neither", tr("at least one: what makes the feature present"), tr("above, below"))
         if not self.side_bands and self.quantity != "roughness":
-            raise Mismatch("none", "one or more continuum windows [lo, hi]", "side_bands")
+            raise Mismatch("none", tr("one or more continuum windows [lo, hi]"), "side_bands")
         span = self.span or self.window
         if self.quantity in ("equivalent_width", "fwhm", "depth") and any(
             lo < span[1] and hi > span[0] for lo, hi in self.side_bands
         ):
-            raise Mismatch(f"one that overlaps the span {span}", "windows outside the span", "side_bands")
+            raise Mismatch(
+                tr("one that overlaps the span {span}", span=span), tr("windows outside the span"), "side_bands"
+            )
         return self
 
 

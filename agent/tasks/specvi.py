@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from agent.language import tr
 from agent.spectrum import SpectrumError
 from agent.spectrum.readers.parquet import ParquetProcess
 from agent.tasks.files import TaskError
@@ -37,7 +38,7 @@ def prompt_text(turns: object) -> str:
     """
     texts = _texts(turns, "user")
     if len(texts) != 1 or not texts[0].replace(IMAGE, "").strip():
-        raise ValueError(f"prompt: found {len(texts)} user turns with text, expected one")
+        raise ValueError(tr("prompt: found {n_texts} user turns with text, expected one", n_texts=len(texts)))
     return texts[0].replace(IMAGE, "", 1).removeprefix("\n")
 
 
@@ -73,7 +74,7 @@ def prompts_in(path: Path) -> RowPrompts:
         missing = [name for name in COLUMNS if name not in file.schema.names]
         if missing:
             found = f"no column {' and no column '.join(missing)}"
-            raise TaskError(str(path), "columns", found, "a file of SpecVI-Bench, with data_source and prompt")
+            raise TaskError(str(path), "columns", found, tr("a file of SpecVI-Bench, with data_source and prompt"))
         tables = [file.table(group, COLUMNS).to_pylist() for group in range(len(file.groups))]
     except SpectrumError as error:
         raise TaskError(str(path), "file", error.found, error.expected) from None
@@ -83,9 +84,9 @@ def prompts_in(path: Path) -> RowPrompts:
         try:
             text = prompt_text(row["prompt"])
         except ValueError as error:
-            raise TaskError(str(path), f"row {number}", str(error), "SpecVI-Bench's chat layout") from None
+            raise TaskError(str(path), f"row {number}", str(error), tr("SpecVI-Bench's chat layout")) from None
         counts[str(row["data_source"]), text] += 1
         systems["\n".join(_texts(row["prompt"], "system"))] += 1
     if not counts:
-        raise TaskError(str(path), "rows", "none", "questions with their prompts")
+        raise TaskError(str(path), "rows", "none", tr("questions with their prompts"))
     return RowPrompts(counts, systems)

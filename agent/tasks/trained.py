@@ -18,6 +18,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from agent.language import tr
 from agent.settings_file import Problem, Table, Text, Whole, validate
 from agent.tasks.files import TaskError, find
 from agent.tasks.specvi import PARTS, files_by_part, prompts_in
@@ -91,11 +92,15 @@ def load(path: Path) -> dict[str, TrainedPrompt]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
-        raise TaskError(str(path), "file", str(error), f"JSON as `spec-o3 tasks import` writes it; {HOW}") from None
+        raise TaskError(
+            str(path), "file", str(error), tr("JSON as `spec-o3 tasks import` writes it; {how}", how=HOW)
+        ) from None
     found = validate(_File, data, str(path), _error).tasks
     for key, one in found.items():
         if _sha256(one.prompt) != one.sha256:
-            raise TaskError(str(path), f"tasks.{key}.prompt", "a changed text", f"the text as imported; {HOW}")
+            raise TaskError(
+                str(path), f"tasks.{key}.prompt", tr("a changed text"), tr("the text as imported; {how}", how=HOW)
+            )
     return found
 
 
@@ -108,7 +113,7 @@ def save(path: Path, prompts: Mapping[str, TrainedPrompt]) -> None:
         part.write_text(text, encoding="utf-8", newline="\n")
         part.replace(path)
     except OSError as error:
-        raise TaskError(str(path), "file", str(error), "a folder that can be written") from None
+        raise TaskError(str(path), "file", str(error), tr("a folder that can be written")) from None
     finally:
         part.unlink(missing_ok=True)
 
@@ -123,7 +128,9 @@ def files_in(path: Path) -> list[Path]:
     found = [file for part in PARTS for file in files_by_part(path)[part]]
     if not found:
         wanted = "train_*.parquet or test_*.parquet, in it or in its folder data"
-        raise TaskError(str(path), "path", "no such file" if not path.is_dir() else "a folder without them", wanted)
+        raise TaskError(
+            str(path), "path", tr("no such file") if not path.is_dir() else tr("a folder without them"), wanted
+        )
     return found
 
 
@@ -185,7 +192,7 @@ def choose(
         return task
     if imported is None:
         found = f"no imported prompt of {task.key}"
-        raise TaskError("prompt as trained", task.key, found, f"prompts of SpecVI-Bench; {HOW}")
+        raise TaskError(tr("prompt as trained"), task.key, found, tr("prompts of SpecVI-Bench; {how}", how=HOW))
     return task.with_prompt(imported.prompt, "trained")
 
 

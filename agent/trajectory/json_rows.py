@@ -10,6 +10,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, TextIO
 
+from agent.language import tr
+
 CHUNK = 2**20
 """Characters per read; a longer element is read until it is complete."""
 _SPACE = " \t\r\n"
@@ -42,7 +44,7 @@ class _Reader:
 
     def elements(self) -> Iterator[Any]:
         if self._next() != "[":
-            raise self._fault("Expecting a list")
+            raise self._fault(tr("Expecting a list"))
         self._at += 1
         if self._next() == "]":
             self._at += 1
@@ -52,10 +54,10 @@ class _Reader:
                 self._at += 1
                 yield self._element()
             if found != "]":
-                raise self._fault("Expecting ',' delimiter")
+                raise self._fault(tr("Expecting ',' delimiter"))
             self._at += 1
         if self._next():
-            raise self._fault("Extra data")
+            raise self._fault(tr("Extra data"))
 
     def _next(self) -> str:
         """Return the next character that is no space without using it; empty at the end of the file."""

@@ -13,6 +13,7 @@ from typing import Any, Self, TypeVar
 
 from PIL import Image
 
+from agent.language import tr
 from agent.plot import png_bytes
 from agent.tool import TOOL_BLOCK
 from agent.trajectory.steps import Step, TrajectoryError, Zoom
@@ -56,7 +57,13 @@ def _image_blocks(pictures: int, images: Sequence[object] | None) -> Iterator[Bl
     if images is None:
         return iter([{"type": "image"} for _ in range(pictures)])
     if len(images) != pictures:
-        raise TrajectoryError(f"images: found {len(images)}, expected {pictures}: the overview and one per zoom")
+        raise TrajectoryError(
+            tr(
+                "images: found {n_images}, expected {pictures}: the overview and one per zoom",
+                n_images=len(images),
+                pictures=pictures,
+            )
+        )
     return iter([{"type": "image", "image": image} for image in images])
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from agent.language import tr
 from agent.trajectory.messages import to_messages
 from agent.trajectory.sharegpt import Row, read_row, write_row
 from agent.trajectory.steps import (
@@ -194,13 +195,15 @@ class Trajectory:
     def from_json(cls, data: Mapping[str, Any]) -> Trajectory:
         """Read the JSON form. :raises TrajectoryError: the field, what was found, what was expected"""
         if not isinstance(data, Mapping):
-            raise TrajectoryError(f"found {type(data).__name__}, expected an object")
+            raise TrajectoryError(tr("found {name}, expected an object", name=type(data).__name__))
         if data.get("schema") != SCHEMA:
-            raise TrajectoryError(f"schema: found {data.get('schema')!r:.60}, expected {SCHEMA!r}")
+            raise TrajectoryError(
+                tr("schema: found {get!r:.60}, expected {schema!r}", get=data.get("schema"), schema=SCHEMA)
+            )
         spectrum, drafter = object_of(data, "spectrum"), object_of(data, "drafter")
         redshift = number_of(data, "redshift")
         if redshift is not None and redshift <= -1:
-            raise TrajectoryError(f"redshift: found {redshift!r}, expected one above -1, or null")
+            raise TrajectoryError(tr("redshift: found {redshift!r}, expected one above -1, or null", redshift=redshift))
         return cls(
             task=text_of(data, "task"),
             system=text_of(data, "system"),
@@ -247,7 +250,11 @@ class Trajectory:
         expected = len(self.pictures)
         if len(pictures) != expected:
             raise TrajectoryError(
-                f"pictures: found {len(pictures)}, expected {expected}: the overview and one per zoom"
+                tr(
+                    "pictures: found {n_pictures}, expected {expected}: the overview and one per zoom",
+                    n_pictures=len(pictures),
+                    expected=expected,
+                )
             )
         overview, *rest = pictures
         others = iter(rest)
@@ -299,12 +306,12 @@ def _words(step: Step) -> str:
 
 def _steps(data: object) -> tuple[Step, ...]:
     if not isinstance(data, list):
-        raise TrajectoryError(f"steps: found {type(data).__name__}, expected a list")
+        raise TrajectoryError(tr("steps: found {name}, expected a list", name=type(data).__name__))
     steps = tuple(step_from_json(s, n) for n, s in enumerate(data, start=1))
     seen: set[str] = set()
     for step in steps:
         if step.id in seen:
-            raise TrajectoryError(f"steps: found two with the id {step.id!r:.60}, expected one")
+            raise TrajectoryError(tr("steps: found two with the id {id!r:.60}, expected one", id=step.id))
         seen.add(step.id)
     return steps
 
@@ -312,11 +319,11 @@ def _steps(data: object) -> tuple[Step, ...]:
 def _flag(data: Mapping[str, Any], key: str) -> bool:
     value = data.get(key, False)
     if not isinstance(value, bool):
-        raise TrajectoryError(f"{key}: found {value!r:.60}, expected true or false")
+        raise TrajectoryError(tr("{key}: found {value!r:.60}, expected true or false", key=key, value=value))
     return value
 
 
 def _faults(data: object) -> tuple[str, ...]:
     if not isinstance(data, list) or not all(isinstance(f, str) for f in data):
-        raise TrajectoryError(f"faults: found {data!r:.60}, expected a list of sentences")
+        raise TrajectoryError(tr("faults: found {data!r:.60}, expected a list of sentences", data=data))
     return tuple(data)

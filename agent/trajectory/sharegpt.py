@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+from agent.language import tr
 from agent.tool import TOOL_BLOCK
 from agent.trajectory.messages import Message
 from agent.trajectory.repair import repair
@@ -84,7 +85,9 @@ def write_row(row: Row, messages: Sequence[Message], image_paths: Sequence[str])
     zooms = [step for step in row.steps if isinstance(step, Zoom)]
     frames = {(zoom.frame, zoom.z) for zoom in zooms}
     if len(frames) > 1:
-        raise TrajectoryError(f"frames: found {len(frames)} in one trajectory, expected one: a row holds one frame")
+        raise TrajectoryError(
+            tr("frames: found {n_frames} in one trajectory, expected one: a row holds one frame", n_frames=len(frames))
+        )
     frame, z = frames.pop() if frames else ("observed", 0.0)
     speakers = {"system": "system", "user": "human", "assistant": "gpt"}
     written = {
@@ -125,7 +128,14 @@ def read_row(row: Mapping[str, Any]) -> Row:
     images = row.get("images")
     found = len(images) if isinstance(images, list) else type(images).__name__
     if found != reading.images:
-        raise TrajectoryError(f"images: found {found}, expected {reading.images}: one for each {IMAGE}")
+        raise TrajectoryError(
+            tr(
+                "images: found {found}, expected {images}: one for each {image}",
+                found=found,
+                images=reading.images,
+                image=IMAGE,
+            )
+        )
     reviewed = row.get("label_source") == REVIEWED
     return Row(
         task=text_or_none(row, "task") or _task(prompt),
@@ -176,11 +186,11 @@ class _Reading:
 
     def prompt(self, turns: list[_Message]) -> str:
         if not turns or turns[0].speaker != "human":
-            raise TrajectoryError("conversations: found no question, expected a human turn after the system's")
+            raise TrajectoryError(tr("conversations: found no question, expected a human turn after the system's"))
         question = self._clean(turns.pop(0))
         if question.count(IMAGE) != 1:
             found = f"{question.count(IMAGE)} {IMAGE} in the question"
-            raise TrajectoryError(f"conversations: found {found}, expected one: the full spectrum")
+            raise TrajectoryError(tr("conversations: found {found}, expected one: the full spectrum", found=found))
         self.images += 1
         if not question.startswith(IMAGE + "\n"):
             self.faults.append("the question does not begin with the picture")
@@ -190,7 +200,9 @@ class _Reading:
         while turns:
             message = turns.pop(0)
             if message.speaker != "gpt":
-                raise TrajectoryError(f"{message.where}: found a {message.speaker} turn, expected gpt")
+                raise TrajectoryError(
+                    tr("{where}: found a {speaker} turn, expected gpt", where=message.where, speaker=message.speaker)
+                )
             turn = parse(message.value)
             self.faults.extend(f"{message.where}: {fault}" for fault in turn.faults)
             if turn.thought:
@@ -202,7 +214,9 @@ class _Reading:
         """Add the step that ends an assistant turn: a zoom if the tool answered, otherwise the answer."""
         if response is not None:
             if turn.call is None:
-                raise TrajectoryError(f"{message.where}: found no readable tool call, expected one: it was answered")
+                raise TrajectoryError(
+                    tr("{where}: found no readable tool call, expected one: it was answered", where=message.where)
+                )
             self.steps.append(self._zoom(turn.call.arguments, response))
         elif turn.answer is not None:
             self.steps.append(Answer(next(self._ids), turn.answer.verdict, turn.answer.explanation))
@@ -212,11 +226,26 @@ class _Reading:
     def _zoom(self, arguments: Mapping[str, Any], response: _Message) -> Zoom:
         text = self._clean(response).strip()
         if not (text.startswith(_RESPONSE) and text.endswith(_RESPONSE_END)):
-            raise TrajectoryError(f"{response.where}: found {text!r:.60}, expected {_RESPONSE} … {_RESPONSE_END}")
+            raise TrajectoryError(
+                tr(
+                    "{where}: found {text!r:.60}, expected {response} … {response_end}",
+                    where=response.where,
+                    text=text,
+                    response=_RESPONSE,
+                    response_end=_RESPONSE_END,
+                )
+            )
         text = text.removeprefix(_RESPONSE).removesuffix(_RESPONSE_END)
         pictures = text.count(IMAGE)
         if pictures > 1:
-            raise TrajectoryError(f"{response.where}: found {pictures} {IMAGE}, expected one at most")
+            raise TrajectoryError(
+                tr(
+                    "{where}: found {pictures} {image}, expected one at most",
+                    where=response.where,
+                    pictures=pictures,
+                    image=IMAGE,
+                )
+            )
         self.images += pictures
         return Zoom(
             id=next(self._ids),
@@ -246,15 +275,17 @@ class _Message:
 def _turns(row: Mapping[str, Any]) -> Iterator[_Message]:
     conversations = row.get("conversations") if isinstance(row, Mapping) else None
     if not isinstance(conversations, list) or not conversations:
-        raise TrajectoryError(f"conversations: found {conversations!r:.60}, expected a list of turns")
+        raise TrajectoryError(
+            tr("conversations: found {conversations!r:.60}, expected a list of turns", conversations=conversations)
+        )
     for number, message in enumerate(conversations):
         where = f"conversations[{number}]"
         if not isinstance(message, Mapping):
-            raise TrajectoryError(f"{where}: found {message!r:.60}, expected an object")
+            raise TrajectoryError(tr("{where}: found {value!r:.60}, expected an object", where=where, value=message))
         speaker = one_of(message, "from", ("system", "human", "gpt"), f"{where}.")
         value = message.get("value")
         if not isinstance(value, str):
-            raise TrajectoryError(f"{where}.value: found {value!r:.60}, expected text")
+            raise TrajectoryError(tr("{where}.value: found {value!r:.60}, expected text", where=where, value=value))
         yield _Message(where, speaker, value)
 
 
@@ -263,7 +294,9 @@ def _task(prompt: str) -> str:
     for name, key in PUBLISHED_TASKS.items():
         if name in question:
             return key
-    raise TrajectoryError(f"conversations: found the question {question!r:.80}, expected one that names a class")
+    raise TrajectoryError(
+        tr("conversations: found the question {question!r:.80}, expected one that names a class", question=question)
+    )
 
 
 def _flat(blocks: Sequence[Mapping[str, Any]]) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Literal, TypeVar, cast, get_args
 
+from agent.language import tr
 from agent.text import OneLine, whole_number
 
 Frame = Literal["observed", "rest"]
@@ -125,7 +126,9 @@ def step_from_json(data: object, number: int) -> Step:
     """Read the JSON form of the step with this number. :raises TrajectoryError: the field"""
     where = f"steps[{number}]."
     if not isinstance(data, Mapping):
-        raise TrajectoryError(f"steps[{number}]: found {type(data).__name__}, expected an object")
+        raise TrajectoryError(
+            tr("steps[{number}]: found {name}, expected an object", number=number, name=type(data).__name__)
+        )
     step_id = text_of(data, "id", where)
     kind = one_of(data, "kind", ("think", "zoom", "answer"), where)
     if kind == "think":
@@ -135,10 +138,10 @@ def step_from_json(data: object, number: int) -> Step:
         return Answer(step_id, verdict_of(data, "verdict", where), text_of(data, "explanation", where), score)
     ok = data.get("ok")
     if not isinstance(ok, bool):
-        raise TrajectoryError(f"{where}ok: found {ok!r:.60}, expected true or false")
+        raise TrajectoryError(tr("{where}ok: found {ok!r:.60}, expected true or false", where=where, ok=ok))
     z = number_of(data, "z", where)
     if z is None:
-        raise TrajectoryError(f"{where}z: found null, expected a number")
+        raise TrajectoryError(tr("{where}z: found null, expected a number", where=where))
     return Zoom(
         id=step_id,
         arguments=object_of(data, "arguments", where),
@@ -155,12 +158,14 @@ def text_of(data: Mapping[str, Any], key: str, where: str = "") -> str:
     """Return the text in a field. :raises TrajectoryError: it is no text, or not valid UTF-8"""
     value = data.get(key)
     if not isinstance(value, str):
-        raise TrajectoryError(f"{where}{key}: found {value!r:.60}, expected text")
+        raise TrajectoryError(tr("{where}{key}: found {value!r:.60}, expected text", where=where, key=key, value=value))
     try:
         value.encode()
     except UnicodeEncodeError as error:
         broken = f"a lone surrogate, U+{ord(value[error.start]):04X}, at {error.start}"
-        raise TrajectoryError(f"{where}{key}: found {broken}, expected whole characters") from None
+        raise TrajectoryError(
+            tr("{where}{key}: found {broken}, expected whole characters", where=where, key=key, broken=broken)
+        ) from None
     return value
 
 
@@ -174,7 +179,13 @@ def initials_of(data: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if value is None:
         return ()
     if not isinstance(value, list) or not all(map(_is_initials, value)):
-        raise TrajectoryError(f"{key}: found {value!r:.60}, expected a list of initials of two to four capital letters")
+        raise TrajectoryError(
+            tr(
+                "{key}: found {value!r:.60}, expected a list of initials of two to four capital letters",
+                key=key,
+                value=value,
+            )
+        )
     return tuple(value)
 
 
@@ -188,7 +199,9 @@ def number_of(data: Mapping[str, Any], key: str, where: str = "") -> float | Non
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
-        raise TrajectoryError(f"{where}{key}: found {value!r:.60}, expected a finite number or null")
+        raise TrajectoryError(
+            tr("{where}{key}: found {value!r:.60}, expected a finite number or null", where=where, key=key, value=value)
+        )
     return float(value)
 
 
@@ -196,7 +209,9 @@ def verdict_of(data: Mapping[str, Any], key: str, where: str = "") -> Verdict | 
     """Return the verdict in a field. :raises TrajectoryError: it is none of YES, NO and null"""
     value = data.get(key)
     if value not in ("YES", "NO", None):
-        raise TrajectoryError(f"{where}{key}: found {value!r:.60}, expected YES, NO or null")
+        raise TrajectoryError(
+            tr("{where}{key}: found {value!r:.60}, expected YES, NO or null", where=where, key=key, value=value)
+        )
     return cast("Verdict | None", value)
 
 
@@ -207,11 +222,15 @@ def object_of(data: Mapping[str, Any], key: str, where: str = "") -> dict[str, A
     """
     value = data.get(key)
     if not isinstance(value, Mapping):
-        raise TrajectoryError(f"{where}{key}: found {value!r:.60}, expected an object")
+        raise TrajectoryError(
+            tr("{where}{key}: found {value!r:.60}, expected an object", where=where, key=key, value=value)
+        )
     try:
         json.dumps(dict(value), allow_nan=False, ensure_ascii=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise TrajectoryError(f"{where}{key}: found what JSON cannot hold ({error}), expected JSON") from None
+        raise TrajectoryError(
+            tr("{where}{key}: found what JSON cannot hold ({error}), expected JSON", where=where, key=key, error=error)
+        ) from None
     return dict(value)
 
 
@@ -221,4 +240,12 @@ def one_of(data: Mapping[str, Any], key: str, allowed: tuple[_Choice, ...], wher
     for choice in allowed:
         if value == choice:
             return choice
-    raise TrajectoryError(f"{where}{key}: found {value!r:.60}, expected one of {', '.join(allowed)}")
+    raise TrajectoryError(
+        tr(
+            "{where}{key}: found {value!r:.60}, expected one of {names}",
+            where=where,
+            key=key,
+            value=value,
+            names=", ".join(allowed),
+        )
+    )

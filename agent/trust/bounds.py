@@ -13,6 +13,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from agent.language import tr
 from agent.statistics import FloatArray
 
 ALTERNATIVES = np.array((2e-5, 0.1, 0.2, 0.4, 0.6))
@@ -51,7 +52,13 @@ def labels_needed(limit: float, delta: float, errors: int = 0) -> int:
     59, 93, 124 and 153 for 5 % at 95 % with 0, 1, 2 and 3 errors.
     """
     if not (0 < limit < 1 and 0 < delta < 1):
-        raise ValueError(f"found limit {limit:g} and delta {delta:g}, expected numbers between 0 and 1 (e.g. 0.05)")
+        raise ValueError(
+            tr(
+                "found limit {limit:g} and delta {delta:g}, expected numbers between 0 and 1 (e.g. 0.05)",
+                limit=limit,
+                delta=delta,
+            )
+        )
     below, enough = errors, max(errors + 1, 16)
     while binomial_p_value(errors, enough, limit) > delta:
         below, enough = enough, 2 * enough
@@ -115,6 +122,12 @@ class RiskProcess:
         :raises ValueError: if the weight is larger than the largest weight
         """
         if not 0 <= weight <= self.largest_weight * (1 + 1e-9):
-            raise ValueError(f"found a weight of {weight:g}, expected 0 to the largest weight, {self.largest_weight:g}")
+            raise ValueError(
+                tr(
+                    "found a weight of {weight:g}, expected 0 to the largest weight, {largest_weight:g}",
+                    weight=weight,
+                    largest_weight=self.largest_weight,
+                )
+            )
         self._logarithms += log_factors(error, min(weight, self.largest_weight), self.limit, self.largest_weight)
         self.highest = max(self.highest, self.value)

@@ -15,6 +15,7 @@ from typing import Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.language import tr
 from agent.statistics import FloatArray
 from agent.trajectory.steps import Verdict
 from agent.trust.anytime import labels_to_go, logarithms, missed_logarithms, upper_limit, weighted
@@ -55,17 +56,28 @@ class Labelled:
         shown = self.shown or (None,) * len(p)
         if not len(p) == len(yes) == len(shown):
             raise ValueError(
-                f"found {len(p)} P(YES), {len(yes)} labels and {len(shown)} plans, expected as many of each"
+                tr(
+                    "found {n_p} P(YES), {n_yes} labels and {n_shown} plans, expected as many of each",
+                    n_p=len(p),
+                    n_yes=len(yes),
+                    n_shown=len(shown),
+                )
             )
         if not ((p >= 0) & (p <= 1)).all():
-            raise ValueError("found a P(YES) outside 0 to 1")
+            raise ValueError(tr("found a P(YES) outside 0 to 1"))
         object.__setattr__(self, "p", p)
         object.__setattr__(self, "yes", yes)
         object.__setattr__(self, "shown", shown)
         if self.passed is not None:
             passed = np.asarray(self.passed, dtype=bool)
             if len(passed) != len(p):
-                raise ValueError(f"found {len(passed)} outcomes of trials for {len(p)} P(YES), expected as many")
+                raise ValueError(
+                    tr(
+                        "found {n_passed} outcomes of trials for {n_p} P(YES), expected as many",
+                        n_passed=len(passed),
+                        n_p=len(p),
+                    )
+                )
             object.__setattr__(self, "passed", passed)
 
     def that_passed(self, verdict: Verdict) -> Labelled:
@@ -74,7 +86,7 @@ class Labelled:
         :raises ValueError: ``passed`` is not known
         """
         if self.passed is None:
-            raise ValueError("found labels without trials, expected the outcome of the trial of each case")
+            raise ValueError(tr("found labels without trials, expected the outcome of the trial of each case"))
         kept = self.passed | ~in_half(verdict, self.p)
         shown = tuple(plan for plan, keep in zip(self.shown, kept, strict=True) if keep)
         return Labelled(self.p[kept], self.yes[kept], shown, self.passed[kept])
@@ -106,9 +118,20 @@ class Wanted:
     def __post_init__(self) -> None:
         for name, value in (("yes", self.yes), ("no", self.no), ("delta", self.delta)):
             if not 0 < value < 1:
-                raise ValueError(f"found {name} = {value:g}, expected a number between 0 and 1 (e.g. 0.05)")
+                raise ValueError(
+                    tr(
+                        "found {name} = {value:g}, expected a number between 0 and 1 (e.g. 0.05)",
+                        name=name,
+                        value=value,
+                    )
+                )
         if not 0 <= self.label_noise < 0.5:
-            raise ValueError(f"found label_noise = {self.label_noise:g}, expected 0 or more and less than 0.5")
+            raise ValueError(
+                tr(
+                    "found label_noise = {label_noise:g}, expected 0 or more and less than 0.5",
+                    label_noise=self.label_noise,
+                )
+            )
 
     @property
     def side_delta(self) -> float:
@@ -197,24 +220,26 @@ def certify(labelled: Labelled, pool_p: FloatArray, wanted: Wanted) -> tuple[Sid
 
 def _side(labelled: Labelled, pool: FloatArray, wanted: Wanted, verdict: Verdict) -> Side:
     if wanted.method == "fixed" and any(plan is not None for plan in labelled.shown):
-        reason = (
-            "Cases were chosen by the ordered queue, so their labels have weights; the fixed method has none. "
-            "Use the method that is valid at any time (anytime)."
+        reason = tr(
+            "Cases were chosen by the ordered queue, so their labels have weights; the fixed method has "
+            "none. Use the method that is valid at any time (anytime)."
         )
         return Side(verdict, None, 0, 0, None, wanted.limit(verdict), None, reason)
     if verdict in wanted.trial:
         if any(plan is not None for plan in labelled.shown):
-            reason = (
-                "Cases were chosen by the ordered queue, and the weights of their labels are for the list with all "
-                "traces, not for the traces that passed their trial. Label a random sample without the ordered queue "
-                "(another batch or a results file), or certify without the condition."
+            reason = tr(
+                "Cases were chosen by the ordered queue, and the weights of their labels are for the list "
+                "with all traces, not for the traces that passed their trial. Label a random sample without "
+                "the ordered queue (another batch or a results file), or certify without the condition."
             )
             return Side(verdict, None, 0, 0, None, wanted.limit(verdict), None, reason)
         labelled = labelled.that_passed(verdict)
     thresholds = thresholds_of(labelled, pool, verdict)
     if not len(thresholds):
         half = "at least 0.5" if verdict == "YES" else "less than 0.5"
-        reason = f"No case of the list has P(YES) of {half}, so no case can be called {verdict}."
+        reason = tr(
+            "No case of the list has P(YES) of {half}, so no case can be called {verdict}.", half=half, verdict=verdict
+        )
         return Side(verdict, None, 0, 0, None, wanted.limit(verdict), None, reason)
     return (_fixed if wanted.method == "fixed" else _anytime)(labelled, pool, thresholds, wanted, verdict)
 
@@ -390,24 +415,40 @@ def _refused(
     against = f"with P(YES) of at most {threshold:.4g}" if missed else f"against the verdict {verdict}"
     found = f"Found {n} label{'' if n == 1 else 's'} {kind}, {errors} of them {against}"
     if n and errors >= measured * n:
-        reason = (
-            f"{found} ({100 * errors / n:.3g} %), expected less than {100 * measured:.3g} %. More labels do not help "
-            "while the share is as high as this: accept a higher limit, or improve the policy or P(YES)."
+        reason = tr(
+            "{found} ({value:.3g} %), expected less than {value2:.3g} %. More labels do not help while "
+            "the share is as high as this: accept a higher limit, or improve the policy or P(YES).",
+            found=found,
+            value=100 * errors / n,
+            value2=100 * measured,
         )
         if is_stricter_left:
-            reason += " Stricter thresholds are not tested: the first one is chosen from P(YES) alone, not from labels."
+            reason += tr(
+                " Stricter thresholds are not tested: the first one is chosen from P(YES) alone, not from labels."
+            )
         return Side(verdict, None, n, errors, upper, limit, None, reason)
     missing = max(1, missing)
-    reason = (
-        f"{found}, expected at least {n + missing} labels to certify an error rate of at most {100 * limit:.3g} % at "
-        f"{100 * (1 - wanted.side_delta):.4g} % confidence. Label {missing} more {kind}; each further error adds about "
-        f"{math.ceil(1.6 / measured)}."
+    reason = tr(
+        "{found}, expected at least {n} labels to certify an error rate of at most {value:.3g} % at "
+        "{value2:.4g} % confidence. Label {missing} more {kind}; each further error adds about "
+        "{ceil}.",
+        found=found,
+        n=n + missing,
+        value=100 * limit,
+        value2=100 * (1 - wanted.side_delta),
+        missing=missing,
+        kind=kind,
+        ceil=math.ceil(1.6 / measured),
     )
     left = int(called(verdict, pool, threshold).sum()) - n
     if not missed and left < missing:
         number = f"only {left} case{'' if left == 1 else 's'}" if left > 0 else "no case"
         some = ", and not all of them may pass their trial" if verdict in wanted.trial and left > 0 else ""
-        reason += f" The list has {number} with such a P(YES) and no label{some}: a longer list is needed."
+        reason += tr(
+            " The list has {number} with such a P(YES) and no label{some}: a longer list is needed.",
+            number=number,
+            some=some,
+        )
     return Side(verdict, None, n, errors, upper, limit, missing, reason)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from agent.batch.consensus import data_reasons, least_coverage, mean_score, typical_snr
 from agent.hints.claims import claims_of, compare
 from agent.hints.evidence import Evidence, at_rest, evidence
+from agent.language import tr
 from agent.measure import Undefined
 from agent.spectrum import Spectrum
 from agent.tasks import Task
@@ -56,7 +57,7 @@ class Features:
         names = [field.name for field in fields(cls)]
         if not isinstance(data, Mapping) or sorted(data) != sorted(names):
             found = ", ".join(sorted(map(str, data))) if isinstance(data, Mapping) else type(data).__name__
-            raise ValueError(f"features: found {found:.200}, expected {', '.join(names)}")
+            raise ValueError(tr("features: found {found:.200}, expected {names}", found=found, names=", ".join(names)))
         for name in names:
             _check(name, data[name])
         return cls(**data)
@@ -72,11 +73,13 @@ def _check(name: str, value: object) -> None:
         return
     if name in COUNTS:
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise ValueError(f"features.{name}: found {value!r:.60}, expected a whole number, 0 or more")
+            raise ValueError(
+                tr("features.{name}: found {value!r:.60}, expected a whole number, 0 or more", name=name, value=value)
+            )
     elif isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"features.{name}: found {value!r:.60}, expected a finite number")
+        raise ValueError(tr("features.{name}: found {value!r:.60}, expected a finite number", name=name, value=value))
     elif name == "coverage" and not 0 <= value <= 1:
-        raise ValueError(f"features.coverage: found {value!r}, expected 0 to 1")
+        raise ValueError(tr("features.coverage: found {value!r}, expected 0 to 1", value=value))
 
 
 def features_of(

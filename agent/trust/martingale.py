@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from agent.language import tr
 from agent.statistics import FloatArray
 
 RESERVE = 0.5
@@ -87,7 +88,7 @@ class Bets:
         bets.count, bets.reserve = int(state["count"]), float(state["reserve"])
         arrays = [np.array(state[name], dtype=float) for name in ("log_capital", "total", "lowest", "lowest_at")]
         if any(array.shape != (size,) for array in arrays):
-            raise ValueError(f"{arrays[0].size} bets found, {size} expected")
+            raise ValueError(tr("{size} bets found, {size2} expected", size=arrays[0].size, size2=size))
         bets.log_capital, bets._total, bets._lowest = arrays[:3]
         bets._lowest_at = arrays[3].astype(np.int64)
         return bets

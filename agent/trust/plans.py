@@ -15,6 +15,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from agent.language import tr
 from agent.statistics import FloatArray
 from agent.trajectory.steps import Verdict
 
@@ -155,7 +156,13 @@ def choose(plan: Plan, waiting_p: FloatArray, rng: Generator) -> tuple[int, Arm,
     strata = plan.stratum_of(waiting_p)
     counts = np.bincount(strata, minlength=len(plan.strata))
     if not len(waiting_p) or (counts != plan.waiting).any():
-        raise ValueError(f"found {len(waiting_p)} waiting cases, expected those of the plan, {plan.waiting.sum():.0f}")
+        raise ValueError(
+            tr(
+                "found {n_waiting_p} waiting cases, expected those of the plan, {sum:.0f}",
+                n_waiting_p=len(waiting_p),
+                sum=plan.waiting.sum(),
+            )
+        )
     values = np.array([stratum.probability for stratum in plan.strata])
     arm: Arm = "random" if rng.random() < plan.random_share or not values.sum() else "value"
     if arm == "random":

@@ -9,6 +9,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from agent.language import tr
+
 WINDOW = 200
 """Labels that are compared with all earlier ones; also the number of labels of the first test."""
 STEP = 50
@@ -122,7 +124,13 @@ class Recent:
         recent.count = int(state["count"])
         recent.window = [one == "1" for one in state["window"]]
         if len(recent.window) != min(recent.count, WINDOW):
-            raise ValueError(f"{len(recent.window)} labels in the window, {min(recent.count, WINDOW)} expected")
+            raise ValueError(
+                tr(
+                    "{n_window} labels in the window, {count} expected",
+                    n_window=len(recent.window),
+                    count=min(recent.count, WINDOW),
+                )
+            )
         recent.capital = float(state["capital"])
         recent.p_value, recent.needed = float(state["p_value"]), float(state["needed"])
         return recent

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from agent.language import tr
 from agent.statistics import DEFAULT, FloatArray, Picks, divided, once, resampled, times_sampled, wilson
 
 BINS = 10
@@ -107,7 +108,7 @@ def reliability(
     """
     probability, y = np.asarray(p, dtype=float), np.asarray(labels, dtype=float)
     if not len(probability):
-        raise ValueError("reliability: found no case, expected one or more")
+        raise ValueError(tr("reliability: found no case, expected one or more"))
     names, group = np.unique(np.asarray(groups), return_inverse=True)
     places = np.eye(BINS)[bin_of(probability)]
     error = (y - probability)[:, None] * places

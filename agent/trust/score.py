@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from agent.language import tr
 from agent.spectrum.record import BoolArray
 from agent.statistics import FloatArray
 from agent.trust.features import COUNTS, Features
@@ -98,16 +99,22 @@ class ScoreModel:
         """Read the JSON form. :raises ScoreError: the field, what was found, what was expected"""
         if not isinstance(data, Mapping) or data.get("schema") != SCHEMA:
             found = data.get("schema") if isinstance(data, Mapping) else type(data).__name__
-            raise ScoreError(f"score.schema: found {found!r:.60}, expected {SCHEMA!r}")
+            raise ScoreError(tr("score.schema: found {found!r:.60}, expected {schema!r}", found=found, schema=SCHEMA))
         kind: Kind | None = next((kind for kind in get_args(Kind) if kind == data.get("kind")), None)
         if kind is None:
-            raise ScoreError(f"score.kind: found {data.get('kind')!r:.60}, expected one of {', '.join(get_args(Kind))}")
+            raise ScoreError(
+                tr(
+                    "score.kind: found {get!r:.60}, expected one of {names}",
+                    get=data.get("kind"),
+                    names=", ".join(get_args(Kind)),
+                )
+            )
         terms = tuple(_term(row) for row in _rows(data, "terms"))
         knots = tuple(_knot(row) for row in _rows(data, "knots"))
         if kind == "isotonic" and not knots:
-            raise ScoreError("score.knots: found none, expected one or more for an isotonic model")
+            raise ScoreError(tr("score.knots: found none, expected one or more for an isotonic model"))
         if any(before[0] > after[0] for before, after in pairwise(knots)):
-            raise ScoreError("score.knots: found log odds that decrease, expected them in increasing order")
+            raise ScoreError(tr("score.knots: found log odds that decrease, expected them in increasing order"))
         return cls(kind, _finite(data.get("intercept"), "intercept"), terms, knots)
 
 
@@ -254,30 +261,38 @@ def _value(features: Features, name: str) -> float | None:
 def _rows(data: Mapping[str, Any], name: str) -> list[Any]:
     rows = data.get(name)
     if not isinstance(rows, list):
-        raise ScoreError(f"score.{name}: found {type(rows).__name__}, expected a list")
+        raise ScoreError(tr("score.{name}: found {name2}, expected a list", name=name, name2=type(rows).__name__))
     return rows
 
 
 def _term(row: object) -> Term:
     if not isinstance(row, list) or len(row) != 5 or row[0] not in (_LOG_ODDS, *_INPUTS):
         known = ", ".join((_LOG_ODDS, *_INPUTS))
-        raise ScoreError(f"score.terms: found {row!r:.80}, expected [name, mean, scale, weight, missing] of {known}")
+        raise ScoreError(
+            tr(
+                "score.terms: found {row!r:.80}, expected [name, mean, scale, weight, missing] of {known}",
+                row=row,
+                known=known,
+            )
+        )
     mean, scale, weight, missing = (_finite(value, "terms") for value in row[1:])
     if scale <= 0:
-        raise ScoreError(f"score.terms: found a scale of {scale:g} for {row[0]}, expected one above 0")
+        raise ScoreError(
+            tr("score.terms: found a scale of {scale:g} for {row}, expected one above 0", scale=scale, row=row[0])
+        )
     return Term(row[0], mean, scale, weight, missing)
 
 
 def _knot(row: object) -> tuple[float, float]:
     if not isinstance(row, list) or len(row) != 2:
-        raise ScoreError(f"score.knots: found {row!r:.80}, expected [log odds, P(YES)]")
+        raise ScoreError(tr("score.knots: found {row!r:.80}, expected [log odds, P(YES)]", row=row))
     odds, p = _finite(row[0], "knots"), _finite(row[1], "knots")
     if not 0 <= p <= 1:
-        raise ScoreError(f"score.knots: found P(YES) {p:g}, expected 0 to 1")
+        raise ScoreError(tr("score.knots: found P(YES) {p:g}, expected 0 to 1", p=p))
     return odds, p
 
 
 def _finite(value: object, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ScoreError(f"score.{name}: found {value!r:.60}, expected a finite number")
+        raise ScoreError(tr("score.{name}: found {value!r:.60}, expected a finite number", name=name, value=value))
     return float(value)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, cast, get_args
 
+from agent.language import tr
 from agent.statistics import FloatArray
 from agent.text import OneLine
 from agent.trust.martingale import Bets, Ranks, error_factors, label_factors, score_factors
@@ -123,15 +124,25 @@ class ShiftMonitor:
     ) -> None:
         known = [_probability(p, "a calibration score") for p in calibration]
         if not 0 < delta < 1:
-            raise ShiftError(f"shift monitor: delta is {delta}; expected a number between 0 and 1")
+            raise ShiftError(tr("shift monitor: delta is {delta}; expected a number between 0 and 1", delta=delta))
         labels = None if calibration_yes is None or not len(calibration_yes) else calibration_yes
         if labels is not None and len(labels) != len(known):
             raise ShiftError(
-                f"shift monitor: {len(labels)} labels for {len(known)} calibration scores; expected as many"
+                tr(
+                    "shift monitor: {n_labels} labels for {n_known} calibration scores; expected as many",
+                    n_labels=len(labels),
+                    n_known=len(known),
+                )
             )
         for name, side in (("YES", yes), ("NO", no)):
             if side is not None and not 0 < side[1] < 1:
-                raise ShiftError(f"shift monitor: the limit of {name} is {side[1]}; expected a number between 0 and 1")
+                raise ShiftError(
+                    tr(
+                        "shift monitor: the limit of {name} is {side}; expected a number between 0 and 1",
+                        name=name,
+                        side=side[1],
+                    )
+                )
         self.delta, self.seed, self.yes, self.no = delta, seed, yes, no
         self.alarm: Alarm | None = None
         made: dict[By, _Test] = {}
@@ -147,7 +158,7 @@ class ShiftMonitor:
         if no is not None:
             made["errors of NO"] = _against(no[1])
         if not made:
-            raise ShiftError("shift monitor: no calibration score and no certified side; expected one or the other")
+            raise ShiftError(tr("shift monitor: no calibration score and no certified side; expected one or the other"))
         total = sum(SHARES[by] for by in made)
         for by, test in made.items():
             test.level = delta * SHARES[by] / total
@@ -218,13 +229,17 @@ class ShiftMonitor:
         :raises ShiftError: not such a state
         """
         if state.get("format") != FORMAT:
-            raise ShiftError(f"shift monitor: format {state.get('format')!r} found, {FORMAT!r} expected")
+            raise ShiftError(
+                tr("shift monitor: format {get!r} found, {format!r} expected", get=state.get("format"), format=FORMAT)
+            )
         try:
             return _restored(state)
         except ShiftError:
             raise
         except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-            raise ShiftError(f"shift monitor: the saved state is damaged ({error!r}); start a new monitor") from None
+            raise ShiftError(
+                tr("shift monitor: the saved state is damaged ({error!r}); start a new monitor", error=error)
+            ) from None
 
 
 def _restored(state: Mapping[str, Any]) -> ShiftMonitor:
@@ -238,7 +253,13 @@ def _restored(state: Mapping[str, Any]) -> ShiftMonitor:
     if "recent labels" not in tests:  # a state that was saved before this test existed
         monitor._tests.pop("recent labels", None)  # the other levels stay: another command may make this test
     if set(monitor._tests) != set(tests):
-        raise ShiftError(f"shift monitor: tests {sorted(tests)} found, {sorted(monitor._tests)} expected")
+        raise ShiftError(
+            tr(
+                "shift monitor: tests {tests} found, {tests2} expected",
+                tests=sorted(tests),
+                tests2=sorted(monitor._tests),
+            )
+        )
     for by, test in monitor._tests.items():
         saved = tests[by]
         if isinstance(test.bets, Recent):
@@ -251,7 +272,9 @@ def _restored(state: Mapping[str, Any]) -> ShiftMonitor:
             test.ranks.values = sorted(float(value) for value in saved["values"])
     if (alarm := state["alarm"]) is not None:
         if alarm["by"] not in get_args(By):
-            raise ShiftError(f"shift monitor: alarm by {alarm['by']!r} found, one of {get_args(By)} expected")
+            raise ShiftError(
+                tr("shift monitor: alarm by {alarm!r} found, one of {by} expected", alarm=alarm["by"], by=get_args(By))
+            )
         monitor.alarm = Alarm(**alarm)
     return monitor
 
@@ -296,5 +319,7 @@ def _alarm(by: By, test: _Test, side: tuple[float, float] | None) -> Alarm:
 def _probability(p: float, what: str) -> float:
     value = float(p)
     if not 0 <= value <= 1:  # also NaN
-        raise ShiftError(f"shift monitor: {what} is {value}; expected a probability from 0 to 1")
+        raise ShiftError(
+            tr("shift monitor: {what} is {value}; expected a probability from 0 to 1", what=what, value=value)
+        )
     return value

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from agent.language import tr
 from agent.trust.certificate import Certificate, CertificateError, read, short_hash
 from agent.trust.certify import Side
 from agent.trust.files import locked, write_json
@@ -53,7 +54,9 @@ def suspension(path: Path) -> Suspension | None:
     try:
         return Suspension(**{name: str(data[name]) for name in Suspension.__dataclass_fields__})
     except KeyError as error:
-        raise CertificateError(f"{beside}: {error.args[0]}: found nothing, expected text") from error
+        raise CertificateError(
+            tr("{beside}: {args}: found nothing, expected text", beside=beside, args=error.args[0])
+        ) from error
 
 
 def suspend(path: Path, suspended: Suspension) -> None:
@@ -137,7 +140,9 @@ def _state(beside: Path, certificate: Certificate) -> tuple[ShiftMonitor, set[st
     seen = data.get("seen")
     monitor = data.get("monitor")
     if not isinstance(monitor, Mapping) or not isinstance(seen, list):
-        raise CertificateError(f"{beside}: found no tests with their spectra; remove the file to begin the tests anew")
+        raise CertificateError(
+            tr("{beside}: found no tests with their spectra; remove the file to begin the tests anew", beside=beside)
+        )
     try:
         return ShiftMonitor.from_json(monitor), set(_texts(seen))
     except ShiftError as error:
@@ -152,8 +157,12 @@ def _object(path: Path, schema: str) -> Mapping[str, Any]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise CertificateError(f"{path}: found what cannot be read ({error}), expected {schema}") from error
+        raise CertificateError(
+            tr("{path}: found what cannot be read ({error}), expected {schema}", path=path, error=error, schema=schema)
+        ) from error
     if not isinstance(data, Mapping) or data.get("schema") != schema:
         found = data.get("schema") if isinstance(data, Mapping) else type(data).__name__
-        raise CertificateError(f"{path}: schema: found {found!r:.60}, expected {schema!r}")
+        raise CertificateError(
+            tr("{path}: schema: found {found!r:.60}, expected {schema!r}", path=path, found=found, schema=schema)
+        )
     return data

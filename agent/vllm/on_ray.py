@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from agent.language import tr
 from agent.vllm.flags import Build, ServeError, Service, environment, max_conversations
 
 INSTALL = "pip install 'ray[serve]>=2.60,<3' beside vLLM, or pip install 'ray[serve,llm]>=2.60,<3', which installs both"
@@ -43,10 +44,14 @@ def check_ray(build: Build) -> str:
         probe = subprocess.run([build.python, "-c", _PROBE], capture_output=True, text=True, timeout=60, check=True)
         version, missing = json.loads(probe.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
-        raise ServeError(f"{build.python}: found no Python that runs ({error}), expected one with Ray") from error
+        raise ServeError(
+            tr("{python}: found no Python that runs ({error}), expected one with Ray", python=build.python, error=error)
+        ) from error
     if version is None or missing:
         found = "no Ray" if version is None else f"Ray {version} without all of Ray Serve ({missing} is missing)"
-        raise ServeError(f"--engine ray: found {found} in {build.python}; {INSTALL}")
+        raise ServeError(
+            tr("--engine ray: found {found} in {python}; {install}", found=found, python=build.python, install=INSTALL)
+        )
     return str(version)
 
 
@@ -56,9 +61,11 @@ def application(service: Service, build: Build, replicas: int) -> dict[str, Any]
     :raises ServeError: an option that Ray Serve LLM does not offer
     """
     if service.adapters:
-        raise ServeError("--adapter has no effect with --engine ray: merge the adapter into the model, and serve that")
+        raise ServeError(
+            tr("--adapter has no effect with --engine ray: merge the adapter into the model, and serve that")
+        )
     if service.data_parallel > 1:
-        raise ServeError("--data-parallel has no effect with --engine ray: use --replicas, one per GPU")
+        raise ServeError(tr("--data-parallel has no effect with --engine ray: use --replicas, one per GPU"))
     folder = Path(service.model)
     model = {
         "model_id": service.served_name,
@@ -69,8 +76,10 @@ def application(service: Service, build: Build, replicas: int) -> dict[str, Any]
     variables = {name: value for name, value in environment(build).items() if name.startswith("VLLM_")}
     if "VLLM_API_KEY" in variables:
         raise ServeError(
-            "--engine ray: found VLLM_API_KEY set, but Ray Serve checks no key. Unset it, keep --host 127.0.0.1 or a "
-            "network of your own, or use --engine local"
+            tr(
+                "--engine ray: found VLLM_API_KEY set, but Ray Serve checks no key. Unset it, keep --host "
+                "127.0.0.1 or a network of your own, or use --engine local"
+            )
         )
     configuration: dict[str, Any] = {
         "model_loading_config": model,
@@ -142,7 +151,9 @@ def _settings_of(options: Sequence[str]) -> dict[str, Any]:
         elif name:
             settings[name], name = _value(word), ""
         else:
-            raise ServeError(f"-- ARGUMENTS: found {word!r}, expected an option of vLLM such as --max-num-seqs 8")
+            raise ServeError(
+                tr("-- ARGUMENTS: found {word!r}, expected an option of vLLM such as --max-num-seqs 8", word=word)
+            )
     return settings
 
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from agent.language import tr
 from agent.vllm.flags import Build, ServeError, Service, command, environment
 from agent.vllm.log import VllmLog
 from agent.vllm.server import POLL_SECONDS, Ready, Server, Started, StopRequested, describe_ready, gpus, is_healthy
@@ -32,7 +33,9 @@ def services(service: Service, number: int) -> tuple[Service, ...]:
     """
     if service.port + number - 1 > 65535:
         last = service.port + number - 1
-        raise ServeError(f"--replicas {number}: the last port would be {last}, expected 65535 or less")
+        raise ServeError(
+            tr("--replicas {number}: the last port would be {last}, expected 65535 or less", number=number, last=last)
+        )
     return tuple(replace(service, port=service.port + offset) for offset in range(number))
 
 
@@ -55,8 +58,15 @@ def environments(service: Service, build: Build, number: int, given: Mapping[str
     if len(visible) < number * each:
         where = f" in {_DEVICES}" if named is not None else ""
         raise ServeError(
-            f"--replicas {number} needs {number * each} GPUs, {each} per server: found {len(visible)}{where}; "
-            "use fewer replicas"
+            tr(
+                "--replicas {number} needs {number2} GPUs, {each} per server: found {n_visible}{where}; use "
+                "fewer replicas",
+                number=number,
+                number2=number * each,
+                each=each,
+                n_visible=len(visible),
+                where=where,
+            )
         )
     shares = (visible[index * each : (index + 1) * each] for index in range(number))
     return tuple(common | {_DEVICES: ",".join(share)} for share in shares)
@@ -125,7 +135,12 @@ class Replica:
         why = self._log.why(server.status)
         if self.ready is None:
             raise ServeError(
-                f"vLLM on port {self.service.port} ended before it answered: {why} (its log: {self.log_file})"
+                tr(
+                    "vLLM on port {port} ended before it answered: {why} (its log: {log_file})",
+                    port=self.service.port,
+                    why=why,
+                    log_file=self.log_file,
+                )
             )
         self.stop()
         now = time.monotonic()
@@ -213,12 +228,19 @@ def to_text(ready: Sequence[Ready]) -> str:
     """Return the same as lines for a person."""
     found = to_json(ready)
     seconds = max(one.seconds for one in ready)
-    lines = [f"Serving {ready[0].service.model} at {len(ready)} addresses, after {seconds:.0f} s."]
+    lines = [
+        tr(
+            "Serving {model} at {n_ready} addresses, after {seconds:.0f} s.",
+            model=ready[0].service.model,
+            n_ready=len(ready),
+            seconds=seconds,
+        )
+    ]
     for one in ready:
         cache = "" if one.cache_tokens is None else f", cache for {one.cache_tokens:,} tokens"
         lines.append(f"  {one.service.url}/v1{cache}; its log: {one.log}")
     lines += ["For servers.toml:", "", found["servers_toml"], ""]
-    return "\n".join([*lines, "One that ends is started again. Ctrl C stops all of them."])
+    return "\n".join([*lines, tr("One that ends is started again. Ctrl C stops all of them.")])
 
 
 def log_file(folder_or_file: Path | None, service: Service) -> Path:

@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from agent.language import tr
 from agent.vllm.flags import Build, ServeError, Service, max_conversations
 from agent.vllm.log import VllmLog
 
@@ -103,7 +104,9 @@ class Server:
                 )
             self._reading = log.open("rb")
         except OSError as error:
-            raise ServeError(f"{error.filename or log}: {error.strerror}; no server was started") from error
+            raise ServeError(
+                tr("{value}: {strerror}; no server was started", value=error.filename or log, strerror=error.strerror)
+            ) from error
         self._partial_line = b""
         self._stopped = False
 
@@ -179,7 +182,9 @@ def wait_until_ready(
                 report(message)
                 reported_at = time.monotonic()
         if server.status is not None:
-            raise ServeError(f"vLLM ended before it answered: {log.why(server.status)} (its log: {server.log})")
+            raise ServeError(
+                tr("vLLM ended before it answered: {why} (its log: {log})", why=log.why(server.status), log=server.log)
+            )
         if answers() if answers is not None else is_healthy(service.url):
             return True
         if time.monotonic() - reported_at > SILENCE_SECONDS:
@@ -264,9 +269,9 @@ class Ready:
 
     def to_text(self) -> str:
         """Return the same as lines for a person."""
-        lines = [f"Serving {self.service.model}, after {self.seconds:.0f} s."]
+        lines = [tr("Serving {model}, after {seconds:.0f} s.", model=self.service.model, seconds=self.seconds)]
         lines += [f"  {name:8} {text}" for name, text in self._facts()]
-        return "\n".join([*lines, "Ctrl C stops it."])
+        return "\n".join([*lines, tr("Ctrl C stops it.")])
 
     def _facts(self) -> Iterable[tuple[str, str]]:
         service = self.service

@@ -7,36 +7,37 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from agent.cli.command import DONE, CannotRun
+from agent.language import tr
 from reviewer.cli.common import DATABASE, add_database
 
 
 def add(parser: ArgumentParser) -> None:
     add_database(parser)
-    parser.add_argument("--host", default="127.0.0.1", help="address to serve on (127.0.0.1: this machine only)")
-    parser.add_argument("--port", type=int, default=7860, help="port to serve on (7860)")
+    parser.add_argument("--host", default="127.0.0.1", help=tr("address to serve on (127.0.0.1: this machine only)"))
+    parser.add_argument("--port", type=int, default=7860, help=tr("port to serve on (7860)"))
     parser.add_argument(
         "--behind",
         metavar="URL",
-        help="the https address of a proxy on this machine through which people reach the app (docs/access.md)",
+        help=tr("the https address of a proxy on this machine through which people reach the app (docs/access.md)"),
     )
-    parser.add_argument("--server", metavar="URL", help="address of the model server (http://127.0.0.1:8000/v1)")
+    parser.add_argument("--server", metavar="URL", help=tr("address of the model server (http://127.0.0.1:8000/v1)"))
     parser.add_argument(
-        "--servers", type=Path, metavar="FILE", help="list of model servers (servers.toml next to the database)"
+        "--servers", type=Path, metavar="FILE", help=tr("list of model servers (servers.toml next to the database)")
     )
     backups = parser.add_mutually_exclusive_group()
     backups.add_argument(
-        "--backups", type=Path, metavar="FOLDER", help="folder of the daily backups (backups next to the database)"
+        "--backups", type=Path, metavar="FOLDER", help=tr("folder of the daily backups (backups next to the database)")
     )
-    backups.add_argument("--no-backups", action="store_true", help="make no daily backups")
+    backups.add_argument("--no-backups", action="store_true", help=tr("make no daily backups"))
     parser.add_argument(
         "--import-from",
         type=Path,
         action="append",
         default=[],
         metavar="FOLDER",
-        help="let coordinators import files in this folder by their path, without an upload; may be repeated",
+        help=tr("let coordinators import files in this folder by their path, without an upload; may be repeated"),
     )
-    parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
+    parser.add_argument("--no-browser", action="store_true", help=tr("do not open a browser window"))
 
 
 def run(arguments: Namespace) -> int:

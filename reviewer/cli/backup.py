@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.cli.command import DONE, CannotRun, ProgressBar, print_result
+from agent.language import tr
 from reviewer.cli.common import DATABASE, add_database, add_json, opened
 
 if TYPE_CHECKING:
@@ -20,11 +21,13 @@ def add(parser: ArgumentParser) -> None:
         nargs="?",
         type=Path,
         metavar="TARGET",
-        help="a file name ending in .db, or a folder, where the name has the time (backups next to the database); "
-        "with --plain the folder to create",
+        help=tr(
+            "a file name ending in .db, or a folder, where the name has the time (backups next to the "
+            "database); with --plain the folder to create"
+        ),
     )
     parser.add_argument(
-        "--plain", action="store_true", help="everything as JSON lines and pictures, readable without spec-o3"
+        "--plain", action="store_true", help=tr("everything as JSON lines and pictures, readable without spec-o3")
     )
     add_database(parser)
     add_json(parser)
@@ -63,9 +66,14 @@ def _spectra_line(made: Backup) -> str:
     if not made.spectra:
         return ""
     where = spectra_of_backups(made.path.parent)
-    text = f"\nIt needs {made.spectra:,} files of spectra, in {where}: keep both together."
+    text = tr(
+        "\nIt needs {spectra:,} files of spectra, in {where}: keep both together.", spectra=made.spectra, where=where
+    )
     if made.spectra_missing:
-        text += f"\n{made.spectra_missing:,} of them are missing: `spec-o3 spectra` lists them."
+        text += tr(
+            "\n{spectra_missing:,} of them are missing: `spec-o3 spectra` lists them.",
+            spectra_missing=made.spectra_missing,
+        )
     return text
 
 
@@ -100,7 +108,7 @@ def _plain(arguments: Namespace) -> int:
 
 
 def add_restore(parser: ArgumentParser) -> None:
-    parser.add_argument("source", type=Path, metavar="SOURCE", help="a backup, or the folder of a plain archive")
+    parser.add_argument("source", type=Path, metavar="SOURCE", help=tr("a backup, or the folder of a plain archive"))
     add_database(parser)
     add_json(parser)
 
@@ -128,13 +136,17 @@ def run_restore(arguments: Namespace) -> int:
         "replaced_log_head": None if done.replaced is None else str(done.replaced),
         "spectra_missing": list(done.spectra_missing),
     }
-    text = f"{done.database}: {done.items:,} items, checked. Everyone must sign in again."
+    text = tr(
+        "{database}: {items:,} items, checked. Everyone must sign in again.", database=done.database, items=done.items
+    )
     if done.kept_as is not None:
         text += f"\nThe previous database is now {done.kept_as}"
     if done.spectra_missing:
-        text += (
-            f"\n{len(done.spectra_missing):,} spectra have no file here or next to the backup: `spec-o3 spectra` lists "
-            "them. Their texts and all work on them are here; copy the files, or import the spectra again."
+        text += tr(
+            "\n{n_spectra_missing:,} spectra have no file here or next to the backup: `spec-o3 spectra` "
+            "lists them. Their texts and all work on them are here; copy the files, or import the "
+            "spectra again.",
+            n_spectra_missing=len(done.spectra_missing),
         )
     print_result(arguments, result, text)
     return DONE

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, print_result
+from agent.language import tr
 from reviewer.cli import blind_draw, blind_judge, blind_power
 from reviewer.cli.common import (
     add_database,
@@ -66,7 +67,7 @@ def run_open(arguments: Namespace) -> int:
 
 def add_close(parser: ArgumentParser) -> None:
     add_session(parser)
-    parser.add_argument("--unfinished", action="store_true", help="close it although answers are missing")
+    parser.add_argument("--unfinished", action="store_true", help=tr("close it although answers are missing"))
 
 
 def run_close(arguments: Namespace) -> int:
@@ -75,8 +76,12 @@ def run_close(arguments: Namespace) -> int:
         missing = unanswered(store.blind.sessions.progress(arguments.by, session.id))
         if session.state == "open" and missing and not arguments.unfinished:
             raise CannotRun(
-                f"session {session.id}: found {missing} answers missing, and closing is final; "
-                "--unfinished closes it anyway"
+                tr(
+                    "session {id}: found {missing} answers missing, and closing is final; --unfinished closes it "
+                    "anyway",
+                    id=session.id,
+                    missing=missing,
+                )
             )
         session = store.blind.sessions.close(arguments.by, session.id, uuid4().hex)
     print_result(arguments, session_json(session) | {"unanswered": missing}, headline(session))
@@ -126,7 +131,7 @@ def _leak(found: LeakFound) -> str:
 def add_report(parser: ArgumentParser) -> None:
     add_session(parser)
     parser.add_argument(
-        "--output", type=Path, required=True, metavar="DIR", help="a new or an empty folder for its files"
+        "--output", type=Path, required=True, metavar="DIR", help=tr("a new or an empty folder for its files")
     )
 
 
@@ -160,11 +165,13 @@ SUBCOMMANDS: tuple[Command, ...] = (
 def add(parser: ArgumentParser) -> None:
     does = parser.add_subparsers(metavar="WHAT", title="what to do", required=True, help="see below")
     for command in SUBCOMMANDS:
-        one = does.add_parser(command.name, help=command.help, description=command.help)
+        one = does.add_parser(command.name, help=tr(command.help), description=tr(command.help))
         command.add(one)
         one.set_defaults(run=command.run)
 
 
 def run(arguments: Namespace) -> int:
     """Refuse: argparse requires one of the subcommands."""
-    raise CannotRun(f"blind: found no command, expected one of {', '.join(command.name for command in SUBCOMMANDS)}")
+    raise CannotRun(
+        tr("blind: found no command, expected one of {names}", names=", ".join(command.name for command in SUBCOMMANDS))
+    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
+from agent.language import tr
 from reviewer.cli.common import add_common, opened, session_json
 
 if TYPE_CHECKING:
@@ -24,12 +25,14 @@ _FILTER = ("states", "survey", "snr_min", "snr_max", "batch", "simulated")
 
 
 def add(parser: ArgumentParser) -> None:
-    parser.add_argument("plan", nargs="?", type=Path, metavar="PLAN.toml", help="the plan; options override its fields")
+    parser.add_argument(
+        "plan", nargs="?", type=Path, metavar="PLAN.toml", help=tr("the plan; options override its fields")
+    )
     parser.add_argument(
         "--again",
         type=Path,
         metavar="session.json",
-        help="score the same texts as an earlier session, from its report; --scorers has the new scorers",
+        help=tr("score the same texts as an earlier session, from its report; --scorers has the new scorers"),
     )
     _add_plan(parser)
     _add_analysis(parser)
@@ -38,44 +41,50 @@ def add(parser: ArgumentParser) -> None:
 
 
 def _add_plan(parser: ArgumentParser) -> None:
-    parser.add_argument("--name", help="the session's name; scorers do not see it")
-    parser.add_argument("--scorers", nargs="+", metavar="INITIALS", help="who scores")
-    parser.add_argument("--mode", choices=("scores", "pairs", "both"), help="the kind of questions (scores)")
-    parser.add_argument("--sources", nargs="+", metavar="DRAFTER", help="the drafters to compare (all)")
-    parser.add_argument("--tasks", nargs="+", metavar="KEY", help="only these tasks (all)")
-    parser.add_argument("--items", nargs="+", type=at_least_one, metavar="N", help="exactly these items")
+    parser.add_argument("--name", help=tr("the session's name; scorers do not see it"))
+    parser.add_argument("--scorers", nargs="+", metavar="INITIALS", help=tr("who scores"))
+    parser.add_argument("--mode", choices=("scores", "pairs", "both"), help=tr("the kind of questions (scores)"))
+    parser.add_argument("--sources", nargs="+", metavar="DRAFTER", help=tr("the drafters to compare (all)"))
+    parser.add_argument("--tasks", nargs="+", metavar="KEY", help=tr("only these tasks (all)"))
+    parser.add_argument("--items", nargs="+", type=at_least_one, metavar="N", help=tr("exactly these items"))
     parser.add_argument(
         "--design",
         choices=("same spectra", "separate"),
-        help="a trace of every source of the same spectra, or of each source for itself (same spectra)",
+        help=tr("a trace of every source of the same spectra, or of each source for itself (same spectra)"),
     )
     parser.add_argument(
         "--strata",
         nargs="+",
         choices=("survey", "label"),
         metavar="WHAT",
-        help="--number holds per task and per survey, label",
+        help=tr("--number holds per task and per survey, label"),
     )
     parser.add_argument(
         "--number",
         type=at_least_one,
         metavar="N",
-        help="spectra per stratum; separate: traces per source and stratum (all)",
+        help=tr("spectra per stratum; separate: traces per source and stratum (all)"),
     )
-    parser.add_argument("--each", type=at_least_one, metavar="N", help="scorers per spectrum (2)")
+    parser.add_argument("--each", type=at_least_one, metavar="N", help=tr("scorers per spectrum (2)"))
     parser.add_argument(
-        "--repeats", type=_non_negative_integer, metavar="N", help="items that are shown again to each scorer (0)"
+        "--repeats", type=_non_negative_integer, metavar="N", help=tr("items that are shown again to each scorer (0)")
     )
-    parser.add_argument("--seed", type=_non_negative_integer, metavar="N", help="seed of the sampling (1)")
+    parser.add_argument("--seed", type=_non_negative_integer, metavar="N", help=tr("seed of the sampling (1)"))
     parser.add_argument(
-        "--training", nargs="+", type=at_least_one, metavar="N", help="items that everybody scores first; not counted"
+        "--training",
+        nargs="+",
+        type=at_least_one,
+        metavar="N",
+        help=tr("items that everybody scores first; not counted"),
     )
     parser.add_argument(
         "--earlier",
         choices=("declare", "bar"),
-        help="people who saw a trace in an earlier session: declared in the report, or barred from it (declare)",
+        help=tr("people who saw a trace in an earlier session: declared in the report, or barred from it (declare)"),
     )
-    parser.add_argument("--leave-out-giveaways", action="store_true", help="leave out texts that reveal their author")
+    parser.add_argument(
+        "--leave-out-giveaways", action="store_true", help=tr("leave out texts that reveal their author")
+    )
 
 
 def _add_analysis(parser: ArgumentParser) -> None:
@@ -84,50 +93,53 @@ def _add_analysis(parser: ArgumentParser) -> None:
         "--primary",
         dest="dimension",
         choices=("coherence", "consistency"),
-        help="dimension of the primary comparison (consistency)",
+        help=tr("dimension of the primary comparison (consistency)"),
     )
     group.add_argument(
-        "--compare", nargs=2, metavar="SOURCE", help="sources of the primary comparison (the first two of --sources)"
+        "--compare",
+        nargs=2,
+        metavar="SOURCE",
+        help=tr("sources of the primary comparison (the first two of --sources)"),
     )
     group.add_argument(
-        "--margin", type=float, metavar="X", help="differences below it do not matter: tests equivalence"
+        "--margin", type=float, metavar="X", help=tr("differences below it do not matter: tests equivalence")
     )
     group.add_argument(
         "--exclude-gold-below",
         dest="gold_within",
         type=float,
         metavar="SHARE",
-        help="exclude scorers with a smaller share of gold scores within the tolerance",
+        help=tr("exclude scorers with a smaller share of gold scores within the tolerance"),
     )
     group.add_argument(
         "--exclude-repeats-below",
         dest="repeats_within_1",
         type=float,
         metavar="SHARE",
-        help="exclude scorers with a smaller share of repeated scores at most 1 apart",
+        help=tr("exclude scorers with a smaller share of repeated scores at most 1 apart"),
     )
     group.add_argument(
         "--exclude-revealing",
         dest="without_revealing",
         action="store_const",
         const=True,
-        help="exclude traces that reveal their author from the primary analysis",
+        help=tr("exclude traces that reveal their author from the primary analysis"),
     )
-    group.add_argument("--stopping", metavar="TEXT", help="when the session will be closed")
+    group.add_argument("--stopping", metavar="TEXT", help=tr("when the session will be closed"))
 
 
 def _add_filter(parser: ArgumentParser) -> None:
-    parser.add_argument("--states", nargs="+", metavar="STATE", help="only items in these states, e.g. approved")
-    parser.add_argument("--survey", help="only spectra of this survey")
-    parser.add_argument("--batch", help="only items of this batch")
-    parser.add_argument("--snr-min", type=float, metavar="S/N", help="only spectra with this S/N or more")
-    parser.add_argument("--snr-max", type=float, metavar="S/N", help="only spectra with this S/N or less")
+    parser.add_argument("--states", nargs="+", metavar="STATE", help=tr("only items in these states, e.g. approved"))
+    parser.add_argument("--survey", help=tr("only spectra of this survey"))
+    parser.add_argument("--batch", help=tr("only items of this batch"))
+    parser.add_argument("--snr-min", type=float, metavar="S/N", help=tr("only spectra with this S/N or more"))
+    parser.add_argument("--snr-max", type=float, metavar="S/N", help=tr("only spectra with this S/N or less"))
     parser.add_argument(
         "--no-simulated",
         dest="simulated",
         action="store_const",
         const=False,
-        help="leave simulated spectra out",
+        help=tr("leave simulated spectra out"),
     )
 
 
@@ -137,7 +149,7 @@ def run(arguments: Namespace) -> int:
 
     try:
         if arguments.again and arguments.plan:
-            raise CannotRun("found a plan and --again, expected one of them")
+            raise CannotRun(tr("found a plan and --again, expected one of them"))
         plan = None if arguments.again else _plan(arguments, _read(arguments.plan) if arguments.plan else {})
         with opened(arguments.db, must_exist=True) as store, ProgressBar(None, "texts searched") as bar:
             plan = plan or _plan(arguments, _rerun(arguments.again, store))
@@ -198,7 +210,7 @@ def _read(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise CannotRun(f"{path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise CannotRun(f"{path}: found no TOML ({error}), expected a plan") from error
+        raise CannotRun(tr("{path}: found no TOML ({error}), expected a plan", path=path, error=error)) from error
 
 
 def _drawn_summary(session: BlindSession, progress: tuple[BlindProgress, ...], revealing: int) -> str:
@@ -213,5 +225,5 @@ def _drawn_summary(session: BlindSession, progress: tuple[BlindProgress, ...], r
 
 def _non_negative_integer(text: str) -> int:
     if not text.isdecimal():
-        raise ArgumentTypeError(f"found {text!r}, expected a whole number, 0 or more")
+        raise ArgumentTypeError(tr("found {text!r}, expected a whole number, 0 or more", text=text))
     return int(text)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
+from agent.language import tr
 from reviewer.cli.common import DATABASE, add_session, opened
 from reviewer.cli.draft import add_costs
 
@@ -45,73 +46,78 @@ def _add_who(parser: ArgumentParser) -> None:
         "--server",
         required=True,
         metavar="URL",
-        help="an OpenAI-compatible server, e.g. http://HOST:8000/v1, or a key of servers.toml",
+        help=tr("an OpenAI-compatible server, e.g. http://HOST:8000/v1, or a key of servers.toml"),
     )
-    group.add_argument("--model", metavar="NAME", help="the model (the first one served)")
-    group.add_argument("--name", type=_judge_name, help="name of its judgements (the model and its settings)")
-    group.add_argument("--servers", type=Path, metavar="FILE", help="servers.toml (SPEC_O3_SERVERS)")
+    group.add_argument("--model", metavar="NAME", help=tr("the model (the first one served)"))
+    group.add_argument("--name", type=_judge_name, help=tr("name of its judgements (the model and its settings)"))
+    group.add_argument("--servers", type=Path, metavar="FILE", help=tr("servers.toml (SPEC_O3_SERVERS)"))
     key = group.add_mutually_exclusive_group()
-    key.add_argument("--api-key-file", type=Path, metavar="FILE", help="a file with the API key, readable by you only")
-    key.add_argument("--api-key-env", metavar="VARIABLE", help="the environment variable with the key")
+    key.add_argument(
+        "--api-key-file", type=Path, metavar="FILE", help=tr("a file with the API key, readable by you only")
+    )
+    key.add_argument("--api-key-env", metavar="VARIABLE", help=tr("the environment variable with the key"))
 
 
 def _add_what(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("the questions")
     seen = group.add_mutually_exclusive_group()
-    seen.add_argument("--pictures", action="store_true", help="with the pictures of the trace (default)")
+    seen.add_argument("--pictures", action="store_true", help=tr("with the pictures of the trace (default)"))
     seen.add_argument(
         "--text-only",
         action="store_true",
-        help="without pictures, for models that cannot see: values measured in the spectrum take their place",
+        help=tr("without pictures, for models that cannot see: values measured in the spectrum take their place"),
     )
-    seen.add_argument("--no-values", action="store_true", help="without pictures and without measured values")
+    seen.add_argument("--no-values", action="store_true", help=tr("without pictures and without measured values"))
     group.add_argument(
         "--dimension",
         choices=("both", "coherence", "consistency"),
         default="both",
-        help="what to score; a judge of one dimension gets no pairs (both)",
+        help=tr("what to score; a judge of one dimension gets no pairs (both)"),
     )
-    group.add_argument("--separately", action="store_true", help="one request per dimension")
-    group.add_argument("--samples", type=at_least_one, default=1, metavar="K", help="answers per question (1)")
+    group.add_argument("--separately", action="store_true", help=tr("one request per dimension"))
+    group.add_argument("--samples", type=at_least_one, default=1, metavar="K", help=tr("answers per question (1)"))
 
 
 def _add_how(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("settings of the model", "They override those of --preset.")
-    group.add_argument("--preset", metavar="NAME", help="settings for a model that is known, e.g. astrosage-70b")
+    group = parser.add_argument_group("settings of the model", tr("They override those of --preset."))
+    group.add_argument("--preset", metavar="NAME", help=tr("settings for a model that is known, e.g. astrosage-70b"))
     system = group.add_mutually_exclusive_group()
-    system.add_argument("--system", metavar="TEXT", help="text of the system message, before the instructions")
-    system.add_argument("--system-file", type=Path, metavar="FILE", help="the same, from a file")
+    system.add_argument("--system", metavar="TEXT", help=tr("text of the system message, before the instructions"))
+    system.add_argument("--system-file", type=Path, metavar="FILE", help=tr("the same, from a file"))
     group.add_argument(
         "--instructions-in",
         choices=("system", "user"),
-        help="message with the instructions; user for models whose system message is only a switch (system)",
+        help=tr("message with the instructions; user for models whose system message is only a switch (system)"),
     )
     group.add_argument(
         "--reasoning",
         choices=("on", "off", "server"),
-        help="whether the model reasons before it answers; with on, no JSON schema is sent. A preset also switches "
-        "it; without one, use --system or --chat-template-kwargs (server: as the server has it)",
+        help=tr(
+            "whether the model reasons before it answers; with on, no JSON schema is sent. A preset also "
+            "switches it; without one, use --system or --chat-template-kwargs (server: as the server has "
+            "it)"
+        ),
     )
     group.add_argument(
         "--chat-template-kwargs",
         type=_template,
         metavar="JSON",
-        help="""arguments for the server's chat template, e.g. '{"enable_thinking": true}'""",
+        help=tr("arguments for the server's chat template, e.g. '{\"enable_thinking\": true}'"),
     )
-    group.add_argument("--temperature", type=float, metavar="T", help="0 to 2 (0)")
-    group.add_argument("--top-p", type=float, metavar="P", help="above 0, at most 1 (1)")
+    group.add_argument("--temperature", type=float, metavar="T", help=tr("0 to 2 (0)"))
+    group.add_argument("--top-p", type=float, metavar="P", help=tr("above 0, at most 1 (1)"))
     group.add_argument(
         "--max-tokens",
         type=at_least_one,
         metavar="N",
-        help="largest number of tokens of an answer, reasoning included (4096)",
+        help=tr("largest number of tokens of an answer, reasoning included (4096)"),
     )
-    group.add_argument("--seed", type=int, metavar="N", help="sent with each question (1)")
+    group.add_argument("--seed", type=int, metavar="N", help=tr("sent with each question (1)"))
     group.add_argument(
         "--context",
         type=at_least_one,
         metavar="N",
-        help="largest number of tokens of a question and its answer (what the server reports)",
+        help=tr("largest number of tokens of a question and its answer (what the server reports)"),
     )
 
 
@@ -177,7 +183,11 @@ def _judge(arguments: Namespace, session: BlindSession) -> Judge:
 
     if session.rubric is None:
         found = f"session {session.id}: found it {session.state}, expected one that is or was open"
-        raise CannotRun(f"{found}; to open it: spec-o3 blind open {session.id}" if session.state == "drawn" else found)
+        raise CannotRun(
+            tr("{found}; to open it: spec-o3 blind open {id}", found=found, id=session.id)
+            if session.state == "drawn"
+            else found
+        )
     endpoint, settings = _endpoint_and_settings(arguments)
     health = endpoint.check()
     if not health.ok:
@@ -251,7 +261,13 @@ def _system(arguments: Namespace) -> str | None:
     try:
         return str(arguments.system_file.read_text(encoding="utf-8")).strip()
     except (OSError, UnicodeError) as error:
-        raise CannotRun(f"--system-file: found {arguments.system_file} ({error}), expected a text in UTF-8") from error
+        raise CannotRun(
+            tr(
+                "--system-file: found {system_file} ({error}), expected a text in UTF-8",
+                system_file=arguments.system_file,
+                error=error,
+            )
+        ) from error
 
 
 def _server(arguments: Namespace) -> Server:
@@ -268,7 +284,9 @@ def _server(arguments: Namespace) -> Server:
         database: Path = arguments.db or DATABASE
         known = roster_from(arguments, database.resolve().parent).server(arguments.server)
         if known is None:
-            raise CannotRun(f"--server: found {arguments.server!r}, expected an address or one of servers.toml")
+            raise CannotRun(
+                tr("--server: found {server!r}, expected an address or one of servers.toml", server=arguments.server)
+            )
         server = known
     else:
         server = Server(key="judge", url=checked_url(arguments.server, "--server", "address"))
@@ -284,9 +302,9 @@ def _spending(arguments: Namespace) -> Budget:
     from reviewer.drafting.budget import Budget, Prices
 
     if (arguments.price_in is None) != (arguments.price_out is None):
-        raise CannotRun("--price-in and --price-out: found one, expected both, each per million tokens")
+        raise CannotRun(tr("--price-in and --price-out: found one, expected both, each per million tokens"))
     if arguments.budget is not None and arguments.price_in is None:
-        raise CannotRun("--budget: found no prices, expected --price-in and --price-out, each per million tokens")
+        raise CannotRun(tr("--budget: found no prices, expected --price-in and --price-out, each per million tokens"))
     prices = Prices(arguments.price_in or 0.0, arguments.price_out or 0.0, arguments.price_cached)
     return Budget(prices, arguments.budget)
 
@@ -340,11 +358,15 @@ def _template(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise ArgumentTypeError(f'found {text!r:.60}, expected a JSON object, e.g. {{"enable_thinking": true}}')
+        raise ArgumentTypeError(
+            tr('found {text!r:.60}, expected a JSON object, e.g. {{"enable_thinking": true}}', text=text)
+        )
     return found
 
 
 def _judge_name(text: str) -> str:
     if not text.strip() or len(text) > 120 or "\n" in text:
-        raise ArgumentTypeError(f"found {text!r:.60}, expected a name of one line, 120 characters at most")
+        raise ArgumentTypeError(
+            tr("found {text!r:.60}, expected a name of one line, 120 characters at most", text=text)
+        )
     return text.strip()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, at_least_one, print_result
+from agent.language import tr
 from agent.trajectory import Verdict
 from reviewer.cli.certify_sources import cases_from, sources, trials_from
 from reviewer.cli.common import add_json
@@ -33,33 +34,47 @@ if TYPE_CHECKING:
 
 
 def add(parser: ArgumentParser) -> None:
-    parser.add_argument("results", nargs="?", type=Path, metavar="RESULTS", help="results file of spec-o3 inspect")
-    parser.add_argument("--labels", type=Path, metavar="FILE", help="with RESULTS: labels, as CSV with file and label")
+    parser.add_argument("results", nargs="?", type=Path, metavar="RESULTS", help=tr("results file of spec-o3 inspect"))
     parser.add_argument(
-        "--db", "--database", type=Path, metavar="FILE", help="the reviewers' database (annotations.db next to app.py)"
+        "--labels", type=Path, metavar="FILE", help=tr("with RESULTS: labels, as CSV with file and label")
     )
-    parser.add_argument("--task", help="target class: a task's key or alias, e.g. cv")
-    parser.add_argument("--policy", metavar="NAME", help="whose items of the database are certified (the only policy)")
-    parser.add_argument("--batch", metavar="NAME", help="only items of this batch")
-    parser.add_argument("--simulated", action="store_true", help="also take simulated spectra, which are left out else")
-    parser.add_argument("--tasks", type=Path, metavar="DIR", help="folder with your own task files")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the certificate, as JSON")
-    parser.add_argument("--check", type=Path, metavar="FILE", help="test this certificate on what was decided since")
+    parser.add_argument(
+        "--db",
+        "--database",
+        type=Path,
+        metavar="FILE",
+        help=tr("the reviewers' database (annotations.db next to app.py)"),
+    )
+    parser.add_argument("--task", help=tr("target class: a task's key or alias, e.g. cv"))
+    parser.add_argument(
+        "--policy", metavar="NAME", help=tr("whose items of the database are certified (the only policy)")
+    )
+    parser.add_argument("--batch", metavar="NAME", help=tr("only items of this batch"))
+    parser.add_argument(
+        "--simulated", action="store_true", help=tr("also take simulated spectra, which are left out else")
+    )
+    parser.add_argument("--tasks", type=Path, metavar="DIR", help=tr("folder with your own task files"))
+    parser.add_argument("--out", type=Path, metavar="FILE", help=tr("write the certificate, as JSON"))
+    parser.add_argument(
+        "--check", type=Path, metavar="FILE", help=tr("test this certificate on what was decided since")
+    )
     wanted = parser.add_argument_group("what is to be certified")
-    wanted.add_argument("--alpha-yes", type=_share, default=0.05, metavar="X", help="largest error of YES (0.05)")
-    wanted.add_argument("--alpha-no", type=_share, default=0.05, metavar="X", help="largest error of NO (0.05)")
-    wanted.add_argument("--delta", type=_share, default=0.05, metavar="X", help="chance that a bound is wrong (0.05)")
-    wanted.add_argument("--joint", action="store_true", help="delta holds for both sides together, not for each")
+    wanted.add_argument("--alpha-yes", type=_share, default=0.05, metavar="X", help=tr("largest error of YES (0.05)"))
+    wanted.add_argument("--alpha-no", type=_share, default=0.05, metavar="X", help=tr("largest error of NO (0.05)"))
+    wanted.add_argument(
+        "--delta", type=_share, default=0.05, metavar="X", help=tr("chance that a bound is wrong (0.05)")
+    )
+    wanted.add_argument("--joint", action="store_true", help=tr("delta holds for both sides together, not for each"))
     wanted.add_argument(
         "--method",
         choices=("fixed", "anytime"),
-        help="fixed counts once; anytime may be repeated after each label (fixed; anytime for an ordered queue)",
+        help=tr("fixed counts once; anytime may be repeated after each label (fixed; anytime for an ordered queue)"),
     )
     wanted.add_argument(
         "--no-risk",
         choices=("omission", "missed"),
         default="omission",
-        help="error of NO: share of YES among those called NO, or share of the YES that are called NO (omission)",
+        help=tr("error of NO: share of YES among those called NO, or share of the YES that are called NO (omission)"),
     )
     wanted.add_argument(
         "--require-trial",
@@ -67,32 +82,38 @@ def add(parser: ArgumentParser) -> None:
         choices=tuple(REQUIRED),
         const="both",
         metavar="SIDE",
-        help="give a verdict only where each trace passed its evidence trial: for yes, no, or both (both); needs the "
-        "trials of the labelled traces",
+        help=tr(
+            "give a verdict only where each trace passed its evidence trial: for yes, no, or both "
+            "(both); needs the trials of the labelled traces"
+        ),
     )
     how = parser.add_argument_group("how")
     how.add_argument(
         "--score",
         choices=("auto", "raw", "fitted"),
         default="auto",
-        help="P(YES) as the policy gives it, or fitted on half of the labels (auto: fitted from 200 labels on)",
+        help=tr("P(YES) as the policy gives it, or fitted on half of the labels (auto: fitted from 200 labels on)"),
     )
     how.add_argument(
         "--label-noise",
         type=_noise,
         default=0.0,
         metavar="X",
-        help="a lower bound of the share of wrong labels (0: labels are taken as they are, which is valid too)",
+        help=tr("a lower bound of the share of wrong labels (0: labels are taken as they are, which is valid too)"),
     )
     how.add_argument(
         "--trials",
         type=Path,
         metavar="FILE",
-        help="trials of these traces by spec-o3 trial, counted in the certificate and for --require-trial (those of "
-        "the database always)",
+        help=tr(
+            "trials of these traces by spec-o3 trial, counted in the certificate and for --require-trial "
+            "(those of the database always)"
+        ),
     )
-    how.add_argument("--processes", type=at_least_one, metavar="N", help="measure in N processes (one per core)")
-    how.add_argument("--by", type=str.upper, metavar="INITIALS", help="who records the scores (the owner of the file)")
+    how.add_argument("--processes", type=at_least_one, metavar="N", help=tr("measure in N processes (one per core)"))
+    how.add_argument(
+        "--by", type=str.upper, metavar="INITIALS", help=tr("who records the scores (the owner of the file)")
+    )
     add_json(parser)
 
 
@@ -109,7 +130,7 @@ def run(arguments: Namespace) -> int:
 
     with sources(arguments) as (task, store):
         if store is None and arguments.by is not None:
-            raise CannotRun("--by: found no --db, expected the database in which this person records the scores")
+            raise CannotRun(tr("--by: found no --db, expected the database in which this person records the scores"))
         if store is not None:
             store.accounts.require_coordinator(arguments.by)
         try:
@@ -155,7 +176,9 @@ def _certified(
         try:
             write(certificate_of(found, chosen.model, made, sides, wanted, made_at, evidence, settings), written)
         except OSError as error:
-            raise CannotRun(f"{written}: {error.strerror}; no certificate was written") from error
+            raise CannotRun(
+                tr("{written}: {strerror}; no certificate was written", written=written, strerror=error.strerror)
+            ) from error
     result = _result(found, chosen, made, sides, wanted, written)
     if evidence is not None:
         result["evidence"] = asdict(evidence) | {"text": evidence_text(evidence)}
@@ -291,7 +314,7 @@ def _share(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < 1:
-        raise ArgumentTypeError(f"found {text!r}, expected a number above 0 and below 1, e.g. 0.05")
+        raise ArgumentTypeError(tr("found {text!r}, expected a number above 0 and below 1, e.g. 0.05", text=text))
     return number
 
 
@@ -301,5 +324,5 @@ def _noise(text: str) -> float:
     except ValueError:
         number = -1.0
     if not 0 <= number < 0.5:
-        raise ArgumentTypeError(f"found {text!r}, expected a number of 0 or more and below 0.5")
+        raise ArgumentTypeError(tr("found {text!r}, expected a number of 0 or more and below 0.5", text=text))
     return number

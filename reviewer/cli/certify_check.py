@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result
+from agent.language import tr
 from reviewer.cli.certify_sources import cases_from, sources, trials_from
 
 if TYPE_CHECKING:
@@ -113,7 +114,14 @@ def _checked(
         try:
             suspend(path, now)
         except OSError as error:
-            raise CannotRun(f"{path}: {error.strerror}; it should be suspended: {now.evidence}") from error
+            raise CannotRun(
+                tr(
+                    "{path}: {strerror}; it should be suspended: {evidence}",
+                    path=path,
+                    strerror=error.strerror,
+                    evidence=now.evidence,
+                )
+            ) from error
     result: dict[str, Any] = {
         "certificate": str(path),
         "new_labels": len(new),
@@ -125,15 +133,31 @@ def _checked(
         },
     }
     if now is not None:
-        text = f"{path}: suspended since {now.since} by {now.by}. {now.evidence} Certify anew on labels from now on."
+        text = tr(
+            "{path}: suspended since {since} by {by}. {evidence} Certify anew on labels from now on.",
+            path=path,
+            since=now.since,
+            by=now.by,
+            evidence=now.evidence,
+        )
     else:
-        text = f"{path}: in force. {len(new)} newly decided spectra were tested; no shift was found."
+        text = tr(
+            "{path}: in force. {n_new} newly decided spectra were tested; no shift was found.",
+            path=path,
+            n_new=len(new),
+        )
         if not new:
-            text = f"{path}: in force. No spectrum that it covers was decided at random since {certificate.made_at}."
+            text = tr(
+                "{path}: in force. No spectrum that it covers was decided at random since {made_at}.",
+                path=path,
+                made_at=certificate.made_at,
+            )
     if without:
-        text += (
-            f" {without} of them are beyond a threshold but have no evidence trial, which the certificate needs: they "
-            "do not count as called YES or NO. spec-o3 trial makes it; --trials names those of a results file."
+        text += tr(
+            " {without} of them are beyond a threshold but have no evidence trial, which the certificate "
+            "needs: they do not count as called YES or NO. spec-o3 trial makes it; --trials names those "
+            "of a results file.",
+            without=without,
         )
     print_result(arguments, result, text)
     return DONE if now is None else CHECK_FAILED

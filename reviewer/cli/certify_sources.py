@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CannotRun, ProgressBar
+from agent.language import tr
 from agent.processes import cores
 from reviewer.cli.common import DATABASE, opened
 
@@ -25,11 +26,13 @@ def sources(arguments: Namespace) -> Iterator[tuple[Task, Store | None]]:
     :raises CannotRun: they name neither or both, or no known task
     """
     if arguments.results is not None and (arguments.db is not None or arguments.policy is not None):
-        raise CannotRun("found a results file and --db or --policy, expected one or the other")
+        raise CannotRun(tr("found a results file and --db or --policy, expected one or the other"))
     if arguments.results is not None and arguments.labels is None:
-        raise CannotRun("found a results file without labels; name them with --labels")
+        raise CannotRun(tr("found a results file without labels; name them with --labels"))
     if arguments.results is None and arguments.labels is not None:
-        raise CannotRun("--labels: found no results file to which they belong; the labels of a database are its own")
+        raise CannotRun(
+            tr("--labels: found no results file to which they belong; the labels of a database are its own")
+        )
     if arguments.results is not None:
         yield task_from(arguments), None
         return
@@ -47,7 +50,9 @@ def task_from(arguments: Namespace) -> Task:
         known = tasks.load_all([arguments.tasks])[0]
     found = None if arguments.task is None else tasks.find(known, arguments.task)
     if found is None:
-        raise CannotRun(f"--task: found {arguments.task!r}, expected one of {', '.join(known)}")
+        raise CannotRun(
+            tr("--task: found {task!r}, expected one of {names}", task=arguments.task, names=", ".join(known))
+        )
     return found
 
 
@@ -76,7 +81,13 @@ def cases_from(arguments: Namespace, task: Task, store: Store | None) -> CaseLis
             known = policies_of(store.trust.cases(task.key))
             if len(known) != 1:
                 listed = ", ".join(f"{name!r}" for name in known) or "none"
-                raise CasesError(f"--policy: found several policies or none with items for {task.key}: {listed}")
+                raise CasesError(
+                    tr(
+                        "--policy: found several policies or none with items for {key}: {listed}",
+                        key=task.key,
+                        listed=listed,
+                    )
+                )
             (policy,) = known
         found = stored_cases(store, task, policy, arguments.batch, arguments.simulated)
         read = reader_of(store)

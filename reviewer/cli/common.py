@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CannotRun, at_least_one
+from agent.language import tr
 
 if TYPE_CHECKING:
     from reviewer.store import Store
@@ -18,19 +19,21 @@ DATABASE = Path(__file__).parents[2] / "annotations.db"
 
 def add_database(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--db", type=Path, metavar="FILE", help="the reviewers' database (annotations.db next to app.py)"
+        "--db", type=Path, metavar="FILE", help=tr("the reviewers' database (annotations.db next to app.py)")
     )
 
 
 def add_json(parser: ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
 
 
 def person_or_only_one(store: Store, initials: str | None) -> str:
     """Return these initials, or those of the only active person. :raises CannotRun: there are several, or nobody"""
     active = [person.initials for person in store.accounts.people() if person.active]
     if initials is None and len(active) != 1:
-        raise CannotRun(f"found {len(active)} active people, expected --by INITIALS to name one of them")
+        raise CannotRun(
+            tr("found {n_active} active people, expected --by INITIALS to name one of them", n_active=len(active))
+        )
     return initials or active[0]
 
 
@@ -41,7 +44,9 @@ def opened(path: Path | None, must_exist: bool = False) -> Iterator[Store]:
 
     where = path or DATABASE
     if must_exist and not where.is_file():
-        raise CannotRun(f"{where}: found no database; name one with --db, or draft or import something first")
+        raise CannotRun(
+            tr("{where}: found no database; name one with --db, or draft or import something first", where=where)
+        )
     try:
         with Store.open(where) as store:
             yield store
@@ -55,7 +60,7 @@ if TYPE_CHECKING:
 
 def add_session(parser: ArgumentParser) -> None:
     """Add the session's number and the arguments of every subcommand."""
-    parser.add_argument("session", type=at_least_one, metavar="SESSION", help="the session's number")
+    parser.add_argument("session", type=at_least_one, metavar="SESSION", help=tr("the session's number"))
     add_common(parser)
 
 
@@ -64,7 +69,7 @@ def add_common(parser: ArgumentParser) -> None:
         "--by",
         type=str.upper,
         metavar="INITIALS",
-        help="the coordinator (default: the owner of the file)",
+        help=tr("the coordinator (default: the owner of the file)"),
     )
     add_database(parser)
     add_json(parser)

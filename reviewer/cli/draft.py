@@ -17,6 +17,7 @@ from agent.batch.labels import Labels
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
 from agent.cli.policy_options import add_policy_options
 from agent.cli.selection import Skipped, add_medium_option, skipped_text
+from agent.language import tr
 from reviewer.cli.common import DATABASE, add_database, add_json, opened
 from reviewer.drafting.budget import Budget
 from reviewer.drafting.run import DraftCounts, contradicting_path
@@ -26,10 +27,10 @@ from reviewer.rules.workflow import Round
 def add_costs(parser: ArgumentParser) -> Any:
     """Add the options about cost; return their group for further options."""
     group = parser.add_argument_group("cost")
-    group.add_argument("--budget", type=_amount, metavar="AMOUNT", help="start nothing that might exceed this")
-    group.add_argument("--price-in", type=_amount, metavar="X", help="price of a million input tokens")
-    group.add_argument("--price-cached", type=_amount, metavar="X", help="price of a million cached input tokens")
-    group.add_argument("--price-out", type=_amount, metavar="X", help="price of a million output tokens")
+    group.add_argument("--budget", type=_amount, metavar="AMOUNT", help=tr("start nothing that might exceed this"))
+    group.add_argument("--price-in", type=_amount, metavar="X", help=tr("price of a million input tokens"))
+    group.add_argument("--price-cached", type=_amount, metavar="X", help=tr("price of a million cached input tokens"))
+    group.add_argument("--price-out", type=_amount, metavar="X", help=tr("price of a million output tokens"))
     return group
 
 
@@ -39,7 +40,7 @@ def _amount(text: str) -> float:
     except ValueError:
         amount = -1.0
     if not 0 <= amount < float("inf"):
-        raise ArgumentTypeError(f"found {text!r}, expected an amount, 0 or more")
+        raise ArgumentTypeError(tr("found {text!r}, expected an amount, 0 or more", text=text))
     return amount
 
 
@@ -57,43 +58,45 @@ VETTING: Round = "screening"
 
 
 def add(parser: ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", metavar="FILE", help="survey files, folders of them, or lists (@FILE)")
-    parser.add_argument("--task", required=True, help="target class: a task's key or alias, e.g. cv")
+    parser.add_argument("files", nargs="+", metavar="FILE", help=tr("survey files, folders of them, or lists (@FILE)"))
+    parser.add_argument("--task", required=True, help=tr("target class: a task's key or alias, e.g. cv"))
     add_policy_options(parser)
-    parser.add_argument("--label", choices=("YES", "NO"), help="the known truth of all these files")
+    parser.add_argument("--label", choices=("YES", "NO"), help=tr("the known truth of all these files"))
     parser.add_argument(
-        "--labels", type=Path, metavar="FILE", help="the known truth of each file: CSV with file and label"
+        "--labels", type=Path, metavar="FILE", help=tr("the known truth of each file: CSV with file and label")
     )
     parser.add_argument(
         "--snr-min",
         type=_amount,
         metavar="X",
-        help="skip spectra of a lower S/N per pixel (the catalogue's r band where the file has it, else the median; "
-        "the paper's drafts are of spectra above 10)",
+        help=tr(
+            "skip spectra of a lower S/N per pixel (the catalogue's r band where the file has it, else "
+            "the median; the paper's drafts are of spectra above 10)"
+        ),
     )
     add_medium_option(parser)
-    parser.add_argument("--samples", type=at_least_one, default=1, metavar="N", help="drafts per spectrum (1)")
+    parser.add_argument("--samples", type=at_least_one, default=1, metavar="N", help=tr("drafts per spectrum (1)"))
     parser.add_argument(
         "--concurrency",
         type=at_least_one,
         metavar="N",
-        help=f"inspections in parallel ({AT_A_TIME}; the baseline: 1)",
+        help=tr("inspections in parallel ({at_a_time}; the baseline: 1)", at_a_time=AT_A_TIME),
     )
     group = add_costs(parser)
     group.add_argument(
-        "--token-budget", type=at_least_one, metavar="N", help="largest number of input and output tokens"
+        "--token-budget", type=at_least_one, metavar="N", help=tr("largest number of input and output tokens")
     )
     parser.add_argument(
         "--drop-contradicting",
         action="store_true",
-        help="write drafts that contradict their label to a file next to --out",
+        help=tr("write drafts that contradict their label to a file next to --out"),
     )
-    parser.add_argument("--batch", default="", help="a name to find these drafts by")
+    parser.add_argument("--batch", default="", help=tr("a name to find these drafts by"))
     parser.add_argument(
         "--out",
         type=Path,
         metavar="FILE",
-        help="write JSON lines here, or continue this file; without --db nothing else is written",
+        help=tr("write JSON lines here, or continue this file; without --db nothing else is written"),
     )
     add_database(parser)
     add_json(parser)
@@ -238,15 +241,15 @@ def _check(arguments: Namespace) -> None:
     """Check the arguments. :raises CannotRun: they contradict each other, or the file exists"""
     out = arguments.out
     if arguments.label and arguments.labels:
-        raise CannotRun("--label and --labels: found both, expected one of them")
+        raise CannotRun(tr("--label and --labels: found both, expected one of them"))
     if (arguments.price_in is None) != (arguments.price_out is None):
-        raise CannotRun("--price-in and --price-out: found one, expected both, each of a million tokens")
+        raise CannotRun(tr("--price-in and --price-out: found one, expected both, each of a million tokens"))
     if arguments.budget is not None and arguments.price_in is None:
-        raise CannotRun("--budget: wants --price-in and --price-out, each of a million tokens")
+        raise CannotRun(tr("--budget: wants --price-in and --price-out, each of a million tokens"))
     if arguments.drop_contradicting and (out is None or not (arguments.label or arguments.labels)):
-        raise CannotRun("--drop-contradicting: found no --out or no labels, expected both")
+        raise CannotRun(tr("--drop-contradicting: found no --out or no labels, expected both"))
     if out is not None and out.exists() and not out.with_name(f"{out.name}.run.json").is_file():
-        raise CannotRun(f"{out}: found a file of that name; choose another, or remove it")
+        raise CannotRun(tr("{out}: found a file of that name; choose another, or remove it", out=out))
 
 
 def _labels(arguments: Namespace, task: Task, database: Path) -> Labels | None:
@@ -276,7 +279,14 @@ def _task(name: str, database: Path) -> Task:
     task = tasks.find(known, name)
     if task is None:
         left_out = "".join(f"; left out: {problem}" for problem in problems)
-        raise CannotRun(f"--task: found {name!r}, expected one of {', '.join(known)}{left_out}")
+        raise CannotRun(
+            tr(
+                "--task: found {name!r}, expected one of {names}{left_out}",
+                name=name,
+                names=", ".join(known),
+                left_out=left_out,
+            )
+        )
     return task
 
 

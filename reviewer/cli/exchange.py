@@ -12,6 +12,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from agent.cli.command import CANNOT_RUN, CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
+from agent.language import tr
 from reviewer.cli.common import add_database, add_json, opened
 
 if TYPE_CHECKING:
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
 
 
 def add_export(parser: ArgumentParser) -> None:
-    parser.add_argument("name", help="name of the export's folder")
-    parser.add_argument("--to", type=Path, metavar="DIR", help="parent folder (NAME-exports next to NAME.db)")
-    parser.add_argument("--task", help="only trajectories of this task")
-    parser.add_argument("--batch", help="only trajectories of this batch")
-    parser.add_argument("--no-simulated", action="store_true", help="leave simulated spectra out")
-    parser.add_argument("--replace", action="store_true", help="replace an export of that name")
-    parser.add_argument("--processes", type=at_least_one, metavar="N", help="draw in N processes (one per core)")
-    parser.add_argument("--by", metavar="INITIALS", help="who exports (the only active person)")
+    parser.add_argument("name", help=tr("name of the export's folder"))
+    parser.add_argument("--to", type=Path, metavar="DIR", help=tr("parent folder (NAME-exports next to NAME.db)"))
+    parser.add_argument("--task", help=tr("only trajectories of this task"))
+    parser.add_argument("--batch", help=tr("only trajectories of this batch"))
+    parser.add_argument("--no-simulated", action="store_true", help=tr("leave simulated spectra out"))
+    parser.add_argument("--replace", action="store_true", help=tr("replace an export of that name"))
+    parser.add_argument("--processes", type=at_least_one, metavar="N", help=tr("draw in N processes (one per core)"))
+    parser.add_argument("--by", metavar="INITIALS", help=tr("who exports (the only active person)"))
     add_database(parser)
     add_json(parser)
 
@@ -58,9 +59,11 @@ def run_export(arguments: Namespace) -> int:
         except ExportError as error:
             raise CannotRun(str(error)) from error
         except OSError as error:
-            raise CannotRun(f"{folder}: {error.strerror}; no export was made") from error
+            raise CannotRun(
+                tr("{folder}: {strerror}; no export was made", folder=folder, strerror=error.strerror)
+            ) from error
         except KeyboardInterrupt:
-            print("\nno export was made", file=sys.stderr)
+            print(tr("\nno export was made"), file=sys.stderr)
             raise
     result = {
         "folder": str(made.folder),
@@ -72,7 +75,9 @@ def run_export(arguments: Namespace) -> int:
 
 
 def add_tables(parser: ArgumentParser) -> None:
-    parser.add_argument("--to", type=Path, metavar="DIR", help="folder for the tables (NAME-tables next to NAME.db)")
+    parser.add_argument(
+        "--to", type=Path, metavar="DIR", help=tr("folder for the tables (NAME-tables next to NAME.db)")
+    )
     add_database(parser)
     add_json(parser)
 
@@ -86,7 +91,9 @@ def run_tables(arguments: Namespace) -> int:
         try:
             made = write_all(store, folder)
         except OSError as error:
-            raise CannotRun(f"{folder}: {error.strerror}; not every table was written") from error
+            raise CannotRun(
+                tr("{folder}: {strerror}; not every table was written", folder=folder, strerror=error.strerror)
+            ) from error
     result = {"folder": str(folder), "tables": {file.name: rows for file, rows in made}}
     print_result(arguments, result, "\n".join(f"{rows} rows in {file}" for file, rows in made))
     return DONE
@@ -122,28 +129,30 @@ def add_import(parser: ArgumentParser) -> None:
         "file",
         nargs="?",
         type=Path,
-        help="Spec-o3 JSON Lines, ShareGPT rows with their pictures, or a folder of either; the same command resumes "
-        "an import that was cancelled or ended",
+        help=tr(
+            "Spec-o3 JSON Lines, ShareGPT rows with their pictures, or a folder of either; the same "
+            "command resumes an import that was cancelled or ended"
+        ),
     )
     what.add_argument(
         "--job",
         type=at_least_one,
         action="append",
         metavar="NUMBER",
-        help="resume the import with this number, with its own choices; may be repeated",
+        help=tr("resume the import with this number, with its own choices; may be repeated"),
     )
-    parser.add_argument("--spectra", type=Path, metavar="DIR", help="folder with spectra that the rows only name")
-    parser.add_argument("--batch", default="", help="name of this batch of drafts (the file's name)")
+    parser.add_argument("--spectra", type=Path, metavar="DIR", help=tr("folder with spectra that the rows only name"))
+    parser.add_argument("--batch", default="", help=tr("name of this batch of drafts (the file's name)"))
     parser.add_argument(
         "--skip-bad",
         action="store_true",
-        help="import the good rows even if others are bad; by default none is imported then",
+        help=tr("import the good rows even if others are bad; by default none is imported then"),
     )
     parser.add_argument(
         "--same-spectrum",
         choices=("import", "leave-out"),
         default="import",
-        help="rows whose spectrum is in the database for the same task with another text (import)",
+        help=tr("rows whose spectrum is in the database for the same task with another text (import)"),
     )
     # The app starts imports with this: they end when the app does.
     parser.add_argument("--end-with-input", action="store_true", help=SUPPRESS)
@@ -204,12 +213,20 @@ def _imported(store: Store, number: int, bar: ProgressBar) -> ImportJob:
     job = store.imports.get(number)
     if job.progress.line:
         step = "checked" if job.progress.step == "check" else "written"
-        print(f"import {number} resumes: {Findings.of(job).rows:,} rows are {step} already", file=sys.stderr)
+        print(
+            tr(
+                "import {number} resumes: {rows:,} rows are {step} already",
+                number=number,
+                rows=Findings.of(job).rows,
+                step=step,
+            ),
+            file=sys.stderr,
+        )
     try:
         return continue_import(store, number, on_part)
     except KeyboardInterrupt:
         added = Findings.of(store.imports.get(number)).added
-        print(f"\ncancelled: {added:,} rows are imported; the same command resumes", file=sys.stderr)
+        print(tr("\ncancelled: {added:,} rows are imported; the same command resumes", added=added), file=sys.stderr)
         raise
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.cli import doctor
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, at_least_one, print_result
+from agent.language import tr
 from agent.text import one_line, visible
 from reviewer.cli.common import add_database, add_json, opened
 
@@ -22,14 +23,18 @@ _DETAILS = 120  # characters
 
 
 def add(parser: ArgumentParser) -> None:
-    parser.add_argument("--check", action="store_true", help="verify the whole log, and every fact against it")
+    parser.add_argument("--check", action="store_true", help=tr("verify the whole log, and every fact against it"))
     parser.add_argument(
-        "--head", metavar="NUMBER:HASH", help="with --check: an earlier end of the log that was kept elsewhere"
+        "--head", metavar="NUMBER:HASH", help=tr("with --check: an earlier end of the log that was kept elsewhere")
     )
-    parser.add_argument("--person", metavar="INITIALS", help="only entries by this person")
-    parser.add_argument("--what", metavar="WORDS", help="only entries of this kind, e.g. 'decided'")
+    parser.add_argument("--person", metavar="INITIALS", help=tr("only entries by this person"))
+    parser.add_argument("--what", metavar="WORDS", help=tr("only entries of this kind, e.g. 'decided'"))
     parser.add_argument(
-        "--last", type=at_least_one, default=_SHOWN, metavar="N", help=f"number of entries, the latest ones ({_SHOWN})"
+        "--last",
+        type=at_least_one,
+        default=_SHOWN,
+        metavar="N",
+        help=tr("number of entries, the latest ones ({shown})", shown=_SHOWN),
     )
     add_database(parser)
     add_json(parser)
@@ -37,7 +42,7 @@ def add(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     if arguments.head and not arguments.check:
-        raise CannotRun("--head is compared by --check: give both")
+        raise CannotRun(tr("--head is compared by --check: give both"))
     with opened(arguments.db, must_exist=True) as store:
         return _check(arguments, store) if arguments.check else _show(arguments, store)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from agent.cli.command import CHECK_FAILED, DONE, ProgressBar, at_least_one, print_result
+from agent.language import tr
 from reviewer.cli.common import add_database, add_json, opened
 
 SHOWN = 20  # faults printed for a person; --json has all of them
@@ -14,20 +15,20 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--to-files",
         action="store_true",
-        help="move the arrays in the database to files next to it; the same command resumes a move that was ended",
+        help=tr("move the arrays in the database to files next to it; the same command resumes a move that was ended"),
     )
     parser.add_argument(
         "--files-from",
         type=at_least_one,
         metavar="N",
-        help="store the arrays of new spectra in files once the database has N spectra (20000)",
+        help=tr("store the arrays of new spectra in files once the database has N spectra (20000)"),
     )
     parser.add_argument(
         "--shrink",
         action="store_true",
-        help="give the space that moved spectra leave in the database back to the disk; nobody can save meanwhile",
+        help=tr("give the space that moved spectra leave in the database back to the disk; nobody can save meanwhile"),
     )
-    parser.add_argument("--check", action="store_true", help="read every file and compare it with its hash")
+    parser.add_argument("--check", action="store_true", help=tr("read every file and compare it with its hash"))
     add_database(parser)
     add_json(parser)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result, progress
+from agent.language import tr
 from reviewer.cli.common import DATABASE, add_database, add_json
 
 if TYPE_CHECKING:
@@ -22,10 +23,10 @@ def add(parser: ArgumentParser) -> None:
     commands = parser.add_subparsers(metavar="", title="other commands")
     about = "read the prompt of each class from SpecVI-Bench's rows, and store it next to annotations.db"
     one = commands.add_parser("import", help=about, description=about)
-    one.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="Parquet files, or the folder with them")
+    one.add_argument("paths", nargs="+", type=Path, metavar="PATH", help=tr("Parquet files, or the folder with them"))
     # Without defaults of their own, which would replace options given before the word "import".
-    one.add_argument("--db", type=Path, metavar="FILE", default=SUPPRESS, help="the reviewers' database")
-    one.add_argument("--json", action="store_true", default=SUPPRESS, help="print the result as one JSON object")
+    one.add_argument("--db", type=Path, metavar="FILE", default=SUPPRESS, help=tr("the reviewers' database"))
+    one.add_argument("--json", action="store_true", default=SUPPRESS, help=tr("print the result as one JSON object"))
     one.set_defaults(run=run_import)
 
 
@@ -51,7 +52,7 @@ def run(arguments: Namespace) -> int:
         words = f"as trained ({_source(imported)}), ours" if imported else "ours"
         lines.append(f"{row['key']:6}  {row['title']:{width}}  {words}")
     if not prompts:
-        lines.append(f"No prompt of the published checkpoints has been imported; {HOW}.")
+        lines.append(tr("No prompt of the published checkpoints has been imported; {how}.", how=HOW))
     lines += [f"left out: {problem}" for problem in problems]
     result = {"tasks": listed, "prompts_file": str(where), "problems": [str(problem) for problem in problems]}
     print_result(arguments, result, "\n".join(lines))
@@ -72,7 +73,14 @@ def run_import(arguments: Namespace) -> int:
         raise CannotRun(str(error)) from error
     if not found.prompts:
         names = ", ".join(found.unknown)
-        raise CannotRun(f"{arguments.paths[0]}: found rows of {names:.200}, expected of {', '.join(known)}")
+        raise CannotRun(
+            tr(
+                "{paths}: found rows of {names:.200}, expected of {names2}",
+                paths=arguments.paths[0],
+                names=names,
+                names2=", ".join(known),
+            )
+        )
     try:
         before = load(where)
     except TaskError:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
 from agent.cli.policy_options import add_policy_options, choice_from, roster_from
 from agent.cli.selection import add_medium_option
+from agent.language import tr
 from agent.processes import cores
 from agent.text import whole_number
 from reviewer.cli.common import add_json, opened
@@ -33,28 +34,30 @@ SHOWN = 5  # problems in the printed summary; --json has all
 
 
 def add(parser: ArgumentParser) -> None:
-    parser.add_argument("results", nargs="?", type=Path, metavar="RESULTS", help="results file of spec-o3 inspect")
-    parser.add_argument("--db", "--database", type=Path, metavar="FILE", help="try the drafts of this database instead")
-    parser.add_argument("--task", help="only traces of this target class: a task's key or alias, e.g. cv")
-    parser.add_argument("--tasks", type=Path, metavar="DIR", help="folder with your own task files")
+    parser.add_argument("results", nargs="?", type=Path, metavar="RESULTS", help=tr("results file of spec-o3 inspect"))
     parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="file of trials, as JSON lines; an existing one resumes"
+        "--db", "--database", type=Path, metavar="FILE", help=tr("try the drafts of this database instead")
     )
-    parser.add_argument("--limit", type=at_least_one, metavar="N", help="try only the first N traces")
-    parser.add_argument("--placebos", type=at_least_one, default=1, metavar="N", help="placebos per tool call (1)")
-    parser.add_argument("--trial-seed", type=_seed, default=0, metavar="N", help="seed of the edits' noise (0)")
+    parser.add_argument("--task", help=tr("only traces of this target class: a task's key or alias, e.g. cv"))
+    parser.add_argument("--tasks", type=Path, metavar="DIR", help=tr("folder with your own task files"))
     parser.add_argument(
-        "--processes", type=at_least_one, metavar="N", help="processes, for baseline and nano (all cores)"
+        "--out", type=Path, metavar="FILE", help=tr("file of trials, as JSON lines; an existing one resumes")
+    )
+    parser.add_argument("--limit", type=at_least_one, metavar="N", help=tr("try only the first N traces"))
+    parser.add_argument("--placebos", type=at_least_one, default=1, metavar="N", help=tr("placebos per tool call (1)"))
+    parser.add_argument("--trial-seed", type=_seed, default=0, metavar="N", help=tr("seed of the edits' noise (0)"))
+    parser.add_argument(
+        "--processes", type=at_least_one, metavar="N", help=tr("processes, for baseline and nano (all cores)")
     )
     parser.add_argument(
         "--concurrency",
         type=at_least_one,
         default=THREADS,
         metavar="N",
-        help=f"traces at once, for servers ({THREADS})",
+        help=tr("traces at once, for servers ({threads})", threads=THREADS),
     )
     parser.add_argument(
-        "--by", type=str.upper, metavar="INITIALS", help="who records the trials (the owner of the file)"
+        "--by", type=str.upper, metavar="INITIALS", help=tr("who records the trials (the owner of the file)")
     )
     add_medium_option(parser)
     add_json(parser)
@@ -64,7 +67,7 @@ def add(parser: ArgumentParser) -> None:
 def _seed(text: str) -> int:
     number = whole_number(text)
     if number is None or number < 0:
-        raise ArgumentTypeError(f"found {text!r}, expected a whole number, 0 or more")
+        raise ArgumentTypeError(tr("found {text!r}, expected a whole number, 0 or more", text=text))
     return number
 
 
@@ -75,12 +78,14 @@ def run(arguments: Namespace) -> int:
 
     if (arguments.results is None) == (arguments.db is None):
         raise CannotRun(
-            "found " + ("neither" if arguments.db is None else "both") + " of RESULTS and --db, expected one"
+            tr("found neither of RESULTS and --db, expected one")
+            if arguments.db is None
+            else tr("found both of RESULTS and --db, expected one")
         )
     if arguments.results is not None and arguments.out is None:
-        raise CannotRun("--out: found none, expected the file that the trials are written to")
+        raise CannotRun(tr("--out: found none, expected the file that the trials are written to"))
     if arguments.db is None and arguments.by is not None:
-        raise CannotRun("--by: found no --db, expected the database in which this person records the trials")
+        raise CannotRun(tr("--by: found no --db, expected the database in which this person records the trials"))
     try:
         if arguments.db is None:
             return _run(arguments, None)
@@ -149,7 +154,9 @@ def _tasks(arguments: Namespace) -> tuple[dict[str, Task], Task | None]:
         raise CannotRun(str(error)) from error
     wanted = None if arguments.task is None else find(tasks, arguments.task)
     if arguments.task is not None and wanted is None:
-        raise CannotRun(f"--task: found {arguments.task!r}, expected one of {', '.join(sorted(tasks))}")
+        raise CannotRun(
+            tr("--task: found {task!r}, expected one of {names}", task=arguments.task, names=", ".join(sorted(tasks)))
+        )
     return tasks, wanted
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result
+from agent.language import tr
 from reviewer.cli.common import add_database, add_json, opened, person_or_only_one
 
 if TYPE_CHECKING:
@@ -16,11 +17,13 @@ SHOWN = 20  # items that stay, printed for a person; --json has them all
 
 
 def add(parser: ArgumentParser) -> None:
-    parser.add_argument("batch", nargs="?", help="name of the batch; left out: list the batches")
-    parser.add_argument("--items", default="", metavar="FIRST-LAST", help="only these items of the batch, e.g. 12-48")
-    parser.add_argument("--restore", action="store_true", help="restore withdrawn items instead")
-    parser.add_argument("--dry-run", action="store_true", help="show what would be done, and change nothing")
-    parser.add_argument("--by", type=str.upper, metavar="INITIALS", help="the coordinator (the only active person)")
+    parser.add_argument("batch", nargs="?", help=tr("name of the batch; left out: list the batches"))
+    parser.add_argument(
+        "--items", default="", metavar="FIRST-LAST", help=tr("only these items of the batch, e.g. 12-48")
+    )
+    parser.add_argument("--restore", action="store_true", help=tr("restore withdrawn items instead"))
+    parser.add_argument("--dry-run", action="store_true", help=tr("show what would be done, and change nothing"))
+    parser.add_argument("--by", type=str.upper, metavar="INITIALS", help=tr("the coordinator (the only active person)"))
     add_database(parser)
     add_json(parser)
 
@@ -44,7 +47,9 @@ def _withdraw(arguments: Namespace, store: Store) -> int:
     from reviewer.store import Selection
 
     if arguments.batch not in {batch.name for batch in store.withdrawals.batches()}:
-        raise CannotRun(f"found no batch {arguments.batch!r}; `spec-o3 withdraw` without a name lists the batches")
+        raise CannotRun(
+            tr("found no batch {batch!r}; `spec-o3 withdraw` without a name lists the batches", batch=arguments.batch)
+        )
     try:
         numbers = item_numbers(arguments.items)
     except ItemNumbersError as error:

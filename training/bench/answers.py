@@ -17,6 +17,7 @@ from typing import Any
 from agent.batch.journal import Journal
 from agent.batch.lines import JournalError, append_line, json_lines, write_atomic
 from agent.batch.run import Outcome as Inspected
+from agent.language import tr
 from agent.trajectory import Trajectory
 from training.bench.outcomes import Outcome, OutcomesError, failed, judged, question_fields
 from training.bench.samples import voted
@@ -56,7 +57,7 @@ class Answers:
         self.folder = folder
         self._questions = {place(question): question for question in questions}
         if len(self._questions) < len(questions):
-            raise ValueError("questions: found two of one key and task")
+            raise ValueError(tr("questions: found two of one key and task"))
         self._journal = Journal(folder / FILE, {**settings, **questions_digest(questions)})
         lines = (json.dumps(question_fields(question), ensure_ascii=False) + "\n" for question in questions)
         write_atomic(folder / QUESTIONS, "".join(lines))
@@ -144,10 +145,14 @@ class Run:
             }
             cost = _cost(folder / SESSIONS)
         except (OSError, JournalError) as error:
-            raise OutcomesError(f"{folder} holds no run of the bench: {error}") from error
+            raise OutcomesError(
+                tr("{folder} holds no run of the bench: {error}", folder=folder, error=error)
+            ) from error
         except (KeyError, TypeError, ValueError) as error:
             detail = f"{type(error).__name__}: {error}"
-            raise OutcomesError(f"{folder} holds a run of the bench that is damaged: {detail}") from error
+            raise OutcomesError(
+                tr("{folder} holds a run of the bench that is damaged: {detail}", folder=folder, detail=detail)
+            ) from error
         complete = [samples for samples in by_question.values() if len(samples) == number]
         return cls(
             folder,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from agent.language import tr
 from training.bench.outcomes import Outcome
 from training.bench.scores import F1, NO_TASK, RESAMPLES, SEED, Value, counted, estimate
 from training.bench.seeds import difference
@@ -119,12 +120,18 @@ def _shared(ones: Mapping[_Place, Outcome], others: Mapping[_Place, Outcome]) ->
     """Return the questions in both. :raises ValueError: there are none, or two labels of one differ"""
     shared = sorted(ones.keys() & others.keys())
     if not shared:
-        raise ValueError("found no question in common")
+        raise ValueError(tr("found no question in common"))
     for place in shared:
         if ones[place].label != others[place].label:
             task, source, _ = place
             raise ValueError(
-                f"{task}, {source}: found the label {ones[place].label} in one and {others[place].label} in the other"
+                tr(
+                    "{task}, {source}: found the label {label} in one and {label2} in the other",
+                    task=task,
+                    source=source,
+                    label=ones[place].label,
+                    label2=others[place].label,
+                )
             )
     return shared
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from agent.batch.lines import JournalError, json_lines, write_atomic
+from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.text import OneLine
 from agent.trajectory import Trajectory
@@ -175,15 +176,28 @@ def read_predictions(path: Path) -> list[Outcome]:
 def _outcome(row: Mapping[str, Any], where: str) -> Outcome:
     for name in ("key", "source", "task"):
         if not isinstance(row.get(name), str):
-            raise OutcomesError(f"{where}: {name}: found {row.get(name)!r:.60}, expected text")
+            raise OutcomesError(
+                tr("{where}: {name}: found {get!r:.60}, expected text", where=where, name=name, get=row.get(name))
+            )
     if row.get("label") not in get_args(Verdict):
-        raise OutcomesError(f"{where}: label: found {row.get('label')!r:.60}, expected YES or NO")
+        raise OutcomesError(
+            tr("{where}: label: found {get!r:.60}, expected YES or NO", where=where, get=row.get("label"))
+        )
     if "predicted" not in row or row["predicted"] not in ("YES", "NO", None):
         found = repr(row["predicted"]) if "predicted" in row else "nothing"
-        raise OutcomesError(f"{where}: predicted: found {found:.60}, expected YES, NO or null")
+        raise OutcomesError(
+            tr("{where}: predicted: found {found:.60}, expected YES, NO or null", where=where, found=found)
+        )
     for name in ("snr", "seconds", "probability"):
         if not isinstance(row.get(name), int | float | None) or isinstance(row.get(name), bool):
-            raise OutcomesError(f"{where}: {name}: found {row[name]!r:.60}, expected a number or null")
+            raise OutcomesError(
+                tr(
+                    "{where}: {name}: found {row!r:.60}, expected a number or null",
+                    where=where,
+                    name=name,
+                    row=row[name],
+                )
+            )
     known = {field.name for field in fields(Outcome)}
     given = {name: value for name, value in row.items() if name in known}
     return Outcome(**{"answered": row["predicted"], **given})

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from agent.language import tr
 from agent.trajectory.steps import Verdict
 from training.bench.outcomes import Outcome
 from training.bench.scores import (
@@ -69,7 +70,7 @@ def pass_at(k: int, samples: int, right: int) -> float:
     :raises ValueError: there are fewer than ``k`` samples
     """
     if not 1 <= k <= samples:
-        raise ValueError(f"k: found {k}, expected 1 to {samples}, the number of samples")
+        raise ValueError(tr("k: found {k}, expected 1 to {samples}, the number of samples", k=k, samples=samples))
     return 1.0 - comb(samples - right, k) / comb(samples, k)
 
 
@@ -119,7 +120,9 @@ def sample_scores(questions: Sequence[Samples], resamples: int = RESAMPLES, seed
     """
     numbers = {len(samples) for samples in questions}
     if len(numbers) != 1:
-        raise ValueError(f"samples: found {sorted(numbers)} per question, expected the same number for each")
+        raise ValueError(
+            tr("samples: found {numbers} per question, expected the same number for each", numbers=sorted(numbers))
+        )
     (number,) = numbers
     at = ks(number)
     counted = list(_counted(questions, number, resamples, seed))

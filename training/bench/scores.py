@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from agent.language import tr
 from agent.statistics import DEFAULT, FloatArray, percentile_interval, resampled, times_sampled
 from training.bench.outcomes import Outcome
 
@@ -147,7 +148,7 @@ def scores(outcomes: Iterable[Outcome], resamples: int = RESAMPLES, seed: int = 
     """Score outcomes, in any order. :raises ValueError: there are none"""
     given = list(outcomes)
     if not given:
-        raise ValueError("outcomes: found none, expected one or more")
+        raise ValueError(tr("outcomes: found none, expected one or more"))
     tasks = counted(given, resamples, seed)
     all_spectra = len({outcome.source for outcome in given})
     f1, f1_of = mean_f1(tasks)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agent.language import tr
 from agent.statistics import resampled, times_sampled
 from training.bench.outcomes import Outcome
 from training.bench.scores import (
@@ -52,8 +53,16 @@ def refuse_other_questions(runs: Sequence[Sequence[Outcome]], names: Sequence[st
         if differing := first.items() ^ questions.items():
             task, source, _ = min(place for place, _ in differing)
             raise ValueError(
-                f"{names[0]} and {name}: found {len(first)} and {len(questions)} questions that are not the same "
-                f"({task}, {source}), expected the same in all runs of a row"
+                tr(
+                    "{names} and {name}: found {n_first} and {n_questions} questions that are not the same "
+                    "({task}, {source}), expected the same in all runs of a row",
+                    names=names[0],
+                    name=name,
+                    n_first=len(first),
+                    n_questions=len(questions),
+                    task=task,
+                    source=source,
+                )
             )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean
 
+from agent.language import tr
 from training.bench.answers import Cost
 from training.bench.outcomes import Outcome, OutcomesError
 from training.bench.scores import (
@@ -39,7 +40,7 @@ def row_of_runs(name: str, rows: Sequence[Row]) -> Row:
     """
     paths = [row.path.resolve() for row in rows]
     if len(set(paths)) < len(paths):
-        raise OutcomesError(f"{name}: found a run that is named twice, expected different runs")
+        raise OutcomesError(tr("{name}: found a run that is named twice, expected different runs", name=name))
     try:
         refuse_other_questions([row.outcomes for row in rows], [str(row.path) for row in rows])
     except ValueError as error:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from PIL import Image
 
 from agent.conversation import Conversation, Piece
+from agent.language import tr
 from agent.loop import MAX_TURNS, Ended, Event, Started, ToolResult, inspect
 from agent.trajectory import Drafter, Trajectory
 from agent.trajectory.messages import Message, to_messages, tool_result
@@ -85,7 +86,7 @@ class Environment:
         :raises RuntimeError: the episode has ended, or none has begun
         """
         if self._question is None or self._ended is not None:
-            raise RuntimeError("step: found no episode in progress, expected reset() first")
+            raise RuntimeError(tr("step: found no episode in progress, expected reset() first"))
         self._turns.append(text)
         self.messages.append({"role": "assistant", "content": [{"type": "text", "text": text}]})
         self._policy.text, self._policy.waits = text, False
@@ -111,14 +112,14 @@ class Environment:
         :raises RuntimeError: no episode has begun
         """
         if self._question is None:
-            raise RuntimeError("reward: found no episode, expected reset() first")
+            raise RuntimeError(tr("reward: found no episode, expected reset() first"))
         return score("\n".join(self._turns), self._question.label, self._alpha)
 
     @property
     def trajectory(self) -> Trajectory:
         """The trajectory of the episode. :raises RuntimeError: it has not ended"""
         if self._ended is None:
-            raise RuntimeError("trajectory: found no ended episode, expected steps until done")
+            raise RuntimeError(tr("trajectory: found no ended episode, expected steps until done"))
         return self._ended.trajectory
 
     def _advance(self) -> ToolResult | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
 from agent.cli.policy_options import add_policy_options
+from agent.language import tr
 from training.cli.bench_questions import LEAVE_OUT, questions_from, tasks_from
 
 if TYPE_CHECKING:
@@ -36,62 +37,66 @@ def add(parser: ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="PATH",
-        help="questions: SpecVI Parquet files or a folder of them, JSON lines, or spectra with --labels",
+        help=tr("questions: SpecVI Parquet files or a folder of them, JSON lines, or spectra with --labels"),
     )
-    parser.add_argument("--task", metavar="KEYS", help="only these classes, e.g. cv,wd; with --labels: of what")
-    parser.add_argument("--tasks", type=Path, metavar="DIR", help="a folder of task files of your own")
-    parser.add_argument("--labels", type=Path, metavar="FILE", help="the truth of spectrum files, as CSV")
-    parser.add_argument("--spectra", type=Path, metavar="DIR", help="the folder of the spectra named in the JSON lines")
+    parser.add_argument("--task", metavar="KEYS", help=tr("only these classes, e.g. cv,wd; with --labels: of what"))
+    parser.add_argument("--tasks", type=Path, metavar="DIR", help=tr("a folder of task files of your own"))
+    parser.add_argument("--labels", type=Path, metavar="FILE", help=tr("the truth of spectrum files, as CSV"))
+    parser.add_argument(
+        "--spectra", type=Path, metavar="DIR", help=tr("the folder of the spectra named in the JSON lines")
+    )
     parser.add_argument(
         "--against",
         nargs="+",
         type=Path,
         metavar="PATH",
-        help="training data: refuse a test set that shares a spectrum with it",
+        help=tr("training data: refuse a test set that shares a spectrum with it"),
     )
     parser.add_argument(
         LEAVE_OUT,
         action="store_true",
-        help="score the rest if labelled spectra are missing or cannot be read; the report names them",
+        help=tr("score the rest if labelled spectra are missing or cannot be read; the report names them"),
     )
-    parser.add_argument("--no-tool", action="store_true", help="without the tool: one turn, no zooms")
-    parser.add_argument("--name", help="its name in the table (default: the model's name)")
-    parser.add_argument("--output", type=Path, metavar="DIR", help=f"the run's folder ({RUNS}/NAME)")
+    parser.add_argument("--no-tool", action="store_true", help=tr("without the tool: one turn, no zooms"))
+    parser.add_argument("--name", help=tr("its name in the table (default: the model's name)"))
+    parser.add_argument("--output", type=Path, metavar="DIR", help=tr("the run's folder ({runs}/NAME)", runs=RUNS))
     parser.add_argument(
-        "--limit", type=at_least_one, metavar="N", help="only N questions per task, labels in the same share"
+        "--limit", type=at_least_one, metavar="N", help=tr("only N questions per task, labels in the same share")
     )
-    parser.add_argument("--limit-seed", type=int, default=0, metavar="N", help="seed that selects the N (default 0)")
+    parser.add_argument(
+        "--limit-seed", type=int, default=0, metavar="N", help=tr("seed that selects the N (default 0)")
+    )
     parser.add_argument(
         "--concurrency",
         type=at_least_one,
         metavar="N",
-        help="at the same time (64 with a server; baseline: one per core)",
+        help=tr("at the same time (64 with a server; baseline: one per core)"),
     )
     parser.add_argument(
         "--samples",
         type=at_least_one,
         default=1,
         metavar="N",
-        help="answer each question N times and score the majority vote (default 1; needs --temperature above 0)",
+        help=tr("answer each question N times and score the majority vote (default 1; needs --temperature above 0)"),
     )
     parser.add_argument(
-        "--gpus", type=at_least_one, metavar="N", help="GPUs that the model runs on, for the GPU-seconds per sample"
+        "--gpus", type=at_least_one, metavar="N", help=tr("GPUs that the model runs on, for the GPU-seconds per sample")
     )
     parser.add_argument(
-        "--max-turns", type=at_least_one, default=8, metavar="N", help="turns per inspection (default 8)"
+        "--max-turns", type=at_least_one, default=8, metavar="N", help=tr("turns per inspection (default 8)")
     )
     parser.add_argument(
         "--gallery",
         type=_count,
         default=12,
         metavar="N",
-        help="failures of each kind in gallery.html (default 12; 0: none)",
+        help=tr("failures of each kind in gallery.html (default 12; 0: none)"),
     )
-    parser.add_argument("--json", action="store_true", help="print the scores as one JSON object")
+    parser.add_argument("--json", action="store_true", help=tr("print the scores as one JSON object"))
     add_policy_options(parser)
     commands = parser.add_subparsers(metavar="", title="other commands")
     for command in (bench_table.COMMAND, bench_build.COMMAND):
-        one = commands.add_parser(command.name, help=command.help, description=command.help)
+        one = commands.add_parser(command.name, help=tr(command.help), description=tr(command.help))
         command.add(one)
         one.set_defaults(run=command.run)
 
@@ -104,7 +109,7 @@ def run(arguments: Namespace) -> int:
     from training.data import DataError, card
 
     if not arguments.data:
-        raise CannotRun("--data: found nothing, expected the questions (or `spec-o3 bench table RUN...`)")
+        raise CannotRun(tr("--data: found nothing, expected the questions (or `spec-o3 bench table RUN...`)"))
     stop = Stop()
     try:
         dropped: list[Dropped] = []
@@ -140,8 +145,14 @@ def _refuse_unread(arguments: Namespace, folder: Path) -> None:
         return
     first = "; ".join(list(run.unread.values())[:_NAMED]) + ("; …" if len(run.unread) > _NAMED else "")
     raise CannotRun(
-        f"{len(run.unread)} of the spectra cannot be read: {first}. The other answers are in {folder}: repair the "
-        f"files and give the command again, or score the rest with {LEAVE_OUT}"
+        tr(
+            "{n_unread} of the spectra cannot be read: {first}. The other answers are in {folder}: "
+            "repair the files and give the command again, or score the rest with {leave_out}",
+            n_unread=len(run.unread),
+            first=first,
+            folder=folder,
+            leave_out=LEAVE_OUT,
+        )
     )
 
 
@@ -154,12 +165,18 @@ def _system(arguments: Namespace) -> System | None:
     from training.run import LINEAGE, Run
 
     if arguments.policy == "replay":
-        raise CannotRun("--policy replay repeats one stored trace; expected a policy that can answer questions")
+        raise CannotRun(tr("--policy replay repeats one stored trace; expected a policy that can answer questions"))
     if arguments.policy != "local" or arguments.model is None:
         return None
     folder = Path(arguments.model).expanduser()
     if (folder / LINEAGE).is_file() and not Run(folder).finished:
-        raise CannotRun(f"--model {arguments.model}: found an unfinished training run, without {Run(folder).model}")
+        raise CannotRun(
+            tr(
+                "--model {model}: found an unfinished training run, without {model2}",
+                model=arguments.model,
+                model2=Run(folder).model,
+            )
+        )
     try:
         found = system_of(arguments.model, arguments.adapter)
     except ModelError as error:
@@ -316,5 +333,5 @@ def _count(text: str) -> int:
     except ValueError:
         number = -1
     if number < 0:
-        raise ArgumentTypeError(f"found {text!r}, expected a whole number, 0 or more")
+        raise ArgumentTypeError(tr("found {text!r}, expected a whole number, 0 or more", text=text))
     return number

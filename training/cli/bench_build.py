@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, ProgressBar, print_result
 from agent.cli.simulate import ratio
+from agent.language import tr
 
 if TYPE_CHECKING:
     from agent.tasks import Task
@@ -17,36 +18,36 @@ if TYPE_CHECKING:
 
 
 def add(parser: ArgumentParser) -> None:
-    parser.add_argument("data", nargs="+", type=Path, metavar="PATH", help="spectra: files, folders, lists")
+    parser.add_argument("data", nargs="+", type=Path, metavar="PATH", help=tr("spectra: files, folders, lists"))
     parser.add_argument(
-        "--labels", type=Path, required=True, metavar="FILE", help="the catalogue: CSV with file and label"
+        "--labels", type=Path, required=True, metavar="FILE", help=tr("the catalogue: CSV with file and label")
     )
-    parser.add_argument("--task", required=True, metavar="KEY", help="the class, e.g. cv")
-    parser.add_argument("--tasks", type=Path, metavar="DIR", help="a folder of task files of your own")
-    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the benchmark's folder")
+    parser.add_argument("--task", required=True, metavar="KEY", help=tr("the class, e.g. cv"))
+    parser.add_argument("--tasks", type=Path, metavar="DIR", help=tr("a folder of task files of your own"))
+    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help=tr("the benchmark's folder"))
     parser.add_argument(
         "--candidates",
         nargs="+",
         type=Path,
         default=[],
         metavar="PATH",
-        help="an archive to select negatives from, in addition to the spectra labelled NO",
+        help=tr("an archive to select negatives from, in addition to the spectra labelled NO"),
     )
     parser.add_argument(
         "--weak",
         type=Path,
         metavar="FILE",
-        help="probabilities to use instead of a classifier trained here",
+        help=tr("probabilities to use instead of a classifier trained here"),
     )
     parser.add_argument(
-        "--keep", type=_share, default=0.8, metavar="P", help="keep negatives with P(YES) above this (default 0.8)"
+        "--keep", type=_share, default=0.8, metavar="P", help=tr("keep negatives with P(YES) above this (default 0.8)")
     )
     parser.add_argument(
         "--positives-split",
         type=_share,
         default=0.4,
         metavar="SHARE",
-        help="positives for the test set (0.4)",
+        help=tr("positives for the test set (0.4)"),
     )
     for part, default in (("train", (1, 1)), ("test", (1, 5))):
         parser.add_argument(
@@ -54,12 +55,16 @@ def add(parser: ArgumentParser) -> None:
             type=_ratio,
             default=default,
             metavar="YES:NO",
-            help=f"of the {part} set ({default[0]}:{default[1]})",
+            help=tr("of the {part} set ({default}:{default2})", part=part, default=default[0], default2=default[1]),
         )
-    parser.add_argument("--snr-min", type=float, default=10.0, metavar="X", help="lowest S/N per pixel (default 10)")
-    parser.add_argument("--fill", action="store_true", help="complete the set with random negatives, marked as such")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the random selection (default 0)")
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.add_argument(
+        "--snr-min", type=float, default=10.0, metavar="X", help=tr("lowest S/N per pixel (default 10)")
+    )
+    parser.add_argument(
+        "--fill", action="store_true", help=tr("complete the set with random negatives, marked as such")
+    )
+    parser.add_argument("--seed", type=int, default=0, help=tr("seed of the random selection (default 0)"))
+    parser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
 
 
 def run(arguments: Namespace) -> int:
@@ -95,7 +100,9 @@ def _task(arguments: Namespace) -> Task:
     known, _ = tasks.load_all([arguments.tasks] if arguments.tasks else [])
     task = tasks.find(known, arguments.task)
     if task is None:
-        raise CannotRun(f"--task: found {arguments.task!r}, expected one of {', '.join(known)}")
+        raise CannotRun(
+            tr("--task: found {task!r}, expected one of {names}", task=arguments.task, names=", ".join(known))
+        )
     return task
 
 
@@ -133,8 +140,10 @@ def _weak(arguments: Namespace, task: Task) -> WeakClassifier:
         return Predictions(arguments.weak, task)
     if find_spec("torch") is None:
         raise CannotRun(
-            "the weak classifier is trained with torch, which is not installed: "
-            "pip install 'spec-o3[train]', or bring predictions with --weak"
+            tr(
+                "the weak classifier is trained with torch, which is not installed: pip install "
+                "'spec-o3[train]', or bring predictions with --weak"
+            )
         )
     return TrainedClassifier(task, SpecialistSettings(seed=arguments.seed))
 
@@ -155,7 +164,7 @@ def _entries(arguments: Namespace, task: Task) -> tuple[list[Entry], list[Entry]
         Entry(question.key, question.source, question.spectrum) for question in labelled if question.label == "NO"
     ]
     if not positives:
-        raise DataError(f"{arguments.labels}: found no spectrum that is YES for {task.key}")
+        raise DataError(tr("{labels}: found no spectrum that is YES for {key}", labels=arguments.labels, key=task.key))
     for file in sources_from([str(path) for path in arguments.candidates], Path.cwd()):
         if file.path.resolve() == arguments.labels.resolve():
             continue
@@ -163,7 +172,7 @@ def _entries(arguments: Namespace, task: Task) -> tuple[list[Entry], list[Entry]
             source = source_of(one.path.name, one.target)
             candidates.append(Entry(one.key, source, partial(read, one.path, one.target or None)))
     if not candidates:
-        raise DataError("found no candidates for negatives; name an archive with --candidates")
+        raise DataError(tr("found no candidates for negatives; name an archive with --candidates"))
     return positives, candidates
 
 
@@ -212,14 +221,14 @@ def _share(text: str) -> float:
     except ValueError:
         share = -1.0
     if not 0 < share < 1:
-        raise ArgumentTypeError(f"found {text!r}, expected a number between 0 and 1")
+        raise ArgumentTypeError(tr("found {text!r}, expected a number between 0 and 1", text=text))
     return share
 
 
 def _ratio(text: str) -> Ratio:
     yes, no = ratio(text)
     if not yes:
-        raise ArgumentTypeError(f"found {text!r}, expected YES:NO with a YES, as 1:5")
+        raise ArgumentTypeError(tr("found {text!r}, expected YES:NO with a YES, as 1:5", text=text))
     return yes, no
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agent.cli.command import CannotRun
+from agent.language import tr
 
 if TYPE_CHECKING:
     from agent.tasks import Task
@@ -40,12 +41,14 @@ def questions_from(arguments: Namespace, dropped: list[Dropped]) -> list[Questio
             leave_out="unreadable" if arguments.leave_out_unreadable else "nothing",
         )
     except LabelledFileError as error:
-        raise CannotRun(f"{error}, or score the rest with {LEAVE_OUT}") from error
+        raise CannotRun(tr("{error}, or score the rest with {leave_out}", error=error, leave_out=LEAVE_OUT)) from error
     if wanted:
         found = [question for question in found if question.task.key in wanted]
         if missing := [key for key in wanted if all(question.task.key != key for question in found)]:
             given = " ".join(map(str, arguments.data))
-            raise CannotRun(f"--task: found no question of {', '.join(missing)} in {given:.200}")
+            raise CannotRun(
+                tr("--task: found no question of {names} in {given:.200}", names=", ".join(missing), given=given)
+            )
     if arguments.against:
         refuse_leaks(_trained_on(arguments, known), found)
     return limited(found, arguments.limit, arguments.limit_seed) if arguments.limit else found
@@ -61,7 +64,14 @@ def tasks_from(arguments: Namespace) -> tuple[dict[str, Task], list[str]]:
         task = tasks.find(known, name.strip())
         if task is None:
             left_out = "".join(f"; left out: {problem}" for problem in problems)
-            raise CannotRun(f"--task: found {name.strip()!r}, expected of {', '.join(known)}{left_out}")
+            raise CannotRun(
+                tr(
+                    "--task: found {name!r}, expected of {names}{left_out}",
+                    name=name.strip(),
+                    names=", ".join(known),
+                    left_out=left_out,
+                )
+            )
         wanted.append(task.key)
     return known, list(dict.fromkeys(wanted))
 

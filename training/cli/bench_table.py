@@ -6,6 +6,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 
 from agent.cli.command import DONE, CannotRun, Command, print_result, progress
+from agent.language import tr
 
 
 def add(parser: ArgumentParser) -> None:
@@ -14,7 +15,7 @@ def add(parser: ArgumentParser) -> None:
         nargs="*",
         type=Path,
         metavar="RUN",
-        help="folders of runs of the bench, files of predictions; the others are compared with the first",
+        help=tr("folders of runs of the bench, files of predictions; the others are compared with the first"),
     )
     parser.add_argument(
         "--row",
@@ -22,19 +23,21 @@ def add(parser: ArgumentParser) -> None:
         type=_several,
         default=[],
         metavar="NAME=RUN,RUN,...",
-        help="one row for runs of one system with different seeds: means, with intervals over runs and spectra",
+        help=tr("one row for runs of one system with different seeds: means, with intervals over runs and spectra"),
     )
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write it as CSV too, one line per system and task")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write it as Markdown too")
-    parser.add_argument("--no-published", action="store_true", help="omit the published figures")
-    parser.add_argument("--json", action="store_true", help="print it as one JSON object")
+    parser.add_argument(
+        "--csv", type=Path, metavar="FILE", help=tr("write it as CSV too, one line per system and task")
+    )
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help=tr("write it as Markdown too"))
+    parser.add_argument("--no-published", action="store_true", help=tr("omit the published figures"))
+    parser.add_argument("--json", action="store_true", help=tr("print it as one JSON object"))
 
 
 def _several(text: str) -> tuple[str, list[Path]]:
     name, equals, runs = text.partition("=")
     paths = [Path(run.strip()) for run in runs.split(",") if run.strip()]
     if not (name.strip() and equals and paths):
-        raise ArgumentTypeError(f"found {text!r}, expected NAME=RUN,RUN,...")
+        raise ArgumentTypeError(tr("found {text!r}, expected NAME=RUN,RUN,...", text=text))
     return name.strip(), paths
 
 
@@ -46,7 +49,7 @@ def run(arguments: Namespace) -> int:
     from training.bench.table import row
 
     if not arguments.runs and not arguments.row:
-        raise CannotRun("bench table: found no run, expected RUN or --row NAME=RUN,RUN")
+        raise CannotRun(tr("bench table: found no run, expected RUN or --row NAME=RUN,RUN"))
     published = not arguments.no_published
     try:
         rows = [row(path) for path in progress(arguments.runs, len(arguments.runs), "reading")]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import DONE, CannotRun, ProgressBar, print_result
+from agent.language import tr
 
 if TYPE_CHECKING:
     from training.grpo.learning import Prepared
@@ -20,35 +21,39 @@ SHOWN = ("reward", "format_rate", "accuracy", "calls", "evidence", "no_spread")
 
 
 def add(parser: ArgumentParser) -> None:
-    parser.add_argument("--config", required=True, metavar="FILE", help="settings in YAML, or the name of shipped ones")
+    parser.add_argument(
+        "--config", required=True, metavar="FILE", help=tr("settings in YAML, or the name of shipped ones")
+    )
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="change a setting: rounds=5, model.method=lora; may be repeated",
+        help=tr("change a setting: rounds=5, model.method=lora; may be repeated"),
     )
     parser.add_argument(
         "--data",
         nargs="+",
         metavar="PATH",
-        help="questions: SpecVI Parquet files or a folder of them, JSON lines, or spectra with labels",
+        help=tr("questions: SpecVI Parquet files or a folder of them, JSON lines, or spectra with labels"),
     )
     parser.add_argument(
         "--validation",
         nargs="+",
         metavar="PATH",
-        help="questions that are inspected greedily every few rounds; the weights that do best on them are kept",
+        help=tr("questions that are inspected greedily every few rounds; the weights that do best on them are kept"),
     )
-    parser.add_argument("--test", nargs="+", metavar="PATH", help="test data: questions about its spectra are refused")
-    parser.add_argument("--model", metavar="MODEL", help="the model to start from (a base model: no SFT)")
-    parser.add_argument("--output", metavar="DIR", help="the run's folder")
-    parser.add_argument("--no-tool", action="store_true", help="the ablation without the tool: one turn")
+    parser.add_argument(
+        "--test", nargs="+", metavar="PATH", help=tr("test data: questions about its spectra are refused")
+    )
+    parser.add_argument("--model", metavar="MODEL", help=tr("the model to start from (a base model: no SFT)"))
+    parser.add_argument("--output", metavar="DIR", help=tr("the run's folder"))
+    parser.add_argument("--no-tool", action="store_true", help=tr("the ablation without the tool: one turn"))
     begin = parser.add_mutually_exclusive_group()
-    begin.add_argument("--resume", action="store_true", help="continue from the run's last checkpoint")
-    begin.add_argument("--overwrite", action="store_true", help="delete an existing run, and begin again")
-    parser.add_argument("--dry-run", action="store_true", help="only check the settings and count the data")
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    begin.add_argument("--resume", action="store_true", help=tr("continue from the run's last checkpoint"))
+    begin.add_argument("--overwrite", action="store_true", help=tr("delete an existing run, and begin again"))
+    parser.add_argument("--dry-run", action="store_true", help=tr("only check the settings and count the data"))
+    parser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
 
 
 def run(arguments: Namespace) -> int:

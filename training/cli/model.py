@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.cli.command import DONE, CannotRun, print_result
+from agent.language import tr
 
 _LICENCE = re.compile(r"[a-z0-9][a-z0-9.+-]*")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
@@ -19,7 +20,7 @@ _OWNER = "YOUR-NAME"
 def add(parser: ArgumentParser) -> None:
     commands = parser.add_subparsers(metavar="", title="what to do", required=True)
     card = commands.add_parser(
-        "card", help="write or renew the model card", description="Write or renew the model card, README.md."
+        "card", help=tr("write or renew the model card"), description=tr("Write or renew the model card, README.md.")
     )
     _add_folder(card)
     card.add_argument(
@@ -28,33 +29,39 @@ def add(parser: ArgumentParser) -> None:
         type=Path,
         default=[],
         metavar="REPORT",
-        help="folders of finished runs of the bench: their scores are added, or replace those of the same name",
+        help=tr("folders of finished runs of the bench: their scores are added, or replace those of the same name"),
     )
-    card.add_argument("--license", type=_licence, metavar="NAME", help="of the base model, if the card says unknown")
     card.add_argument(
-        "--dataset", nargs="+", type=_name, default=[], metavar="ORG/NAME", help="the training data on the hub"
+        "--license", type=_licence, metavar="NAME", help=tr("of the base model, if the card says unknown")
+    )
+    card.add_argument(
+        "--dataset", nargs="+", type=_name, default=[], metavar="ORG/NAME", help=tr("the training data on the hub")
     )
     card.set_defaults(run=run_card)
     push = commands.add_parser(
         "push",
-        help="prepare a folder for the hub; nothing is uploaded",
-        description="Prepare and check a repository folder for the Hugging Face hub. Nothing is uploaded.",
+        help=tr("prepare a folder for the hub; nothing is uploaded"),
+        description=tr("Prepare and check a repository folder for the Hugging Face hub. Nothing is uploaded."),
     )
     _add_folder(push)
-    push.add_argument("--output", type=Path, required=True, metavar="DIR", help="the repository folder: new or empty")
-    push.add_argument("--repository", type=_name, metavar="ORG/NAME", help="for the command that is printed")
-    push.add_argument("--base", type=_name, metavar="ORG/NAME", help="the base of an adapter, if it is a folder here")
+    push.add_argument(
+        "--output", type=Path, required=True, metavar="DIR", help=tr("the repository folder: new or empty")
+    )
+    push.add_argument("--repository", type=_name, metavar="ORG/NAME", help=tr("for the command that is printed"))
+    push.add_argument(
+        "--base", type=_name, metavar="ORG/NAME", help=tr("the base of an adapter, if it is a folder here")
+    )
     push.set_defaults(run=run_push)
 
 
 def _add_folder(parser: ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="of a finished training run, or its model")
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help=tr("of a finished training run, or its model"))
+    parser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
 
 
 def run(arguments: Namespace) -> int:
     """Never called: argparse requires one of the two subcommands."""
-    raise CannotRun("model: found no command, expected card or push")
+    raise CannotRun(tr("model: found no command, expected card or push"))
 
 
 def run_card(arguments: Namespace) -> int:
@@ -77,7 +84,7 @@ def run_push(arguments: Namespace) -> int:
     from training.model_card.facts import CardError
 
     if find_spec("huggingface_hub") is None:
-        raise CannotRun("huggingface_hub is not installed, which checks the card: pip install 'spec-o3[train]'")
+        raise CannotRun(tr("huggingface_hub is not installed, which checks the card: pip install 'spec-o3[train]'"))
     from training.model_card.repository import check_name, prepare
 
     output: Path = arguments.output
@@ -106,11 +113,13 @@ def _repository_name(output: Path) -> str:
 
 def _licence(text: str) -> str:
     if _LICENCE.fullmatch(text) is None:
-        raise ArgumentTypeError(f"found {text!r}, expected the name of a licence: small letters, digits, and . + -")
+        raise ArgumentTypeError(
+            tr("found {text!r}, expected the name of a licence: small letters, digits, and . + -", text=text)
+        )
     return text
 
 
 def _name(text: str) -> str:
     if _NAME.fullmatch(text) is None:
-        raise ArgumentTypeError(f"found {text!r}, expected ORGANISATION/NAME")
+        raise ArgumentTypeError(tr("found {text!r}, expected ORGANISATION/NAME", text=text))
     return text

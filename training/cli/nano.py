@@ -8,6 +8,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from agent.cli.command import DONE, CannotRun, print_result
+from agent.language import tr
 
 RUNS = Path("training/runs/nano")
 BETWEEN = 10.0
@@ -18,13 +19,17 @@ def add(parser: ArgumentParser) -> None:
     from training.nano.stages import SCALES
 
     parser.add_argument(
-        "--output", type=Path, default=RUNS, metavar="DIR", help=f"the folder; training there is continued ({RUNS})"
+        "--output",
+        type=Path,
+        default=RUNS,
+        metavar="DIR",
+        help=tr("the folder; training there is continued ({runs})", runs=RUNS),
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random weights and the order (0)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help=tr("of the random weights and the order (0)"))
     parser.add_argument(
-        "--scale", choices=SCALES, default="full", help="full: hours on two cores; quick: learns nothing"
+        "--scale", choices=SCALES, default="full", help=tr("full: hours on two cores; quick: learns nothing")
     )
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
 
 
 def run(arguments: Namespace) -> int:

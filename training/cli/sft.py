@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import DONE, CannotRun, ProgressBar, print_result, progress
+from agent.language import tr
 
 if TYPE_CHECKING:
     from training.data.records import Example
@@ -22,33 +23,37 @@ SHIPPED = Path(__file__).resolve().parent.parent / "configs"
 
 
 def add(parser: ArgumentParser) -> None:
-    parser.add_argument("--config", required=True, metavar="FILE", help="settings in YAML, or the name of shipped ones")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting (model.name=...)"
+        "--config", required=True, metavar="FILE", help=tr("settings in YAML, or the name of shipped ones")
     )
-    parser.add_argument("--data", nargs="+", metavar="PATH", help="exports, JSON lines, train_sharegpt.json")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help=tr("change a setting (model.name=...)")
+    )
+    parser.add_argument("--data", nargs="+", metavar="PATH", help=tr("exports, JSON lines, train_sharegpt.json"))
     parser.add_argument(
         "--trajectories",
         type=int,
         metavar="N",
-        help="learn from N trajectories, selected by the seed, each task and label in the same share (default: all)",
+        help=tr(
+            "learn from N trajectories, selected by the seed, each task and label in the same share (default: all)"
+        ),
     )
-    parser.add_argument("--output", metavar="FOLDER", help="the folder of the run")
+    parser.add_argument("--output", metavar="FOLDER", help=tr("the folder of the run"))
     there = parser.add_mutually_exclusive_group()
-    there.add_argument("--resume", action="store_true", help="continue the run in that folder")
-    there.add_argument("--overwrite", action="store_true", help="delete the run in that folder and begin again")
+    there.add_argument("--resume", action="store_true", help=tr("continue the run in that folder"))
+    there.add_argument("--overwrite", action="store_true", help=tr("delete the run in that folder and begin again"))
     parser.add_argument(
         "--show-mask",
         type=int,
         nargs="?",
         const=1,
         metavar="N",
-        help="print the Nth example with its loss mask, and stop (default 1)",
+        help=tr("print the Nth example with its loss mask, and stop (default 1)"),
     )
     parser.add_argument(
-        "--dry-run", action="store_true", help="print data card, mask, trained parameters and steps, and stop"
+        "--dry-run", action="store_true", help=tr("print data card, mask, trained parameters and steps, and stop")
     )
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    parser.add_argument("--json", action="store_true", help=tr("print the result as JSON"))
 
 
 def run(arguments: Namespace) -> int:
@@ -117,7 +122,13 @@ def _look(arguments: Namespace, settings: SftSettings, renderer: Renderer, prepa
     every = [*prepared.examples, *prepared.held_out]
     number = 1 if arguments.show_mask is None else arguments.show_mask
     if not 1 <= number <= len(every):
-        raise CannotRun(f"--show-mask: found {number}, expected 1 to {len(every)}, one of the examples")
+        raise CannotRun(
+            tr(
+                "--show-mask: found {number}, expected 1 to {n_every}, one of the examples",
+                number=number,
+                n_every=len(every),
+            )
+        )
     example = every[number - 1]
     read = rendered(example, renderer, settings.with_tool)
     tokenizer = renderer.processor.tokenizer
@@ -175,7 +186,11 @@ class _Watch:
             self._bar.expect(steps)
             self._bar.at(step, f"loss {_short(numbers)}")
         else:
-            print(f"step {step} of {steps}: loss {_short(numbers)}", file=sys.stderr, flush=True)
+            print(
+                tr("step {step} of {steps}: loss {numbers}", step=step, steps=steps, numbers=_short(numbers)),
+                file=sys.stderr,
+                flush=True,
+            )
 
     def __enter__(self) -> _Watch:
         self._bar.__enter__()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.cli.command import DONE, CannotRun, ProgressBar, print_result, progress
+from agent.language import tr
 
 if TYPE_CHECKING:
     from agent.policies.specialist.grid import Sampled
@@ -25,29 +26,31 @@ _AT_ONCE = 64
 
 def add(parser: ArgumentParser) -> None:
     does = parser.add_subparsers(metavar="", title="what to do", required=True)
-    train = does.add_parser("train", help="train one on labelled spectra", description="Train one.")
+    train = does.add_parser("train", help=tr("train one on labelled spectra"), description=tr("Train one."))
     _add_data(train)
-    train.add_argument("--task", required=True, metavar="KEY", help="the class, e.g. cv")
-    train.add_argument("--output", type=Path, required=True, metavar="DIR", help="the specialist's folder")
+    train.add_argument("--task", required=True, metavar="KEY", help=tr("the class, e.g. cv"))
+    train.add_argument("--output", type=Path, required=True, metavar="DIR", help=tr("the specialist's folder"))
     train.add_argument(
         "--config",
         type=Path,
         default=CONFIG,
         metavar="FILE",
-        help="settings (training/configs/specialist.yaml)",
+        help=tr("settings (training/configs/specialist.yaml)"),
     )
-    train.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="other settings, e.g. seed=1")
+    train.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help=tr("other settings, e.g. seed=1"))
     train.set_defaults(run=run_train)
-    predict = does.add_parser("predict", help="classify labelled spectra", description="Classify labelled spectra.")
+    predict = does.add_parser(
+        "predict", help=tr("classify labelled spectra"), description=tr("Classify labelled spectra.")
+    )
     predict.add_argument(
-        "models", nargs="+", type=Path, metavar="MODEL", help="folders of `specialist train`, one per class"
+        "models", nargs="+", type=Path, metavar="MODEL", help=tr("folders of `specialist train`, one per class")
     )
     _add_data(predict)
     predict.add_argument(
         "--output",
         type=Path,
         metavar="FILE",
-        help=f"JSON lines for `bench table` (MODEL/{PREDICTIONS}, of the first)",
+        help=tr("JSON lines for `bench table` (MODEL/{predictions}, of the first)", predictions=PREDICTIONS),
     )
     predict.set_defaults(run=run_predict)
 
@@ -59,16 +62,16 @@ def _add_data(parser: ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="PATH",
-        help="SpecVI Parquet files or a folder of them, JSON lines, or spectra with --labels",
+        help=tr("SpecVI Parquet files or a folder of them, JSON lines, or spectra with --labels"),
     )
-    parser.add_argument("--labels", type=Path, metavar="FILE", help="the truth of spectrum files, as CSV")
-    parser.add_argument("--tasks", type=Path, metavar="DIR", help="a folder of task files of your own")
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.add_argument("--labels", type=Path, metavar="FILE", help=tr("the truth of spectrum files, as CSV"))
+    parser.add_argument("--tasks", type=Path, metavar="DIR", help=tr("a folder of task files of your own"))
+    parser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
 
 
 def run(arguments: Namespace) -> int:
     """Never called: argparse requires one of the two subcommands."""
-    raise CannotRun("specialist: found no command, expected train or predict")
+    raise CannotRun(tr("specialist: found no command, expected train or predict"))
 
 
 def run_train(arguments: Namespace) -> int:
@@ -180,7 +183,13 @@ def _refuse_what_it_learned(specialist: Specialist, questions: Sequence[Question
     """:raises CannotRun: a spectrum was trained on"""
     shared = sorted({question.source for question in questions} & set(specialist.card["sources"]))
     if shared:
-        raise CannotRun(f"--data: found {len(shared)} spectra of its own training ({shared[0]}, ...), expected others")
+        raise CannotRun(
+            tr(
+                "--data: found {n_shared} spectra of its own training ({shared}, ...), expected others",
+                n_shared=len(shared),
+                shared=shared[0],
+            )
+        )
 
 
 def _settings(arguments: Namespace) -> SpecialistSettings:
@@ -195,7 +204,7 @@ def _settings(arguments: Namespace) -> SpecialistSettings:
 
 def _refuse_without_torch() -> None:
     if find_spec("torch") is None:
-        raise CannotRun("torch is not installed: pip install 'spec-o3[train]'")
+        raise CannotRun(tr("torch is not installed: pip install 'spec-o3[train]'"))
 
 
 def _counted(labels: dict[str, int]) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from agent.language import tr
 from agent.plot import RENDERER
 from agent.tool import TOOL_SCHEMA
 from training.data.records import DataError
@@ -34,15 +35,26 @@ class ToolSchemas:
         for other, place in self._stated.items():
             if other != canonical:
                 raise DataError(
-                    f"mixture of tool schemas: {where} has {_short_name(canonical)}, {place} has "
-                    f"{_short_name(other)}; expected data made with one tool"
+                    tr(
+                        "mixture of tool schemas: {where} has {canonical}, {place} has {other}; expected data made "
+                        "with one tool",
+                        where=where,
+                        canonical=_short_name(canonical),
+                        place=place,
+                        other=_short_name(other),
+                    )
                 )
         self._stated[canonical] = where
         ours = json.dumps(TOOL_SCHEMA, sort_keys=True)
         if canonical != ours:
             raise DataError(
-                f"{where}: tool: found the schema {_short_name(canonical)}, expected {_short_name(ours)}, the tool "
-                "that models are trained with here"
+                tr(
+                    "{where}: tool: found the schema {canonical}, expected {ours}, the tool that models are "
+                    "trained with here",
+                    where=where,
+                    canonical=_short_name(canonical),
+                    ours=_short_name(ours),
+                )
             )
 
 
@@ -57,7 +69,9 @@ def stated_in(system: str) -> object | None:
     try:
         schema = json.loads(block[1], strict=False)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"found {block[1].strip()!r:.60} between <tools> and </tools>, expected one tool") from error
+        raise ValueError(
+            tr("found {block!r:.60} between <tools> and </tools>, expected one tool", block=block[1].strip())
+        ) from error
     return TOOL_SCHEMA if _calls(schema) == _calls(TOOL_SCHEMA) else schema
 
 
@@ -107,19 +121,33 @@ class ExportFolder:
         manifest = _manifest(folder / MANIFEST)
         where = str(folder / MANIFEST)
         if manifest.get("schema") != SCHEMA:
-            raise DataError(f"{where}: schema: found {manifest.get('schema')!r:.60}, expected {SCHEMA!r}")
+            raise DataError(
+                tr(
+                    "{where}: schema: found {get!r:.60}, expected {schema!r}",
+                    where=where,
+                    get=manifest.get("schema"),
+                    schema=SCHEMA,
+                )
+            )
         tools.add(manifest.get("tool"), where)
         if manifest.get("renderer") != RENDERER:
             raise DataError(
-                f"{where}: renderer: found {manifest.get('renderer')!r:.60}, expected {RENDERER!r}: pictures "
-                "drawn differently from those that the model will see; export again with this version"
+                tr(
+                    "{where}: renderer: found {get!r:.60}, expected {renderer!r}: pictures drawn differently "
+                    "from those that the model will see; export again with this version",
+                    where=where,
+                    get=manifest.get("renderer"),
+                    renderer=RENDERER,
+                )
             )
         files = manifest.get("files")
         if not isinstance(files, Mapping):
-            raise DataError(f"{where}: files: found {type(files).__name__}, expected hashes by path")
+            raise DataError(
+                tr("{where}: files: found {name}, expected hashes by path", where=where, name=type(files).__name__)
+            )
         self._hashes: Mapping[str, Any] = files
         if not manifest.get("items"):
-            raise DataError(f"{folder}: found an empty export, expected approved trajectories in it")
+            raise DataError(tr("{folder}: found an empty export, expected approved trajectories in it", folder=folder))
 
     def rows(self, pictures: bool = True) -> Iterator[tuple[Row, tuple[Path, ...]]]:
         """Yield every row with its picture files, all of which have been checked against the manifest.
@@ -136,7 +164,14 @@ class ExportFolder:
             yield row, () if named is None else named[count - 1]
         if not count or (named is not None and count != len(named)):
             wanted = "rows" if named is None else f"{len(named)}, as {WITH_PICTURES} has"
-            raise DataError(f"{self.folder / TRAJECTORIES}: found {count} rows, expected {wanted}")
+            raise DataError(
+                tr(
+                    "{folder}: found {count} rows, expected {wanted}",
+                    folder=self.folder / TRAJECTORIES,
+                    count=count,
+                    wanted=wanted,
+                )
+            )
 
     def _named_pictures(self) -> list[tuple[Path, ...]]:
         self._check(WITH_PICTURES)
@@ -144,7 +179,7 @@ class ExportFolder:
         for row in rows(self.folder / WITH_PICTURES):
             images = row.values.get("images")
             if not isinstance(images, list):
-                raise row.wrong(f"images: found {images!r:.60}, expected paths")
+                raise row.wrong(tr("images: found {images!r:.60}, expected paths", images=images))
             named.append(tuple(self._check(path) for path in images))
         return named
 
@@ -152,16 +187,29 @@ class ExportFolder:
         """Return the file of that name. :raises DataError: it is missing, or differs from the manifest"""
         wanted = self._hashes.get(name) if isinstance(name, str) else None
         if not isinstance(name, str) or wanted is None:
-            raise DataError(f"{self.folder / MANIFEST}: files: found nothing for {name!r:.80}, expected its hash")
+            raise DataError(
+                tr(
+                    "{folder}: files: found nothing for {name!r:.80}, expected its hash",
+                    folder=self.folder / MANIFEST,
+                    name=name,
+                )
+            )
         path = self.folder / name
         try:
             with path.open("rb") as file:
                 found = "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
-            raise DataError(f"{path}: {error.strerror or error}; the export's manifest names it") from error
+            raise DataError(
+                tr("{path}: {value}; the export's manifest names it", path=path, value=error.strerror or error)
+            ) from error
         if found != wanted:
             raise DataError(
-                f"{path}: found other bytes ({found:.19}…) than were exported ({wanted!s:.19}…); export again"
+                tr(
+                    "{path}: found other bytes ({found:.19}…) than were exported ({wanted!s:.19}…); export again",
+                    path=path,
+                    found=found,
+                    wanted=wanted,
+                )
             )
         return path
 
@@ -170,11 +218,15 @@ def _manifest(path: Path) -> Mapping[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise DataError(f"{path.parent}: found no {path.name}: this export is not complete") from None
+        raise DataError(
+            tr("{parent}: found no {name}: this export is not complete", parent=path.parent, name=path.name)
+        ) from None
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: found no JSON ({error}), expected the manifest of an export") from error
+        raise DataError(
+            tr("{path}: found no JSON ({error}), expected the manifest of an export", path=path, error=error)
+        ) from error
     if not isinstance(found, Mapping):
-        raise DataError(f"{path}: found {type(found).__name__}, expected an object")
+        raise DataError(tr("{path}: found {name}, expected an object", path=path, name=type(found).__name__))
     return found

@@ -10,6 +10,7 @@ from typing import Any
 from PIL import Image, UnidentifiedImageError
 
 from agent import tool
+from agent.language import tr
 from agent.plot import RENDERER, pixels_sha256
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
@@ -21,17 +22,17 @@ FORMATS = ("PNG", "JPEG", "WEBP")
 def picture_file(rows: Path, path: object) -> Path:
     """Return the picture file that a row of the file ``rows`` names. :raises DataError: it is outside its folder"""
     if not isinstance(path, str):
-        raise DataError(f"found {path!r:.60}, expected the path of a picture")
+        raise DataError(tr("found {path!r:.60}, expected the path of a picture", path=path))
     folder = rows.parent.resolve()
     try:
         found = (folder / path).resolve()
         is_there = found.is_file()
     except (OSError, ValueError) as error:  # too long a name, or one that no file can have
-        raise DataError(f"found {path!r:.80}, expected the path of a picture") from error
+        raise DataError(tr("found {path!r:.80}, expected the path of a picture", path=path)) from error
     if not found.is_relative_to(folder):
-        raise DataError(f"found {path!r:.80}, expected a path inside {rows.parent}")
+        raise DataError(tr("found {path!r:.80}, expected a path inside {parent}", path=path, parent=rows.parent))
     if not is_there:
-        raise DataError(f"found no picture {path!r:.80} in {rows.parent}, expected a file")
+        raise DataError(tr("found no picture {path!r:.80} in {parent}, expected a file", path=path, parent=rows.parent))
     return found
 
 
@@ -62,9 +63,18 @@ class PictureFiles:
             ValueError,
             Image.DecompressionBombError,
         ) as error:
-            raise DataError(f"{self.key}: {path}: found no picture ({error}), expected PNG") from error
+            raise DataError(
+                tr("{key}: {path}: found no picture ({error}), expected PNG", key=self.key, path=path, error=error)
+            ) from error
         if sha256 is not None and pixels_sha256(image) != sha256:
-            raise DataError(f"{self.key}: {path}: found other pixels, expected those of {sha256:.12}…")
+            raise DataError(
+                tr(
+                    "{key}: {path}: found other pixels, expected those of {sha256:.12}…",
+                    key=self.key,
+                    path=path,
+                    sha256=sha256,
+                )
+            )
         return image
 
 
@@ -99,10 +109,21 @@ class Drawn:
     def _draw(self, spectrum: Spectrum, arguments: Mapping[str, Any], sha256: str | None) -> Image.Image:
         image = tool.call(spectrum, arguments).image
         if image is None:
-            raise DataError(f"{self.key}: the tool refuses {dict(arguments)!r:.80}, which gave a picture before")
+            raise DataError(
+                tr(
+                    "{key}: the tool refuses {arguments!r:.80}, which gave a picture before",
+                    key=self.key,
+                    arguments=dict(arguments),
+                )
+            )
         if sha256 is not None and pixels_sha256(image) != sha256:
             raise DataError(
-                f"{self.key}: a picture is drawn with different pixels here, expected those of {sha256:.12}… "
-                f"(renderer {RENDERER})"
+                tr(
+                    "{key}: a picture is drawn with different pixels here, expected those of {sha256:.12}… "
+                    "(renderer {renderer})",
+                    key=self.key,
+                    sha256=sha256,
+                    renderer=RENDERER,
+                )
             )
         return image

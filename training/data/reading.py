@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agent import tasks as known_tasks
+from agent.language import tr
 from agent.spectrum.folder import SpectraFolder, SpectrumNotFound
 from agent.tasks import Task
 from agent.tasks.specvi import Part
@@ -136,10 +137,18 @@ def _file_at(path: Path) -> Path:
     if path.is_dir():
         there = [path / name for name in (TRAJECTORIES, PUBLISHED) if (path / name).is_file()]
         if not there:
-            raise DataError(f"{path}: found no {MANIFEST}, {TRAJECTORIES} or {PUBLISHED} in this folder")
+            raise DataError(
+                tr(
+                    "{path}: found no {manifest}, {trajectories} or {published} in this folder",
+                    path=path,
+                    manifest=MANIFEST,
+                    trajectories=TRAJECTORIES,
+                    published=PUBLISHED,
+                )
+            )
         return there[0]
     if not path.is_file():
-        raise DataError(f"{path}: found no such file or folder")
+        raise DataError(tr("{path}: found no such file or folder", path=path))
     return path
 
 
@@ -156,7 +165,7 @@ def _sorted(paths: Sequence[Path], part: Part | None) -> tuple[list[Path], list[
     surveys: list[Path] = []
     for path in paths:
         if not path.exists():
-            raise DataError(f"{path}: found no such file or folder")
+            raise DataError(tr("{path}: found no such file or folder", path=path))
         if _holds_trajectories(path):
             kept.append(path)
         elif path.is_dir() and (inside := files_in(path, part)):
@@ -176,7 +185,7 @@ def _named_tasks(names: str | Sequence[str] | None, known: Mapping[str, Task]) -
     for name in [names] if isinstance(names, str) else names:
         found = known_tasks.find(known, name)
         if found is None:
-            raise DataError(f"task: found {name!r:.60}, expected one of {', '.join(known)}")
+            raise DataError(tr("task: found {name!r:.60}, expected one of {names}", name=name, names=", ".join(known)))
         keys.append(found.key)
     return keys
 
@@ -190,8 +199,14 @@ def _once(listed: Sequence[Question], dropped: list[Dropped]) -> Iterator[Questi
             yield question
         elif before.label != question.label:
             raise DataError(
-                f"{question.key}: label: found {question.label} for {question.source}, "
-                f"which {before.key} calls {before.label}"
+                tr(
+                    "{key}: label: found {label} for {source}, which {key2} calls {label2}",
+                    key=question.key,
+                    label=question.label,
+                    source=question.source,
+                    key2=before.key,
+                    label2=before.label,
+                )
             )
         else:
             dropped.append(Dropped(question.key, "another trajectory of the same spectrum and task"))
@@ -208,7 +223,7 @@ def _refuse_duplicates(keys: Iterable[str]) -> None:
     seen: set[str] = set()
     for key in keys:
         if key in seen:
-            raise DataError(f"{key}: found twice among the data; name each file once")
+            raise DataError(tr("{key}: found twice among the data; name each file once", key=key))
         seen.add(key)
 
 

@@ -13,6 +13,7 @@ from pathlib import PurePath
 
 from PIL import Image
 
+from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.text import OneLine
@@ -89,7 +90,7 @@ def source_of(name: str, target: str = "", sha256: str | None = None) -> str:
         file = file[:-3]
     if file.lower() in _NAMELESS:
         if not sha256:
-            raise ValueError("found neither name nor hash of the spectrum, expected one of them")
+            raise ValueError(tr("found neither name nor hash of the spectrum, expected one of them"))
         return f"sha256:{sha256}"
     target = target or inside
     return f"{file}#{target}" if target else file

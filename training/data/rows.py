@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+from agent.language import tr
 from agent.trajectory.json_rows import elements
 from training.data.records import DataError
 
@@ -50,7 +51,9 @@ def rows(path: Path) -> Iterator[Row]:
             file.seek(0)
             yield from _listed(path, file) if is_list else _lines(path)
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: found bytes that are no UTF-8 ({error.reason}), expected JSON") from error
+        raise DataError(
+            tr("{path}: found bytes that are no UTF-8 ({reason}), expected JSON", path=path, reason=error.reason)
+        ) from error
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from error
 
@@ -62,7 +65,9 @@ def read_again(path: Path, number: int, start: int) -> Mapping[str, Any]:
             file.seek(start)
             return _object(path, number, _decoded(path, number, file.readline().decode("utf-8")))
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: row {number}: can no longer be read ({error})") from error
+        raise DataError(
+            tr("{path}: row {number}: can no longer be read ({error})", path=path, number=number, error=error)
+        ) from error
 
 
 def _lines(path: Path) -> Iterator[Row]:
@@ -79,12 +84,26 @@ def _decoded(path: Path, number: int, text: str) -> object:
     try:
         return _DECODER.decode(text.strip(_SPACE))
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: row {number}: found no JSON ({error}), expected an object") from error
+        raise DataError(
+            tr(
+                "{path}: row {number}: found no JSON ({error}), expected an object",
+                path=path,
+                number=number,
+                error=error,
+            )
+        ) from error
 
 
 def _object(path: Path, number: int, value: object) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise DataError(f"{path}: row {number}: found {type(value).__name__}, expected an object")
+        raise DataError(
+            tr(
+                "{path}: row {number}: found {name}, expected an object",
+                path=path,
+                number=number,
+                name=type(value).__name__,
+            )
+        )
     return value
 
 
@@ -100,7 +119,14 @@ def _listed(path: Path, file: TextIO) -> Iterator[Row]:
         except UnicodeDecodeError:
             raise
         except (ValueError, RecursionError) as error:
-            raise DataError(f"{path}: after row {number}: found no JSON ({error}), expected a list of rows") from error
+            raise DataError(
+                tr(
+                    "{path}: after row {number}: found no JSON ({error}), expected a list of rows",
+                    path=path,
+                    number=number,
+                    error=error,
+                )
+            ) from error
         if value is _END:
             return
         number += 1

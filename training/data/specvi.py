@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from agent import tasks
+from agent.language import tr
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.readers.parquet import BENCH_COLUMNS, bench_spectrum
 from agent.tasks import Task
@@ -54,7 +55,12 @@ def files_in(folder: Path, part: Part | None) -> list[Path]:
         return there[part]
     if all(there.values()):
         where = there["train"][0].parent
-        raise DataError(f"{where}: found train_*.parquet and test_*.parquet, expected one of the two; name the files")
+        raise DataError(
+            tr(
+                "{where}: found train_*.parquet and test_*.parquet, expected one of the two; name the files",
+                where=where,
+            )
+        )
     return [*there["train"], *there["test"]]
 
 
@@ -77,7 +83,7 @@ def questions_of(path: Path, known: Mapping[str, Task]) -> Iterator[Question]:
                 except ValueError as error:
                     raise DataError(f"{path}: row {number}: {error}") from error
     if number < 0:
-        raise DataError(f"{path}: found no rows, expected questions")
+        raise DataError(tr("{path}: found no rows, expected questions", path=path))
 
 
 def _question(
@@ -92,7 +98,9 @@ def _question(
     name = str(row.get("data_source"))
     task = tasks.find(known, name)
     if task is None:
-        raise ValueError(f"data_source: found {name!r:.60}, expected one of {', '.join(known)}")
+        raise ValueError(
+            tr("data_source: found {name!r:.60}, expected one of {names}", name=name, names=", ".join(known))
+        )
     words = prompt_text(row.get("prompt"))
     own = task if words == task.prompt else task.with_prompt(words)
     worded = in_words.setdefault((task.key, words), own)
@@ -100,7 +108,7 @@ def _question(
     try:
         source = source_of(str(info.get("name") or ""))
     except ValueError:
-        raise ValueError("extra_info.name: found nothing, expected the name of the spectrum") from None
+        raise ValueError(tr("extra_info.name: found nothing, expected the name of the spectrum")) from None
     label = _label(row.get("reward_model"))
     read = partial(spectra.read, number)
     survey, is_simulated = str(info.get("survey") or "LAMOST"), info.get("simulated") is True
@@ -113,7 +121,7 @@ def _label(reward_model: object) -> Verdict:
         return "YES"
     if found == "NO":
         return "NO"
-    raise ValueError(f"reward_model.ground_truth: found {found!r:.60}, expected YES or NO")
+    raise ValueError(tr("reward_model.ground_truth: found {found!r:.60}, expected YES or NO", found=found))
 
 
 class _Spectra:
@@ -192,4 +200,6 @@ def _naming_damage(path: Path) -> Iterator[None]:
     except DataError:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-        raise DataError(f"{path}: found a damaged Parquet file ({error!s:.200}), expected a complete one") from error
+        raise DataError(
+            tr("{path}: found a damaged Parquet file ({error!s:.200}), expected a complete one", path=path, error=error)
+        ) from error

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from agent.language import tr
 from training.data.records import DataError, Example, Question
 
 Record = TypeVar("Record", Example, Question)
@@ -30,7 +31,9 @@ def split(records: Sequence[Record], fractions: Mapping[str, float], seed: int) 
     :raises ValueError: it is not
     """
     if any(part < 0 for part in fractions.values()) or not math.isclose(sum(fractions.values()), 1.0):
-        raise ValueError(f"fractions: found {dict(fractions)}, expected parts of 0 or more with the sum 1")
+        raise ValueError(
+            tr("fractions: found {fractions}, expected parts of 0 or more with the sum 1", fractions=dict(fractions))
+        )
     kinds: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for record in records:
         kinds[record.source].add((task_of(record), label_of(record)))
@@ -55,7 +58,13 @@ def sample(examples: Sequence[Example], number: int, seed: int) -> list[Example]
     :raises DataError: there are fewer
     """
     if number > len(examples):
-        raise DataError(f"trajectories: found {len(examples)} to learn from, expected at least the {number} to select")
+        raise DataError(
+            tr(
+                "trajectories: found {n_examples} to learn from, expected at least the {number} to select",
+                n_examples=len(examples),
+                number=number,
+            )
+        )
     strata: dict[tuple[str, str], list[tuple[float, int]]] = defaultdict(list)
     for place, example in enumerate(examples):
         name = f"{example.source}\0{example.trajectory.content_hash()}"
@@ -78,8 +87,12 @@ def refuse_leaks(train: Iterable[AnyRecord], test: Iterable[AnyRecord]) -> None:
     named = ", ".join(shared[:_SHOWN]) + (", …" if len(shared) > _SHOWN else "")
     many = "1 spectrum is" if len(shared) == 1 else f"{len(shared)} spectra are"
     raise DataError(
-        f"{many} in the training and in the test data: {named}; expected none in both, or the "
-        "scores count memorised answers; remove them from the training data"
+        tr(
+            "{many} in the training and in the test data: {named}; expected none in both, or the scores "
+            "count memorised answers; remove them from the training data",
+            many=many,
+            named=named,
+        )
     )
 
 

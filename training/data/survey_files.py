@@ -13,6 +13,7 @@ from typing import Literal
 from agent import tasks
 from agent.batch.labels import Labels, LabelsError, Row
 from agent.batch.sources import Source, SourceError, SpectrumFile, sources_from
+from agent.language import tr
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.readers import opened
 from agent.tasks import Task
@@ -83,8 +84,14 @@ def _refuse(rows: Sequence[Dropped], table: Path) -> None:
         return
     named = "; ".join(f"{row.key}: {row.reason}" for row in rows[:_NAMED]) + ("; …" if len(rows) > _NAMED else "")
     raise LabelledFileError(
-        f"{table}: found {len(rows)} labelled {'spectrum' if len(rows) == 1 else 'spectra'} without data ({named}); "
-        "expected a readable spectrum for each row: repair or add the files, or remove their rows"
+        tr(
+            "{table}: found {n_rows} labelled {value} without data ({named}); expected a readable "
+            "spectrum for each row: repair or add the files, or remove their rows",
+            table=table,
+            n_rows=len(rows),
+            value="spectrum" if len(rows) == 1 else "spectra",
+            named=named,
+        )
     )
 
 
@@ -116,7 +123,7 @@ def own_table(path: Path) -> Path:
         return path / LABELS
     if path.is_file() and path.suffix.lower() in _LISTS:
         return path
-    raise DataError(f"{path}: found no labels; name a table with columns file and label")
+    raise DataError(tr("{path}: found no labels; name a table with columns file and label", path=path))
 
 
 def _questions(
@@ -145,7 +152,14 @@ def _snr(row: Row, table: Path) -> float | None:
     try:
         return float(value) if value else None
     except ValueError:
-        raise DataError(f"{table}: row {row.number}: snr: found {value!r:.60}, expected a number") from None
+        raise DataError(
+            tr(
+                "{table}: row {number}: snr: found {value!r:.60}, expected a number",
+                table=table,
+                number=row.number,
+                value=value,
+            )
+        ) from None
 
 
 def _inside(
@@ -197,7 +211,9 @@ def _labels(table: Path, known: Mapping[str, Task], wanted: Sequence[str] | None
     try:
         without_task = Labels.read(table, note)
         if len(without_task) and (wanted is None or len(wanted) != 1):
-            raise DataError(f"{table}: found no column task, expected one, or one task named for all its rows")
+            raise DataError(
+                tr("{table}: found no column task, expected one, or one task named for all its rows", table=table)
+            )
         keys = list(met) if wanted is None else wanted
         found = {key: Labels.read(table, partial(is_of, key)) for key in keys}
     except LabelsError as error:

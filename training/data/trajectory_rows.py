@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agent import tasks
+from agent.language import tr
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.folder import SpectraFolder, SpectrumNotFound
 from agent.tasks import Task
@@ -93,7 +94,9 @@ class TrajectoryRow:
         hashes = self.trajectory.pictures
         if self.files:
             if len(self.files) != len(hashes):
-                raise self.row.wrong(f"images: found {len(self.files)}, expected {len(hashes)}")
+                raise self.row.wrong(
+                    tr("images: found {n_files}, expected {n_hashes}", n_files=len(self.files), n_hashes=len(hashes))
+                )
             return PictureFiles(self.row.key, self.files, hashes)
         stored = self._stored()
         if all(sha256 in stored for sha256 in hashes):
@@ -104,7 +107,7 @@ class TrajectoryRow:
         """Return the picture files that a row of ours names, by the SHA-256 of their pixels."""
         named = self.row.values.get("pictures") or {}
         if not isinstance(named, Mapping):
-            raise self.row.wrong(f"pictures: found {named!r:.60}, expected paths by SHA-256")
+            raise self.row.wrong(tr("pictures: found {named!r:.60}, expected paths by SHA-256", named=named))
         try:
             return {str(sha256): picture_file(self.row.path, path) for sha256, path in named.items()}
         except DataError as error:
@@ -118,8 +121,11 @@ class TrajectoryRow:
             return partial(_read_again, place, self.row.key, self.trajectory)
         if self.spectra is None:
             raise self.row.wrong(
-                "found neither spectrum_data nor every picture of the trajectory; name the folder in which "
-                f"the spectrum {self.trajectory.spectrum_name!r:.60} is"
+                tr(
+                    "found neither spectrum_data nor every picture of the trajectory; name the folder in which "
+                    "the spectrum {spectrum_name!r:.60} is",
+                    spectrum_name=self.trajectory.spectrum_name,
+                )
             )
         find = partial(_found, self.spectra, self.row.key, self.trajectory)
         if self.trajectory.spectrum_name not in self.spectra:
@@ -153,7 +159,9 @@ def _checked(
 ) -> TrajectoryRow:
     task = tasks.find(known, trajectory.task)
     if task is None:
-        raise row.wrong(f"task: found {trajectory.task!r:.60}, expected one of {', '.join(known)}")
+        raise row.wrong(
+            tr("task: found {task!r:.60}, expected one of {names}", task=trajectory.task, names=", ".join(known))
+        )
     return TrajectoryRow(row, replace(trajectory, task=task.key), task, spectra)
 
 
@@ -176,13 +184,19 @@ def _read_again(place: tuple[Path, int, int], key: str, trajectory: Trajectory) 
 def _from_json(wrong: Callable[[object], DataError], values: Mapping[str, Any], trajectory: Trajectory) -> Spectrum:
     data = values.get("spectrum_data")
     if not isinstance(data, Mapping):
-        raise wrong(f"spectrum_data: found {type(data).__name__}, expected an object")
+        raise wrong(tr("spectrum_data: found {name}, expected an object", name=type(data).__name__))
     try:
         spectrum = Spectrum.from_json(data)
     except SpectrumError as error:
-        raise wrong(f"spectrum_data: {error}") from error
+        raise wrong(tr("spectrum_data: {error}", error=error)) from error
     if trajectory.spectrum_sha256 not in (None, spectrum.sha256):
-        raise wrong(f"spectrum_data: found {spectrum.sha256:.12}…, expected {trajectory.spectrum_sha256:.12}…")
+        raise wrong(
+            tr(
+                "spectrum_data: found {sha256:.12}…, expected {spectrum_sha256:.12}…",
+                sha256=spectrum.sha256,
+                spectrum_sha256=trajectory.spectrum_sha256,
+            )
+        )
     return replace(spectrum, redshift=trajectory.redshift)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
+from agent.language import tr
 from training.grpo.cached import CachedGeneration
 from training.grpo.rollout import ContinuousGenerator, GeneratedTurn, Generator, Request
 from training.grpo.settings import derived_seed
@@ -103,7 +104,7 @@ class TransformersGenerator:
 
     def write(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
         if self._generation is None:
-            raise ValueError("turns are generated within a round")
+            raise ValueError(tr("turns are generated within a round"))
         return self._generation.write(requests, self._chosen)
 
     def _chosen(self, logits: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from agent import tool
+from agent.language import tr
 from agent.policies.local.model import source
 from training.data import DataCard as DataCard
 from training.data import DataError, Dropped, card, questions, refuse_leaks, without
@@ -241,8 +242,12 @@ def _check_context(settings: GrpoSettings) -> None:
     wanted = settings.prompt_tokens + settings.response_tokens
     if wanted > context:
         raise SettingsError(
-            f"prompt_tokens + response_tokens: found {wanted}, expected at most the {context} tokens of "
-            f"{settings.model.name}"
+            tr(
+                "prompt_tokens + response_tokens: found {wanted}, expected at most the {context} tokens of {name}",
+                wanted=wanted,
+                context=context,
+                name=settings.model.name,
+            )
         )
 
 
@@ -272,7 +277,7 @@ def prepare(settings: GrpoSettings) -> Prepared:
     :raises DataError: no question, data that cannot be used, or sources of the test or validation data in it
     """
     if not settings.data:
-        raise DataError("data: found nothing, expected SpecVI Parquet, JSON lines or spectra (--data)")
+        raise DataError(tr("data: found nothing, expected SpecVI Parquet, JSON lines or spectra (--data)"))
     dropped: list[Dropped] = []
     found = _questions(settings, settings.data, "train", dropped)
     validation = _questions(settings, settings.validation, "train", [])
@@ -302,5 +307,7 @@ def _questions(
         return list(found)
     missing = [key for key in wanted if all(question.task.key != key for question in found)]
     if missing:
-        raise DataError(f"tasks: found no question of {', '.join(missing)} in {', '.join(data)}")
+        raise DataError(
+            tr("tasks: found no question of {names} in {names2}", names=", ".join(missing), names2=", ".join(data))
+        )
     return [question for question in found if question.task.key in wanted]

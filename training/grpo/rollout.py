@@ -17,6 +17,7 @@ from typing import Protocol, runtime_checkable
 from PIL import Image
 
 from agent.conversation import Conversation, Exchange, Piece, Remark
+from agent.language import tr
 from agent.loop import MAX_TURNS, NOT_RUN, Ended, Event, Reason, inspect
 from agent.spectrum import Spectrum
 from agent.trajectory import Drafter, Trajectory
@@ -228,7 +229,7 @@ def _run_continuously(waiting: list[_Inspection], writer: ContinuousGenerator) -
         ended = writer.collect()
         seconds += time.perf_counter() - since
         if not ended:
-            raise RuntimeError(f"the generator ended none of {len(running)} turns")
+            raise RuntimeError(tr("the generator ended none of {n_running} turns", n_running=len(running)))
         waiting = []
         for row, turn in ended:
             inspection = running.pop(row)
@@ -327,7 +328,9 @@ class _SuspendedPolicy:
     def _take(self, written: GeneratedTurn) -> str:
         ids = written.ids
         if not 0 < len(ids) <= self._limit:
-            raise ValueError(f"the generator gave {len(ids)} tokens, expected 1 to {self._limit}")
+            raise ValueError(
+                tr("the generator gave {n_ids} tokens, expected 1 to {limit}", n_ids=len(ids), limit=self._limit)
+            )
         self._append(Rendered(ids, (True,) * len(ids)), written.logprobs)
         text = self._text(ids)
         self.turns.append(text)

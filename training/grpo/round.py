@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any, TypeVar
 
+from agent.language import tr
 from agent.trajectory import Drafter
 from training.data.records import Question
 from training.grpo.evidence import Evidence, outcomes_of, planned
@@ -82,7 +83,13 @@ def round_metrics(outcomes: Sequence[TrajectoryMetrics], rollouts: int) -> dict[
     :raises ValueError: no whole number of groups
     """
     if not outcomes or len(outcomes) % rollouts:
-        raise ValueError(f"found {len(outcomes)} outcomes, expected whole groups of {rollouts}")
+        raise ValueError(
+            tr(
+                "found {n_outcomes} outcomes, expected whole groups of {rollouts}",
+                n_outcomes=len(outcomes),
+                rollouts=rollouts,
+            )
+        )
     rewards = [outcome.reward for outcome in outcomes]
     groups = [rewards[start : start + rollouts] for start in range(0, len(rewards), rollouts)]
     calls = sum(outcome.calls for outcome in outcomes)
@@ -282,13 +289,24 @@ class RoundRunner:
         for rollout in rolled:
             if len(rollout.prompt) > longest:
                 raise SettingsError(
-                    f"prompt_tokens: {rollout.question.key} has {len(rollout.prompt)} tokens with its picture, "
-                    f"at most {longest} are allowed"
+                    tr(
+                        "prompt_tokens: {key} has {n_prompt} tokens with its picture, at most {longest} are allowed",
+                        key=rollout.question.key,
+                        n_prompt=len(rollout.prompt),
+                        longest=longest,
+                    )
                 )
             marks = rollout.prompt.ids.count(mark) + rollout.completion.ids.count(mark)
             wanted = sum(map(self._renderer.image_tokens, rollout.images))
             if marks != wanted:
-                raise ValueError(f"{rollout.question.key}: {marks} picture tokens, but pictures of {wanted}")
+                raise ValueError(
+                    tr(
+                        "{key}: {marks} picture tokens, but pictures of {wanted}",
+                        key=rollout.question.key,
+                        marks=marks,
+                        wanted=wanted,
+                    )
+                )
 
     def _save_traces(
         self, rolled: Sequence[Rollout], rewards: Sequence[Reward], evidence: Sequence[Evidence | None]

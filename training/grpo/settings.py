@@ -15,6 +15,7 @@ import numpy as np
 from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass as settings_dataclass
 
+from agent.language import tr
 from agent.loop import MAX_TURNS
 from agent.settings_file import Flag, Mismatch, Whole
 from training.settings import (
@@ -161,14 +162,14 @@ class GrpoSettings:
         refuse("grpo", self.trl)
         if self.evidence and not self.with_tool:
             raise Mismatch(
-                f"{self.evidence:g} with `with_tool: false`",
-                "0, or `with_tool: true`: the trial is one of a tool call",
+                tr("{evidence:g} with `with_tool: false`", evidence=self.evidence),
+                tr("0, or `with_tool: true`: the trial is one of a tool call"),
                 field="evidence",
             )
         if self.evidence and self.max_turns < 2:
             raise Mismatch(
-                f"{self.evidence:g} with `max_turns: 1`",
-                "0, or `max_turns` of 2 or more: nothing is written after the only turn",
+                tr("{evidence:g} with `max_turns: 1`", evidence=self.evidence),
+                tr("0, or `max_turns` of 2 or more: nothing is written after the only turn"),
                 field="evidence",
             )
         return check_merge(self)
@@ -201,19 +202,33 @@ def batches(settings: GrpoSettings, processes: int) -> Batches:
     """
     if settings.prompts % settings.mini_batch:
         raise SettingsError(
-            f"mini_batch: found {settings.mini_batch}, expected a divisor of prompts ({settings.prompts})"
+            tr(
+                "mini_batch: found {mini_batch}, expected a divisor of prompts ({prompts})",
+                mini_batch=settings.mini_batch,
+                prompts=settings.prompts,
+            )
         )
     trajectories = settings.mini_batch * settings.rollouts
     at_once = processes * settings.per_device
     if trajectories % at_once:
         raise SettingsError(
-            f"an update has {settings.mini_batch} x {settings.rollouts} = {trajectories} trajectories, which "
-            f"{processes} processes of per_device {settings.per_device} cannot share: expected a divisor of it"
+            tr(
+                "an update has {mini_batch} x {rollouts} = {trajectories} trajectories, which {processes} "
+                "processes of per_device {per_device} cannot share: expected a divisor of it",
+                mini_batch=settings.mini_batch,
+                rollouts=settings.rollouts,
+                trajectories=trajectories,
+                processes=processes,
+                per_device=settings.per_device,
+            )
         )
     if settings.vllm.mode == "colocate" and processes % settings.vllm.tensor_parallel:
         raise SettingsError(
-            f"vllm.tensor_parallel: found {settings.vllm.tensor_parallel}, expected a divisor of the "
-            f"{processes} processes"
+            tr(
+                "vllm.tensor_parallel: found {tensor_parallel}, expected a divisor of the {processes} processes",
+                tensor_parallel=settings.vllm.tensor_parallel,
+                processes=processes,
+            )
         )
     accumulated = trajectories // at_once
     return Batches(settings.per_device, accumulated, accumulated * settings.prompts // settings.mini_batch)
@@ -225,7 +240,13 @@ def rounds(settings: GrpoSettings, questions: int) -> int:
     :raises SettingsError: fewer questions than a round asks
     """
     if questions < settings.prompts:
-        raise SettingsError(f"prompts: found {settings.prompts} a round, but only {questions} questions")
+        raise SettingsError(
+            tr(
+                "prompts: found {prompts} a round, but only {questions} questions",
+                prompts=settings.prompts,
+                questions=questions,
+            )
+        )
     return settings.rounds or settings.epochs * (questions // settings.prompts)
 
 

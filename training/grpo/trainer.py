@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from agent.language import tr
 from training.grpo.generators import RoundGenerator
 from training.grpo.round import RoundRunner
 from training.model import Resumable
@@ -26,7 +27,7 @@ def trainer_class(runner: RoundRunner) -> Any:
             self._round_inputs = inputs
             output: dict[str, Any] = super()._generate_and_score_completions(inputs)
             if "pixel_values" not in output:
-                raise RuntimeError("TRL dropped the round's pictures: it counts their tokens otherwise")
+                raise RuntimeError(tr("TRL dropped the round's pictures: it counts their tokens otherwise"))
             # The pixels of a round are gigabytes: keep them in main memory until they are needed.
             output["pixel_values"] = output["pixel_values"].cpu()
             self._divergence = [0.0, 0.0]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from agent.language import tr
 from training.grpo.generators import RoundGenerator, forbidden_ids, stop_ids
 from training.grpo.rollout import GeneratedTurn, Request
 from training.grpo.settings import GrpoSettings
@@ -81,8 +82,12 @@ class _Synced:
             answer = client.session.post(f"{client.base_url}/reset_encoder_cache")
             if answer.status_code != 200:
                 raise RuntimeError(
-                    f"{client.base_url}/reset_encoder_cache: found status {answer.status_code}, expected 200; "
-                    "start the server with vLLM 0.22 or later"
+                    tr(
+                        "{base_url}/reset_encoder_cache: found status {status_code}, expected 200; start the server "
+                        "with vLLM 0.22 or later",
+                        base_url=client.base_url,
+                        status_code=answer.status_code,
+                    )
                 )
         trainer._last_loaded_step = trainer.state.global_step
 
@@ -98,9 +103,12 @@ class _Synced:
         """Return a turn. :raises RuntimeError: vLLM read other tokens than the trained model"""
         if list(seen) != list(request.so_far.ids):
             raise RuntimeError(
-                f"vLLM read {len(seen)} tokens where the trained model reads {len(request.so_far)}: "
-                "its processor counts picture tokens differently; start it from the same folder, or use "
-                "`vllm.mode: none`"
+                tr(
+                    "vLLM read {n_seen} tokens where the trained model reads {n_so_far}: its processor counts "
+                    "picture tokens differently; start it from the same folder, or use `vllm.mode: none`",
+                    n_seen=len(seen),
+                    n_so_far=len(request.so_far),
+                )
             )
         chosen = tuple(0.0 if value is None else value for value in logprobs[: request.limit])
         return GeneratedTurn(tuple(ids[: request.limit]), chosen)
@@ -232,7 +240,7 @@ class VllmGenerator(_Synced):
         if not self._together:
             return list(requests)
         if self._last is None:
-            raise ValueError("a process without a trajectory cannot share a vLLM with others")
+            raise ValueError(tr("a process without a trajectory cannot share a vLLM with others"))
         return [*requests, *[self._last] * (self._most - len(requests))]
 
     def _most_of(self, waiting: int) -> int:

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from agent.batch.lines import write_atomic
+from agent.language import tr
 from training.miniature.model import Size, model_for, processor_for, shrunk
 from training.miniature.stages import BETA2
 from training.model_card.card import README
@@ -278,9 +279,16 @@ def _begin(folder: Path, seed: int, scale: Scale) -> None:
     wanted = json.loads(json.dumps({"seed": seed, **to_mapping(scale)}))
     if there.is_file():
         if json.loads(there.read_text("utf-8")) != wanted:
-            raise StagesError(f"{there}: found other settings, expected those of this command: choose another --output")
+            raise StagesError(
+                tr(
+                    "{there}: found other settings, expected those of this command: choose another --output",
+                    there=there,
+                )
+            )
         return
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise StagesError(f"{folder}: found other files, expected an empty folder: choose another --output")
+        raise StagesError(
+            tr("{folder}: found other files, expected an empty folder: choose another --output", folder=folder)
+        )
     folder.mkdir(parents=True, exist_ok=True)
     write_atomic(there, json.dumps(wanted, indent=2) + "\n")

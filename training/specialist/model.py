@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.language import tr
 from agent.policies.specialist.grid import Sampled, channels, sample
 from agent.policies.specialist.network import CARD, EARLIER_WEIGHTS, SCHEMA, WEIGHTS, SpecialistError, SpecialistFolder
 from agent.spectrum import Spectrum
@@ -128,7 +129,9 @@ class Specialist:
         except OSError as error:
             raise SpecialistError(f"{error.filename}: {error.strerror}") from error
         except (SettingsError, RuntimeError, ValueError, TypeError, KeyError) as error:
-            raise SpecialistError(f"{folder}: found no specialist that loads ({_line(error)})") from error
+            raise SpecialistError(
+                tr("{folder}: found no specialist that loads ({error})", folder=folder, error=_line(error))
+            ) from error
 
 
 def train(
@@ -147,7 +150,9 @@ def train(
     settings = settings or SpecialistSettings()
     tasks = sorted({question.task.key for question in questions})
     if len(tasks) != 1:
-        raise SpecialistError(f"found questions of {', '.join(tasks) or 'no task'}, expected those of one task")
+        raise SpecialistError(
+            tr("found questions of {value}, expected those of one task", value=", ".join(tasks) or "no task")
+        )
     if rows is None:
         rows = Sampled.stack([sample(question.spectrum()) for question in questions])
     yes = np.array([question.label == "YES" for question in questions])
@@ -167,8 +172,13 @@ def _held_out(questions: Sequence[Question], yes: NDArray[np.bool_], settings: S
         if not ((which & held_out).any() and (which & ~held_out).any()):
             there = len({one.source for one, is_one in zip(questions, which, strict=True) if is_one})
             raise SpecialistError(
-                f"found {there} sources that are {label}, expected enough to hold out "
-                f"{settings.held_out:g} of them and train on the rest"
+                tr(
+                    "found {there} sources that are {label}, expected enough to hold out {held_out:g} of them "
+                    "and train on the rest",
+                    there=there,
+                    label=label,
+                    held_out=settings.held_out,
+                )
             )
     return held_out
 

@@ -18,6 +18,7 @@ from typing import Any
 from PIL import Image
 
 from agent.conversation import ConversationTooLong, Piece, PolicyError, Remark, Score, Usage
+from agent.language import tr
 from agent.policies import Sampling
 from agent.policies.local.chat_template import use_dialect
 from agent.policies.spec_o3 import Message
@@ -138,7 +139,9 @@ class Loaded:
             raise _out_of_memory(weights.name) from None
         # The libraries raise any type of error for a file that is missing, incomplete or of another kind.
         except Exception as error:
-            raise PolicyError(f"{weights.name} cannot be loaded: {_first_line(error)}") from error
+            raise PolicyError(
+                tr("{name} cannot be loaded: {error}", name=weights.name, error=_first_line(error))
+            ) from error
 
     @classmethod
     def _load(cls, weights: Weights) -> Loaded:
@@ -225,7 +228,11 @@ class Loaded:
         space = self.context - read
         if space < 1:
             raise ConversationTooLong(
-                f"the conversation has {read} tokens and the model holds {self.context}: allow fewer turns"
+                tr(
+                    "the conversation has {read} tokens and the model holds {context}: allow fewer turns",
+                    read=read,
+                    context=self.context,
+                )
             )
         if sampling.seed is None:
             torch.seed()
@@ -239,9 +246,11 @@ class Loaded:
                 self.model.generate(**inputs, **_chosen(sampling), max_new_tokens=limit, streamer=writer)
         except torch.OutOfMemoryError:
             torch.cuda.empty_cache()
-            raise _out_of_memory("this conversation") from None
+            raise _out_of_memory(tr("this conversation")) from None
         except RuntimeError as error:
-            raise PolicyError(f"the model failed on {self.device}: {_first_line(error)}") from error
+            raise PolicyError(
+                tr("the model failed on {device}: {error}", device=self.device, error=_first_line(error))
+            ) from error
         if not writer.ended and writer.written >= limit:
             put(Remark(f"cut at its limit of {limit} tokens"))
         if odds is not None and has_verdict(writer.text) and (score := odds.of_answer(writer.text)) is not None:

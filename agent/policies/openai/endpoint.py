@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any, Literal
 
 from agent.conversation import PolicyError, Stop, Usage
+from agent.language import tr
 from agent.policies import Sampling
 from agent.policies.openai import client
 from agent.policies.openai.client import ChatApi
@@ -224,7 +225,14 @@ class Endpoint:
                 tried += 1
                 if tried >= self.limits.tries:
                     seconds = time.monotonic() - since
-                    raise PolicyError(f"{failure} (Tried {tried} times in {seconds:.0f} s.)") from failure
+                    raise PolicyError(
+                        tr(
+                            "{failure} (Tried {tried} times in {seconds:.0f} s.)",
+                            failure=failure,
+                            tried=tried,
+                            seconds=seconds,
+                        )
+                    ) from failure
                 await asyncio.sleep(self.limits.before_next(tried, failure.after))
 
     async def _try(self, body: Body, put: Put) -> None:
@@ -297,20 +305,31 @@ class Endpoint:
                 raise self._too_slow(answer, first) from None
         except MalformedStream as bad:
             where = " in the middle of its answer" if body["stream"] else ""
-            sentence = f"{self.url} sent {bad}{where}: its API is not OpenAI-compatible."
+            sentence = tr(
+                "{url} sent {bad}{where}: its API is not OpenAI-compatible.", url=self.url, bad=bad, where=where
+            )
             raise ServerFailure(sentence) from bad
         answer.end()
 
     def _too_slow(self, answer: _Answer, first: float) -> ServerFailure:
         if answer.begun:
             return ServerFailure(
-                f"{self.url} stopped in the middle of its answer: nothing for {self.limits.between:g} s. "
-                "It hangs; its log may say why."
+                tr(
+                    "{url} stopped in the middle of its answer: nothing for {between:g} s. It hangs; its log may "
+                    "say why.",
+                    url=self.url,
+                    between=self.limits.between,
+                )
             )
         begun = "begun to answer" if first == self.limits.first else "answered"
         return ServerFailure(
-            f"{self.url} had not {begun} after {first:g} s: it is overloaded, or "
-            "hangs. Send fewer requests at once, or see its log."
+            tr(
+                "{url} had not {begun} after {first:g} s: it is overloaded, or hangs. Send fewer requests at "
+                "once, or see its log.",
+                url=self.url,
+                begun=begun,
+                first=first,
+            )
         )
 
     async def _failure(self, response: ErrorResponse, body: Body) -> ServerFailure:
@@ -411,7 +430,7 @@ class _Answer:
         :raises ServerFailure: the answer is incomplete
         """
         if not self.begun:
-            raise ServerFailure(f"{self._api.url} sent an empty answer. Its log says why.", retry=True)
+            raise ServerFailure(tr("{url} sent an empty answer. Its log says why.", url=self._api.url), retry=True)
         if not (self.done or self._finished):
             raise broken_off(self._api.url)
         rest = self._redactor.rest()

@@ -16,6 +16,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from agent.conversation import ConversationTooLong, PolicyError
+from agent.language import tr
 
 _chance = random.Random()  # not the one of the whole process, which others may seed
 
@@ -196,36 +197,56 @@ def failure_of(response: ErrorResponse, where: str, model: str, has_key: bool, m
         return ContextExceeded(_too_long(response.message, max_tokens))
     if _PICTURES.search(response.message):
         return ServerFailure(
-            f"{where} takes fewer pictures in one conversation than an inspection makes ({message}). "
-            """Start it with spec-o3 serve, or with --limit-mm-per-prompt '{"image": 8}', one per turn."""
+            tr(
+                "{where} takes fewer pictures in one conversation than an inspection makes ({value}). Start "
+                "it with spec-o3 serve, or with --limit-mm-per-prompt '{{\"image\": 8}}', one per turn.",
+                where=where,
+                value=message,
+            )
         )
     if status in (400, 422) and _FEWER_LOGPROBS.search(response.message):
         return ServerFailure(
-            f"{where} gives fewer log-probabilities per token than --logprobs requests ({message}). Start it with "
-            "--max-logprobs 20, or leave --logprobs out."
+            tr(
+                "{where} gives fewer log-probabilities per token than --logprobs requests ({value}). Start "
+                "it with --max-logprobs 20, or leave --logprobs out.",
+                where=where,
+                value=message,
+            )
         )
     if _BLIND.search(response.message):
-        return ServerFailure(f"{model} cannot see pictures ({message}): choose a vision model.")
+        return ServerFailure(
+            tr("{model} cannot see pictures ({value}): choose a vision model.", model=model, value=message)
+        )
     if response.code == "insufficient_quota":
         return ServerFailure(f"The account behind the key for {where} has no credit left{quote}")
     match status:
         case 401:
             known = "rejected the API key" if has_key else "needs an API key, and none was sent"
-            return ServerFailure(f"{where} {known} (401). servers.toml says where its key is.")
+            return ServerFailure(
+                tr("{where} {known} (401). servers.toml says where its key is.", where=where, known=known)
+            )
         case 403:
             return ServerFailure(f"{where} does not let this API key use {model} (403){quote}")
         case 404:
             return ServerFailure(f"{where} knows no model {model}, or is no model server (404){quote}")
         case 413:
             return ServerFailure(
-                f"The pictures of this conversation are more than {where} accepts at once (413). Allow fewer "
-                "turns, or raise the limit of the proxy in front of it (nginx: client_max_body_size)."
+                tr(
+                    "The pictures of this conversation are more than {where} accepts at once (413). Allow fewer "
+                    "turns, or raise the limit of the proxy in front of it (nginx: client_max_body_size).",
+                    where=where,
+                )
             )
         case 408 | 409 | 429:
-            sentence = f"{where} is overloaded ({status}){quote} Send fewer requests at once, or wait."
+            sentence = tr(
+                "{where} is overloaded ({status}){quote} Send fewer requests at once, or wait.",
+                where=where,
+                status=status,
+                quote=quote,
+            )
             return ServerFailure(sentence, retry=True, after=response.after)
         case _ if status >= 500:
-            sentence = f"{where} failed ({status}){quote} Its log says why."
+            sentence = tr("{where} failed ({status}){quote} Its log says why.", where=where, status=status, quote=quote)
             return ServerFailure(sentence, retry=True, after=response.after)
     return ServerFailure(f"{where} refused the request ({status or 'no status'}){quote}")
 
@@ -239,9 +260,10 @@ def _too_long(message: str, max_tokens: int) -> str:
         counted = f": {read:,} tokens to read and up to {max_tokens:,} to write, of {int(holds[1]):,} it holds"
     elif holds:
         counted = f", which holds {int(holds[1]):,} tokens"
-    return (
-        f"The conversation has grown too long for the model{counted}. Allow fewer turns or fewer tokens per "
-        "turn, or serve it with a larger --max-model-len."
+    return tr(
+        "The conversation has grown too long for the model{counted}. Allow fewer turns or fewer "
+        "tokens per turn, or serve it with a larger --max-model-len.",
+        counted=counted,
     )
 
 
@@ -258,34 +280,45 @@ def unreachable(error: BaseException, where: str, seconds: float) -> ServerFailu
     host = urlsplit(where).hostname or where
     causes = list(_causes(error))
     if any(isinstance(cause, socket.gaierror) for cause in causes):
-        return ServerFailure(f"There is no machine named {host} ({where}): check the address.")
+        return ServerFailure(
+            tr("There is no machine named {host} ({where}): check the address.", host=host, where=where)
+        )
     # Before TLS: a handshake that takes too long is an SSL error underneath.
     if any("Timeout" in type(cause).__name__ for cause in causes):
         return ServerFailure(
-            f"No answer from {where} within {seconds:g} s: the machine is off or overloaded, or a firewall "
-            "is in between.",
+            tr(
+                "No answer from {where} within {seconds:g} s: the machine is off or overloaded, or a "
+                "firewall is in between.",
+                where=where,
+                seconds=seconds,
+            ),
             retry=True,
             how="late",
         )
     if wrong := next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None):
         return ServerFailure(
-            f"No safe connection to {where}: {quoted(wrong.reason or wrong)}. Check its certificate, "
-            "and whether it supports https."
+            tr(
+                "No safe connection to {where}: {value}. Check its certificate, and whether it supports https.",
+                where=where,
+                value=quoted(wrong.reason or wrong),
+            )
         )
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
         do = (
             f"Start one: {START_COMMAND}"
             if is_here(where)
-            else "Is it running, and does a firewall let this machine through?"
+            else tr("Is it running, and does a firewall let this machine through?")
         )
         return ServerFailure(f"No server at {where}. {do}", retry=True)
-    return ServerFailure(f"{where} closed the connection without an answer. Its log says why.", retry=True, how="lost")
+    return ServerFailure(
+        tr("{where} closed the connection without an answer. Its log says why.", where=where), retry=True, how="lost"
+    )
 
 
 def broken_off(where: str) -> ServerFailure:
     """Word an answer that broke off."""
     return ServerFailure(
-        f"{where} broke off in the middle of its answer: it was stopped, or crashed. Its log says why.",
+        tr("{where} broke off in the middle of its answer: it was stopped, or crashed. Its log says why.", where=where),
         retry=True,
         how="lost",
     )

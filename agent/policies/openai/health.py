@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from agent.language import tr
 from agent.policies.openai.errors import ServerFailure
 
 Fetch = Callable[[str], Awaitable[object]]
@@ -52,14 +53,20 @@ async def check_server(where: str, wanted: str | None, fetch: Fetch) -> Health:
         return Health(False, str(failure), wanted or "", late=failure.how == "late")
     models = _models(listed)
     if models is None:
-        sentence = f"{where} is no model server: it answered something else. Its address usually ends in /v1."
+        sentence = tr(
+            "{where} is no model server: it answered something else. Its address usually ends in /v1.", where=where
+        )
         return Health(False, sentence, wanted or "")
     if not models:
-        return Health(False, f"{where} serves no model.", wanted or "")
+        return Health(False, tr("{where} serves no model.", where=where), wanted or "")
     model = wanted or next(iter(models))
     if model not in models:
         names = ", ".join(list(models)[:8]) + (f" and {len(models) - 8} more" if len(models) > 8 else "")
-        return Health(False, f"{where} does not serve {model}. It serves {names}.", model)
+        return Health(
+            False,
+            tr("{where} does not serve {model}. It serves {names}.", where=where, model=model, names=names),
+            model,
+        )
     server = SERVER_NAMES.get(str(models[model].get("owned_by", "")).lower(), "")
     # vLLM reports the context of an adapter only on the card of its base model.
     cards = (models[model], models.get(str(models[model].get("parent")), {}))

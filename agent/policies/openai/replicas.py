@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent.conversation import PolicyError, Stop
+from agent.language import tr
 from agent.policies import Sampling
 from agent.policies.openai import client
 from agent.policies.openai.endpoint import Endpoint, ToolUse
@@ -157,7 +158,14 @@ class Replicas:
                 if tried >= self.limits.tries:
                     problems = str(failure) if failure and not none_left else self._none_usable()
                     seconds = time.monotonic() - since
-                    raise PolicyError(f"{problems} (Tried {tried} times in {seconds:.0f} s.)") from failure
+                    raise PolicyError(
+                        tr(
+                            "{problems} (Tried {tried} times in {seconds:.0f} s.)",
+                            problems=problems,
+                            tried=tried,
+                            seconds=seconds,
+                        )
+                    ) from failure
                 if stop.wait(self.limits.before_next(tried, failure.after if failure else None)):
                     return
                 if none_left:
@@ -191,7 +199,9 @@ class Replicas:
                 failed.add(one)
                 lost += cause.how == "lost"
                 if lost >= MOST_LOST:
-                    raise ServerFailure(f"{lost} servers ended at this turn, the last one: {cause}") from cause
+                    raise ServerFailure(
+                        tr("{lost} servers ended at this turn, the last one: {cause}", lost=lost, cause=cause)
+                    ) from cause
             finally:
                 with self._lock:
                     one.running.discard(own)
@@ -322,9 +332,12 @@ class Replicas:
                 for other in self._replicas:
                     other.endpoint.model = health.model
             elif health.ok and self._facts is not None and health.model != self._facts.model:
-                problem = (
-                    f"{one.endpoint.url} serves {health.model}, and the others {self._facts.model}: all addresses of a "
-                    "server must serve one model. Correct urls in servers.toml, or set model there."
+                problem = tr(
+                    "{url} serves {model}, and the others {model2}: all addresses of a server must serve one "
+                    "model. Correct urls in servers.toml, or set model there.",
+                    url=one.endpoint.url,
+                    model=health.model,
+                    model2=self._facts.model,
                 )
             if problem is None or one.watched:
                 one.problem = problem
@@ -355,7 +368,7 @@ class Replicas:
     def _problems(self) -> str:
         with self._lock:
             problems = [one.problem for one in self._replicas if one.problem is not None]
-        more = f" And {len(problems) - NAMED} more." if len(problems) > NAMED else ""
+        more = tr(" And {n_problems} more.", n_problems=len(problems) - NAMED) if len(problems) > NAMED else ""
         return " ".join(problems[:NAMED]) + more
 
 

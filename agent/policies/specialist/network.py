@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.conversation import PolicyError
+from agent.language import tr
 from agent.policies.specialist.grid import CHANNELS, Float32
 from agent.processes import one_thread
 
@@ -61,9 +62,17 @@ class SpecialistFolder:
         try:
             digest = hashlib.sha256(weights.read_bytes()).hexdigest()
         except OSError as error:
-            raise SpecialistError(f"{weights}: {error.strerror}; expected a folder of `specialist train`") from error
+            raise SpecialistError(
+                tr(
+                    "{weights}: {strerror}; expected a folder of `specialist train`",
+                    weights=weights,
+                    strerror=error.strerror,
+                )
+            ) from error
         if digest != card.get("weights_sha256"):
-            raise SpecialistError(f"{weights}: found other bytes than {CARD} says, expected its own")
+            raise SpecialistError(
+                tr("{weights}: found other bytes than {card} says, expected its own", weights=weights, card=CARD)
+            )
         return cls(weights, card)
 
     @property
@@ -80,7 +89,11 @@ class SpecialistFolder:
         found = self.card.get("threshold")
         if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < 1:
             raise SpecialistError(
-                f"{self.weights.parent / CARD}: threshold: found {found!r:.60}, expected a number between 0 and 1"
+                tr(
+                    "{parent}: threshold: found {found!r:.60}, expected a number between 0 and 1",
+                    parent=self.weights.parent / CARD,
+                    found=found,
+                )
             )
         return float(found)
 
@@ -117,13 +130,19 @@ class Network:
 
         if folder.weights.name != WEIGHTS:
             raise SpecialistError(
-                f"{folder.weights}: found weights of an earlier release, expected {WEIGHTS}; train it again with "
-                "`spec-o3 specialist train`"
+                tr(
+                    "{weights}: found weights of an earlier release, expected {weights2}; train it again with "
+                    "`spec-o3 specialist train`",
+                    weights=folder.weights,
+                    weights2=WEIGHTS,
+                )
             )
         try:
             return cls(load_file(folder.weights))
         except (OSError, SafetensorError, ValueError) as error:
-            raise SpecialistError(f"{folder.weights}: found no weights that can be read ({error})") from error
+            raise SpecialistError(
+                tr("{weights}: found no weights that can be read ({error})", weights=folder.weights, error=error)
+            ) from error
 
     def log_odds(self, rows: Float32) -> NDArray[np.float64]:
         """Return the log odds of YES (spectra,) for rows (spectra, CHANNELS, PIXELS), with equal prior probabilities of
@@ -170,7 +189,9 @@ def _array(state: Mapping[str, Float32], name: str, shape: tuple[int, ...]) -> F
     found = state.get(name)
     if found is None or found.shape != shape:
         was = "nothing" if found is None else f"the shape {found.shape}"
-        raise SpecialistError(f"weights: {name}: found {was}, expected the shape {shape}")
+        raise SpecialistError(
+            tr("weights: {name}: found {was}, expected the shape {shape}", name=name, was=was, shape=shape)
+        )
     return found.astype(np.float32, copy=False)
 
 
@@ -178,10 +199,16 @@ def _card(path: Path) -> dict[str, Any]:
     try:
         card = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise SpecialistError(f"{path}: {error.strerror}; expected a folder of `specialist train`") from error
+        raise SpecialistError(
+            tr("{path}: {strerror}; expected a folder of `specialist train`", path=path, strerror=error.strerror)
+        ) from error
     except (ValueError, RecursionError) as error:
-        raise SpecialistError(f"{path}: found no JSON ({' '.join(str(error).split())[:200]})") from error
+        raise SpecialistError(
+            tr("{path}: found no JSON ({names})", path=path, names=" ".join(str(error).split())[:200])
+        ) from error
     found = card.get("schema") if isinstance(card, dict) else None
     if found != SCHEMA:
-        raise SpecialistError(f"{path}: schema: found {found!r:.60}, expected {SCHEMA!r}")
+        raise SpecialistError(
+            tr("{path}: schema: found {found!r:.60}, expected {schema!r}", path=path, found=found, schema=SCHEMA)
+        )
     return dict(card)

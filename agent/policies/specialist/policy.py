@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from agent.conversation import CannotTell, Conversation, Piece, PolicyError, Score
+from agent.language import tr
 from agent.measure.values import signed
 from agent.policies.openai.health import Health
 from agent.policies.specialist.grid import FIRST, LAST, channels, sample
@@ -53,7 +54,14 @@ class Specialist:
         """Yield the answer and its score. :raises SpecialistError: it was trained on another task"""
         folder, task = self._folder, conversation.task.key
         if task != folder.task:
-            raise SpecialistError(f"{self.path}: found a specialist for {folder.task!r:.60}, expected one for {task}")
+            raise SpecialistError(
+                tr(
+                    "{path}: found a specialist for {task!r:.60}, expected one for {task2}",
+                    path=self.path,
+                    task=folder.task,
+                    task2=task,
+                )
+            )
         rows = sample(conversation.spectrum)
         log_odds = float(self._network.log_odds(channels(rows))[0])
         score = log_odds - math.log(folder.threshold / (1 - folder.threshold))

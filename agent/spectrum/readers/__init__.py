@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from agent.language import tr
 from agent.spectrum.readers import fits_image, fits_table, json_text, other, own, parquet, text, votable
 from agent.spectrum.readers.files import FORMATS, uncompressed
 from agent.spectrum.readers.fits import FitsFile
@@ -76,7 +77,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[Targets]:
     except SpectrumError:
         raise
     except MemoryError:
-        raise SpectrumError(name, "more data than fits into memory", "a spectrum") from None
+        raise SpectrumError(name, tr("more data than fits into memory"), "a spectrum") from None
     except Exception as error:
         # An unforeseen error of a reader: callers rely on one kind of exception.
         found = f"something its reader did not expect ({type(error).__name__}: {error})"
@@ -95,7 +96,11 @@ def _targets(where: Path, name: str, stream: BinaryIO, size: int) -> Targets:
         if start.startswith(magic):
             raise SpectrumError(name, kind, FORMATS)
     if size > text.MAX_TEXT:
-        raise SpectrumError(name, f"{size} bytes of no known format", f"a spectrum; as text at most {text.MAX_TEXT}")
+        raise SpectrumError(
+            name,
+            tr("{size} bytes of no known format", size=size),
+            tr("a spectrum; as text at most {max_text}", max_text=text.MAX_TEXT),
+        )
     raw = stream.read()
     if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
         return json_text.targets(name, raw)

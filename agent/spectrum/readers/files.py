@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
+from agent.language import tr
 from agent.spectrum.record import SpectrumError
 
 CHUNK = 2**20
@@ -38,10 +39,10 @@ def uncompressed(where: Path, name: str) -> Iterator[tuple[BinaryIO, int]]:
     kind = "gzip"
     try:
         if where.is_dir():
-            raise SpectrumError(name, "a directory", "a spectrum file")
+            raise SpectrumError(name, "a directory", tr("a spectrum file"))
         size = where.stat().st_size
         if size == 0:
-            raise SpectrumError(name, "an empty file", FORMATS)
+            raise SpectrumError(name, tr("an empty file"), FORMATS)
         with open(where, "rb") as plain:
             start = plain.read(3)
             plain.seek(0)
@@ -58,14 +59,18 @@ def uncompressed(where: Path, name: str) -> Iterator[tuple[BinaryIO, int]]:
             else:
                 yield plain, size
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise SpectrumError(name, f"damaged {kind} data ({error})", f"a complete {kind} file") from None
+        raise SpectrumError(
+            name, tr("damaged {kind} data ({error})", kind=kind, error=error), tr("a complete {kind} file", kind=kind)
+        ) from None
     except FileNotFoundError:
-        raise SpectrumError(name, f"no file at {where}", "a spectrum file") from None
+        raise SpectrumError(name, tr("no file at {where}", where=where), tr("a spectrum file")) from None
     except OSError as error:
         if kind == "bzip2" and error.errno is None:  # what bz2 raises for invalid data
-            raise SpectrumError(name, f"damaged bzip2 data ({error})", "a complete bzip2 file") from None
+            raise SpectrumError(
+                name, tr("damaged bzip2 data ({error})", error=error), tr("a complete bzip2 file")
+            ) from None
         found = f"a file that cannot be read ({error.strerror or error})"
-        raise SpectrumError(name, found, "a readable file") from None
+        raise SpectrumError(name, found, tr("a readable file")) from None
 
 
 @contextmanager
@@ -83,5 +88,5 @@ def _unpacked(packed: IO[bytes], name: str, size: int, kind: str) -> Iterator[tu
                 found = f"a {kind} file of {size} bytes that unpacks to more than {limit}"
                 raise SpectrumError(name, found, "a spectrum")
         if whole.tell() == 0:
-            raise SpectrumError(name, f"an empty {kind} file", FORMATS)
+            raise SpectrumError(name, tr("an empty {kind} file", kind=kind), FORMATS)
         yield cast(BinaryIO, whole), whole.seek(0, os.SEEK_END)

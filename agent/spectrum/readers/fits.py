@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.language import tr
 from agent.spectrum.record import SpectrumError
 
 _STRING = re.compile(r"\s*'((?:[^']|'')*)'")
@@ -126,10 +127,12 @@ class Hdu:
         self._offset = offset
         naxis = header.integer("NAXIS")
         if not 0 <= naxis <= 99:
-            raise file.refusal(f"NAXIS = {naxis}", "0 to 99 axes")
+            raise file.refusal(f"NAXIS = {naxis}", tr("0 to 99 axes"))
         axes = [header.integer(f"NAXIS{n}", -1) for n in range(1, naxis + 1)]
         if any(a < 0 for a in axes):
-            raise file.refusal(f"NAXIS = {naxis} with a missing or negative axis length", "a length for each axis")
+            raise file.refusal(
+                tr("NAXIS = {naxis} with a missing or negative axis length", naxis=naxis), tr("a length for each axis")
+            )
         self.shape: tuple[int, ...] = tuple(reversed(axes))
         self._compressed = header["ZIMAGE"] is True
         width = abs(header.integer("BITPIX", 8)) // 8
@@ -164,7 +167,7 @@ class Hdu:
         skipped = 0
         for at, length, below in zip(index, self.shape, range(1, len(self.shape) + 1), strict=False):
             if not 0 <= at < length:
-                raise self._file.refusal(f"an image with {length} rows", f"row {at}")
+                raise self._file.refusal(tr("an image with {length} rows", length=length), f"row {at}")
             skipped += at * prod(self.shape[below:])
         raw = self._file.data(self._offset + skipped * item, item * prod(shape))
         array: Array = np.frombuffer(raw, dtype=dtype).reshape(shape)
@@ -179,7 +182,10 @@ class Hdu:
 
         claim = prod(self.shape) * abs(self.header.integer("ZBITPIX", 8)) // 8
         if claim > MAX_BYTES:
-            raise self._file.refusal(f"a compressed image of {claim} bytes", f"at most {MAX_BYTES} bytes")
+            raise self._file.refusal(
+                tr("a compressed image of {claim} bytes", claim=claim),
+                tr("at most {max_bytes} bytes", max_bytes=MAX_BYTES),
+            )
         raw = self._raw + self._file.data(self._offset, self.size) + bytes(self.end - self._offset - self.size)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -188,9 +194,11 @@ class Hdu:
                 array: Array = np.asarray(hdus[1].data)
             except Exception as error:
                 found = f"a compressed image {self.name} that cannot be unpacked ({error})"
-                raise self._file.refusal(found, "a complete FITS file") from None
+                raise self._file.refusal(found, tr("a complete FITS file")) from None
         if array.shape != self.shape:
-            raise self._file.refusal(f"a compressed image {self.name} of shape {array.shape}", f"{self.shape}")
+            raise self._file.refusal(
+                tr("a compressed image {name} of shape {shape}", name=self.name, shape=array.shape), f"{self.shape}"
+            )
         return array
 
     @cached_property
@@ -203,7 +211,7 @@ class Hdu:
         for n in range(1, self.header.integer("TFIELDS") + 1):
             match = _FORMAT.match(self.header.text(f"TFORM{n}"))
             if match is None:
-                raise self._file.refusal(f"TFORM{n} = {self.header.text(f'TFORM{n}')!r}", "a FITS column format")
+                raise self._file.refusal(f"TFORM{n} = {self.header.text(f'TFORM{n}')!r}", tr("a FITS column format"))
             repeat, code = int(match[1] or 1), match[2]
             name = self.header.text(f"TTYPE{n}") or f"COL{n}"
             scale, zero = self.header.number(f"TSCAL{n}"), self.header.number(f"TZERO{n}") or 0.0
@@ -212,7 +220,10 @@ class Hdu:
             found.setdefault(name.upper(), Column(name, code, repeat, offset, unit, scale, zero))
             offset += (repeat + 7) // 8 if code == "X" else repeat * _WIDTHS[code]
         if offset > self.shape[1]:
-            raise self._file.refusal(f"columns of {offset} bytes in rows of {self.shape[1]}", "columns that fit")
+            raise self._file.refusal(
+                tr("columns of {offset} bytes in rows of {shape}", offset=offset, shape=self.shape[1]),
+                tr("columns that fit"),
+            )
         return found
 
     def column(self, name: str) -> Array:
@@ -225,7 +236,9 @@ class Hdu:
             raise self._file.refusal(f"columns {', '.join(list(self.columns)[:8])}", f"a column {name}")
         dtype = f"S{max(1, column.repeat)}" if column.code == "A" else _TABLE_TYPES.get(column.code)
         if dtype is None or column.repeat == 0:
-            raise self._file.refusal(f"column {name} of type {column.code}", "numbers or text of fixed length")
+            raise self._file.refusal(
+                tr("column {name} of type {code}", name=name, code=column.code), tr("numbers or text of fixed length")
+            )
         rows, width = self.shape
         several = column.code != "A" and column.repeat != 1
         array: Array = np.ndarray(
@@ -261,7 +274,7 @@ class Hdu:
     @cached_property
     def _table_bytes(self) -> bytes:
         if prod(self.shape) == 0:
-            raise self._file.refusal("a table without rows", "a table with rows")
+            raise self._file.refusal(tr("a table without rows"), tr("a table with rows"))
         return self._file.data(self._offset, prod(self.shape))
 
 
@@ -286,17 +299,22 @@ class FitsFile:
         """:raises SpectrumError: a header claims data up to byte ``end``, beyond the end of the file"""
         if end > self._size:
             claim = f"a header that claims {end} bytes in a file of {self._size}"
-            raise self.refusal(claim, "a complete FITS file")
+            raise self.refusal(claim, tr("a complete FITS file"))
 
     def data(self, offset: int, size: int) -> bytes:
         """Read exactly ``size`` bytes; refuse before reading if they are missing or too many."""
         self.check(offset + size)
         if size > MAX_BYTES:
-            raise self.refusal(f"an array of {size} bytes", f"a spectrum, at most {MAX_BYTES} bytes")
+            raise self.refusal(
+                tr("an array of {size} bytes", size=size),
+                tr("a spectrum, at most {max_bytes} bytes", max_bytes=MAX_BYTES),
+            )
         self._stream.seek(offset)
         raw = self._stream.read(size)
         if len(raw) != size:
-            raise self.refusal(f"{len(raw)} bytes where the header says {size}", "a complete FITS file")
+            raise self.refusal(
+                tr("{n_raw} bytes where the header says {size}", n_raw=len(raw), size=size), tr("a complete FITS file")
+            )
         return raw
 
     @property
@@ -309,7 +327,7 @@ class FitsFile:
         while len(self._found) <= index and not self._ended:
             self._find_next()
         if index >= len(self._found):
-            raise self.refusal(f"{len(self._found)} HDUs", f"{index + 1} or more")
+            raise self.refusal(f"{len(self._found)} HDUs", tr("{index} or more", index=index + 1))
         return self._found[index]
 
     def __iter__(self) -> Iterator[Hdu]:
@@ -343,14 +361,17 @@ class FitsFile:
                 # After the last HDU there is only padding or rubbish; without a first HDU it is no FITS file.
                 self._ended = True
                 if not self._found:
-                    raise self.refusal("a FITS header that breaks off", "a complete FITS header")
+                    raise self.refusal(tr("a FITS header that breaks off"), tr("a complete FITS header"))
                 return
             raw += block
             end = _end_card(block)
             if end >= 0:
                 self._found.append(Hdu(self, raw, offset + len(raw)))
                 return
-        raise self.refusal(f"a header of more than {MAX_HEADER_BLOCKS} blocks", "a header with an END card")
+        raise self.refusal(
+            tr("a header of more than {max_header_blocks} blocks", max_header_blocks=MAX_HEADER_BLOCKS),
+            tr("a header with an END card"),
+        )
 
 
 def _end_card(block: bytes) -> int:

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 
+from agent.language import tr
 from agent.spectrum.record import FloatArray, SpectrumError
 
 F_LAMBDA = "1e-17 erg s-1 cm-2 Å-1"
@@ -31,7 +32,9 @@ def per_wavelength(name: str, unit: str) -> float | None:
     :raises SpectrumError: the unit is one of magnitudes or logarithms, or one of frequency that cannot be parsed
     """
     if _LOGARITHMIC.search(unit):
-        raise SpectrumError(name, f"a flux in {unit!r:.40}", "a linear flux density, e.g. erg/s/cm2/Å or mJy")
+        raise SpectrumError(
+            name, tr("a flux in {unit!r:.40}", unit=unit), tr("a linear flux density, e.g. erg/s/cm2/Å or mJy")
+        )
     if not _PER_FREQUENCY.search(unit):
         return None
     return _erg(name, unit) * LIGHT * 1e17
@@ -59,4 +62,6 @@ def _erg(name: str, unit: str) -> float:
             warnings.simplefilter("ignore")  # of more than one slash
             return float(units.Unit(text).to(units.erg / units.s / units.cm**2 / units.Hz))
     except (ValueError, TypeError, ArithmeticError):
-        raise SpectrumError(name, f"a flux in {unit!r:.40}", "a unit such as mJy or erg/s/cm2/Hz") from None
+        raise SpectrumError(
+            name, tr("a flux in {unit!r:.40}", unit=unit), tr("a unit such as mJy or erg/s/cm2/Hz")
+        ) from None

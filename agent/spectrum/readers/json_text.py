@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from agent.language import tr
 from agent.spectrum.readers import positions, sparcl
 from agent.spectrum.readers.pixels import finite_number, ivar_from_sigma, spectrum, usable_redshift
 from agent.spectrum.readers.targets import Targets
@@ -34,7 +35,9 @@ def targets(name: str, raw: bytes) -> Targets:
         content = json.loads(raw.removeprefix(b"\xef\xbb\xbf"))
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise SpectrumError(name, f"damaged JSON ({reason:.120})", "a complete JSON text") from None
+        raise SpectrumError(
+            name, tr("damaged JSON ({reason:.120})", reason=reason), tr("a complete JSON text")
+        ) from None
     if isinstance(content, Mapping) and content.get("schema") == SCHEMA:
         return Targets.single(name, partial(Spectrum.from_json, {**content, "name": content.get("name") or name}))
     records = sparcl.records(content)
@@ -48,13 +51,13 @@ def targets(name: str, raw: bytes) -> Targets:
         if found is not None:
             return Targets.single(name, partial(_plain, name, content, found))
         keys = ", ".join(str(key) for key in list(content)[:6])
-        raise SpectrumError(name, f"a JSON object with {keys or 'nothing in it'}", _WANTED)
+        raise SpectrumError(name, tr("a JSON object with {value}", value=keys or "nothing in it"), _WANTED)
     raise SpectrumError(name, f"a JSON {type(content).__name__}", _WANTED)
 
 
 def _of_records(name: str, records: list[Mapping[str, Any]]) -> Targets:
     if len(records) > MAX_SPECTRA:
-        raise SpectrumError(name, f"{len(records)} records", f"at most {MAX_SPECTRA}")
+        raise SpectrumError(name, f"{len(records)} records", tr("at most {max_spectra}", max_spectra=MAX_SPECTRA))
     if len(records) == 1:
         return Targets.single(name, partial(sparcl.record, name, records[0]))
     found = Targets(name)
@@ -82,7 +85,7 @@ def _catalog_entries(content: Any) -> list[tuple[Mapping[str, Any], Mapping[str,
 
 def _of_catalog(name: str, entries: list[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Targets:
     if len(entries) > MAX_SPECTRA:
-        raise SpectrumError(name, f"{len(entries)} spectra", f"at most {MAX_SPECTRA}")
+        raise SpectrumError(name, f"{len(entries)} spectra", tr("at most {max_spectra}", max_spectra=MAX_SPECTRA))
     if len(entries) == 1:
         return Targets.single(name, partial(_catalog, name, *entries[0]))
     labels = [_text(entry.get("filename")).replace("/", "_") for _, entry in entries]
@@ -97,13 +100,17 @@ def _of_catalog(name: str, entries: list[tuple[Mapping[str, Any], Mapping[str, A
 def _catalog(name: str, thing: Mapping[str, Any], entry: Mapping[str, Any]) -> Spectrum:
     units = {key: _text(entry.get(f"u_{key}")) for key in ("wavelengths", "fluxes", "errors")}
     if not units["wavelengths"] or not units["fluxes"]:
-        raise SpectrumError(name, "a spectrum without u_wavelengths or u_fluxes", _UNITS_WANTED)
+        raise SpectrumError(name, tr("a spectrum without u_wavelengths or u_fluxes"), _UNITS_WANTED)
     try:
         data = np.asarray(entry["data"], np.float64)
     except (TypeError, ValueError):
-        raise SpectrumError(name, "data that are not rows of numbers", "rows of wavelength, flux, error") from None
+        raise SpectrumError(
+            name, tr("data that are not rows of numbers"), tr("rows of wavelength, flux, error")
+        ) from None
     if data.ndim != 2 or data.shape[1] < 2:
-        raise SpectrumError(name, f"data of shape {data.shape}", "rows of wavelength, flux and, if known, error")
+        raise SpectrumError(
+            name, tr("data of shape {shape}", shape=data.shape), tr("rows of wavelength, flux and, if known, error")
+        )
     has_errors = data.shape[1] > 2 and bool(units["errors"])
     # Spectra of surveys whose wavelengths are in vacuum.
     telescope = _text(entry.get("telescope"))
@@ -159,7 +166,7 @@ def _plain(name: str, content: Mapping[str, Any], found: Roles) -> Spectrum:
     wavelength_unit, flux_unit = _unit(stated, "w"), _unit(stated, "f")
     if not wavelength_unit or not flux_unit:
         missing = " or ".join(what for what, unit in (("wavelength", wavelength_unit), ("flux", flux_unit)) if not unit)
-        raise SpectrumError(name, f"JSON arrays without a unit of {missing}", _UNITS_WANTED)
+        raise SpectrumError(name, tr("JSON arrays without a unit of {missing}", missing=missing), _UNITS_WANTED)
     pixels = arrays(name, found, content, wavelength_unit)
     word = f"{stated.get('medium', '')} {found.wavelength}".lower()
     medium = "vacuum" if "vac" in word or content.get("vacuum") is True else "air"

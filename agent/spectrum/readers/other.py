@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from agent.language import tr
 from agent.spectrum.readers.fits import FitsFile, Header
 from agent.spectrum.readers.pixels import spectrum, usable_redshift
 from agent.spectrum.readers.targets import Targets
@@ -44,7 +45,7 @@ def targets(fits: FitsFile) -> Targets:
     """Return the spectra of a file of one of these surveys. :raises SpectrumError: specutils is missing, or damage"""
     name = survey(fits)
     if fits.path is None or not fits.is_whole:
-        raise fits.refusal(f"a {name} file with data after its last HDU", "a complete FITS file")
+        raise fits.refusal(tr("a {name} file with data after its last HDU", name=name), tr("a complete FITS file"))
     try:
         import specutils  # noqa: F401
     except ImportError:

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from agent.language import tr
 from agent.spectrum.readers import parquet_child, sparcl
 from agent.spectrum.readers.pixels import finite_number, spectrum, usable_redshift
 from agent.spectrum.readers.targets import Targets
@@ -83,7 +84,7 @@ class ParquetProcess:
         finally:
             watch.cancel()
         if reply is not None and "error" in reply:
-            raise SpectrumError(self.name, f"a damaged Parquet file ({reply['error']})", _WANTED)
+            raise SpectrumError(self.name, tr("a damaged Parquet file ({reply})", reply=reply["error"]), _WANTED)
         if reply is None or len(content) != reply["bytes"]:
             raise self._crashed()
         return reply, content
@@ -125,13 +126,13 @@ def targets(name: str, path: Path) -> Targets:
     if which is None:
         nested = _nested(schema)
         if nested is None:
-            raise SpectrumError(name, f"columns {', '.join(names[:6])}", "columns named wavelength and flux")
+            raise SpectrumError(name, f"columns {', '.join(names[:6])}", tr("columns named wavelength and flux"))
         column, inside = nested
         wanted = [column, *_about(names)]
         return _by_row(name, groups, lambda row: _nested_row(f"{name}#{row}", column, inside, groups.row(row, wanted)))
     wanted = list(which.columns)
     if len(schema.get_all_field_indices(which.flux)) != 1:
-        raise SpectrumError(name, f"several columns {which.flux}", "one of each name")
+        raise SpectrumError(name, tr("several columns {flux}", flux=which.flux), tr("one of each name"))
     kind = schema.field(which.flux).type
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         wanted += _about(names)
@@ -160,10 +161,14 @@ class _Groups:
 
     def everything(self, columns: list[str]) -> Mapping[str, Any]:
         if self.rows > MAX_PIXELS:
-            raise SpectrumError(self.name, f"a table of {self.rows} rows", f"at most {MAX_PIXELS} pixels")
+            raise SpectrumError(
+                self.name,
+                tr("a table of {rows} rows", rows=self.rows),
+                tr("at most {max_pixels} pixels", max_pixels=MAX_PIXELS),
+            )
         parts = [self._file.table(group, columns) for group in range(len(self._file.groups))]
         if not parts:
-            raise SpectrumError(self.name, "a table without rows", "a spectrum")
+            raise SpectrumError(self.name, tr("a table without rows"), "a spectrum")
         with _naming_damage(self.name):
             return {c: np.concatenate([p[c].to_numpy(zero_copy_only=False) for p in parts]) for c in columns}
 
@@ -180,12 +185,16 @@ def _naming_damage(name: str) -> Iterator[None]:
     except SpectrumError:
         raise
     except (pa.ArrowException, OSError, ValueError, LookupError) as error:
-        raise SpectrumError(name, f"a damaged Parquet file ({error})", "a complete Parquet file") from None
+        raise SpectrumError(
+            name, tr("a damaged Parquet file ({error})", error=error), tr("a complete Parquet file")
+        ) from None
 
 
 def _by_row(name: str, groups: _Groups, read_row: Callable[[int], Spectrum]) -> Targets:
     if not 0 < groups.rows <= MAX_ROWS:
-        raise SpectrumError(name, f"a table of {groups.rows} rows", f"1 to {MAX_ROWS} spectra")
+        raise SpectrumError(
+            name, tr("a table of {rows} rows", rows=groups.rows), tr("1 to {max_rows} spectra", max_rows=MAX_ROWS)
+        )
     found = Targets(name)
     for row in range(groups.rows):
         found.add(str(row), partial(read_row, row))
@@ -228,7 +237,7 @@ def _nested_row(name: str, column: str, which: Roles, row: Mapping[str, Any]) ->
     if isinstance(inside, list):
         inside = {key: [pixel and pixel[key] for pixel in inside] for key in which.columns}
     if not isinstance(inside, Mapping):
-        raise SpectrumError(name, f"nothing in the column {column}", "wavelength and flux")
+        raise SpectrumError(name, tr("nothing in the column {column}", column=column), tr("wavelength and flux"))
     return _named(name, which, {**row, **inside})
 
 
@@ -264,7 +273,9 @@ def bench_spectrum(name: str, number: int, row: Mapping[str, Any]) -> Spectrum:
         given = info["tools_kwargs"]["spectral_visualization_tool"]["create_kwargs"]
         wavelength, flux, redshift = given["wavelength"], given["flux"], given.get("redshift")
     except (KeyError, TypeError, AttributeError):
-        raise SpectrumError(name, f"row {number} without create_kwargs", "wavelength and flux of the tool") from None
+        raise SpectrumError(
+            name, tr("row {number} without create_kwargs", number=number), tr("wavelength and flux of the tool")
+        ) from None
     label = (row.get("reward_model") or {}).get("ground_truth")
     return spectrum(
         str(info.get("name") or f"{name}#{number}"),
@@ -285,5 +296,7 @@ def _whole(name: str, number: int, text: Any) -> Spectrum:
     except (TypeError, ValueError):
         form = None
     if not isinstance(form, dict):
-        raise SpectrumError(name, f"row {number} with a damaged extra_info.spectrum", "JSON of a spectrum")
+        raise SpectrumError(
+            name, tr("row {number} with a damaged extra_info.spectrum", number=number), tr("JSON of a spectrum")
+        )
     return Spectrum.from_json(form)

@@ -12,6 +12,8 @@ import os
 import sys
 from typing import Any
 
+from agent.language import tr
+
 MEMORY = 3 * 2**30
 """Bytes of address space beyond what the imports took."""
 MOST = 512 * 2**20
@@ -38,7 +40,7 @@ def main(path: str) -> None:
         try:
             table = file.read_row_group(request["group"], columns=request["columns"])
             if table.nbytes > MOST:
-                raise ValueError(f"rows of {table.nbytes} bytes, expected at most {MOST}")
+                raise ValueError(tr("rows of {nbytes} bytes, expected at most {most}", nbytes=table.nbytes, most=MOST))
             sink = pa.BufferOutputStream()
             with pa.ipc.new_stream(sink, table.schema) as stream:
                 stream.write_table(table)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.language import tr
 from agent.lines.air_vacuum import convert
 from agent.spectrum.noise import ivar_from_scatter
 from agent.spectrum.readers.flux_units import F_LAMBDA, converted, per_wavelength
@@ -56,11 +57,15 @@ def spectrum(
     wavelength, flux = np.asarray(wavelength, np.float64), np.asarray(flux, np.float64)
     parts = [a for a in (wavelength, flux, ivar, mask) if a is not None]
     if any(a.ndim != 1 or a.shape != flux.shape for a in parts):
-        raise SpectrumError(name, f"arrays of shapes {[a.shape for a in parts]}", "1-D arrays of one length")
+        raise SpectrumError(
+            name, tr("arrays of shapes {value}", value=[a.shape for a in parts]), tr("1-D arrays of one length")
+        )
     if flux.size < MIN_PIXELS:
-        raise SpectrumError(name, f"{flux.size} pixels", f"a spectrum of at least {MIN_PIXELS} pixels")
+        raise SpectrumError(
+            name, f"{flux.size} pixels", tr("a spectrum of at least {min_pixels} pixels", min_pixels=MIN_PIXELS)
+        )
     if not np.isfinite(wavelength).all():
-        raise SpectrumError(name, "wavelengths with NaN or infinity among them", "a wavelength for each pixel")
+        raise SpectrumError(name, tr("wavelengths with NaN or infinity among them"), tr("a wavelength for each pixel"))
     seen = np.isfinite(flux)
     if ivar is not None:
         ivar = np.asarray(ivar, np.float64)
@@ -68,7 +73,9 @@ def spectrum(
     else:
         seen = seen & ~zero_stretches(flux)
     if not seen.any() or (ivar is not None and not ivar.any()):
-        raise NoDataError(name, "no pixel with data (all NaN, all 0, or ivar 0 everywhere)", "a spectrum with data")
+        raise NoDataError(
+            name, tr("no pixel with data (all NaN, all 0, or ivar 0 everywhere)"), tr("a spectrum with data")
+        )
     if model is not None:
         model = np.asarray(model, np.float64)
         model = model if model.shape == flux.shape and np.nan_to_num(model, posinf=0.0, neginf=0.0).any() else None

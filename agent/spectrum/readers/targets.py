@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from agent.language import tr
 from agent.spectrum.readers.pixels import NoDataError
 from agent.spectrum.record import SeveralSpectra, Spectrum, SpectrumError
 
@@ -106,7 +107,7 @@ class Targets:
         entries = self._entries
         if not any(entry != CatalogueEntry() for entry in entries.values()):
             found = "spectra without a class or redshift warning"
-            raise SpectrumError(self.name, found, f"a catalogue to select {selection} from")
+            raise SpectrumError(self.name, found, tr("a catalogue to select {selection} from", selection=selection))
         return tuple(name for name in self.names if selection.accepts(name, entries.get(name, CatalogueEntry())))
 
     @cached_property
@@ -165,7 +166,9 @@ class Targets:
             given += 1
             yield spectrum
         if not given:
-            raise SpectrumError(self.name, f"{left_out} spectra, sky or without data", "a spectrum with data")
+            raise SpectrumError(
+                self.name, tr("{left_out} spectra, sky or without data", left_out=left_out), tr("a spectrum with data")
+            )
 
 
 def _loaded(loader: Loader) -> Spectrum:

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from agent.language import tr
 from agent.spectrum.readers import gaia
 from agent.spectrum.readers.pixels import Array, finite_number, spectrum, usable_redshift
 from agent.spectrum.readers.wavelengths import Roles, arrays, in_brackets, roles
@@ -51,7 +52,7 @@ def read(name: str, raw: bytes) -> Spectrum:
         values = {n: text.table[:, text.names.index(n)] for n in text.names}
         unit = text.units.get(which.wavelength, "") or ("nm" if _is_gaia(text) else "")
     elif text.names:
-        raise SpectrumError(name, f"columns {', '.join(text.names[:6])}", "columns named wavelength and flux")
+        raise SpectrumError(name, f"columns {', '.join(text.names[:6])}", tr("columns named wavelength and flux"))
     else:
         which = Roles("wavelength", "flux", sigma="third" if _third_is_error(text.table) else None)
         values = dict(zip(("wavelength", "flux", "third"), text.table.T, strict=False))
@@ -67,7 +68,7 @@ def read(name: str, raw: bytes) -> Spectrum:
 
 def _decoded(name: str, raw: bytes) -> str:
     if b"\0" in raw[:4096]:
-        raise SpectrumError(name, "a binary file of no known kind", "a FITS, Parquet or text spectrum")
+        raise SpectrumError(name, tr("a binary file of no known kind"), tr("a FITS, Parquet or text spectrum"))
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -80,14 +81,18 @@ def _taken_apart(name: str, text: str) -> _Text:
     numbered = {number: line for number, line in numbered.items() if not _COMMENT.match(line)}
     rows = list(numbered.values())
     if not rows:
-        raise SpectrumError(name, "no line of data", _WANTED)
+        raise SpectrumError(name, tr("no line of data"), _WANTED)
     delimiter = next((d for d in (",", ";", "|") if d in rows[0]), None)
     names = [c.strip().strip('"') for c in rows[0].split(delimiter)] if _is_header(rows[0], delimiter) else []
     rows = rows[1:] if names else rows
     found = _Text(comments, names)
     found.table = _numbers(name, rows, delimiter, list(numbered)[-len(rows) :])
     if names and len(names) != found.table.shape[1]:
-        raise SpectrumError(name, f"{len(names)} column names over {found.table.shape[1]} columns", _WANTED)
+        raise SpectrumError(
+            name,
+            tr("{n_names} column names over {shape} columns", n_names=len(names), shape=found.table.shape[1]),
+            _WANTED,
+        )
     for line in comments:
         ecsv = _ECSV_COLUMN.match(line)
         if ecsv:
@@ -102,7 +107,7 @@ def _is_header(line: str, delimiter: str | None) -> bool:
 
 def _numbers(name: str, rows: list[str], delimiter: str | None, line_numbers: Sequence[int]) -> Array:
     if not rows:
-        raise SpectrumError(name, "column names without a line of data", _WANTED)
+        raise SpectrumError(name, tr("column names without a line of data"), _WANTED)
     table = _loaded(rows, delimiter)
     if table is None and delimiter is None:
         table = _loaded([row.replace("D", "E") for row in rows], None)
@@ -113,7 +118,7 @@ def _numbers(name: str, rows: list[str], delimiter: str | None, line_numbers: Se
     if table is None:
         raise SpectrumError(name, _first_fault(rows, delimiter, line_numbers), _WANTED)
     if table.shape[1] < 2:
-        raise SpectrumError(name, "one column of numbers", _WANTED)
+        raise SpectrumError(name, tr("one column of numbers"), _WANTED)
     return table
 
 

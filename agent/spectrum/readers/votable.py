@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from agent.language import tr
 from agent.spectrum.readers import gaia
 from agent.spectrum.readers.pixels import Array, ivar_from_sigma, spectrum
 from agent.spectrum.readers.wavelengths import roles, to_angstrom
@@ -52,7 +53,7 @@ def read(name: str, raw: bytes) -> Spectrum:
     fields = [field.name or field.ID for table in tables for field in table.fields]
     if any("access" in f"{field.utype} {field.name}".lower() for table in tables for field in table.fields):
         raise SpectrumError(
-            name, "a list of spectra (the result of an SSA query)", "one of the files that it points to"
+            name, tr("a list of spectra (the result of an SSA query)"), tr("one of the files that it points to")
         )
     found = f"a VOTable with columns {', '.join(map(str, fields[:6]))}" if fields else "a VOTable without a table"
     raise SpectrumError(name, found, _WANTED)
@@ -60,13 +61,17 @@ def read(name: str, raw: bytes) -> Spectrum:
 
 def _tables(name: str, raw: bytes) -> list[Any]:
     if re.search(rb"<!(ENTITY|DOCTYPE)", raw):
-        raise SpectrumError(name, "XML with definitions of its own (DOCTYPE or ENTITY)", _WANTED)
+        raise SpectrumError(name, tr("XML with definitions of its own (DOCTYPE or ENTITY)"), _WANTED)
     if any(b"href" in attributes for attributes in _STREAM.findall(raw)):
         # The parser would fetch it, from the network or from this machine.
-        raise SpectrumError(name, "a VOTable whose data are in another file", "a VOTable that holds its data")
+        raise SpectrumError(name, tr("a VOTable whose data are in another file"), tr("a VOTable that holds its data"))
     for size in re.findall(rb"\barraysize\s*=\s*[\"'](\d+)", raw):
         if int(size) > LARGEST_CELL:
-            raise SpectrumError(name, f"cells of {size.decode()[:20]} numbers", f"at most {LARGEST_CELL}")
+            raise SpectrumError(
+                name,
+                tr("cells of {size} numbers", size=size.decode()[:20]),
+                tr("at most {largest_cell}", largest_cell=LARGEST_CELL),
+            )
     # The number of rows is a promise that the parser would allocate memory for; without it the rows are counted.
     raw = re.sub(rb"\bnrows\s*=\s*(\"[^\"]*\"|'[^']*')", b"", raw)
     from astropy.io import votable
@@ -79,7 +84,9 @@ def _tables(name: str, raw: bytes) -> list[Any]:
         except Exception as error:
             # The parser raises many kinds, from expat's to numpy's, over a damaged file.
             reason = " ".join(str(error).split())
-            raise SpectrumError(name, f"a damaged VOTable ({reason:.120})", "a complete VOTable") from None
+            raise SpectrumError(
+                name, tr("a damaged VOTable ({reason:.120})", reason=reason), tr("a complete VOTable")
+            ) from None
 
 
 def _columns(table: Any) -> dict[str, Any] | None:
@@ -134,7 +141,7 @@ def _values(name: str, table: Any, field: Any) -> Array:
     try:
         return np.ma.filled(np.ma.asarray(cells, dtype=np.float64), np.nan).reshape(-1)
     except (TypeError, ValueError):
-        raise SpectrumError(name, f"a column {field.name} that is not numbers", "numbers") from None
+        raise SpectrumError(name, tr("a column {name} that is not numbers", name=field.name), "numbers") from None
 
 
 def _words(table: Any, field: Any) -> str:

@@ -14,6 +14,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from agent.language import tr
 from agent.spectrum import Spectrum, SpectrumError
 from agent.trajectory.steps import Verdict
 from training.data import DataError
@@ -161,8 +162,13 @@ class _Builder:
         usable = list(self._usable(self._shuffled(positives)))
         if len(usable) < 2:
             raise DataError(
-                f"{recipe.task}: found {len(usable)} positives to use of {len(positives)}"
-                f"{_left_out_text(found)}, expected 2 or more"
+                tr(
+                    "{task}: found {n_usable} positives to use of {n_positives}{found}, expected 2 or more",
+                    task=recipe.task,
+                    n_usable=len(usable),
+                    n_positives=len(positives),
+                    found=_left_out_text(found),
+                )
             )
         self._place_positives([_selected(entry, spectrum, "YES") for entry, spectrum in usable])
         ratios: dict[Part, Ratio] = {"train": recipe.train_ratio, "test": recipe.test_ratio}

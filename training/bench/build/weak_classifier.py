@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.batch.lines import JournalError, json_lines
+from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.trajectory.steps import Verdict
@@ -35,7 +36,7 @@ class Predictions:
         except JournalError as error:
             raise DataError(str(error)) from error
         if not self._p:
-            raise DataError(f"{path}: found no prediction for the task {task.key}")
+            raise DataError(tr("{path}: found no prediction for the task {key}", path=path, key=task.key))
 
     def learn(self, positives: Sequence[Spectrum], candidates: Iterator[tuple[Entry, Spectrum]]) -> None:
         """Do nothing: there is nothing to train, so no candidate is set aside."""
@@ -87,7 +88,7 @@ class TrainedClassifier:
 
     def _question(self, source: str, yes: bool) -> Question:
         def spectrum() -> Spectrum:
-            raise AssertionError("its row on the grid is given")
+            raise AssertionError(tr("its row on the grid is given"))
 
         label: Verdict = "YES" if yes else "NO"
         return Question(source, source, self._task, label, "", None, False, spectrum)
@@ -96,12 +97,14 @@ class TrainedClassifier:
 def _name(row: Mapping[str, Any], where: str) -> str:
     name = row.get("source") or row.get("key")
     if not isinstance(name, str):
-        raise DataError(f"{where}: source: found {name!r:.60}, expected the name of a spectrum")
+        raise DataError(
+            tr("{where}: source: found {name!r:.60}, expected the name of a spectrum", where=where, name=name)
+        )
     return name
 
 
 def _probability(row: Mapping[str, Any], where: str) -> float:
     p = row.get("probability")
     if isinstance(p, bool) or not isinstance(p, int | float) or not 0 <= p <= 1:
-        raise DataError(f"{where}: probability: found {p!r:.60}, expected a number from 0 to 1")
+        raise DataError(tr("{where}: probability: found {p!r:.60}, expected a number from 0 to 1", where=where, p=p))
     return float(p)

@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.language import tr
 from agent.spectrum.readers.fits import FitsFile, Hdu
 from agent.spectrum.readers.flux_units import F_LAMBDA
 from agent.spectrum.readers.pixels import exposure, finite_number, spectrum
@@ -57,7 +58,7 @@ def targets(fits: FitsFile) -> Targets:
         found = (
             "no FIBERMAP with TARGETID" if fibermap is None else f"{rows} spectra, FIBERMAP of {fibermap.shape[0]} rows"
         )
-        raise fits.refusal(found, "a FIBERMAP row with a TARGETID for each spectrum")
+        raise fits.refusal(found, tr("a FIBERMAP row with a TARGETID for each spectrum"))
     by_target: dict[str, list[int]] = {}
     for row, target in enumerate(fibermap.column("TARGETID").tolist()):
         by_target.setdefault(str(target), []).append(row)
@@ -136,7 +137,9 @@ class _Redshifts:
         """:raises SpectrumError: there is no table, naming the file that is missing"""
         if not self.of:
             wanted = (redrock.names(self._fits.name) or ("a redrock table",))[0]
-            raise self._fits.refusal("no redshift table", f"{wanted} in the same folder, to select by class or ZWARN")
+            raise self._fits.refusal(
+                tr("no redshift table"), tr("{wanted} in the same folder, to select by class or ZWARN", wanted=wanted)
+            )
         return {target: CatalogueEntry(fit.kind, fit.zwarn) for target, fit in self.of.items()}
 
 
@@ -147,24 +150,28 @@ def _arms(fits: FitsFile) -> list[Arm]:
     if not prefixes and any(name in hdus for name in redrock.TABLES):
         wanted = redrock.spectra_of(fits.name) or "its coadd file"
         raise fits.refusal(
-            "a table of redshifts without spectra (redrock)", f"{wanted}: keep both in one folder and read the coadd"
+            tr("a table of redshifts without spectra (redrock)"),
+            tr("{wanted}: keep both in one folder and read the coadd", wanted=wanted),
         )
     if not prefixes:
         raise fits.refusal(f"HDUs {', '.join(list(hdus)[:6])}", _WANTED)
     if set(prefixes) & set("BRZ") and not set(prefixes) >= set("BRZ"):
-        raise fits.refusal(f"only the arms {', '.join(prefixes)}", "all of the arms B, R, Z")
+        raise fits.refusal(tr("only the arms {names}", names=", ".join(prefixes)), tr("all of the arms B, R, Z"))
     for prefix in prefixes:
         flux, ivar = hdus.get(f"{prefix}_FLUX"), hdus.get(f"{prefix}_IVAR")
         if flux is None or ivar is None:
-            raise fits.refusal(f"an arm {prefix} without FLUX or IVAR", _WANTED)
+            raise fits.refusal(tr("an arm {prefix} without FLUX or IVAR", prefix=prefix), _WANTED)
         wavelength = hdus[f"{prefix}_WAVELENGTH"].image().astype(np.float64)
         mask = hdus.get(f"{prefix}_MASK")
         for hdu in (flux, ivar, *([mask] if mask else [])):
             if len(hdu.shape) != 2 or hdu.shape[1:] != wavelength.shape or hdu.shape[0] != flux.shape[0]:
-                raise fits.refusal(f"{hdu.name} of shape {hdu.shape}", f"rows of {wavelength.size} pixels")
+                raise fits.refusal(
+                    tr("{name} of shape {shape}", name=hdu.name, shape=hdu.shape),
+                    tr("rows of {size} pixels", size=wavelength.size),
+                )
         found.append(Arm(wavelength, flux, ivar, mask))
     if len({arm.flux.shape[0] for arm in found}) != 1:
-        raise fits.refusal("arms with different numbers of spectra", "the same targets in each arm")
+        raise fits.refusal(tr("arms with different numbers of spectra"), tr("the same targets in each arm"))
     _check_one_grid(fits, found)
     return found
 
@@ -172,10 +179,10 @@ def _arms(fits: FitsFile) -> list[Arm]:
 def _check_one_grid(fits: FitsFile, arms: list[Arm]) -> None:
     joined = np.concatenate([arm.wavelength for arm in arms])
     if not np.isfinite(joined).all() or np.abs(joined).max(initial=0.0) > 1e6:
-        raise fits.refusal("wavelengths that are no wavelengths", "wavelengths in Å")
+        raise fits.refusal(tr("wavelengths that are no wavelengths"), tr("wavelengths in Å"))
     steps = np.diff(np.unique(np.round(joined / GRID)))
     if steps.size == 0 or steps.min() < 0.5 * np.median(steps):
-        raise fits.refusal("arms whose pixels interleave where they overlap", "arms on one wavelength grid")
+        raise fits.refusal(tr("arms whose pixels interleave where they overlap"), tr("arms on one wavelength grid"))
 
 
 def _merged(arms: list[Arm], rows: list[int]) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.bool_]]:

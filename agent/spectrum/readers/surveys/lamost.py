@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from agent.language import tr
 from agent.spectrum.readers.fits import FitsFile, Hdu, Header
 from agent.spectrum.readers.pixels import Array, exposure, spectrum
 from agent.spectrum.readers.wavelengths import velocity_frame
@@ -44,13 +45,13 @@ def read(fits: FitsFile) -> Spectrum:
 
 def _image(fits: FitsFile, hdu: Hdu) -> dict[str, Array]:
     if hdu.shape[0] != 5:
-        raise fits.refusal(f"an image of {hdu.shape[0]} rows", "the five rows of a LAMOST spectrum")
+        raise fits.refusal(tr("an image of {shape} rows", shape=hdu.shape[0]), tr("the five rows of a LAMOST spectrum"))
     flux, ivar, third, andmask, _ = hdu.image()
     header = hdu.header
     if "Wavelength" not in header.text("EXTEN0"):
         start, step = header.number("COEFF0"), header.number("COEFF1")
         if start is None or step is None:
-            raise fits.refusal("neither a wavelength row nor COEFF0 and COEFF1", "the wavelengths")
+            raise fits.refusal(tr("neither a wavelength row nor COEFF0 and COEFF1"), tr("the wavelengths"))
         third = 10.0 ** (start + step * np.arange(flux.size))
     return {"wavelength": third, "flux": flux, "ivar": ivar, "mask": andmask != 0}
 
@@ -60,7 +61,7 @@ def _table(fits: FitsFile) -> dict[str, Array]:
     if "COADD" not in names:
         medium = any(n[:2] in ("B-", "R-") for n in names)
         found = f"{'a medium-resolution file' if medium else 'a file'} with HDUs {', '.join(names[:4])}"
-        raise fits.refusal(found, "a LAMOST spectrum (five-row image, or tables COADD or COADD_B and COADD_R)")
+        raise fits.refusal(found, tr("a LAMOST spectrum (five-row image, or tables COADD or COADD_B and COADD_R)"))
     return _pixels(fits[names.index("COADD")])
 
 
@@ -81,7 +82,7 @@ def _pixels(table: Hdu) -> dict[str, Array]:
 def _read_medium(fits: FitsFile) -> Spectrum:
     arms = [hdu for hdu in fits if hdu.name in ("COADD_B", "COADD_R") and hdu.shape[0] > 0]
     if not arms:
-        raise fits.refusal("empty tables COADD_B and COADD_R", "a spectrum of at least one arm")
+        raise fits.refusal(tr("empty tables COADD_B and COADD_R"), tr("a spectrum of at least one arm"))
     parts = sorted((_pixels(arm) for arm in arms), key=lambda part: float(part["wavelength"][0]))
     arrays = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
     fields = _fields(fits[0].header) | {"survey": "LAMOST MRS"}

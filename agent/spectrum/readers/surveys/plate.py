@@ -15,6 +15,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from agent.language import tr
 from agent.spectrum.readers.files import in_same_folder, uncompressed
 from agent.spectrum.readers.fits import FitsFile, Hdu
 from agent.spectrum.readers.flux_units import F_LAMBDA
@@ -41,10 +42,13 @@ def targets(fits: FitsFile) -> Targets:
     if plug_map is None:
         wanted = spectra_of(fits.name) or "its spPlate file"
         wanted += ": keep both in one folder and read the spPlate"
-        raise fits.refusal("a table of redshifts without spectra (spZbest)", wanted)
+        raise fits.refusal(tr("a table of redshifts without spectra (spZbest)"), wanted)
     for number, hdu in enumerate(fits.first(3)):
         if hdu.shape != fits[0].shape:
-            raise fits.refusal(f"HDU {number} of shape {hdu.shape}", f"an image of shape {fits[0].shape}")
+            raise fits.refusal(
+                tr("HDU {number} of shape {shape}", number=number, shape=hdu.shape),
+                tr("an image of shape {shape}", shape=fits[0].shape),
+            )
     fit = _Fit(fits)
     found = Targets(fits.name)
     found.catalogue = fit.entries
@@ -93,7 +97,9 @@ class _Fit:
             other = FitsFile(stream, where.name, size)
             table = other[1]
             if not set(table.columns) >= _FIT | {"Z"} or table.shape[0] == 0:
-                raise other.refusal(f"columns {', '.join(list(table.columns)[:6])}", "CLASS, Z, ZWARNING and FIBERID")
+                raise other.refusal(
+                    f"columns {', '.join(list(table.columns)[:6])}", tr("CLASS, Z, ZWARNING and FIBERID")
+                )
             image = other.first(3)[2:]
             models = image[0].image() if image and image[0].shape == (table.shape[0], self._fits[0].shape[1]) else None
             kinds = zip(_texts(table, "CLASS"), _texts(table, "SUBCLASS"), strict=True)
@@ -113,7 +119,9 @@ class _Fit:
         """:raises SpectrumError: there is no spZbest file, naming it"""
         if not self.of:
             wanted = redshifts_of(self._fits.name)
-            raise self._fits.refusal("no redshifts", f"{wanted} in the same folder, to select by class or ZWARN")
+            raise self._fits.refusal(
+                tr("no redshifts"), tr("{wanted} in the same folder, to select by class or ZWARN", wanted=wanted)
+            )
         return {fibre: CatalogueEntry(row.kind, row.zwarn) for fibre, row in self.of.items()}
 
 
@@ -121,7 +129,7 @@ def _read(fits: FitsFile, plug_map: Hdu, fit: _Fit, row: int, fibre: str) -> Spe
     header = fits[0].header
     start, step = header.number("COEFF0"), header.number("COEFF1")
     if start is None or step is None:
-        raise fits.refusal("no usable COEFF0 and COEFF1", "a log-linear axis")
+        raise fits.refusal(tr("no usable COEFF0 and COEFF1"), tr("a log-linear axis"))
     flux, ivar, mask = (fits[number].image(row) for number in range(3))
     best = fit.of.get(fibre)
     meta: dict[str, Scalar] = {"objtype": plug_map.cell("OBJTYPE", row) or ""}

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agent.language import tr
 from agent.spectrum.readers.files import in_same_folder, uncompressed
 from agent.spectrum.readers.fits import FitsFile, Hdu
 from agent.spectrum.readers.pixels import usable_redshift
@@ -51,7 +52,7 @@ def redshifts(fits: FitsFile) -> dict[str, Redshift]:
         other = FitsFile(stream, companion.name, size)
         table = other.get(*TABLES)
         if table is None:
-            raise other.refusal("no table REDSHIFTS or ZBEST", f"the redshifts of {fits.name}")
+            raise other.refusal(tr("no table REDSHIFTS or ZBEST"), tr("the redshifts of {name}", name=fits.name))
         return _rows(table, companion.name)
 
 
