@@ -52,13 +52,16 @@ from reviewer.store.trust_values import (
     Vote,
 )
 from reviewer.store.values import (
+    LARGEST_ID,
     MARKS,
+    NOBODY,
     OWN_VERDICTS,
     TIME_DEFINITION,
     TRIAL_OUTCOMES,
     Added,
     Autosave,
     CommittedVerdict,
+    Discussed,
     Draft,
     Export,
     Item,
@@ -81,7 +84,9 @@ from reviewer.store.values import (
 from reviewer.store.withdrawals import Batch, Selection, Untouched
 
 __all__ = [
+    "LARGEST_ID",
     "MARKS",
+    "NOBODY",
     "OWN_VERDICTS",
     "SUBMIT_SECONDS",
     "TIME_DEFINITION",
@@ -99,6 +104,7 @@ __all__ = [
     "CommittedVerdict",
     "Damaged",
     "Disagreement",
+    "Discussed",
     "Draft",
     "Drafts",
     "Entry",

@@ -332,6 +332,12 @@ class Queue:
                     items.append(item)
         return found
 
+    def missing(self, items: Sequence[int]) -> list[int]:
+        """Return those of the numbers, in order, that are of no item."""
+        sql = "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT id FROM items) ORDER BY 1"
+        with self._database.read() as db:
+            return [item for (item,) in db.execute(sql, (json.dumps(list(items)),))]
+
     def rows_of_spectrum(self, sha256: str) -> list[QueueRow]:
         """Return the rows of all items of a spectrum."""
         with self._database.read() as db:

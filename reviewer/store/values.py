@@ -17,6 +17,9 @@ OwnVerdict = Literal["YES", "NO", "cannot tell"]
 OWN_VERDICTS: tuple[OwnVerdict, ...] = get_args(OwnVerdict)
 TrialOutcome = Literal["passed", "failed", "untested"]
 TRIAL_OUTCOMES: tuple[TrialOutcome, ...] = get_args(TrialOutcome)
+Discussed = Literal["open", "unread", "mentioned"]
+NOBODY: Literal["nobody"] = "nobody"
+"""``QueueFilter.assigned`` of the items that nobody is assigned to; initials are upper case."""
 LARGEST_ID = 2**63 - 1
 """The largest item number that SQLite has."""
 
@@ -106,6 +109,11 @@ class QueueFilter:
     :param mine: only items this person may act on now, without those they finished or others hold
     :param trial: outcome of the latest trial of the item's evidence; "untested" if there is none, or nothing could be
         tested
+    :param words: words of the current trace or of remarks on the item; ``reviewer.store.sqlite.texts`` describes them
+    :param assigned: initials of a person to whom the item is assigned, or ``NOBODY``
+    :param listed: id of a view that is a list of items
+    :param discussed: "open": a thread is not resolved; "unread": there is a comment that the person has not read;
+        "mentioned": the person is named in a thread that is not resolved
     :param without_batches: items of these batches do not match
     """
 
@@ -121,6 +129,10 @@ class QueueFilter:
     trial: TrialOutcome | None = None
     text: str = ""
     mine: bool = False
+    words: str = ""
+    assigned: str | None = None
+    listed: int | None = None
+    discussed: Discussed | None = None
     without_batches: tuple[str, ...] = ()
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from fastapi import Query
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from agent.spectrum.record import Medium
 from reviewer.rules.inspection import LONGEST_COMMENT
 from reviewer.rules.workflow import State, Verb
-from reviewer.store import MarkKind, OwnVerdict, QueueFilter, TrialOutcome
+from reviewer.store import LARGEST_ID, Discussed, MarkKind, OwnVerdict, QueueFilter, TrialOutcome
 
 Key = Annotated[str, Field(min_length=8, max_length=100)]
 Text = Annotated[str, Field(max_length=20_000)]
@@ -135,6 +135,58 @@ class LeaseToken(Sent):
     lease: str
 
 
+ItemNumber = Annotated[int, Field(ge=1, le=LARGEST_ID)]
+_Searched = Annotated[str, Field(max_length=200)]
+_Initials = Annotated[str, Field(max_length=20)]
+MOST_SELECTED = 100_000
+"""Items of a selection, and of a list."""
+
+
+class Filter(Sent):
+    """The filter of the queue; the fields are its query parameters. Empty ones do not filter."""
+
+    task: str | None = None
+    state: Annotated[list[State], Field(max_length=50)] = []
+    survey: str | None = None
+    snr_min: Annotated[float | None, Field(allow_inf_nan=False)] = None
+    snr_max: Annotated[float | None, Field(allow_inf_nan=False)] = None
+    drafter: str | None = None
+    batch: str | None = None
+    disagreement: bool | None = None
+    simulated: bool | None = None
+    trial: TrialOutcome | None = None
+    text: _Searched = ""
+    mine: bool = False
+    words: _Searched = ""
+    assigned: _Initials | None = None
+    listed: ItemNumber | None = None
+    discussed: Discussed | None = None
+
+    def wanted(self) -> QueueFilter:
+        """Return the filter as the store takes it."""
+        fields = self.model_dump(exclude={"state"})
+        for name in ("task", "survey", "drafter", "batch", "assigned"):
+            fields[name] = fields[name] or None
+        return QueueFilter(**fields, states=tuple(self.state))
+
+
+class Selection(Sent):
+    """Items: those named, or all items of a filter without some. ``VisibleItems.selected`` resolves it."""
+
+    items: Annotated[list[ItemNumber], Field(max_length=MOST_SELECTED)] | None = None
+    filter: Filter | None = None
+    without: Annotated[list[ItemNumber], Field(max_length=MOST_SELECTED)] = []
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.items is None) == (self.filter is None) or (self.without and self.filter is None):
+            raise ValueError(
+                "found a selection with neither or both of items and filter, or with items and without; expected "
+                "{items: [...]} or {filter: {...}, without: [...]}"
+            )
+        return self
+
+
 def queue_filter(
     task: str | None = None,
     state: Annotated[list[State] | None, Query()] = None,
@@ -148,19 +200,11 @@ def queue_filter(
     trial: TrialOutcome | None = None,
     text: Annotated[str, Query(max_length=200)] = "",
     mine: bool = False,
+    words: Annotated[str, Query(max_length=200)] = "",
+    assigned: Annotated[str | None, Query(max_length=20)] = None,
+    listed: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
+    discussed: Discussed | None = None,
 ) -> QueueFilter:
-    """Return the queue's filter from query parameters; empty ones do not filter."""
-    return QueueFilter(
-        task=task or None,
-        states=tuple(state or ()),
-        survey=survey or None,
-        snr_min=snr_min,
-        snr_max=snr_max,
-        drafter=drafter or None,
-        batch=batch or None,
-        disagreement=disagreement,
-        simulated=simulated,
-        trial=trial,
-        text=text,
-        mine=mine,
-    )
+    """Return the queue's filter from query parameters; they are the fields of ``Filter``."""
+    given = {**locals(), "state": state or []}
+    return Filter.model_construct(**given).wanted()

@@ -8,11 +8,13 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
+from agent.language import tr
 from agent.text import whole_number
 from reviewer.rules.people import Person
-from reviewer.store import WITHHELD, Item, NotAllowed, QueueFilter, QueueRow, Store
+from reviewer.store import WITHHELD, Item, NotAllowed, NotFound, QueueFilter, QueueRow, Store
 from reviewer.web.context import ContextDep, PersonDep
 from reviewer.web.payload import row_json
+from reviewer.web.requests import MOST_SELECTED, Selection
 from reviewer.web.verdict_first import VerdictFirst, item_of_alias, neutral_row
 
 _PAGE = 200
@@ -72,6 +74,30 @@ class VisibleItems:
                 break
             page = self._store.queue.page(wanted, self._person, page.rows[-1].item_id, _PAGE)
         return rows[:limit], total
+
+    def selected(self, selection: Selection) -> list[int]:
+        """Return the items of a selection in order. Of a filter, withheld items and those which it may not find for
+        the person are left out; items that are named are all kept.
+
+        :raises NotFound: an item is named that does not exist
+        :raises NotAllowed: more than ``MOST_SELECTED`` items match
+        """
+        if selection.filter is None:
+            named = sorted(set(selection.items or ()))
+            missing = self._store.queue.missing(named)
+            if missing:
+                raise NotFound(tr("There is no item {number}.", number=missing[0]))
+            return named
+        without = {*selection.without, *self.items}
+        wanted = self.verdict_first.searched(selection.filter.wanted())
+        most = MOST_SELECTED + len(without) + 1
+        found = self._store.queue.neighbours(0, wanted, self._person, most)
+        items = [item for item in found if item not in without]
+        if len(items) > MOST_SELECTED:
+            raise NotAllowed(
+                tr("More than {number} items match the filter. Select fewer of them.", number=MOST_SELECTED)
+            )
+        return items
 
     def neighbours(self, item_id: int, wanted: QueueFilter, n: int, backwards: bool = False) -> list[int]:
         """Return the next (or previous) items that the person can open."""
