@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -57,8 +57,8 @@ class Leases:
             for row in running:
                 if row["person"] == person:
                     return self.renew_row(db, row)
-            if len(running) >= max(1, now.missing):
-                raise _held(running)
+            if others_hold([row["person"] for row in running], person, now.missing):
+                raise held(running)
             return self._take(db, person, item_id, now)
 
     def held_by_others(self, person: str, item_id: int) -> HeldByAnother | None:
@@ -68,14 +68,8 @@ class Leases:
         """
         with self._database.read() as db:
             missing = self._history.standing(db, item_id).missing
-            at = self._database.steady()
-            running = db.execute(
-                "SELECT * FROM leases WHERE item = ? AND ended IS NULL AND expires_at > ? AND renewed_at <= ?",
-                (item_id, stamp(at), stamp(at + ALLOWANCE)),
-            ).fetchall()
-        if any(row["person"] == person for row in running) or len(running) < max(1, missing):
-            return None
-        return _held(running)
+            running = running_leases(db, self._database.steady(), item_id).get(item_id, [])
+        return held(running) if others_hold([row["person"] for row in running], person, missing) else None
 
     def renew(self, token: str) -> Lease:
         """Extend a lease to 15 minutes from now. After the holder's own decision this changes nothing.
@@ -235,7 +229,30 @@ def drop_sent_comment(db: Transaction, person: str, version: Version) -> None:
     )
 
 
-def _held(running: list[sqlite3.Row]) -> HeldByAnother:
+def running_leases(db: Transaction, at: datetime, item_id: int | None = None) -> dict[int, list[sqlite3.Row]]:
+    """Return the leases that run at a time by item, in order; of all items, or of one."""
+    of_item = "" if item_id is None else "item = :item AND"
+    rows = db.execute(
+        f"SELECT * FROM leases WHERE {of_item} ended IS NULL AND expires_at > :now AND renewed_at <= :latest "
+        "ORDER BY id",
+        {"now": stamp(at), "latest": stamp(at + ALLOWANCE), "item": item_id},
+    )
+    found: dict[int, list[sqlite3.Row]] = {}
+    for row in rows:
+        found.setdefault(row["item"], []).append(row)
+    return found
+
+
+def others_hold(holders: Sequence[str], person: str, missing: int) -> bool:
+    """Return whether others hold an item of which ``missing`` decisions are missing, so that a person cannot take it.
+
+    :param holders: the people with a running lease
+    """
+    return person not in holders and len(holders) >= max(1, missing)
+
+
+def held(running: list[sqlite3.Row]) -> HeldByAnother:
+    """Return the refusal of an item on which others have these leases."""
     holders = tuple(row["person"] for row in running)
     until = max(datetime.fromisoformat(row["expires_at"]) for row in running)
     verb = "is" if len(holders) == 1 else "are"

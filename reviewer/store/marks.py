@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +19,12 @@ from reviewer.store.values import MARKS, OWN_VERDICTS, CommittedVerdict, Mark, M
 _IN_FORCE = """
 SELECT * FROM marks WHERE id IN (SELECT max(id) FROM marks WHERE item = ? GROUP BY version, step, person)
 AND mark <> 'cleared' ORDER BY id
+"""
+
+_JUDGED = """
+SELECT n.value FROM json_each(:items) n
+WHERE EXISTS (SELECT 1 FROM verdicts WHERE item = n.value AND person = :person)
+      OR EXISTS (SELECT 1 FROM versions WHERE author = :person AND item = n.value)
 """
 
 
@@ -122,21 +129,22 @@ class Marks:
 
     def judged(self, person: str, items: Sequence[int]) -> set[int]:
         """Return those of the items on which this person has committed a verdict or of which they wrote a version."""
-        if not items:
-            return set()
-        marks = ", ".join("?" * len(items))
-        sql = (
-            f"SELECT item FROM verdicts WHERE person = ? AND item IN ({marks}) "
-            f"UNION SELECT item FROM versions WHERE author = ? AND item IN ({marks})"
-        )
         with self._database.read() as db:
-            return {item_id for (item_id,) in db.execute(sql, (person, *items, person, *items))}
+            return judged(db, person, items)
 
     def verdicts(self, item_id: int) -> list[CommittedVerdict]:
         """Return every verdict committed on any version of an item, oldest first."""
         with self._database.read() as db:
             rows = db.table("verdicts").rows_where("item = ?", [item_id], order_by="id")
             return [_verdict_from(row) for row in rows]
+
+
+def judged(db: Transaction, person: str, items: Collection[int]) -> set[int]:
+    """Return those of the items on which this person has committed a verdict or of which they wrote a version."""
+    if not items:
+        return set()
+    rows = db.execute(_JUDGED, {"person": person, "items": json.dumps(list(items))})
+    return {item_id for (item_id,) in rows}
 
 
 def _require_step(db: Transaction, item_id: int, version_id: int, step_id: str) -> None:

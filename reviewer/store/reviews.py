@@ -28,7 +28,7 @@ from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 from reviewer.store.sqlite.texts import DECISION, index_remark
 from reviewer.store.values import Version, WorkTime
 
-_INSERT_DECISION = """
+INSERT_DECISION = """
 INSERT INTO decisions (key, item, version, person, round, verb, reason, comment, withdraws, rules, at)
 VALUES (:key, :item, :version, :person, :round, :verb, :reason, :comment, :withdraws, :rules, :at)
 """
@@ -289,7 +289,7 @@ class Reviews:
         rules = self._history.current_rules(db)[0]
         at = self._database.now()
         row = {**decision, "rules": rules, "at": stamp(at)}
-        number = db.execute(_INSERT_DECISION, row).lastrowid
+        number = db.execute(INSERT_DECISION, row).lastrowid
         assert number is not None
         index_remark(db, DECISION, number, str(row["comment"]))
         facts = {"decisions": number}

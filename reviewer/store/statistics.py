@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from reviewer.rules.workflow import Round, State
 from reviewer.store.audit.chain import Head, head
 from reviewer.store.sqlite.database import Database, Transaction
+from reviewer.store.team.assignments import assigned_by_state
 from reviewer.store.values import Progress, TimeSpent, Yielded
 
 _DECISIONS = """
@@ -89,6 +90,7 @@ class Statistics:
             yielded=_yielded(by_task.values()),
             per_day=_table(decisions, "day", "round", "decisions"),
             time_by_person=_times_by_person(worked),
+            assigned=assigned_by_state(db, task, batch),
             decided_per_day={d: _yielded([n]) for d, n in _table(decided, "day", "state", "items").items()},
         )
 
@@ -289,7 +291,7 @@ WHERE s.state NOT IN ('screening', 'audit', 'vote', 'withdrawn')
 
 _LAST_FACTS = """
 SELECT (SELECT max(id) FROM decisions), (SELECT max(id) FROM verdicts), (SELECT max(id) FROM versions),
-       (SELECT max(id) FROM settings)
+       (SELECT max(id) FROM settings), (SELECT max(id) FROM batch_changes)
 """
 
 

@@ -27,6 +27,8 @@ from reviewer.store.sqlite.database import BUSY_SECONDS, DAMAGE, Clock, Clocks, 
 from reviewer.store.sqlite.migrations import migrate
 from reviewer.store.sqlite.schema import MIGRATIONS, Migration
 from reviewer.store.statistics import Statistics
+from reviewer.store.team.assignments import Assignments
+from reviewer.store.team.bulk import Bulk
 from reviewer.store.triage import Triage
 from reviewer.store.trust import Trust
 from reviewer.store.upkeep import Upkeep
@@ -63,6 +65,8 @@ class Store:
         self.leases = Leases(self.database, history)
         self.reviews = Reviews(self.database, history, self.leases, self.items, self.spectra)
         self.withdrawals = Withdrawals(self.database, history)
+        self.bulk = Bulk(self.database, history)
+        self.assignments = Assignments(self.database)
         self.marks = Marks(self.database)
         self.inspections = Inspections(self.database)
         self.statistics = Statistics(self.database)

@@ -15,10 +15,18 @@ from reviewer.store.sqlite.database import Database, Transaction, stamp
 from reviewer.store.sqlite.files import copy
 from reviewer.store.sqlite.schema import FIGURES, TALLIED, fill_figures
 from reviewer.store.sqlite.tables import Snapshot
+from reviewer.store.team.assignments import fill_assigned, wrong_assignments
 
 # Spectra, pictures and versions are nearly all of the file, and each is checked against its hash when it is
 # read. Reading all of them would make the start slow.
 _LARGE = ("versions", "pictures", "spectra", "traces_text", "traces_text_data")
+
+_WRONG_BATCHES = """
+SELECT s.item FROM standings s JOIN items i ON i.id = s.item
+WHERE s.batch <> coalesce(
+    (SELECT c.batch FROM batch_changes c WHERE c.item = s.item ORDER BY c.id DESC LIMIT 1), i.batch
+)
+"""
 
 
 class Upkeep:
@@ -68,7 +76,12 @@ class Upkeep:
                 expected = derived(self._history.facts(db, item_id), rules, item_id)
                 if (expected.row, expected.barred) != _stored(db, item_id):
                     wrong.append(f"item {item_id}: its standing does not follow from its facts; rebuild")
+            wrong += [
+                f"item {item_id}: its batch does not follow from its facts; rebuild"
+                for (item_id,) in db.execute(_WRONG_BATCHES)
+            ]
             wrong += _wrong_tallies(db)
+            wrong += wrong_assignments(db)
             wrong += _unreadable_text(db)
         return wrong + self._log.check(known)
 
@@ -87,6 +100,7 @@ class Upkeep:
                 if progress is not None:
                     progress(number)
             fill_figures(db)
+            fill_assigned(db)
         return len(items)
 
     def shrink(self) -> None:

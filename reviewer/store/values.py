@@ -288,6 +288,7 @@ class Progress:
     :param per_day: decisions in force by UTC date (ISO) and round
     :param time_by_person: active time before a decision in force, by person and round; without decisions that
         have no known time
+    :param assigned: items by the person to whom they are assigned and by state, without withdrawn items
     :param decided_per_day: approved, rejected and "cannot tell" items by the UTC date on which they were decided
     """
 
@@ -300,3 +301,4 @@ class Progress:
     per_day: Mapping[str, Mapping[Round, int]]
     decided_per_day: Mapping[str, Yielded]
     time_by_person: Mapping[str, Mapping[Round, TimeSpent]]
+    assigned: Mapping[str, Mapping[State, int]]

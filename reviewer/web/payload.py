@@ -112,6 +112,7 @@ def item_json(store: Store, item: Item, person: Person, task: Task | None, waiti
             "reason": "" if waiting else item.version.reason,
             "at": item.version.at.isoformat(),
         },
+        "assigned": list(store.assignments.of_items([item.id]).get(item.id, ())),
         "standing": standing_json(item.standing, rules, person, waiting),
         "may": _may(item, rules, person, waiting),
         "marks": {"mine": {}, "others": []} if waiting else _marks(store.marks.of_item(item.id), item, person),

@@ -43,6 +43,7 @@ def progress_json(progress: Progress) -> dict[str, Any]:
             person: {name: asdict(spent) for name, spent in rounds.items()}
             for person, rounds in progress.time_by_person.items()
         },
+        "assigned": {person: dict(states) for person, states in progress.assigned.items()},
         "disagreement": {
             "disagreed": progress.disagreed,
             "compared": progress.compared,

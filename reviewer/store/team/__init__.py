@@ -1,0 +1,1 @@
+"""Teamwork: bulk actions, batches, assignments."""
