@@ -41,6 +41,9 @@ class Reject:
     def details(self) -> dict[str, Any]:
         return {"reason": self.reason, "comment": self.comment.strip()}
 
+    def logged(self) -> dict[str, Any]:
+        return {"reason": self.reason}
+
 
 @dataclass(frozen=True)
 class Assign:
@@ -56,6 +59,10 @@ class Assign:
     def details(self) -> dict[str, Any]:
         return {"people": sorted(set(self.people))}
 
+    def logged(self) -> dict[str, Any]:
+        # "people" names the people whose rows an entry covers.
+        return {"initials": sorted(set(self.people))}
+
 
 @dataclass(frozen=True)
 class SetBatch:
@@ -69,6 +76,9 @@ class SetBatch:
 
     def details(self) -> dict[str, Any]:
         return {"batch": self.batch.strip()}
+
+    def logged(self) -> dict[str, Any]:
+        return self.details()
 
 
 Action = Reject | Assign | SetBatch

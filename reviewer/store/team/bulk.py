@@ -130,8 +130,7 @@ class Bulk:
                     facts = self._rebatch(
                         db, bulk, [(one.item, one.before, action.batch.strip()) for one in plan.items]
                     )
-            logged = {name: value for name, value in action.details().items() if name != "comment"}
-            self._log(db, by, action.kind, bulk, [one.item for one in plan.items], logged, facts)
+            self._log(db, by, action.kind, bulk, [one.item for one in plan.items], action.logged(), facts)
             return _action(db, bulk)
 
     def undo(self, by: str, bulk_id: int, key: str) -> BulkAction:
