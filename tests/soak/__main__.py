@@ -54,6 +54,14 @@ TRIALS = (
         ("-m", "tests.soak.load", "--reviewers", "50", "--minutes", "10"),
     ),
     Trial(
+        "bulk-kills",
+        "Killed in actions on many items at once",
+        "SIGKILL of processes that reject 5,000 items, assign them, put them into a batch, or undo that, at random "
+        "moments and often in the commit. All of an action has to be in the database or nothing, and one undo brings "
+        "every item back. A power cut is not tried.",
+        ("-m", "tests.soak.bulk_kills", "--kills", "200"),
+    ),
+    Trial(
         "survey-kills",
         "Killed while a survey runs on Ray",
         "SIGKILL of the driver, of the four workers and of the two model servers of `spec-o3 inspect --engine ray` at "
