@@ -42,6 +42,7 @@ from reviewer.web.routes import (
     audit,
     blind,
     blind_setup,
+    bulk,
     documents,
     exports,
     installing,
@@ -63,7 +64,7 @@ _SHUTDOWN_SECONDS = 3  # for open connections, e.g. a page that follows a run, w
 ROUTERS = (
     *(review.router, trials.router, aids.router, live.router, blind.router, blind_setup.router),
     *(sign_in.router, progress.router, exports.router, documents.router, audit.router, installing.router),
-    *(trust.router, assets.router),
+    *(trust.router, assets.router, bulk.router),
 )
 
 

@@ -26,6 +26,7 @@ from reviewer.store import (
     StoreError,
     VersionMoved,
 )
+from reviewer.store.team.actions import SelectionChanged
 from reviewer.web.context import NobodySignedIn, SomebodyElse, plain
 from reviewer.web.pictures import PictureDiffers
 
@@ -55,6 +56,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HeldByAnother, _held)
     app.add_exception_handler(VersionMoved, _moved)
     app.add_exception_handler(Disagreement, _disagreement)
+    app.add_exception_handler(SelectionChanged, _selection_changed)
     app.add_exception_handler(RequestValidationError, _bad_request)
     app.add_exception_handler(OverflowError, _too_large)
     app.add_exception_handler(Exception, _bug)
@@ -90,6 +92,11 @@ def _disagreement(request: Request, error: Exception) -> JSONResponse:
     return plain(
         409, "disagreement", str(error), statements=[{"step": step, "text": text} for step, text in error.statements]
     )
+
+
+def _selection_changed(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, SelectionChanged)
+    return plain(409, "selection_changed", str(error), preview=error.preview.to_json())
 
 
 def _bad_request(request: Request, error: Exception) -> JSONResponse:

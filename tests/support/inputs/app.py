@@ -180,6 +180,22 @@ REQUESTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("POST", "/api/v1/blind/preview", {"plan": plan_data()}),
     ("POST", "/api/v1/blind/sessions", {"plan": plan_data(), "key": "k" * 16}),
     ("POST", "/api/v1/blind/sessions/1/open", {"key": "k" * 17}),
+    (
+        "POST",
+        "/api/v1/bulk/preview",
+        {"selection": {"items": [1, 2]}, "action": {"kind": "reject", "reason": "other", "comment": "c"}},
+    ),
+    (
+        "POST",
+        "/api/v1/bulk",
+        {
+            "selection": {"filter": {"batch": "fuzz"}, "without": [2]},
+            "action": {"kind": "assign", "people": ["RV"]},
+            "token": "t",
+            "key": "k" * 18,
+        },
+    ),
+    ("POST", "/api/v1/bulk/1/undo", {"key": "k" * 19}),
     ("POST", "/api/v1/live/bench", {"item": 1}),
     ("POST", "/api/v1/live/runs", {"bench": "x", "task": "cv", "policy": "baseline", "samples": 1, "max_turns": 2}),
     ("POST", "/api/v1/live/runs/x/review", {"samples": [0]}),
