@@ -68,6 +68,8 @@ def fill(store: Store, clock: Clock) -> None:
         store.imports.create(ImportRequest(Path("/nowhere/rows.jsonl"), 1000, 10**18), "CO")
     if hasattr(store, "trust"):
         score_and_try(store, waiting=5, tried=(5, 6, 8))
+    if hasattr(store, "bulk"):
+        _act_on_many(store)
     store.accounts.deactivate("CO", "JU")
 
 
@@ -108,6 +110,23 @@ def _hold(store: Store, desk: Desk, clock: Clock) -> None:
     store.accounts.sign_in("ZO", "a long password", "10.0.0.2")
     with suppress(SignInRefused):
         store.accounts.sign_in("ZO", "a wrong password", "10.0.0.3")
+
+
+def _act_on_many(store: Store) -> None:
+    """Add a bulk action of each kind, and an undo."""
+    from reviewer.store.team.actions import Assign, Reject, SetBatch
+
+    for action in (
+        Assign(("RE", "AU")),
+        Assign(("AU",), assigned=False),
+        SetBatch("December"),
+        Reject("other", "Überbelichtet."),
+        Reject("duplicate"),
+    ):
+        token = store.bulk.preview("CO", [3, 5, 6], action).token
+        done = store.bulk.apply("CO", [3, 5, 6], action, token, uuid4().hex)
+        if isinstance(action, Reject) and action.comment:
+            store.bulk.undo("CO", done.id, uuid4().hex)
 
 
 def _score_blind(store: Store, clock: Clock) -> None:

@@ -43,6 +43,7 @@ from reviewer.store.accounts import MAX_PER_PERSON_AND_ORIGIN
 from reviewer.store.audit.chain import BEFORE_THE_FIRST, BOUND
 from reviewer.store.sqlite.database import Clocks, helpers
 from reviewer.store.sqlite.schema import FACTS, MIGRATIONS
+from reviewer.store.team.actions import Action, Assign, BulkAction, Reject
 from reviewer.web import app as server
 from tests.support.blind_campaign import drawn, opened, tokens, two_drafters
 from tests.support.campaign import TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, an_item, edited, people
@@ -182,6 +183,10 @@ def restored(store: Store) -> None:
     store.withdrawals.restore("CO", Selection(first=11))
 
 
+def act(store: Store, action: Action) -> BulkAction:
+    return store.bulk.apply("CO", [10, 11, 12], action, store.bulk.preview("CO", [10, 11, 12], action).token, "bulk")
+
+
 # Each method that writes, and the kind of its log entry; None: it makes none by design.
 WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
     "accounts.add_person": (lambda s: s.accounts.add_person("NE", "New", ["reviewer"], by="CO"), "person added"),
@@ -200,6 +205,8 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
     "items.add_all": (lambda s: s.items.add_all([Draft(a_trajectory(think=f"{n}")) for n in range(5)]), "items added"),
     "withdrawals.withdraw": (lambda s: s.withdrawals.withdraw("CO", Selection(first=11)), "items withdrawn"),
     "withdrawals.restore": (restored, "items restored"),
+    "bulk.apply": (lambda s: act(s, Assign(("RE", "AU"))), "items assigned"),
+    "bulk.undo": (lambda s: s.bulk.undo("CO", act(s, Reject("duplicate")).id, "undo"), "bulk action undone"),
     "reviews.save_version": (save, "version saved"),
     "reviews.set_medium": (state_medium, "medium stated"),
     "reviews.decide": (decide, "decided"),
@@ -279,6 +286,9 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
     "upkeep.rebuild": (lambda s: s.upkeep.rebuild(), None),
 }
 
+TWO_ENTRIES = {"accounts.sign_out", "withdrawals.restore", "triage.show", "bulk.undo"}
+"""Methods of ``WRITES`` before which there is another entry."""
+
 # Writes only its entry; rewrites existing values; is a part of other methods.
 APART = {"upkeep.record_restore", "upkeep.check_at_start", "leases.keep_unsent"}
 
@@ -328,7 +338,7 @@ def test_a_write_makes_its_entry_and_changes_only_bound_tables(store: Store, nam
         assert (new, changed) == ([], set())
     else:
         assert new[-1].what == kind
-        assert len(new) == (2 if name in ("accounts.sign_out", "withdrawals.restore", "triage.show") else 1)
+        assert len(new) == (2 if name in TWO_ENTRIES else 1)
         bound = {*new[-1].details.get("facts", {}), *(["people"] if "people" in new[-1].details else [])}
         assert bound == changed
     assert store.upkeep.verify() == []

@@ -35,6 +35,7 @@ from reviewer.store import (
 )
 from reviewer.store.blind.scoring import refuse_withheld
 from reviewer.store.spectra import pack, pack_mask, unpack, unpack_mask
+from reviewer.store.team.actions import Assign, SetBatch
 from tests.support.blind_campaign import SCORERS, a_store, drawn, key, opened
 from tests.support.campaign import Desk, a_spectrum, a_trajectory, edited
 from tests.support.store_parts import public_methods
@@ -177,10 +178,16 @@ COORDINATORS: dict[str, Callable[[Store, str], Any]] = {
     "trust.record_trials": lambda s, by: s.trust.record_trials(by, [TrialRow(content_hash(s, 11), True, {})]),
     "withdrawals.withdraw": lambda s, by: s.withdrawals.withdraw(by, Selection(first=11)),
     "withdrawals.restore": lambda s, by: s.withdrawals.restore(by, Selection(first=11)),
+    "bulk.preview": lambda s, by: s.bulk.preview(by, [11], SetBatch("other")),
+    "bulk.apply": lambda s, by: s.bulk.apply(by, [11], Assign(("RE",)), "token", "bulk"),
 }
 
-# They take ``by`` and are open to every active person: the page restricts who adds drafts; a preview changes nothing.
-FOR_ALL = {"items.add", "items.add_all", "items.add_part", "withdrawals.preview", "imports.create", "imports.resume"}
+# They take ``by`` and are open to every active person: the page restricts who adds drafts; a preview changes nothing;
+# everybody can undo their own rejections.
+FOR_ALL = {
+    *("items.add", "items.add_all", "items.add_part", "withdrawals.preview", "imports.create", "imports.resume"),
+    "bulk.undo",
+}
 
 
 def test_every_method_that_takes_by_is_listed_here(store: Store) -> None:
