@@ -52,6 +52,7 @@ __all__ = [
     "VersionMade",
     "barred",
     "incomplete",
+    "judges_independently",
     "refusal",
     "round_of",
     "standing",
@@ -351,6 +352,14 @@ def refusal(now: Standing, rules: Rules, person: Person, action: Action, version
     if action == "submit" and _unchanged_since_returned(now):
         return f"Version {now.version} was returned; change it before submitting it again, or reject it."
     return None
+
+
+def judges_independently(now: Standing, rules: Rules, person: Person) -> bool:
+    """Return whether ``person`` may still audit the item or vote on it: until then they are not shown what others say
+    in this round."""
+    return now.round in ("audit", "vote") and any(
+        refusal(now, rules, person, verb, now.version_id) is None for verb in VERBS[now.round]
+    )
 
 
 def undo_refusal(now: Standing, person: Person) -> str | None:

@@ -26,6 +26,7 @@ from reviewer.rules.people import (
 from reviewer.store.errors import CannotWrite, NotAllowed, NotFound, SignInRefused
 from reviewer.store.history import History
 from reviewer.store.sqlite.database import ALLOWANCE, Database, Transaction, insert, stamp
+from reviewer.store.team.mentions import add_person_mentions
 from reviewer.store.values import Session
 
 ATTEMPT_WINDOW = timedelta(minutes=15)
@@ -173,6 +174,7 @@ class Accounts:
         insert(db, "people", {**row, "roles": json.dumps(sorted_roles), "added_at": at})
         self._database.log(db, by, "person added", initials, {"roles": sorted_roles}, people=(initials,))
         self._history.refresh_imported(db, initials)
+        add_person_mentions(db, initials)
 
     def work_alone(self, initials: str) -> Person:
         """Return the person of single-user mode, with every role and no password; added at the first call.

@@ -29,6 +29,7 @@ from reviewer.store.sqlite.schema import MIGRATIONS, Migration
 from reviewer.store.statistics import Statistics
 from reviewer.store.team.assignments import Assignments
 from reviewer.store.team.bulk import Bulk
+from reviewer.store.team.comments import Comments
 from reviewer.store.triage import Triage
 from reviewer.store.trust import Trust
 from reviewer.store.upkeep import Upkeep
@@ -68,6 +69,7 @@ class Store:
         self.bulk = Bulk(self.database, history)
         self.assignments = Assignments(self.database)
         self.marks = Marks(self.database)
+        self.comments = Comments(self.database, history)
         self.inspections = Inspections(self.database)
         self.statistics = Statistics(self.database)
         verdicts = Verdicts()

@@ -16,6 +16,7 @@ from reviewer.store.sqlite.files import copy
 from reviewer.store.sqlite.schema import FIGURES, TALLIED, fill_figures
 from reviewer.store.sqlite.tables import Snapshot
 from reviewer.store.team.assignments import fill_assigned, wrong_assignments
+from reviewer.store.team.mentions import fill_mentions, wrong_mentions
 
 # Spectra, pictures and versions are nearly all of the file, and each is checked against its hash when it is
 # read. Reading all of them would make the start slow.
@@ -82,6 +83,7 @@ class Upkeep:
             ]
             wrong += _wrong_tallies(db)
             wrong += wrong_assignments(db)
+            wrong += wrong_mentions(db)
             wrong += _unreadable_text(db)
         return wrong + self._log.check(known)
 
@@ -101,6 +103,7 @@ class Upkeep:
                     progress(number)
             fill_figures(db)
             fill_assigned(db)
+            fill_mentions(db)
         return len(items)
 
     def shrink(self) -> None:

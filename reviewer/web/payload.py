@@ -13,7 +13,7 @@ from agent.spectrum import Spectrum
 from agent.tasks import Task
 from reviewer.rules.inspection import Inspection
 from reviewer.rules.people import Person
-from reviewer.rules.workflow import REASONS, VERBS, Decision, Rules, Standing, refusal
+from reviewer.rules.workflow import REASONS, VERBS, Decision, Rules, Standing, judges_independently, refusal
 from reviewer.store import Autosave, Item, Mark, NotFound, QueueRow, Store
 from reviewer.web.trials import trial_json
 from reviewer.web.verdict_first import neutral_row, neutral_trajectory
@@ -174,9 +174,7 @@ def row_json(row: QueueRow) -> dict[str, Any]:
 
 def standing_json(standing: Standing, rules: Rules, person: Person, waiting: bool) -> dict[str, Any]:
     """Return the state of the item, without others' votes of the round while this person may still vote."""
-    open_to_me = standing.round in ("audit", "vote") and any(
-        refusal(standing, rules, person, verb, standing.version_id) is None for verb in VERBS[standing.round]
-    )
+    open_to_me = judges_independently(standing, rules, person)
     shown = [
         d
         for d in standing.decisions

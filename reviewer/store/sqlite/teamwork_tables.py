@@ -15,6 +15,8 @@ CREATE TABLE comments (
     -- The first comment of the thread; NULL: this one begins a thread.
     thread INTEGER REFERENCES comments (id),
     kind TEXT NOT NULL CHECK (kind IN ('comment', 'resolved', 'reopened')),
+    -- The item's round when it was written; '': it was decided or withdrawn. Judges of the round do not see it.
+    round TEXT NOT NULL,
     -- NULL: imported from another program, and its author is no person of this database.
     person TEXT REFERENCES people (initials),
     -- Where an imported comment comes from, with the author's name there; '': written here.

@@ -18,7 +18,9 @@ COMMENT, DECISION, MARK = 0, 1, 2
 
 # Chinese, Japanese and Korean are written without spaces: each character is a word of its own, and a run of them a
 # phrase.
-_IDEOGRAPH = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
+IDEOGRAPHS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+"""Ranges of characters, as part of a regular expression."""
+_IDEOGRAPH = re.compile(f"([{IDEOGRAPHS}])")
 
 
 def spaced(text: str) -> str:

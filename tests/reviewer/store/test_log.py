@@ -70,6 +70,7 @@ def make(path: Path) -> Store:
     assumed = a_spectrum("assumed.csv", medium="air", meta={"medium_assumed": True})
     store.items.add(a_trajectory(assumed, medium="air"), store.spectra.add(assumed), key="assumed")
     desk.decide("RE", ASSUMED, "keep")
+    comment(store, "First comment")
     return store
 
 
@@ -185,6 +186,8 @@ def restored(store: Store) -> None:
 
 def act(store: Store, action: Action) -> BulkAction:
     return store.bulk.apply("CO", [10, 11, 12], action, store.bulk.preview("CO", [10, 11, 12], action).token, "bulk")
+def comment(store: Store, text: str) -> None:
+    store.comments.add(person="RE", item_id=2, text=text, step="s1", key=text)
 
 
 # Each method that writes, and the kind of its log entry; None: it makes none by design.
@@ -225,6 +228,16 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
         lambda s: s.marks.commit_verdict(person="VO", item_id=1, version_id=version_of(s, 1), verdict="NO"),
         "verdict committed",
     ),
+    "comments.add": (lambda s: comment(s, "A new comment"), "commented"),
+    "comments.add_imported": (
+        lambda s: s.comments.add_imported(1, "Label Studio, maria", "Agreed.", s.database.now(), "imported comment"),
+        "commented",
+    ),
+    "comments.set_resolved": (
+        lambda s: s.comments.set_resolved(person="VO", item_id=2, thread=1, resolved=True, key="resolve"),
+        "thread resolved",
+    ),
+    "comments.read": (lambda s: s.comments.read(person="VO", item_id=2, comment=1), None),
     "blind.sessions.create": (
         lambda s: s.blind.sessions.create("CO", Plan("more", ("JU", "AX"), items=(11, 12)), "draw"),
         "blind session drawn",
@@ -392,7 +405,7 @@ def test_the_log_holds_no_secret_and_no_comment(store: Store) -> None:
     token = signed_in(store)
     store.accounts.set_password("CO", "ZO", "the newest password")
     lease = store.leases.take("VO", 1).token
-    comment = "Nobody is to read this in a log"
+    remark = "Nobody is to read this in a log"
     store.reviews.decide(
         person="VO",
         item_id=1,
@@ -400,8 +413,9 @@ def test_the_log_holds_no_secret_and_no_comment(store: Store) -> None:
         verb="approve",
         key="the-key",
         lease_token=lease,
-        comment=comment,
+        comment=remark,
     )
+    comment(store, remark)
     store.marks.add(
         person="VO",
         item_id=1,
@@ -409,16 +423,16 @@ def test_the_log_holds_no_secret_and_no_comment(store: Store) -> None:
         step_id="s1",
         mark="supported",
         key="mark-key",
-        note=comment,
+        note=remark,
     )
     store.blind.scoring.score(
-        person="RE", token=place(store, "RE", "scores"), coherence=5, consistency=2, key="score-key", comment=comment
+        person="RE", token=place(store, "RE", "scores"), coherence=5, consistency=2, key="score-key", comment=remark
     )
     (scored,) = store.log.entries(what="scored blind")
     assert set(scored.details) == {"place", "facts"}
     text = repr(store.log.entries(limit=10_000))
     (kept,) = sqlite3.connect(store.path).execute("SELECT password FROM people WHERE initials = 'ZO'").fetchone()
-    for secret in (PASSWORD, "newest", kept, kept.split("$")[-1], token, lease, comment, "the-key", ZOE):
+    for secret in (PASSWORD, "newest", kept, kept.split("$")[-1], token, lease, remark, "the-key", ZOE):
         assert secret not in text
 
 
