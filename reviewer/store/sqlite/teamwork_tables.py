@@ -27,6 +27,8 @@ CREATE TABLE comments (
     CHECK (person IS NOT NULL OR source <> '')
 );
 CREATE INDEX comments_by_item ON comments (item, id);
+-- The items on which a person commented.
+CREATE INDEX comments_by_person ON comments (person, item);
 -- Derived from the texts: the people whose initials a comment names.
 CREATE TABLE mentions (
     person TEXT NOT NULL REFERENCES people (initials),
