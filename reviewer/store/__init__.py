@@ -39,6 +39,7 @@ from reviewer.store.imports import (
 )
 from reviewer.store.sqlite.database import SUBMIT_SECONDS
 from reviewer.store.store import Store
+from reviewer.store.team.comments import Comment, Thread
 from reviewer.store.trust_values import (
     Arm,
     Drafts,
@@ -101,6 +102,7 @@ __all__ = [
     "BlindState",
     "BlindWork",
     "CannotWrite",
+    "Comment",
     "CommittedVerdict",
     "Damaged",
     "Disagreement",
@@ -147,6 +149,7 @@ __all__ = [
     "StoreError",
     "StoredCase",
     "StoredTrial",
+    "Thread",
     "TimeSpent",
     "ToJudge",
     "TrialOutcome",

@@ -43,6 +43,7 @@ from reviewer.web.routes import (
     blind,
     blind_setup,
     bulk,
+    comments,
     documents,
     exports,
     installing,
@@ -65,6 +66,7 @@ ROUTERS = (
     *(review.router, trials.router, aids.router, live.router, blind.router, blind_setup.router),
     *(sign_in.router, progress.router, exports.router, documents.router, audit.router, installing.router),
     *(trust.router, assets.router, bulk.router),
+    *(trust.router, assets.router, comments.router),
 )
 
 

@@ -14,9 +14,9 @@ from typing import Literal
 
 from agent.language import tr
 from reviewer.rules.workflow import Standing, judges_independently
-from reviewer.store.accounts import find_person, require_active
+from reviewer.store.accounts import find_person, require_active, require_coordinator
 from reviewer.store.blind.scoring import hidden_items, refuse_withheld
-from reviewer.store.errors import KeyReused, NotAllowed, NotFound, VersionMoved
+from reviewer.store.errors import KeyReused, NotAllowed, NotFound
 from reviewer.store.history import History, version_by_id
 from reviewer.store.queue import read_rows
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
@@ -146,9 +146,9 @@ class Comments:
         :param version_id: the version that the person sees, None: the current one; only a new thread about a step
             depends on it
         :param thread: the thread that this replies to; None: it begins a thread
-        :raises NotAllowed: the text is empty or too long, the person is not active, or scores the item blind
+        :raises NotAllowed: the text is empty or too long, the step was changed since that version, or the person is
+            not active or scores the item blind
         :raises NotFound: the item has no such version or thread, the version no such step
-        :raises VersionMoved: a thread about a step of a version that is not the current one
         :raises KeyReused: the key was used for another comment
         """
         text = _checked(text)
@@ -188,12 +188,13 @@ class Comments:
         :param source: the program, and the author's name there
         :param at: when it was written there
         :param person: its author, if they are a person of this database
-        :param by: who imports it; None: the command line
-        :raises NotAllowed: the text is empty or too long, or the source is missing
+        :param by: initials of the coordinator who imports it; None: the command line
+        :raises NotAllowed: the text is empty or too long, the source is missing, or ``by`` is no coordinator
         :raises NotFound: there is no such item or person
         :raises KeyReused: the key was used for another comment
         """
         with self._database.write() as db:
+            require_coordinator(db, by)
             before = self._last(db)
             comment = append_imported(db, self._history, item_id, source, text, at, key, person)
             if comment.id > before:
@@ -361,8 +362,11 @@ def _require_thread(db: Transaction, item_id: int, thread: int) -> Comment:
 
 
 def _require_step(db: Transaction, item_id: int, current: int, seen: int | None, step: str) -> None:
+    """Check that the current version has a step as the person has seen it. :raises NotFound, NotAllowed: it has not"""
     version = version_by_id(db, item_id, current if seen is None else seen)
-    if step not in {one.id for one in version.trajectory.steps}:
+    now = version if version.id == current else version_by_id(db, item_id, current)
+    found = next((one for one in version.trajectory.steps if one.id == step), None)
+    if found is None:
         raise NotFound(
             tr(
                 "Version {version} of item {item} has no step {step}.",
@@ -371,16 +375,14 @@ def _require_step(db: Transaction, item_id: int, current: int, seen: int | None,
                 step=repr(step)[:20],
             )
         )
-    if version.id != current:
-        theirs = version_by_id(db, item_id, current)
-        raise VersionMoved(
+    if found not in now.trajectory.steps:
+        raise NotAllowed(
             tr(
-                "The comment is about a step of version {seen}; {current} is the current version. "
-                "Nothing was saved: read the new text, then send the comment again.",
+                "This step was changed in version {current}, and you see version {seen}. Nothing was saved: read the "
+                "new text, then send the comment again.",
+                current=now.number,
                 seen=version.number,
-                current=theirs.number,
-            ),
-            theirs,
+            )
         )
 
 
