@@ -20,6 +20,25 @@ def add(parser: ArgumentParser) -> None:
         metavar="URL",
         help=tr("the https address of a proxy on this machine through which people reach the app (docs/access.md)"),
     )
+    parser.add_argument(
+        "--proxy-login-header",
+        metavar="NAME",
+        help=tr(
+            "the header in which that proxy names the person who signed in there, e.g. X-Forwarded-Email; by default "
+            "no header signs anybody in (docs/access.md)"
+        ),
+    )
+    parser.add_argument(
+        "--proxy-login-from",
+        metavar="ADDRESS",
+        help=tr(
+            "addresses or networks of that proxy, with commas between (127.0.0.1,::1); from any other address a "
+            "request with the header is refused"
+        ),
+    )
+    parser.add_argument(
+        "--proxy-login-only", action="store_true", help=tr("accept no passwords: everybody signs in through the proxy")
+    )
     parser.add_argument("--server", metavar="URL", help=tr("address of the model server (http://127.0.0.1:8000/v1)"))
     parser.add_argument(
         "--servers", type=Path, metavar="FILE", help=tr("list of model servers (servers.toml next to the database)")
@@ -54,8 +73,12 @@ def _serve(arguments: Namespace) -> int:
     from reviewer.backup.backups import default_folder
     from reviewer.store import StoreError
     from reviewer.web.app import serve
+    from reviewer.web.proxies import ProxyLogin
     from reviewer.web.settings import ServerSettings
 
+    header, addresses, only = arguments.proxy_login_header, arguments.proxy_login_from, arguments.proxy_login_only
+    if header is None and (addresses is not None or only):
+        raise CannotRun(tr("--proxy-login-from and --proxy-login-only: expected --proxy-login-header NAME too"))
     database = arguments.db or DATABASE
     settings = ServerSettings(
         database=database,
@@ -67,6 +90,7 @@ def _serve(arguments: Namespace) -> int:
         public=arguments.behind,
         backups=None if arguments.no_backups else arguments.backups or default_folder(database),
         import_from=tuple(arguments.import_from),
+        login=None if header is None else ProxyLogin.parse(header, addresses, only),
     )
     try:
         serve(settings)

@@ -40,6 +40,8 @@ from reviewer.store.imports import (
 from reviewer.store.sqlite.database import SUBMIT_SECONDS
 from reviewer.store.store import Store
 from reviewer.store.team.comments import Comment, Thread
+from reviewer.store.team.tokens import Token, TokenRefused
+from reviewer.store.team.webhooks import Delivery, Webhook, WebhookEvent
 from reviewer.store.trust_values import (
     Arm,
     Drafts,
@@ -105,6 +107,7 @@ __all__ = [
     "Comment",
     "CommittedVerdict",
     "Damaged",
+    "Delivery",
     "Disagreement",
     "Discussed",
     "Draft",
@@ -152,6 +155,8 @@ __all__ = [
     "Thread",
     "TimeSpent",
     "ToJudge",
+    "Token",
+    "TokenRefused",
     "TrialOutcome",
     "TrialRow",
     "TrialsAdded",
@@ -159,6 +164,8 @@ __all__ = [
     "Version",
     "VersionMoved",
     "Vote",
+    "Webhook",
+    "WebhookEvent",
     "WorkTime",
     "WrongSpectrum",
     "Yielded",

@@ -130,6 +130,14 @@ def person_from(row: Mapping[str, Any]) -> Person:
     )
 
 
+def end_tokens(db: Transaction, at: datetime, person: str | None = None) -> int:
+    """Revoke the tokens for scripts of a person, by default of everybody; return their number."""
+    return db.execute(
+        "UPDATE tokens SET revoked_at = :at WHERE revoked_at IS NULL AND (:person IS NULL OR person = :person)",
+        {"at": stamp(at), "person": person},
+    ).rowcount
+
+
 class Accounts:
     """People, passwords and sessions.
 
@@ -260,7 +268,7 @@ class Accounts:
             self._database.log(db, by, "password set", initials, ended, people=(initials,))
 
     def deactivate(self, by: str | None, initials: str) -> None:
-        """Deactivate an account: its leases and sessions end, and its decisions stay.
+        """Deactivate an account: its leases, sessions and tokens end, and its decisions stay.
 
         :raises NotAllowed: ``by`` is no coordinator, or this is the last one
         """
@@ -273,6 +281,7 @@ class Accounts:
                 "UPDATE leases SET ended = 'deactivated' WHERE person = ? AND ended IS NULL", (initials,)
             ).rowcount
             ended = {"leases ended": leases, "sessions ended": self._end_sessions(db, initials)}
+            ended["tokens ended"] = end_tokens(db, self._database.now(), initials)
             self._database.log(db, by, "deactivated", initials, ended, people=(initials,))
 
     def reactivate(self, by: str | None, initials: str) -> None:

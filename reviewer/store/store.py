@@ -30,6 +30,9 @@ from reviewer.store.statistics import Statistics
 from reviewer.store.team.assignments import Assignments
 from reviewer.store.team.bulk import Bulk
 from reviewer.store.team.comments import Comments
+from reviewer.store.team.logins import Logins
+from reviewer.store.team.tokens import Tokens
+from reviewer.store.team.webhooks import Webhooks
 from reviewer.store.triage import Triage
 from reviewer.store.trust import Trust
 from reviewer.store.upkeep import Upkeep
@@ -59,6 +62,9 @@ class Store:
         self.log = AuditLog(self.database)
         self.accounts = Accounts(self.database, history)
         self.settings = Settings(self.database, history)
+        self.tokens = Tokens(self.database)
+        self.logins = Logins(self.database)
+        self.webhooks = Webhooks(self.database)
         self.spectra = Spectra(self.database)
         self.items = Items(self.database, history, self.spectra)
         self.imports = Imports(self.database, self.items)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from reviewer.store.accounts import end_tokens
 from reviewer.store.audit.chain import BOUND, Head
 from reviewer.store.audit.log import AuditLog
 from reviewer.store.errors import Damaged, restore_instead
@@ -17,6 +18,7 @@ from reviewer.store.sqlite.schema import FIGURES, TALLIED, fill_figures
 from reviewer.store.sqlite.tables import Snapshot
 from reviewer.store.team.assignments import fill_assigned, wrong_assignments
 from reviewer.store.team.mentions import fill_mentions, wrong_mentions
+from reviewer.store.team.webhooks import drop_waiting
 
 # Spectra, pictures and versions are nearly all of the file, and each is checked against its hash when it is
 # read. Reading all of them would make the start slow.
@@ -48,7 +50,9 @@ class Upkeep:
         copy(self._database.path, Path(path), progress)
 
     def record_restore(self, source: str, head: Head | None, replaced: Head | None) -> None:
-        """Log the source of this restored database, and end all sessions: some in a backup were ended later.
+        """Log the source of this restored database, and end all sessions and tokens: some in a backup were ended later.
+
+        What webhooks were still to be told is dropped: it may have been delivered after the backup.
 
         :param head: the head of the log in the source
         :param replaced: the head of the log of the replaced database
@@ -56,6 +60,8 @@ class Upkeep:
         heads = {"log_head": head, "replaced_log_head": replaced}
         with self._database.write() as db:
             db.execute("UPDATE sessions SET ended_at = ? WHERE ended_at IS NULL", (stamp(self._database.now()),))
+            end_tokens(db, self._database.now())
+            drop_waiting(db)
             details = {name: None if one is None else str(one) for name, one in heads.items()}
             self._database.log(db, None, "database restored", source, details)
 

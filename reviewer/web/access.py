@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from cachetools import TTLCache
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
@@ -21,8 +23,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from agent.text import whole_number
 from reviewer.rules.people import Person
 from reviewer.store import Store
-from reviewer.web.auth import SIGNED_OUT, needs_passwords, person_of, reached_as_this_machine, same_site
+from reviewer.store.accounts import origin_of
+from reviewer.web.auth import SIGNED_OUT, needs_passwords, person_of, reached_as_this_machine, same_site, token_in
 from reviewer.web.context import plain
+from reviewer.web.proxies import Login, NotBelieved, ProxyLogin, keep_login, login_of
 
 READING = ("GET", "HEAD")
 
@@ -87,11 +91,16 @@ class Access:
 
     :param local: only this machine can reach the app
     :param public: the address of the proxy through which people reach the app (``https://review.example.org``)
+    :param login: how that proxy names people who signed in there; None: it does not
     """
 
-    def __init__(self, app: ASGIApp, store: Store, local: bool, public: str | None = None) -> None:
-        self._app, self._store, self._local = app, store, local
+    def __init__(
+        self, app: ASGIApp, store: Store, local: bool, public: str | None = None, login: ProxyLogin | None = None
+    ) -> None:
+        self._app, self._store, self._local, self._login = app, store, local, login
         self._public = urlsplit(public).netloc if public else None
+        self._noted: TTLCache[tuple[str, str], bool] = TTLCache(4096, ttl=86_400)
+        self._lock = threading.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -100,7 +109,7 @@ class Access:
             return
         if scope["type"] == "http":
             request = Request(scope)
-            answer = self._refuse_origin(request)
+            answer = self._refuse_login(request) or self._refuse_origin(request)
             if answer is None and not _checks_itself(request.method, request.url.path):
                 # Looking a session up waits for the disk: not on the event loop.
                 answer = await run_in_threadpool(self._refuse, request, scope)
@@ -121,10 +130,33 @@ class Access:
             return plain(401, "signed_out", SIGNED_OUT)
         scope[PERSON] = person.initials
         if path == "/":
+            self._note_sign_in(request, person)
             # Gradio's page loads a stored state, or another page, by what the query names.
             scope["query_string"] = b""
         if path == UPLOAD and not may_manage(person, self._store):
             return plain(403, "not_allowed", f"Only coordinators upload files; {person.initials} is not one.")
+        return None
+
+    def _note_sign_in(self, request: Request, person: Person) -> None:
+        """Log that a person whom the proxy names opened the page, once per day and origin."""
+        login = login_of(request)
+        if login is None or login.name != self._store.logins.of_people().get(person.initials):
+            return
+        origin = origin_of(request.client.host if request.client else "")
+        with self._lock:
+            is_new = (person.initials, origin) not in self._noted
+            self._noted[person.initials, origin] = True
+        if is_new:
+            self._store.logins.note_sign_in(person.initials, origin)
+
+    def _refuse_login(self, request: Request) -> Response | None:
+        """Keep the sign-in name that the proxy gives; refuse a request that carries one and is not from the proxy."""
+        if self._login is None:
+            return None
+        try:
+            keep_login(request, Login(self._login.name_in(request), self._login.only))
+        except NotBelieved as refusal:
+            return plain(403, "not_the_proxy", str(refusal))
         return None
 
     def _refuse_origin(self, request: Request) -> Response | None:
@@ -139,7 +171,9 @@ class Access:
                 "Without passwords this app is open under this machine's own name only: http://127.0.0.1 and "
                 "its port. To use another name, set passwords in the People tab.",
             )
-        if not same_site(request.headers, request.method):
+        # A token is no cookie: another site cannot make a browser send it.
+        by_token = request.url.path.startswith(OURS) and token_in(request) is not None
+        if not by_token and not same_site(request.headers, request.method):
             return plain(403, "other_site", "This request came from another web site and was refused.")
         return None
 

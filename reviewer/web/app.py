@@ -21,6 +21,7 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from agent.cli.command import CannotRun
+from agent.language import tr
 from agent.policies.roster import Roster
 from agent.policies.servers import RosterError
 from reviewer.backup.backups import DailyBackups
@@ -36,6 +37,7 @@ from reviewer.web.context import Context
 from reviewer.web.headers import Headers
 from reviewer.web.importing import Importing
 from reviewer.web.pictures import Gallery
+from reviewer.web.proxies import THIS_MACHINE, Forwarded, ProxyLogin
 from reviewer.web.routes import (
     aids,
     assets,
@@ -56,11 +58,10 @@ from reviewer.web.routes import (
 )
 from reviewer.web.settings import ServerSettings
 from reviewer.web.similar import SimilarSpectra
+from reviewer.web.webhooks import WebhookSender
 
 log = logging.getLogger("spec_o3")
 
-PROXIES = ["127.0.0.1", "::1"]
-"""Addresses from which a proxy's forwarded headers are trusted: this machine's."""
 _SHUTDOWN_SECONDS = 3  # for open connections, e.g. a page that follows a run, when the server is stopped
 ROUTERS = (
     *(review.router, trials.router, aids.router, live.router, blind.router, blind_setup.router),
@@ -77,6 +78,8 @@ def build(
     public: str | None = None,
     backups: DailyBackups | None = None,
     import_from: Sequence[Path] = (),
+    login: ProxyLogin | None = None,
+    webhooks: WebhookSender | None = None,
 ) -> FastAPI:
     """Return the whole app over an open store.
 
@@ -85,6 +88,8 @@ def build(
     :param roster: the policies of the Live tab; None: those of ``servers.toml`` next to the database
     :param backups: starts and stops with the app; None: there are none
     :param import_from: folders of this machine whose files people may import by path
+    :param login: how the proxy names the people who signed in there; None: it does not
+    :param webhooks: starts and stops with the app; None: nothing is delivered
     :raises RosterError: that file cannot be used
     """
     assets.prepare_plotly()  # in a thread, while Gradio is imported
@@ -103,6 +108,8 @@ def build(
         similar=SimilarSpectra(store),
         problems=tuple(map(str, problems)),
         backups=backups,
+        login=login,
+        webhooks=webhooks,
     )
     roster = roster or Roster.load(database_folder=store.path.resolve().parent)
     app.state.live = live_desk.Live(app.state.context, roster)
@@ -114,24 +121,27 @@ def build(
     for router in ROUTERS:
         app.include_router(router)
     app.add_middleware(UploadLimit)
-    app.add_middleware(Access, store=store, local=local, public=public)
+    app.add_middleware(Access, store=store, local=local, public=public, login=login)
     app.add_middleware(Headers, preload=page.preload_header())
     # Outermost: the policy of the page is computed from its text before it is compressed.
     app.add_middleware(GZipMiddleware, minimum_size=2048, compresslevel=1)
+    # Anyone can send forwarded headers; they count only where a proxy of ours writes them.
+    proxies = [] if public is None else [*THIS_MACHINE, *(map(str, login.addresses) if login else ())]
+    app.add_middleware(Forwarded, trusted=proxies)
     return page.mount(app, store, tasks, local, app.state.importing, backups)
 
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Start and stop what runs as long as the server does."""
-    backups: DailyBackups | None = app.state.context.backups
+    threads = [one for one in (app.state.context.backups, app.state.context.webhooks) if one is not None]
     async with live_desk.lifespan(app):
-        if backups is not None:
-            backups.start()
+        for thread in threads:
+            thread.start()
         await asyncio.to_thread(app.state.importing.delete_old_uploads)
         yield
-        if backups is not None:
-            backups.close()
+        for thread in threads:
+            thread.close()
         app.state.importing.close()
         app.state.context.similar.close()
 
@@ -154,9 +164,20 @@ def serve(settings: ServerSettings) -> None:
         # SQLite checks the tables in a thread, without Python's lock, while the app is built.
         with ThreadPoolExecutor(1) as pool, _private_uploads():
             check = pool.submit(store.upkeep.check_at_start)
-            _prepare(store, None if settings.local else settings.public or settings.host or "every address")
+            _prepare(
+                store, None if settings.local else settings.public or settings.host or "every address", settings.login
+            )
             backups = DailyBackups(store, settings.backups) if settings.backups else None
-            app = build(store, settings.local, roster, settings.public, backups, settings.import_from)
+            app = build(
+                store,
+                settings.local,
+                roster,
+                settings.public,
+                backups,
+                settings.import_from,
+                settings.login,
+                WebhookSender(store, settings.public or settings.url),
+            )
             check.result()
             gc.freeze()  # what a start makes stays: nothing to collect
             gc.enable()  # off since the command began
@@ -169,9 +190,19 @@ def serve(settings: ServerSettings) -> None:
         store.close()
 
 
-def _prepare(store: Store, address: str | None) -> None:
-    """Require a password if others can reach ``address``; fill an empty database with the demo."""
-    if address is not None and not any(p.has_password and p.active for p in store.accounts.people()):
+def _prepare(store: Store, address: str | None, login: ProxyLogin | None = None) -> None:
+    """Require somebody who can sign in if others can reach ``address``; fill an empty database with the demo."""
+    active = [person for person in store.accounts.people() if person.active]
+    if login is not None and login.only:
+        known = store.logins.of_people()
+        if not any(person.is_any("coordinator") and person.initials in known for person in active):
+            raise CannotRun(
+                tr(
+                    "--proxy-login-only: no coordinator has a sign-in name yet, so nobody could manage the campaign. "
+                    "Start the app without it, set the names in the People tab, then start it again."
+                )
+            )
+    elif address is not None and not any(person.has_password for person in active):
         raise CannotRun(
             f"{address} can be reached from other machines, but nobody has a password yet. Start the app at 127.0.0.1, "
             "set passwords in the People tab, then start it again."
@@ -192,9 +223,7 @@ def _run(app: FastAPI, settings: ServerSettings) -> None:
         access_log=False,
         log_config=None,  # uvicorn's log goes where ours does, in the same form
         server_header=False,
-        # Anyone can send these headers; they count only where a proxy of ours writes them.
-        proxy_headers=settings.public is not None,
-        forwarded_allow_ips=PROXIES,
+        proxy_headers=False,  # ``Forwarded`` applies them, and keeps the address of the connection
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )
 

@@ -1,23 +1,32 @@
-"""Identify the person behind a request by a cookie, with or without passwords.
+"""Identify the person behind a request: by a cookie with or without passwords, a proxy's header, or a script's token.
 
 With a password, the cookie is the random token of a session in the store. While nobody has a password, it is
-``alone:`` and the initials, proves nothing, and is accepted from this machine only.
+``alone:`` and the initials, proves nothing, and is accepted from this machine only. Tokens open the API only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from typing import Protocol
 from urllib.parse import quote, unquote, urlsplit
 
+from cachetools import LRUCache
 from starlette.requests import Request
 from starlette.responses import Response
 
+from agent.language import tr
 from reviewer.rules.campaign import Rules
 from reviewer.rules.people import Person, clean_initials
-from reviewer.store import Session, Store
+from reviewer.store import CannotWrite, Session, Store, Token, TokenRefused
+from reviewer.store.accounts import ATTEMPT_WINDOW, MAX_PER_ORIGIN, origin_of
+from reviewer.store.team.tokens import PREFIX
+from reviewer.web.proxies import login_of
 
 SIGNED_OUT = "You are signed out. Sign in again; nothing was sent."
 COOKIE = "spec_o3_session"
@@ -38,8 +47,17 @@ class FromBrowser(Protocol):
 def person_of(request: FromBrowser, store: Store, local: bool) -> Person | None:
     """Return the active person who sent this request, None if they have to sign in.
 
+    The person whom a trusted proxy names comes before that of a cookie. Tokens do not count here.
+
     :param local: only this machine can reach the app; otherwise everybody needs a password
     """
+    login = login_of(request)
+    if login is not None:
+        named = None if login.name is None else store.logins.person(login.name)
+        if named is not None:
+            return named if named.active else None
+        if login.only:
+            return None
     value = request.cookies.get(COOKIE) or ""
     if value and not value.startswith(ALONE):
         person = store.accounts.signed_in(value)
@@ -101,6 +119,94 @@ def _set(response: Response, request: Request, value: str, expires: datetime) ->
 
 def clear_cookie(response: Response) -> None:
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+
+
+def token_in(request: Request) -> str | None:
+    """Return the token of a script in a request, None if it has none.
+
+    Only the scheme "Bearer" with our prefix counts: proxies put credentials of their own into this header.
+    """
+    for value in request.headers.getlist("authorization"):
+        scheme, _, credentials = value.partition(" ")
+        if scheme.lower() == "bearer" and credentials.strip().startswith(PREFIX):
+            return credentials.strip()
+    return None
+
+
+class TooManyWrongTokens(Exception):
+    """An origin sent too many tokens that do not exist."""
+
+
+class TokenChecks:
+    """Finds the people of tokens, and limits how many wrong ones an origin may send, as for passwords.
+
+    Counted are only tokens that never existed: a script whose token has ended shuts nobody out.
+
+    :param clock: seconds, never set back
+    """
+
+    def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
+        self._store = store
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._wrong: LRUCache[str, deque[float]] = LRUCache(4096)
+
+    def use(self, secret: str, address: str) -> tuple[Token, Person]:
+        """Return the token with this secret, and its person.
+
+        :raises TokenRefused: it opens nothing
+        :raises TooManyWrongTokens: the origin of the address sent too many wrong ones within the last minutes
+        """
+        origin = origin_of(address)
+        self._require_few(origin)
+        try:
+            return self._store.tokens.use(secret)
+        except TokenRefused as refusal:
+            if not refusal.known and self._count(origin) == MAX_PER_ORIGIN:
+                with suppress(CannotWrite):
+                    self._store.log.note(None, "tokens refused", "unknown", origin=origin, count=MAX_PER_ORIGIN)
+            raise
+
+    def _require_few(self, origin: str) -> None:
+        with self._lock:
+            if len(self._recent(origin)) >= MAX_PER_ORIGIN:
+                minutes = int(ATTEMPT_WINDOW.total_seconds() // 60)
+                raise TooManyWrongTokens(
+                    tr("Too many tokens from this address that do not exist; wait {minutes} minutes.", minutes=minutes)
+                )
+
+    def _count(self, origin: str) -> int:
+        with self._lock:
+            recent = self._recent(origin)
+            recent.append(self._clock())
+            self._wrong[origin] = recent
+            return len(recent)
+
+    def _recent(self, origin: str) -> deque[float]:
+        recent = self._wrong.get(origin) or deque()
+        while recent and recent[0] < self._clock() - ATTEMPT_WINDOW.total_seconds():
+            recent.popleft()
+        return recent
+
+
+READS_BY_POST = frozenset(
+    f"/api/v1/{path}"
+    for path in (
+        "look",
+        "item/{item_id}/statements",
+        "log/check",
+        "blind/preview",
+        "blind/power",
+        "bulk/preview",
+        "similar",
+    )
+)
+"""Routes that change nothing although their method is POST, because what they are asked is long."""
+
+
+def may_use(token: Token, method: str, route: str) -> bool:
+    """Return whether a token opens a route with this method; ``route`` as declared, e.g. ``/api/v1/item/{item_id}``."""
+    return token.may_write or method in ("GET", "HEAD") or (method == "POST" and route in READS_BY_POST)
 
 
 def same_site(headers: Mapping[str, str], method: str) -> bool:

@@ -16,17 +16,20 @@ from fastapi import Depends, Request
 from fastapi.responses import JSONResponse
 
 from agent import hints as measured
+from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.text import one_line
 from agent.trajectory import Zoom
 from reviewer.backup.backups import DailyBackups
 from reviewer.rules.people import Person
-from reviewer.store import Store
-from reviewer.web.auth import SIGNED_OUT, person_of
+from reviewer.store import NotAllowed, Store, TokenRefused
+from reviewer.web.auth import SIGNED_OUT, TokenChecks, may_use, person_of, token_in
 from reviewer.web.documents import Documents
 from reviewer.web.pictures import Cache, Gallery
+from reviewer.web.proxies import ProxyLogin
 from reviewer.web.similar import SimilarSpectra
+from reviewer.web.webhooks import WebhookSender
 
 PASSWORD_CHECKS = 4
 """Passwords that are checked at the same time."""
@@ -40,6 +43,10 @@ PAGE_OF = "X-Spec-O3-Person"
 
 class NobodySignedIn(Exception):
     """A request without a session. The page keeps unsent text and asks the person to sign in."""
+
+
+class TokenNotAccepted(NobodySignedIn):
+    """A request with a token that opens nothing."""
 
 
 class SomebodyElse(Exception):
@@ -60,8 +67,14 @@ class Context:
     documents: Documents = field(default_factory=Documents)
     password_checks: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(PASSWORD_CHECKS))
     measured: Cache[str, list[dict[str, str]]] = field(default_factory=lambda: Cache(4096))
+    login: ProxyLogin | None = None
+    webhooks: WebhookSender | None = None
+    tokens: TokenChecks = field(init=False)
     aids: Cache[tuple[str, ...], Any] = field(default_factory=lambda: Cache(2048))
     """What routes/aids.py has computed: line tables, ranked templates, loci; keys begin with the kind."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tokens", TokenChecks(self.store))
 
     def hints(
         self, spectrum: Spectrum, zoom: Zoom, task: Task | None, thought: str = "", whole: bool = False
@@ -94,21 +107,49 @@ def context_of(request: Request) -> Context:
 
 
 def signed_in(request: Request) -> Person:
-    """Return the person who sent the request.
+    """Return the person who sent the request. With a token, cookies do not count.
 
-    :raises NobodySignedIn: there is no session
+    :raises NobodySignedIn: there is no session, or the token opens nothing
+    :raises TooManyWrongTokens: the address sent too many tokens that do not exist
+    :raises NotAllowed: the token is to read only
     :raises SomebodyElse: the page belongs to another person; its request would be done in the wrong name
     """
     context = context_of(request)
-    person = person_of(request, context.store, context.local)
-    if person is None:
-        raise NobodySignedIn(SIGNED_OUT)
+    secret = token_in(request)
+    if secret is not None:
+        person = _by_token(request, context, secret)
+    else:
+        found = person_of(request, context.store, context.local)
+        if found is None:
+            raise NobodySignedIn(SIGNED_OUT)
+        person = found
     opened_by = unquote(request.headers.get(PAGE_OF, person.initials))
     if opened_by != person.initials:
         raise SomebodyElse(
             f"This page belongs to {opened_by:.10}, but {person.initials} has signed in since. Nothing more "
             f"is sent from it; text of {opened_by:.10} is kept for {opened_by:.10}."
         )
+    return person
+
+
+PersonDep = Annotated[Person, Depends(signed_in)]
+
+
+def _by_token(request: Request, context: Context, secret: str) -> Person:
+    try:
+        token, person = context.tokens.use(secret, request.client.host if request.client else "")
+    except TokenRefused as refusal:
+        raise TokenNotAccepted(str(refusal)) from None
+    route = getattr(request.scope.get("route"), "path", "")
+    if not may_use(token, request.method, route):
+        raise NotAllowed(tr("The token “{name}” may only read; this request changes something.", name=token.name))
+    return person
+
+
+def by_session(request: Request, person: PersonDep) -> Person:
+    """Return the person who sent the request from a session. :raises NotAllowed: it came with a token"""
+    if token_in(request) is not None:
+        raise NotAllowed(tr("A token cannot do this. Sign in on the page."))
     return person
 
 
@@ -121,7 +162,8 @@ def program_version() -> str:
         return "(run from its folder, not installed)"
 
 
-PersonDep = Annotated[Person, Depends(signed_in)]
+SessionDep = Annotated[Person, Depends(by_session)]
+"""For routes that tokens do not open."""
 ContextDep = Annotated[Context, Depends(context_of)]
 
 

@@ -14,6 +14,7 @@ from agent.trajectory import TrajectoryError
 from reviewer.blind.balance import TooFew
 from reviewer.blind.plan import PlanError
 from reviewer.errors import internal_error
+from reviewer.exchange.exports import ExportError
 from reviewer.live.bench import BenchFull
 from reviewer.live.runs import TooManyRunning
 from reviewer.store import (
@@ -27,7 +28,8 @@ from reviewer.store import (
     VersionMoved,
 )
 from reviewer.store.team.actions import SelectionChanged
-from reviewer.web.context import NobodySignedIn, SomebodyElse, plain
+from reviewer.web.auth import TooManyWrongTokens
+from reviewer.web.context import NobodySignedIn, SomebodyElse, TokenNotAccepted, plain
 from reviewer.web.pictures import PictureDiffers
 
 _KINDS: tuple[tuple[type[Exception], int, str], ...] = (
@@ -41,6 +43,8 @@ _KINDS: tuple[tuple[type[Exception], int, str], ...] = (
     (PictureDiffers, 409, "picture_differs"),
     (NobodySignedIn, 401, "signed_out"),
     (SomebodyElse, 409, "other_person"),
+    (TooManyWrongTokens, 429, "too_many"),
+    (ExportError, 409, "export"),
     (PolicyError, 409, "policy"),
     (TooManyRunning, 409, "busy"),
     (BenchFull, 409, "bench_full"),
@@ -53,6 +57,7 @@ def install(app: FastAPI) -> None:
     """Give ``app`` an answer for every exception; tracebacks go to the log only."""
     for exception, status, kind in _KINDS:
         app.add_exception_handler(exception, _answer(status, kind))
+    app.add_exception_handler(TokenNotAccepted, _token)
     app.add_exception_handler(HeldByAnother, _held)
     app.add_exception_handler(VersionMoved, _moved)
     app.add_exception_handler(Disagreement, _disagreement)
@@ -66,6 +71,12 @@ def _answer(status: int, kind: str) -> Any:
     def answer(request: Request, error: Exception) -> JSONResponse:
         return plain(status, kind, str(error) or kind)
 
+    return answer
+
+
+def _token(request: Request, error: Exception) -> JSONResponse:
+    answer = plain(401, "signed_out", str(error))
+    answer.headers["WWW-Authenticate"] = "Bearer"
     return answer
 
 

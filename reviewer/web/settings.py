@@ -9,6 +9,8 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from agent.cli.command import CannotRun
+from agent.language import tr
+from reviewer.web.proxies import ProxyLogin
 
 _PUBLIC = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?/?")
 
@@ -22,6 +24,7 @@ class ServerSettings:
     :param public: ``https://...``, the address of a TLS proxy in front of the app: its forwarded headers are
         trusted, and requests for any other name are refused
     :param backups: the folder of the daily backups; None: none are made
+    :param login: how the proxy names the people who signed in there; None: it does not
     :param import_from: folders of this machine whose files coordinators may import by path
     """
 
@@ -34,6 +37,7 @@ class ServerSettings:
     public: str | None = None
     backups: Path | None = None
     import_from: tuple[Path, ...] = ()
+    login: ProxyLogin | None = None
 
     @property
     def url(self) -> str:
@@ -55,6 +59,10 @@ class ServerSettings:
         if self.public is not None and not _PUBLIC.fullmatch(self.public):
             raise CannotRun(
                 f"--behind: found {self.public!r:.80}, expected an https address, e.g. https://review.example.org"
+            )
+        if self.login is not None and self.public is None:
+            raise CannotRun(
+                tr("--proxy-login-header: expected --behind URL too, the address of the proxy that signs people in")
             )
         require_free(self.host, self.port)
 

@@ -152,13 +152,14 @@ CREATE TABLE webhook_deliveries (
     webhook INTEGER NOT NULL REFERENCES webhooks (id),
     event INTEGER NOT NULL REFERENCES webhook_events (id),
     attempts INTEGER NOT NULL,
-    -- NULL: delivered, or given up.
+    -- '': at once; NULL: delivered, or given up.
     next_at TEXT,
     delivered_at TEXT,
     answer TEXT NOT NULL,
     PRIMARY KEY (webhook, event)
 ) WITHOUT ROWID;
-CREATE INDEX webhook_deliveries_due ON webhook_deliveries (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (webhook, event) WHERE next_at IS NOT NULL;
+CREATE INDEX webhook_deliveries_by_event ON webhook_deliveries (event);
 """
 
 # Without their text: it is in versions, comments, decisions and marks. Rows are only added, as those are.
@@ -180,4 +181,8 @@ WHEN new.state <> old.state AND new.state IN ('approved', 'returned') AND {_HOOK
 BEGIN INSERT INTO webhook_events (kind, item, at) VALUES (new.state, new.item, {_NOW}); END;
 CREATE TRIGGER exports_reported AFTER INSERT ON exports WHEN {_HOOKED}
 BEGIN INSERT INTO webhook_events (kind, export, at) VALUES ('exported', new.id, {_NOW}); END;
+CREATE TRIGGER webhook_events_due AFTER INSERT ON webhook_events
+BEGIN INSERT INTO webhook_deliveries (webhook, event, attempts, next_at, answer)
+SELECT w.id, new.id, 0, '', '' FROM webhooks w
+WHERE w.deleted_at IS NULL AND EXISTS (SELECT 1 FROM json_each(w.events) e WHERE e.value = new.kind); END;
 """

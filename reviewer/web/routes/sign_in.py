@@ -11,11 +11,13 @@ from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse
 
+from agent.language import tr
 from reviewer.rules.people import PersonError
 from reviewer.store import NotAllowed, SignInRefused, Store
 from reviewer.web import auth
 from reviewer.web.access import declared_length
 from reviewer.web.context import Context, ContextDep
+from reviewer.web.proxies import Login, login_of
 
 _PAGE = Template((Path(__file__).parent / "sign_in.html").read_text(encoding="utf-8"))
 
@@ -34,7 +36,8 @@ router = APIRouter()
 
 @router.get("/sign-in")
 def page(request: Request, context: ContextDep) -> Response:
-    return _page(context.store, _alone(request, context))
+    login = login_of(request)
+    return _page(context.store, _alone(request, context)) if login is None else _login_page(context.store, login)
 
 
 @router.post("/sign-in")
@@ -71,6 +74,9 @@ def _alone(request: Request, context: Context) -> bool:
 
 def _enter(request: Request, context: Context, initials: str, password: str) -> Response:
     store, alone = context.store, _alone(request, context)
+    login = login_of(request)
+    if login is not None and login.only:
+        return _login_page(store, login, status=403)
     response = RedirectResponse("/", status_code=303)
     try:
         if auth.needs_passwords(store.accounts.people()):
@@ -87,6 +93,39 @@ def _enter(request: Request, context: Context, initials: str, password: str) -> 
     except (PersonError, NotAllowed) as refusal:
         return _page(store, alone, initials, str(refusal), status=422)
     return response
+
+
+def _login_page(store: Store, login: Login, status: int = 200) -> HTMLResponse:
+    """Return the page where a proxy signs people in: who they are here, or what to do if they are nobody."""
+    person = None if login.name is None else store.logins.person(login.name)
+    if person is not None and person.active:
+        lead = tr(
+            "You are signed in as {name} ({initials}) by your organisation.", name=person.name, initials=person.initials
+        )
+        link = f'<p><a href="/">{escape(tr("Open the review page"))}</a></p>'
+        foot = tr(
+            "To sign out, sign out of your organisation's page. Signing out here alone does not end that session."
+        )
+        return _written(tr("Signed in"), lead, link, "", foot, status)
+    if person is not None:
+        problem = tr("{initials} is no longer active here. Ask a coordinator.", initials=person.initials)
+    elif login.name is not None:
+        problem = tr(
+            "Your sign-in name {login} is not known here. Give it to a coordinator: they enter it in the People tab, "
+            "then this page opens.",
+            login=login.name,
+        )
+    elif login.only:
+        problem = tr(
+            "Open this page under its usual address, where your organisation signs you in. If you did, its proxy did "
+            "not say who you are: ask the person who runs it."
+        )
+    else:
+        problem = ""
+    if not login.only:
+        return _page(store, False, refusal=problem, status=status)
+    lead = tr("Everybody signs in through their organisation here; passwords are not accepted.")
+    return _written(tr("Not signed in"), lead, "", problem, "", status)
 
 
 def _page(store: Store, alone: bool, initials: str = "", refusal: str = "", status: int = 200) -> HTMLResponse:
@@ -109,14 +148,19 @@ def _page(store: Store, alone: bool, initials: str = "", refusal: str = "", stat
             "Nobody has a password yet, so nobody can sign in from another machine. The person who runs this app can "
             "open it on its own machine (127.0.0.1) and set passwords in the People tab."
         )
+    return _written(heading, lead, form, refusal, foot, status)
+
+
+def _written(heading: str, lead: str, form: str, refusal: str, foot: str, status: int) -> HTMLResponse:
+    """Return the page with these texts; ``form`` is HTML, the others are not."""
     nonce = secrets.token_urlsafe(16)
     html = _PAGE.substitute(
         nonce=nonce,
-        heading=heading,
-        lead=lead,
+        heading=escape(heading),
+        lead=escape(lead, quote=False),
         form=form,
         refusal=f'<p role="alert">{escape(refusal)}</p>' if refusal else "",
-        foot=f'<p class="foot">{foot}</p>' if foot else "",
+        foot=f'<p class="foot">{escape(foot, quote=False)}</p>' if foot else "",
     )
     policy = f"default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; form-action 'self'"
     return HTMLResponse(

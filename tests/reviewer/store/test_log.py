@@ -264,6 +264,21 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
         "trials recorded",
     ),
     "triage.show": (show, "shown"),
+    "tokens.make": (lambda s: s.tokens.make("RE", "a script", True, 30), "token made"),
+    "tokens.revoke": (
+        lambda s: s.tokens.revoke("CO", s.tokens.make("RE", "a script", True, 30)[0].id),
+        "token revoked",
+    ),
+    "logins.set": (lambda s: s.logins.set("CO", "ZO", "zoe@example.org"), "sign-in name set"),
+    "logins.note_sign_in": (lambda s: s.logins.note_sign_in("ZO", "10.0.0.1"), "signed in"),
+    "webhooks.add": (lambda s: s.webhooks.add("CO", "https://example.org/a", ["approved"]), "webhook added"),
+    "webhooks.delete": (
+        lambda s: s.webhooks.delete("CO", s.webhooks.add("CO", "https://example.org/a", ["approved"])[0].id),
+        "webhook deleted",
+    ),
+    # Deliveries are no facts.
+    "webhooks.record": (lambda s: s.webhooks.record(1, 1, True, "200 OK"), None),
+    "webhooks.tidy": (lambda s: s.webhooks.tidy(), None),
     "log.note": (lambda s: s.log.note("CO", "backup made", "a.db", bytes=3), "backup made"),
     # Not logged: leases and unsent text are private; spectra and pictures are bound by their hashes.
     "leases.take": (lambda s: s.leases.take("RE", 2), None),
@@ -301,6 +316,8 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
 
 TWO_ENTRIES = {"accounts.sign_out", "withdrawals.restore", "triage.show", "bulk.undo"}
 """Methods of ``WRITES`` before which there is another entry."""
+# What they end, or the choice that they follow, makes an entry as well.
+TWO_ENTRIES = ("accounts.sign_out", "withdrawals.restore", "triage.show", "tokens.revoke", "webhooks.delete")
 
 # Writes only its entry; rewrites existing values; is a part of other methods.
 APART = {"upkeep.record_restore", "upkeep.check_at_start", "leases.keep_unsent"}

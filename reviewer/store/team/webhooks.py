@@ -1,0 +1,328 @@
+"""Webhooks: addresses that get a message of each approved or returned item and each export, and the deliveries.
+
+Triggers write the events and what is to be delivered in the transaction of the change; ``reviewer/web/webhooks.py``
+delivers. Secrets are stored as they are, because messages are signed with them.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
+
+from agent.language import tr
+from reviewer.store.accounts import require_coordinator
+from reviewer.store.errors import NotAllowed, NotFound
+from reviewer.store.sqlite.database import ALLOWANCE, Database, Transaction, insert, stamp
+
+Event = Literal["approved", "returned", "exported"]
+EVENTS: tuple[Event, ...] = get_args(Event)
+PAUSES = tuple(timedelta(seconds=s) for s in (5, 60, 600, 3600, 21600))
+"""How long to wait after the first, second, ... failed attempt; after the last one the event is given up."""
+KEPT = timedelta(days=30)
+"""How long finished deliveries are listed."""
+LONGEST_URL = 500
+LONGEST_ANSWER = 300
+MOST = 20
+"""Webhooks of one database."""
+
+
+@dataclass(frozen=True)
+class Webhook:
+    """A webhook, without its secret. ``waiting``: the number of events that are still to be delivered."""
+
+    id: int
+    url: str
+    events: tuple[Event, ...]
+    person: str
+    made_at: datetime
+    waiting: int
+
+
+@dataclass(frozen=True)
+class WebhookEvent:
+    """What happened: to an item (of a task), or an export with a name."""
+
+    id: int
+    kind: Event
+    at: datetime
+    item: int | None
+    task: str | None
+    export: int | None
+    name: str | None
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """An event for one webhook.
+
+    :param answer: what the last attempt got, as a sentence
+    :param next_at: when the next attempt is due; None: delivered, or given up
+    """
+
+    event: WebhookEvent
+    attempts: int
+    next_at: datetime | None
+    delivered_at: datetime | None
+    answer: str
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where the messages of a webhook go, and the secret that signs them."""
+
+    id: int
+    url: str
+    secret: str
+
+
+_EVENT = """
+SELECT d.*, e.kind, e.item, e.export, e.at, s.task, x.name
+FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
+LEFT JOIN standings s ON s.item = e.item LEFT JOIN exports x ON x.id = e.export
+"""
+
+
+def new_secret() -> str:
+    """Return a new secret in the form of the Standard Webhooks specification: 256 random bits."""
+    return "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode("ascii")
+
+
+def is_inside(address: IPv4Address | IPv6Address) -> bool:
+    """Return whether an address is of this machine or of a private network."""
+    address = _unmapped(address)
+    return address.is_loopback or (address.is_private and not is_refused(address))
+
+
+def is_refused(address: IPv4Address | IPv6Address) -> bool:
+    """Return whether nothing is sent to an address: link-local ones (there cloud providers serve the keys of a
+    machine), multicast, and those that are no address of a host."""
+    address = _unmapped(address)
+    special = address.is_link_local or address.is_multicast or address.is_unspecified or address.is_reserved
+    return special and not address.is_loopback
+
+
+def _unmapped(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+def clean_url(text: str) -> str:
+    """Return the address of a webhook.
+
+    https, or http to an address of this machine or a private network: on the way there nobody else reads along.
+
+    :raises NotAllowed: it cannot be used
+    """
+    url = text.strip()
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        host, parts = "", urlsplit("")
+    if len(url) > LONGEST_URL or not url.isascii() or not url.isprintable() or " " in url or not host:
+        raise NotAllowed(
+            tr(
+                "Address of the webhook: found {url}, expected an address such as https://example.org/hook, of at most "
+                "{most} ASCII characters.",
+                url=repr(url[:80]),
+                most=LONGEST_URL,
+            )
+        )
+    if parts.username is not None or parts.password is not None or parts.fragment:
+        raise NotAllowed(tr("Address of the webhook: expected no user, password or #fragment in it."))
+    if parts.scheme != "https" and not (parts.scheme == "http" and _may_be_plain(host)):
+        raise NotAllowed(
+            tr(
+                "Address of the webhook: found {scheme}://{host}, expected https. http is accepted only for localhost "
+                "and IP addresses of this machine or a private network, because everybody on the way can read it.",
+                scheme=parts.scheme[:20],
+                host=host[:80],
+            )
+        )
+    if (address := _address(host)) is not None and is_refused(address):
+        raise NotAllowed(tr("Address of the webhook: nothing is sent to {host}.", host=host[:80]))
+    return url
+
+
+def _may_be_plain(host: str) -> bool:
+    address = _address(host)
+    return host == "localhost" if address is None else is_inside(address)
+
+
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(host)
+    except ValueError:
+        return None
+
+
+class Webhooks:
+    """The webhooks of the database and their deliveries."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, by: str, url: str, events: Sequence[str]) -> tuple[Webhook, str]:
+        """Add a webhook; return it with its secret. Events from before are not delivered.
+
+        :raises NotAllowed: ``by`` is no coordinator, the address or the events cannot be used, or there are ``MOST``
+        """
+        url = clean_url(url)
+        chosen = tuple(event for event in EVENTS if event in events)
+        if not chosen or len(chosen) != len(set(events)):
+            raise NotAllowed(
+                tr(
+                    "Events of the webhook: found {found}, expected one or more of {all}.",
+                    found=", ".join(events)[:80] or "none",
+                    all=", ".join(EVENTS),
+                )
+            )
+        secret = new_secret()
+        with self._database.write() as db:
+            require_coordinator(db, by)
+            if db.table("webhooks").count_where("deleted_at IS NULL") >= MOST:
+                raise NotAllowed(tr("There are {most} webhooks. Delete one first.", most=MOST))
+            row = {"url": url, "secret": secret, "events": json.dumps(chosen), "person": by}
+            number = insert(db, "webhooks", {**row, "made_at": stamp(self._database.now())})
+            # Not the whole address: many have a key in their path.
+            details = {"host": urlsplit(url).netloc, "events": list(chosen)}
+            self._database.log(db, by, "webhook added", f"webhook {number}", details)
+            return self._webhook(db, number), secret
+
+    def delete(self, by: str, webhook_id: int) -> None:
+        """Delete a webhook and its secret; nothing more is sent to it.
+
+        :raises NotAllowed: ``by`` is no coordinator
+        :raises NotFound: there is no such webhook
+        """
+        with self._database.write() as db:
+            require_coordinator(db, by)
+            host = urlsplit(self._webhook(db, webhook_id).url).netloc
+            at = stamp(self._database.now())
+            db.execute("UPDATE webhooks SET deleted_at = ?, secret = '' WHERE id = ?", (at, webhook_id))
+            db.execute("DELETE FROM webhook_deliveries WHERE webhook = ?", (webhook_id,))
+            self._database.log(db, by, "webhook deleted", f"webhook {webhook_id}", {"host": host})
+
+    def listed(self, by: str) -> list[Webhook]:
+        """Return all webhooks, oldest first. :raises NotAllowed: ``by`` is no coordinator"""
+        with self._database.read() as db:
+            require_coordinator(db, by)
+            numbers = db.execute("SELECT id FROM webhooks WHERE deleted_at IS NULL ORDER BY id").fetchall()
+            return [self._webhook(db, number) for (number,) in numbers]
+
+    def deliveries(self, by: str, webhook_id: int, limit: int = 20) -> list[Delivery]:
+        """Return the last deliveries of a webhook, newest event first.
+
+        :raises NotAllowed: ``by`` is no coordinator
+        :raises NotFound: there is no such webhook
+        """
+        with self._database.read() as db:
+            require_coordinator(db, by)
+            self._webhook(db, webhook_id)
+            sql = f"{_EVENT} WHERE d.webhook = ? ORDER BY d.event DESC LIMIT ?"
+            return [_delivery_from(row) for row in db.execute(sql, (webhook_id, limit))]
+
+    def target(self, by: str, webhook_id: int) -> Target:
+        """Return where to send a test message.
+
+        :raises NotAllowed: ``by`` is no coordinator
+        :raises NotFound: there is no such webhook
+        """
+        with self._database.read() as db:
+            require_coordinator(db, by)
+            self._webhook(db, webhook_id)
+            return _targets(db, webhook_id)[0]
+
+    def due(self) -> list[tuple[Target, Delivery]]:
+        """Return the first waiting event of each webhook, where its next attempt is due."""
+        now = self._database.steady()
+        # After the clock was set back, a time may be further ahead than the longest pause: it has come too.
+        latest = stamp(now + PAUSES[-1] + ALLOWANCE)
+        found = []
+        with self._database.read() as db:
+            for target in _targets(db):
+                row = db.execute(
+                    f"{_EVENT} WHERE d.webhook = ? AND d.next_at IS NOT NULL ORDER BY d.event LIMIT 1", (target.id,)
+                ).fetchone()
+                if row is not None and not stamp(now) < row["next_at"] < latest:
+                    found.append((target, _delivery_from(row)))
+        return found
+
+    def record(self, webhook_id: int, event: int, delivered: bool, answer: str) -> None:
+        """Record an attempt. A failed one is repeated after the next of ``PAUSES``; after the last it is given up."""
+        now = self._database.steady()
+        waiting = "webhook = ? AND event = ? AND next_at IS NOT NULL"
+        with self._database.write() as db:
+            row = db.execute(f"SELECT attempts FROM webhook_deliveries WHERE {waiting}", (webhook_id, event)).fetchone()
+            if row is None:
+                return  # deleted meanwhile
+            attempts = row[0] + 1
+            again = None if delivered or attempts > len(PAUSES) else stamp(now + PAUSES[attempts - 1])
+            db.execute(
+                "UPDATE webhook_deliveries SET attempts = ?, next_at = ?, delivered_at = ?, answer = ? "
+                f"WHERE {waiting}",
+                (attempts, again, stamp(now) if delivered else None, answer[:LONGEST_ANSWER], webhook_id, event),
+            )
+
+    def tidy(self) -> None:
+        """Delete what was delivered or given up longer than ``KEPT`` ago."""
+        before = stamp(self._database.now() - KEPT)
+        with self._database.write() as db:
+            old = "SELECT id FROM webhook_events WHERE at < ?"
+            db.execute(f"DELETE FROM webhook_deliveries WHERE next_at IS NULL AND event IN ({old})", (before,))
+            db.execute(
+                "DELETE FROM webhook_events WHERE at < ? AND id NOT IN (SELECT event FROM webhook_deliveries)",
+                (before,),
+            )
+
+    def _webhook(self, db: Transaction, webhook_id: int) -> Webhook:
+        row = db.execute(
+            "SELECT w.*, (SELECT count(*) FROM webhook_deliveries d WHERE d.webhook = w.id AND d.next_at IS NOT NULL) "
+            "AS waiting FROM webhooks w WHERE w.id = ? AND w.deleted_at IS NULL",
+            (webhook_id,),
+        ).fetchone()
+        if row is None:
+            raise NotFound(tr("There is no webhook {webhook}.", webhook=webhook_id))
+        return Webhook(
+            id=row["id"],
+            url=row["url"],
+            events=tuple(json.loads(row["events"])),
+            person=row["person"],
+            made_at=datetime.fromisoformat(row["made_at"]),
+            waiting=row["waiting"],
+        )
+
+
+def drop_waiting(db: Transaction) -> int:
+    """Delete what is still to be delivered: in a restored backup it may have been delivered already."""
+    return db.execute("DELETE FROM webhook_deliveries WHERE next_at IS NOT NULL").rowcount
+
+
+def _targets(db: Transaction, webhook_id: int | None = None) -> list[Target]:
+    rows = db.execute(
+        "SELECT id, url, secret FROM webhooks WHERE deleted_at IS NULL AND (:id IS NULL OR id = :id) ORDER BY id",
+        {"id": webhook_id},
+    )
+    return [Target(*row) for row in rows.fetchall()]
+
+
+def _delivery_from(row: Mapping[str, Any]) -> Delivery:
+    event = WebhookEvent(
+        id=row["event"],
+        kind=row["kind"],
+        at=datetime.fromisoformat(row["at"]),
+        item=row["item"],
+        task=row["task"],
+        export=row["export"],
+        name=row["name"],
+    )
+    # '': due since the event; triggers have no clock of ours.
+    next_at = row["next_at"] if row["next_at"] is None else datetime.fromisoformat(row["next_at"] or row["at"])
+    delivered_at = row["delivered_at"] and datetime.fromisoformat(row["delivered_at"])
+    return Delivery(event, row["attempts"], next_at, delivered_at, row["answer"])
