@@ -29,17 +29,19 @@ from reviewer.drafting.demo_trust import load_demo
 from reviewer.rules.campaign import known_tasks
 from reviewer.store import QueueFilter, Store
 from reviewer.store.sqlite.database import SUBMIT_SECONDS
-from reviewer.web import errors
+from reviewer.web import errors, openapi
 from reviewer.web import live as live_desk
 from reviewer.web import log as log_lines
 from reviewer.web.access import UPLOAD_FOLDER, Access, UploadLimit
 from reviewer.web.context import Context
+from reviewer.web.exporting import Exporting
 from reviewer.web.headers import Headers
 from reviewer.web.importing import Importing
 from reviewer.web.pictures import Gallery
 from reviewer.web.proxies import THIS_MACHINE, Forwarded, ProxyLogin
 from reviewer.web.routes import (
     aids,
+    api,
     assets,
     audit,
     blind,
@@ -68,6 +70,7 @@ ROUTERS = (
     *(sign_in.router, progress.router, exports.router, documents.router, audit.router, installing.router),
     *(trust.router, assets.router, bulk.router),
     *(trust.router, assets.router, comments.router),
+    *(trust.router, assets.router, api.router),
 )
 
 
@@ -114,12 +117,14 @@ def build(
     roster = roster or Roster.load(database_folder=store.path.resolve().parent)
     app.state.live = live_desk.Live(app.state.context, roster)
     app.state.importing = Importing(store, import_from)
+    app.state.exporting = Exporting(store)
     app.state.agreement = progress.AgreementCache()
     app.state.trust = trust.TrustCache()
     app.state.audit_check = audit.Check()
     errors.install(app)
     for router in ROUTERS:
-        app.include_router(router)
+        is_api = router.prefix.startswith(openapi.API.rstrip("/"))
+        app.include_router(router, tags=[openapi.tag_of(router)], include_in_schema=is_api)
     app.add_middleware(UploadLimit)
     app.add_middleware(Access, store=store, local=local, public=public, login=login)
     app.add_middleware(Headers, preload=page.preload_header())
@@ -143,6 +148,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         for thread in threads:
             thread.close()
         app.state.importing.close()
+        app.state.exporting.close()
         app.state.context.similar.close()
 
 

@@ -62,11 +62,13 @@ def work(person: PersonDep, context: ContextDep) -> list[dict[str, Any]]:
 
 @router.get("/sheet/{token}")
 def sheet(person: PersonDep, context: ContextDep, token: str) -> dict[str, Any]:
+    """A sheet to score: one trace, or a pair, without what tells its source."""
     return context.store.blind.scoring.sheet(token, person.initials).to_json()
 
 
 @router.get("/sheet/{token}/spectrum")
 def spectrum(person: PersonDep, context: ContextDep, token: str) -> Response:
+    """The spectrum of a sheet as binary, without its name."""
     sha256 = context.store.blind.scoring.source(token, person.initials).spectrum
     if sha256 is None:
         raise NotFound("This sheet has pictures only, no spectrum.")
@@ -107,6 +109,7 @@ def picture(person: PersonDep, context: ContextDep, token: str, trace: int, numb
 
 @router.post("/sheet/{token}/score")
 def score(person: PersonDep, context: ContextDep, token: str, sent: Scored) -> dict[str, Any]:
+    """Score the trace of a sheet."""
     given = context.store.blind.scoring.score(
         person=person.initials,
         token=token,
@@ -121,6 +124,7 @@ def score(person: PersonDep, context: ContextDep, token: str, sent: Scored) -> d
 
 @router.post("/sheet/{token}/prefer")
 def prefer(person: PersonDep, context: ContextDep, token: str, sent: Preferred) -> dict[str, Any]:
+    """Say which trace of a pair you prefer."""
     return asdict(
         context.store.blind.scoring.prefer(
             person=person.initials, token=token, preference=sent.preference, key=sent.key, comment=sent.comment

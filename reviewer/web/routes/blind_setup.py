@@ -122,6 +122,7 @@ def power(person: InCharge, sent: Powered) -> dict[str, Any]:
 
 @router.get("/sessions")
 def sessions(person: InCharge, context: ContextDep) -> list[dict[str, Any]]:
+    """All sessions, newest first, with how far each scorer is."""
     return [
         session_json(context, person, session)
         for session in reversed(context.store.blind.sessions.all(person.initials))
@@ -130,22 +131,26 @@ def sessions(person: InCharge, context: ContextDep) -> list[dict[str, Any]]:
 
 @router.post("/sessions")
 def drawn(person: InCharge, context: ContextDep, sent: Drawing) -> dict[str, Any]:
+    """Store the sample of a plan as a new session."""
     session = context.store.blind.sessions.create(person.initials, Plan.from_json(sent.plan), sent.key)
     return session_json(context, person, session)
 
 
 @router.post("/sessions/{session}/open")
 def opened(person: InCharge, context: ContextDep, session: int, sent: Change) -> dict[str, Any]:
+    """Open a session for its scorers."""
     return session_json(context, person, context.store.blind.sessions.open(person.initials, session, sent.key))
 
 
 @router.post("/sessions/{session}/close")
 def closed(person: InCharge, context: ContextDep, session: int, sent: Change) -> dict[str, Any]:
+    """Close a session: nobody scores any more, and its report can be read."""
     return session_json(context, person, context.store.blind.sessions.close(person.initials, session, sent.key))
 
 
 @router.get("/sessions/{session}/giveaways")
 def giveaways(person: InCharge, context: ContextDep, session: int) -> list[dict[str, Any]]:
+    """The passages of a session's traces that tell their source."""
     return [
         {
             "item": one.item,
@@ -178,6 +183,7 @@ def history(person: InCharge, context: ContextDep, session: int) -> dict[str, An
 
 @router.get("/sessions/{session}/report.html")
 def report_page(person: InCharge, context: ContextDep, session: int) -> Response:
+    """The report of a closed session as one HTML page."""
     from reviewer.blind.report import as_html  # the statistics take a second to import
 
     page = as_html(context.store, person.initials, session)
@@ -186,6 +192,7 @@ def report_page(person: InCharge, context: ContextDep, session: int) -> Response
 
 @router.get("/sessions/{session}/report.zip")
 def report_files(person: InCharge, context: ContextDep, session: int) -> Response:
+    """The report of a closed session with its tables, as a zip."""
     from reviewer.blind.report import as_zip
 
     name = f'attachment; filename="blind-session-{session}.zip"'

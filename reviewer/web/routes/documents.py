@@ -67,13 +67,16 @@ def _headings(shown: Document) -> str:
 
 
 def _page(request: Request, documents: Documents, name: str, shown: Document, status: int = 200) -> HTMLResponse:
-    text = _PAGE.substitute(
-        title=escape(shown.title),
-        version=escape(program_version()),
-        list="".join(f"<p>{escape(group)}</p><ul>{_links(own, name)}</ul>" for group, own in documents.groups.items()),
-        text=shown.html,
-        headings=_headings(shown),
+    listed = "".join(f"<p>{escape(group)}</p><ul>{_links(own, name)}</ul>" for group, own in documents.groups.items())
+    headers = {"Content-Security-Policy": document_policy(request.scope), "Cache-Control": "no-cache"}
+    return written(shown.title, listed, shown.html, _headings(shown), headers, status)
+
+
+def written(
+    title: str, listed: str, text: str, headings: str, headers: Mapping[str, str], status: int = 200
+) -> HTMLResponse:
+    """Return a page that only shows text; all parts but the title are HTML."""
+    page = _PAGE.substitute(
+        title=escape(title), version=escape(program_version()), list=listed, text=text, headings=headings
     )
-    policy = document_policy(request.scope)
-    headers = {"Content-Security-Policy": policy, "Cache-Control": "no-cache"}
-    return HTMLResponse(text, status_code=status, headers=headers)
+    return HTMLResponse(page, status_code=status, headers=dict(headers))

@@ -1,4 +1,4 @@
-"""Routes of the Library tab's downloads: exports as a zip with their manifest, and the tables of the campaign."""
+"""Routes of exports: making them, downloads as a zip with their manifest, and the tables of the campaign."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import json
 import tempfile
 import zipfile
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
+from pydantic import Field
 
 from reviewer.exchange import tables
 from reviewer.exchange.exports import MANIFEST, folder_of
@@ -18,6 +20,8 @@ from reviewer.rules.people import Person
 from reviewer.store import Export, NotAllowed, NotFound, Store
 from reviewer.web.access import may_manage
 from reviewer.web.context import ContextDep, PersonDep
+from reviewer.web.exporting import Exporting, ExportWish
+from reviewer.web.requests import Sent
 from reviewer.web.visibility import VisibleDep, VisibleItems
 
 router = APIRouter(prefix="/api/v1")
@@ -34,6 +38,43 @@ def manager(person: PersonDep, context: ContextDep) -> Person:
 
 
 ManagerDep = Annotated[Person, Depends(manager)]
+
+
+class ExportWanted(Sent):
+    """An export to make. ``simulated``: with simulated spectra; ``replace``: one of this name may be replaced."""
+
+    name: Annotated[str, Field(min_length=1, max_length=80)]
+    task: str | None = None
+    batch: str | None = None
+    simulated: bool = True
+    replace: bool = False
+
+
+@router.get("/exports")
+def exports(person: PersonDep, context: ContextDep) -> dict[str, Any]:
+    """The exports of the campaign, newest first, with the numbers of what is in them."""
+    made = context.store.settings.exports()
+    return {
+        "exports": [
+            {"id": one.id, "name": one.name, "person": one.person, "at": one.at.isoformat()}
+            | {"counts": one.manifest.get("counts", {})}
+            for one in reversed(made)
+        ]
+    }
+
+
+@router.post("/exports")
+def export(person: ManagerDep, request: Request, sent: ExportWanted) -> dict[str, Any]:
+    """Start to export the approved items; ``GET /api/v1/exports/status`` says when it is done."""
+    exporting: Exporting = request.app.state.exporting
+    return asdict(exporting.start(person.initials, ExportWish(**sent.model_dump())))
+
+
+@router.get("/exports/status")
+def status(person: ManagerDep, request: Request) -> dict[str, Any]:
+    """How far the last export is that a script started: ``state`` is "running", "done", "failed" or "none"."""
+    exporting: Exporting = request.app.state.exporting
+    return {"state": "none"} if exporting.status is None else asdict(exporting.status)
 
 
 @router.get("/exports/{export_id}/manifest")

@@ -51,6 +51,7 @@ class ForReview(Sent):
 
 @router.get("/policies")
 def policies(person: PersonDep, live: LiveDep) -> list[dict[str, Any]]:
+    """The policies that can be run."""
     return [
         {
             "key": e.key,
@@ -76,6 +77,7 @@ def prompts(person: PersonDep, live: LiveDep) -> dict[str, Any]:
 
 @router.get("/health")
 def health(person: PersonDep, live: LiveDep, policy: str) -> dict[str, Any]:
+    """Whether a policy can be run now, and why not."""
     return asdict(live.roster.health(policy))
 
 
@@ -84,12 +86,14 @@ def health(person: PersonDep, live: LiveDep, policy: str) -> dict[str, Any]:
 
 @router.get("/bench")
 def bench(person: PersonDep, live: LiveDep, bench: BenchDep) -> list[dict[str, Any]]:
+    """The spectra on your bench, with their runs."""
     runs = live.runs.all_of(person.initials)
     return [_row_json(row, [run for run in runs if run.settings.bench == row.id]) for row in bench.rows()]
 
 
 @router.post("/files")
 async def files(request: Request, person: PersonDep, bench: BenchDep) -> dict[str, Any]:
+    """Put the spectra of uploaded files on your bench."""
     # FastAPI would read the body before it checks who sends it; so the form is read here.
     _refuse_if_too_long(request)
     added: list[Row] = []
@@ -111,6 +115,7 @@ def library(
     q: Annotated[str, Query(max_length=200)] = "",
     limit: int = 50,
 ) -> list[dict[str, Any]]:
+    """Items of the campaign to put on the bench, by a text in their names."""
     wanted = visible.verdict_first.searched(QueueFilter(text=q))
     page = context.store.queue.page(wanted, person.initials, limit=max(1, min(limit, 200)))
     hidden = visible.verdict_first.hidden(page.rows)
@@ -131,11 +136,13 @@ def library(
 
 @router.post("/bench")
 def from_library(bench: BenchDep, visible: VisibleDep, sent: FromLibrary) -> dict[str, Any]:
+    """Put the spectrum of an item on your bench."""
     return _row_json(bench.add_item(visible.item(sent.item)), [])
 
 
 @router.delete("/bench/{row}")
 def off_the_bench(person: PersonDep, live: LiveDep, bench: BenchDep, row: str) -> dict[str, Any]:
+    """Take a spectrum off your bench and stop its runs."""
     bench.remove(row)
     for run in live.runs.all_of(person.initials):
         if run.settings.bench == row:
@@ -145,6 +152,7 @@ def off_the_bench(person: PersonDep, live: LiveDep, bench: BenchDep, row: str) -
 
 @router.get("/spectrum/{sha256}")
 def spectrum(person: PersonDep, live: LiveDep, sha256: str) -> Response:
+    """A spectrum of your bench, as binary."""
     found = live.spectrum(person, sha256)
     return Response(spectrum_bytes(found), media_type="application/octet-stream", headers=FOREVER)
 
@@ -154,22 +162,26 @@ def spectrum(person: PersonDep, live: LiveDep, sha256: str) -> Response:
 
 @router.post("/runs")
 def start(person: PersonDep, live: LiveDep, bench: BenchDep, sent: RunRequest) -> dict[str, str]:
+    """Start a run of a policy on a spectrum of your bench."""
     row = bench.row(sent.bench)
     return {"run": live.start(person, row, bench.spectrum(row), sent).id}
 
 
 @router.get("/runs/{run}")
 def one_run(run: RunDep) -> dict[str, Any]:
+    """A run of yours with its samples."""
     return run.to_json()
 
 
 @router.get("/runs/{run}/events")
 async def events(run: RunDep, after: int = 0, last_event_id: Annotated[str, Header()] = "") -> Response:
+    """The events of a run, as server-sent events; ``after``: the number of the last one that you have."""
     return _events(run.log, after, last_event_id)
 
 
 @router.post("/runs/{run}/stop")
 def stop(run: RunDep) -> dict[str, str]:
+    """Stop a run."""
     run.stop.set()
     return {"state": run.state}
 
@@ -183,17 +195,20 @@ def put_on_trial(live: LiveDep, run: RunDep, sample: SampleDep) -> dict[str, Any
 
 @router.get("/runs/{run}/trial/events")
 async def trial_events(trial: TrialDep, after: int = 0, last_event_id: Annotated[str, Header()] = "") -> Response:
+    """The events of a trial of evidence, as server-sent events."""
     return _events(trial.log, after, last_event_id)
 
 
 @router.post("/runs/{run}/trial/stop")
 def stop_trial(trial: TrialDep) -> dict[str, Any]:
+    """Stop a trial of evidence."""
     trial.stop.set()
     return {}
 
 
 @router.get("/runs/{run}/trial/{number}/texts")
 def trial_texts(trial: TrialDep, number: int) -> dict[str, str]:
+    """The texts that the policy wrote on one edited spectrum."""
     return texts_json(_result_of(trial), number)
 
 
@@ -206,17 +221,20 @@ def edited_picture(trial: TrialDep, number: int) -> Response:
 
 @router.get("/runs/{run}/picture/{sha256}")
 def picture(run: RunDep, sha256: str) -> Response:
+    """A picture of a run by its hash, as PNG."""
     return Response(_picture(run, sha256), media_type="image/png", headers=FOREVER)
 
 
 @router.get("/runs/{run}/trace.json")
 def trace(run: RunDep, sample: SampleDep) -> Response:
+    """The trace of a sample as a row to import."""
     text = trace_json(own_row(sample.trajectory, run.settings.spectrum))
     return _download(text.encode(), "application/json", run, sample, "trace.json")
 
 
 @router.get("/runs/{run}/strip.png")
 def pictures(run: RunDep, sample: SampleDep) -> Response:
+    """All pictures of a sample on one sheet, as PNG."""
     png = BytesIO()
     picture_sheet(sample.trajectory, run.settings.spectrum, dict(run.pictures)).save(png, format="PNG")
     return _download(png.getvalue(), "image/png", run, sample, "strip.png")
@@ -224,6 +242,7 @@ def pictures(run: RunDep, sample: SampleDep) -> Response:
 
 @router.get("/runs/{run}/report.zip")
 def report(run: RunDep, sample: SampleDep) -> Response:
+    """The trace of a sample with its pictures, spectrum and hints, as a zip."""
     trajectory, seen = sample.trajectory, run.settings.spectrum
     hints = {
         z.id: measured.hints(seen, z, run.settings.task, measured.thought_on(trajectory, z))

@@ -23,6 +23,7 @@ router = APIRouter(prefix="/api/v1")
 
 @router.get("/progress")
 def progress(person: PersonDep, context: ContextDep, task: str = "", batch: str | None = None) -> dict[str, Any]:
+    """The numbers of the Progress tab, of a task and batch or of all."""
     facets = context.store.queue.facets()
     return {
         **progress_json(context.store.statistics.counts(task or None, batch)),
@@ -101,6 +102,7 @@ class AgreementCache:
 def agreement(
     request: Request, person: PersonDep, context: ContextDep, task: str = "", batch: str | None = None
 ) -> dict[str, Any]:
+    """How well people agree, and the items on which they do not."""
     cache: AgreementCache = request.app.state.agreement
     figures = cache.figures(context.store, context.tasks, task or None, batch)
     hidden = context.store.blind.scoring.hidden_items(person.initials)

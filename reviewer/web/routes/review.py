@@ -44,6 +44,7 @@ router = APIRouter(prefix="/api/v1", dependencies=[Depends(require_visible)])
 
 @router.get("/me")
 def me(person: PersonDep, context: ContextDep) -> dict[str, Any]:
+    """Who you are, the rules in force, and the words that the page needs."""
     return {
         "initials": person.initials,
         "name": person.name,
@@ -76,6 +77,7 @@ def _clock_warning(behind: timedelta | None) -> str:
 def queue(
     context: ContextDep, visible: VisibleDep, wanted: Filter, after: int | None = None, limit: int = 60
 ) -> dict[str, Any]:
+    """Rows of the queue in the order of their numbers; ``after``: the last number that you have."""
     stamp = context.store.log.head().number  # before the rows, so that a change meanwhile is noticed
     rows, total = visible.rows(wanted, after, max(1, min(limit, 200)))
     return {"rows": rows, "total": total, "stamp": stamp}
@@ -114,6 +116,7 @@ def next_by_value(visible: VisibleDep, wanted: Filter, sent: requests.NextWanted
 
 @router.get("/place/{item_id}")
 def place(visible: VisibleDep, item_id: int, wanted: Filter) -> dict[str, Any]:
+    """Where an item is in the list of a filter: how many come before it, the next ones and the previous one."""
     return {
         "next": visible.neighbours(item_id, wanted, 3),
         "back": visible.neighbours(item_id, wanted, 1, backwards=True),
@@ -123,12 +126,14 @@ def place(visible: VisibleDep, item_id: int, wanted: Filter) -> dict[str, Any]:
 
 @router.get("/item/{item_id}")
 def item(person: PersonDep, context: ContextDep, item_id: int, first: VerdictFirstDep) -> dict[str, Any]:
+    """An item with its present version, its state, and what you may do."""
     found = context.store.items.get(item_id)
     return item_json(context.store, found, person, context.tasks.get(found.row.task), first.hides(found.row))
 
 
 @router.get("/item/{item_id}/history")
 def history(person: PersonDep, context: ContextDep, item_id: int, first: VerdictFirstDep) -> dict[str, Any]:
+    """The versions and decisions of an item that you may see, oldest first."""
     found = context.store.items.get(item_id)
     shown = item_json(context.store, found, person, context.tasks.get(found.row.task), first.hides(found.row))
     if shown["hidden"] or shown["standing"]["withheld"]:
@@ -171,21 +176,25 @@ def spectrum(person: PersonDep, context: ContextDep, sha256: str) -> Response:
 
 @router.get("/spectrum/{sha256}/model")
 def model(spectrum: SpectrumDep) -> dict[str, Any]:
+    """The model that the survey's pipeline fitted to a spectrum."""
     return model_json(spectrum)
 
 
 @router.get("/spectrum/{sha256}/exposures")
 def exposures(spectrum: SpectrumDep) -> dict[str, Any]:
+    """The single exposures of a spectrum."""
     return exposures_json(spectrum)
 
 
 @router.get("/atlas")
 def atlas(person: PersonDep, context: ContextDep, survey: str = "", task: str = "") -> dict[str, Any]:
+    """The spectral lines of a task, the sky bands, and the arm joins of a survey."""
     return atlas_json(survey, context.tasks.get(task))
 
 
 @router.get("/item/{item_id}/hints")
 def item_hints(context: ContextDep, item_id: int, first: VerdictFirstDep, version: int | None = None) -> dict[str, Any]:
+    """The hints on each zoom of an item's present version."""
     found = context.store.items.get(item_id)
     sha256, task = found.row.spectrum_sha256, context.tasks.get(found.row.task)
     if sha256 is None or first.hides(found.row):
@@ -212,6 +221,7 @@ def picture(
     redshift: float | None = None,
     arguments: str = "{}",
 ) -> Response:
+    """A picture of a tool call, as PNG."""
     sha256 = None if spectrum is None else hash_of(context.store, spectrum)
     png = context.gallery.picture(name, sha256, redshift, _json_object(arguments))
     return Response(png, media_type="image/png", headers=FOREVER)
@@ -219,6 +229,7 @@ def picture(
 
 @router.post("/look")
 def tool_call(context: ContextDep, visible: VisibleDep, sent: requests.ToolCall) -> dict[str, Any]:
+    """Draw the zoom of a tool call on an item's spectrum and measure its hints; nothing is stored."""
     found = visible.item(sent.item)
     sha256 = found.row.spectrum_sha256
     if sha256 is None:
@@ -245,6 +256,7 @@ def present(person: PersonDep, context: ContextDep, item_id: int) -> dict[str, A
 
 @router.post("/item/{item_id}/lease")
 def lease(person: PersonDep, context: ContextDep, item_id: int) -> dict[str, Any]:
+    """Take the lease of an item: while you hold it, nobody else can decide."""
     return {
         **_lease_json(context.store.leases.take(person.initials, item_id)),
         "stamp": stamp(context.store.items.get(item_id)),
@@ -253,11 +265,13 @@ def lease(person: PersonDep, context: ContextDep, item_id: int) -> dict[str, Any
 
 @router.post("/renew")
 def renew(person: PersonDep, context: ContextDep, sent: requests.LeaseToken) -> dict[str, Any]:
+    """Renew a lease before it ends."""
     return _lease_json(context.store.leases.renew(sent.lease))
 
 
 @router.post("/release")
 def release(person: PersonDep, context: ContextDep, sent: requests.LeaseToken) -> dict[str, Any]:
+    """Give a lease back."""
     context.store.leases.release(sent.lease)
     return {}
 
@@ -278,12 +292,14 @@ def autosave(person: PersonDep, context: ContextDep, item_id: int, sent: request
 
 @router.post("/item/{item_id}/discard")
 def discard(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Autosaved) -> dict[str, Any]:
+    """Delete your unsent text on a version."""
     context.store.leases.discard_autosave(person=person.initials, item_id=item_id, base_version_id=sent.base)
     return {}
 
 
 @router.post("/item/{item_id}/version", dependencies=_JUDGED)
 def version(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Saved) -> dict[str, Any]:
+    """Save a new version of an item's steps; it needs your lease."""
     base = context.store.items.version(sent.base).trajectory
     revised = revise(base, sent.steps, context.gallery)
     made = context.store.reviews.save_version(
@@ -300,6 +316,7 @@ def version(person: PersonDep, context: ContextDep, item_id: int, sent: requests
 
 @router.post("/item/{item_id}/medium", dependencies=_JUDGED)
 def medium(person: PersonDep, context: ContextDep, item_id: int, sent: requests.MediumStated) -> dict[str, Any]:
+    """State whether the wavelengths are of air or vacuum, where the file does not; it needs your lease."""
     made = context.store.reviews.set_medium(
         person=person.initials,
         item_id=item_id,
@@ -313,6 +330,7 @@ def medium(person: PersonDep, context: ContextDep, item_id: int, sent: requests.
 
 @router.post("/item/{item_id}/decide", dependencies=_JUDGED)
 def decide(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Decided) -> dict[str, Any]:
+    """Decide on a version in the present round of its item; it needs your lease."""
     standing = context.store.reviews.decide(
         person=person.initials,
         item_id=item_id,
@@ -330,6 +348,7 @@ def decide(person: PersonDep, context: ContextDep, item_id: int, sent: requests.
 
 @router.post("/item/{item_id}/undo")
 def undo(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Undone) -> dict[str, Any]:
+    """Take back your last decision on an item, as long as nobody has built on it."""
     return {
         "state": context.store.reviews.undo(person=person.initials, item_id=item_id, key=sent.key).state,
         "stamp": stamp(context.store.items.get(item_id)),
@@ -338,6 +357,7 @@ def undo(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Un
 
 @router.post("/item/{item_id}/mark", dependencies=_JUDGED)
 def mark(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Marked) -> dict[str, Any]:
+    """Mark one step of a version, or clear your mark."""
     made = context.store.marks.add(
         person=person.initials,
         item_id=item_id,
@@ -352,6 +372,7 @@ def mark(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Ma
 
 @router.post("/item/{item_id}/inspection")
 def inspection(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Inspected) -> dict[str, Any]:
+    """Record your own redshift, quality, issues and class of an item's spectrum."""
     values = sent.model_dump(exclude={"key"})
     try:
         found = Inspection(person.initials, **values)
@@ -362,6 +383,7 @@ def inspection(person: PersonDep, context: ContextDep, item_id: int, sent: reque
 
 @router.post("/item/{item_id}/verdict")
 def verdict(person: PersonDep, context: ContextDep, item_id: int, sent: requests.OwnVerdictGiven) -> dict[str, Any]:
+    """Commit your own verdict on a version, before you see those of others."""
     made = context.store.marks.commit_verdict(
         person=person.initials, item_id=item_id, version_id=sent.version, verdict=sent.verdict
     )

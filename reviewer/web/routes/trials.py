@@ -46,6 +46,7 @@ TriedDep = Annotated[_Tried, Depends(_tried)]
 
 @router.get("/{number}/texts")
 def texts(tried: TriedDep, number: int, response: Response) -> dict[str, str]:
+    """The texts that the policy wrote on one edited spectrum of a recorded trial."""
     response.headers.update(FOREVER)
     return texts_json(tried.result, number)
 
