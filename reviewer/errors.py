@@ -8,6 +8,7 @@ import secrets
 from agent.spectrum import SpectrumError
 from agent.trajectory import TrajectoryError
 from reviewer.backup.backups import BackupError
+from reviewer.exchange.annotations.values import AnnotationsError
 from reviewer.exchange.exports import ExportError
 from reviewer.exchange.imports import ImportFileError
 from reviewer.rules.campaign import RulesError
@@ -19,7 +20,7 @@ log = logging.getLogger("spec_o3")
 
 REFUSALS = (
     *(StoreError, PersonError, RulesError, SpectrumError, TrajectoryError),
-    *(ImportFileError, ExportError, BackupError, ItemNumbersError),
+    *(ImportFileError, AnnotationsError, ExportError, BackupError, ItemNumbersError),
 )
 """Exceptions whose text is written for the person."""
 

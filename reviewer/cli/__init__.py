@@ -27,6 +27,11 @@ COMMANDS = (
         "add_tables",
         "run_tables",
     ),
+    lazy(
+        "annotations",
+        "Write tasks for Label Studio or Argilla, and import the annotations made there.",
+        "reviewer.cli.annotations",
+    ),
     lazy("certify", "Certify error bounds of a policy's verdicts on labelled spectra.", "reviewer.cli.certify"),
     lazy("trial", "Put the evidence of traces on trial: edit the spectrum and continue.", "reviewer.cli.trial"),
     lazy("withdraw", "Withdraw a batch that came in by mistake, or restore it.", "reviewer.cli.withdraw"),

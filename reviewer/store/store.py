@@ -30,6 +30,7 @@ from reviewer.store.statistics import Statistics
 from reviewer.store.team.assignments import Assignments
 from reviewer.store.team.bulk import Bulk
 from reviewer.store.team.comments import Comments
+from reviewer.store.team.imported import ImportedComments
 from reviewer.store.team.logins import Logins
 from reviewer.store.team.tokens import Tokens
 from reviewer.store.team.webhooks import Webhooks
@@ -76,6 +77,7 @@ class Store:
         self.assignments = Assignments(self.database)
         self.marks = Marks(self.database)
         self.comments = Comments(self.database, history)
+        self.imported_comments = ImportedComments(self.database, history)
         self.inspections = Inspections(self.database)
         self.statistics = Statistics(self.database)
         verdicts = Verdicts()

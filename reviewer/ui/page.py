@@ -16,6 +16,7 @@ from fastapi import FastAPI, Request
 from agent.tasks import Task
 from reviewer.backup.backups import DailyBackups
 from reviewer.store import Store
+from reviewer.ui import annotations as annotations_form
 from reviewer.ui import backups as backups_form
 from reviewer.ui import drafts, exports, imports, people, withdrawals
 from reviewer.ui.widgets import Changes, line, markup, on_show, report_errors, require_person
@@ -138,6 +139,8 @@ def library(
                 drafting = drafts.build(store, local, tasks)
             with gr.Column(elem_classes="so-sheet"):
                 import_form = imports.build(store, local, importing)
+            with gr.Column(elem_classes="so-sheet"):
+                annotating = annotations_form.build(store, local)
         with gr.Column(scale=1, min_width=420):
             with gr.Column(elem_classes="so-sheet"):
                 exporting = exports.build(store, local, tasks)
@@ -155,12 +158,14 @@ def library(
             **dict.fromkeys(for_managers, gr.update(visible=manages)),
             **drafting.show(manages),
             **import_form.show(manages),
+            **annotating.show(manages),
             **withdrawing.show(store, manages),
             **exporting.show(store, manages),
             **backing_up.show(manages),
         }
 
-    forms = [drafting.button, *import_form.outputs, *withdrawing.outputs, *exporting.outputs, *backing_up.outputs]
+    forms = [drafting.button, *import_form.outputs, *annotating.outputs, *withdrawing.outputs]
+    forms += [*exporting.outputs, *backing_up.outputs]
     on_show(show, [notice, *for_managers, *forms])
 
 

@@ -13,6 +13,7 @@ from reviewer.store import Store
 
 _STOP_SECONDS = 3.0
 
+
 @dataclass(frozen=True)
 class ExportWish:
     """What is to be exported, under which name; ``task`` and ``batch``: None for all."""

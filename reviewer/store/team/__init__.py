@@ -1,3 +1,1 @@
-"""Teamwork: bulk actions, batches, assignments."""
-"""What people do together: comments, assignments, bulk actions, views, tokens and webhooks."""
-"""Teamwork: search, views, bulk actions, comments, tokens, sign-in names and webhooks."""
+"""What people do together: search, views, comments, assignments, bulk actions, tokens and webhooks."""

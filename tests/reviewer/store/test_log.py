@@ -44,6 +44,7 @@ from reviewer.store.audit.chain import BEFORE_THE_FIRST, BOUND
 from reviewer.store.sqlite.database import Clocks, helpers
 from reviewer.store.sqlite.schema import FACTS, MIGRATIONS
 from reviewer.store.team.actions import Action, Assign, BulkAction, Reject
+from reviewer.store.team.imported import ImportedComment
 from reviewer.web import app as server
 from tests.support.blind_campaign import drawn, opened, tokens, two_drafters
 from tests.support.campaign import TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, an_item, edited, people
@@ -186,6 +187,8 @@ def restored(store: Store) -> None:
 
 def act(store: Store, action: Action) -> BulkAction:
     return store.bulk.apply("CO", [10, 11, 12], action, store.bulk.preview("CO", [10, 11, 12], action).token, "bulk")
+
+
 def comment(store: Store, text: str) -> None:
     store.comments.add(person="RE", item_id=2, text=text, step="s1", key=text)
 
@@ -229,6 +232,10 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
         "verdict committed",
     ),
     "comments.add": (lambda s: comment(s, "A new comment"), "commented"),
+    "imported_comments.add": (
+        lambda s: s.imported_comments.add([ImportedComment(1, "Argilla: ann", "verdict: NO", None, "from Argilla")]),
+        "comments imported",
+    ),
     "comments.add_imported": (
         lambda s: s.comments.add_imported(1, "Label Studio, maria", "Agreed.", s.database.now(), "imported comment"),
         "commented",

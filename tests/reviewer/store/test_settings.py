@@ -191,6 +191,7 @@ COORDINATORS: dict[str, Callable[[Store, str], Any]] = {
 FOR_ALL = {
     *("items.add", "items.add_all", "items.add_part", "withdrawals.preview", "imports.create", "imports.resume"),
     "bulk.undo",
+    "imported_comments.add",
 }
 
 
@@ -241,6 +242,7 @@ LEFT: dict[str, Attempt] = {
     "discard_autosave": lambda s: s.leases.discard_autosave(person="RE", item_id=2, base_version_id=version(s, 2)),
     "record_export": lambda s: s.settings.record_export("RE", "x", {}),
     "add_items": lambda s: s.items.add_all([Draft(a_trajectory(think="New."))], by="RE"),
+    "imported_comments": lambda s: s.imported_comments.add([], by="RE"),
     "create_import": lambda s: s.imports.create(ImportRequest(Path("rows.jsonl"), 1, 1), by="RE"),
     "resume_import": lambda s: s.imports.resume(1, by="RE"),
     "own password": lambda s: s.accounts.set_password("RE", "RE", "a longer password"),

@@ -1,0 +1,171 @@
+"""Exports of Label Studio: JSON, JSON-MIN, CSV and TSV.
+
+Read from the documentation and the source of Label Studio 1.x, and tried with the converter of its SDK 2.1.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from agent.language import tr
+from reviewer.exchange.annotations.values import (
+    OUR_FIELDS,
+    Annotation,
+    AnnotationProblem,
+    Answers,
+    Found,
+    LeftOut,
+    Unusable,
+    required,
+    time_of,
+)
+
+_TOOL_COLUMNS = frozenset(
+    ["id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "history"],
+)
+_DATA_COLUMN = "_data_"  # in front of a field of the task that has the name of a question
+
+
+def is_task(row: Mapping[str, Any]) -> bool:
+    """Return whether a row of a JSON list is a task of the JSON export; ``completions`` was its name before 1.0."""
+    return isinstance(row.get("data"), dict) and ("annotations" in row or "completions" in row)
+
+
+def is_minimal(row: Mapping[str, Any]) -> bool:
+    """Return whether a row is an annotation of JSON-MIN, CSV or TSV."""
+    return "annotation_id" in row and "annotator" in row
+
+
+def of_task(file: str, row: Mapping[str, Any], number: int, questions: Sequence[str]) -> Iterator[Found]:
+    """Yield the annotations of a task of the JSON export.
+
+    :param number: of the row, from 1, for a task without an id
+    :param questions: only these; empty: all
+    """
+    task = str(row.get("id") or number)
+    place = tr("task {task}", task=task)
+    for key, why in (("drafts", "draft"), ("predictions", "prediction")):
+        others = row.get(key)
+        if isinstance(others, list) and others:
+            yield LeftOut(place, "draft" if why == "draft" else "prediction", len(others))
+    annotations = row.get("annotations", row.get("completions"))
+    if not isinstance(annotations, list):
+        yield AnnotationProblem(file, place, tr("annotations: found no list, expected a list"))
+        return
+    for at, annotation in enumerate(annotations, start=1):
+        one = str(annotation.get("id") or at) if isinstance(annotation, dict) else str(at)
+        where = tr("task {task}, annotation {annotation}", task=task, annotation=one)
+        try:
+            yield from _of_annotation(where, (task, one), row["data"], annotation, questions)
+        except Unusable as bad:
+            yield AnnotationProblem(file, where, str(bad))
+
+
+def _of_annotation(
+    place: str, ids: tuple[str, str], data: Mapping[str, Any], annotation: object, questions: Sequence[str]
+) -> Iterator[Annotation | LeftOut]:
+    results = required(annotation, "result", list, tr("a list of results"))
+    assert isinstance(annotation, dict)
+    if annotation.get("was_cancelled") or annotation.get("skipped"):
+        yield LeftOut(place, "cancelled")
+        return
+    answers = Answers(questions)
+    for result in results:
+        name = required(result, "from_name", str, tr("the name of a question")) if _has_name(result) else ""
+        answers.add(name or str(_kind(result)), _values(result))
+    yield from answers.left_out(place)
+    if answers.found:
+        at = time_of(annotation.get("updated_at") or annotation.get("created_at"), "updated_at")
+        author = _author(annotation.get("completed_by"))
+        yield Annotation("Label Studio", place, ids, data, author, at, tuple(answers.found))
+
+
+def _has_name(result: object) -> bool:
+    # Relations between regions have none.
+    return not isinstance(result, dict) or result.get("type") != "relation"
+
+
+def _kind(result: object) -> object:
+    return result.get("type") if isinstance(result, dict) else None
+
+
+def _author(completed_by: object) -> str:
+    """Return the e-mail address of a user, or the number if that is all that was exported."""
+    if isinstance(completed_by, dict):
+        completed_by = completed_by.get("email") or completed_by.get("id")
+    return "" if completed_by is None else str(completed_by)
+
+
+def _values(result: Mapping[str, Any]) -> list[str] | None:
+    """Return the texts or choices of a result; None if it has neither, e.g. a rectangle."""
+    value = result.get("value")
+    if not isinstance(value, dict):
+        return None
+    found = _answer(value)
+    if found is None or "start" not in value or not isinstance(value.get("text"), str):
+        return found
+    # It is about a part of a text of the task.
+    return [f"{', '.join(found)} (“{value['text']}”)"]
+
+
+def _answer(value: Mapping[str, Any]) -> list[str] | None:
+    for name in ("choices", "labels", "hypertextlabels", "paragraphlabels"):
+        if isinstance(value.get(name), list):
+            return [", ".join(map(str, value[name]))]
+    if isinstance(value.get("taxonomy"), list):
+        return [", ".join(" > ".join(map(str, path)) for path in value["taxonomy"] if isinstance(path, list))]
+    for name in ("rating", "number", "datetime", "selected"):
+        if isinstance(value.get(name), str | int | float):
+            return [str(value[name])]
+    if "text" in value and "start" not in value:
+        texts = value["text"] if isinstance(value["text"], list) else [value["text"]]
+        return [str(text) for text in texts]
+    return None
+
+
+def of_minimal(file: str, row: Mapping[str, Any], number: int, questions: Sequence[str]) -> Iterator[Found]:
+    """Yield the annotation of a row of JSON-MIN, CSV or TSV.
+
+    The row does not say which of its columns are answers: all are that neither Label Studio nor we write, or the
+    ``questions`` that are given. Skipped tasks, drafts and predictions are in no such file.
+    """
+    task, annotation = str(row.get("id") or number), str(row["annotation_id"] or number)
+    place = tr("task {task}, annotation {annotation}", task=task, annotation=annotation)
+    if not row["annotation_id"]:
+        yield LeftOut(place, "empty")  # a task without annotations
+        return
+    answers = Answers(questions)
+    for name, value in row.items():
+        ours = name in OUR_FIELDS or name in _TOOL_COLUMNS or name.startswith(_DATA_COLUMN)
+        if value not in (None, "", []) and (name in questions if questions else not ours):
+            answers.add(name, _of_cell(value))
+    yield from answers.left_out(place)
+    if not answers.found:
+        return
+    try:
+        at = time_of(row.get("updated_at") or row.get("created_at"), "updated_at")
+    except Unusable as bad:
+        yield AnnotationProblem(file, place, str(bad))
+        return
+    author = "" if row["annotator"] is None else str(row["annotator"])
+    yield Annotation("Label Studio", place, (task, annotation), row, author, at, tuple(answers.found))
+
+
+def _of_cell(value: object) -> list[str] | None:
+    """Return the values of a cell: a plain text, or results as JSON where there are several or of other types."""
+    if isinstance(value, str) and value[:1] in "[{":
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return [str(value)]
+    if not isinstance(value, list):
+        return _answer(value) if isinstance(value, dict) else [str(value)]
+    found: list[str] = []
+    for one in value:
+        values = _values({"value": one}) if isinstance(one, dict) else [str(one)]
+        if values is None:
+            return None
+        found += values
+    return found

@@ -1,0 +1,426 @@
+"""Annotations of Label Studio and Argilla, and tasks for them.
+
+The files in ``annotations/`` were written by the programs' own code: those of Argilla by ``records.to_json`` and
+``to_list`` of Argilla 2.8 and ``Dataset.to_json``, JSON-MIN and tables by the converter of label-studio-sdk 2.1 from
+``label_studio.json``, which has the fields of an export of Label Studio 1.x.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent import tasks
+from reviewer.exchange.annotations import importing
+from reviewer.exchange.annotations.importing import Choices, ImportedAnnotations, import_annotations
+from reviewer.exchange.annotations.tasks import write_tasks
+from reviewer.exchange.annotations.values import AnnotationsError
+from reviewer.store import NotAllowed, NotFound, QueueFilter, Store
+from reviewer.web.verdict_first import RULE
+from tests.support import cli
+from tests.support.blind_campaign import a_store, opened
+from tests.support.campaign import Clock, an_item, people
+
+FILES = Path(__file__).parent / "annotations"
+ANN, BOB = "00000000-0000-0000-0000-000000000a11", "00000000-0000-0000-0000-000000000b22"
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+OF_LABEL_STUDIO = (
+    "verdict: NO\nfaults: wrong line, no data\nwhy: It is a sky line.\nwhy: See Osterbrock 1996, table 2\n"
+    "quality: 4\nz: 0.0121\nkind: CV > nova\nspan: wrong (“Hα”)"
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Items 1 to 4, of spectra spec-0001.fits to spec-0004.fits."""
+    with Store.open(tmp_path / "annotations.db", clock=Clock()) as store:
+        people(store)
+        for number in range(1, 5):
+            an_item(store, number)
+        yield store
+
+
+def here(store: Store, name: str, tmp_path: Path) -> Path:
+    """A file of ``annotations/`` whose tasks have the keys of this store's items."""
+    text = (FILES / name).read_text(encoding="utf-8")
+    for number in range(1, 5):
+        text = text.replace(f'"k{number}"', f'"{store.items.get(number).key}"')
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def written(tmp_path: Path, rows: object) -> Path:
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    return path
+
+
+def of(store: Store, item: int) -> list[tuple[str | None, str, str]]:
+    """Author, source and text of the comments on an item."""
+    threads = store.comments.of_item(item, "CO").threads
+    return [(one.person, one.source, one.text) for thread in threads for one in thread.comments]
+
+
+def read(store: Store, path: Path, **choices: Any) -> ImportedAnnotations:
+    return import_annotations(store, [path], Choices(**choices))
+
+
+def a_task(item: object = 1, **change: Any) -> dict[str, Any]:
+    """A task of Label Studio with one annotation."""
+    result = {"from_name": "verdict", "to_name": "trace", "type": "choices", "value": {"choices": ["NO"]}}
+    annotation = {"id": 3, "completed_by": 7, "result": [result], "was_cancelled": False} | change
+    return {"id": 12, "data": {"item": item}, "annotations": [annotation], "predictions": []}
+
+
+# ---- Label Studio
+
+
+@pytest.mark.parametrize("name", ["label_studio.json", "label_studio_min.json", "label_studio.csv", "label_studio.tsv"])
+def test_every_form_of_a_label_studio_export_gives_the_same_answers(store: Store, tmp_path: Path, name: str) -> None:
+    found = read(store, here(store, name, tmp_path))
+    assert (found.added, found.items, found.problems) == (2, [1, 2], [])
+    ((person, source, text),) = of(store, 1)
+    assert (person, source) == (None, "Label Studio: ann@example.org")
+    assert sorted(text.splitlines()) == sorted(OF_LABEL_STUDIO.splitlines())
+    assert of(store, 2) == [(None, "Label Studio: 7", "verdict: YES")]
+    (thread,) = store.comments.of_item(1, "CO").threads
+    assert thread.comments[0].at == datetime(2026, 11, 20, 9, 30, 0, 654000, tzinfo=UTC)
+
+
+def test_the_answers_keep_the_order_of_the_tool(store: Store, tmp_path: Path) -> None:
+    read(store, here(store, "label_studio.json", tmp_path))
+    assert of(store, 1)[0][2] == OF_LABEL_STUDIO
+
+
+def test_the_forms_of_one_export_are_recognised_as_the_same_annotations(store: Store, tmp_path: Path) -> None:
+    read(store, here(store, "label_studio.json", tmp_path))
+    for name in ("label_studio_min.json", "label_studio.csv", "label_studio.tsv"):
+        found = read(store, here(store, name, tmp_path))
+        assert (found.added, found.known) == (0, 2), name
+
+
+def test_skipped_tasks_drafts_and_predictions_are_counted_and_left_out(store: Store, tmp_path: Path) -> None:
+    found = read(store, here(store, "label_studio.json", tmp_path))
+    assert found.left_out == {"cancelled": 1, "draft": 1, "prediction": 1}
+    assert len(of(store, 1)) == 1
+
+
+def test_what_is_neither_text_nor_choice_is_counted_and_left_out(store: Store, tmp_path: Path) -> None:
+    box = {"from_name": "box", "type": "rectanglelabels", "value": {"x": 1, "y": 2, "rectanglelabels": ["line"]}}
+    relation = {"from_id": "a", "to_id": "b", "type": "relation", "direction": "right"}
+    rows = [a_task(1, result=[box, relation]), a_task(2, result=[])]
+    found = read(store, written(tmp_path, rows))
+    assert (found.added, found.left_out, found.problems) == (0, {"other kind": 2, "empty": 1}, [])
+
+
+def test_only_the_questions_that_are_asked_for_are_imported(store: Store, tmp_path: Path) -> None:
+    for name in ("label_studio.json", "label_studio.csv"):
+        found = read(store, here(store, name, tmp_path), questions=("quality", "z"))
+        assert found.left_out["empty"] >= 1
+    assert of(store, 1) == [(None, "Label Studio: ann@example.org", "quality: 4\nz: 0.0121")]
+    assert of(store, 2) == []
+
+
+# ---- Argilla
+
+
+@pytest.mark.parametrize("name", ["argilla_flat.json", "argilla_flat.jsonl"])
+def test_flat_records_of_argilla_say_what_is_a_draft(store: Store, tmp_path: Path, name: str) -> None:
+    found = read(store, here(store, name, tmp_path))
+    text = "verdict: NO\nfaults: wrong line, no data\nwhy: The line is a sky line.\n  Second line"
+    assert of(store, 1) == [(None, f"Argilla: {ANN}", text)]
+    assert found.left_out == {"draft": 1, "cancelled": 1}
+    assert found.unfinished == 0
+    if name.endswith(".json"):
+        assert of(store, 3) == [(None, f"Argilla: {BOB}", "rating: 4\norder: a, b\nspans: wrong (0 – 5)")]
+
+
+def test_nested_records_of_argilla_do_not_say_what_is_a_draft(store: Store, tmp_path: Path) -> None:
+    found = read(store, here(store, "argilla.json", tmp_path))
+    assert (found.added, found.unfinished) == (4, 4)
+    assert "does not say which answers are drafts" in " ".join(importing.in_words(found, dry_run=False))
+    assert {source for _, source, _ in of(store, 1)} == {f"Argilla: {ANN}", f"Argilla: {BOB}"}
+    # Suggestions of a model are no answers.
+    assert all("model" not in text for _, _, text in of(store, 1))
+    # Argilla does not say when.
+    assert store.comments.of_item(1, "CO").threads[0].comments[0].at == NOW
+
+
+def test_records_of_argilla_1_can_be_imported(store: Store, tmp_path: Path) -> None:
+    assert read(store, FILES / "argilla_1.jsonl").added == 1
+    (thread,) = store.comments.of_item(1, "CO").threads
+    comment = thread.comments[0]
+    assert (comment.source, comment.text) == ("Argilla: ann", "annotation: NO")
+    assert comment.at == datetime(2023, 1, 2, 3, 4, 5, tzinfo=UTC)
+    record = {
+        "id": None,
+        "external_id": "spec-o3-2",
+        "fields": {"text": "1 think"},
+        "metadata": {},
+        "responses": [
+            {"user_id": ANN, "values": {"verdict": {"value": "NO"}, "rank": {"value": [{"value": "a", "rank": 1}]}}},
+            {"user_id": BOB, "values": {"verdict": {"value": "YES"}}, "status": "discarded"},
+        ],
+        "suggestions": [],
+    }
+    found = read(store, written(tmp_path, [record]))
+    assert (found.added, found.left_out) == (1, {"cancelled": 1})
+    assert of(store, 2) == [(None, f"Argilla: {ANN}", "verdict: NO\nrank: 1. a")]
+
+
+# ---- again
+
+
+def test_importing_again_adds_nothing_and_a_changed_annotation_adds_a_comment(store: Store, tmp_path: Path) -> None:
+    assert read(store, written(tmp_path, [a_task()])).added == 1
+    head = store.log.head()
+    again = read(store, written(tmp_path, [a_task()]))
+    assert (again.added, again.known, store.log.head()) == (0, 1, head)
+    yes = {"from_name": "verdict", "type": "choices", "value": {"choices": ["YES"]}}
+    assert read(store, written(tmp_path, [a_task(result=[yes])])).added == 1
+    assert [text for _, _, text in of(store, 1)] == ["verdict: NO", "verdict: YES"]
+    assert store.upkeep.verify() == []
+
+
+def test_an_import_in_several_transactions_adds_each_once(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "PART", 2)
+    rows = [{**a_task(1 + number % 4), "id": number} for number in range(7)]
+    assert read(store, written(tmp_path, rows)).added == 7
+    assert sum(len(of(store, item)) for item in range(1, 5)) == 7
+    entries = [entry for entry in store.log.entries() if entry.what == "comments imported"]
+    assert [entry.details["count"] for entry in entries] == [2, 2, 2, 1]
+    assert store.upkeep.verify() == []
+
+
+def test_a_dry_run_says_what_would_be_added_and_writes_nothing(store: Store, tmp_path: Path) -> None:
+    head = store.log.head()
+    found = read(store, here(store, "label_studio.json", tmp_path), dry_run=True)
+    assert (found.added, found.items, store.log.head()) == (2, [1, 2], head)
+    assert of(store, 1) == []
+
+
+# ---- people
+
+
+def test_an_author_can_be_a_person_of_this_database(store: Store, tmp_path: Path) -> None:
+    read(store, here(store, "label_studio.json", tmp_path), people={"ann@example.org": "AU", "7": "RE"})
+    assert [(person, source) for person, source, _ in of(store, 1)] == [("AU", "Label Studio: ann@example.org")]
+    assert of(store, 2)[0][0] == "RE"
+
+
+def test_initials_that_nobody_has_are_refused_before_anything_is_written(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(NotFound):
+        read(store, written(tmp_path, [a_task()]), people={"7": "ZZ"})
+    assert of(store, 1) == []
+
+
+def test_the_log_says_who_imported(store: Store, tmp_path: Path) -> None:
+    path = written(tmp_path, [a_task()])
+    store.accounts.deactivate("CO", "RE")
+    with pytest.raises(NotAllowed):
+        import_annotations(store, [path], Choices(), "RE")
+    assert import_annotations(store, [path], Choices(), "CO").added == 1
+    assert [entry.person for entry in store.log.entries() if entry.what == "comments imported"] == ["CO"]
+
+
+# ---- which item
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"spec_o3_item": 3},
+        {"item": "3"},
+        {"item_id": 3, "name": "other.fits"},
+        {"name": "spec-0003.fits"},
+        {"spectrum": "spec-0003.fits", "task": "cv"},
+    ],
+)
+def test_the_item_is_found_by_what_the_task_has(store: Store, tmp_path: Path, data: dict[str, Any]) -> None:
+    assert read(store, written(tmp_path, [{**a_task(), "data": data}])).items == [3]
+
+
+def test_the_key_of_an_item_counts_more_than_its_number(store: Store, tmp_path: Path) -> None:
+    data = {"spec_o3_item": 1, "spec_o3_key": store.items.get(3).key}
+    assert read(store, written(tmp_path, [{**a_task(), "data": data}])).items == [3]
+
+
+@pytest.mark.parametrize("value", ["2", "KEY", "spec-0002.fits"])
+def test_a_field_of_another_name_can_name_the_item(store: Store, tmp_path: Path, value: str) -> None:
+    data = {"source": value.replace("KEY", store.items.get(2).key), "item": 1}
+    assert read(store, written(tmp_path, [{**a_task(), "data": data}]), item_field="source").items == [2]
+
+
+def problem(store: Store, tmp_path: Path, task: dict[str, Any], **choices: Any) -> str:
+    """The message of the only problem, after which nothing was written."""
+    head = store.log.head()
+    found = read(store, written(tmp_path, [a_task(2), task]), **choices)
+    assert found.refused
+    assert store.log.head() == head
+    return str(found.problems[-1])
+
+
+def test_each_problem_names_file_place_found_and_expected(store: Store, tmp_path: Path) -> None:
+    def message(data: dict[str, Any], **change: Any) -> str:
+        return problem(store, tmp_path, {**a_task(**change), "data": data})
+
+    where = "rows.json: task 12, annotation 3: "
+    assert message({"item": 99}) == f"{where}found item 99, expected an item of this database"
+    assert message({"spec_o3_key": "0" * 64}).startswith(f"{where}found the key 0000000000000000…, which no item here")
+    assert message({"text": "x"}).startswith(f"{where}found no item, expected one of the fields spec_o3_item, item,")
+    assert message({"name": "gone.fits"}) == (
+        f"{where}found the spectrum 'gone.fits', expected one of an item of this database"
+    )
+    assert message({"item": 1}, updated_at="yesterday") == (
+        f"{where}updated_at: found 'yesterday', expected a time such as 2026-11-21T12:00:00Z"
+    )
+    assert message({"item": 1}, result=None) == f"{where}result: found None, expected a list of results"
+    long = {"from_name": "why", "type": "textarea", "value": {"text": ["x" * 20_001]}}
+    assert "characters, expected 20000 at most" in message({"item": 1}, result=[long])
+    other = problem(store, tmp_path, a_task(), item_field="obsid")
+    assert other == f"{where}obsid: found None, expected the number, key or spectrum of an item"
+
+
+def test_a_spectrum_that_several_items_have_names_them(store: Store, tmp_path: Path) -> None:
+    again = replace(store.items.get(3).version.trajectory, task="cc")
+    store.items.add(again, again.spectrum_sha256)
+    named = {"name": "spec-0003.fits"}
+    assert "which several items have (#3, #5)" in problem(store, tmp_path, {**a_task(), "data": named})
+    rows = [{**a_task(), "data": named | {"task": "cc"}}]
+    assert read(store, written(tmp_path, rows)).items == [5]
+
+
+def test_the_rest_is_imported_if_problems_are_skipped(store: Store, tmp_path: Path) -> None:
+    found = read(store, written(tmp_path, [a_task(99), a_task(1), {"text": "x"}]), skip_bad=True)
+    assert (found.added, found.refused, len(found.problems)) == (1, False, 2)
+    assert str(found.problems[1]) == "rows.json: row 3: found no task of Label Studio and no record of Argilla"
+    assert len(of(store, 1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "found no annotations, expected an export of Label Studio"),
+        ("[]", "found no annotations, expected an export of Label Studio"),
+        ('[{"text": "x"}]', "found no annotations, expected an export of Label Studio"),
+        ("wavelength,flux\n1,2\n", "found no annotations, expected an export of Label Studio"),
+        ('[{"id": 1}', "found text that is no JSON and no table"),
+        ("[" * 100_000, "found text that is no JSON and no table"),
+        ("\x89PNG\xff", "found text that is no JSON and no table"),
+    ],
+)
+def test_a_file_of_another_kind_is_refused_in_one_line(store: Store, tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "other.json"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(AnnotationsError, match=message) as refused:
+        read(store, path)
+    assert str(refused.value).startswith(str(path))
+    assert "\n" not in str(refused.value)
+
+
+def test_hostile_text_is_imported_as_text(store: Store, tmp_path: Path) -> None:
+    evil = {"from_name": "why", "type": "textarea", "value": {"text": ["<script>\ud800\0</script>\n\nverdict: YES"]}}
+    assert read(store, written(tmp_path, [a_task(result=[evil])])).added == 1
+    assert of(store, 1)[0][2] == "why: <script>?</script>\n  \n  verdict: YES"
+
+
+# ---- tasks
+
+
+def a_round_trip(store: Store, tmp_path: Path, form: str) -> list[dict[str, Any]]:
+    path = tmp_path / "tasks.json"
+    made = write_tasks(
+        store, path, form, QueueFilter(batch="november"), tasks=tasks.load(), address="http://desk:7860/"
+    )
+    assert made.written == 4
+    rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return rows
+
+
+def test_tasks_of_label_studio_find_back_to_their_items(store: Store, tmp_path: Path) -> None:
+    rows = a_round_trip(store, tmp_path, "label-studio")
+    data = rows[1]["data"]
+    assert (data["spec_o3_item"], data["name"], data["task"]) == (2, "spec-0002.fits", "cv")
+    assert data["link"] == "http://desk:7860/#item=2"
+    assert data["question"] == tasks.load()["cv"].question
+    assert data["trace"].splitlines()[:3] == [
+        "1. Think: Hα looks broad.",
+        "",
+        "2. Zoom: 6500 – 6600 Å, observed, “Hα”",
+    ]
+    assert data["trace"].endswith("4. Answer: YES. Broad Balmer emission.")
+    annotated = [{**a_task(), "id": 500 + n, "data": row["data"]} for n, row in enumerate(rows)]
+    assert read(store, written(tmp_path, annotated)).items == [1, 2, 3, 4]
+
+
+def test_records_of_argilla_find_back_to_their_items(store: Store, tmp_path: Path) -> None:
+    rows = a_round_trip(store, tmp_path, "argilla")
+    assert rows[2]["id"] == "spec-o3-3"
+    assert set(rows[2]["fields"]) == {"question", "trace", "link"}
+    answer = {"verdict": [{"value": "NO", "user_id": ANN}]}
+    for row in rows:
+        row["responses"] = answer
+    # An Argilla data set that has no metadata fields drops them; the id stays.
+    for row in rows[2:]:
+        row["metadata"] = {}
+    assert read(store, written(tmp_path, rows)).items == [1, 2, 3, 4]
+
+
+def test_tasks_leave_out_what_people_must_judge_without_help(tmp_path: Path) -> None:
+    with a_store(tmp_path / "annotations.db") as store:
+        opened(store, items=(6, 7), each=3)
+        all_items = store.queue.page(QueueFilter(), "").total
+        made = write_tasks(store, tmp_path / "a.json", "label-studio", QueueFilter(), tasks={})
+        assert made.blind > 0
+        assert made.written + made.blind == all_items
+        assert '"spec_o3_item": 6,' not in (tmp_path / "a.json").read_text(encoding="utf-8")
+        batch = store.items.get(1).row.batch
+        store.settings.set("CO", RULE, [batch])
+        made = write_tasks(
+            store, tmp_path / "b.json", "label-studio", QueueFilter(), tasks={}, verdict_first=store.settings.get(RULE)
+        )
+        assert made.verdict_first > 0
+        with pytest.raises(FileExistsError):
+            write_tasks(store, tmp_path / "b.json", "label-studio", QueueFilter(), tasks={})
+
+
+# ---- the command
+
+
+def test_the_command_writes_tasks_and_imports_annotations(store: Store, tmp_path: Path) -> None:
+    made = cli.run("annotations", "tasks", tmp_path / "tasks.json", "--db", store.path, "--json")
+    assert json.loads(made.stdout)["written"] == 4
+    again = cli.run("annotations", "tasks", tmp_path / "tasks.json", "--db", store.path)
+    assert (again.returncode, again.stderr.count("\n")) == (2, 1)
+    file = here(store, "label_studio.json", tmp_path)
+    options = ("--person", "ann@example.org=au", "--db", store.path)
+    dry = cli.run("annotations", "import", file, "--dry-run", *options)
+    assert dry.stdout.splitlines() == [
+        "2 comments would be added.",
+        "1 left out: skipped by its author.",
+        "1 left out: a draft that was not submitted.",
+        "1 left out: a prediction of a model.",
+    ]
+    done = cli.run("annotations", "import", file, "--json", *options)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["items"] == [1, 2]
+    assert of(store, 1)[0][:2] == ("AU", "Label Studio: ann@example.org")
+    bad = cli.run("annotations", "import", written(tmp_path, [a_task(99)]), "--db", store.path)
+    assert bad.returncode == 1
+    assert bad.stdout.splitlines() == [
+        "Nothing was imported: 1 annotation cannot be used.",
+        "Correct them, or leave them out with --skip-bad.",
+        "rows.json: task 12, annotation 3: found item 99, expected an item of this database",
+    ]
+    wrong = cli.run("annotations", "import", file, "--person", "ann", "--db", store.path)
+    assert "found 'ann', expected AUTHOR=INITIALS" in wrong.stderr
