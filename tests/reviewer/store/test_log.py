@@ -321,10 +321,10 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
     "upkeep.rebuild": (lambda s: s.upkeep.rebuild(), None),
 }
 
-TWO_ENTRIES = {"accounts.sign_out", "withdrawals.restore", "triage.show", "bulk.undo"}
-"""Methods of ``WRITES`` before which there is another entry."""
-# What they end, or the choice that they follow, makes an entry as well.
-TWO_ENTRIES = ("accounts.sign_out", "withdrawals.restore", "triage.show", "tokens.revoke", "webhooks.delete")
+TWO_ENTRIES = {
+    *("accounts.sign_out", "withdrawals.restore", "triage.show", "bulk.undo", "tokens.revoke", "webhooks.delete")
+}
+"""Methods of ``WRITES`` before which there is another entry: of what they end, or the choice that they follow."""
 
 # Writes only its entry; rewrites existing values; is a part of other methods.
 APART = {"upkeep.record_restore", "upkeep.check_at_start", "leases.keep_unsent"}
