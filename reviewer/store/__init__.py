@@ -12,6 +12,7 @@ from reviewer.store.blind.values import (
     ToJudge,
 )
 from reviewer.store.errors import (
+    BadSearch,
     CannotWrite,
     Damaged,
     Disagreement,
@@ -40,7 +41,9 @@ from reviewer.store.imports import (
 from reviewer.store.sqlite.database import SUBMIT_SECONDS
 from reviewer.store.store import Store
 from reviewer.store.team.comments import Comment, Thread
+from reviewer.store.team.finding import Snippet
 from reviewer.store.team.tokens import Token, TokenRefused
+from reviewer.store.team.views import View
 from reviewer.store.team.webhooks import Delivery, Webhook, WebhookEvent
 from reviewer.store.trust_values import (
     Arm,
@@ -98,6 +101,7 @@ __all__ = [
     "Added",
     "Arm",
     "Autosave",
+    "BadSearch",
     "Batch",
     "BlindProgress",
     "BlindSession",
@@ -148,6 +152,7 @@ __all__ = [
     "SheetSource",
     "Showing",
     "SignInRefused",
+    "Snippet",
     "Store",
     "StoreError",
     "StoredCase",
@@ -163,6 +168,7 @@ __all__ = [
     "Untouched",
     "Version",
     "VersionMoved",
+    "View",
     "Vote",
     "Webhook",
     "WebhookEvent",

@@ -61,6 +61,10 @@ class NotAllowed(StoreError):
     """The rules do not allow this person to do this now; the message gives the reason."""
 
 
+class BadSearch(StoreError):
+    """A search of words that cannot be carried out; the message says what to write instead."""
+
+
 class HeldByAnother(NotAllowed):
     """Other people are working on the item: ``holders`` (initials), until ``until`` at the latest."""
 

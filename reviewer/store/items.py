@@ -23,7 +23,7 @@ from reviewer.store.history import History, version_by_id, version_from
 from reviewer.store.queue import read_rows
 from reviewer.store.spectra import Spectra, insert_picture, insert_spectrum
 from reviewer.store.sqlite.database import Database, Transaction, stamp
-from reviewer.store.sqlite.texts import index_trace
+from reviewer.store.sqlite.texts import index_trace, trace_text
 from reviewer.store.values import Added, Draft, Item, Recorded, Version
 
 Entry = TypeVar("Entry")
@@ -118,12 +118,14 @@ class _Described:
 class _Prepared:
     """A draft ready to be written, so that the write lock is held only while rows are inserted.
 
-    ``row`` is its row in ``items`` without the time, ``text`` the text of the search index.
+    ``row`` is its row in ``items`` without the time, ``text`` the text of the index of names, ``words`` that of the
+    index of traces.
     """
 
     key: str
     row: Mapping[str, object]
     text: str
+    words: str
     content_hash: str
     body: str
 
@@ -260,12 +262,14 @@ class Items:
         content_hash = draft.trajectory.content_hash()
         spectrum = self._describe(draft, described)
         key = draft.key or content_hash
+        stored = draft.trajectory.to_json()
         return _Prepared(
             key=key,
             row=_item_row(draft, key, spectrum),
             text="\n".join((draft.trajectory.spectrum_name, *spectrum.ids)),
+            words=trace_text(stored),
             content_hash=content_hash,
-            body=body_of(draft.trajectory),
+            body=body_of(stored),
         )
 
     def _describe(self, draft: Draft, described: dict[str, _Described]) -> _Described:
@@ -306,7 +310,7 @@ class Items:
             "body": one.body,
             "at": at,
         }
-        insert_version(db, first)
+        insert_version(db, first, one.words)
         self._history.refresh(db, item_id)
         return Added(item_id, new=True)
 
@@ -364,17 +368,20 @@ class Items:
         return [Recorded(d, numbers[d.version_id], at, undone.get(d.id)) for d, at in decisions]
 
 
-def insert_version(db: Transaction, row: dict[str, Any]) -> int:
-    """Append a version, also to the search index, and return its id."""
+def insert_version(db: Transaction, row: dict[str, Any], words: str) -> int:
+    """Append a version, also to the index of traces, and return its id.
+
+    :param words: the text that is searched
+    """
     version_id = db.execute(_INSERT_VERSION, row).lastrowid
     assert version_id is not None
-    index_trace(db, row["item"], row["number"], row["body"])
+    index_trace(db, row["item"], row["number"], words)
     return version_id
 
 
-def body_of(trajectory: Trajectory) -> str:
-    """Return the stored form of a trajectory: JSON that other SQLite tools can read."""
-    return json.dumps(trajectory.to_json(), ensure_ascii=False, separators=(",", ":"))
+def body_of(trajectory: Mapping[str, Any]) -> str:
+    """Return the stored form of a trajectory's JSON: text that other SQLite tools can read."""
+    return json.dumps(trajectory, ensure_ascii=False, separators=(",", ":"))
 
 
 def _item_row(draft: Draft, key: str, spectrum: _Described) -> dict[str, object]:

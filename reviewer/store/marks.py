@@ -71,7 +71,7 @@ class Marks:
             refuse_withheld(db, person, item_id)
             _require_step(db, item_id, version_id, step_id)
             number = insert(db, "marks", {"key": key, **values, "at": stamp(self._database.now())})
-            index_remark(db, MARK, number, note)
+            index_remark(db, MARK, number, note.strip())
             details = {"version": version_id, "step": step_id, "mark": mark}
             self._database.log(db, person, "marked", f"item {item_id}", details, {"marks": number})
             return _mark_from(db.table("marks").get(number))

@@ -6,7 +6,8 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from heapq import merge
+from itertools import groupby, islice
 
 from agent.text import whole_number
 from reviewer.rules.people import Person
@@ -14,7 +15,9 @@ from reviewer.rules.workflow import ROLES_OF, STATES, Rules, State, round_of
 from reviewer.store.accounts import find_person
 from reviewer.store.history import History
 from reviewer.store.sqlite.database import Database, Transaction, stamp
-from reviewer.store.values import LARGEST_ID, QueueFilter, QueuePage, QueueRow, TrialOutcome
+from reviewer.store.sqlite.texts import search_expression
+from reviewer.store.team.words import ASSIGNED_TO_NOBODY, Seen, Stream, item_sets, word_streams
+from reviewer.store.values import LARGEST_ID, NOBODY, QueueFilter, QueuePage, QueueRow, TrialOutcome
 
 # Trigrams find nothing shorter.
 _SHORTEST_INDEXED = 3
@@ -33,7 +36,8 @@ HAVING count(*) >= max(
     1, CASE h.state WHEN 'audit' THEN :auditors WHEN 'vote' THEN :votes ELSE 1 END - h."cast"
 )
 """
-_NOT_MINE = f"(SELECT item FROM barred WHERE person = :person UNION {_HELD})"
+_NOT_MINE = f"SELECT item FROM barred WHERE person = :person UNION {_HELD}"
+_WITHOUT = "SELECT value FROM json_each(:without_items)"
 
 # Written by the person, or submitted without a change.
 _OWN = """(
@@ -63,9 +67,10 @@ _TRIALS: Mapping[TrialOutcome, str] = {
 class Search:
     """One filter, for one person, at one time.
 
-    :param person: needed for ``filter.mine`` only
+    :param person: needed for ``filter.mine``, ``words`` and ``discussed`` only
     :param now: the stored form of the present time, by which leases have expired or not
     :param own: only items of which the person wrote or submitted a version
+    :raises BadSearch: nothing can be searched for with ``filter.words``
     """
 
     def __init__(
@@ -74,26 +79,31 @@ class Search:
         self._db = db
         self._mine = filter.mine
         fields = [name for name in _CONDITIONS if getattr(filter, name) is not None]
-        self._fields = {name.split("_")[0] for name in fields}
-        self._conditions = [_CONDITIONS[name] for name in fields]
-        if filter.trial is not None:
-            self._fields.add("trial")
-            self._conditions.append(_TRIALS[filter.trial])
-        if own:
-            self._conditions.append(_OWN)
+        further = [_TRIALS[filter.trial]] if filter.trial is not None else []
+        further += [_OWN] if own else []
+        further += [ASSIGNED_TO_NOBODY] if filter.assigned == NOBODY else []
+        self._conditions = [*(_CONDITIONS[name] for name in fields), *further]
         if filter.without_batches:
             self._conditions.append("s.batch NOT IN (SELECT value FROM json_each(:without_batches))")
+        # The tallies have what the other conditions are about.
+        self._tallied = not further and not {"snr_min", "snr_max"}.intersection(fields)
+        self._by_snr = not {"snr_min", "snr_max"}.isdisjoint(fields)
+        excluded = ([_NOT_MINE] if filter.mine else []) + ([_WITHOUT] if filter.without_items else [])
+        self._excluded = f"({' UNION '.join(excluded)})" if excluded else ""
         self._values: dict[str, object] = {
-            **{name: getattr(filter, name) for name in _CONDITIONS},
+            **{name: getattr(filter, name) for name in (*_CONDITIONS, "assigned", "listed")},
             "without_batches": json.dumps(filter.without_batches),
+            "without_items": json.dumps(filter.without_items),
             "now": now,
             "person": person.initials if person else "",
             "auditors": rules.auditors,
             "votes": rules.votes,
         }
         self._states = _states(filter, person)
-        self._common: tuple[str, str] | None = None
-        self._named = self._find(filter.text.strip())
+        # Queries of items, in each of which an item must be; and where rows that match are read one by one.
+        self._sets = item_sets(filter)
+        self._streams: tuple[Stream, ...] = ()
+        self._named = self._find(filter, person) if self._states else None
 
     def walk(self, start: int | None, limit: int | None, backwards: bool = False) -> list[int]:
         """Return the first ``limit`` items beyond ``start`` (None: from the beginning), nearest first."""
@@ -103,11 +113,9 @@ class Search:
             return list(islice(ahead, limit))
         if not self._states:
             return []
+        if self._streams:
+            return self._streamed(start, limit, backwards)
         beyond, order = ("<", "DESC") if backwards else (">", "ASC")
-        if self._common is not None:
-            self._values |= {"start": start, "limit": -1 if limit is None else limit}
-            further = f"t.rowid {beyond} :start" if start is not None else ""
-            return self._of_common(further, f"ORDER BY t.rowid {order} LIMIT :limit")
         conditions = self._where() + ([f"s.item {beyond} :start"] if start is not None else [])
         parts = [
             f"SELECT * FROM (SELECT s.item FROM standings s INDEXED BY standings_walk "
@@ -119,24 +127,23 @@ class Search:
         return [row[0] for row in self._db.execute(sql, values)]
 
     def count(self) -> int:
-        """Return the number of matching items; of a text that very many have, ``MOST_COUNTED`` at most."""
+        """Return the number of matching items; of a text or words that very many have, ``MOST_COUNTED`` at most."""
         if self._named is not None:
             return len(self._named)
         if not self._states:
             return 0
-        if self._common is not None:
-            return len(self._of_common(end=f"LIMIT {MOST_COUNTED}"))
-        conditions = [_state_in(self._states), *self._conditions]
-        if "snr" in self._fields:
-            total = self._scalar("count(*) FROM standings s INDEXED BY standings_snr", conditions)
-        elif "trial" in self._fields:
-            total = self._scalar("count(*) FROM standings s INDEXED BY standings_walk", conditions)
-        else:
+        if self._streams:
+            found = self._streamed(None, MOST_COUNTED)
+            if len(found) < MOST_COUNTED:
+                self._named = found
+            return len(found)
+        conditions = [_state_in(self._states), *self._conditions, *self._in_sets("s.item")]
+        if self._tallied and not self._sets:
             total = self._scalar("coalesce(sum(items), 0) FROM tallies s", conditions)
-        if self._mine:
-            # Few items are excluded: subtracting them is cheaper than testing each match.
-            total -= self._scalar("count(*) FROM standings s", [*conditions, f"s.item IN {_NOT_MINE}"])
-        return total
+        else:
+            index = "standings_snr" if self._by_snr else "standings_walk"
+            total = self._scalar(f"count(*) FROM standings s INDEXED BY {index}", conditions)
+        return total - self._excluded_of(conditions)
 
     def before(self, item_id: int) -> int:
         """Return how many matching items have a lower number than ``item_id``."""
@@ -144,14 +151,12 @@ class Search:
             return sum(i < item_id for i in self._named)
         if not self._states:
             return 0
+        if self._streams:
+            return len(self._streamed(item_id, MOST_COUNTED, backwards=True))
         self._values["before"] = item_id
-        if self._common is not None:
-            return len(self._of_common("t.rowid < :before", f"LIMIT {MOST_COUNTED}"))
-        conditions = [_state_in(self._states), *self._conditions, "s.item < :before"]
+        conditions = [_state_in(self._states), *self._conditions, *self._in_sets("s.item"), "s.item < :before"]
         total = self._scalar("count(*) FROM standings s INDEXED BY standings_walk", conditions)
-        if self._mine:
-            total -= self._scalar("count(*) FROM standings s", [*conditions, f"s.item IN {_NOT_MINE}"])
-        return total
+        return total - self._excluded_of(conditions)
 
     def scored(self, items: Sequence[int] | None = None) -> list[tuple[int, float]]:
         """Return the matching items that a certificate can cover, each with its P(YES); also those that others hold.
@@ -161,14 +166,16 @@ class Search:
         if not self._states or self._named == []:
             return []
         named = self._named if items is None else items
-        if items is None and self._common is not None:
-            named = self._of_common()
+        if items is None and self._streams and named is None:
+            named = self._streamed(None, None)
         self._values["named"] = None if named is None else json.dumps(list(named))
         some = [] if named is None else ["s.item IN (SELECT value FROM json_each(:named))"]
         mine = ["s.item NOT IN (SELECT item FROM barred WHERE person = :person)"] if self._mine else []
-        conditions = ["c.reasons = '[]'", _state_in(self._states), *self._conditions, *some, *mine]
+        without = [f"s.item NOT IN ({_WITHOUT})"]
+        conditions = [_state_in(self._states), *self._conditions, *self._in_sets("s.item"), *some, *mine, *without]
         sql = (
-            f"SELECT s.item, c.p_yes FROM standings s JOIN scores c ON c.item = s.item WHERE {' AND '.join(conditions)}"
+            "SELECT s.item, c.p_yes FROM standings s JOIN scores c ON c.item = s.item "
+            f"WHERE c.reasons = '[]' AND {' AND '.join(conditions)}"
         )
         return self._db.execute(sql, self._values).fetchall()
 
@@ -177,46 +184,87 @@ class Search:
         return [item for (item,) in self._db.execute(_HELD, self._values)]
 
     def _where(self) -> list[str]:
-        return self._conditions + ([f"s.item NOT IN {_NOT_MINE}"] if self._mine else [])
+        excluded = [f"s.item NOT IN {self._excluded}"] if self._excluded else []
+        return [*self._conditions, *self._in_sets("s.item"), *excluded]
+
+    def _in_sets(self, item: str) -> list[str]:
+        return [f"{item} IN ({query})" for query in self._sets]
+
+    def _excluded_of(self, conditions: list[str]) -> int:
+        """Return the number of excluded items. They are few: subtracting them is cheaper than testing each match."""
+        if not self._excluded:
+            return 0
+        return self._scalar("count(*) FROM standings s", [*conditions, f"s.item IN {self._excluded}"])
 
     def _scalar(self, what: str, conditions: list[str]) -> int:
         sql = f"SELECT {what} WHERE {' AND '.join(conditions)}"
         return int(self._db.execute(sql, self._values).fetchone()[0])
 
-    def _find(self, text: str) -> list[int] | None:
-        """Return the matching items that a text names, in order; None if no text is given, or too many match: these are
-        then found one by one, in order (``_common``)."""
-        if not text or not self._states:
+    def _find(self, filter: QueueFilter, person: Person | None) -> list[int] | None:
+        """Return the matching items, in order, if a text or a set of items leaves few. None if there is none of these,
+        or too many match, or words are searched: then they are found one by one, in order."""
+        name = self._name_search(filter.text.strip())
+        if name is not None:
+            self._sets.append(name.query)
+        few, many = None, []
+        for query in self._sets:
+            found = [item for (item,) in self._db.execute(f"{query} LIMIT {MOST_NAMED + 1}", self._values)]
+            if len(found) > MOST_NAMED:
+                many.append(query)
+            else:
+                few = found if few is None else list(set(few).intersection(found))
+        self._sets = many if few is None else [*many, "SELECT value FROM json_each(:few)"]
+        self._values["few"] = json.dumps(few)
+        if filter.words.strip():
+            assert person is not None
+            seen = Seen(person, filter.verdict_first)
+            self._values |= seen.values | {"words": search_expression(filter.words)}
+            self._streams = word_streams(seen)
+        elif few is not None:
+            conditions = [_state_in(self._states), *self._where()]
+            sql = f"SELECT s.item FROM standings s NOT INDEXED WHERE {' AND '.join(conditions)} ORDER BY 1"
+            return [item for (item,) in self._db.execute(sql, self._values)]
+        elif name is not None:
+            self._streams = (name,)
+            self._sets.remove(name.query)
+        return None
+
+    def _name_search(self, text: str) -> Stream | None:
+        """Return where a text is searched in names and survey ids; the number of an item is only itself."""
+        if not text:
             return None
         if text[0] == "#" and (number := whole_number(text[1:])) is not None:
             self._values["text"] = number
-            return self._rows("s.item FROM standings s", ["s.item = :text", _state_in(self._states), *self._where()])
+            return Stream("standings", 1, ("t.item = :text",))
         if len(text) >= _SHORTEST_INDEXED:
-            source, match = "items_text t", "t.items_text MATCH :text"
             quoted = text.replace('"', '""')
             self._values["text"] = f'"{quoted}"'
-        else:
-            source, match = "items t", "instr(lower(t.name), lower(:text)) > 0"
-            self._values["text"] = text
-        found = self._rows(f"t.rowid FROM {source}", [match], f"LIMIT {MOST_NAMED + 1}")
-        if len(found) > MOST_NAMED:
-            self._common = f"{source} CROSS JOIN standings s", match
-            return None
-        self._values["found"] = json.dumps(found)
-        named = "s.item IN (SELECT value FROM json_each(:found))"
-        return self._rows("s.item FROM standings s NOT INDEXED", [named, _state_in(self._states), *self._where()])
+            return Stream("items_text", 1, ("t.items_text MATCH :text",))
+        self._values["text"] = text
+        return Stream("items", 1, ("instr(lower(t.name), lower(:text)) > 0",))
 
-    def _of_common(self, beyond: str = "", end: str = "") -> list[int]:
-        """Return the items with a text that very many have, in the order of ``end``."""
-        assert self._common is not None
-        source, match = self._common
-        conditions = [match, "s.item = t.rowid", *([beyond] if beyond else []), _state_in(self._states), *self._where()]
-        return self._rows(f"s.item FROM {source}", conditions, end)
+    def _streamed(self, start: int | None, limit: int | None, backwards: bool = False) -> list[int]:
+        """Return the first items beyond ``start`` of the streams, nearest first."""
+        cursors = [self._rows_of(stream, start, backwards) for stream in self._streams]
+        try:
+            items = merge(*((row[0] for row in cursor) for cursor in cursors), reverse=backwards)
+            return list(islice((item for item, _ in groupby(items)), limit))
+        finally:
+            for cursor in cursors:
+                cursor.close()
 
-    def _rows(self, what: str, conditions: list[str], end: str = "") -> list[int]:
-        order = end or "ORDER BY 1"
-        sql = f"SELECT {what} WHERE {' AND '.join(conditions)} {order}"
-        return [row[0] for row in self._db.execute(sql, self._values)]
+    def _rows_of(self, stream: Stream, start: int | None, backwards: bool) -> sqlite3.Cursor:
+        conditions = [*stream.conditions, *self._in_sets(stream.item)]
+        values = dict(self._values)
+        if start is not None:
+            # The first row of the item behind ``start``, or of ``start`` itself.
+            edge = (start if backwards else start + 1) * stream.rows_per_item
+            values["edge"] = max(0, min(edge, LARGEST_ID))
+            conditions.append(f"t.rowid {'<' if backwards else '>='} :edge")
+        conditions += [f"s.item = {stream.item}", _state_in(self._states), *self._conditions]
+        conditions += [f"s.item NOT IN {self._excluded}"] if self._excluded else []
+        sql = f"SELECT s.item FROM {stream.table} t CROSS JOIN standings s WHERE {' AND '.join(conditions)}"
+        return self._db.execute(f"{sql} ORDER BY t.rowid {'DESC' if backwards else 'ASC'}", values)
 
 
 def _states(filter: QueueFilter, person: Person | None) -> tuple[State, ...]:
@@ -272,14 +320,16 @@ class Queue:
     def page(self, filter: QueueFilter, person: str, after: int | None = None, limit: int = 50) -> QueuePage:
         """Return the first ``limit`` items of the filter whose number is above ``after``.
 
-        :param person: initials, for ``filter.mine``
-        :raises NotFound: ``filter.mine`` with unknown initials
+        :param person: initials, for ``filter.mine``, ``words`` and ``discussed``
+        :raises NotFound: unknown initials where they are needed
+        :raises BadSearch: nothing can be searched for with ``filter.words``
         """
         now = stamp(self._database.steady())
         with self._database.read() as db:
             search = self._search(db, filter, person, now)
+            total = search.count()
             ids = search.walk(after, limit)
-            return QueuePage(tuple(read_rows(db, ids, self._history.current_rules(db)[1], now)), search.count())
+            return QueuePage(tuple(read_rows(db, ids, self._history.current_rules(db)[1], now)), total)
 
     def first_undone(self, filter: QueueFilter, person: str) -> int | None:
         """Return the first item of the filter on which this person may act now; None if there is none. An item of
@@ -351,7 +401,8 @@ class Queue:
             return {name: _values_of(db, name) for name in _FACETS}
 
     def _search(self, db: Transaction, filter: QueueFilter, person: str, now: str) -> Search:
-        who = find_person(db, person) if filter.mine else None
+        personal = filter.mine or filter.words.strip() or filter.discussed
+        who = find_person(db, person) if personal else None
         return Search(db, filter, who, self._history.current_rules(db)[1], now)
 
 

@@ -25,7 +25,7 @@ from reviewer.store.items import Items, body_of, insert_version
 from reviewer.store.leases import Leases, drop_autosave, drop_sent_comment
 from reviewer.store.spectra import Spectra, encode, insert_spectrum
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
-from reviewer.store.sqlite.texts import DECISION, index_remark
+from reviewer.store.sqlite.texts import DECISION, index_remark, trace_text
 from reviewer.store.values import Version, WorkTime
 
 INSERT_DECISION = """
@@ -99,9 +99,8 @@ class Reviews:
             drop_autosave(db, person, item_id, base.id)
             if trajectory.content_hash() == base.content_hash:
                 return base
-            version_id = insert_version(
-                db, _next_version(base, person, trajectory, reason, key, stamp(self._database.now()))
-            )
+            row = _next_version(base, person, trajectory, reason, key, stamp(self._database.now()))
+            version_id = insert_version(db, row, trace_text(trajectory.to_json()))
             details = {"number": base.number + 1}
             self._database.log(db, person, "version saved", f"item {item_id}", details, {"versions": version_id})
             self._history.refresh(db, item_id)
@@ -147,7 +146,8 @@ class Reviews:
             at = stamp(self._database.now())
             insert_spectrum(db, {**row, "added_at": at})
             reason = f"medium stated: {medium}; before: {medium_text(spectrum)}"
-            version_id = insert_version(db, _next_version(current, person, trajectory, reason, key, at))
+            version = _next_version(current, person, trajectory, reason, key, at)
+            version_id = insert_version(db, version, trace_text(trajectory.to_json()))
             details = {"number": current.number + 1, "medium": medium, "before": medium_text(spectrum)}
             self._database.log(db, person, "medium stated", f"item {item_id}", details, {"versions": version_id})
             self._history.refresh(db, item_id)
@@ -353,7 +353,7 @@ def _next_version(
         "parent": base.id,
         "author": person,
         "reason": reason,
-        "body": body_of(trajectory),
+        "body": body_of(trajectory.to_json()),
         "at": at,
     }
 

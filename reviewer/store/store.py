@@ -30,9 +30,11 @@ from reviewer.store.statistics import Statistics
 from reviewer.store.team.assignments import Assignments
 from reviewer.store.team.bulk import Bulk
 from reviewer.store.team.comments import Comments
+from reviewer.store.team.finding import Finding
 from reviewer.store.team.imported import ImportedComments
 from reviewer.store.team.logins import Logins
 from reviewer.store.team.tokens import Tokens
+from reviewer.store.team.views import Views
 from reviewer.store.team.webhooks import Webhooks
 from reviewer.store.triage import Triage
 from reviewer.store.trust import Trust
@@ -70,6 +72,8 @@ class Store:
         self.items = Items(self.database, history, self.spectra)
         self.imports = Imports(self.database, self.items)
         self.queue = Queue(self.database, history)
+        self.finding = Finding(self.database)
+        self.views = Views(self.database)
         self.leases = Leases(self.database, history)
         self.reviews = Reviews(self.database, history, self.leases, self.items, self.spectra)
         self.withdrawals = Withdrawals(self.database, history)

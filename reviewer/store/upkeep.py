@@ -16,13 +16,22 @@ from reviewer.store.sqlite.database import Database, Transaction, stamp
 from reviewer.store.sqlite.files import copy
 from reviewer.store.sqlite.schema import FIGURES, TALLIED, fill_figures
 from reviewer.store.sqlite.tables import Snapshot
+from reviewer.store.sqlite.texts import fill_texts, wrong_texts
 from reviewer.store.team.assignments import fill_assigned, wrong_assignments
 from reviewer.store.team.mentions import fill_mentions, wrong_mentions
 from reviewer.store.team.webhooks import drop_waiting
 
 # Spectra, pictures and versions are nearly all of the file, and each is checked against its hash when it is
 # read. Reading all of them would make the start slow.
-_LARGE = ("versions", "pictures", "spectra", "traces_text", "traces_text_data")
+_LARGE = (
+    "versions",
+    "pictures",
+    "spectra",
+    "traces_text",
+    "traces_text_data",
+    "traces_text_idx",
+    "traces_text_docsize",
+)
 
 _WRONG_BATCHES = """
 SELECT s.item FROM standings s JOIN items i ON i.id = s.item
@@ -90,6 +99,7 @@ class Upkeep:
             wrong += _wrong_tallies(db)
             wrong += wrong_assignments(db)
             wrong += wrong_mentions(db)
+            wrong += wrong_texts(db)
             wrong += _unreadable_text(db)
         return wrong + self._log.check(known)
 
@@ -110,6 +120,7 @@ class Upkeep:
             fill_figures(db)
             fill_assigned(db)
             fill_mentions(db)
+            fill_texts(db)
         return len(items)
 
     def shrink(self) -> None:

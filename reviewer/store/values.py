@@ -115,6 +115,9 @@ class QueueFilter:
     :param discussed: "open": a thread is not resolved; "unread": there is a comment that the person has not read;
         "mentioned": the person is named in a thread that is not resolved
     :param without_batches: items of these batches do not match
+    :param without_items: these items do not match
+    :param verdict_first: of open items in these batches (None: in all), words are searched in what the person wrote
+        until they have given their verdict
     """
 
     task: str | None = None
@@ -134,6 +137,8 @@ class QueueFilter:
     listed: int | None = None
     discussed: Discussed | None = None
     without_batches: tuple[str, ...] = ()
+    without_items: tuple[int, ...] = ()
+    verdict_first: tuple[str, ...] | None = ()
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,9 @@ class WaitingLists:
             known = self._lists.get(key)
         without_effect = _WITHOUT_EFFECT if filter.trial is not None else (*_WITHOUT_EFFECT, _TRIALS)
         found = None
-        if known is not None and not filter.text:
+        # A change elsewhere, e.g. of a list, can change whether an item matches.
+        elsewhere = filter.text or filter.words or filter.assigned or filter.listed or filter.discussed
+        if known is not None and not elsewhere:
             found = _updated(db, known, search.scored, head, without_effect)
         if found is None:
             found = _listed(search.scored(), head)

@@ -50,6 +50,7 @@ from reviewer.web.routes import (
     comments,
     documents,
     exports,
+    find,
     installing,
     live,
     progress,
@@ -68,9 +69,7 @@ _SHUTDOWN_SECONDS = 3  # for open connections, e.g. a page that follows a run, w
 ROUTERS = (
     *(review.router, trials.router, aids.router, live.router, blind.router, blind_setup.router),
     *(sign_in.router, progress.router, exports.router, documents.router, audit.router, installing.router),
-    *(trust.router, assets.router, bulk.router),
-    *(trust.router, assets.router, comments.router),
-    *(trust.router, assets.router, api.router),
+    *(trust.router, assets.router, bulk.router, comments.router, api.router, find.router),
 )
 
 

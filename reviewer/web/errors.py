@@ -18,6 +18,7 @@ from reviewer.exchange.exports import ExportError
 from reviewer.live.bench import BenchFull
 from reviewer.live.runs import TooManyRunning
 from reviewer.store import (
+    BadSearch,
     Disagreement,
     HeldByAnother,
     KeyReused,
@@ -37,6 +38,7 @@ _KINDS: tuple[tuple[type[Exception], int, str], ...] = (
     (LeaseLost, 409, "lease_lost"),
     (KeyReused, 409, "key_reused"),
     (NotFound, 404, "not_found"),
+    (BadSearch, 422, "bad_search"),
     (StoreError, 503, "store"),
     (SpectrumError, 422, "spectrum"),
     (TrajectoryError, 422, "trajectory"),

@@ -72,7 +72,11 @@ class VerdictFirst:
             raise NotAllowed(FIRST)
 
     def searched(self, wanted: QueueFilter) -> QueueFilter:
-        """Return a filter without the batches with the rule if it could find an item by what is hidden."""
+        """Return a filter that finds no item by what is hidden: without the batches with the rule if it could, and with
+        words that are not searched in hidden traces.
+        """
+        if wanted.words:
+            wanted = replace(wanted, verdict_first=None if self._wanted else tuple(sorted(self.batches)))
         named = bool(wanted.text.strip()) and not wanted.text.strip().startswith("#")
         simulated = wanted.simulated is not None or (wanted.survey or "").startswith(_SIMULATED)
         revealing = named or simulated or wanted.disagreement is not None or wanted.trial is not None

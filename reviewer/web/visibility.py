@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
@@ -17,8 +17,10 @@ from reviewer.web.payload import row_json
 from reviewer.web.requests import MOST_SELECTED, Selection
 from reviewer.web.verdict_first import VerdictFirst, item_of_alias, neutral_row
 
-_PAGE = 200
-_REVEALING = ("survey", "snr_min", "snr_max", "drafter", "batch", "disagreement", "simulated", "trial", "text")
+_REVEALING = (
+    *("survey", "snr_min", "snr_max", "drafter", "batch", "disagreement", "simulated", "trial", "text"),
+    *("words", "assigned", "listed", "discussed"),
+)
 _WITHHELD_ROW: dict[str, Any] = {
     "blind": True,
     "name": "in a blind session",
@@ -33,6 +35,9 @@ _WITHHELD_ROW: dict[str, Any] = {
     "wanted": 1,
     "disagreement": False,
     "held_by": [],
+    "assigned": [],
+    "comments": 0,
+    "unread": False,
 }
 
 
@@ -62,18 +67,17 @@ class VisibleItems:
         """Return the queue's rows and their total number. The row of a withheld item has only its number, task and
         state. It is left out if anything else is filtered by, because the filter would reveal it.
         """
-        wanted = self.verdict_first.searched(wanted)
-        page = self._store.queue.page(wanted, self._person, after, limit)
-        if not self.items or not _reveals(wanted):
-            return self._rows(page.rows), page.total
-        rows: list[dict[str, Any]] = []
-        total = page.total
-        while page.rows:
-            rows += self._rows(row for row in page.rows if row.item_id not in self.items)
-            if len(rows) >= limit:
-                break
-            page = self._store.queue.page(wanted, self._person, page.rows[-1].item_id, _PAGE)
-        return rows[:limit], total
+        page = self._store.queue.page(self._searched(wanted), self._person, after, limit)
+        return self._rows(page.rows), page.total
+
+    def found(self, wanted: QueueFilter, after: int | None, limit: int) -> tuple[list[dict[str, Any]], int]:
+        """Return rows and total as ``rows`` does, each with ``snippets`` of the texts that match the filter's words."""
+        rows, total = self.rows(wanted, after, limit)
+        if not wanted.words.strip():
+            return [{**row, "snippets": []} for row in rows], total
+        ids = [row["id"] for row in rows]
+        snippets = self._store.finding.snippets(self._searched(wanted), self._person, ids)
+        return [{**row, "snippets": [asdict(one) for one in snippets.get(row["id"], ())]} for row in rows], total
 
     def selected(self, selection: Selection) -> list[int]:
         """Return the items of a selection in order. Of a filter, withheld items and those which it may not find for
@@ -89,7 +93,7 @@ class VisibleItems:
                 raise NotFound(tr("There is no item {number}.", number=missing[0]))
             return named
         without = {*selection.without, *self.items}
-        wanted = self.verdict_first.searched(selection.filter.wanted())
+        wanted = self._searched(selection.filter.wanted())
         most = MOST_SELECTED + len(without) + 1
         found = self._store.queue.neighbours(0, wanted, self._person, most)
         items = [item for item in found if item not in without]
@@ -101,14 +105,14 @@ class VisibleItems:
 
     def neighbours(self, item_id: int, wanted: QueueFilter, n: int, backwards: bool = False) -> list[int]:
         """Return the next (or previous) items that the person can open."""
-        wanted = self.verdict_first.searched(wanted)
+        wanted = self._searched(wanted)
         found = self._store.queue.neighbours(item_id, wanted, self._person, n + len(self.items), backwards)
         return list(self._shown(found))[:n]
 
     def first_undone(self, wanted: QueueFilter) -> int | None:
         """Return the first item that waits for this person and that they can open."""
         if not self.items:
-            return self._store.queue.first_undone(self.verdict_first.searched(wanted), self._person)
+            return self._store.queue.first_undone(self._searched(wanted), self._person)
         return self.next_undone(0, wanted)
 
     def next_undone(self, after: int, wanted: QueueFilter) -> int | None:
@@ -123,7 +127,8 @@ class VisibleItems:
         """
         found = self._store.triage.show(
             person=self._person,
-            filter=self.verdict_first.searched(wanted),
+            # The store leaves withheld items out itself, and records the filter.
+            filter=replace(self._searched(wanted), without_items=()),
             key=key,
             open_item=shown,
         )
@@ -138,12 +143,26 @@ class VisibleItems:
 
     def position(self, item_id: int, wanted: QueueFilter) -> int:
         """Return how many items of the filter come before this one."""
-        return self._store.queue.position(item_id, self.verdict_first.searched(wanted), self._person)
+        return self._store.queue.position(item_id, self._searched(wanted), self._person)
+
+    def _searched(self, wanted: QueueFilter) -> QueueFilter:
+        """Return the filter with which the store searches for the person: it finds nothing that they may not see.
+
+        :raises NotFound: the person cannot open the list of the filter, or it was deleted
+        :raises NotAllowed: the view of the filter is no list
+        """
+        if wanted.listed is not None:
+            self._store.views.require_list(self._person, wanted.listed)
+        wanted = self.verdict_first.searched(wanted)
+        if not self.items or not _reveals(wanted):
+            return wanted
+        return replace(wanted, without_items=tuple(sorted(self.items)))
 
     def _rows(self, rows: Iterable[QueueRow]) -> list[dict[str, Any]]:
         rows = tuple(rows)
         hidden = self.verdict_first.hidden(rows)
-        sent = ((row, row_json(row)) for row in rows)
+        shared = self._store.finding.shared(self._person, [row.item_id for row in rows])
+        sent = ((row, {**row_json(row), **asdict(shared[row.item_id])}) for row in rows)
         return [self._row(neutral_row(body) if row.item_id in hidden else body) for row, body in sent]
 
     def _row(self, row: dict[str, Any]) -> dict[str, Any]:

@@ -237,6 +237,13 @@ SECTIONS = (
         ("-m", "tests.benchmarks.people.queries", "--db-dir", KEPT),
     ),
     Section(
+        "people-find",
+        "Search of texts among 100,000 traces",
+        "What the server does for a page of results, the next items and the place of an item, snippets included. The "
+        "goal is 150 ms at the 95th percentile.",
+        ("-m", "tests.benchmarks.people.find", "--db-dir", KEPT),
+    ),
+    Section(
         "people-import",
         "Import of a million drafts while a person works",
         "`spec-o3 import` and the waits of another person's decisions. The goal is 150 ms at the 95th percentile.",

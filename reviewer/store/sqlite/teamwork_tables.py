@@ -162,14 +162,17 @@ CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (webhook, event) W
 CREATE INDEX webhook_deliveries_by_event ON webhook_deliveries (event);
 """
 
-# Without their text: it is in versions, comments, decisions and marks. Rows are only added, as those are.
-TEXT_TABLES = """
--- One row per version: rowid = item * 2^20 + number, so that the order of rows is that of items.
-CREATE VIRTUAL TABLE traces_text USING fts5 (text, content='', tokenize='unicode61 remove_diacritics 2');
--- One row per comment (rowid = 4 * id), comment of a decision (4 * id + 1) and note of a mark (4 * id + 2).
-CREATE VIRTUAL TABLE remarks_text USING fts5 (text, content='', tokenize='unicode61 remove_diacritics 2');
-"""
+TOKENIZER = "tokenize='unicode61 remove_diacritics 2'"
 VERSIONS_PER_ITEM = 2**20
+REMARKS_PER_ITEM = 2**32
+# Without their text: it is in versions, comments, decisions and marks. Rows are only added, as those are. The order of
+# rows is that of items.
+TEXT_TABLES = f"""
+-- One row per version: rowid = item * 2^20 + number.
+CREATE VIRTUAL TABLE traces_text USING fts5 (text, content='', {TOKENIZER});
+-- One row per comment, comment of a decision and note of a mark: rowid = item * 2^32 + 4 * id + 0, 1 or 2.
+CREATE VIRTUAL TABLE remarks_text USING fts5 (text, content='', {TOKENIZER});
+"""
 
 TEAMWORK_FACTS = ("comments", "bulk_actions", "assignments", "batch_changes", "bulk_decisions")
 

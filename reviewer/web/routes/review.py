@@ -91,10 +91,12 @@ def queue_stamp(person: PersonDep, context: ContextDep) -> dict[str, int]:
 
 @router.get("/facets")
 def facets(person: PersonDep, context: ContextDep) -> dict[str, list[str]]:
-    """Values to filter by; those of ``trial`` and ``order`` only where an item has a trial, or P(YES)."""
+    """Values to filter by; those of ``trial`` and ``order`` only where an item has a trial, or P(YES). ``assigned`` are
+    the people to whom an item can be assigned."""
     found = {name: list(values) for name, values in context.store.queue.facets().items()}
     found["trial"] = list(TRIAL_OUTCOMES) if context.store.trust.any_trials() else []
     found["order"] = ["value"] if context.store.trust.any_scores() else []
+    found["assigned"] = [person.initials for person in context.store.accounts.people() if person.active]
     return found
 
 

@@ -16,6 +16,9 @@ from reviewer.web.requests import Filter, Selection
 from reviewer.web.visibility import VisibleItems
 from tests.support.campaign import a_spectrum, a_trajectory, people
 
+FOR_THE_PERSON = {"without_batches", "without_items", "verdict_first"}
+"""Fields of the store's filter that the server sets, so that nothing is found that the person may not see."""
+
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
@@ -36,7 +39,7 @@ def visible(store: Store) -> VisibleItems:
 def test_the_filter_of_a_view_has_the_parameters_of_the_queue() -> None:
     parameters = set(inspect.signature(requests.queue_filter).parameters)
     assert parameters == set(Filter.model_fields)
-    assert parameters - {"state"} | {"states", "without_batches"} == {field.name for field in fields(QueueFilter)}
+    assert parameters - {"state"} | {"states", *FOR_THE_PERSON} == {field.name for field in fields(QueueFilter)}
 
 
 def test_a_filter_and_the_parameters_of_the_queue_mean_the_same() -> None:

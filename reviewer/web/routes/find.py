@@ -1,0 +1,124 @@
+"""Search of texts, and views. The list of found items is that of the queue, with snippets of what matches."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from fastapi import APIRouter, Depends
+from pydantic import Field, model_validator
+
+from reviewer.store import QueueFilter, View
+from reviewer.store.team.views import LONGEST_NAME
+from reviewer.web import requests
+from reviewer.web.context import ContextDep, PersonDep
+from reviewer.web.requests import Filter, ItemNumber, Selection, Sent
+from reviewer.web.visibility import VisibleDep
+
+MOST_FOUND = 100
+"""Items of an answer."""
+
+router = APIRouter(prefix="/api/v1")
+
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
+
+
+class ViewSaved(Sent):
+    """A new view: a filter, or the items of a selection at this moment."""
+
+    name: Name
+    shared: bool = False
+    filter: Filter | None = None
+    selection: Selection | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.filter is None) == (self.selection is None):
+            raise ValueError("found neither or both of filter and selection, expected one of them")
+        return self
+
+
+class ViewChanged(Sent):
+    """Changes of a view; what is not given stays."""
+
+    name: Name | None = None
+    shared: bool | None = None
+    filter: Filter | None = None
+    selection: Selection | None = None
+
+    @model_validator(mode="after")
+    def _not_both(self) -> Self:
+        if self.filter is not None and self.selection is not None:
+            raise ValueError("found both filter and selection, expected one of them at most")
+        return self
+
+
+@router.get("/find")
+def find(
+    context: ContextDep,
+    visible: VisibleDep,
+    wanted: Annotated[QueueFilter, Depends(requests.queue_filter)],
+    after: int | None = None,
+    limit: int = 40,
+) -> dict[str, Any]:
+    """The queue's rows of a filter, with ``snippets`` of the texts that match its words."""
+    stamp = context.store.log.head().number  # before the rows, so that a change meanwhile is noticed
+    rows, total = visible.found(wanted, after, max(1, min(limit, MOST_FOUND)))
+    return {"rows": rows, "total": total, "stamp": stamp}
+
+
+@router.get("/views")
+def views(person: PersonDep, context: ContextDep) -> list[dict[str, Any]]:
+    """The person's own views, and those that others share."""
+    return [view_json(view) for view in context.store.views.of_person(person.initials)]
+
+
+@router.post("/views")
+def save_view(person: PersonDep, context: ContextDep, visible: VisibleDep, sent: ViewSaved) -> dict[str, Any]:
+    items = None if sent.selection is None else visible.selected(sent.selection)
+    made = context.store.views.create(
+        person=person.initials, name=sent.name, filter=_saved(sent.filter), items=items, shared=sent.shared
+    )
+    return view_json(made)
+
+
+@router.get("/views/{view_id}")
+def view(person: PersonDep, context: ContextDep, view_id: ItemNumber) -> dict[str, Any]:
+    """A view by its link; for a deleted one, the error says so."""
+    return view_json(context.store.views.get(person.initials, view_id))
+
+
+@router.post("/views/{view_id}")
+def change_view(
+    person: PersonDep, context: ContextDep, visible: VisibleDep, view_id: ItemNumber, sent: ViewChanged
+) -> dict[str, Any]:
+    items = None if sent.selection is None else visible.selected(sent.selection)
+    changed = context.store.views.change(
+        person=person.initials,
+        view_id=view_id,
+        name=sent.name,
+        shared=sent.shared,
+        filter=_saved(sent.filter),
+        items=items,
+    )
+    return view_json(changed)
+
+
+@router.delete("/views/{view_id}")
+def delete_view(person: PersonDep, context: ContextDep, view_id: ItemNumber) -> dict[str, Any]:
+    context.store.views.delete(person=person.initials, view_id=view_id)
+    return {}
+
+
+def view_json(view: View) -> dict[str, Any]:
+    return {
+        "id": view.id,
+        "name": view.name,
+        "person": view.person,
+        "shared": view.shared,
+        "filter": dict(view.filter),
+        "items": view.items,
+    }
+
+
+def _saved(filter: Filter | None) -> dict[str, Any] | None:
+    return None if filter is None else filter.model_dump(mode="json", exclude_defaults=True)

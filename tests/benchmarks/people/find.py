@@ -1,0 +1,211 @@
+"""Search of texts and lists in a campaign of 100,000 traces; Markdown.
+
+    python -m tests.benchmarks.people.find [--items 100000] [--db-dir FOLDER]
+
+Median and 95th percentile of what the server does for a page of results (rows, total and snippets), for the next items
+and for the place of an item, and the processor time of the median call, which other work on the machine does not
+change. Then what the index costs: processor time per trace, and bytes per trace.
+
+Four traces in five are English: 400 words of a vocabulary of 20,000 in which the word of rank r has a share of about
+1/r, and twenty wavelengths. The others are Chinese: 500 characters of 3,000. 30,000 items have decisions with comments.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+
+from agent.trajectory import Answer, Think, Trajectory, Zoom
+from reviewer.store import Draft, QueueFilter, Store, items
+from reviewer.store.sqlite.texts import fill_texts
+from reviewer.web.visibility import VisibleItems
+from tests.benchmarks.people.queries import timed
+from tests.benchmarks.results import Results, Table
+from tests.benchmarks.store import DECISIONS, SPECTRA, add_items, invented_spectra, trajectory
+
+DECIDED = 30_000
+"""Items with decisions, each with a comment."""
+ADDED = 5000
+"""Drafts that are added with and without the index."""
+COMMON = "the flux rises blueward of Balmer jump while emission near is broad and double peaked".split()  # noqa: SIM905
+SENTENCE = "emission near the Balmer jump is broad"
+CHINESE = "发射线很宽并且有双峰"
+RARE, RARE_CHINESE = "quasiperiodic", "有双峰和强的蓝端"
+"""In the traces of one item in 5,000."""
+
+
+class Writer:
+    """Writes traces with words as frequent as in a language."""
+
+    def __init__(self, seed: int) -> None:
+        self._rng = rng = np.random.default_rng(seed)
+        syllables = [consonant + vowel for consonant in "bcdfglmnprstv" for vowel in "aeiou"]
+        made = dict.fromkeys("".join(rng.choice(syllables, size=int(rng.integers(2, 5)))) for _ in range(40_000))
+        self._words = np.array([*COMMON, *list(made)[:20_000]])
+        self._characters = np.array([chr(code) for code in rng.permutation(np.arange(0x4E00, 0x4E00 + 3000))])
+
+    def _some(self, vocabulary: np.ndarray, number: int) -> list[str]:
+        shares = np.cumsum(1 / np.arange(1, len(vocabulary) + 1))
+        return list(vocabulary[np.searchsorted(shares, self._rng.random(number) * shares[-1])])
+
+    def english(self, words: int) -> str:
+        places = [f"{place:.1f} Å" for place in self._rng.uniform(3600, 9200, words // 20)]
+        return " ".join([*self._some(self._words, words), *places, SENTENCE])
+
+    def chinese(self, characters: int) -> str:
+        return "".join(self._some(self._characters, characters)) + CHINESE
+
+    def rewrite(self, number: int, old: Trajectory) -> Trajectory:
+        """Return a trajectory with other texts. :param number: of the item, which decides on the language"""
+        write = self.chinese if number % 5 == 0 else self.english
+        rare = (RARE_CHINESE if number % 5 == 0 else f" {RARE}") if number % 5000 < 2 else ""
+
+        def step(old: Think | Zoom | Answer) -> Think | Zoom | Answer:
+            if isinstance(old, Think):
+                return replace(old, text=write(100))
+            return replace(old, explanation=write(60) + rare) if isinstance(old, Answer) else old
+
+        return replace(old, steps=tuple(step(one) for one in old.steps))
+
+
+def campaign(number: int, folder: Path) -> Path:
+    """Return a database of so many items in ``folder``; make it if it does not exist."""
+    path = folder / f"find-{number}.db"
+    if path.exists():
+        return path
+    folder.mkdir(parents=True, exist_ok=True)
+    part = folder / f"find-{number}.part.db"
+    for left in folder.glob(f"{part.name}*"):
+        left.unlink()
+    rng, writer = random.Random(1), Writer(1)
+    with Store.open(part) as store:
+        add_items(store, 1, rng)
+        store.items.add_all(drafts(number - 1, rng, writer))
+        with store.database.write() as db:
+            for item in range(1, min(number, DECIDED) + 1):
+                for person, verb in rng.choice(DECISIONS):
+                    now = store.history.standing(db, item)
+                    said = writer.english(20) if item % 5 else writer.chinese(20)
+                    decision = {"person": person, "item": item, "version": now.version_id, "verb": verb, "reason": ""}
+                    decision |= {"key": f"{item} {now.round} {person}", "round": now.round, "withdraws": None}
+                    store.reviews.append_decision(db, {**decision, "comment": said})
+                    store.history.refresh(db, item)
+            db.execute("INSERT INTO assigned SELECT iif(id % 7, 'AB', 'CD'), id FROM items WHERE id % 25 = 0")
+    part.rename(path)
+    return path
+
+
+def drafts(number: int, rng: random.Random, writer: Writer) -> Iterator[Draft]:
+    spectra = invented_spectra(np.random.default_rng(1))
+    for item in range(number):
+        spectrum = spectra[item % SPECTRA]
+        made = replace(trajectory(rng, spectrum), spectrum_name=f"{item:06d}-{spectrum.name}")
+        yield Draft(writer.rewrite(item, made), spectrum, batch=f"batch {item % 5}", key=f"find {item}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.people.find", description=__doc__)
+    parser.add_argument("--items", type=int, default=100_000, metavar="N")
+    parser.add_argument("--db-dir", type=Path, metavar="FOLDER", help="keep the campaign there")
+    chosen = parser.parse_args()
+    results = Results()
+    numbers = {"median, ms": "{:.1f}", "95 %, ms": "{:.1f}", "CPU, ms": "{:.1f}"}
+    table = results.table({"items": "{:,}", "what": "", **numbers})
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = chosen.db_dir or Path(temporary)
+        with Store.open(campaign(chosen.items, folder)) as store:
+            searches(table, store, chosen.items)
+            costs(results, store, folder)
+
+
+SEARCHES = {
+    "a rare word": QueueFilter(words=RARE),
+    "a word of nearly every trace": QueueFilter(words="balmer"),
+    "three such words": QueueFilter(words="balmer emission broad"),
+    "a phrase of nearly every trace": QueueFilter(words=f'"{SENTENCE}"'),
+    "a phrase of such words, in no trace": QueueFilter(words='"broad flux double near"'),
+    "the beginning of a word": QueueFilter(words="bal*"),
+    "two letters of a word": QueueFilter(words="ba*"),
+    "a wavelength": QueueFilter(words="656*"),
+    "Chinese, in every Chinese trace": QueueFilter(words=CHINESE[:5]),
+    "Chinese, rare": QueueFilter(words=RARE_CHINESE),
+    "Chinese, one character": QueueFilter(words="宽"),
+    "a common word without another": QueueFilter(words="balmer -double"),
+    "a common word, one state": QueueFilter(words="balmer", states=("approved",)),
+    "a common word, S/N above 38": QueueFilter(words="balmer", snr_min=38.0),
+    "a common word, mine": QueueFilter(words="balmer", mine=True),
+    "a common word, assigned": QueueFilter(words="balmer", assigned="CD"),
+    "a common word and a common name": QueueFilter(words="balmer", text="spec"),
+    "a common word, own verdict first": QueueFilter(words="balmer", verdict_first=None),
+    "assigned": QueueFilter(assigned="AB"),
+    "assigned to nobody": QueueFilter(assigned="nobody"),
+    "no search": QueueFilter(),
+}
+
+
+def searches(table: Table, store: Store, number: int) -> None:
+    rng = random.Random(1)
+    person = store.accounts.person("GH")
+    for name, wanted in SEARCHES.items():
+        visible = VisibleItems(store, person, verdict_first=name.endswith("verdict first"))
+
+        def page(visible: VisibleItems = visible, wanted: QueueFilter = wanted) -> object:
+            return visible.found(wanted, rng.choice((None, rng.randrange(number))), 40)
+
+        def following(visible: VisibleItems = visible, wanted: QueueFilter = wanted) -> object:
+            return visible.neighbours(rng.randrange(number), wanted, 3)
+
+        def place(visible: VisibleItems = visible, wanted: QueueFilter = wanted) -> object:
+            return visible.position(rng.randrange(number), wanted)
+
+        timed(table, number, f"page: {name}", page)
+        timed(table, number, f"next three: {name}", following)
+        timed(table, number, f"place: {name}", place)
+
+
+def costs(results: Results, store: Store, folder: Path) -> None:
+    """Report what the index costs: when drafts are added, in the file, and in an upgrade."""
+    seconds, sizes = {}, {}
+    for which in ("with", "without"):
+        path = folder / f"added-{which}.db"
+        path.unlink(missing_ok=True)
+        some = list(drafts(ADDED, random.Random(1), Writer(1)))
+        with Store.open(path) as new, ExitStack() as patched:
+            if which == "without":
+                patched.enter_context(patch.object(items, "index_trace", lambda *_: None))
+            before = time.process_time()
+            new.items.add_all(some)
+            seconds[which] = time.process_time() - before
+        sizes[which] = path.stat().st_size
+        path.unlink()
+    added = (seconds["with"] - seconds["without"]) / ADDED
+    per_trace = (sizes["with"] - sizes["without"]) / ADDED
+    results.text(
+        f"Adding {ADDED:,} drafts takes {seconds['with']:.1f} s of processor time, {seconds['without']:.1f} s without "
+        f"the index: {1e3 * added:.2f} ms per trace. The index adds {per_trace / 1024:.1f} KiB per trace to the file."
+    )
+    before = time.process_time()
+    try:
+        with store.database.write() as db:
+            fill_texts(db)
+            used = time.process_time() - before
+            raise _RolledBack
+    except _RolledBack:
+        results.text(f"Filling the indexes again (an upgrade, `rebuild`): {used:.0f} s of processor time.")
+
+
+class _RolledBack(Exception):
+    pass
+
+
+if __name__ == "__main__":
+    main()
