@@ -83,6 +83,8 @@ class Trial:
             time.sleep(self.rng.uniform(0.9 * long, 1.1 * long) if late else self.rng.uniform(0, 0.9 * long))
             process.kill()
         there = bulk_kill.facts(self.path) != facts
+        if process.returncode not in (0, -signal.SIGKILL):
+            self.faults.append(f"{name}: the process ended with status {process.returncode}")
         if process.returncode != -signal.SIGKILL:
             self.ended += 1
         else:

@@ -4,6 +4,7 @@ import { fill, h } from '../common/dom.js'
 import { number, redshift } from '../common/format.js'
 import { getJSON } from '../common/http.js'
 import { openTab } from '../common/tabs.js'
+import { assigned, assignedMeaning, assignedTitle } from './assigned.js'
 import { mayReadLog, openAuditLog } from './audit_log.js'
 import { Chart } from './chart_card.js'
 import { byPerson, byTask, decidedPerDay, perDay } from './charts.js'
@@ -53,6 +54,7 @@ class ProgressPage {
     ]
     this.time = h('div.words')
     this.timeTitle = h('span', {}, 'Time per item')
+    this.assigned = h('div.words')
     this.agreement = new AgreementCards()
     this.grid = h(
       'div.charts',
@@ -60,6 +62,7 @@ class ProgressPage {
       this.charts.map((chart) => chart.card),
       this.agreement.cards,
       card(this.timeTitle, this.time),
+      card(defined(assignedTitle(), assignedMeaning()), this.assigned),
     )
     // Below the charts, so it can load after them.
     this.trustPlace = h('div')
@@ -140,6 +143,7 @@ class ProgressPage {
       for (const chart of this.charts) chart.draw(this.figures)
       fill(this.timeTitle, defined('Time per item', this.figures.time_meaning))
       fill(this.time, times(this.figures.time_by_person))
+      fill(this.assigned, assigned(this.figures.assigned))
     } else fill(this.empty, emptyWords(this.task.value || this.batch.value !== '*'))
   }
 
