@@ -31,6 +31,7 @@ STYLES = (
     "spectrum/view",
     "trace/trace_view",
     "review/review",
+    "comments/comments",
     "live/live",
     "evidence/evidence",
     "blind/blind",

@@ -134,6 +134,66 @@ interface QueueRow {
   blind?: boolean
   /** whether name, batch and drafter are hidden until the person has given a verdict */
   hidden?: boolean
+  /** number of comments, and of those that are unread for this person */
+  comments?: number
+  unread?: number
+}
+
+/** A person who can be mentioned in a comment. */
+interface Colleague {
+  initials: string
+  name: string
+}
+
+interface CommentSent {
+  id: number
+  /** null: imported, and its author is no person of this database */
+  person: string | null
+  /** where an imported comment comes from; '': written here */
+  source: string
+  text: string
+  at: string
+}
+
+interface CommentThread {
+  id: number
+  /** '': about the whole item */
+  step: string
+  /** id and number of the version that was current when it was begun */
+  version: number
+  number: number
+  resolved: boolean
+  resolved_by: { person: string | null; at: string } | null
+  comments: CommentSent[]
+}
+
+/** The comments of an item, as one person may see them. */
+interface Discussion {
+  threads: CommentThread[]
+  /** number of comments by others that the person may not see yet */
+  hidden: number
+  /** the last comment that the person was shown; 0: none */
+  read: number
+  people: Colleague[]
+}
+
+/** Comments about one step: their number, that of open threads, and that of comments the person has not seen. */
+interface StepThreads {
+  comments: number
+  open: number
+  fresh: number
+}
+
+interface UnreadItem {
+  item: number
+  name: string
+  comment: number
+  /** null while only the number is shown */
+  person: string | null
+  text: string
+  at: string | null
+  mentioned: boolean
+  hidden: boolean
 }
 
 interface Trajectory {

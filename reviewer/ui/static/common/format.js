@@ -73,6 +73,9 @@ export function redshift(z) {
 /** A time of the day in the reader's time zone, e.g. 14:05. @param {string} iso */
 export const timeOfDay = (iso) => new Date(iso).toLocaleTimeString('sv').slice(0, 5)
 
+/** A date with the time of the day, in the reader's time zone, e.g. 2026-11-25 14:05. @param {string} iso */
+export const dateAndTime = (iso) => new Date(iso).toLocaleString('sv').slice(0, 16)
+
 /** A velocity in km/s, by default without decimals. */
 export function velocity(kms, digits = 0) {
   return `${number(kms, digits)}${NARROW}km/s`

@@ -95,7 +95,8 @@ export class Aids extends EventTarget {
   loci = () => this.#of('loci')
   templates = () => this.#of('templates')
   // Not kept: items are approved meanwhile.
-  similar = () => getJSON(`/api/v1/item/${this.subject?.item}/similar${this.subject?.hidden ? '?verdict_first=true' : ''}`)
+  similar = () =>
+    getJSON(`/api/v1/item/${this.subject?.item}/similar${this.subject?.hidden ? '?verdict_first=true' : ''}`)
 
   /** @param {string} what */
   #of(what) {

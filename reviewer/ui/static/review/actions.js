@@ -44,6 +44,7 @@ const WITHOUT_ITEM = [
  * @property {() => void} focusComment
  * @property {() => void} toggleQueue
  * @property {() => void} toggleVerdictFirst
+ * @property {() => void} comments
  * @property {() => void} inspect
  * @property {() => void} tour
  */
@@ -128,6 +129,7 @@ export function reviewActions(options) {
     guide: () => panels.openGuide(state.me.tasks[state.item?.task.key ?? ''], state.item?.trajectory.prompt),
     history: () => state.item && reported(items.history(state.item.id).then(dialogs.openHistory)),
     evidence: () => view.evidence.toggle(),
+    comments: options.comments,
     inspect: options.inspect,
     dark: toggleTheme,
     tour: options.tour,

@@ -84,7 +84,9 @@ export class Decisions {
     this.on.showMarks(mine)
     try {
       const body = { version: item.version.id, step: id, mark, note: text, key: newKey() }
-      const { at } = await postUntilAnswered(`/api/v1/item/${item.id}/mark`, body, (e) => this.topBar.notSaved(e.message))
+      const { at } = await postUntilAnswered(`/api/v1/item/${item.id}/mark`, body, (e) =>
+        this.topBar.notSaved(e.message),
+      )
       this.topBar.saved(at)
       return true
     } catch (error) {

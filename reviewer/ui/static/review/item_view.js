@@ -43,6 +43,8 @@ export class ItemView {
     this.onMedium = onMedium
     this.onConfirm = onConfirm
     this.inspectionButton = inspectionButton
+    /** @type {Record<string, StepThreads>} comments by step */
+    this.threads = {}
     this.header = h('header.item')
     this.tracePane = h('section', { 'aria-label': 'Trace' })
     this.spectrumPane = h('section.spectrum', { 'aria-label': 'Spectrum' })
@@ -80,6 +82,7 @@ export class ItemView {
   show(sameItem) {
     const { current } = this.state
     if (!current) return
+    if (!sameItem) this.threads = {}
     this.drawHeader()
     this.#showTrace()
     this.#showSpectrum(sameItem)
@@ -121,6 +124,7 @@ export class ItemView {
       spans: this.spans(),
       editable,
       markable: !item.hidden && standing.round !== null,
+      threads: this.threads,
       hidden: item.hidden,
       faults: trajectory.faults,
       meta: current.spectrum?.meta,
@@ -258,6 +262,12 @@ export class ItemView {
   /** @param {Record<string, Mark>} marks */
   showMarks(marks) {
     this.trace.refresh({ marks })
+  }
+
+  /** @param {Record<string, StepThreads>} threads comments by step */
+  showThreads(threads) {
+    this.threads = threads
+    this.trace.refresh({ threads })
   }
 
   /** @param {Record<string, Hint[] | undefined>} hints */

@@ -5,6 +5,7 @@ import { lasting } from '../common/browser_storage.js'
 import { fill, h } from '../common/dom.js'
 import { getJSON } from '../common/http.js'
 import { nameInQueue } from '../common/item_header.js'
+import { tn } from '../common/language.js'
 import { FilterChips, TRIALS } from './filter_chips.js'
 
 const FILTER = 'so-filter'
@@ -27,7 +28,8 @@ export class Queue {
   /**
    * @param {Person} me
    * @param {() => boolean} verdictFirst whether rows whose answer is hidden have neutral names
-   * @param {{onOpen: (id: number) => void, onFilter: () => void}} callbacks
+   * @param {{onOpen: (id: number) => void, onFilter: () => void, onStamp: (stamp: number) => void}} callbacks
+   *   `onStamp`: the number that grows with every change on the server
    */
   constructor({ tasks, initials }, verdictFirst, callbacks) {
     this.root = h('aside.queue')
@@ -99,6 +101,7 @@ export class Queue {
     this.rows = page.rows
     this.total = page.total
     this.stamp = page.stamp
+    this.on.onStamp(page.stamp)
     this.#draw()
   }
 
@@ -114,9 +117,12 @@ export class Queue {
 
   /** Load the list again if anything has changed on the server since. */
   async check() {
-    if (document.hidden || this.#loading || this.stamp === null || !this.root.getClientRects().length) return
+    // Also while the list is a closed drawer: comments are shown in the header.
+    const shown = this.root.parentElement?.getClientRects().length
+    if (document.hidden || this.#loading || this.stamp === null || !shown) return
     const { stamp } = await getJSON('/api/v1/queue/stamp')
-    if (stamp !== this.stamp) await this.refresh()
+    this.on.onStamp(stamp)
+    if (stamp !== this.stamp && this.root.getClientRects().length) await this.refresh()
   }
 
   /** Load the rows again; those further down, which were fetched by scrolling, stay, and so does the scroll. */
@@ -131,6 +137,7 @@ export class Queue {
     this.rows = [...page.rows, ...further]
     this.total = page.total
     this.stamp = page.stamp
+    this.on.onStamp(page.stamp)
     this.#draw()
     this.list.scrollTop = scrollTop
   }
@@ -390,6 +397,7 @@ export class Queue {
         h(`span.pill.${tone}`, {}, disagree ? 'disagreement' : state),
         h('span.muted', {}, [row.task, drafter, row.version > 1 && `v${row.version}`].filter(Boolean).join(' · ')),
         row.simulated && h('span.pill.grey', {}, 'simulated'),
+        row.unread > 0 && h('span.pill.amber', {}, tn('{n} unread', '{n} unread', row.unread)),
         others.length > 0 && h('span.muted', { title: 'working on it now' }, ` ✎ ${others.join(', ')}`),
       ),
     )

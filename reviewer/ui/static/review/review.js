@@ -13,6 +13,8 @@ import { plotlyReady } from '../common/plotly_ready.js'
 import { SidePane } from '../common/side_pane.js'
 import { comeBack, openTab, reloadForGradio, whenBack } from '../common/tabs.js'
 import { onTheme, toggleTheme } from '../common/theme.js'
+import { Comments } from '../comments/comments.js'
+import { Unread } from '../comments/unread.js'
 import { openRounds } from '../help/menu.js'
 import { Tour } from '../help/tour.js'
 import { reviewActions } from './actions.js'
@@ -107,6 +109,7 @@ function buildReview(root, me, keymap) {
       return navigation.open(id)
     },
     onFilter: () => navigation.refilter().catch((error) => notices.error(error)),
+    onStamp: (stamp) => unread.check(stamp),
   })
   const order = new ValueOrder(
     queue,
@@ -133,8 +136,30 @@ function buildReview(root, me, keymap) {
       onMove: (id, by) => editing.move(id, by),
       onRemove: (id) => editing.remove(id),
       onUpdate: (id) => editing.updateNumbers(id),
+      onComment: (id) => comments.openStep(id),
     },
   })
+  const comments = new Comments({
+    state,
+    notices,
+    key: keys.of('comments'),
+    select: (id) => view.select(id),
+    onThreads: (threads) => view.showThreads(threads),
+    onRead: (id) => {
+      queue.update(id, { unread: 0 })
+      unread.load().catch(() => {}) // the connection strip shows a server that is away
+    },
+  })
+  const unread = new Unread(
+    () => state.verdictFirst,
+    (id, comment) => {
+      openTab('review')
+      comments.goTo(id, comment)
+      if (!state.isShown(id)) navigation.open(id)
+    },
+  )
+  unread.addEventListener('news', () => comments.reload().catch(() => {}))
+  topBar.state.after(unread.root)
   const inspecting = new Inspecting({ state, view, notices, dropItem: (id) => items.drop(id) })
   const statements = new Statements(state)
   const editing = new Editing({ state, view, statements, notices })
@@ -205,12 +230,13 @@ function buildReview(root, me, keymap) {
     focusComment: () => bar.focusComment(),
     toggleQueue: () => queuePane.toggle(),
     toggleVerdictFirst,
+    comments: () => comments.write(),
     inspect: () => inspecting.open(),
     tour: () => tour.start(),
   })
 
   root.classList.add('so-review', 'so-desk')
-  const left = h('div.left', {}, notices.line, view.tracePane)
+  const left = h('div.left', {}, notices.line, view.tracePane, comments.root)
   const right = h('div.right', {}, view.header, view.spectrumPane)
   fill(root, queue.root, left, right, view.evidence.root, bar.root, notices.toasts)
   view.evidence.placeIn(root)
@@ -226,12 +252,14 @@ function buildReview(root, me, keymap) {
     queue.setShown(loaded.item.row)
     statements.begin(sameItem)
     view.show(sameItem)
+    comments.show(loaded.item)
     showBar()
   }
 
   function drawNothing() {
     workTime.show(null)
     queue.setShown(null)
+    comments.show(null)
     view.showNothing(queue.onlyMine ? 'Nothing waits for you' : 'No item fits this filter', NOTHING_LEFT)
     showBar()
   }
@@ -248,6 +276,7 @@ function buildReview(root, me, keymap) {
     topBar.setVerdictFirst(on)
     items.dropAll()
     queue.load().catch((error) => notices.error(error))
+    unread.load().catch(() => {}) // the connection strip shows that the server does not answer
     const hidden = 'Your verdict first: names, thoughts, answers and votes stay hidden until you have given yours.'
     notices.toast(on ? hidden : '“Verdict first” is off: answers are visible.')
     if (state.item) await navigation.open(state.item.id)

@@ -3,6 +3,7 @@
 
 import { cap, fill, h, part } from '../common/dom.js'
 import { isComposing } from '../common/keys.js'
+import { t, tn } from '../common/language.js'
 import { diffWords } from './steps.js'
 import { marked, spanList, spansOf, staleIn, textOf } from './statements.js'
 import { trialLine } from './trial.js'
@@ -31,6 +32,7 @@ export const MARKS = [
  * @property {(id: string) => void} [onRemove]
  * @property {(span: Span | null) => void} [onPoint] a part of a text is pointed at; null: no longer
  * @property {(span: Span) => void} [onSpan] a part of a text is chosen
+ * @property {(id: string) => void} [onComment] the comments about a step are to be shown
  * @property {(id: string) => void} [onUpdate] the numbers in the texts of a step are to be written anew
  * @property {(message: string) => void} [onMistyped] an edge of a window cannot be read
  */
@@ -44,6 +46,7 @@ export const MARKS = [
  * @property {Record<string, Mark>} marks
  * @property {Record<string, Hint[] | undefined>} hints undefined while they are being measured
  * @property {Record<string, import('./statements.js').SpansOfText>} [spans] parts of the texts that are tied to pixels
+ * @property {Record<string, StepThreads>} [threads] comments about the steps
  * @property {boolean} editable
  * @property {boolean} markable
  * @property {any[]} [offered] the marks to choose from
@@ -190,9 +193,11 @@ export class TraceView {
   /**
    * Show other marks, hints or spans, or another trial; cards, focus and scroll stay.
    * @param {{marks?: Record<string, Mark>, hints?: Record<string, Hint[] | undefined>,
-   *   spans?: Record<string, import('./statements.js').SpansOfText>, trial?: Trial | null}} change
+   *   spans?: Record<string, import('./statements.js').SpansOfText>, trial?: Trial | null,
+   *   threads?: Record<string, StepThreads>}} change
    */
-  refresh({ marks, hints, spans, trial }) {
+  refresh({ marks, hints, spans, trial, threads }) {
+    if (threads) this.#refreshThreads(threads)
     if (spans) this.#refreshSpans(spans)
     if (trial !== undefined) this.#refreshTrial(trial)
     if (!marks && !hints) return
@@ -217,6 +222,31 @@ export class TraceView {
       else if (!card.querySelector('.text')?.contains(document.activeElement)) this.#fillText(card, step)
       this.#disagreements(card, step)
     }
+  }
+
+  /** @param {Record<string, StepThreads>} threads */
+  #refreshThreads(threads) {
+    this.state.threads = threads
+    for (const step of this.state.steps) {
+      const place = this.cards.get(step.id)?.querySelector('.talk')
+      if (place) fill(place, this.#talk(step))
+    }
+  }
+
+  /** The button that shows the comments about a step, with their number. On other cards than the selected one it is
+   * shown only if there are any. */
+  #talk(step) {
+    const { comments = 0, open = 0, fresh = 0 } = this.state.threads?.[step.id] ?? {}
+    return h(
+      `button.comment${comments ? '.has' : ''}${fresh ? '.new' : ''}`,
+      {
+        type: 'button',
+        title: open ? t('comments about this step') : t('comment on this step'),
+        onClick: () => this.on.onComment(step.id),
+      },
+      comments ? tn('{n} comment', '{n} comments', comments) : t('comment'),
+      fresh > 0 && ` · ${tn('{n} new', '{n} new', fresh)}`,
+    )
   }
 
   /** @param {Trial | null} trial */
@@ -359,6 +389,7 @@ export class TraceView {
         h('span.kind', {}, kind),
         edited && h('span.edited', { title: `edited by ${edited}` }, `edited by ${edited}`),
         h('span.disagreements', {}),
+        this.on.onComment && h('span.talk', {}, this.#talk(step)),
         h('span.marks', {}),
       ),
       h('div.body', {}),

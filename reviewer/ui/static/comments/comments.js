@@ -1,0 +1,366 @@
+// The comments of the item shown: a panel under the trace, with a field for a new one, and marks on the cards of steps.
+
+import { lasting } from '../common/browser_storage.js'
+import { cap, fill, h } from '../common/dom.js'
+import { getJSON, newKey, postJSON, postUntilAnswered } from '../common/http.js'
+import { idle, painted, pause } from '../common/idle.js'
+import { t, tn } from '../common/language.js'
+import { UnsentAnswer } from '../review/dialogs.js'
+import { CommentField } from './field.js'
+import { ThreadBox } from './thread.js'
+
+const SETTLE = 120 // ms that an item has to stay before its comments are fetched: next may be held down
+const OPEN = 'so-comments'
+
+/**
+ * @typedef {Object} CommentsOptions
+ * @property {import('../review/state.js').ReviewState} state
+ * @property {import('../common/notices.js').Notices} notices
+ * @property {string} key that opens the panel
+ * @property {(id: string) => void} select a step
+ * @property {(threads: Record<string, StepThreads>) => void} onThreads by step, to be marked on the cards
+ * @property {(item: number) => void} onRead the unread comments of an item are read
+ */
+
+export class Comments {
+  #ticket = 0
+  /** @type {Item | null} */
+  #item = null
+  /** @type {Discussion | null} */
+  #found = null
+  /** @type {Map<number, ThreadBox>} */
+  #boxes = new Map()
+  /** Comments after this one are new to the person, as long as the item is shown. */
+  #newFrom = 0
+  /** @type {{item: number, comment: number} | null} the comment to go to once it is here */
+  #goTo = null
+  /** The step that the new comment is about; '': the whole item. */
+  #step = ''
+  /** @type {CommentField | null} */
+  #field = null
+
+  /** @param {CommentsOptions} options */
+  constructor(options) {
+    this.options = options
+    this.state = options.state
+    this.isOpen = lasting.get(OPEN) === 'open'
+    this.count = h('span.count', {})
+    this.button = h(
+      'button.toggle',
+      { type: 'button', 'aria-controls': 'so-comments-body', onClick: () => this.toggle() },
+      h('span.arrow', { 'aria-hidden': 'true' }),
+      h('span', {}, t('Comments')),
+      ' ',
+      this.count,
+      h('span.spring'),
+      cap(options.key),
+    )
+    this.hiddenNote = h('p.note', { hidden: true })
+    this.threads = h('div.threads', {})
+    this.about = h('select', {
+      'aria-label': t('What the comment is about'),
+      onChange: () => this.#choose(this.about.value),
+    })
+    this.composer = h('div.composer', {}, h('label', {}, t('New comment on'), ' ', this.about))
+    this.body = h('div.body', { id: 'so-comments-body' }, this.hiddenNote, this.threads, this.composer)
+    this.root = h('section.comments', { 'aria-label': t('Comments'), hidden: true }, this.button, this.body)
+    this.#setOpen(this.isOpen)
+  }
+
+  /**
+   * Show the comments of another item, or those of the same one again.
+   * @param {Item | null} item null: no item is shown
+   */
+  show(item) {
+    const same = item !== null && item.id === this.#item?.id
+    this.#item = item
+    this.root.hidden = item === null
+    if (!same) this.#clear()
+    if (item) this.#load(same).catch((error) => this.options.notices.error(error))
+  }
+
+  #clear() {
+    this.#ticket++
+    this.#found = null
+    this.#boxes.clear()
+    this.#step = ''
+    this.#field = null
+    this.hiddenNote.hidden = true
+    fill(this.threads)
+    this.#drawCount()
+    this.#drawComposer()
+  }
+
+  /** @param {boolean} soon */
+  async #load(soon) {
+    const item = this.#item
+    if (!item) return
+    const ticket = ++this.#ticket
+    if (!soon) {
+      await painted()
+      await pause(SETTLE)
+      await idle()
+      if (ticket !== this.#ticket) return
+    }
+    const found = await getJSON(this.#path('comments'))
+    if (ticket === this.#ticket && item.id === this.#item?.id) this.#shown(found)
+  }
+
+  /** Fetch the comments of the item shown again. */
+  async reload() {
+    const before = new Set(this.#found?.threads.flatMap((thread) => thread.comments.map((one) => one.id)))
+    const known = this.#found !== null
+    await this.#load(true)
+    const { me } = this.state
+    const come = this.#found?.threads
+      .flatMap((thread) => thread.comments)
+      .filter((one) => known && !before.has(one.id) && one.person !== me.initials)
+    const last = come?.at(-1)
+    if (last) this.options.notices.toast(t('{person} commented on this item.', { person: last.person ?? last.source }))
+  }
+
+  /** @param {string} what @param {boolean} [asks] whether the answer depends on what is hidden */
+  #path(what, asks = true) {
+    return `/api/v1/item/${this.#item?.id}/${what}${asks && this.state.verdictFirst ? '?verdict_first=true' : ''}`
+  }
+
+  /** @param {Discussion} found */
+  #shown(found) {
+    if (this.#found === null) this.#newFrom = found.read
+    this.#found = found
+    for (const thread of found.threads) {
+      const box = this.#boxes.get(thread.id)
+      if (box) box.update(thread)
+      else this.#addThread(thread)
+    }
+    const ids = new Set(found.threads.map((thread) => thread.id))
+    for (const [id, box] of this.#boxes) {
+      if (ids.has(id)) continue
+      box.root.remove()
+      this.#boxes.delete(id)
+    }
+    this.hiddenNote.hidden = found.hidden === 0
+    fill(
+      this.hiddenNote,
+      tn(
+        '{n} comment by others is shown after your decision.',
+        '{n} comments by others are shown after your decision.',
+        found.hidden,
+      ),
+    )
+    this.#drawCount()
+    this.#drawComposer()
+    this.options.onThreads(this.#bySteps(found.threads))
+    this.#arrive()
+    this.#markRead()
+  }
+
+  /** @param {CommentThread} thread */
+  #addThread(thread) {
+    const item = /** @type {Item} */ (this.#item)
+    const box = new ThreadBox(thread, this.#newFrom, {
+      me: this.state.me.initials,
+      unsent: this.#unsent(`thread ${thread.id}`),
+      people: () => this.#people,
+      about: (step) => this.#nameOf(step, thread),
+      onStep: (step) => this.options.select(step),
+      onReply: (text, key, onRetry) => this.#post({ text, key, thread: thread.id }, onRetry),
+      onResolve: async (resolved) => {
+        try {
+          await postUntilAnswered(this.#path(`thread/${thread.id}`, false), { resolved, key: newKey() }, () => {})
+          if (item.id === this.#item?.id) await this.#load(true)
+        } catch (error) {
+          this.options.notices.error(error)
+        }
+      },
+    })
+    // A thread that was hidden until now may be older than those on the page.
+    const next = [...this.#boxes.values()].find((other) => other.thread.id > thread.id)
+    this.threads.insertBefore(box.root, next?.root ?? null)
+    this.#boxes.set(thread.id, box)
+    box.field.resume()
+  }
+
+  get #people() {
+    return this.#found?.people ?? []
+  }
+
+  /** @param {string} what */
+  #unsent(what) {
+    return new UnsentAnswer(this.state.me.initials, /** @type {Item} */ (this.#item), `comment ${what}`)
+  }
+
+  /** @param {string} id of a step @param {CommentThread} thread */
+  #nameOf(id, { number }) {
+    const step = this.state.step(id)
+    const current = this.#item?.version.number
+    if (!step) return t('A step of version {version}', { version: number })
+    const name = stepName(this.state.numberOf(id), step.kind)
+    return number === current ? name : t('{step}, on version {version}', { step: name, version: number })
+  }
+
+  /**
+   * @param {{text: string, key: string, thread?: number, step?: string, version?: number}} sent
+   * @param {() => void} onRetry
+   */
+  async #post(sent, onRetry) {
+    const item = this.#item
+    await postUntilAnswered(this.#path('comments'), sent, onRetry)
+    if (item && item.id === this.#item?.id) await this.#load(true).catch((error) => this.options.notices.error(error))
+  }
+
+  // ---- the panel
+
+  #drawCount() {
+    const threads = this.#found?.threads ?? []
+    const number = threads.reduce((sum, thread) => sum + thread.comments.length, 0) + (this.#found?.hidden ?? 0)
+    const fresh = [...this.#boxes.values()].flatMap(({ thread }) => thread.comments).filter((one) => this.#isNew(one))
+    fill(
+      this.count,
+      number > 0 && h('span.pill.grey', {}, String(number)),
+      fresh.length > 0 && [' ', h('span.pill.amber', {}, tn('{n} new', '{n} new', fresh.length))],
+    )
+    this.button.classList.toggle('some', number > 0)
+  }
+
+  /** @param {CommentSent} one */
+  #isNew(one) {
+    return one.id > this.#newFrom && one.person !== this.state.me.initials && !one.source
+  }
+
+  /** What the new comment can be about: the whole item, or one of the steps on the page. */
+  #drawComposer() {
+    const item = this.#item
+    if (!item) return
+    const saved = item.trajectory.steps
+    const steps = saved.map((step) => [step.id, stepName(this.state.numberOf(step.id), step.kind)])
+    const choices = [['', t('the whole item')], ...steps]
+    fill(
+      this.about,
+      choices.map(([value, name]) => {
+        const begun = this.#unsent(`step ${value}`).read()?.text
+        return h(
+          'option',
+          { value, selected: value === this.#step },
+          begun ? t('{step} (unsent text)', { step: name }) : name,
+        )
+      }),
+    )
+    this.about.value = this.#step
+    if (this.#field) return
+    // Text that was typed before a reload is offered first.
+    this.#step = choices.map(([id]) => id).find((id) => this.#unsent(`step ${id}`).read()?.text) ?? ''
+    this.about.value = this.#step
+    this.#field = new CommentField({
+      label: t('New comment'),
+      action: t('Send'),
+      unsent: this.#unsent(`step ${this.#step}`),
+      people: () => this.#people,
+      send: (text, key, onRetry) => {
+        const step = this.#step
+        return this.#post({ text, key, step, version: this.#item?.version.id }, onRetry)
+      },
+    })
+    this.composer.querySelector('.comment-field')?.remove()
+    this.composer.append(this.#field.root)
+    this.#field.resume()
+  }
+
+  /** @param {string} step */
+  #choose(step) {
+    this.#step = step
+    this.#drawComposer()
+    this.#field?.use(this.#unsent(`step ${step}`))
+  }
+
+  /** @param {boolean} open */
+  #setOpen(open) {
+    this.isOpen = open
+    lasting.set(OPEN, open ? 'open' : 'closed')
+    this.body.hidden = !open
+    this.root.classList.toggle('open', open)
+    this.button.setAttribute('aria-expanded', String(open))
+  }
+
+  toggle() {
+    this.#setOpen(!this.isOpen)
+    this.#markRead()
+  }
+
+  /** Open the panel and write: about a step, or about the whole item. @param {string | null} step null: as it was */
+  write(step = null) {
+    if (!this.#item) return
+    this.#setOpen(true)
+    if (step !== null && step !== this.#step) this.#choose(step)
+    this.#field?.focus()
+    this.#markRead()
+  }
+
+  /** A card's button: go to the threads about its step, or begin one. @param {string} step */
+  openStep(step) {
+    if (!this.#item?.trajectory.steps.some(({ id }) => id === step)) {
+      this.options.notices.toast(t('This step is not saved yet. Save the version, then comment on it.'))
+      return
+    }
+    const box = [...this.#boxes.values()].find(({ thread }) => thread.step === step && !thread.resolved)
+    this.write(step)
+    box?.root.scrollIntoView({ block: 'nearest' })
+  }
+
+  /** Go to a comment, as soon as its item is shown. @param {number} item @param {number} comment */
+  goTo(item, comment) {
+    this.#goTo = { item, comment }
+    this.#setOpen(true)
+    if (this.#found) this.#arrive()
+    this.#markRead()
+  }
+
+  #arrive() {
+    if (this.#goTo?.item !== this.#item?.id) return
+    const to = document.getElementById(`so-comment-of-${this.#goTo?.comment}`)
+    this.#goTo = null
+    if (!to) return
+    to.scrollIntoView({ block: 'nearest' })
+    to.focus({ preventScroll: true })
+  }
+
+  /** What is on the screen is read. */
+  #markRead() {
+    const item = this.#item
+    const found = this.#found
+    if (!item || !found || !this.isOpen || document.hidden || !this.root.getClientRects().length) return
+    const shown = found.threads.flatMap((thread) => thread.comments)
+    const last = Math.max(0, ...shown.map((one) => one.id))
+    if (last <= found.read || !shown.some((one) => one.id > found.read && one.person !== this.state.me.initials)) return
+    postJSON(this.#path('comments/read'), { comment: last })
+      .then(({ comment }) => {
+        found.read = Math.max(found.read, comment)
+        this.options.onRead(item.id)
+      })
+      .catch(() => {}) // the connection strip shows a server that is away; they stay unread
+  }
+
+  // ---- the cards
+
+  /** @param {CommentThread[]} threads @returns {Record<string, StepThreads>} */
+  #bySteps(threads) {
+    /** @type {Record<string, StepThreads>} */
+    const steps = {}
+    for (const { step, comments, resolved } of threads) {
+      if (!step) continue
+      const of = (steps[step] ??= { comments: 0, open: 0, fresh: 0 })
+      of.comments += comments.length
+      of.open += resolved ? 0 : 1
+      of.fresh += comments.filter((one) => this.#isNew(one)).length
+    }
+    return steps
+  }
+}
+
+/** @param {number | string} number @param {Step['kind']} kind */
+const stepName = (number, kind) =>
+  ({
+    think: t('step {number}, think', { number }),
+    zoom: t('step {number}, zoom', { number }),
+    answer: t('step {number}, answer', { number }),
+  })[kind]

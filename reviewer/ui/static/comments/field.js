@@ -1,0 +1,226 @@
+// A field for a comment: Enter sends it, @ offers the people who can be mentioned. Its text is kept in the browser
+// until the server has it, and is sent with one key until the server has answered.
+
+import { cap, fill, h } from '../common/dom.js'
+import { Refused, newKey } from '../common/http.js'
+import { isComposing } from '../common/keys.js'
+import { t } from '../common/language.js'
+
+const MOST_OFFERED = 6
+const LONGEST = 20_000 // characters of a comment
+let made = 0
+
+/**
+ * @typedef {Object} FieldOptions
+ * @property {string} label what the text is, for a screen reader
+ * @property {string} action the label of the button
+ * @property {import('../review/dialogs.js').UnsentAnswer} unsent
+ * @property {() => Colleague[]} people who can be mentioned
+ * @property {(text: string, key: string, onRetry: () => void) => Promise<void>} send resolves when the server has it
+ * @property {(() => void) | null} [onLeave] the person leaves an empty field
+ */
+
+export class CommentField {
+  #sending = false
+
+  /** @param {FieldOptions} options */
+  constructor({ label, action, unsent, people, send, onLeave = null }) {
+    this.unsent = unsent
+    this.people = people
+    this.send = send
+    this.onLeave = onLeave
+    const id = `so-comment-${++made}`
+    this.area = h('textarea', {
+      rows: 2,
+      maxLength: LONGEST,
+      'aria-label': label,
+      'aria-autocomplete': 'list',
+      'aria-controls': `${id}-people`,
+      onInput: () => this.#typed(),
+      onKeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event),
+      onBlur: () => this.#offer([]),
+    })
+    this.offered = h('ul.people', { id: `${id}-people`, role: 'listbox', 'aria-label': t('People'), hidden: true })
+    this.note = h('p.note.look', { role: 'alert', hidden: true })
+    this.button = h('button.primary', { type: 'button', onClick: () => this.submit() }, action, ' ', cap('Enter'))
+    this.leaveButton = onLeave && h('button', { type: 'button', onClick: () => this.#leave() }, t('Cancel'))
+    this.root = h(
+      'div.comment-field',
+      {},
+      this.area,
+      this.offered,
+      this.note,
+      h(
+        'footer',
+        {},
+        h('span.muted', {}, cap('@'), ' ', t('mention'), ' · ', cap('Shift'), ' ', cap('Enter'), ' ', t('new line')),
+        h('span.spring'),
+        this.leaveButton,
+        this.button,
+      ),
+    )
+    this.use(unsent)
+  }
+
+  /** Write another comment here: show what is unsent of it. @param {FieldOptions['unsent']} unsent */
+  use(unsent) {
+    this.unsent = unsent
+    this.area.value = unsent.read()?.text ?? ''
+    this.note.hidden = true
+    this.#fit()
+  }
+
+  get isEmpty() {
+    return !this.area.value.trim()
+  }
+
+  focus() {
+    this.area.focus()
+    this.root.scrollIntoView({ block: 'nearest' })
+  }
+
+  /** Send again what the page was sending when it was left: the server may have it, and the key is the same. */
+  resume() {
+    if (this.unsent.read()?.key) this.submit()
+  }
+
+  async submit() {
+    const text = this.area.value.trim()
+    if (!text || this.#sending) return
+    const { unsent } = this
+    const key = unsent.read()?.key ?? newKey()
+    unsent.keep({ text, key })
+    this.#show(true, '')
+    try {
+      await this.send(text, key, () => this.#show(true, t('Not sent yet: the server does not answer. Trying again …')))
+      unsent.forget()
+      if (unsent === this.unsent) this.area.value = ''
+      this.#show(false, '')
+    } catch (error) {
+      // After a refusal that is final, the next attempt is another request.
+      const final = error instanceof Refused && !error.temporary
+      unsent.keep({ text, key: final ? null : key })
+      this.#show(false, error.message)
+    }
+    this.#fit()
+  }
+
+  /** @param {boolean} sending @param {string} note */
+  #show(sending, note) {
+    this.#sending = sending
+    this.area.readOnly = sending
+    this.button.disabled = sending
+    this.note.hidden = !note
+    this.note.textContent = note
+  }
+
+  #leave() {
+    this.unsent.forget()
+    this.area.value = ''
+    this.onLeave?.()
+  }
+
+  #typed() {
+    const text = this.area.value
+    if (text.trim()) this.unsent.keep({ text, key: null })
+    else this.unsent.forget()
+    this.note.hidden = true
+    this.#fit()
+    this.#offer(this.#named())
+  }
+
+  #fit() {
+    this.area.style.height = 'auto'
+    if (this.area.scrollHeight) this.area.style.height = `${Math.min(240, this.area.scrollHeight + 2)}px`
+  }
+
+  /** The letters after the @ at the cursor; null where there is none. */
+  get #begun() {
+    const before = this.area.value.slice(0, this.area.selectionStart)
+    return /(?<![\w.+\-@])@(\p{L}{0,20})$/u.exec(before)?.[1] ?? null
+  }
+
+  /** The people whose initials or names begin with what is typed. */
+  #named() {
+    const begun = this.#begun
+    if (begun === null) return []
+    const typed = begun.toUpperCase()
+    const fits = ({ initials, name }) =>
+      [initials, ...name.split(/[\s.-]+/)].some((word) => word.toUpperCase().startsWith(typed))
+    const found = this.people().filter(fits)
+    // Complete: Enter sends.
+    return found.length === 1 && found[0].initials === begun ? [] : found.slice(0, MOST_OFFERED)
+  }
+
+  /** @param {Colleague[]} people */
+  #offer(people) {
+    const { offered } = this
+    offered.hidden = !people.length
+    fill(
+      offered,
+      people.map((person, at) =>
+        h(
+          'li',
+          {
+            id: `${offered.id}-${at}`,
+            role: 'option',
+            'data-initials': person.initials,
+            onPointerdown: (/** @type {Event} */ event) => {
+              event.preventDefault() // the field keeps the focus
+              this.#mention(person.initials)
+            },
+          },
+          h('strong', {}, person.initials),
+          ' ',
+          h('bdi', {}, person.name),
+        ),
+      ),
+    )
+    this.#activate(0)
+    if (people.length) offered.scrollIntoView({ block: 'nearest' })
+  }
+
+  /** @param {number} at */
+  #activate(at) {
+    for (const [index, option] of [...this.offered.children].entries())
+      option.setAttribute('aria-selected', String(index === at))
+    const active = this.offered.children[at]
+    if (active) this.area.setAttribute('aria-activedescendant', active.id)
+    else this.area.removeAttribute('aria-activedescendant')
+  }
+
+  /** Complete the mention at the cursor. @param {string} initials */
+  #mention(initials) {
+    const begun = this.#begun ?? ''
+    const cursor = this.area.selectionStart
+    this.area.setRangeText(`${initials} `, cursor - begun.length, cursor, 'end')
+    this.#typed()
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (isComposing(event)) return
+    const options = [...this.offered.children]
+    if (options.length && this.#keyOfList(event, options)) {
+      event.preventDefault()
+      event.stopPropagation()
+      return
+    }
+    if (event.key !== 'Enter' || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    event.stopPropagation()
+    this.submit()
+  }
+
+  /** @param {KeyboardEvent} event @param {Element[]} options */
+  #keyOfList({ key, shiftKey, ctrlKey, metaKey }, options) {
+    const at = options.findIndex((option) => option.getAttribute('aria-selected') === 'true')
+    const by = { ArrowDown: 1, ArrowUp: -1 }[key]
+    if (by) this.#activate((at + by + options.length) % options.length)
+    else if (key === 'Escape') this.#offer([])
+    else if ((key === 'Enter' || key === 'Tab') && !shiftKey && !ctrlKey && !metaKey)
+      this.#mention(/** @type {HTMLElement} */ (options[at]).dataset.initials ?? '')
+    else return false
+    return true
+  }
+}

@@ -1,0 +1,100 @@
+// Unread comments: a button at the right end of the tab row, with the list of them.
+
+import { fill, h } from '../common/dom.js'
+import { dateAndTime } from '../common/format.js'
+import { getJSON } from '../common/http.js'
+import { idle } from '../common/idle.js'
+import { t, tn } from '../common/language.js'
+import { sheetOf } from '../common/popover.js'
+
+const SHOWN = 160 // characters of a comment in the list
+
+/** Events: "news" when there is a newer comment on any item than before. */
+export class Unread extends EventTarget {
+  #stamp = /** @type {number | null} */ (null)
+  #newest = -1
+  /** @type {UnreadItem[]} */
+  #items = []
+  #total = 0
+
+  /**
+   * @param {() => boolean} verdictFirst
+   * @param {(item: number, comment: number) => void} onOpen a comment was chosen
+   */
+  constructor(verdictFirst, onOpen) {
+    super()
+    this.verdictFirst = verdictFirst
+    this.onOpen = onOpen
+    this.button = h('button.so-unread', { type: 'button', hidden: true, title: t('Unread comments') })
+    this.sheet = sheetOf(this.button, 'div.so-unread-list', t('Unread comments'), () => this.#content())
+    document.querySelector('.so-unread-place')?.remove()
+    this.root = h('span.so-unread-place', {}, this.button, this.sheet)
+  }
+
+  /** Something has changed on the server if this number has. @param {number} stamp */
+  check(stamp) {
+    if (stamp === this.#stamp) return
+    this.#stamp = stamp
+    this.load().catch(() => {}) // the connection strip shows a server that is away
+  }
+
+  async load() {
+    await idle() // the item that is being opened comes first
+    const found = await getJSON(`/api/v1/comments/unread${this.verdictFirst() ? '?verdict_first=true' : ''}`)
+    this.#items = found.items
+    this.#total = found.total
+    const news = this.#newest >= 0 && found.newest > this.#newest
+    this.#newest = found.newest
+    this.button.hidden = found.total === 0
+    this.button.textContent = tn('{n} unread', '{n} unread', found.total)
+    if (this.sheet.matches(':popover-open')) {
+      if (found.total) fill(this.sheet, this.#content())
+      else this.sheet.hidePopover()
+    }
+    if (news) this.dispatchEvent(new Event('news'))
+  }
+
+  #content() {
+    const more = this.#total - this.#items.length
+    return [
+      h('h2', {}, t('Unread comments')),
+      h(
+        'ul',
+        {},
+        this.#items.map((one) => h('li', {}, this.#link(one))),
+      ),
+      more > 0 && h('p.muted', {}, tn('and {n} older one', 'and {n} older ones', more)),
+    ]
+  }
+
+  /** @param {UnreadItem} one */
+  #link(one) {
+    const open = (/** @type {Event} */ event) => {
+      event.preventDefault()
+      this.sheet.hidePopover()
+      this.onOpen(one.item, one.comment)
+    }
+    return h(
+      'a',
+      { href: `#item=${one.item}`, onClick: open },
+      h(
+        'span.about',
+        {},
+        one.person && h('strong', {}, one.person),
+        h('bdi.name', {}, one.name),
+        one.mentioned && h('span.pill.amber', {}, t('mentions you')),
+        one.at && h('time.muted', { dateTime: one.at }, dateAndTime(one.at)),
+      ),
+      h('span.text', { dir: 'auto' }, this.#text(one)),
+    )
+  }
+
+  /** @param {UnreadItem} one */
+  #text(one) {
+    if (!one.hidden) return one.text.length > SHOWN ? `${one.text.slice(0, SHOWN)} …` : one.text
+    const { item, person } = one
+    if (one.mentioned && person)
+      return t('{person} mentioned you on item {item}; shown after your decision.', { person, item })
+    return t('A comment on item {item}; shown after your decision.', { item })
+  }
+}
