@@ -57,12 +57,13 @@ export class Comments {
     )
     this.hiddenNote = h('p.note', { hidden: true })
     this.threads = h('div.threads', {})
+    const scrolled = h('div.scrolled', {}, this.hiddenNote, this.threads)
     this.about = h('select', {
       'aria-label': t('What the comment is about'),
       onChange: () => this.#choose(this.about.value),
     })
     this.composer = h('div.composer', {}, h('label', {}, t('New comment on'), ' ', this.about))
-    this.body = h('div.body', { id: 'so-comments-body' }, this.hiddenNote, this.threads, this.composer)
+    this.body = h('div.body', { id: 'so-comments-body' }, scrolled, this.composer)
     this.root = h('section.comments', { 'aria-label': t('Comments'), hidden: true }, this.button, this.body)
     this.#setOpen(this.isOpen)
   }
@@ -142,11 +143,17 @@ export class Comments {
     this.hiddenNote.hidden = found.hidden === 0
     fill(
       this.hiddenNote,
-      tn(
-        '{n} comment by others is shown after your decision.',
-        '{n} comments by others are shown after your decision.',
-        found.hidden,
-      ),
+      this.#item?.hidden
+        ? tn(
+            '{n} comment by others is shown after your verdict.',
+            '{n} comments by others are shown after your verdict.',
+            found.hidden,
+          )
+        : tn(
+            '{n} comment by others is shown after your decision.',
+            '{n} comments by others are shown after your decision.',
+            found.hidden,
+          ),
     )
     this.#drawCount()
     this.#drawComposer()
@@ -253,6 +260,7 @@ export class Comments {
     this.about.value = this.#step
     this.#field = new CommentField({
       label: t('New comment'),
+      hint: t('Write to the others …'),
       action: t('Send'),
       unsent: this.#unsent(`step ${this.#step}`),
       people: () => this.#people,
@@ -284,6 +292,7 @@ export class Comments {
 
   toggle() {
     this.#setOpen(!this.isOpen)
+    if (this.isOpen) this.threads.querySelector('li .pill.amber')?.scrollIntoView({ block: 'nearest' })
     this.#markRead()
   }
 

@@ -13,6 +13,7 @@ let made = 0
 /**
  * @typedef {Object} FieldOptions
  * @property {string} label what the text is, for a screen reader
+ * @property {string} hint in the empty field
  * @property {string} action the label of the button
  * @property {import('../review/dialogs.js').UnsentAnswer} unsent
  * @property {() => Colleague[]} people who can be mentioned
@@ -24,14 +25,15 @@ export class CommentField {
   #sending = false
 
   /** @param {FieldOptions} options */
-  constructor({ label, action, unsent, people, send, onLeave = null }) {
+  constructor({ label, hint, action, unsent, people, send, onLeave = null }) {
     this.unsent = unsent
     this.people = people
     this.send = send
     this.onLeave = onLeave
     const id = `so-comment-${++made}`
     this.area = h('textarea', {
-      rows: 2,
+      rows: 1,
+      placeholder: hint,
       maxLength: LONGEST,
       'aria-label': label,
       'aria-autocomplete': 'list',
@@ -51,7 +53,7 @@ export class CommentField {
       this.offered,
       this.note,
       h(
-        'footer',
+        'div.foot',
         {},
         h('span.muted', {}, cap('@'), ' ', t('mention'), ' · ', cap('Shift'), ' ', cap('Enter'), ' ', t('new line')),
         h('span.spring'),

@@ -37,6 +37,7 @@ export class ThreadBox {
     this.list = h('ol')
     this.field = new CommentField({
       label: t('Reply'),
+      hint: t('Reply …'),
       action: t('Reply'),
       unsent: options.unsent,
       people: options.people,
