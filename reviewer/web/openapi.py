@@ -207,6 +207,8 @@ class Page:
         if schema.get("anyOf"):
             return self._example(schema["anyOf"][0], depth)
         kind = schema.get("type")
+        if kind == "array" and schema.get("minItems"):
+            return [self._example(schema.get("items", {}), depth + 1)]
         if kind == "object" or "properties" in schema:
             own = schema.get("properties", {})
             return {name: self._example(own[name], depth + 1) for name in schema.get("required", ()) if depth < 4}
