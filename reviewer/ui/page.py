@@ -23,6 +23,7 @@ from reviewer.ui.widgets import Changes, line, markup, on_show, report_errors, r
 from reviewer.web.access import PERSON, may_manage
 from reviewer.web.importing import Importing
 from reviewer.web.routes.assets import PLOTLY_URL
+from reviewer.web.webhooks import WebhookSender
 
 STATIC = Path(__file__).parent / "static"
 FIRST_DESK = "review/review.js"
@@ -50,12 +51,14 @@ def mount(
     local: bool,
     importing: Importing,
     backups: DailyBackups | None = None,
+    webhooks: WebhookSender | None = None,
 ) -> FastAPI:
     """Mount Gradio's page and routes at ``/`` of ``app``; routes that ``app`` has already come first.
 
     :param backups: None where the app makes none
+    :param webhooks: None where the app delivers none
     """
-    blocks = build(store, tasks, local, importing, backups)
+    blocks = build(store, tasks, local, importing, backups, webhooks)
 
     def person(request: Request) -> str | None:
         initials: str | None = request.scope.get(PERSON)
@@ -82,7 +85,12 @@ def mount(
 
 
 def build(
-    store: Store, tasks: Mapping[str, Task], local: bool, importing: Importing, backups: DailyBackups | None = None
+    store: Store,
+    tasks: Mapping[str, Task],
+    local: bool,
+    importing: Importing,
+    backups: DailyBackups | None = None,
+    webhooks: WebhookSender | None = None,
 ) -> gr.Blocks:
     """Return the whole page: our styles, then the tabs."""
     with gr.Blocks(
@@ -108,7 +116,7 @@ def build(
             with _tab("Library"):
                 library(store, local, tasks, importing, backups)
             with _tab("People"):
-                people.build(store, local)
+                people.build(store, local, webhooks)
     return blocks
 
 

@@ -7,11 +7,14 @@ from typing import Any
 
 import gradio as gr
 
+from agent.language import tr
 from reviewer.rules.campaign import ROLES_OF, ROUNDS, Rules
 from reviewer.rules.people import ROLES, SHORTEST_PASSWORD, Person, PersonError, Role, generated_password
 from reviewer.store import NotAllowed, Store
 from reviewer.ui import rules as rules_form
+from reviewer.ui import tokens as token_form
 from reviewer.ui import verdict_first as verdict_first_form
+from reviewer.ui import webhooks as webhook_form
 from reviewer.ui.widgets import (
     Changes,
     and_list,
@@ -25,6 +28,7 @@ from reviewer.ui.widgets import (
     table,
 )
 from reviewer.web.auth import needs_passwords
+from reviewer.web.webhooks import WebhookSender
 
 _OWN_FIRST = "Set your own password first: from then on everyone, including you, signs in with a password."
 _START_TEAM = (
@@ -50,15 +54,18 @@ def role_in_words(role: Role) -> str:
     return and_list([judged for judged in ROUNDS if role in ROLES_OF[judged]])
 
 
-def build(store: Store, local: bool) -> None:
-    """Build the tab. Coordinators see the forms; the handlers and the store refuse other people."""
-    _PeopleTab(store, local)
+def build(store: Store, local: bool, webhooks: WebhookSender | None = None) -> None:
+    """Build the tab. Coordinators see the forms; the handlers and the store refuse other people.
+
+    :param webhooks: sends test messages; None where the app delivers nothing
+    """
+    _PeopleTab(store, local, webhooks)
 
 
 class _PeopleTab:
     """The components and their handlers."""
 
-    def __init__(self, store: Store, local: bool) -> None:
+    def __init__(self, store: Store, local: bool, webhooks: WebhookSender | None) -> None:
         self.store = store
         self.local = local
         self.notice = markup(elem_classes="so-notice")
@@ -68,6 +75,8 @@ class _PeopleTab:
                     self._build_people()
                 with gr.Column(elem_classes="so-sheet"):
                     self._build_own_password()
+                with gr.Column(elem_classes="so-sheet"):
+                    self.tokens = token_form.build(store, local)
             with gr.Column(scale=2, min_width=340):
                 with gr.Column(elem_classes="so-sheet") as self.adding:
                     self._build_adding()
@@ -75,12 +84,15 @@ class _PeopleTab:
                     self.rules = rules_form.build(store, local)
                 with gr.Column(elem_classes="so-sheet"):
                     self.verdict_first = verdict_first_form.build(store, local)
+                with gr.Column(elem_classes="so-sheet") as self.hooking:
+                    self.webhooks = webhook_form.build(store, local, webhooks)
         self.outputs: list[Any] = [
             *(self.notice, self.everybody, self.changing, self.who, self.roles, self.leave, self.adding),
             *(self.message, self.own_message, self.adding_message, *self.rules.outputs),
             *self.verdict_first.outputs,
             *(self.password, self.own, self.again, self.initials, self.name, self.first_password),
             *(self.new_name, self.team, self.shown, self.generated),
+            *(self.login, self.hooking, *self.tokens.outputs, *self.webhooks.outputs),
         ]
         self._listen()
 
@@ -102,6 +114,14 @@ class _PeopleTab:
             with gr.Row(equal_height=True):
                 self.password = _password("New password")
                 self.save_password = gr.Button("Set password", size="sm", min_width=110)
+            with gr.Accordion(tr("Sign-in through a proxy"), open=False), gr.Row(equal_height=True):
+                self.login = gr.Textbox(
+                    label=tr("Sign-in name at your provider"),
+                    info=tr("The name that the proxy sends for this person, e.g. a mail address"),
+                    max_length=200,
+                    min_width=200,
+                )
+                self.save_login = gr.Button(tr("Set sign-in name"), size="sm", min_width=130, scale=0)
         self.message = message_line()
 
     def _build_own_password(self) -> None:
@@ -145,6 +165,7 @@ class _PeopleTab:
         self.save_roles.click(report_errors(self.message)(self.set_roles), [self.who, self.roles], **quiet)
         self.leave.click(report_errors(self.message)(self.leave_or_return), self.who, **quiet)
         self.save_name.click(report_errors(self.message)(self.set_name), [self.who, self.new_name], **quiet)
+        self.save_login.click(report_errors(self.message)(self.set_login), [self.who, self.login], **quiet)
         self.shown.input(_as_text, self.shown, self.first_password, **still)
         self.generate.click(
             report_errors(self.adding_message)(self.generate_password),
@@ -198,6 +219,14 @@ class _PeopleTab:
         changed = self.store.accounts.set_name(me.initials, _chosen(initials), name)
         text = line("good", f"{changed.initials} is shown as {changed.name} now.")
         return {**self._show(self.store.accounts.person(me.initials), initials), self.message: text}
+
+    def set_login(self, request: gr.Request, initials: str, login: str) -> Changes:
+        me = require_person(request, self.store, self.local, "coordinator")
+        kept = self.store.logins.set(me.initials, _chosen(initials), login)
+        text = tr("{initials} has no sign-in name now.", initials=initials)
+        if kept:
+            text = tr("The proxy signs {login} in as {initials} now.", login=kept, initials=initials)
+        return {**self._show(self.store.accounts.person(me.initials), initials), self.message: line("good", text)}
 
     def generate_password(self, request: gr.Request) -> Changes:
         require_person(request, self.store, self.local, "coordinator")
@@ -262,6 +291,10 @@ class _PeopleTab:
             self.roles: gr.update(value=[role for role in ROLES if role in person.roles]),
             self.leave: gr.update(value="Deactivate" if person.active else "Reactivate"),
             self.new_name: person.name,
+            self.login: self.store.logins.of_people().get(person.initials, "") if leads else "",
+            self.hooking: gr.update(visible=leads),
+            **self.tokens.show(self.store, me),
+            **(self.webhooks.show(self.store, me.initials) if leads else self.webhooks.hide()),
             self.team: gr.update(visible=rules.solo),
             **dict.fromkeys((self.message, self.own_message, self.adding_message), ""),
             **self.rules.show(rules, may_change=leads),

@@ -132,7 +132,7 @@ def build(
     # Anyone can send forwarded headers; they count only where a proxy of ours writes them.
     proxies = [] if public is None else [*THIS_MACHINE, *(map(str, login.addresses) if login else ())]
     app.add_middleware(Forwarded, trusted=proxies)
-    return page.mount(app, store, tasks, local, app.state.importing, backups)
+    return page.mount(app, store, tasks, local, app.state.importing, backups, webhooks)
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
@@ -94,10 +94,14 @@ def new_secret() -> str:
     return "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode("ascii")
 
 
+# Not all that `is_private` names: that has every address without a global route.
+_PRIVATE = tuple(map(ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")))
+
+
 def is_inside(address: IPv4Address | IPv6Address) -> bool:
     """Return whether an address is of this machine or of a private network."""
     address = _unmapped(address)
-    return address.is_loopback or (address.is_private and not is_refused(address))
+    return address.is_loopback or any(address in network for network in _PRIVATE)
 
 
 def is_refused(address: IPv4Address | IPv6Address) -> bool:

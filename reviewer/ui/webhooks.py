@@ -1,0 +1,184 @@
+"""The form of the People tab for webhooks, which coordinators use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import gradio as gr
+
+from agent.language import tr, trn
+from reviewer.store import Delivery, NotAllowed, Store, Webhook
+from reviewer.store.team.webhooks import EVENTS, LONGEST_URL, Event
+from reviewer.ui.widgets import (
+    Changes,
+    item_link,
+    line,
+    markup,
+    message_line,
+    pill,
+    report_errors,
+    require_person,
+    table,
+)
+from reviewer.web.webhooks import WebhookSender
+
+_SHOWN = 10  # deliveries of the chosen webhook
+
+
+@dataclass(frozen=True)
+class WebhookForm:
+    """The components that other parts of the tab update."""
+
+    listed: gr.HTML
+    chosen: gr.Dropdown
+    actions: gr.Row
+    deliveries: gr.HTML
+    secret: gr.Textbox
+    message: gr.HTML
+
+    @property
+    def outputs(self) -> list[Any]:
+        return [self.listed, self.chosen, self.actions, self.deliveries, self.secret, self.message]
+
+    def show(self, store: Store, by: str, chosen: int | None = None) -> Changes:
+        """Return the webhooks, and the last deliveries of the chosen one.
+
+        :param by: a coordinator
+        """
+        webhooks = store.webhooks.listed(by)
+        known = next((one.id for one in webhooks if one.id == chosen), webhooks[0].id if webhooks else None)
+        return {
+            self.listed: _listed(webhooks),
+            self.chosen: gr.update(choices=[(_label(one), one.id) for one in webhooks], value=known),
+            self.actions: gr.update(visible=bool(webhooks)),
+            self.deliveries: _deliveries(store.webhooks.deliveries(by, known, _SHOWN)) if known is not None else "",
+            self.secret: gr.update(value="", visible=False),
+            self.message: "",
+        }
+
+    def hide(self) -> Changes:
+        """Return nothing, for a person who is no coordinator."""
+        emptied = dict.fromkeys((self.listed, self.deliveries, self.message), "")
+        return {
+            **emptied,
+            self.chosen: gr.update(choices=[], value=None),
+            self.secret: gr.update(value="", visible=False),
+        }
+
+
+def build(store: Store, local: bool, sender: WebhookSender | None) -> WebhookForm:
+    """Build the form and its handlers.
+
+    :param sender: None: the app delivers nothing, and sends test messages only
+    """
+    about = tr(
+        "A webhook sends a signed message to an address of yours when an item is approved or returned, or an export is "
+        "made. Messages hold numbers and links, no text of traces."
+    )
+    markup(f'<h3>{escape(tr("Webhooks"))}</h3><p class="about">{escape(about)}</p>')
+    listed = markup()
+    with gr.Row(equal_height=True) as actions:
+        chosen = gr.Dropdown(label=tr("Webhook"), choices=[], min_width=160, scale=2)
+        test = gr.Button(tr("Send a test"), size="sm", min_width=100, scale=0)
+        delete = gr.Button(tr("Delete"), size="sm", min_width=80, scale=0)
+    deliveries = markup()
+    url = gr.Textbox(label=tr("Address of the new webhook"), placeholder="https://", max_length=LONGEST_URL)
+    events = gr.CheckboxGroup([(_in_words(event), event) for event in EVENTS], value=list(EVENTS), label=tr("Events"))
+    add = gr.Button(tr("Add a webhook"), size="sm", elem_classes="so-small")
+    secret = gr.Textbox(label=tr("Secret that signs its messages"), buttons=["copy"], interactive=False, visible=False)
+    message = message_line()
+    form = WebhookForm(listed, chosen, actions, deliveries, secret, message)
+
+    @report_errors(message)
+    def choose(request: gr.Request, webhook_id: int | None) -> Changes:
+        return form.show(store, require_person(request, store, local, "coordinator").initials, webhook_id)
+
+    @report_errors(message)
+    def add_webhook(request: gr.Request, address: str, wanted: list[str]) -> Changes:
+        me = require_person(request, store, local, "coordinator").initials
+        added, shown = store.webhooks.add(me, address, wanted)
+        text = tr("Copy the secret now and give it to the receiver: it is not shown again.")
+        return {
+            **form.show(store, me, added.id),
+            secret: gr.update(value=shown, visible=True),
+            url: "",
+            message: line("note", text),
+        }
+
+    @report_errors(message)
+    def send_test(request: gr.Request, webhook_id: int | None) -> Changes:
+        me = require_person(request, store, local, "coordinator").initials
+        answer = (sender or WebhookSender(store, "")).test(store.webhooks.target(me, _required(webhook_id)))
+        if answer.delivered:
+            return {message: line("good", tr("The test message was delivered: {answer}", answer=answer.text))}
+        return {message: line("bad", tr("The test message was not delivered: {answer}", answer=answer.text))}
+
+    @report_errors(message)
+    def delete_webhook(request: gr.Request, webhook_id: int | None) -> Changes:
+        me = require_person(request, store, local, "coordinator").initials
+        store.webhooks.delete(me, _required(webhook_id))
+        return {
+            **form.show(store, me),
+            message: line("good", tr("The webhook is deleted; nothing more is sent to it.")),
+        }
+
+    quiet = {"outputs": [*form.outputs, url], "show_progress": "hidden", "api_visibility": "private"}
+    chosen.input(choose, chosen, **quiet)
+    add.click(add_webhook, [url, events], **quiet)
+    test.click(send_test, chosen, outputs=[message], api_visibility="private")
+    delete.click(delete_webhook, chosen, **quiet)
+    return form
+
+
+def _required(webhook_id: int | None) -> int:
+    if webhook_id is None:
+        raise NotAllowed(tr("Choose a webhook first."))
+    return webhook_id
+
+
+def _in_words(event: Event) -> str:
+    return {"approved": tr("item approved"), "returned": tr("item returned"), "exported": tr("export made")}[event]
+
+
+def _label(webhook: Webhook) -> str:
+    return f"{webhook.id} · {webhook.url[:60]}"
+
+
+def _listed(webhooks: Sequence[Webhook]) -> str:
+    rows = [
+        [
+            f"<b>{one.id}</b>",
+            f'<span class="so-address">{escape(one.url)}</span>',
+            escape(", ".join(_in_words(event) for event in one.events)),
+            pill(trn("{n} waits", "{n} wait", one.waiting), "amber") if one.waiting else "",
+        ]
+        for one in webhooks
+    ]
+    return table([tr("Number"), tr("Address"), tr("Events"), ""], rows, empty=tr("No webhooks."))
+
+
+def _deliveries(deliveries: Sequence[Delivery]) -> str:
+    rows = [
+        [
+            f"{one.event.at:%Y-%m-%d %H:%M}",
+            escape(_in_words(one.event.kind))
+            + (f" {item_link(one.event.item)}" if one.event.item is not None else f" {escape(one.event.name or '')}"),
+            _state(one),
+            escape(one.answer),
+        ]
+        for one in deliveries
+    ]
+    return table([tr("When (UTC)"), tr("Event"), tr("State"), tr("Answer")], rows, empty=tr("Nothing was sent yet."))
+
+
+def _state(delivery: Delivery) -> str:
+    if delivery.delivered_at is not None:
+        return pill(tr("delivered"), "green")
+    if delivery.next_at is None:
+        return pill(tr("given up"), "red")
+    if not delivery.attempts:
+        return pill(tr("waits"))
+    return pill(tr("again at {time}", time=f"{delivery.next_at:%H:%M:%S}"), "amber")

@@ -1,0 +1,598 @@
+"""Webhooks: which events they report, how messages are signed, repeated and given up, and what is refused."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from reviewer.store import NotAllowed, NotFound, Store
+from reviewer.store.team.webhooks import MOST, PAUSES, Target, clean_url
+from reviewer.web import app as server
+from reviewer.web import webhooks as sending
+from reviewer.web.auth import COOKIE
+from reviewer.web.webhooks import WebhookSender, message_id, send
+from tests.support.campaign import TO_VOTE, Clock, Desk, an_item, people
+from tests.support.cli import free_port
+
+ROOT = Path(__file__).resolve().parents[3]
+APP = "https://review.example.org"
+ALL = ["approved", "returned", "exported"]
+
+
+@dataclass
+class Got:
+    """A message that the receiver got."""
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def id(self) -> str:
+        return self.headers["webhook-id"]
+
+    @property
+    def json(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.body)
+        return found
+
+    def is_signed_with(self, secret: str) -> bool:
+        key = base64.b64decode(secret.split("_", 1)[1])
+        text = f"{self.id}.{self.headers['webhook-timestamp']}.".encode() + self.body
+        expected = base64.b64encode(hmac.new(key, text, hashlib.sha256).digest()).decode()
+        return self.headers["webhook-signature"] == f"v1,{expected}"
+
+
+Behaviour = Callable[[BaseHTTPRequestHandler], None]
+
+
+def status(code: int, body: bytes = b"thank you", **headers: str) -> Behaviour:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(code)
+        for name, value in headers.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return answer
+
+
+@dataclass
+class Receiver:
+    """A local server. ``behaves``: what the next requests get; after the last one, 200."""
+
+    port: int
+    got: list[Got] = field(default_factory=list)
+    behaves: list[Behaviour] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/hook?key=1"
+
+    def wait(self, number: int, seconds: float = 20) -> list[Got]:
+        until(lambda: len(self.got) >= number, seconds)
+        return self.got
+
+
+def until(done: Callable[[], bool], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@contextmanager
+def receiving() -> Iterator[Receiver]:
+    receiver = Receiver(0)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            receiver.got.append(Got(self.path, {k.lower(): v for k, v in self.headers.items()}, body))
+            behaviour = receiver.behaves.pop(0) if receiver.behaves else status(200)
+            try:
+                behaviour(self)
+            except OSError:
+                self.close_connection = True
+
+        do_GET = do_POST
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
+        http.daemon_threads = True
+        http.block_on_close = False
+        receiver.port = http.server_address[1]
+        thread = threading.Thread(target=http.serve_forever, daemon=True)
+        thread.start()
+        yield receiver
+        http.shutdown()
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with receiving() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def store(tmp_path: Path, clock: Clock) -> Iterator[Store]:
+    with Store.open(tmp_path / "annotations.db", clock) as store:
+        people(store)
+        yield store
+
+
+@contextmanager
+def delivering(store: Store) -> Iterator[WebhookSender]:
+    sender = WebhookSender(store, APP, every=0.02)
+    sender.start()
+    try:
+        yield sender
+    finally:
+        sender.close()
+
+
+def exported(store: Store, *names: str) -> None:
+    for name in names:
+        store.settings.record_export("CO", name, {"items": []})
+
+
+def kinds(store: Store, webhook: int = 1) -> list[tuple[str, int | None]]:
+    return [(one.event.kind, one.event.item) for one in reversed(store.webhooks.deliveries("CO", webhook, 10_000))]
+
+
+# ---- events
+
+
+def test_events_are_those_since_the_webhook_was_added(store: Store) -> None:
+    desk, first, second = Desk(store), an_item(store, 1), an_item(store, 2)
+    desk.until(first, *TO_VOTE, ("VO", "approve"), ("CO", "approve"))
+    exported(store, "before")
+    store.webhooks.add("CO", "https://example.org/all", ALL)
+    store.webhooks.add("CO", "https://example.org/returned", ["returned"])
+    assert kinds(store, 1) == []
+    desk.until(second, ("RE", "keep"), ("RE", "submit"), ("AU", "return"))
+    desk.edit("RE", second, "Broad, and double peaked.")
+    desk.until(second, ("RE", "submit"), ("AU", "pass"), ("AX", "pass"), ("VO", "approve"), ("CO", "approve"))
+    exported(store, "after")
+    assert kinds(store, 1) == [("returned", second), ("approved", second), ("exported", None)]
+    assert kinds(store, 2) == [("returned", second)]
+    last = store.webhooks.deliveries("CO", 1)[0]
+    assert (last.event.name, last.event.export, last.attempts) == ("after", 2, 0)
+    assert store.upkeep.verify() == []
+
+
+def test_an_approval_that_is_undone_and_repeated_is_two_events(store: Store) -> None:
+    desk, item = Desk(store), an_item(store)
+    store.webhooks.add("CO", "https://example.org/all", ALL)
+    desk.until(item, *TO_VOTE, ("VO", "approve"), ("CO", "approve"))
+    store.reviews.undo(person="CO", item_id=item, key="take it back")
+    assert store.items.get(item).standing.state == "vote"
+    assert kinds(store) == [("approved", item)]
+    desk.decide("CO", item, "approve")
+    assert kinds(store) == [("approved", item)] * 2
+    ids = {message_id(one.event) for one in store.webhooks.deliveries("CO", 1)}
+    assert len(ids) == 2
+
+
+def test_to_derive_states_again_makes_no_events(store: Store) -> None:
+    desk, item = Desk(store), an_item(store)
+    desk.until(item, *TO_VOTE, ("VO", "approve"), ("CO", "approve"))
+    store.webhooks.add("CO", "https://example.org/all", ALL)
+    store.upkeep.rebuild()
+    assert kinds(store) == []
+
+
+def test_a_refused_transaction_makes_no_events(store: Store) -> None:
+    store.webhooks.add("CO", "https://example.org/all", ALL)
+
+    def fail() -> None:
+        with store.database.write() as db:
+            db.execute("INSERT INTO exports (name, person, manifest, at) VALUES ('x', 'CO', '{}', '2026')")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert kinds(store) == []
+
+
+def test_a_deleted_webhook_gets_nothing_more(store: Store) -> None:
+    store.webhooks.add("CO", "https://example.org/all", ALL)
+    exported(store, "one")
+    assert len(store.webhooks.due()) == 1
+    store.webhooks.record(1, 1, False, "500")
+    store.webhooks.delete("CO", 1)
+    exported(store, "two")
+    assert store.webhooks.due() == []
+    store.webhooks.record(1, 1, True, "200")  # the answer of an attempt that had begun
+    with pytest.raises(NotFound):
+        store.webhooks.deliveries("CO", 1)
+    with store.database.read() as db:
+        assert db.execute("SELECT secret FROM webhooks").fetchone()[0] == ""
+        assert db.execute("SELECT count(*) FROM webhook_deliveries").fetchone()[0] == 0
+
+
+def test_a_failed_event_is_repeated_with_growing_pauses_then_given_up(store: Store, clock: Clock) -> None:
+    store.webhooks.add("CO", "https://example.org/all", ALL)
+    exported(store, "one", "two")
+    for attempt, pause in enumerate(PAUSES, start=1):
+        ((_, delivery),) = store.webhooks.due()
+        assert (delivery.event.name, delivery.attempts) == ("one", attempt - 1)
+        store.webhooks.record(1, delivery.event.id, False, f"failed {attempt}")
+        clock.turn(seconds=pause.total_seconds() - 1)
+        assert store.webhooks.due() == []
+        clock.turn(seconds=1)
+    store.webhooks.record(1, store.webhooks.due()[0][1].event.id, False, "the last one")
+    given_up = store.webhooks.deliveries("CO", 1)[1]
+    assert (given_up.attempts, given_up.next_at, given_up.delivered_at) == (len(PAUSES) + 1, None, None)
+    assert given_up.answer == "the last one"
+    ((_, following),) = store.webhooks.due()
+    assert following.event.name == "two"
+
+
+def test_a_clock_that_was_set_back_does_not_stop_an_event(store: Store, clock: Clock) -> None:
+    store.webhooks.add("CO", "https://example.org/all", ALL)
+    exported(store, "one")
+    clock.turn(days=300)
+    store.webhooks.record(1, 1, False, "failed")
+    clock.turn(days=-300)
+    # As after a restart: another process knows nothing of the later time.
+    with Store.open(store.path, clock) as again:
+        assert len(again.webhooks.due()) == 1
+
+
+def test_old_deliveries_are_deleted(store: Store, clock: Clock) -> None:
+    store.webhooks.add("CO", "https://example.org/all", ALL)
+    exported(store, "one", "two")
+    store.webhooks.record(1, 1, True, "200 OK")
+    store.webhooks.tidy()
+    assert len(kinds(store)) == 2
+    clock.turn(days=365 * 30)  # the events have the time of the machine
+    store.webhooks.tidy()
+    assert [one.event.name for one in store.webhooks.deliveries("CO", 1)] == ["two"]
+
+
+# ---- messages
+
+
+def test_messages_are_signed_and_hold_ids_and_links_only(store: Store, receiver: Receiver) -> None:
+    desk, item = Desk(store), an_item(store)
+    _, secret = store.webhooks.add("CO", receiver.url, ALL)
+    assert len(base64.b64decode(secret.removeprefix("whsec_"))) == 32
+    with delivering(store):
+        desk.until(item, *TO_VOTE, ("VO", "approve"), ("CO", "approve"))
+        exported(store, "one")
+        receiver.wait(2)
+    approved, export = receiver.got
+    assert approved.path == "/hook?key=1"
+    assert approved.headers["content-type"] == "application/json"
+    assert all(one.is_signed_with(secret) for one in receiver.got)
+    assert not approved.is_signed_with("whsec_" + base64.b64encode(b"another").decode())
+    assert abs(int(approved.headers["webhook-timestamp"]) - time.time()) < 60
+    assert approved.json["type"] == "approved"
+    assert approved.json["data"] == {
+        "item": item,
+        "task": "cv",
+        "links": {"page": f"{APP}/#item={item}", "api": f"{APP}/api/v1/item/{item}"},
+    }
+    assert export.json["data"] == {
+        "export": 1,
+        "name": "one",
+        "links": {"manifest": f"{APP}/api/v1/exports/1/manifest", "zip": f"{APP}/api/v1/exports/1/zip"},
+    }
+    assert set(approved.json) == {"type", "timestamp", "data"}
+    until(lambda: all(one.delivered_at for one in store.webhooks.deliveries("CO", 1)))
+    assert store.webhooks.deliveries("CO", 1)[0].answer == "200 OK thank you"
+
+
+def test_the_signature_is_that_of_the_specification() -> None:
+    """The example of the reference implementations of Standard Webhooks."""
+    body = b'{"test": 2432232314}'
+    made = sending.signature("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, body)
+    assert made == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+def test_events_of_a_webhook_come_in_order_while_others_do_not_wait(store: Store, receiver: Receiver) -> None:
+    with receiving() as slow:
+        slow.behaves = [status(500), status(200)]
+        store.webhooks.add("CO", slow.url, ALL)
+        store.webhooks.add("CO", receiver.url, ALL)
+        names = [f"export-{number}" for number in range(20)]
+        with delivering(store):
+            exported(store, *names)
+            receiver.wait(20)
+            assert [one.json["data"]["name"] for one in receiver.got] == names
+            assert [one.json["data"]["name"] for one in slow.got] == ["export-0"]
+            store.database._clocks._clock.turn(seconds=5)  # type: ignore[attr-defined]
+            slow.wait(21)
+        assert [one.json["data"]["name"] for one in slow.got] == ["export-0", *names]
+        assert slow.got[0].id == slow.got[1].id
+        assert slow.got[0].body == slow.got[1].body
+
+
+def drip(handler: BaseHTTPRequestHandler) -> None:
+    """Send a byte of the headers at a time, faster than the timeout of a socket, without an end."""
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+    for _ in range(600):
+        handler.wfile.write(b"x")
+        handler.wfile.flush()
+        time.sleep(0.05)
+
+
+def hang(handler: BaseHTTPRequestHandler) -> None:
+    time.sleep(30)
+
+
+def close(handler: BaseHTTPRequestHandler) -> None:
+    handler.connection.shutdown(socket.SHUT_RDWR)
+
+
+def endless(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.end_headers()
+    for _ in range(100_000):
+        handler.wfile.write(b"y" * 1000)
+
+
+def noise(handler: BaseHTTPRequestHandler) -> None:
+    handler.wfile.write(b"\x00\xff\x1b[2J not HTTP\r\n\r\n")
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "delivered", "answer"),
+    [
+        (status(204, b""), True, "204 No Content"),
+        (status(500, b"no <b>\x1b[2J\nroom"), False, "500 Internal Server Error no <b>"),
+        (status(302, b"", Location="http://127.0.0.1:1/"), False, "302 Found (redirects are not followed)"),
+        (status(404), False, "404 Not Found thank you"),
+        (drip, False, "no answer within 1 seconds"),
+        (hang, False, "no answer within 1 seconds"),
+        (close, False, ""),
+        (noise, False, ""),
+        (endless, True, "200 OK yyy"),
+    ],
+)
+def test_every_answer_ends_in_time_and_is_short(
+    receiver: Receiver, behaviour: Behaviour, delivered: bool, answer: str
+) -> None:
+    receiver.behaves = [behaviour]
+    begun = time.monotonic()
+    found = send(Target(1, receiver.url, "whsec_AAAA"), "evt", {"type": "test"}, seconds=1.0)
+    assert time.monotonic() - begun < 3
+    assert found.delivered is delivered
+    assert answer in found.text
+    assert 0 < len(found.text) < 300
+    assert found.text.isprintable()
+    assert len(receiver.got) == 1
+
+
+def test_nothing_is_sent_through_a_proxy_of_the_environment(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
+    assert send(Target(1, receiver.url, "whsec_AAAA"), "evt", {}).delivered
+
+
+def test_a_name_that_leads_elsewhere_is_refused_when_a_message_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    for address in ("203.0.113.9", "169.254.169.254", "fe80::1%eth0", "0.0.0.0", "224.0.0.1"):
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, found=address, **__: [(0, 0, 0, "", (found, 80))])
+        refused = send(Target(1, "http://localhost/", "whsec_AAAA"), "evt", {}, seconds=1)
+        assert refused.text == f"Nothing is sent to {address.partition('%')[0]}."
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(0, 0, 0, "", ("169.254.169.254", 443))])
+    assert "Nothing is sent" in send(Target(1, "https://example.org/", "whsec_AAAA"), "evt", {}).text
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [])
+    assert "no address" in send(Target(1, "https://example.org/", "whsec_AAAA"), "evt", {}).text
+
+
+def test_the_certificate_of_the_receiver_is_checked(receiver: Receiver) -> None:
+    # The receiver speaks no TLS: nothing of the message may reach it.
+    found = send(Target(1, receiver.url.replace("http:", "https:"), "whsec_AAAA"), "evt", {"type": "test"}, seconds=2)
+    assert not found.delivered
+    assert receiver.got == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://example.org/hook",
+        "https://example.org:8443/a?b=c",
+        "http://127.0.0.1:8000/",
+        "http://[::1]:8000/x",
+        "http://localhost/x",
+        "http://10.1.2.3/x",
+        "http://192.168.0.9:81",
+        "http://[fd00::5]/x",
+        " https://example.org/hook ",
+    ],
+)
+def test_addresses_that_are_accepted(url: str) -> None:
+    assert clean_url(url) == url.strip()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "example.org/hook",
+        "ftp://example.org/",
+        "file:///etc/passwd",
+        "http://example.org/hook",
+        "http://203.0.113.9/",
+        "http://localhost.example.org/",
+        "http://169.254.169.254/latest/meta-data",
+        "https://169.254.169.254/",
+        "http://[fe80::1]/",
+        "http://0.0.0.0/",
+        "https://[::ffff:169.254.169.254]/",
+        "http://224.0.0.1/",
+        "https://user:password@example.org/",
+        "https://example.org/#part",
+        "https://example.org:99999/",
+        "https://exa mple.org/",
+        "https://example.org/\x00",
+        "https://example.org/\n",
+        "https://münchen.example/",
+        "https:///path",
+        "https://[::1",
+        "https://example.org/" + "x" * 500,
+    ],
+)
+def test_addresses_that_are_refused(url: str) -> None:
+    if url.endswith("\n"):
+        url += "Host: x"
+    with pytest.raises(NotAllowed, match="Address of the webhook"):
+        clean_url(url)
+
+
+def test_two_apps_on_one_database_deliver_once(store: Store, receiver: Receiver) -> None:
+    store.webhooks.add("CO", receiver.url, ALL)
+    with Store.open(store.path, store.database.now) as other, delivering(store), delivering(other):
+        exported(store, *(f"export-{number}" for number in range(30)))
+        receiver.wait(30)
+        time.sleep(0.3)
+    assert len(receiver.got) == 30
+    assert len({one.id for one in receiver.got}) == 30
+
+
+def test_an_event_that_could_not_be_recorded_is_sent_again(
+    store: Store, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sending, "_UNRECORDED_SECONDS", 0.05)
+    store.webhooks.add("CO", receiver.url, ALL)
+    exported(store, "one")
+    record, failures = store.webhooks.record, iter([True, False])
+
+    def fails_once(*given: Any) -> None:
+        if next(failures, False):
+            raise sending.StoreError("the disk is full")
+        record(*given)
+
+    monkeypatch.setattr(store.webhooks, "record", fails_once)
+    with delivering(store):
+        receiver.wait(2)
+        until(lambda: store.webhooks.deliveries("CO", 1)[0].delivered_at is not None)
+    assert receiver.got[0].id == receiver.got[1].id
+
+
+# ---- the routes
+
+
+def test_coordinators_manage_webhooks(store: Store, receiver: Receiver) -> None:
+    for initials in ("CO", "RE"):
+        store.accounts.set_password("CO", initials, "Balmer decrement")
+    app = server.build(store, local=True)
+    browsers = {}
+    for initials in ("CO", "RE"):
+        browsers[initials] = TestClient(app, base_url="http://127.0.0.1:7860")
+        browsers[initials].cookies.set(COOKIE, store.accounts.sign_in(initials, "Balmer decrement").token)
+    leader, reviewer = browsers["CO"], browsers["RE"]
+    wanted = {"url": receiver.url, "events": ["exported"]}
+    assert reviewer.post("/api/v1/webhooks", json=wanted).status_code == 403
+    added = leader.post("/api/v1/webhooks", json=wanted).json()
+    secret = added.pop("secret")
+    assert leader.get("/api/v1/webhooks").json() == {"webhooks": [added]}
+    assert secret not in leader.get("/api/v1/webhooks").text
+    tested = leader.post(f"/api/v1/webhooks/{added['id']}/test").json()
+    assert tested == {"delivered": True, "answer": "200 OK thank you"}
+    assert receiver.got[0].is_signed_with(secret)
+    assert receiver.got[0].json["type"] == "test"
+    exported(store, "one")
+    assert leader.get("/api/v1/webhooks").json()["webhooks"][0]["waiting"] == 1
+    (waiting,) = leader.get(f"/api/v1/webhooks/{added['id']}/deliveries").json()["deliveries"]
+    assert (waiting["event"], waiting["attempts"], waiting["delivered_at"]) == ("exported", 0, None)
+    assert leader.post("/api/v1/webhooks", json=wanted | {"events": []}).status_code == 422
+    assert leader.post("/api/v1/webhooks", json=wanted | {"events": ["deleted"]}).status_code == 422
+    assert leader.post("/api/v1/webhooks", json=wanted | {"url": "http://example.org"}).status_code == 403
+    assert leader.delete(f"/api/v1/webhooks/{added['id']}").json() == {}
+    assert leader.get("/api/v1/webhooks").json() == {"webhooks": []}
+    log = repr(store.log.entries(limit=1000))
+    assert secret not in log
+    assert "/hook" not in log
+    assert "webhook added" in log
+
+
+def test_there_is_a_limited_number_of_webhooks(store: Store) -> None:
+    for number in range(MOST):
+        store.webhooks.add("CO", f"https://example.org/{number}", ALL)
+    with pytest.raises(NotAllowed, match="Delete one first"):
+        store.webhooks.add("CO", "https://example.org/more", ALL)
+    with pytest.raises(NotAllowed):
+        store.webhooks.add("RE", "https://example.org/more", ALL)
+    for wrong in ([], ["approved", "approved"], ["other"]):
+        with pytest.raises(NotAllowed):
+            store.webhooks.add("CO", "https://example.org/more", wrong)
+
+
+# ---- restarts
+
+
+@contextmanager
+def running(path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The program itself, as its own process group."""
+    command = [sys.executable, str(ROOT / "app.py"), "app", "--db", str(path), "--port", str(free_port())]
+    process = subprocess.Popen([*command, "--no-browser", "--no-backups"], cwd=ROOT)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait(20)
+
+
+def test_an_app_that_is_killed_before_it_records_delivers_again_with_the_same_id(
+    tmp_path: Path, receiver: Receiver
+) -> None:
+    path = tmp_path / "annotations.db"
+    with Store.open(path) as store:
+        people(store)
+        an_item(store)
+        _, secret = store.webhooks.add("CO", receiver.url, ALL)
+        with running(path) as first:
+
+            def kill(handler: BaseHTTPRequestHandler) -> None:
+                os.kill(first.pid, signal.SIGKILL)
+                first.wait(20)
+                status(200)(handler)
+
+            receiver.behaves = [status(200), kill]
+            exported(store, "recorded", "twice", "later")
+            receiver.wait(2, 60)
+            first.wait(20)
+        assert [one.delivered_at is None for one in store.webhooks.deliveries("CO", 1)] == [True, True, False]
+        with running(path):
+            receiver.wait(4, 60)
+            until(lambda: all(one.delivered_at for one in store.webhooks.deliveries("CO", 1)))
+        time.sleep(0.2)
+    assert [one.json["data"]["name"] for one in receiver.got] == ["recorded", "twice", "twice", "later"]
+    assert receiver.got[1].id == receiver.got[2].id
+    assert all(one.is_signed_with(secret) for one in receiver.got)
+
+
+def test_pauses_grow_and_end_within_a_day() -> None:
+    assert list(PAUSES) == sorted(PAUSES)
+    assert sum(PAUSES, timedelta()) < timedelta(days=1)
