@@ -114,14 +114,13 @@ class _PeopleTab:
             with gr.Row(equal_height=True):
                 self.password = _password("New password")
                 self.save_password = gr.Button("Set password", size="sm", min_width=110)
-            with gr.Accordion(tr("Sign-in through a proxy"), open=False), gr.Row(equal_height=True):
-                self.login = gr.Textbox(
-                    label=tr("Sign-in name at your provider"),
-                    info=tr("The name that the proxy sends for this person, e.g. a mail address"),
-                    max_length=200,
-                    min_width=200,
-                )
-                self.save_login = gr.Button(tr("Set sign-in name"), size="sm", min_width=130, scale=0)
+            with gr.Accordion(tr("Sign-in through a proxy"), open=False):
+                hint = tr("Sign-in name at your provider, e.g. a mail address")
+                with gr.Row(equal_height=True):
+                    self.login = gr.Textbox(
+                        label=hint, show_label=False, placeholder=hint, container=False, max_length=200, min_width=160
+                    )
+                    self.save_login = gr.Button(tr("Set sign-in name"), size="sm", min_width=140, scale=0)
         self.message = message_line()
 
     def _build_own_password(self) -> None:

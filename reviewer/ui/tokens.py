@@ -40,7 +40,9 @@ class TokenForm:
         return {
             self.listed: _listed(tokens, me, store.database.steady()),
             self.chosen: gr.update(
-                choices=[(_label(one, me), one.id) for one in tokens], value=None, visible=bool(tokens)
+                choices=[(_label(one, me), one.id) for one in tokens],
+                value=tokens[0].id if tokens else None,
+                visible=bool(tokens),
             ),
             self.revoke: gr.update(visible=bool(tokens)),
             self.secret: gr.update(value="", visible=False),
@@ -58,7 +60,7 @@ def build(store: Store, local: bool) -> TokenForm:
     markup(f'<h3>{escape(tr("API tokens"))}</h3><p class="about">{escape(about)} {link}</p>')
     listed = markup()
     with gr.Row(equal_height=True):
-        chosen = gr.Dropdown(label=tr("Token"), choices=[], min_width=150, scale=2)
+        chosen = gr.Dropdown(label=tr("Token"), show_label=False, container=False, choices=[], min_width=150, scale=2)
         revoke = gr.Button(tr("Revoke"), size="sm", min_width=90, scale=0)
     with gr.Row(equal_height=True):
         name = gr.Textbox(
@@ -118,17 +120,21 @@ def _label(token: Token, me: Person) -> str:
 
 
 def _listed(tokens: Sequence[Token], me: Person, now: datetime) -> str:
-    with_others = any(one.person != me.initials for one in tokens)
     rows = [
         [
-            f"<b>{escape(_label(one, me) if with_others else one.name)}</b>",
+            f"<b>{escape(_label(one, me))}</b><br>{escape(_used(one))}",
             pill(tr("read and write"), "amber") if one.may_write else pill(tr("read only")),
             _end(one, now),
-            f"{one.used_at:%Y-%m-%d %H:%M}" if one.used_at else escape(tr("never")),
         ]
         for one in tokens
     ]
-    return table([tr("Name"), tr("May"), tr("Ends"), tr("Last used (UTC)")], rows, empty=tr("No tokens."))
+    return table([tr("Name"), tr("May"), tr("Ends")], rows, empty=tr("No tokens."))
+
+
+def _used(token: Token) -> str:
+    if token.used_at is None:
+        return tr("never used")
+    return tr("last used {time} UTC", time=f"{token.used_at:%Y-%m-%d %H:%M}")
 
 
 def _end(token: Token, now: datetime) -> str:

@@ -81,7 +81,7 @@ def build(store: Store, local: bool, sender: WebhookSender | None) -> WebhookFor
     markup(f'<h3>{escape(tr("Webhooks"))}</h3><p class="about">{escape(about)}</p>')
     listed = markup()
     with gr.Row(equal_height=True) as actions:
-        chosen = gr.Dropdown(label=tr("Webhook"), choices=[], min_width=160, scale=2)
+        chosen = gr.Dropdown(label=tr("Webhook"), show_label=False, container=False, choices=[], min_width=160, scale=2)
         test = gr.Button(tr("Send a test"), size="sm", min_width=100, scale=0)
         delete = gr.Button(tr("Delete"), size="sm", min_width=80, scale=0)
     deliveries = markup()
@@ -150,28 +150,30 @@ def _label(webhook: Webhook) -> str:
 def _listed(webhooks: Sequence[Webhook]) -> str:
     rows = [
         [
-            f"<b>{one.id}</b>",
-            f'<span class="so-address">{escape(one.url)}</span>',
-            escape(", ".join(_in_words(event) for event in one.events)),
-            pill(trn("{n} waits", "{n} wait", one.waiting), "amber") if one.waiting else "",
+            f"<b>{one.id}</b> {escape(one.url)}",
+            escape(", ".join(_in_words(event) for event in one.events))
+            + (f" {pill(trn('{n} waits', '{n} wait', one.waiting), 'amber')}" if one.waiting else ""),
         ]
         for one in webhooks
     ]
-    return table([tr("Number"), tr("Address"), tr("Events"), ""], rows, empty=tr("No webhooks."))
+    return table([tr("Address"), tr("Events")], rows, empty=tr("No webhooks."))
 
 
 def _deliveries(deliveries: Sequence[Delivery]) -> str:
+    # Two columns: in a narrow window a third one would be too narrow to read.
     rows = [
         [
-            f"{one.event.at:%Y-%m-%d %H:%M}",
-            escape(_in_words(one.event.kind))
-            + (f" {item_link(one.event.item)}" if one.event.item is not None else f" {escape(one.event.name or '')}"),
-            _state(one),
-            escape(one.answer),
+            f"{escape(_in_words(one.event.kind))} {_subject(one)}<br>{one.event.at:%Y-%m-%d %H:%M}",
+            f"{_state(one)}<br>{escape(one.answer)}",
         ]
         for one in deliveries
     ]
-    return table([tr("When (UTC)"), tr("Event"), tr("State"), tr("Answer")], rows, empty=tr("Nothing was sent yet."))
+    return table([tr("Event (UTC)"), tr("Delivery")], rows, empty=tr("Nothing was sent yet."))
+
+
+def _subject(delivery: Delivery) -> str:
+    event = delivery.event
+    return escape(event.name or "") if event.item is None else item_link(event.item)
 
 
 def _state(delivery: Delivery) -> str:

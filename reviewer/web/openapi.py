@@ -164,7 +164,7 @@ class Page:
             self._paragraph(operation),
         ]
         rows = [
-            (one["name"], one["in"], one["schema"], one.get("required", False), one.get("description", ""))
+            (one["name"], one["schema"], one.get("required", False), one.get("description", ""))
             for one in operation.get("parameters", ())
             if one["in"] in ("path", "query")
         ]
@@ -193,7 +193,7 @@ class Page:
             if one["in"] == "query" and one.get("required")
         )
         words.append(f'"{self._address}{path}{"?" if needed else ""}{needed}"')
-        return " ".join(words)
+        return " \\\n  ".join((" ".join(words[:2]), *words[2:]))
 
     def _example(self, schema: Mapping[str, Any], depth: int = 0) -> Any:
         """Return a value of a schema with what it requires."""
@@ -223,17 +223,23 @@ class Page:
             return f"<p>{self._type(model)}</p>"
         needed = model.get("required", ())
         return self._table(
-            [(name, "", one, name in needed, one.get("description", "")) for name, one in model["properties"].items()]
+            [(name, one, name in needed, one.get("description", "")) for name, one in model["properties"].items()]
         )
 
-    def _table(self, rows: list[tuple[str, str, Mapping[str, Any], bool, str]]) -> str:
-        head = "".join(f"<th>{escape(text)}</th>" for text in (tr("Name"), tr("Type"), tr("Default"), tr("Meaning")))
-        body = "".join(
-            f"<tr><td><code>{escape(name)}</code></td><td>{self._type(schema)}</td>"
-            f"<td>{escape(tr('required')) if needed else _default(schema)}</td>"
-            f"<td>{_code(escape(' '.join(meaning.replace('``', '`').split())))}</td></tr>"
-            for name, _, schema, needed, meaning in rows
-        )
+    def _table(self, rows: list[tuple[str, Mapping[str, Any], bool, str]]) -> str:
+        headings = [tr("Name"), tr("Type"), tr("Default"), tr("Meaning")]
+        cells = [
+            [
+                f"<code>{escape(name)}</code>",
+                self._type(schema),
+                escape(tr("required")) if needed else _default(schema),
+                _code(escape(" ".join(meaning.replace("``", "`").split()))),
+            ]
+            for name, schema, needed, meaning in rows
+        ]
+        used = [column for column in range(4) if any(row[column] for row in cells)]
+        head = "".join(f"<th>{escape(headings[column])}</th>" for column in used)
+        body = "".join("<tr>" + "".join(f"<td>{row[column]}</td>" for column in used) + "</tr>" for row in cells)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
     def _type(self, schema: Mapping[str, Any]) -> str:
