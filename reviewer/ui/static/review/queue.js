@@ -3,21 +3,16 @@
 
 import { lasting } from '../common/browser_storage.js'
 import { fill, h } from '../common/dom.js'
+import { FilterChips, FilterForm, STATE_TONES, queryOf } from '../common/filters.js'
 import { getJSON } from '../common/http.js'
 import { nameInQueue } from '../common/item_header.js'
 import { tn } from '../common/language.js'
-import { FilterChips, TRIALS } from './filter_chips.js'
 
 const FILTER = 'so-filter'
 const CHECK_EVERY = 10_000 // ms
 const PAGE = 60
 const LARGEST_PAGE = 200 // rows of one answer
 const MOST_COUNTED = 10_000 // items with a text that very many have
-const STATES = [
-  ...['screening', 'revision', 'returned', 'audit', 'vote', 'adjudication', 'approved', 'rejected'],
-  ...['cannot tell', 'withdrawn'],
-]
-const TONE = { returned: 'red', rejected: 'red', adjudication: 'amber', approved: 'green', 'cannot tell': 'amber' }
 
 /** @param {number} count */
 const grouped = (count) => count.toLocaleString('en').replaceAll(',', '\u202f')
@@ -63,12 +58,9 @@ export class Queue {
     this.title = h('div.queue-title', {}, h('div.top', {}, this.count, this.filterButton), h('div.bar', {}, this.done))
     this.chips = new FilterChips(tasks, (filter) => this.use(filter))
     this.pinned = h('div.pinned', { hidden: true })
-    this.form = h('form.filter', {
-      hidden: true,
-      onSubmit: (e) => e.preventDefault(),
-      onChange: () => this.#changed(),
-      onInput: (e) => e.target.name === 'text' && this.#changedSoon(),
-    })
+    this.filterForm = new FilterForm(tasks, (filter) => this.#apply(filter), { order: true })
+    this.form = this.filterForm.root
+    this.form.hidden = true
     this.list = h('div.rows', {
       'aria-label': 'Queue',
       onKeydown: (event) => this.#key(event),
@@ -84,10 +76,7 @@ export class Queue {
 
   /** The filter as a query string; the order of the items is no part of it. */
   query() {
-    const query = new URLSearchParams()
-    for (const [name, value] of Object.entries(this.filter))
-      if (value !== '' && value !== null && name !== 'order') query.append(name, value)
-    return String(query)
+    return queryOf(this.filter)
   }
 
   /** What the chosen order means for the item shown. @param {string} hint */
@@ -237,77 +226,10 @@ export class Queue {
       this.closeFilter()
       return
     }
-    const facets = await getJSON('/api/v1/facets')
+    await this.filterForm.load(this.filter)
     this.form.hidden = false
     this.filterButton.setAttribute('aria-expanded', 'true')
-    this.#drawForm(facets)
     this.form.querySelector('[name=text]')?.focus()
-  }
-
-  #drawForm(facets) {
-    const choose = (name, label, values, labelOf = (v) => v, all = 'all') =>
-      h(
-        'label',
-        {},
-        label,
-        h(
-          'select',
-          { name },
-          h('option', { value: '' }, all),
-          values.map((v) => h('option', { value: v, selected: v === this.filter[name] }, labelOf(v))),
-        ),
-      )
-    const number = (name, placeholder) =>
-      h('input', {
-        name,
-        type: 'number',
-        step: 'any',
-        placeholder,
-        value: this.filter[name] ?? '',
-        'aria-label': placeholder,
-      })
-    fill(
-      this.form,
-      h(
-        'label',
-        {},
-        'Name or id',
-        h('input', { name: 'text', type: 'search', value: this.filter.text ?? '', placeholder: 'part of it, or #123' }),
-      ),
-      h(
-        'label.check',
-        {},
-        h('input', { name: 'mine', type: 'checkbox', checked: this.filter.mine === 'true' }),
-        ' waiting for me',
-      ),
-      choose('state', 'State', STATES),
-      choose('task', 'Class', facets.task ?? [], (key) => this.tasks[key]?.title ?? key),
-      choose('survey', 'Survey', facets.survey ?? []),
-      choose('drafter', 'Drafted by', facets.drafter ?? []),
-      choose('batch', 'Batch', facets.batch ?? []),
-      h('label', {}, 'S/N', h('span.range', {}, number('snr_min', 'from'), number('snr_max', 'to'))),
-      h(
-        'label.check',
-        {},
-        h('input', { name: 'disagreement', type: 'checkbox', checked: this.filter.disagreement === 'true' }),
-        ' only disagreements',
-      ),
-      facets.trial?.length > 0 && choose('trial', 'Trial of evidence', facets.trial, (outcome) => TRIALS[outcome]),
-      (facets.order?.length > 0 || this.filter.order) &&
-        choose('order', 'Next item', ['value'], () => 'by value of information', 'by number'),
-      h(
-        'button',
-        {
-          type: 'button',
-          onClick: () => {
-            this.filter = {}
-            this.#drawForm(facets)
-            this.#apply()
-          },
-        },
-        'show everything',
-      ),
-    )
   }
 
   closeFilter() {
@@ -317,23 +239,13 @@ export class Queue {
 
   /** Replace the whole filter, e.g. from a link of another tab. @param {Record<string, string>} filter */
   use(filter) {
-    this.filter = filter
     this.closeFilter()
-    this.#apply()
+    this.#apply(filter)
   }
 
-  #changed() {
-    const data = new FormData(this.form)
-    this.filter = Object.fromEntries([...data.entries()].map(([k, v]) => [k, v === 'on' ? 'true' : String(v)]))
-    this.#apply()
-  }
-
-  #changedSoon() {
-    clearTimeout(this.soon)
-    this.soon = setTimeout(() => this.#changed(), 250)
-  }
-
-  #apply() {
+  /** @param {Record<string, string>} filter */
+  #apply(filter) {
+    this.filter = filter
     lasting.set(FILTER, JSON.stringify(this.filter))
     this.on.onFilter()
   }
@@ -379,7 +291,7 @@ export class Queue {
     const state = row.wanted > 1 ? `${row.state} ${row.cast} of ${row.wanted}` : row.state
     const drafter = row.drafter.kind === 'baseline' ? 'baseline' : row.drafter.name // empty while it is hidden
     const disagree = row.disagreement && row.state !== 'returned' // a returned item says what to do next
-    const tone = disagree ? 'amber' : (TONE[row.state] ?? 'blue')
+    const tone = disagree ? 'amber' : (STATE_TONES[row.state] ?? 'blue')
     return h(
       `div.row${row.id === this.current ? '.current' : ''}`,
       {

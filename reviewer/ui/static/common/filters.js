@@ -1,0 +1,278 @@
+// The filter of the queue, which Review and Find share: its form, the chips of its active fields, and how it is sent.
+
+import { fill, h } from './dom.js'
+import { getJSON } from './http.js'
+import { t } from './language.js'
+
+/** @typedef {Record<string, string>} Filter by field; an empty text does not filter */
+
+/** The names of the states, in the order of the work. @type {Record<string, () => string>} */
+const STATES = {
+  screening: () => t('screening'),
+  revision: () => t('revision'),
+  returned: () => t('returned'),
+  audit: () => t('audit'),
+  vote: () => t('vote'),
+  adjudication: () => t('adjudication'),
+  approved: () => t('approved'),
+  rejected: () => t('rejected'),
+  'cannot tell': () => t('cannot tell'),
+  withdrawn: () => t('withdrawn'),
+}
+
+/** Outcomes of trials of evidence. @type {Record<string, () => string>} */
+const TRIALS = {
+  passed: () => t('evidence passed its trial'),
+  failed: () => t('evidence failed its trial'),
+  untested: () => t('no trial'),
+}
+
+/** @type {Record<string, () => string>} */
+const DISCUSSED = {
+  open: () => t('with open comments'),
+  unread: () => t('with unread comments'),
+  mentioned: () => t('comments mention me'),
+}
+
+export const NOBODY = 'nobody'
+
+/** The name of a state, for people. @param {string} state */
+export const stateName = (state) => STATES[state]?.() ?? state
+
+/** What stands for each state in colour. @type {Record<string, string>} */
+export const STATE_TONES = {
+  returned: 'red',
+  rejected: 'red',
+  adjudication: 'amber',
+  approved: 'green',
+  'cannot tell': 'amber',
+  withdrawn: 'grey',
+}
+
+/**
+ * What each field means, in words.
+ * @type {Record<string, (value: string, tasks: Record<string, TaskText>) => string>}
+ */
+const WORDS = {
+  mine: () => t('waiting for me'),
+  words: (value) => t('words {text}', { text: value }),
+  text: (value) => `“${value}”`,
+  state: (value) => value.split(',').map(stateName).join(', '),
+  task: (value, tasks) => tasks[value]?.title ?? value,
+  survey: (value) => value,
+  drafter: (value) => t('drafted by {name}', { name: value }),
+  batch: (value) => t('batch {name}', { name: value }),
+  snr_min: (value) => `S/N ≥ ${value}`,
+  snr_max: (value) => `S/N ≤ ${value}`,
+  disagreement: () => t('only disagreements'),
+  trial: (value) => TRIALS[value]?.() ?? value,
+  order: () => t('next by value of information'),
+  simulated: (value) => (value === 'true' ? t('simulated') : t('not simulated')),
+  assigned: (value) => (value === NOBODY ? t('assigned to nobody') : t('assigned to {name}', { name: value })),
+  discussed: (value) => DISCUSSED[value]?.() ?? value,
+  listed: (value) => t('list {name}', { name: listNames.get(value) ?? value }),
+}
+
+/** The names of lists by their number, as far as they are known. @type {Map<string, string>} */
+const listNames = new Map()
+
+/** Note the names of lists for the chips. @param {{id: number, name: string}[]} views */
+export function noteLists(views) {
+  for (const { id, name } of views) listNames.set(String(id), `“${name}”`)
+}
+
+/** The fields that filter. @param {Filter} filter */
+const active = (filter) => Object.keys(filter).filter((name) => filter[name] !== '' && filter[name] !== null)
+
+/** The filter as a query string; the order of the items is no part of it. @param {Filter} filter */
+export function queryOf(filter) {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(bodyOf(filter))) for (const one of [value].flat()) query.append(name, one)
+  return String(query)
+}
+
+/** The filter as it is sent in a selection and stored in a view. @param {Filter} filter */
+export function bodyOf(filter) {
+  const names = active(filter).filter((name) => name !== 'order')
+  return Object.fromEntries(names.map((name) => [name, name === 'state' ? filter.state.split(',') : filter[name]]))
+}
+
+/** A filter as the server keeps it, for the page. @param {Record<string, any>} body @returns {Filter} */
+export function filterOf(body) {
+  const isGiven = (/** @type {any} */ value) =>
+    value !== null && value !== '' && value !== false && (!Array.isArray(value) || value.length > 0)
+  const given = Object.entries(body).filter(
+    ([name, value]) => isGiven(value) || (name === 'simulated' && value === false),
+  )
+  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]))
+}
+
+/** The fields of a filter that are active, each with a button that removes it. */
+export class FilterChips {
+  /**
+   * @param {Record<string, TaskText>} tasks @param {(filter: Filter) => void} onChange
+   * @param {string[]} hidden fields that are shown elsewhere
+   */
+  constructor(tasks, onChange, hidden = []) {
+    this.root = h('ul.chips', { 'aria-label': t('Active filters') })
+    this.tasks = tasks
+    this.onChange = onChange
+    this.hidden = hidden
+  }
+
+  /** @param {Filter} filter @param {Record<string, string>} hints longer texts, by field */
+  show(filter, hints = {}) {
+    const shown = active(filter).filter((name) => !this.hidden.includes(name))
+    this.root.hidden = !shown.length
+    fill(
+      this.root,
+      shown.map((name) => this.#chip(name, filter, hints[name])),
+      shown.length > 1 &&
+        h('li', {}, h('button.link', { type: 'button', onClick: () => this.onChange({}) }, t('clear all'))),
+    )
+    const unknown = filter.listed && !listNames.has(filter.listed)
+    if (unknown) this.#learnLists(filter, hints).catch(() => {}) // the number of the list is shown
+  }
+
+  /** @param {Filter} filter @param {Record<string, string>} hints */
+  async #learnLists(filter, hints) {
+    noteLists((await getJSON('/api/v1/views')).views)
+    if (!listNames.has(filter.listed)) listNames.set(filter.listed, filter.listed)
+    this.show(filter, hints)
+  }
+
+  /** @param {string} name @param {Filter} filter @param {string} [hint] */
+  #chip(name, filter, hint) {
+    const words = WORDS[name]?.(filter[name], this.tasks) ?? `${name}: ${filter[name]}`
+    const without = Object.fromEntries(Object.entries(filter).filter(([other]) => other !== name))
+    const remove = {
+      type: 'button',
+      'aria-label': t('remove the filter {words}', { words }),
+      onClick: () => this.onChange(without),
+    }
+    return h('li.pill', { title: hint ?? words }, h('span', {}, words), h('button', remove, '×'))
+  }
+}
+
+/** The form of a filter. `change` gets the new filter; typed text is awaited for a moment. */
+export class FilterForm {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #soon
+
+  /**
+   * @param {Record<string, TaskText>} tasks @param {(filter: Filter) => void} onChange
+   * @param {{order?: boolean, words?: boolean}} fields those of one tab only
+   */
+  constructor(tasks, onChange, { order = false, words = true } = {}) {
+    this.tasks = tasks
+    this.onChange = onChange
+    this.with = { order, words }
+    /** @type {Filter} */
+    this.filter = {}
+    /** @type {Record<string, string[]>} */
+    this.facets = {}
+    this.root = h('form.filter', {
+      onSubmit: (/** @type {Event} */ e) => e.preventDefault(),
+      onChange: () => this.#changed(),
+      onInput: (/** @type {any} */ e) => ['text', 'words'].includes(e.target.name) && this.#changedSoon(),
+    })
+  }
+
+  /** Draw the form with the values that occur now. @param {Filter} filter */
+  async load(filter) {
+    this.facets = await getJSON('/api/v1/facets')
+    this.show(filter)
+  }
+
+  #changed() {
+    clearTimeout(this.#soon)
+    const data = new FormData(this.root)
+    const given = [...data.entries()].map(([name, value]) => [name, value === 'on' ? 'true' : String(value)])
+    // What the form does not show stays.
+    const others = Object.entries(this.filter).filter(([name]) => !this.root.elements.namedItem(name))
+    this.filter = Object.fromEntries([...others, ...given])
+    this.onChange(this.filter)
+  }
+
+  #changedSoon() {
+    clearTimeout(this.#soon)
+    this.#soon = setTimeout(() => this.#changed(), 250)
+  }
+
+  /** @param {Filter} filter */
+  show(filter) {
+    clearTimeout(this.#soon)
+    this.filter = filter
+    const { facets, tasks } = this
+    /**
+     * @param {string} name @param {string} label @param {string[]} values
+     * @param {(value: string) => string} [labelOf] @param {string} [all]
+     */
+    const choose = (name, label, values, labelOf = (v) => v, all = t('all')) => {
+      // A value that occurs no longer is shown as long as it filters.
+      const offered = filter[name] && !values.includes(filter[name]) ? [...values, filter[name]] : values
+      return h(
+        'label',
+        {},
+        label,
+        h(
+          'select',
+          { name },
+          h('option', { value: '' }, all),
+          offered.map((v) => h('option', { value: v, selected: v === filter[name] }, labelOf(v))),
+        ),
+      )
+    }
+    /** @param {string} name @param {string} placeholder */
+    const number = (name, placeholder) =>
+      h('input', {
+        name,
+        type: 'number',
+        step: 'any',
+        placeholder,
+        value: filter[name] ?? '',
+        'aria-label': t('S/N {bound}', { bound: placeholder }),
+      })
+    /** @param {string} name @param {string} label */
+    const tick = (name, label) =>
+      h('label.check', {}, h('input', { name, type: 'checkbox', checked: filter[name] === 'true' }), ` ${label}`)
+    /** @param {string} name @param {string} label @param {string} placeholder */
+    const text = (name, label, placeholder) =>
+      h('label', {}, label, h('input', { name, type: 'search', value: filter[name] ?? '', placeholder }))
+    fill(
+      this.root,
+      text('text', t('Name or id'), t('part of it, or #123')),
+      this.with.words && text('words', t('Words in traces and comments'), t('all of these words')),
+      tick('mine', t('waiting for me')),
+      choose('state', t('State'), Object.keys(STATES), (value) => WORDS.state(value, tasks)),
+      choose('task', t('Class'), facets.task ?? [], (key) => tasks[key]?.title ?? key),
+      choose('survey', t('Survey'), facets.survey ?? []),
+      choose('drafter', t('Drafted by'), facets.drafter ?? []),
+      choose('batch', t('Batch'), facets.batch ?? []),
+      h('label', {}, t('S/N'), h('span.range', {}, number('snr_min', t('from')), number('snr_max', t('to')))),
+      choose(
+        'assigned',
+        t('Assigned to'),
+        [...(facets.assigned ?? []), NOBODY],
+        (who) => (who === NOBODY ? t('nobody') : who),
+        t('anybody or nobody'),
+      ),
+      choose('discussed', t('Comments'), Object.keys(DISCUSSED), (kind) => DISCUSSED[kind](), t('with or without')),
+      choose('simulated', t('Simulated'), ['true', 'false'], (value) =>
+        value === 'true' ? t('only simulated') : t('only observed'),
+      ),
+      tick('disagreement', t('only disagreements')),
+      (facets.trial?.length > 0 || filter.trial) &&
+        choose('trial', t('Trial of evidence'), facets.trial, (outcome) => TRIALS[outcome]()),
+      this.with.order &&
+        (facets.order?.length > 0 || filter.order) &&
+        choose('order', t('Next item'), ['value'], () => t('by value of information'), t('by number')),
+      h('button', { type: 'button', onClick: () => this.#clear() }, t('show everything')),
+    )
+  }
+
+  #clear() {
+    this.show({})
+    this.onChange({})
+  }
+}
