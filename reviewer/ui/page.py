@@ -1,6 +1,6 @@
 """The page that Gradio serves at ``/``: one tab per part of the product.
 
-Review, Live, Blind and Progress are places for our own JavaScript; Library and People are Gradio forms.
+Review, Find, Live, Blind and Progress are places for our own JavaScript; Library and People are Gradio forms.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ STYLES = (
     "trace/trace_view",
     "review/review",
     "comments/comments",
+    "find/find",
     "live/live",
     "evidence/evidence",
     "blind/blind",
@@ -107,6 +108,8 @@ def build(
         with gr.Tabs(elem_id="so-tabs", overflow_behavior="wrap"):
             with _tab("Review"):
                 desk_place("review")
+            with _tab("Find"):
+                desk_place("find")
             with _tab("Live"):
                 desk_place("live")
             with _tab("Blind"):

@@ -16,7 +16,7 @@ from tests.support.chromium import profile
 
 ROOT = Path(__file__).resolve().parents[3]
 PASSWORD = "correct horse battery"
-TABS = ("Review", "Live", "Blind", "Progress", "Library", "People")
+TABS = ("Review", "Find", "Live", "Blind", "Progress", "Library", "People")
 PICTURES = os.environ.get("SPEC_O3_SCREENSHOTS")
 """Folder for the README's pictures; if unset, none are taken."""
 
@@ -107,6 +107,7 @@ def open_tab(page: Page, name: str) -> None:
     page.get_by_role("tab", name=name, exact=True).click()
     sign = {
         "Review": ".so-review .card",
+        "Find": ".so-find tbody.item",
         "Live": ".so-live .decision-bar .run",
         "Blind": ".so-blind button:visible",
         "Progress": ".so-progress .tile",

@@ -170,9 +170,9 @@ export class Navigation {
     this.queue.setCurrent(current.item.id, place.before)
   }
 
-  /** Show only the items of a batch, and open the first one. @param {string} batch */
-  async showBatch(batch) {
-    this.queue.use({ batch })
+  /** Show only the items of a filter, and open the first one. @param {Record<string, string>} filter */
+  async showFilter(filter) {
+    this.queue.use(filter)
     await this.queue.load()
     const id = this.queue.rows.find((row) => !row.blind)?.id
     if (id) await this.open(id)

@@ -312,7 +312,7 @@ function buildReview(root, me, keymap) {
     showBar()
   })
   onTheme((theme) => view.spectrum.setTheme(theme))
-  followLinks((batch) => navigation.showBatch(batch).catch((error) => notices.error(error)))
+  followLinks((batch) => navigation.showFilter({ batch }).catch((error) => notices.error(error)))
   new ConnectionStrip(me.initials, reconnected)
   whenBack(root, () => queue.refresh().catch(() => {})) // the connection strip shows that the server does not answer
   addEventListener('hashchange', () => {
@@ -358,5 +358,10 @@ class ReviewHandle {
   /** @param {number} id */
   open(id) {
     return this.#parts.navigation.open(id)
+  }
+
+  /** Show the items of a filter, and open the first one. @param {Record<string, string>} filter */
+  showFilter(filter) {
+    return this.#parts.navigation.showFilter(filter)
   }
 }

@@ -1,0 +1,136 @@
+// What the table shows in place of the search: similar items, a ranking by examples, the items of a group; and the
+// cards of the groups themselves.
+
+import { h } from '../common/dom.js'
+import { bodyOf } from '../common/filters.js'
+import { number } from '../common/format.js'
+import { t, tn } from '../common/language.js'
+import { Groups } from './groups.js'
+import { Ranking, listingOf, rowsOf, similarTo } from './ranking.js'
+
+/**
+ * @typedef {Object} Aside
+ * @property {import('./results.js').Listing} listing
+ * @property {string} words what it is
+ * @property {string} name proposed for a list of these items
+ * @property {HTMLElement[]} [buttons]
+ */
+
+export class Asides {
+  /** @type {Aside | null} what the table shows; null: the search */
+  shown = null
+  /** @type {Ranking | null} */
+  #ranking = null
+
+  /** @param {import('./find.js').FindDesk} desk */
+  constructor(desk) {
+    this.desk = desk
+    this.groups = new Groups({
+      onOpen: (group, at) => this.showGroup(group, at),
+      onClose: () => this.desk.showSearch(),
+    })
+  }
+
+  /** The table shows the search again. */
+  leave() {
+    this.shown = null
+    this.#ranking = null
+  }
+
+  /** Load and show rows; if it fails, the table stays as it is. @param {() => Promise<Aside>} load */
+  async #show(load) {
+    const { desk } = this
+    desk.results.root.classList.add('waiting')
+    try {
+      const aside = await load()
+      desk.dropSelection(t('The table shows other items now, so nothing is selected any more.'))
+      this.shown = aside
+      await desk.show(aside.listing, aside)
+    } catch (error) {
+      desk.notices.error(error)
+    } finally {
+      desk.results.root.classList.remove('waiting')
+    }
+  }
+
+  /** The items most similar to one. @param {number} id @param {'text' | 'spectrum'} by */
+  async showSimilar(id, by) {
+    await this.#show(() => similarTo(id, by))
+    this.#ranking = null
+  }
+
+  /** Rank all items by these examples. @param {number[]} examples */
+  showRanking(examples) {
+    return this.#rank(new Ranking(examples))
+  }
+
+  /** @param {Ranking} ranking */
+  #rank(ranking) {
+    return this.#show(async () => {
+      await ranking.load()
+      this.#ranking = ranking
+      return this.#ranked(ranking)
+    })
+  }
+
+  /** @param {Ranking} ranking @returns {Aside} */
+  #ranked(ranking) {
+    const again = h('button.primary', { type: 'button', onClick: () => this.#rank(ranking) }, t('Rank again'))
+    const name = t('like item {number}', { number: [...ranking.examples].join(', ') })
+    return { listing: ranking.listing(), words: ranking.words, name, buttons: [again] }
+  }
+
+  /** Mark a row of the ranking as not alike, or not after all. @param {number} id */
+  async notLike(id) {
+    const ranking = this.#ranking
+    if (!ranking) return
+    if (!ranking.toggleUnlike(id)) {
+      this.desk.notices.toast(t('One example has to stay.'))
+      return
+    }
+    this.shown = this.#ranked(ranking)
+    await this.desk.show(this.shown.listing, { ...this.shown, keep: true })
+    this.desk.results.focus(id)
+  }
+
+  selectAboveCut() {
+    const { selection } = this.desk
+    selection.clear()
+    selection.set(this.#ranking?.aboveCut() ?? [], true)
+  }
+
+  /** Load the rows again: their states may have changed; their order stays. */
+  async refresh() {
+    const { results, notices } = this.desk
+    try {
+      const fresh = new Map((await rowsOf(results.rows.map(({ id }) => id))).map((row) => [row.id, row]))
+      results.rows = results.rows.map((row) => ({ ...row, ...fresh.get(row.id) }))
+      results.draw()
+    } catch (error) {
+      notices.error(error)
+    }
+  }
+
+  /** Group the selected items, or those of the search where none is selected. */
+  async group() {
+    const { desk } = this
+    const { selection } = desk
+    const some = selection.count > 0
+    const all = this.shown ? { items: desk.results.ids() } : { filter: bodyOf(desk.filter), without: [] }
+    const n = some ? selection.count : desk.results.total
+    desk.showTable(false)
+    await this.groups.start(some ? selection.body() : all, tn('{n} item', '{n} items', n, { n: number(n) }))
+  }
+
+  /** @param {import('./groups.js').Group} group @param {number} at */
+  async showGroup(group, at) {
+    const back = h('button', { type: 'button', onClick: () => this.desk.showTable(false) }, t('Back to the groups'))
+    await this.#show(async () => ({
+      listing: listingOf(await rowsOf(group.items)),
+      words: t('Group {number}: {terms}', { number: at, terms: group.terms.slice(0, 5).join(' · ') }),
+      name: t('group: {terms}', { terms: group.terms.slice(0, 3).join(', ') }),
+      buttons: [back],
+    }))
+    this.#ranking = null
+  }
+}

@@ -1,0 +1,303 @@
+// The Find tab: search all traces and comments, select items, and change many at once.
+
+import { lasting, thisTab } from '../common/browser_storage.js'
+import { fill, h } from '../common/dom.js'
+import { FilterChips, FilterForm, queryOf } from '../common/filters.js'
+import { number } from '../common/format.js'
+import { getJSON } from '../common/http.js'
+import { Keys } from '../common/keys.js'
+import { t, tn } from '../common/language.js'
+import { takeView } from '../common/links.js'
+import { Notices } from '../common/notices.js'
+import { panelIsOpen } from '../common/panels.js'
+import { SidePane } from '../common/side_pane.js'
+import { comeBackTo, openTab, whenBack } from '../common/tabs.js'
+import { findActions } from './actions.js'
+import { Asides } from './asides.js'
+import { Errands } from './errands.js'
+import { Results } from './results.js'
+import { RowMenu } from './row_menu.js'
+import { SearchField } from './search.js'
+import { Selection, SelectionBar } from './selection.js'
+import { Views, searchOf } from './views.js'
+
+const KEPT_FILTER = 'so-find-filter'
+const KEPT_PANE = 'so-find-pane'
+const PAGE = 100 // rows of one answer
+const MOST_COUNTED = 10_000 // items with words that very many have
+
+/** @typedef {import('../common/filters.js').Filter} Filter */
+/** @typedef {import('./results.js').Listing} Listing */
+
+/** Build the tab inside `root`. @param {HTMLElement | null} root */
+export async function mountFind(root) {
+  if (!root || root.dataset.mounted) return
+  root.dataset.mounted = 'yes'
+  comeBackTo('find', root)
+  const [me, keymap] = await Promise.all([getJSON('/api/v1/me'), getJSON('/ui/find/keymap.json')])
+  const desk = new FindDesk(root, me, keymap)
+  window.specO3 = { ...window.specO3, find: desk }
+  await desk.start()
+}
+
+export class FindDesk {
+  /** @type {Filter} */
+  filter = {}
+
+  /** @param {HTMLElement} root @param {Person} me @param {Keymap} keymap */
+  constructor(root, me, keymap) {
+    this.root = root
+    this.me = me
+    this.notices = new Notices()
+    this.selection = new Selection()
+    const act = findActions(this)
+    const inFront = () => root.getClientRects().length > 0 && !panelIsOpen()
+    this.keys = new Keys(keymap, act, inFront)
+    this.search = new SearchField({
+      onWords: (words) => this.use({ ...this.filter, words }),
+      onDown: () => this.results.move(-Infinity),
+    })
+    this.chips = new FilterChips(me.tasks, (filter) => this.use({ words: this.filter.words ?? '', ...filter }), [
+      'words',
+    ])
+    this.form = new FilterForm(me.tasks, (filter) => this.use(filter), { words: false })
+    this.views = new Views(me, {
+      onDeleted: (view) => this.filter.listed === String(view.id) && this.use({}),
+      toast: (text) => this.notices.toast(text),
+    })
+    this.results = new Results({
+      tasks: me.tasks,
+      selection: this.selection,
+      onMenu: (row, button) => this.menu.open(row, button),
+      onNotLike: (row) => this.asides.notLike(row.id),
+      onCut: () => this.asides.selectAboveCut(),
+      onLoaded: () => this.#loaded(),
+      onError: (error) => this.notices.error(error),
+      empty: () => this.#emptyWords(),
+    })
+    this.asides = new Asides(this)
+    this.errands = new Errands(this)
+    this.menu = new RowMenu({
+      onSimilar: (id, by) => this.asides.showSimilar(id, by),
+      onMoreLike: (id) => this.asides.showRanking([id]),
+      onOpen: (id, newTab) => this.results.open(id, newTab),
+    })
+    this.bar = new SelectionBar(this.selection, this.errands.actions(), {
+      onAll: () => this.selectAll(),
+      onShown: () => this.selection.set(this.results.ids(), true),
+    })
+    this.total = h('strong.total', { role: 'status' })
+    this.about = h('div.about', { hidden: true })
+    this.pane = new SidePane(root, h('aside.queue.find-pane'), {
+      name: t('Filter'),
+      key: this.keys.of('pane'),
+      onColumn: (hidden) => lasting.set(KEPT_PANE, hidden ? 'hidden' : 'shown'),
+    })
+    this.#build(root)
+    whenBack(root, () => this.refresh())
+    addEventListener('so-view', () => this.#openLinked())
+    // "Done, Undo" belongs to the time before the next selection.
+    this.selection.addEventListener('change', () => this.selection.count && this.notices.happened('select'))
+  }
+
+  /** @param {HTMLElement} root */
+  #build(root) {
+    const { errands, asides } = this
+    root.classList.add('so-desk')
+    root.classList.toggle('no-queue', lasting.get(KEPT_PANE) === 'hidden')
+    /** @param {string} label @param {string} title @param {() => void} act */
+    const button = (label, title, act) => h('button', { type: 'button', title, onClick: act }, label)
+    fill(this.pane.pane, this.views.root, h('section', {}, h('h2', {}, t('Filter')), this.form.root))
+    this.forFound = [
+      button(t('Review these'), t('go through them one by one in Review'), () => errands.reviewThese()),
+      button(t('Save view …'), t('keep this search under a name, for you or for all'), () => errands.saveView()),
+      button(t('Groups …'), t('sort them into groups of items that are alike'), () => asides.group()),
+    ]
+    fill(
+      root,
+      this.pane.pane,
+      h(
+        'section.find-main',
+        { 'aria-label': t('Find') },
+        h('div.search-line', {}, this.pane.button, this.search.root),
+        this.chips.root,
+        h(
+          'div.found-line',
+          {},
+          this.total,
+          h('span.spring'),
+          this.forFound,
+          button(t('Past actions …'), t('what was done to many items at once, with undo'), () => errands.openPast()),
+        ),
+        this.notices.line,
+        this.about,
+        this.bar.root,
+        this.results.root,
+        asides.groups.root,
+      ),
+      this.menu.root,
+      this.notices.toasts,
+    )
+  }
+
+  async start() {
+    this.filter = thisTab.read(KEPT_FILTER) ?? {}
+    this.loadChoices()
+    if (!(await this.#openLinked())) await this.showSearch()
+  }
+
+  /** Load what can be chosen: values to filter by, views, people. */
+  loadChoices() {
+    this.reported(Promise.all([this.form.load(this.filter), this.views.load(), this.errands.loadPeople()]))
+  }
+
+  /** Open the view that a link names; false if there is none. */
+  async #openLinked() {
+    const id = takeView()
+    if (id === null) return false
+    await this.openView(id)
+    return true
+  }
+
+  /** @param {number} id */
+  async openView(id) {
+    if (!this.views.find(id)) await this.views.load().catch((error) => this.notices.error(error))
+    const view = this.views.find(id)
+    if (!view) {
+      this.notices.show(
+        t('View {number} does not exist, or is not shared with you. Ask who sent the link to share it.', {
+          number: id,
+        }),
+      )
+      return this.showSearch()
+    }
+    this.pane.close({ refocus: false })
+    await this.use(searchOf(view))
+    return this.views.setCurrent(id)
+  }
+
+  /** Search with another filter. @param {Filter} filter */
+  async use(filter) {
+    const same = queryOf(filter) === queryOf(this.filter)
+    this.filter = filter
+    if (same && !this.asides.shown) return
+    if (!same) this.dropSelection(t('The search has changed, so nothing is selected any more.'))
+    this.views.setCurrent(null)
+    thisTab.set(KEPT_FILTER, JSON.stringify(filter))
+    await this.showSearch()
+  }
+
+  /** Select nothing, and tell why. @param {string} why */
+  dropSelection(why) {
+    if (!this.selection.count) return
+    this.selection.clear()
+    this.notices.toast(why)
+  }
+
+  /** Show the search in the table. */
+  showSearch() {
+    if (this.asides.shown) this.dropSelection(t('The table shows the search again, so nothing is selected any more.'))
+    this.asides.leave()
+    this.search.set(this.filter.words ?? '')
+    this.chips.show(this.filter)
+    if (!this.form.root.contains(document.activeElement)) this.form.show(this.filter)
+    return this.show(this.#listing())
+  }
+
+  /** @returns {Listing} */
+  #listing() {
+    const hidden = lasting.get('so-verdict-first') === 'yes' ? '&verdict_first=true' : ''
+    const query = `${queryOf(this.filter)}&limit=${PAGE}${hidden}`
+    return { page: (after) => getJSON(`/api/v1/find?${query}${after ? `&after=${after.id}` : ''}`) }
+  }
+
+  /**
+   * Show rows in the table.
+   * @param {Listing} listing
+   * @param {{words?: string, buttons?: HTMLElement[], keep?: boolean}} options `words`: what is shown, if it is not the
+   *   search; `keep`: the rows that are loaded, and the scroll
+   */
+  async show(listing, { words = '', buttons = [], keep = false } = {}) {
+    this.showTable(true)
+    this.about.hidden = !words
+    const back = { type: 'button', onClick: () => this.showSearch() }
+    fill(this.about, h('span', {}, words), buttons, h('button', back, t('Back to the search')))
+    try {
+      await this.results.show(listing, { keep })
+    } catch (error) {
+      this.notices.error(error)
+    }
+  }
+
+  /** Show the table, or the groups. @param {boolean} on */
+  showTable(on) {
+    this.results.root.hidden = this.bar.root.hidden = !on
+    this.asides.groups.root.hidden = on
+    if (!on) this.about.hidden = true
+  }
+
+  #loaded() {
+    const { total, rows } = this.results
+    const orMore = !this.asides.shown && total === MOST_COUNTED
+    const n = orMore ? t('{n} or more', { n: number(total) }) : number(total)
+    this.total.textContent = tn('{n} item', '{n} items', total, { n })
+    this.bar.show({ total, shown: this.results.ids().length, orMore })
+    if (!this.asides.shown) this.selection.setTotal(total)
+    for (const button of this.forFound ?? []) button.disabled = !rows.length
+  }
+
+  /** Load what the table shows again: others may have changed it. */
+  async refresh() {
+    this.loadChoices()
+    await this.refreshRows()
+  }
+
+  async refreshRows() {
+    if (this.asides.shown) await this.asides.refresh()
+    else await this.show(this.#listing(), { keep: true })
+  }
+
+  selectAll() {
+    if (this.asides.shown) this.selection.set(this.results.ids(), true)
+    else this.selection.useFilter(this.filter, this.results.total)
+  }
+
+  #emptyWords() {
+    const { words = '', ...others } = this.filter
+    const filtered = Object.values(others).some(Boolean)
+    /** @param {string} label @param {() => void} act */
+    const button = (label, act) => h('button', { type: 'button', onClick: act }, label)
+    if (this.asides.shown)
+      return [
+        h('h2', {}, t('Nothing to compare with')),
+        h('p', {}, t('No other item can be compared yet. New items are compared in the background: try again soon.')),
+      ]
+    if (!words && !filtered)
+      return [
+        h('h2', {}, t('No items yet')),
+        h(
+          'p',
+          {},
+          t('Draft items from survey files, or import trajectories, in the Library tab. Then search them here.'),
+        ),
+        button(t('Open the Library'), () => openTab('library')),
+      ]
+    return [
+      h('h2', {}, t('Nothing found')),
+      h(
+        'p',
+        {},
+        words
+          ? t('No trace and no remark has all of these words. Try fewer, or a beginning with a star: absor*.')
+          : t('No item fits all parts of the filter.'),
+      ),
+      words && filtered && button(t('Search without the filter'), () => this.use({ words })),
+      button(t('Show everything'), () => this.use({})),
+    ]
+  }
+
+  /** Show the error of something that was begun. @param {Promise<any>} done */
+  reported(done) {
+    done.catch((error) => this.notices.error(error))
+  }
+}

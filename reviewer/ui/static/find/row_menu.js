@@ -1,0 +1,77 @@
+// What can be done with one row: one menu that opens next to the row's button.
+
+import { fill, h } from '../common/dom.js'
+import { cap } from '../common/dom.js'
+import { t } from '../common/language.js'
+
+export class RowMenu {
+  /** @type {HTMLElement | null} */
+  #button = null
+
+  /**
+   * @param {{onSimilar: (id: number, by: 'text' | 'spectrum') => void, onMoreLike: (id: number) => void,
+   *   onOpen: (id: number, newTab: boolean) => void}} callbacks
+   */
+  constructor(callbacks) {
+    this.on = callbacks
+    this.root = h('div.so-menu.row-menu-sheet', { role: 'menu', popover: 'auto', 'aria-label': t('Actions') })
+    this.root.addEventListener('keydown', (event) => this.#press(event))
+  }
+
+  /** @param {import('./results.js').FoundRow} row @param {HTMLElement} button */
+  open(row, button) {
+    this.#button = button
+    /** @param {string} label @param {string} key @param {() => void} act @param {boolean} [possible] */
+    const entry = (label, key, act, possible = true) =>
+      h(
+        'button.entry',
+        {
+          type: 'button',
+          role: 'menuitem',
+          tabIndex: -1,
+          disabled: !possible,
+          onClick: () => {
+            this.#close()
+            act()
+          },
+        },
+        h('span', {}, label),
+        key && cap(key),
+      )
+    fill(
+      this.root,
+      entry(t('Similar text'), 't', () => this.on.onSimilar(row.id, 'text')),
+      entry(t('Similar spectrum'), 's', () => this.on.onSimilar(row.id, 'spectrum'), row.spectrum !== null),
+      entry(t('More like this'), '', () => this.on.onMoreLike(row.id)),
+      entry(t('Open in Review'), '⏎', () => this.on.onOpen(row.id, false)),
+      entry(t('Open in a new browser tab'), 'Ctrl ⏎', () => this.on.onOpen(row.id, true)),
+    )
+    this.root.showPopover()
+    const { right, bottom, top } = button.getBoundingClientRect()
+    const below = bottom + this.root.offsetHeight + 8 < innerHeight
+    this.root.style.left = `${Math.max(8, right - this.root.offsetWidth)}px`
+    this.root.style.top = `${below ? bottom + 2 : Math.max(8, top - this.root.offsetHeight - 2)}px`
+    this.#entries[0]?.focus()
+  }
+
+  get #entries() {
+    return /** @type {HTMLButtonElement[]} */ ([...this.root.querySelectorAll('.entry:not(:disabled)')])
+  }
+
+  #close() {
+    this.root.hidePopover()
+    this.#button?.focus()
+  }
+
+  /** @param {KeyboardEvent} event */
+  #press(event) {
+    event.stopPropagation() // no key of the tab behind acts while the menu is open
+    const entries = this.#entries
+    const at = entries.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement))
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key]
+    if (event.key === 'Escape') this.#close()
+    else if (to !== undefined) entries.at(to % entries.length)?.focus()
+    else return
+    event.preventDefault()
+  }
+}

@@ -1,0 +1,182 @@
+// The selected items: some by number, or all of a filter without some; and the bar that counts them.
+
+import { h } from '../common/dom.js'
+import { bodyOf } from '../common/filters.js'
+import { number } from '../common/format.js'
+import { t, tn } from '../common/language.js'
+
+/** @typedef {{items: number[]} | {filter: Record<string, any>, without: number[]}} SelectionBody as it is sent */
+
+/** Dispatches "change". */
+export class Selection extends EventTarget {
+  /** @type {Set<number>} the selected items; where a filter is selected, those left out */
+  #items = new Set()
+  /** @type {{filter: import('../common/filters.js').Filter, total: number} | null} */
+  #all = null
+  /** @type {number | null} the item from which a range begins */
+  #anchor = null
+
+  get count() {
+    return this.#all ? Math.max(0, this.#all.total - this.#items.size) : this.#items.size
+  }
+
+  /** Whether all items of a filter are selected, or all but some. */
+  get isFilter() {
+    return this.#all !== null
+  }
+
+  /** The selected items by number; of a filter, nothing. */
+  get items() {
+    return this.#all ? [] : [...this.#items].sort((a, b) => a - b)
+  }
+
+  /** @param {number} id */
+  has(id) {
+    return this.#items.has(id) !== (this.#all !== null)
+  }
+
+  /** @param {number} id */
+  toggle(id) {
+    this.#anchor = id
+    this.set([id], !this.has(id))
+  }
+
+  /** Select or leave out these. @param {number[]} ids @param {boolean} selected */
+  set(ids, selected) {
+    for (const id of ids) {
+      if (selected !== (this.#all !== null)) this.#items.add(id)
+      else this.#items.delete(id)
+    }
+    this.#changed()
+  }
+
+  /**
+   * Select from the last one that was selected to this one.
+   * @param {number[]} ids in the order shown @param {number} id
+   */
+  range(ids, id) {
+    const [from, to] = [ids.indexOf(this.#anchor ?? id), ids.indexOf(id)]
+    this.#anchor = id
+    this.set(from < 0 ? [id] : ids.slice(Math.min(from, to), Math.max(from, to) + 1), true)
+  }
+
+  /** Select all items of a filter. @param {import('../common/filters.js').Filter} filter @param {number} total */
+  useFilter(filter, total) {
+    this.#items.clear()
+    this.#all = { filter, total }
+    this.#changed()
+  }
+
+  /** The number of items of the selected filter has changed. @param {number} total */
+  setTotal(total) {
+    if (!this.#all || this.#all.total === total) return
+    this.#all.total = total
+    this.#changed()
+  }
+
+  clear() {
+    if (!this.#items.size && !this.#all) return
+    this.#items.clear()
+    this.#all = null
+    this.#anchor = null
+    this.#changed()
+  }
+
+  /** @returns {SelectionBody} */
+  body() {
+    if (!this.#all) return { items: this.items }
+    return { filter: bodyOf(this.#all.filter), without: [...this.#items].sort((a, b) => a - b) }
+  }
+
+  #changed() {
+    this.dispatchEvent(new Event('change'))
+  }
+}
+
+/**
+ * A button of the bar.
+ * @typedef {Object} Action
+ * @property {string} name
+ * @property {string} label
+ * @property {string} title
+ * @property {boolean} [danger]
+ * @property {number} [most] items of the selection
+ * @property {() => void} act
+ */
+
+/** How many items are selected, how to select more, and what can be done with them. */
+export class SelectionBar {
+  /**
+   * @param {Selection} selection @param {Action[]} actions
+   * @param {{onAll: () => void, onShown: () => void}} callbacks
+   */
+  constructor(selection, actions, { onAll, onShown }) {
+    this.selection = selection
+    this.total = 0
+    this.shown = 0
+    this.complete = true
+    this.count = h('strong', { role: 'status' })
+    this.here = h('button.link', { type: 'button', onClick: onShown })
+    this.all = h('button.link', { type: 'button', onClick: onAll })
+    this.none = h('button.link', { type: 'button', onClick: () => selection.clear() }, t('clear'))
+    this.buttons = actions.map((action) => ({
+      action,
+      button: h(
+        `button${action.danger ? '.danger' : ''}`,
+        { type: 'button', title: action.title, 'data-action': action.name, onClick: action.act },
+        action.label,
+      ),
+    }))
+    this.root = h(
+      'div.selection-bar',
+      { role: 'group', 'aria-label': t('Selection') },
+      h('span.counts', {}, this.count, this.here, this.all, this.none),
+      h(
+        'span.actions',
+        {},
+        this.buttons.map(({ button }) => button),
+      ),
+    )
+    selection.addEventListener('change', () => this.#draw())
+    this.#draw()
+  }
+
+  /** What can be selected. @param {{total: number, shown: number, orMore: boolean}} found */
+  show({ total, shown, orMore }) {
+    Object.assign(this, { total, shown, complete: !orMore })
+    this.#draw()
+  }
+
+  #draw() {
+    const { selection, total, shown } = this
+    const { count } = selection
+    this.count.textContent = count
+      ? tn('{n} selected', '{n} selected', count, { n: number(count) })
+      : t('Nothing selected')
+    this.root.classList.toggle('some', count > 0)
+    const isAll = selection.isFilter && count === total
+    this.here.hidden = !shown || shown === total || selection.isFilter
+    this.here.textContent = tn('select this {n}', 'select these {n}', shown, { n: number(shown) })
+    this.all.hidden = !total || isAll || (count === total && !selection.isFilter)
+    const more = this.complete ? number(total) : t('{n} or more', { n: number(total) })
+    this.all.textContent = tn('select the one that matches', 'select all {n} that match', total, { n: more })
+    this.none.hidden = !count
+    for (const { action, button } of this.buttons) {
+      button.disabled = !count || count > (action.most ?? Infinity) || (action.most !== undefined && selection.isFilter)
+    }
+  }
+}
+
+/** A short text for a selection, e.g. of a dialog. @param {Selection} selection */
+export const selectionWords = (selection) =>
+  tn('{n} selected item', '{n} selected items', selection.count, { n: number(selection.count) })
+
+/** Numbers of items as a list in one line. @param {number[]} items @param {number} total @param {number} [most] */
+export function numbersOf(items, total, most = 12) {
+  const shown = items.slice(0, most)
+  const links = shown.flatMap((id, at) => [
+    at ? ', ' : '',
+    h('a', { href: `#item=${id}`, target: '_blank' }, String(id)),
+  ])
+  return [...links, total > shown.length ? ', …' : '']
+}

@@ -1,0 +1,215 @@
+// Saved views: filters and lists of items with a name, one's own and those that others share.
+
+import { fill, h } from '../common/dom.js'
+import { bodyOf, filterOf, noteLists } from '../common/filters.js'
+import { number } from '../common/format.js'
+import { getJSON, postJSON, remove } from '../common/http.js'
+import { t, tn } from '../common/language.js'
+import { openPanel } from '../common/panels.js'
+
+/**
+ * @typedef {Object} View
+ * @property {number} id
+ * @property {string} name
+ * @property {string} person
+ * @property {boolean} shared
+ * @property {Record<string, any>} filter
+ * @property {number | null} items how many, of a list
+ */
+
+/** What to search for to see a view. @param {View} view @returns {import('../common/filters.js').Filter} */
+export const searchOf = (view) => (view.items === null ? filterOf(view.filter) : { listed: String(view.id) })
+
+export class Views {
+  /**
+   * @param {Person} me
+   * @param {{onDeleted: (view: View) => void, toast: (text: string) => void}} callbacks
+   */
+  constructor(me, callbacks) {
+    this.me = me
+    this.on = callbacks
+    /** @type {View[]} */
+    this.views = []
+    /** @type {number | null} the view that is shown */
+    this.current = null
+    this.root = h('section.views', { 'aria-label': t('Saved views') })
+    this.#draw()
+  }
+
+  async load() {
+    this.views = (await getJSON('/api/v1/views')).views
+    noteLists(this.views)
+    this.#draw()
+  }
+
+  /** @param {number} id */
+  find(id) {
+    return this.views.find((view) => view.id === id) ?? null
+  }
+
+  /** @param {number | null} id */
+  setCurrent(id) {
+    if (id === this.current) return
+    this.current = id
+    this.#draw()
+  }
+
+  #draw() {
+    const own = this.views.filter(({ person }) => person === this.me.initials)
+    const others = this.views.filter(({ person }) => person !== this.me.initials)
+    fill(
+      this.root,
+      h('h2', {}, t('Saved views')),
+      !this.views.length &&
+        h('p.muted', {}, t('None yet. “Save view” keeps a search under a name; “Save as list” keeps selected items.')),
+      own.length > 0 &&
+        h(
+          'ul',
+          {},
+          own.map((view) => this.#entry(view)),
+        ),
+      others.length > 0 && [
+        h('h3', {}, t('Shared by others')),
+        h(
+          'ul',
+          {},
+          others.map((view) => this.#entry(view)),
+        ),
+      ],
+    )
+  }
+
+  /** @param {View} view */
+  #entry(view) {
+    const own = view.person === this.me.initials
+    const about =
+      view.items === null
+        ? t('a search')
+        : tn('a list of {n} item', 'a list of {n} items', view.items, { n: number(view.items) })
+    const by = own ? (view.shared ? t('shared') : t('only for me')) : t('by {person}', { person: view.person })
+    const current = view.id === this.current
+    return h(
+      `li${current ? '.current' : ''}`,
+      {},
+      h(
+        'a.view',
+        { href: `#view=${view.id}`, title: view.name, 'aria-current': current ? 'true' : null },
+        h('span.view-name', {}, view.name),
+        h('span.muted', {}, `${about} · ${by}`),
+      ),
+      h(
+        'button.view-menu',
+        {
+          type: 'button',
+          'aria-haspopup': 'dialog',
+          'aria-label': t('Change or share the view {name}', { name: view.name }),
+          onClick: () => this.#change(view),
+        },
+        '⋯',
+      ),
+    )
+  }
+
+  /** @param {View} view */
+  #change(view) {
+    const own = view.person === this.me.initials
+    const link = `${location.origin}${location.pathname}#view=${view.id}`
+    const copy = () => navigator.clipboard?.writeText(link).then(() => this.on.toast(t('The link is copied.')))
+    return openPanel(own ? t('Change the view') : view.name, (close) => {
+      const name = h('input', {
+        type: 'text',
+        value: view.name,
+        maxLength: 200,
+        required: true,
+        'aria-label': t('Name'),
+      })
+      const shared = h('input', { type: 'checkbox', checked: view.shared })
+      const note = h('p.note.look', { hidden: true, role: 'alert' })
+      const done = (/** @type {Promise<any>} */ promise) =>
+        promise.then(
+          () => (close(), this.load()),
+          (error) => {
+            note.hidden = false
+            note.textContent = error.message
+            if (!error.kind) console.error(error)
+          },
+        )
+      const save = () => postJSON(`/api/v1/views/${view.id}`, { name: name.value.trim(), shared: shared.checked })
+      const drop = () => remove(`/api/v1/views/${view.id}`).then(() => this.on.onDeleted(view))
+      return h(
+        'form.view-form',
+        { onSubmit: (/** @type {Event} */ e) => (e.preventDefault(), done(save())) },
+        own && [
+          h('label.field', {}, t('Name'), name),
+          h('label', {}, shared, ` ${t('shared: everybody finds it in their list')}`),
+        ],
+        h('p.link-line', {}, h('code', {}, link), h('button', { type: 'button', onClick: copy }, t('Copy link'))),
+        own && h('p.muted', {}, t('The link works for others while the view is shared.')),
+        note,
+        own &&
+          h(
+            'footer',
+            {},
+            h('button.danger', { type: 'button', onClick: () => done(drop()) }, t('Delete')),
+            h('span.spring'),
+            h('button.primary', { type: 'submit' }, t('Save')),
+          ),
+      )
+    })
+  }
+
+  /**
+   * Ask for a name and save a search, or a selection as a list.
+   * @param {{filter?: import('../common/filters.js').Filter, selection?: import('./selection.js').SelectionBody,
+   *   count?: number, name?: string, about?: string}} what
+   * @returns {Promise<View | null>}
+   */
+  async save({ filter, selection, count = 0, name: proposed = '', about = '' }) {
+    const title = filter
+      ? t('Save this search as a view')
+      : tn('Save {n} item as a list', 'Save {n} items as a list', count, { n: number(count) })
+    const saved = await openPanel(title, (/** @type {(view?: View) => void} */ close) => {
+      const name = h('input', {
+        type: 'text',
+        value: proposed,
+        maxLength: 200,
+        required: true,
+        'aria-label': t('Name'),
+      })
+      const shared = h('input', { type: 'checkbox' })
+      const note = h('p.note.look', { hidden: true, role: 'alert' })
+      const submit = h('button.primary', { type: 'submit' }, t('Save'))
+      queueMicrotask(() => name.select())
+      const send = async () => {
+        submit.disabled = true
+        const what = filter ? { filter: bodyOf(filter) } : { selection }
+        try {
+          close(await postJSON('/api/v1/views', { name: name.value.trim(), shared: shared.checked, ...what }))
+        } catch (error) {
+          submit.disabled = false
+          note.hidden = false
+          note.textContent = error.message
+          if (!error.kind) console.error(error)
+        }
+      }
+      return h(
+        'form.view-form',
+        { onSubmit: (/** @type {Event} */ e) => (e.preventDefault(), send()) },
+        h(
+          'p.muted',
+          {},
+          about ||
+            (filter
+              ? t('A search finds what matches at the time when it is opened.')
+              : t('A list keeps exactly these items, whatever happens to them later.')),
+        ),
+        h('label.field', {}, t('Name'), name),
+        h('label', {}, shared, ` ${t('shared: everybody finds it in their list')}`),
+        note,
+        h('footer', {}, submit),
+      )
+    })
+    if (saved) await this.load()
+    return saved
+  }
+}
