@@ -107,7 +107,7 @@ def open_tab(page: Page, name: str) -> None:
     page.get_by_role("tab", name=name, exact=True).click()
     sign = {
         "Review": ".so-review .card",
-        "Find": ".so-find tbody.item",
+        "Find": ".so-find tbody.hit",
         "Live": ".so-live .decision-bar .run",
         "Blind": ".so-blind button:visible",
         "Progress": ".so-progress .tile",

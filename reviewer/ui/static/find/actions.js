@@ -1,6 +1,7 @@
 // What each action of the keymap does.
 
 import { h } from '../common/dom.js'
+import { isTyping } from '../common/keys.js'
 import { t } from '../common/language.js'
 import { openPanel } from '../common/panels.js'
 import { toggleTheme } from '../common/theme.js'
@@ -35,9 +36,9 @@ export function findActions(desk) {
 
   /** Leave a field; then go back to the search. */
   const escape = () => {
-    const { root, asides } = desk
+    const { asides } = desk
     const focused = document.activeElement
-    if (focused instanceof HTMLElement && focused !== document.body && root.contains(focused)) focused.blur()
+    if (focused instanceof HTMLElement && isTyping(focused)) focused.blur()
     else if (asides.shown || !asides.groups.root.hidden) desk.showSearch()
     else return false
     return undefined

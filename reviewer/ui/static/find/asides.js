@@ -61,6 +61,7 @@ export class Asides {
 
   /** Rank all items by these examples. @param {number[]} examples */
   showRanking(examples) {
+    this.desk.selection.clear() // it has become the examples
     return this.#rank(new Ranking(examples))
   }
 

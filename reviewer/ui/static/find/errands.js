@@ -45,7 +45,7 @@ export class Errands {
       { name: 'assign', label: t('Assign …'), title: t('who shall work on them'), may: change, act: bulk('assign') },
       {
         name: 'unassign',
-        label: t('Take back assignment …'),
+        label: t('Unassign …'),
         title: t('these people need not work on them any more'),
         may: change,
         act: bulk('unassign'),

@@ -82,7 +82,7 @@ export class Ranking {
 
   /** @returns {Listing} */
   listing() {
-    const rows = this.rows.map((row) => ({ ...row, example: this.#markOf(row.id) }))
+    const rows = this.rows.map((row) => ({ ...row, mark: this.#markOf(row.id) }))
     return listingOf(rows, { scored: true, ranking: true, cut: this.cut })
   }
 

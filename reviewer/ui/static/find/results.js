@@ -2,24 +2,13 @@
 // act on is the one whose name has the focus.
 
 import { fill, h } from '../common/dom.js'
-import { STATE_TONES, stateName } from '../common/filters.js'
 import { number } from '../common/format.js'
-import { nameInQueue } from '../common/item_header.js'
 import { t, tn } from '../common/language.js'
+import { Rows } from './rows.js'
 
 const NEAR_END = 600 // px from the end of the list, at which the next page is loaded
 
-/**
- * @typedef {QueueRow & {
- *   snippets?: FoundLine[],
- *   assigned?: string[],
- *   comments?: number,
- *   unread?: number,
- *   similarity?: number,
- *   score?: number,
- *   example?: string,
- * }} FoundRow  `example`: "like" or "not like" of the ranking
- */
+/** @typedef {import('./rows.js').FoundRow} FoundRow */
 
 /**
  * What the table shows: a search, or items in an order of their own.
@@ -35,6 +24,8 @@ export class Results {
   #loading = false
   /** @type {Listing | null} */
   #listing = null
+  /** @type {Rows} */
+  #drawn
 
   /**
    * @param {{
@@ -122,7 +113,7 @@ export class Results {
       const { rows } = await listing.page(this.rows.at(-1) ?? null)
       if (ticket !== this.#ticket) return
       this.rows.push(...rows)
-      this.table.append(...rows.map((row) => this.#body(row)))
+      this.table.append(...rows.map((row) => this.#drawn.body(row)))
       if (!rows.length) this.total = this.rows.length
       this.#showMore()
     } catch (error) {
@@ -134,12 +125,12 @@ export class Results {
 
   draw() {
     const focused = this.activeRow()
-    const { scored, ranking, cut } = this.#listing ?? {}
-    this.table.classList.toggle('scored', Boolean(scored))
-    this.table.classList.toggle('ranking', Boolean(ranking))
-    const bodies = this.rows.map((row) => this.#body(row))
-    if (cut !== null && cut !== undefined && cut > 0 && this.rows.length) bodies.splice(cut, 0, this.#cutBody(cut))
-    fill(this.table, this.#head(), bodies)
+    const { cut } = this.#listing ?? {}
+    this.#drawn = new Rows(this.#listing ?? {}, this.options)
+    this.table.classList.toggle('ranking', Boolean(this.#listing?.ranking))
+    const bodies = this.rows.map((row) => this.#drawn.body(row))
+    if (cut !== null && cut !== undefined && cut > 0 && this.rows.length) bodies.splice(cut, 0, this.#drawn.cut(cut))
+    fill(this.table, this.#drawn.head(this.all), bodies)
     this.table.hidden = !this.rows.length
     this.empty.hidden = this.rows.length > 0
     fill(this.empty, this.rows.length ? null : this.options.empty())
@@ -154,143 +145,9 @@ export class Results {
     this.more.textContent = tn('{n} more item', '{n} more items', left, { n: number(left) })
   }
 
-  #head() {
-    /** @param {string} name @param {import('../common/dom.js').Child} text */
-    const column = (name, text) => h(`th.${name}`, { scope: 'col', role: 'columnheader' }, text)
-    const { scored } = this.#listing ?? {}
-    return h(
-      'thead',
-      { role: 'rowgroup' },
-      h(
-        'tr',
-        { role: 'row' },
-        column('tick', h('label', {}, this.all)),
-        column('no', t('No.')),
-        scored && column('score', t('Similarity')),
-        column('name', t('Name')),
-        column('task', t('Class')),
-        column('state', t('State')),
-        column('drafter', t('Drafted by')),
-        column('batch', t('Batch')),
-        column('snr', t('S/N')),
-        column('assigned', t('Assigned')),
-        column('comments', t('Comments')),
-        column('do', h('span.hidden-text', {}, t('Actions'))),
-      ),
-    )
-  }
-
-  /** @param {FoundRow} row */
-  #body(row) {
-    const { tasks } = this.options
-    const { scored, ranking } = this.#listing ?? {}
-    /** @param {string} name @param {...import('../common/dom.js').Child} content */
-    const cell = (name, ...content) => h(`td.${name}`, { role: 'cell' }, content)
-    const body = h(`tbody.item${row.blind ? '.blind' : ''}`, { role: 'rowgroup', 'data-item': row.id })
-    const line = h('tr.line', { role: 'row' })
-    if (row.blind) {
-      fill(
-        line,
-        cell('tick'),
-        cell('no', `#${row.id}`),
-        scored && cell('score'),
-        h('td.name', { role: 'cell', colSpan: 9 }, t('in a blind session of yours: shown again when it is closed')),
-      )
-      return fill(body, line)
-    }
-    const tick = h('input', {
-      type: 'checkbox',
-      'aria-label': t('Select item {number}', { number: row.id }),
-      checked: this.selection.has(row.id),
-    })
-    const state =
-      row.wanted > 1
-        ? t('{state} {cast} of {wanted}', { state: stateName(row.state), cast: row.cast, wanted: row.wanted })
-        : stateName(row.state)
-    const task = tasks[row.task]?.title ?? row.task
-    const score = row.score ?? row.similarity
-    fill(
-      line,
-      cell('tick', h('label', {}, tick)),
-      cell('no', `#${row.id}`),
-      scored && cell('score', score === undefined || score === null ? '–' : number(score, 2)),
-      cell(
-        'name',
-        h('a.open-item', { href: `#item=${row.id}`, title: row.name }, nameInQueue(row.name)),
-        row.simulated && h('span.pill.grey', {}, t('simulated')),
-        row.example && h('span.pill', {}, row.example === 'like' ? t('example') : t('not like these')),
-      ),
-      h('td.task', { role: 'cell', title: task }, row.task),
-      cell(
-        'state',
-        h(`span.pill.${STATE_TONES[row.state] ?? 'blue'}`, {}, state),
-        row.disagreement && h('span.pill.amber', {}, t('disagreement')),
-      ),
-      h('td.drafter', { role: 'cell', title: row.drafter.name }, row.drafter.name),
-      h('td.batch', { role: 'cell', title: row.batch }, row.batch),
-      cell('snr', row.snr === null ? '' : number(row.snr)),
-      h('td.assigned', { role: 'cell', title: (row.assigned ?? []).join(', ') }, (row.assigned ?? []).join(', ')),
-      cell(
-        'comments',
-        row.comments ? h('span.count', {}, number(row.comments)) : null,
-        row.unread ? h('span.pill.amber', {}, tn('{n} unread', '{n} unread', row.unread)) : null,
-      ),
-      cell(
-        'do',
-        ranking &&
-          h(
-            'button.not-like',
-            {
-              type: 'button',
-              'aria-pressed': String(row.example === 'not like'),
-              title: t('mark as not like these (n), then rank again'),
-              onClick: () => this.options.onNotLike(row),
-            },
-            t('not like these'),
-          ),
-        h(
-          'button.row-menu',
-          {
-            type: 'button',
-            'aria-haspopup': 'menu',
-            'aria-label': t('Actions for item {number}', { number: row.id }),
-            onClick: (/** @type {any} */ e) => this.options.onMenu(row, e.currentTarget),
-          },
-          '⋯',
-        ),
-      ),
-    )
-    body.classList.toggle('selected', this.selection.has(row.id))
-    return fill(body, line, row.snippets?.length ? foundLines(row.snippets) : null)
-  }
-
-  /** @param {number} cut */
-  #cutBody(cut) {
-    const text = tn(
-      'Suggested cut: the {n} item above is like your examples',
-      'Suggested cut: the {n} items above are like your examples',
-      cut,
-      { n: number(cut) },
-    )
-    return h(
-      'tbody.cut',
-      { role: 'rowgroup' },
-      h(
-        'tr',
-        { role: 'row' },
-        h(
-          'td',
-          { role: 'cell', colSpan: 12 },
-          h('span', {}, text),
-          h('button', { type: 'button', onClick: () => this.options.onCut() }, t('Select down to the cut')),
-        ),
-      ),
-    )
-  }
-
   /** @param {any} event */
   #click(event) {
-    const body = event.target.closest('tbody.item')
+    const body = event.target.closest('tbody.hit')
     if (!body || body.classList.contains('blind')) return
     const id = Number(body.dataset.item)
     if (event.target.matches('.tick input')) {
@@ -310,7 +167,7 @@ export class Results {
   }
 
   #showSelection() {
-    for (const body of this.table.querySelectorAll('tbody.item:not(.blind)')) {
+    for (const body of this.table.querySelectorAll('tbody.hit:not(.blind)')) {
       const selected = this.selection.has(Number(body.dataset.item))
       body.classList.toggle('selected', selected)
       const tick = body.querySelector('.tick input')
@@ -324,7 +181,7 @@ export class Results {
 
   /** The row that the keys act on; null if no row has the focus. @returns {FoundRow | null} */
   activeRow() {
-    const body = document.activeElement?.closest('tbody.item')
+    const body = document.activeElement?.closest('tbody.hit')
     if (!body || !this.table.contains(body)) return null
     return this.rows.find((row) => row.id === Number(body.dataset.item)) ?? null
   }
@@ -345,32 +202,4 @@ export class Results {
     if (to >= ids.length - 1) this.loadMore()
     if (ids.length) this.focus(ids[to])
   }
-}
-
-/**
- * The lines of texts in which the words were found.
- * @typedef {{source: string, text: string, marks: [number, number][]}} FoundLine `marks`: begin and end of each hit
- * @param {FoundLine[]} lines
- */
-function foundLines(lines) {
-  return h(
-    'tr.texts',
-    { role: 'row' },
-    h(
-      'td',
-      { role: 'cell', colSpan: 12 },
-      lines.map((line) => h('p', {}, h('span.source', {}, line.source), ' ', marked(line))),
-    ),
-  )
-}
-
-/** @param {FoundLine} line */
-function marked({ text, marks }) {
-  let from = 0
-  const parts = marks.flatMap(([begin, end]) => {
-    const pair = [text.slice(from, begin), h('mark', {}, text.slice(begin, end))]
-    from = end
-    return pair
-  })
-  return [...parts, text.slice(from)]
 }

@@ -1,6 +1,6 @@
 // The search field: answers while a person types, and explains the syntax.
 
-import { h } from '../common/dom.js'
+import { cap, h } from '../common/dom.js'
 import { t } from '../common/language.js'
 import { sheetOf } from '../common/popover.js'
 
@@ -31,7 +31,13 @@ export class SearchField {
       event.preventDefault()
       event.stopPropagation()
     })
-    this.help = h('button.syntax', { type: 'button', title: t('how to search') }, t('Syntax'))
+    this.help = h(
+      'button.syntax',
+      { type: 'button', 'aria-label': t('How to search') },
+      h('span.long', {}, t('How to search')),
+      ' ',
+      cap('?'),
+    )
     this.root = h(
       'div.search-field',
       { role: 'search' },

@@ -1,0 +1,222 @@
+// The rows of the table of found items: one body of the table per item, with a line of cells and, of a search for
+// words, the lines of text in which they were found.
+
+import { fill, h } from '../common/dom.js'
+import { STATE_TONES, stateName } from '../common/filters.js'
+import { number } from '../common/format.js'
+import { nameInQueue } from '../common/item_header.js'
+import { t, tn } from '../common/language.js'
+
+/**
+ * @typedef {QueueRow & {
+ *   snippets?: FoundLine[],
+ *   assigned?: string[],
+ *   comments?: number,
+ *   unread?: number,
+ *   similarity?: number,
+ *   score?: number,
+ *   mark?: string,
+ * }} FoundRow  `mark`: "like" or "not like", of the examples of a ranking
+ */
+
+/** @typedef {{source: string, text: string, marks: [number, number][]}} FoundLine `marks`: begin and end of each hit */
+
+export class Rows {
+  /**
+   * @param {{scored?: boolean, ranking?: boolean}} columns `scored`: with a similarity; `ranking`: rows can be marked
+   *   as not alike, in place of assignment and comments
+   * @param {{
+   *   tasks: Record<string, TaskText>,
+   *   selection: import('./selection.js').Selection,
+   *   onMenu: (row: FoundRow, button: HTMLElement) => void,
+   *   onNotLike: (row: FoundRow) => void,
+   *   onCut: () => void,
+   * }} options
+   */
+  constructor({ scored = false, ranking = false }, options) {
+    this.scored = scored
+    this.ranking = ranking
+    this.options = options
+    this.columns = 11 + Number(scored) - 2 * Number(ranking)
+  }
+
+  /** @param {HTMLInputElement} all the box that selects all rows */
+  head(all) {
+    /** @param {string} name @param {import('../common/dom.js').Child} text */
+    const column = (name, text) => h(`th.${name}`, { scope: 'col', role: 'columnheader' }, text)
+    return h(
+      'thead',
+      { role: 'rowgroup' },
+      h(
+        'tr',
+        { role: 'row' },
+        column('tick', h('label', {}, all)),
+        column('no', t('No.')),
+        this.scored && column('score', t('Similarity')),
+        column('name', t('Name')),
+        column('task', t('Class')),
+        column('state', t('State')),
+        column('drafter', t('Drafted by')),
+        column('batch', t('Batch')),
+        column('snr', t('S/N')),
+        !this.ranking && [column('assigned', t('Assigned')), column('comments', t('Comments'))],
+        column('do', h('span.hidden-text', {}, t('Actions'))),
+      ),
+    )
+  }
+
+  /** @param {FoundRow} row */
+  body(row) {
+    const body = h(`tbody.hit${row.blind ? '.blind' : ''}`, { role: 'rowgroup', 'data-item': row.id })
+    if (row.blind) return fill(body, this.#blindLine(row))
+    const selected = this.options.selection.has(row.id)
+    body.classList.toggle('selected', selected)
+    return fill(body, this.#line(row, selected), row.snippets?.length ? this.#texts(row.snippets) : null)
+  }
+
+  /** @param {FoundRow} row */
+  #blindLine(row) {
+    const words = t('in a blind session of yours: shown again when it is closed')
+    return h(
+      'tr.line',
+      { role: 'row' },
+      cell('tick', {}),
+      cell('no', {}, `#${row.id}`),
+      cell('name', { colSpan: this.columns - 2 }, words),
+    )
+  }
+
+  /** @param {FoundRow} row @param {boolean} selected */
+  #line(row, selected) {
+    const tick = { type: 'checkbox', 'aria-label': t('Select item {number}', { number: row.id }), checked: selected }
+    const score = row.score ?? row.similarity
+    return h(
+      'tr.line',
+      { role: 'row' },
+      cell('tick', {}, h('label', {}, h('input', tick))),
+      cell('no', {}, `#${row.id}`),
+      this.scored && cell('score', {}, score === undefined || score === null ? '–' : number(score, 2)),
+      cell(
+        'name',
+        {},
+        h('a.open-item', { href: `#item=${row.id}`, title: row.name }, nameInQueue(row.name)),
+        row.mark === 'like' && h('span.pill.green', {}, t('example')),
+      ),
+      this.#about(row),
+      !this.ranking && this.#teamwork(row),
+      this.#buttons(row),
+    )
+  }
+
+  /** @param {FoundRow} row */
+  #about(row) {
+    const { task, snr, drafter, batch, simulated, disagreement, cast, wanted } = row
+    const title = this.options.tasks[task]?.title ?? task
+    const name = stateName(row.state)
+    return [
+      cell(
+        'task',
+        { title: simulated ? t('{task}, simulated by a program', { task: title }) : title },
+        task,
+        simulated && h('span.muted', {}, ` ${t('sim.')}`),
+      ),
+      cell(
+        'state',
+        {},
+        h(
+          `span.pill.${STATE_TONES[row.state] ?? 'blue'}`,
+          {},
+          wanted > 1 ? t('{state} {cast} of {wanted}', { state: name, cast, wanted }) : name,
+        ),
+        disagreement && h('span.pill.amber', {}, t('disagreement')),
+      ),
+      cell('drafter', { title: drafter.name }, drafter.name),
+      cell('batch', { title: batch }, batch),
+      cell('snr', { 'data-label': t('S/N') }, snr === null ? '' : number(snr)),
+    ]
+  }
+
+  /** @param {FoundRow} row */
+  #teamwork({ assigned = [], comments = 0, unread = 0 }) {
+    const people = assigned.join(', ')
+    return [
+      cell('assigned', { title: people, 'data-label': t('assigned to') }, people),
+      cell(
+        'comments',
+        { 'data-label': t('comments') },
+        comments > 0 && h('span.count', {}, number(comments)),
+        unread > 0 && h('span.pill.amber', {}, tn('{n} unread', '{n} unread', unread)),
+      ),
+    ]
+  }
+
+  /** @param {FoundRow} row */
+  #buttons(row) {
+    const { onMenu, onNotLike } = this.options
+    const notLike = {
+      type: 'button',
+      'aria-pressed': String(row.mark === 'not like'),
+      title: t('mark as not like these (n), then rank again'),
+      onClick: () => onNotLike(row),
+    }
+    const menu = {
+      type: 'button',
+      'aria-haspopup': 'menu',
+      'aria-label': t('Actions for item {number}', { number: row.id }),
+      onClick: (/** @type {any} */ event) => onMenu(row, event.currentTarget),
+    }
+    return cell(
+      'do',
+      {},
+      this.ranking && h('button.not-like', notLike, t('not like these')),
+      h('button.row-menu', menu, '⋯'),
+    )
+  }
+
+  /** The lines of text in which the words were found. @param {FoundLine[]} lines */
+  #texts(lines) {
+    return h(
+      'tr.texts',
+      { role: 'row' },
+      cell(
+        'found',
+        { colSpan: this.columns },
+        lines.map((line) => h('p', {}, h('span.source', {}, line.source), ' ', marked(line))),
+      ),
+    )
+  }
+
+  /** The suggested cut of a ranking. @param {number} cut how many items are above it */
+  cut(cut) {
+    const text = tn(
+      'Suggested cut: the {n} item above is like your examples',
+      'Suggested cut: the {n} items above are like your examples',
+      cut,
+      { n: number(cut) },
+    )
+    const button = { type: 'button', onClick: () => this.options.onCut() }
+    return h(
+      'tbody.cut',
+      { role: 'rowgroup' },
+      h(
+        'tr',
+        { role: 'row' },
+        cell('words', { colSpan: this.columns }, h('span', {}, text), h('button', button, t('Select down to the cut'))),
+      ),
+    )
+  }
+}
+
+/** @param {string} name @param {Record<string, any>} props @param {...import('../common/dom.js').Child} content */
+const cell = (name, props, ...content) => h(`td.${name}`, { role: 'cell', ...props }, content)
+
+/** @param {FoundLine} line */
+function marked({ text, marks }) {
+  let from = 0
+  const parts = marks.flatMap(([begin, end]) => {
+    const pair = [text.slice(from, begin), h('mark', {}, text.slice(begin, end))]
+    from = end
+    return pair
+  })
+  return [...parts, text.slice(from)]
+}
