@@ -52,6 +52,12 @@ class BlindTab {
     }
   }
 
+  /** Begin a session of the items of a list. @param {{id: number, name: string}} view */
+  async newSession(view) {
+    await this.show('sessions')
+    this.sessions?.form.useList(view)
+  }
+
   async show(which) {
     for (const [name, place] of Object.entries(this.places)) place.hidden = name !== which
     await (which === 'sessions' ? this.sessions?.load() : this.refresh())

@@ -136,7 +136,7 @@ export class FilterChips {
 
   /** @param {Filter} filter @param {Record<string, string>} hints */
   async #learnLists(filter, hints) {
-    noteLists((await getJSON('/api/v1/views')).views)
+    noteLists(await getJSON('/api/v1/views'))
     if (!listNames.has(filter.listed)) listNames.set(filter.listed, filter.listed)
     this.show(filter, hints)
   }

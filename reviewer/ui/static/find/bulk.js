@@ -60,7 +60,7 @@ export class BulkDialogs {
   /**
    * @param {Person} me
    * @param {import('./selection.js').Selection} selection
-   * @param {{people: () => {initials: string, name: string}[], batches: () => string[]}} values to choose from
+   * @param {{people: () => string[], batches: () => string[]}} values to choose from
    */
   constructor(me, selection, values) {
     this.me = me
@@ -227,7 +227,7 @@ export class BulkDialogs {
           'fieldset.choices.people',
           {},
           h('legend', {}, t('People')),
-          people.map(({ initials, name, input }) => h('label', {}, input, ` ${initials} `, h('span.muted', {}, name))),
+          people.map(({ initials, input }) => h('label', {}, input, ` ${initials}`)),
         ),
       ],
       first: people[0]?.input ?? null,
@@ -336,9 +336,6 @@ const aboutAction = (me, { kind, details }) =>
       ? details.batch
       : (details.people ?? []).join(', ')
 
-/** Whether this person may take an action back. @param {Person} me @param {{kind: string, person: string}} action */
-export const mayUndo = (me, { kind, person }) => (kind === 'reject' ? person === me.initials : mayChange(me))
-
 /** Whether this person decides items in any round. @param {Person} me */
 export const mayReject = (me) =>
   me.rules.solo || ['reviewer', 'auditor', 'coordinator'].some((role) => me.roles.includes(role))
@@ -381,7 +378,7 @@ export async function openPast(me, undo) {
         {},
         one.undone
           ? h('span.muted', {}, t('undone'))
-          : mayUndo(me, one) &&
+          : one.may_undo &&
               h('button', { type: 'button', onClick: (e) => act(one.id, e.currentTarget) }, t('Undo')),
       ),
     )

@@ -1,6 +1,6 @@
 // What is done with the selected or found items: actions on many at once, views and lists, Review and blind sessions.
 
-import { getJSON, newKey, postRepeatable } from '../common/http.js'
+import { newKey, postRepeatable } from '../common/http.js'
 import { number } from '../common/format.js'
 import { t, tn } from '../common/language.js'
 import { openTab } from '../common/tabs.js'
@@ -11,20 +11,14 @@ import { searchOf } from './views.js'
 export class Errands {
   /** @type {number | null} the last action of this page on many items */
   #last = null
-  /** @type {{initials: string, name: string}[]} */
-  #people = []
 
   /** @param {import('./find.js').FindDesk} desk */
   constructor(desk) {
     this.desk = desk
     this.dialogs = new BulkDialogs(desk.me, desk.selection, {
-      people: () => this.#people,
+      people: () => desk.form.facets.assigned ?? [],
       batches: () => desk.form.facets.batch ?? [],
     })
-  }
-
-  async loadPeople() {
-    this.#people = (await getJSON('/api/v1/people')).people
   }
 
   /** The buttons of the selection, for those who may. @returns {import('./selection.js').Action[]} */

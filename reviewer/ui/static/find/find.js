@@ -146,9 +146,9 @@ export class FindDesk {
     if (!(await this.#openLinked())) await this.showSearch()
   }
 
-  /** Load what can be chosen: values to filter by, views, people. */
+  /** Load what can be chosen: values to filter by, and views. */
   loadChoices() {
-    this.reported(Promise.all([this.form.load(this.filter), this.views.load(), this.errands.loadPeople()]))
+    this.reported(Promise.all([this.form.load(this.filter), this.views.load()]))
   }
 
   /** Open the view that a link names; false if there is none. */
@@ -161,14 +161,11 @@ export class FindDesk {
 
   /** @param {number} id */
   async openView(id) {
-    if (!this.views.find(id)) await this.views.load().catch((error) => this.notices.error(error))
-    const view = this.views.find(id)
-    if (!view) {
-      this.notices.show(
-        t('View {number} does not exist, or is not shared with you. Ask who sent the link to share it.', {
-          number: id,
-        }),
-      )
+    let view
+    try {
+      view = await getJSON(`/api/v1/views/${id}`)
+    } catch (error) {
+      this.notices.error(error)
       return this.showSearch()
     }
     this.pane.close({ refocus: false })
@@ -225,8 +222,15 @@ export class FindDesk {
     try {
       await this.results.show(listing, { keep })
     } catch (error) {
-      this.notices.error(error)
+      this.#failed(error)
     }
+  }
+
+  /** Words that cannot be searched for are told where they are typed: they may not be complete. @param {any} error */
+  #failed(error) {
+    if (error.kind !== 'bad_search') return this.notices.error(error)
+    this.total.textContent = error.message
+    return this.total.classList.add('look')
   }
 
   /** Show the table, or the groups. @param {boolean} on */
@@ -240,6 +244,7 @@ export class FindDesk {
     const { total, rows } = this.results
     const orMore = !this.asides.shown && total === MOST_COUNTED
     const n = orMore ? t('{n} or more', { n: number(total) }) : number(total)
+    this.total.classList.remove('look')
     this.total.textContent = tn('{n} item', '{n} items', total, { n })
     this.bar.show({ total, shown: this.results.ids().length, orMore })
     if (!this.asides.shown) this.selection.setTotal(total)

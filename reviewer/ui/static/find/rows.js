@@ -12,14 +12,21 @@ import { t, tn } from '../common/language.js'
  *   snippets?: FoundLine[],
  *   assigned?: string[],
  *   comments?: number,
- *   unread?: number,
+ *   unread?: boolean,
  *   similarity?: number,
  *   score?: number,
  *   mark?: string,
  * }} FoundRow  `mark`: "like" or "not like", of the examples of a ranking
  */
 
-/** @typedef {{source: string, text: string, marks: [number, number][]}} FoundLine `marks`: begin and end of each hit */
+/**
+ * A line of text with found words.
+ * @typedef {Object} FoundLine
+ * @property {'trace' | 'comment'} where
+ * @property {string} step that it is about; "": none
+ * @property {string} text
+ * @property {[number, number][]} hits begin and end of each, in Unicode characters
+ */
 
 export class Rows {
   /**
@@ -71,7 +78,7 @@ export class Rows {
     if (row.blind) return fill(body, this.#blindLine(row))
     const selected = this.options.selection.has(row.id)
     body.classList.toggle('selected', selected)
-    return fill(body, this.#line(row, selected), row.snippets?.length ? this.#texts(row.snippets) : null)
+    return fill(body, this.#line(row, selected), row.snippets?.length ? this.#texts(row.id, row.snippets) : null)
   }
 
   /** @param {FoundRow} row */
@@ -137,7 +144,7 @@ export class Rows {
   }
 
   /** @param {FoundRow} row */
-  #teamwork({ assigned = [], comments = 0, unread = 0 }) {
+  #teamwork({ assigned = [], comments = 0, unread = false }) {
     const people = assigned.join(', ')
     return [
       cell('assigned', { title: people, 'data-label': t('assigned to') }, people),
@@ -145,7 +152,7 @@ export class Rows {
         'comments',
         { 'data-label': t('comments') },
         comments > 0 && h('span.count', {}, number(comments)),
-        unread > 0 && h('span.pill.amber', {}, tn('{n} unread', '{n} unread', unread)),
+        unread && h('span.pill.amber', {}, t('unread')),
       ),
     ]
   }
@@ -173,15 +180,22 @@ export class Rows {
     )
   }
 
-  /** The lines of text in which the words were found. @param {FoundLine[]} lines */
-  #texts(lines) {
+  /** The lines of text in which the words were found. @param {number} id @param {FoundLine[]} lines */
+  #texts(id, lines) {
+    /** @param {FoundLine} line */
+    const source = ({ where, step }) =>
+      h(
+        'a.source',
+        { href: step ? `#item=${id}&step=${step}` : `#item=${id}` },
+        where === 'trace' ? t('trace') : t('comment'),
+      )
     return h(
       'tr.texts',
       { role: 'row' },
       cell(
         'found',
         { colSpan: this.columns },
-        lines.map((line) => h('p', {}, h('span.source', {}, line.source), ' ', marked(line))),
+        lines.map((line) => h('p', {}, source(line), ' ', marked(line))),
       ),
     )
   }
@@ -211,12 +225,15 @@ export class Rows {
 const cell = (name, props, ...content) => h(`td.${name}`, { role: 'cell', ...props }, content)
 
 /** @param {FoundLine} line */
-function marked({ text, marks }) {
-  let from = 0
-  const parts = marks.flatMap(([begin, end]) => {
-    const pair = [text.slice(from, begin), h('mark', {}, text.slice(begin, end))]
-    from = end
+function marked({ text, hits }) {
+  const characters = [...text] // not the units of JavaScript's strings
+  /** @param {number} from @param {number} [to] */
+  const part = (from, to) => characters.slice(from, to).join('')
+  let at = 0
+  const parts = hits.flatMap(([begin, end]) => {
+    const pair = [part(at, begin), h('mark', {}, part(begin, end))]
+    at = end
     return pair
   })
-  return [...parts, text.slice(from)]
+  return [...parts, part(at)]
 }

@@ -1,6 +1,6 @@
 // The search field: answers while a person types, and explains the syntax.
 
-import { cap, h } from '../common/dom.js'
+import { h } from '../common/dom.js'
 import { t } from '../common/language.js'
 import { sheetOf } from '../common/popover.js'
 
@@ -35,8 +35,7 @@ export class SearchField {
       'button.syntax',
       { type: 'button', 'aria-label': t('How to search') },
       h('span.long', {}, t('How to search')),
-      ' ',
-      cap('?'),
+      h('span.short', {}, '?'),
     )
     this.root = h(
       'div.search-field',

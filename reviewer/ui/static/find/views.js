@@ -37,14 +37,9 @@ export class Views {
   }
 
   async load() {
-    this.views = (await getJSON('/api/v1/views')).views
+    this.views = await getJSON('/api/v1/views')
     noteLists(this.views)
     this.#draw()
-  }
-
-  /** @param {number} id */
-  find(id) {
-    return this.views.find((view) => view.id === id) ?? null
   }
 
   /** @param {number | null} id */
