@@ -39,6 +39,19 @@ export class SetupForm {
     this.#showBarred()
   }
 
+  /** Choose the items of a list. @param {{id: number, name: string}} view */
+  useList({ id, name }) {
+    const field = /** @type {HTMLSelectElement | null} */ (this.root.querySelector('[name=listed]'))
+    if (!field) return
+    const value = String(id)
+    if (![...field.options].some((option) => option.value === value)) field.append(h('option', { value }, name))
+    field.value = value
+    field.closest('details')?.setAttribute('open', '')
+    field.scrollIntoView({ block: 'nearest' })
+    this.#changed()
+    part(this.root, '[name=name]').focus()
+  }
+
   #fields({ people, tasks, filter }) {
     const sources = this.#counted('source')
     return [

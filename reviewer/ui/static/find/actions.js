@@ -30,16 +30,16 @@ export function findActions(desk) {
 
   const moreLike = () => {
     const { items, count } = desk.selection
-    if (items.length && count <= MOST_EXAMPLES) desk.asides.showRanking(items)
+    if (items.length && count <= MOST_EXAMPLES) desk.related.showRanking(items)
     else desk.notices.toast(t('Select 1 to {n} items that are alike.', { n: MOST_EXAMPLES }))
   }
 
   /** Leave a field; then go back to the search. */
   const escape = () => {
-    const { asides } = desk
+    const { related } = desk
     const focused = document.activeElement
     if (focused instanceof HTMLElement && isTyping(focused)) focused.blur()
-    else if (asides.shown || !asides.groups.root.hidden) desk.showSearch()
+    else if (related.shown || !related.groups.root.hidden) desk.showSearch()
     else return false
     return undefined
   }
@@ -60,15 +60,15 @@ export function findActions(desk) {
     last: () => desk.results.move(Infinity),
     open: onRow((id) => desk.results.open(id)),
     'open-new': onRow((id) => desk.results.open(id, true)),
-    'similar-text': onRow((id) => desk.asides.showSimilar(id, 'text')),
-    'similar-spectrum': onRow((id) => desk.asides.showSimilar(id, 'spectrum')),
-    'not-like': onRow((id) => desk.asides.notLike(id)),
+    'similar-text': onRow((id) => desk.related.showSimilar(id, 'text')),
+    'similar-spectrum': onRow((id) => desk.related.showSimilar(id, 'spectrum')),
+    'not-like': onRow((id) => desk.related.notLike(id)),
     select: onRow((id) => desk.selection.toggle(id)),
     'select-range': onRow((id) => desk.selection.range(desk.results.ids(), id)),
     'select-all': () => desk.selectAll(),
     clear: () => desk.selection.clear(),
     'more-like': moreLike,
-    undo: () => desk.errands.undoLast(),
+    undo: () => desk.itemActions.undoLast(),
     dark: toggleTheme,
     keys,
   }

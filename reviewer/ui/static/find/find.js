@@ -13,8 +13,8 @@ import { panelIsOpen } from '../common/panels.js'
 import { SidePane } from '../common/side_pane.js'
 import { comeBackTo, openTab, whenBack } from '../common/tabs.js'
 import { findActions } from './actions.js'
-import { Asides } from './asides.js'
-import { Errands } from './errands.js'
+import { Related } from './related.js'
+import { ItemActions } from './item_actions.js'
 import { Results } from './results.js'
 import { RowMenu } from './row_menu.js'
 import { SearchField } from './search.js'
@@ -69,20 +69,20 @@ export class FindDesk {
       tasks: me.tasks,
       selection: this.selection,
       onMenu: (row, button) => this.menu.open(row, button),
-      onNotLike: (row) => this.asides.notLike(row.id),
-      onCut: () => this.asides.selectAboveCut(),
+      onNotLike: (row) => this.related.notLike(row.id),
+      onCut: () => this.related.selectAboveCut(),
       onLoaded: () => this.#loaded(),
       onError: (error) => this.notices.error(error),
       empty: () => this.#emptyWords(),
     })
-    this.asides = new Asides(this)
-    this.errands = new Errands(this)
+    this.related = new Related(this)
+    this.itemActions = new ItemActions(this)
     this.menu = new RowMenu({
-      onSimilar: (id, by) => this.asides.showSimilar(id, by),
-      onMoreLike: (id) => this.asides.showRanking([id]),
+      onSimilar: (id, by) => this.related.showSimilar(id, by),
+      onMoreLike: (id) => this.related.showRanking([id]),
       onOpen: (id, newTab) => this.results.open(id, newTab),
     })
-    this.bar = new SelectionBar(this.selection, this.errands.actions(), {
+    this.bar = new SelectionBar(this.selection, this.itemActions.actions(), {
       onAll: () => this.selectAll(),
       onShown: () => this.selection.set(this.results.ids(), true),
     })
@@ -102,16 +102,16 @@ export class FindDesk {
 
   /** @param {HTMLElement} root */
   #build(root) {
-    const { errands, asides } = this
+    const { itemActions, related } = this
     root.classList.add('so-desk')
     root.classList.toggle('no-queue', lasting.get(KEPT_PANE) === 'hidden')
     /** @param {string} label @param {string} title @param {() => void} act */
     const button = (label, title, act) => h('button', { type: 'button', title, onClick: act }, label)
     fill(this.pane.pane, this.views.root, h('section', {}, h('h2', {}, t('Filter')), this.form.root))
     this.forFound = [
-      button(t('Review these'), t('go through them one by one in Review'), () => errands.reviewThese()),
-      button(t('Save view …'), t('keep this search under a name, for you or for all'), () => errands.saveView()),
-      button(t('Groups …'), t('sort them into groups of items that are alike'), () => asides.group()),
+      button(t('Review these'), t('go through them one by one in Review'), () => itemActions.reviewThese()),
+      button(t('Save view …'), t('keep this search under a name, for you or for all'), () => itemActions.saveView()),
+      button(t('Groups …'), t('sort them into groups of items that are alike'), () => related.group()),
     ]
     fill(
       root,
@@ -127,13 +127,15 @@ export class FindDesk {
           this.total,
           h('span.spring'),
           this.forFound,
-          button(t('Past actions …'), t('what was done to many items at once, with undo'), () => errands.openPast()),
+          button(t('Past actions …'), t('what was done to many items at once, with undo'), () =>
+            itemActions.openPast(),
+          ),
         ),
         this.notices.line,
         this.about,
         this.bar.root,
         this.results.root,
-        asides.groups.root,
+        related.groups.root,
       ),
       this.menu.root,
       this.notices.toasts,
@@ -177,7 +179,7 @@ export class FindDesk {
   async use(filter) {
     const same = queryOf(filter) === queryOf(this.filter)
     this.filter = filter
-    if (same && !this.asides.shown) return
+    if (same && !this.related.shown) return
     if (!same) this.dropSelection(t('The search has changed, so nothing is selected any more.'))
     this.views.setCurrent(null)
     thisTab.set(KEPT_FILTER, JSON.stringify(filter))
@@ -193,8 +195,8 @@ export class FindDesk {
 
   /** Show the search in the table. */
   showSearch() {
-    if (this.asides.shown) this.dropSelection(t('The table shows the search again, so nothing is selected any more.'))
-    this.asides.leave()
+    if (this.related.shown) this.dropSelection(t('The table shows the search again, so nothing is selected any more.'))
+    this.related.leave()
     this.search.set(this.filter.words ?? '')
     this.chips.show(this.filter)
     if (!this.form.root.contains(document.activeElement)) this.form.show(this.filter)
@@ -236,18 +238,18 @@ export class FindDesk {
   /** Show the table, or the groups. @param {boolean} on */
   showTable(on) {
     this.results.root.hidden = this.bar.root.hidden = !on
-    this.asides.groups.root.hidden = on
+    this.related.groups.root.hidden = on
     if (!on) this.about.hidden = true
   }
 
   #loaded() {
     const { total, rows } = this.results
-    const orMore = !this.asides.shown && total === MOST_COUNTED
+    const orMore = !this.related.shown && total === MOST_COUNTED
     const n = orMore ? t('{n} or more', { n: number(total) }) : number(total)
     this.total.classList.remove('look')
     this.total.textContent = tn('{n} item', '{n} items', total, { n })
     this.bar.show({ total, shown: this.results.ids().length, orMore })
-    if (!this.asides.shown) this.selection.setTotal(total)
+    if (!this.related.shown) this.selection.setTotal(total)
     for (const button of this.forFound ?? []) button.disabled = !rows.length
   }
 
@@ -258,12 +260,12 @@ export class FindDesk {
   }
 
   async refreshRows() {
-    if (this.asides.shown) await this.asides.refresh()
+    if (this.related.shown) await this.related.refresh()
     else await this.show(this.#listing(), { keep: true })
   }
 
   selectAll() {
-    if (this.asides.shown) this.selection.set(this.results.ids(), true)
+    if (this.related.shown) this.selection.set(this.results.ids(), true)
     else this.selection.useFilter(this.filter, this.results.total)
   }
 
@@ -272,7 +274,7 @@ export class FindDesk {
     const filtered = Object.values(others).some(Boolean)
     /** @param {string} label @param {() => void} act */
     const button = (label, act) => h('button', { type: 'button', onClick: act }, label)
-    if (this.asides.shown)
+    if (this.related.shown)
       return [
         h('h2', {}, t('Nothing to compare with')),
         h('p', {}, t('No other item can be compared yet. New items are compared in the background: try again soon.')),

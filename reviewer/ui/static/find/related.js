@@ -9,15 +9,15 @@ import { Groups } from './groups.js'
 import { Ranking, listingOf, rowsOf, similarTo } from './ranking.js'
 
 /**
- * @typedef {Object} Aside
+ * @typedef {Object} RelatedItems
  * @property {import('./results.js').Listing} listing
  * @property {string} words what it is
  * @property {string} name proposed for a list of these items
  * @property {HTMLElement[]} [buttons]
  */
 
-export class Asides {
-  /** @type {Aside | null} what the table shows; null: the search */
+export class Related {
+  /** @type {RelatedItems | null} what the table shows; null: the search */
   shown = null
   /** @type {Ranking | null} */
   #ranking = null
@@ -37,15 +37,15 @@ export class Asides {
     this.#ranking = null
   }
 
-  /** Load and show rows; if it fails, the table stays as it is. @param {() => Promise<Aside>} load */
+  /** Load and show rows; if it fails, the table stays as it is. @param {() => Promise<RelatedItems>} load */
   async #show(load) {
     const { desk } = this
     desk.results.root.classList.add('waiting')
     try {
-      const aside = await load()
+      const found = await load()
       desk.dropSelection(t('The table shows other items now, so nothing is selected any more.'))
-      this.shown = aside
-      await desk.show(aside.listing, aside)
+      this.shown = found
+      await desk.show(found.listing, found)
     } catch (error) {
       desk.notices.error(error)
     } finally {
@@ -74,7 +74,7 @@ export class Asides {
     })
   }
 
-  /** @param {Ranking} ranking @returns {Aside} */
+  /** @param {Ranking} ranking @returns {RelatedItems} */
   #ranked(ranking) {
     const again = h('button.primary', { type: 'button', onClick: () => this.#rank(ranking) }, t('Rank again'))
     const name = t('like item {number}', { number: [...ranking.examples].join(', ') })

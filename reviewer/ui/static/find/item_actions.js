@@ -4,26 +4,23 @@ import { newKey, postRepeatable } from '../common/http.js'
 import { number } from '../common/format.js'
 import { t, tn } from '../common/language.js'
 import { openTab } from '../common/tabs.js'
-import { BulkDialogs, doneWords, mayChange, mayReject, openPast } from './bulk.js'
+import { mayChange, mayReject, openBulk } from './bulk.js'
+import { doneWords, openPast } from './past_actions.js'
 import { MOST_EXAMPLES } from './ranking.js'
 import { searchOf } from './views.js'
 
-export class Errands {
+export class ItemActions {
   /** @type {number | null} the last action of this page on many items */
   #last = null
 
   /** @param {import('./find.js').FindDesk} desk */
   constructor(desk) {
     this.desk = desk
-    this.dialogs = new BulkDialogs(desk.me, desk.selection, {
-      people: () => desk.form.facets.assigned ?? [],
-      batches: () => desk.form.facets.batch ?? [],
-    })
   }
 
   /** The buttons of the selection, for those who may. @returns {import('./selection.js').Action[]} */
   actions() {
-    const { me, asides, selection } = this.desk
+    const { me, related, selection } = this.desk
     const bulk = (/** @type {import('./bulk.js').BulkKind} */ kind) => () => this.#reported(this.#bulk(kind))
     const change = mayChange(me)
     /** @type {(import('./selection.js').Action & {may?: boolean})[]} */
@@ -63,7 +60,7 @@ export class Errands {
         label: t('More like these'),
         title: t('rank all items by their likeness to 1 to {n} selected ones', { n: MOST_EXAMPLES }),
         most: MOST_EXAMPLES,
-        act: () => asides.showRanking(selection.items),
+        act: () => related.showRanking(selection.items),
       },
     ]
     return all.filter(({ may = true }) => may)
@@ -71,14 +68,16 @@ export class Errands {
 
   /** @param {import('./bulk.js').BulkKind} kind */
   async #bulk(kind) {
-    const { notices, selection, desk } = { ...this.desk, desk: this.desk }
-    const done = await this.dialogs.open(kind)
+    const { desk } = this
+    const { me, selection, form } = desk
+    const { assigned: people = [], batch: batches = [] } = form.facets
+    const done = await openBulk(kind, me, selection, { people, batches })
     if (!done) return
     this.#last = done.id
     selection.clear()
     desk.loadChoices()
     await desk.refreshRows()
-    notices.show(doneWords(kind, done.items), {
+    desk.notices.show(doneWords(kind, done.items), {
       label: t('Undo'),
       onClick: () => this.#reported(this.#undo(done.id)),
       until: 'select',
@@ -113,7 +112,7 @@ export class Errands {
 
   /** Save the search as a view; what is not the search, as a list. */
   saveView() {
-    this.#reported(this.desk.asides.shown ? this.#saveFound() : this.#saveSearch())
+    this.#reported(this.desk.related.shown ? this.#saveFound() : this.#saveSearch())
   }
 
   async #saveSearch() {
@@ -133,8 +132,8 @@ export class Errands {
 
   /** Save the selection as a list. @param {string} [about] what it is for */
   async #saveList(about = '') {
-    const { views, selection, asides, notices } = this.desk
-    const name = asides.shown?.name ?? ''
+    const { views, selection, related, notices } = this.desk
+    const name = related.shown?.name ?? ''
     const view = await views.save({ selection: selection.body(), count: selection.count, name, about })
     if (view) notices.toast(t('Saved. It is in the list of views.'))
     return view
@@ -147,7 +146,7 @@ export class Errands {
 
   async #reviewThese() {
     let { filter } = this.desk
-    if (this.desk.asides.shown) {
+    if (this.desk.related.shown) {
       const view = await this.#saveFound(t('Review goes through a list of items. Give it a name.'))
       if (!view) return
       filter = searchOf(view)

@@ -1,0 +1,92 @@
+// The list of past actions on many items, each with its undo.
+
+import { fill, h } from '../common/dom.js'
+import { number } from '../common/format.js'
+import { getJSON } from '../common/http.js'
+import { t, tn } from '../common/language.js'
+import { openPanel } from '../common/panels.js'
+
+/** @type {Record<string, (n: number) => string>} */
+const DONE = {
+  reject: (n) => tn('{n} item is rejected.', '{n} items are rejected.', n, { n: number(n) }),
+  assign: (n) => tn('{n} item is assigned.', '{n} items are assigned.', n, { n: number(n) }),
+  unassign: (n) =>
+    tn('The assignment of {n} item is taken back.', 'The assignments of {n} items are taken back.', n, {
+      n: number(n),
+    }),
+  batch: (n) => tn('{n} item is in the new batch.', '{n} items are in the new batch.', n, { n: number(n) }),
+}
+
+/** What was done, in words. @param {string} kind @param {number} n */
+export const doneWords = (kind, n) => DONE[kind]?.(n) ?? `${kind} ${n}`
+
+/** @param {string} iso */
+const when = (iso) => new Date(iso).toLocaleString('sv').slice(0, 16)
+
+/**
+ * What an action was about: the reason, the people, or the batch.
+ * @param {Person} me @param {{kind: string, details: any}} action
+ */
+const aboutAction = (me, { kind, details }) =>
+  kind === 'reject'
+    ? [me.reasons[details.reason] ?? details.reason, details.comment && `“${details.comment}”`]
+        .filter(Boolean)
+        .join(', ')
+    : kind === 'batch'
+      ? details.batch
+      : (details.people ?? []).join(', ')
+
+/**
+ * The list of past actions on many items, each with its undo.
+ * @param {Person} me @param {(id: number) => Promise<void>} undo
+ */
+export async function openPast(me, undo) {
+  const list = h('div')
+  const note = h('p.note.look', { hidden: true, role: 'alert' })
+  const load = async () => {
+    const actions = (await getJSON('/api/v1/bulk')).actions.filter(({ kind }) => kind !== 'undo')
+    fill(
+      list,
+      actions.length
+        ? h('table.past', {}, h('tbody', {}, actions.map(row)))
+        : h(
+            'p.muted',
+            {},
+            t(
+              'Nobody has changed many items at once yet. Select items in the table, then choose what to do with them.',
+            ),
+          ),
+    )
+  }
+  /** @param {any} one */
+  const row = (one) =>
+    h(
+      'tr',
+      {},
+      h('td', {}, when(one.at)),
+      h('td', {}, one.person),
+      h('td', {}, doneWords(one.kind, one.items), h('span.muted', {}, ` ${aboutAction(me, one)}`)),
+      h(
+        'td',
+        {},
+        one.undone
+          ? h('span.muted', {}, t('undone'))
+          : one.may_undo && h('button', { type: 'button', onClick: (e) => act(one.id, e.currentTarget) }, t('Undo')),
+      ),
+    )
+  /** @param {number} id @param {HTMLButtonElement} button */
+  const act = async (id, button) => {
+    button.disabled = true
+    note.hidden = true
+    try {
+      await undo(id)
+    } catch (error) {
+      note.hidden = false
+      note.textContent = error.message
+      if (!error.kind) console.error(error)
+    }
+    await load()
+  }
+  await load()
+  return openPanel(t('Actions on many items'), h('div.past-actions', {}, note, list), { wide: true })
+}
