@@ -70,7 +70,7 @@ export class FindDesk {
       selection: this.selection,
       onMenu: (row, button) => this.menu.open(row, button),
       onNotLike: (row) => this.related.notLike(row.id),
-      onCut: () => this.related.selectAboveCut(),
+      onCut: () => this.related.selectAlike(),
       onLoaded: () => this.#loaded(),
       onError: (error) => this.notices.error(error),
       empty: () => this.#emptyWords(),
@@ -265,7 +265,7 @@ export class FindDesk {
   }
 
   selectAll() {
-    if (this.related.shown) this.selection.set(this.results.ids(), true)
+    if (this.related.shown) this.selection.set(this.related.items, true)
     else this.selection.useFilter(this.filter, this.results.total)
   }
 

@@ -1,4 +1,4 @@
-// Groups of alike items: the terms that define each, its size and states. A card opens its items in the table.
+// Groups of alike items: what defines each, its size and states. A card opens its items in the table.
 
 import { fill, h } from '../common/dom.js'
 import { STATE_TONES, stateName } from '../common/filters.js'
@@ -7,28 +7,29 @@ import { getJSON, postJSON } from '../common/http.js'
 import { pause } from '../common/idle.js'
 import { t, tn } from '../common/language.js'
 
-const POLL = 700 // ms
-const SHOWN_TERMS = 8
-const SHOWN_ITEMS = 5
+const POLL = 500 // ms
 
 /**
  * @typedef {Object} Group
- * @property {string[]} terms
+ * @property {number} number
+ * @property {string[]} facts sentences
+ * @property {string[]} words
  * @property {number} size
- * @property {number[]} items
  * @property {Record<string, number>} states
+ * @property {import('./rows.js').FoundRow[]} typical
  */
+
+/** What defines a group, in short. @param {Group} group */
+export const groupName = ({ facts, words }) => [...facts.slice(0, 1), ...words].slice(0, 4).join(', ')
 
 export class Groups {
   #ticket = 0
 
-  /** @param {{onOpen: (group: Group, number: number) => void, onClose: () => void}} callbacks */
-  constructor(callbacks) {
-    this.on = callbacks
-    /** @type {Group[]} */
-    this.groups = []
+  /** @param {{onOpen: (group: Group) => void, onClose: () => void}} callbacks */
+  constructor({ onOpen, onClose }) {
+    this.onOpen = onOpen
     this.status = h('p.muted', { role: 'status' })
-    this.progress = h('progress', { hidden: true, 'aria-label': t('Grouping') })
+    this.progress = h('progress', { hidden: true, max: 1, 'aria-label': t('Grouping') })
     this.cards = h('div.group-cards')
     this.root = h(
       'section.groups',
@@ -37,7 +38,7 @@ export class Groups {
         'header',
         {},
         h('h2', {}, t('Groups of alike items')),
-        h('button.link', { type: 'button', onClick: () => this.on.onClose() }, t('back to the search')),
+        h('button.link', { type: 'button', onClick: onClose }, t('back to the search')),
       ),
       this.status,
       this.progress,
@@ -47,24 +48,23 @@ export class Groups {
 
   /**
    * Group the items of a selection; follow the work until it is done or another one begins.
-   * @param {import('./selection.js').SelectionBody} selection @param {string} what in words
+   * @param {import('./selection.js').SelectionBody} selection @param {string} items how many, in words
    */
-  async start(selection, what) {
+  async start(selection, items) {
     const ticket = ++this.#ticket
     fill(this.cards)
     this.progress.hidden = false
-    this.progress.removeAttribute('value')
-    this.status.textContent = t('Grouping {what} by what their traces say …', { what })
+    this.progress.value = 0
+    this.status.textContent = t('Grouping {items} by what their traces say …', { items })
     try {
-      await postJSON('/api/v1/groups', { selection })
-      for (;;) {
-        const state = await getJSON('/api/v1/groups')
-        if (ticket !== this.#ticket) return
-        if (state.state === 'done') return this.#show(state.groups, what)
-        if (state.state === 'failed') throw Object.assign(new Error(state.error), { kind: 'failed' })
-        if (state.total) this.progress.value = state.done / state.total
+      let job = await postJSON('/api/v1/groups', { selection })
+      while (job.state === 'waiting' || job.state === 'running') {
+        this.progress.value = job.progress
         await pause(POLL)
+        if (ticket !== this.#ticket) return
+        job = await getJSON('/api/v1/groups')
       }
+      if (ticket === this.#ticket) this.#show(job)
     } catch (error) {
       if (ticket !== this.#ticket) return
       this.progress.hidden = true
@@ -73,41 +73,52 @@ export class Groups {
     }
   }
 
-  /** @param {Group[]} groups @param {string} what */
-  #show(groups, what) {
-    this.groups = groups
+  /** @param {{state: string, items: number, missing: number, groups: Group[]}} job */
+  #show({ state, items, missing, groups }) {
     this.progress.hidden = true
-    this.status.textContent = groups.length
-      ? tn(
-          '{n} group of {what}, the largest first. A card opens its items in the table, where you can select them.',
-          '{n} groups of {what}, the largest first. A card opens its items in the table, where you can select them.',
-          groups.length,
-          { what },
-        )
-      : t('These are too few items for groups. Widen the search, then group again.')
+    this.status.textContent = state === 'done' ? this.#summary(items, groups) : unfinished(state)
+    if (missing > 0) {
+      const left = tn('{n} item is not read yet', '{n} items are not read yet', missing, { n: number(missing) })
+      this.status.append(` ${t('{items}, and in no group; group again in a minute.', { items: left })}`)
+    }
     fill(
       this.cards,
-      groups.map((group, at) => this.#card(group, at + 1)),
+      groups.filter(({ size }) => size > 0).map((group) => this.#card(group)),
     )
   }
 
-  /** @param {Group} group @param {number} at */
-  #card(group, at) {
+  /** @param {number} items @param {Group[]} groups */
+  #summary(items, groups) {
+    if (!groups.length) return t('These are too few items for groups. Widen the search, then group again.')
+    const of = tn('{n} item', '{n} items', items, { n: number(items) })
+    return tn(
+      '{n} group of {items}, the largest first. A card opens its items in the table, where you can select them.',
+      '{n} groups of {items}, the largest first. A card opens its items in the table, where you can select them.',
+      groups.length,
+      { items: of },
+    )
+  }
+
+  /** @param {Group} group */
+  #card(group) {
     const states = Object.entries(group.states).sort(([, a], [, b]) => b - a)
+    const title = t('Group {number}', { number: group.number })
     return h(
       'article.group',
-      { 'aria-label': t('Group {number}', { number: at }) },
+      { 'aria-label': title },
       h(
         'header',
         {},
-        h('strong', {}, t('Group {number}', { number: at })),
+        h('strong', {}, title),
         h('span.muted', {}, tn('{n} item', '{n} items', group.size, { n: number(group.size) })),
       ),
-      h(
-        'p.terms',
-        {},
-        group.terms.slice(0, SHOWN_TERMS).map((term) => h('span.term', {}, term)),
-      ),
+      group.facts.map((fact) => h('p.fact', {}, fact)),
+      group.words.length > 0 &&
+        h(
+          'p.terms',
+          {},
+          group.words.map((word) => h('span.term', {}, word)),
+        ),
       h(
         'p.states',
         {},
@@ -119,9 +130,15 @@ export class Groups {
         'p.muted',
         {},
         t('Typical:'),
-        group.items.slice(0, SHOWN_ITEMS).map((id) => [' ', h('a', { href: `#item=${id}` }, `#${id}`)]),
+        group.typical.map(({ id, name }) => [' ', h('a', { href: `#item=${id}`, title: name }, `#${id}`)]),
       ),
-      h('button', { type: 'button', onClick: () => this.on.onOpen(group, at) }, t('Show these items')),
+      h('button', { type: 'button', onClick: () => this.onOpen(group) }, t('Show these items')),
     )
   }
 }
+
+/** @param {string} state of a computation that has ended without groups */
+const unfinished = (state) =>
+  state === 'failed'
+    ? t('The items could not be grouped; details are in the log of the server. Try again.')
+    : t('This grouping was ended, because another one was started or the server was stopped. Try again.')

@@ -126,7 +126,7 @@ export class ItemActions {
   /** Save what the table shows as a list. @param {string} [about] */
   #saveFound(about) {
     this.desk.selection.clear()
-    this.desk.selection.set(this.desk.results.ids(), true)
+    this.desk.selection.set(this.desk.related.items, true)
     return this.#saveList(about)
   }
 

@@ -1,12 +1,16 @@
-// Items in an order of similarity: to one item, or to a few examples and unlike some others.
+// Items in an order of likeness: to one item, or to a few examples and unlike some others.
 
 import { getJSON, postJSON } from '../common/http.js'
+import { number } from '../common/format.js'
 import { t, tn } from '../common/language.js'
 
 export const MOST_EXAMPLES = 20
-const LIMIT = 500 // rows of a ranking
+const MOST_ROWS = 500 // of a ranking
+const PAGE = 100 // rows of one answer
+const MOST_SIMILAR = 100
+const MOST_REASONS = 3 // shown
 
-/** @typedef {import('./results.js').FoundRow} FoundRow */
+/** @typedef {import('./rows.js').FoundRow} FoundRow */
 /** @typedef {import('./results.js').Listing} Listing */
 
 /**
@@ -18,57 +22,78 @@ export const listingOf = (rows, options = {}) => ({
   ...options,
 })
 
+/**
+ * Items in the order of their numbers, whose rows are loaded while one scrolls.
+ * @param {number[]} items @returns {Listing}
+ */
+export const pagedListing = (items) => ({
+  page: async (after) => {
+    const from = after ? items.indexOf(after.id) + 1 : 0
+    return { rows: await rowsOf(items.slice(from, from + PAGE)), total: items.length }
+  },
+})
+
 /** The rows of items as they are now. @param {number[]} items @returns {Promise<FoundRow[]>} */
 export async function rowsOf(items) {
-  void items
-  return []
+  /** @type {FoundRow[]} */
+  const rows = []
+  for (let at = 0; at < items.length; at += MOST_ROWS)
+    rows.push(...(await postJSON('/api/v1/find/rows', { items: items.slice(at, at + MOST_ROWS) })).rows)
+  return rows
 }
 
-/** The text of an incomplete index. @param {{indexed: number, items: number}} counts */
-const incomplete = ({ indexed, items }) =>
-  indexed < items
-    ? ` ${t('So far {indexed} of {items} items are compared; the others follow.', { indexed, items })}`
-    : ''
+/**
+ * What is said of items that are not compared yet.
+ * @param {{indexed: number, items: number, complete: boolean}} found
+ */
+function incomplete({ indexed, items, complete }) {
+  if (complete) return ''
+  const values = { indexed: number(indexed), items: number(items) }
+  return ` ${t('So far {indexed} of {items} items are compared; the others follow.', values)}`
+}
 
 /**
  * The items most similar to one.
  * @param {number} id @param {'text' | 'spectrum'} by
  */
 export async function similarTo(id, by) {
-  const found = await getJSON(`/api/v1/item/${id}/similar?by=${by}`)
-  const words =
-    by === 'text'
-      ? t('Similar to item {number} by the text of the trace, the nearest first.', { number: id })
-      : t('Similar to item {number} by the spectrum, the nearest first.', { number: id })
-  const name =
-    by === 'text'
-      ? t('similar to item {number} by text', { number: id })
-      : t('similar to item {number} by spectrum', { number: id })
-  return { listing: listingOf(found.rows, { scored: true }), words: words + incomplete(found), name }
+  const found = await getJSON(`/api/v1/item/${id}/similar?by=${by}&limit=${MOST_SIMILAR}`)
+  const text = by === 'text'
+  const words = text
+    ? t('Similar to item {number} by the text of the trace, the nearest first.', { number: id })
+    : t('Similar to item {number} by the spectrum, the nearest first.', { number: id })
+  const name = text
+    ? t('similar to item {number} by text', { number: id })
+    : t('similar to item {number} by spectrum', { number: id })
+  const note = found.note ? ` ${found.note}` : ''
+  return { listing: listingOf(found.rows, { scored: true }), words: words + note + incomplete(found), name }
 }
 
 /** Examples, and what is like them. */
 export class Ranking {
+  /** @type {FoundRow[]} the examples, then all others by likeness */
+  #rows = []
+  /** @type {number[]} the items above the cut, without the examples */
+  #above = []
+  /** @type {string[]} what the examples have in common */
+  #reasons = []
+  #note = ''
+
   /** @param {number[]} examples */
   constructor(examples) {
     this.examples = new Set(examples)
     /** @type {Set<number>} */
     this.unlike = new Set()
-    /** @type {FoundRow[]} */
-    this.rows = []
-    this.cut = 0
-    this.note = ''
   }
 
   async load() {
-    const found = await postJSON('/api/v1/similar', {
-      examples: [...this.examples],
-      counterexamples: [...this.unlike],
-      limit: LIMIT,
-    })
-    this.rows = found.rows
-    this.cut = found.cut ?? 0
-    this.note = incomplete(found)
+    const examples = [...this.examples]
+    const wanted = { examples, counterexamples: [...this.unlike], limit: MOST_ROWS }
+    const [found, own] = await Promise.all([postJSON('/api/v1/similar', wanted), rowsOf(examples)])
+    this.#rows = [...own, ...found.rows]
+    this.#above = found.ids
+    this.#reasons = found.reasons.map(({ text }) => text)
+    this.#note = incomplete(found)
   }
 
   /** Mark an item as not alike, or not after all; false for the last example. @param {number} id */
@@ -82,13 +107,15 @@ export class Ranking {
 
   /** @returns {Listing} */
   listing() {
-    const rows = this.rows.map((row) => ({ ...row, mark: this.#markOf(row.id) }))
-    return listingOf(rows, { scored: true, ranking: true, cut: this.cut })
+    const rows = this.#rows.map((row) => ({ ...row, mark: this.#markOf(row.id) }))
+    const own = rows.filter(({ score }) => score === undefined).length
+    const cut = this.#above.length ? { rows: own + this.#above.length, items: this.#above.length } : null
+    return listingOf(rows, { scored: true, ranking: true, cut })
   }
 
-  /** The items above the suggested cut. */
-  aboveCut() {
-    return this.rows.slice(0, this.cut).map(({ id }) => id)
+  /** The examples and the items above the suggested cut, without those that are marked as not alike. */
+  alike() {
+    return [...new Set([...this.examples, ...this.#above])].filter((id) => !this.unlike.has(id))
   }
 
   /** @param {number} id */
@@ -98,9 +125,18 @@ export class Ranking {
   }
 
   get words() {
-    const like = tn('More like {n} example', 'More like {n} examples', this.examples.size)
-    const unlike = this.unlike.size ? `, ${tn('unlike {n} item', 'unlike {n} items', this.unlike.size)}` : ''
-    const how = t('Mark rows as “not like these” and rank again until the order is right.')
-    return `${like}${unlike}. ${how}${this.note}`
+    const { size } = this.unlike
+    const like = size
+      ? t('More like {examples}, unlike {others}.', {
+          examples: tn('{n} example', '{n} examples', this.examples.size),
+          others: tn('{n} item', '{n} items', size),
+        })
+      : tn('More like {n} example.', 'More like {n} examples.', this.examples.size)
+    const reasons = this.#reasons.slice(0, MOST_REASONS).join(' ')
+    const common = reasons ? ` ${t('In common: {reasons}', { reasons })}` : ''
+    const how = this.#above.length
+      ? t('Mark rows as “not like these” and rank again until the order is right.')
+      : t('No cut can be suggested: select 3 or more examples that are alike, or mark rows as “not like these”.')
+    return `${like}${common} ${how}${this.#note}`
   }
 }

@@ -4,15 +4,17 @@
 import { h } from '../common/dom.js'
 import { bodyOf } from '../common/filters.js'
 import { number } from '../common/format.js'
+import { getJSON } from '../common/http.js'
 import { t, tn } from '../common/language.js'
-import { Groups } from './groups.js'
-import { Ranking, listingOf, rowsOf, similarTo } from './ranking.js'
+import { Groups, groupName } from './groups.js'
+import { Ranking, pagedListing, rowsOf, similarTo } from './ranking.js'
 
 /**
  * @typedef {Object} RelatedItems
  * @property {import('./results.js').Listing} listing
  * @property {string} words what it is
  * @property {string} name proposed for a list of these items
+ * @property {number[]} [items] all of them, where not all rows are loaded
  * @property {HTMLElement[]} [buttons]
  */
 
@@ -25,10 +27,12 @@ export class Related {
   /** @param {import('./find.js').FindDesk} desk */
   constructor(desk) {
     this.desk = desk
-    this.groups = new Groups({
-      onOpen: (group, at) => this.showGroup(group, at),
-      onClose: () => this.desk.showSearch(),
-    })
+    this.groups = new Groups({ onOpen: (group) => this.showGroup(group), onClose: () => this.desk.showSearch() })
+  }
+
+  /** All items that are shown in place of the search. */
+  get items() {
+    return this.shown?.items ?? this.desk.results.ids()
   }
 
   /** The table shows the search again. */
@@ -94,10 +98,10 @@ export class Related {
     this.desk.results.focus(id)
   }
 
-  selectAboveCut() {
+  selectAlike() {
     const { selection } = this.desk
     selection.clear()
-    selection.set(this.#ranking?.aboveCut() ?? [], true)
+    selection.set(this.#ranking?.alike() ?? [], true)
   }
 
   /** Load the rows again: their states may have changed; their order stays. */
@@ -117,21 +121,25 @@ export class Related {
     const { desk } = this
     const { selection } = desk
     const some = selection.count > 0
-    const all = this.shown ? { items: desk.results.ids() } : { filter: bodyOf(desk.filter), without: [] }
+    const all = this.shown ? { items: this.items } : { filter: bodyOf(desk.filter), without: [] }
     const n = some ? selection.count : desk.results.total
     desk.showTable(false)
     await this.groups.start(some ? selection.body() : all, tn('{n} item', '{n} items', n, { n: number(n) }))
   }
 
-  /** @param {import('./groups.js').Group} group @param {number} at */
-  async showGroup(group, at) {
+  /** @param {import('./groups.js').Group} group */
+  async showGroup(group) {
     const back = h('button', { type: 'button', onClick: () => this.desk.showTable(false) }, t('Back to the groups'))
-    await this.#show(async () => ({
-      listing: listingOf(await rowsOf(group.items)),
-      words: t('Group {number}: {terms}', { number: at, terms: group.terms.slice(0, 5).join(' · ') }),
-      name: t('group: {terms}', { terms: group.terms.slice(0, 3).join(', ') }),
-      buttons: [back],
-    }))
+    await this.#show(async () => {
+      const { items } = await getJSON(`/api/v1/groups/${group.number}`)
+      return {
+        listing: pagedListing(items),
+        words: t('Group {number}: {name}', { number: group.number, name: groupName(group) }),
+        name: t('group: {name}', { name: groupName(group) }),
+        items,
+        buttons: [back],
+      }
+    })
     this.#ranking = null
   }
 }

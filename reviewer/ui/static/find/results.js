@@ -16,7 +16,7 @@ const NEAR_END = 600 // px from the end of the list, at which the next page is l
  * @property {(after: FoundRow | null) => Promise<{rows: FoundRow[], total: number}>} page the rows after this one
  * @property {boolean} [scored] whether rows have a similarity or a score
  * @property {boolean} [ranking] whether rows can be marked as not alike
- * @property {number | null} [cut] after how many rows the suggested cut is
+ * @property {{rows: number, items: number} | null} [cut] after how many rows the suggested cut is, and its items
  */
 
 export class Results {
@@ -129,7 +129,7 @@ export class Results {
     this.#drawn = new Rows(this.#listing ?? {}, this.options)
     this.table.classList.toggle('ranking', Boolean(this.#listing?.ranking))
     const bodies = this.rows.map((row) => this.#drawn.body(row))
-    if (cut !== null && cut !== undefined && cut > 0 && this.rows.length) bodies.splice(cut, 0, this.#drawn.cut(cut))
+    if (cut) bodies.splice(cut.rows, 0, this.#drawn.cut(cut.items))
     fill(this.table, this.#drawn.head(this.all), bodies)
     this.table.hidden = !this.rows.length
     this.empty.hidden = this.rows.length > 0
