@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Annotated, Any
 
@@ -78,6 +78,10 @@ class VisibleItems:
         ids = [row["id"] for row in rows]
         snippets = self._store.finding.snippets(self._searched(wanted), self._person, ids)
         return [{**row, "snippets": [asdict(one) for one in snippets.get(row["id"], ())]} for row in rows], total
+
+    def named(self, items: Sequence[int]) -> list[dict[str, Any]]:
+        """Return the rows of these items in the given order; items that do not exist are left out."""
+        return self._rows(self._store.queue.rows(items))
 
     def selected(self, selection: Selection) -> list[int]:
         """Return the items of a selection in order. Of a filter, withheld items and those which it may not find for

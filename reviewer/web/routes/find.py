@@ -16,10 +16,18 @@ from reviewer.web.visibility import VisibleDep
 
 MOST_FOUND = 100
 """Items of an answer."""
+MOST_NAMED = 500
+"""Items of a request that names them."""
 
 router = APIRouter(prefix="/api/v1")
 
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
+
+
+class Named(Sent):
+    """Items by number."""
+
+    items: Annotated[list[ItemNumber], Field(max_length=MOST_NAMED)]
 
 
 class ViewSaved(Sent):
@@ -64,6 +72,12 @@ def find(
     stamp = context.store.log.head().number  # before the rows, so that a change meanwhile is noticed
     rows, total = visible.found(wanted, after, max(1, min(limit, MOST_FOUND)))
     return {"rows": rows, "total": total, "stamp": stamp}
+
+
+@router.post("/find/rows")
+def rows(visible: VisibleDep, sent: Named) -> dict[str, Any]:
+    """The rows of items that were found in another way, e.g. of a group, in the given order."""
+    return {"rows": visible.named(sent.items)}
 
 
 @router.get("/views")

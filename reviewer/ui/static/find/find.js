@@ -87,6 +87,8 @@ export class FindDesk {
       onShown: () => this.selection.set(this.results.ids(), true),
     })
     this.total = h('strong.total', { role: 'status' })
+    /** @type {HTMLButtonElement[]} buttons that need found items */
+    this.forFound = []
     this.about = h('div.about', { hidden: true })
     this.pane = new SidePane(root, h('aside.queue.find-pane'), {
       name: t('Filter'),
@@ -232,7 +234,10 @@ export class FindDesk {
   #failed(error) {
     if (error.kind !== 'bad_search') return this.notices.error(error)
     this.total.textContent = error.message
-    return this.total.classList.add('look')
+    this.total.classList.add('look')
+    for (const button of this.forFound) button.disabled = true
+    this.bar.show({ total: 0, shown: 0, orMore: false })
+    return this.results.setWaiting(true)
   }
 
   /** Show the table, or the groups. @param {boolean} on */
@@ -250,7 +255,7 @@ export class FindDesk {
     this.total.textContent = tn('{n} item', '{n} items', total, { n })
     this.bar.show({ total, shown: this.results.ids().length, orMore })
     if (!this.related.shown) this.selection.setTotal(total)
-    for (const button of this.forFound ?? []) button.disabled = !rows.length
+    for (const button of this.forFound) button.disabled = !rows.length
   }
 
   /** Load what the table shows again: others may have changed it. */

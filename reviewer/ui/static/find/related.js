@@ -44,7 +44,7 @@ export class Related {
   /** Load and show rows; if it fails, the table stays as it is. @param {() => Promise<RelatedItems>} load */
   async #show(load) {
     const { desk } = this
-    desk.results.root.classList.add('waiting')
+    desk.results.setWaiting(true)
     try {
       const found = await load()
       desk.dropSelection(t('The table shows other items now, so nothing is selected any more.'))
@@ -53,7 +53,7 @@ export class Related {
     } catch (error) {
       desk.notices.error(error)
     } finally {
-      desk.results.root.classList.remove('waiting')
+      desk.results.setWaiting(false)
     }
   }
 

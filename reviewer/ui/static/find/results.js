@@ -67,6 +67,11 @@ export class Results {
     this.selection.addEventListener('change', () => this.#showSelection())
   }
 
+  /** Whether the rows are those of an earlier search. @param {boolean} on */
+  setWaiting(on) {
+    this.root.classList.toggle('waiting', on)
+  }
+
   /** The numbers of the rows that can be selected, in order. */
   ids() {
     return this.rows.filter((row) => !row.blind).map((row) => row.id)
@@ -79,7 +84,7 @@ export class Results {
   async show(listing, { keep = false } = {}) {
     const ticket = ++this.#ticket
     const wanted = keep ? this.rows.length : 0
-    this.root.classList.add('waiting')
+    this.setWaiting(true)
     try {
       const page = await listing.page(null)
       while (page.rows.length < Math.min(wanted, page.total)) {
@@ -95,7 +100,7 @@ export class Results {
       this.draw()
       this.root.scrollTop = keep ? scrollTop : 0
     } finally {
-      if (ticket === this.#ticket) this.root.classList.remove('waiting')
+      if (ticket === this.#ticket) this.setWaiting(false)
     }
     if (ticket === this.#ticket) this.options.onLoaded()
   }
