@@ -10,8 +10,9 @@ import sys
 from collections.abc import Sequence
 
 from agent.cli import COMMANDS as AGENT_COMMANDS
+from agent.cli.argparse_words import translate_argparse
 from agent.cli.command import CANNOT_RUN, CannotRun, Command
-from agent.language import tr
+from agent.language import of_environment, set_of_process, tr
 from agent.text import one_line
 from reviewer.cli import COMMANDS as REVIEWER_COMMANDS
 from training.cli import COMMANDS as TRAINING_COMMANDS
@@ -32,7 +33,7 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
             "Exit status: 0 done; 1 completed, the check failed; 2 could not run. Without a command the web app starts."
         ),
     )
-    subparsers = program.add_subparsers(metavar="COMMAND", title=tr("commands"))
+    subparsers = program.add_subparsers(metavar=tr("COMMAND"), title=tr("commands"))
     for command in COMMANDS:
         about = tr(command.help)
         subparser = subparsers.add_parser(command.name, help=about, description=about)
@@ -44,6 +45,8 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status."""
+    set_of_process(of_environment())
+    translate_argparse()
     given = list(sys.argv[1:] if argv is None else argv)
     if not given or (given[0].startswith("-") and given[0] not in ("-h", "--help")):
         given = [DEFAULT_COMMAND, *given]
@@ -54,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"spec-o3: {one_line(str(problem))}", file=sys.stderr)
         return CANNOT_RUN
     except KeyboardInterrupt:
-        print("\nspec-o3: stopped", file=sys.stderr)
+        print("\n" + tr("spec-o3: stopped"), file=sys.stderr)
         return 130
     return status
 

@@ -1,5 +1,6 @@
 """Fixtures and markers of all tests."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,9 @@ from hypothesis import HealthCheck, settings
 # A busy machine is no fault of the code: no property fails for being slow.
 settings.register_profile("spec-o3", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("spec-o3")
+
+# Messages are compared in English, whatever the language of the developer; commands are started with it too.
+os.environ["LANGUAGE"] = "en"
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"

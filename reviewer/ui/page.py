@@ -1,4 +1,4 @@
-"""The page that Gradio serves at ``/``: one tab per part of the product.
+"""The page that Gradio serves at ``/``: one tab per part of the product, built once per language.
 
 Review, Find, Live, Blind and Progress are places for our own JavaScript; Library and People are Gradio forms.
 """
@@ -7,18 +7,24 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
 from fastapi import FastAPI, Request
 
+from agent import language
+from agent.language import tr
 from agent.tasks import Task
 from reviewer.backup.backups import DailyBackups
 from reviewer.store import Store
 from reviewer.ui import annotations as annotations_form
 from reviewer.ui import backups as backups_form
 from reviewer.ui import drafts, exports, imports, people, withdrawals
+from reviewer.ui.languages import PageInLanguage
 from reviewer.ui.widgets import Changes, line, markup, on_show, report_errors, require_person
 from reviewer.web.access import PERSON, may_manage
 from reviewer.web.importing import Importing
@@ -42,7 +48,6 @@ STYLES = (
     "help/help",
 )
 _IMPORTED = re.compile(r"""^(?:import|export)\b[^;'"]*?['"](\.\.?/[\w./]+)['"]""", re.MULTILINE)
-_READ_ONLY = "Only coordinators can import and export. Past exports are listed here."
 
 
 def mount(
@@ -59,8 +64,31 @@ def mount(
     :param backups: None where the app makes none
     :param webhooks: None where the app delivers none
     """
-    blocks = build(store, tasks, local, importing, backups, webhooks)
 
+    def in_language(code: str) -> FastAPI:
+        own = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+        return _mount_at(f"/{code}", own, build(store, tasks, local, importing, backups, webhooks))
+
+    others = [PageInLanguage(c, partial(in_language, c)) for c in language.offered() if c != language.ENGLISH]
+    app.router.routes.extend(others)
+    with language.speaking(language.ENGLISH):
+        mounted = _mount_at("/", app, build(store, tasks, local, importing, backups, webhooks))
+    lifespan = mounted.router.lifespan_context
+
+    @asynccontextmanager
+    async def with_others(app: FastAPI) -> AsyncIterator[Any]:
+        async with lifespan(app) as state:
+            for page in others:
+                page.serve()
+            yield state
+            for page in others:
+                await page.stop()
+
+    mounted.router.lifespan_context = with_others
+    return mounted
+
+
+def _mount_at(path: str, app: FastAPI, blocks: gr.Blocks) -> FastAPI:
     def person(request: Request) -> str | None:
         initials: str | None = request.scope.get(PERSON)
         return initials
@@ -68,7 +96,7 @@ def mount(
     mounted: FastAPI = gr.mount_gradio_app(
         app,
         blocks,
-        path="/",
+        path=path,
         auth_dependency=person,
         footer_links=[],
         run_history=False,
@@ -95,7 +123,7 @@ def build(
 ) -> gr.Blocks:
     """Return the whole page: our styles, then the tabs."""
     with gr.Blocks(
-        title="Spec-o3 review",
+        title=tr("Spec-o3 review"),
         fill_width=True,
         fill_height=True,
         analytics_enabled=False,
@@ -106,26 +134,26 @@ def build(
         # to the end of the head while it starts.
         markup("".join(f'<link rel="stylesheet" href="/ui/{name}.css">' for name in STYLES), elem_id="so-styles")
         with gr.Tabs(elem_id="so-tabs", overflow_behavior="wrap"):
-            with _tab("Review"):
+            with _tab("review", tr("Review")):
                 desk_place("review")
-            with _tab("Find"):
+            with _tab("find", tr("Find")):
                 desk_place("find")
-            with _tab("Live"):
+            with _tab("live", tr("Live")):
                 desk_place("live")
-            with _tab("Blind"):
+            with _tab("blind", tr("Blind")):
                 desk_place("blind")
-            with _tab("Progress"):
+            with _tab("progress", tr("Progress")):
                 desk_place("progress")
-            with _tab("Library"):
+            with _tab("library", tr("Library")):
                 library(store, local, tasks, importing, backups)
-            with _tab("People"):
+            with _tab("people", tr("People")):
                 people.build(store, local, webhooks)
     return blocks
 
 
-def _tab(title: str) -> gr.Tab:
+def _tab(name: str, title: str) -> gr.Tab:
     """A tab that JavaScript finds by its id (common/tabs.js)."""
-    return gr.Tab(title, id=title.lower(), elem_id=f"so-tab-{title.lower()}")
+    return gr.Tab(title, id=name, elem_id=f"so-tab-{name}")
 
 
 def desk_place(name: str) -> gr.HTML:
@@ -166,7 +194,9 @@ def library(
     def show(request: gr.Request) -> Changes:
         manages = may_manage(require_person(request, store, local), store)
         return {
-            notice: "" if manages else line("note", _READ_ONLY),
+            notice: ""
+            if manages
+            else line("note", tr("Only coordinators can import and export. Past exports are listed here.")),
             **dict.fromkeys(for_managers, gr.update(visible=manages)),
             **drafting.show(manages),
             **import_form.show(manages),

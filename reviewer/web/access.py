@@ -26,6 +26,7 @@ from reviewer.store import Store
 from reviewer.store.accounts import origin_of
 from reviewer.web.auth import SIGNED_OUT, needs_passwords, person_of, reached_as_this_machine, same_site, token_in
 from reviewer.web.context import plain
+from reviewer.web.language import without_language
 from reviewer.web.proxies import Login, NotBelieved, ProxyLogin, keep_login, login_of
 
 READING = ("GET", "HEAD")
@@ -59,7 +60,8 @@ GRADIO: Mapping[str, tuple[str, ...]] = {
     "/gradio_api/upload": ("POST",),
     "/gradio_api/upload_progress": ("GET",),
 }
-"""What Gradio's page requests, open to people who are signed in. Each event handler checks again what its person
+"""What Gradio's page requests, open to people who are signed in; the page in another language puts that before the
+address (``/zh/gradio_api/config``). Each event handler checks again what its person
 may do (``widgets.require_person``).
 
 ``/gradio_api/app_id`` stays closed: when one of its events has lost the server, Gradio's page requests it until it
@@ -110,7 +112,7 @@ class Access:
         if scope["type"] == "http":
             request = Request(scope)
             answer = self._refuse_login(request) or self._refuse_origin(request)
-            if answer is None and not _checks_itself(request.method, request.url.path):
+            if answer is None and not _checks_itself(request.method, without_language(request.url.path)):
                 # Looking a session up waits for the disk: not on the event loop.
                 answer = await run_in_threadpool(self._refuse, request, scope)
             if answer is not None:
@@ -119,7 +121,7 @@ class Access:
         await self._app(scope, receive, send)
 
     def _refuse(self, request: Request, scope: Scope) -> Response | None:
-        path = request.url.path
+        path = without_language(request.url.path)
         document = request.method == "GET" and path.startswith(DOCUMENTS)
         if request.method not in GRADIO.get(path, ()) and not path.startswith(GRADIO_FOLDERS) and not document:
             return plain(404, "closed", "There is no such page here.")
@@ -201,7 +203,7 @@ class UploadLimit:
 
 
 def _length(scope: Scope) -> int:
-    if scope["type"] != "http" or scope["path"] != UPLOAD:
+    if scope["type"] != "http" or without_language(scope["path"]) != UPLOAD:
         return 0
     return declared_length(Request(scope).headers) or 0
 

@@ -37,6 +37,8 @@ from reviewer.web.context import Context
 from reviewer.web.exporting import Exporting
 from reviewer.web.headers import Headers
 from reviewer.web.importing import Importing
+from reviewer.web.language import Language
+from reviewer.web.language import router as language_router
 from reviewer.web.pictures import Gallery
 from reviewer.web.proxies import THIS_MACHINE, Forwarded, ProxyLogin
 from reviewer.web.routes import (
@@ -70,6 +72,7 @@ ROUTERS = (
     *(review.router, trials.router, aids.router, live.router, blind.router, blind_setup.router),
     *(sign_in.router, progress.router, exports.router, documents.router, audit.router, installing.router),
     *(trust.router, assets.router, bulk.router, comments.router, api.router, find.router),
+    *(trust.router, language_router, assets.router),
 )
 
 
@@ -127,6 +130,7 @@ def build(
     app.add_middleware(UploadLimit)
     app.add_middleware(Access, store=store, local=local, public=public, login=login)
     app.add_middleware(Headers, preload=page.preload_header())
+    app.add_middleware(Language)
     # Outermost: the policy of the page is computed from its text before it is compressed.
     app.add_middleware(GZipMiddleware, minimum_size=2048, compresslevel=1)
     # Anyone can send forwarded headers; they count only where a proxy of ours writes them.

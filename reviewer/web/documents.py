@@ -42,6 +42,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "miniature.md",
         "making-a-benchmark.md",
         "measurements.md",
+        "team/translating.md",
     ),
 }
 """The order of the list of documents; those that are not named here come last."""

@@ -13,6 +13,9 @@ import re
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from agent import language
+from reviewer.web.language import script_url
+
 CLOSED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 """For everything but pages: opened by itself, an answer can do nothing, whatever its bytes are."""
 
@@ -34,7 +37,8 @@ GRADIO_ASSETS = "/assets/"
 
 IMMUTABLE = "public, max-age=31536000, immutable"
 
-SCRIPTS = (GRADIO_ASSETS, "/static/js/", "/ui/")
+_GRADIO_SCRIPTS = "/static/js/"
+SCRIPTS = (GRADIO_ASSETS, _GRADIO_SCRIPTS, "/ui/")
 """Where the page's scripts are: Gradio's and ours. Not the whole origin: uploaded files are on it too."""
 
 # Gradio (6.31) lets any site read its answers with the visitor's cookies unless it runs on localhost.
@@ -42,13 +46,15 @@ _CORS = ("access-control-allow-origin", "access-control-allow-credentials")
 _INLINE_SCRIPT = re.compile(rb"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
 
 
-def page_policy(host: str, page: bytes) -> str:
+def page_policy(host: str, page: bytes, code: str) -> str:
     """Return the policy of the main page. Gradio's inline scripts hold the visitor's name and the address, so
     each answer allows exactly the scripts that it contains, by their hashes.
 
     :param host: this server's name as the browser sent it, with its port
+    :param code: the language of the page; Gradio's page requests some of its files below its own address
     """
-    scripts = [f"{host}{folder}" for folder in SCRIPTS]
+    own = () if code == language.ENGLISH else (f"/{code}{_GRADIO_SCRIPTS}",)
+    scripts = [f"{host}{folder}" for folder in (*SCRIPTS, *own)]
     return "; ".join(
         (
             "default-src 'none'",
@@ -68,6 +74,12 @@ def page_policy(host: str, page: bytes) -> str:
             "frame-ancestors 'none'",
         )
     )
+
+
+def in_language(page: bytes, code: str) -> bytes:
+    """Name the language of the main page, which Gradio calls English, and load its catalogue before any module runs."""
+    page = page.replace(b'lang="en"', f'lang="{language.TAGS[code]}"'.encode(), 1)
+    return page.replace(b"<head>", f'<head>\n<script src="{script_url(code)}"></script>'.encode(), 1)
 
 
 def inline_hashes(page: bytes) -> list[str]:
@@ -128,7 +140,10 @@ class _Page:
             return
         headers = MutableHeaders(scope=self._start)
         if headers.get("content-type", "").startswith("text/html"):
-            _set(headers, page_policy(self._host, self._body))
+            code = language.current()
+            self._body = in_language(self._body, code)
+            headers["Content-Length"] = str(len(self._body))
+            _set(headers, page_policy(self._host, self._body, code))
             headers["Cache-Control"] = "no-store"
             headers["Link"] = self._preload
         else:

@@ -11,12 +11,13 @@ from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse
 
-from agent.language import tr
+from agent.language import NAMES, TAGS, current, offered, tr
 from reviewer.rules.people import PersonError
 from reviewer.store import NotAllowed, SignInRefused, Store
 from reviewer.web import auth
 from reviewer.web.access import declared_length
 from reviewer.web.context import Context, ContextDep
+from reviewer.web.language import choose
 from reviewer.web.proxies import Login, login_of
 
 _PAGE = Template((Path(__file__).parent / "sign_in.html").read_text(encoding="utf-8"))
@@ -24,18 +25,16 @@ _PAGE = Template((Path(__file__).parent / "sign_in.html").read_text(encoding="ut
 LARGEST_FORM = 4096
 """Bytes: initials and a password fit well within them."""
 
-_INITIALS = """<label>Initials <small>two to four letters</small>
-<input name="initials" value="{initials}" required minlength="2" maxlength="4" autocomplete="username"
-  autocapitalize="characters" spellcheck="false"{autofocus}></label>"""
-_PASSWORD = """<label>Password
-<input name="password" type="password" required autocomplete="current-password"{autofocus}></label>"""
-
-
 router = APIRouter()
 
 
 @router.get("/sign-in")
-def page(request: Request, context: ContextDep) -> Response:
+def page(request: Request, context: ContextDep, language: str = "") -> Response:
+    """The page. With ``?language=zh`` this language is chosen."""
+    if language in offered():
+        chosen: Response = RedirectResponse("/sign-in", status_code=303)
+        choose(chosen, language)
+        return chosen
     login = login_of(request)
     return _page(context.store, _alone(request, context)) if login is None else _login_page(context.store, login)
 
@@ -132,19 +131,17 @@ def _page(store: Store, alone: bool, initials: str = "", refusal: str = "", stat
     """Return the page in one of three forms: with a password, with initials only, or closed to other machines."""
     foot = ""
     if auth.needs_passwords(store.accounts.people()):
-        heading, lead = "Sign in", "Your initials are recorded with every edit and vote."
-        fields = _INITIALS.format(initials=escape(initials), autofocus="" if initials else " autofocus")
-        fields += _PASSWORD.format(autofocus=" autofocus" if initials else "")
-        form = _form(fields, "Sign in")
-        foot = "Forgotten your password? A coordinator can set a new one in the People tab."
+        heading, lead = tr("Sign in"), tr("Your initials are recorded with every edit and vote.")
+        form = _form(_initials(initials, focus=not initials) + _password(focus=bool(initials)), tr("Sign in"))
+        foot = tr("Forgotten your password? A coordinator can set a new one in the People tab.")
     elif alone:
-        heading = "Who is reviewing?"
-        lead = "On your own machine your initials are enough. They are recorded with every edit, vote and export."
-        form = _form(_INITIALS.format(initials=escape(initials), autofocus=" autofocus"), "Start reviewing")
-        foot = "Working as a team? Set passwords in the People tab; from then on everyone signs in."
+        heading = tr("Who is reviewing?")
+        lead = tr("On your own machine your initials are enough. They are recorded with every edit, vote and export.")
+        form = _form(_initials(initials, focus=True), tr("Start reviewing"))
+        foot = tr("Working as a team? Set passwords in the People tab; from then on everyone signs in.")
     else:
-        heading, form = "Not open yet", ""
-        lead = (
+        heading, form = tr("Not open yet"), ""
+        lead = tr(
             "Nobody has a password yet, so nobody can sign in from another machine. The person who runs this app can "
             "open it on its own machine (127.0.0.1) and set passwords in the People tab."
         )
@@ -156,8 +153,12 @@ def _written(heading: str, lead: str, form: str, refusal: str, foot: str, status
     nonce = secrets.token_urlsafe(16)
     html = _PAGE.substitute(
         nonce=nonce,
+        lang=TAGS[current()],
+        title=tr("{page} · Spec-o3 review", page=escape(heading)),
+        brand=escape(tr("Spec-o3 review")),
         heading=escape(heading),
         lead=escape(lead, quote=False),
+        languages=_languages(),
         form=form,
         refusal=f'<p role="alert">{escape(refusal)}</p>' if refusal else "",
         foot=f'<p class="foot">{escape(foot, quote=False)}</p>' if foot else "",
@@ -173,9 +174,32 @@ def _written(heading: str, lead: str, form: str, refusal: str, foot: str, status
     )
 
 
+def _initials(initials: str, focus: bool) -> str:
+    return f"""<label>{escape(tr("Initials"))} <small>{escape(tr("two to four letters"))}</small>
+<input name="initials" value="{escape(initials)}" required minlength="2" maxlength="4" autocomplete="username"
+  autocapitalize="characters" spellcheck="false"{" autofocus" if focus else ""}></label>"""
+
+
+def _password(focus: bool) -> str:
+    return f"""<label>{escape(tr("Password"))}
+<input name="password" type="password" required autocomplete="current-password"
+  {"autofocus" if focus else ""}></label>"""
+
+
+def _languages() -> str:
+    """Links that choose a language; the page needs no script."""
+    links = (
+        f'<span lang="{TAGS[code]}" aria-current="true">{name}</span>'
+        if code == current()
+        else f'<a href="/sign-in?language={code}" lang="{TAGS[code]}" hreflang="{TAGS[code]}">{name}</a>'
+        for code, name in NAMES.items()
+    )
+    return " · ".join(links)
+
+
 def _form(fields: str, verb: str) -> str:
-    return f'<form method="post" action="/sign-in">{fields}<button>{verb}</button></form>'
+    return f'<form method="post" action="/sign-in">{fields}<button>{escape(verb)}</button></form>'
 
 
 def _other_site() -> PlainTextResponse:
-    return PlainTextResponse("This request came from another web site and was refused.", status_code=403)
+    return PlainTextResponse(tr("This request came from another web site and was refused."), status_code=403)

@@ -21,10 +21,12 @@ from starlette.routing import Mount, Route
 from agent.cli.command import CannotRun
 from app import main
 from reviewer.store import QueueFilter, Store
+from reviewer.ui.languages import PageInLanguage
 from reviewer.web import app as server
 from reviewer.web import settings
 from reviewer.web.access import DOCUMENTS, GRADIO, GRADIO_FOLDERS, PUBLIC, PUBLIC_FOLDERS
 from reviewer.web.auth import COOKIE
+from reviewer.web.language import without_language
 from reviewer.web.settings import ServerSettings
 from tests.support.campaign import Desk, an_item, people
 from tests.support.cli import free_port
@@ -212,9 +214,11 @@ def routes(within: Any) -> list[tuple[str, str]]:
     """Method and path of every route, including those of mounted and included applications."""
     found = []
     for route in within.routes:
-        inner = getattr(route, "app", None) if isinstance(route, Mount) else getattr(route, "original_router", None)
+        mounted = isinstance(route, (Mount, PageInLanguage))
+        inner = getattr(route, "app", None) if mounted else getattr(route, "original_router", None)
         if inner is not None:
-            found += routes(inner)
+            prefix = route.path if isinstance(route, Mount) else ""
+            found += [(method, prefix + path) for method, path in routes(inner)]
         elif isinstance(route, Route):
             found += [(method, route.path) for method in sorted(route.methods or ())]
     assert found
@@ -227,6 +231,7 @@ def filled(path: str) -> str:
 
 
 def access_of(method: str, path: str) -> str:
+    path = without_language(path)
     if method in PUBLIC.get(path, ()) or (method in ("GET", "HEAD") and path.startswith(PUBLIC_FOLDERS)):
         return "public"
     if path.startswith("/api/v1/"):
@@ -281,8 +286,10 @@ GRADIO_ROUTES = """
 
 
 def test_every_route_that_gradio_mounts_was_reviewed(app: FastAPI) -> None:
-    (mounted,) = (route.app for route in app.routes if isinstance(route, Mount))
-    assert {path for _, path in routes(mounted)} == set(GRADIO_ROUTES.split())
+    in_english = [route.app for route in app.routes if isinstance(route, Mount)]
+    in_chinese = [route.app for page in app.routes if isinstance(page, PageInLanguage) for route in page.app.routes]
+    for (mounted,) in (in_english, in_chinese):
+        assert {path for _, path in routes(mounted)} == set(GRADIO_ROUTES.split())
 
 
 def test_other_routes_of_gradio_are_closed_to_coordinators_too(app: FastAPI, browsers: dict[str, TestClient]) -> None:
@@ -439,7 +446,8 @@ def test_the_policy_allows_only_the_inline_scripts_of_the_response(browsers: dic
     assert scripts.count("'sha256-") == len(inline)
     assert "'unsafe-inline'" not in scripts
     assert "'self'" not in scripts
-    assert re.findall(r'<script[^>]* src="([^"]*)"', page.text) == re.findall(r'src="(\./assets/[^"]*)"', page.text)
+    scripts_of_gradio = re.findall(r'src="(\./assets/[^"]*)"', page.text)
+    assert re.findall(r'<script[^>]* src="([^"]*)"', page.text) == ["/ui/language/en.js", *scripts_of_gradio]
 
 
 def test_a_query_of_the_page_changes_nothing(browsers: dict[str, TestClient]) -> None:

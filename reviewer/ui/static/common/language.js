@@ -1,17 +1,59 @@
-// The language of the page: `t` and `tn` translate a message and put values in place of `{name}`.
+// The language of the page: `t` and `tn` translate a message and put values in place of `{name}`. The catalogue is
+// in the page's head (/ui/language/LANGUAGE.js, reviewer/web/language.py), so that it is here before any module runs.
+
+/**
+ * @type {{code: string, tag: string, pseudo?: boolean, choices: Record<string, string>,
+ *   messages: Record<string, string | string[]>}}
+ */
+const page = /** @type {any} */ (globalThis).so_language ?? { code: 'en', tag: 'en', choices: {}, messages: {} }
+
+/** The page's language as `Intl` names it. */
+export const languageTag = page.tag
+
+/** The page's language, e.g. "zh". */
+export const language = page.code
+
+/** The languages that the page has, each by its own name. */
+export const languages = page.choices
 
 /** @param {string} message @param {Record<string, string | number>} values */
 const filled = (message, values) =>
   message.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole))
 
+/** @param {string} key @param {string} english */
+function translated(key, english) {
+  if (page.pseudo) return `⟦${english}⟧`
+  // Own entries only: a message may be named as something that every object has.
+  const found = Object.hasOwn(page.messages, key) ? page.messages[key] : english
+  return typeof found === 'string' ? found : found[0]
+}
+
 /**
  * A message in the language of the page.
  * @param {string} message @param {Record<string, string | number>} [values]
  */
-export const t = (message, values = {}) => filled(message, values)
+export const t = (message, values = {}) => filled(translated(message, message), values)
 
 /**
  * The form of a message for a number, which it may show as `{n}`.
  * @param {string} one @param {string} many @param {number} n @param {Record<string, string | number>} [values]
  */
-export const tn = (one, many, n, values = {}) => filled(n === 1 ? one : many, { n, ...values })
+export const tn = (one, many, n, values = {}) => filled(translated(one, n === 1 ? one : many), { n, ...values })
+
+/**
+ * A message with elements in place of some `{names}`, e.g. a key cap: the parts in the order of the language.
+ * @param {string} message translated already, by `t` without these values
+ * @param {Record<string, import('./dom.js').Child>} parts @returns {import('./dom.js').Child[]}
+ */
+export const withParts = (message, parts) =>
+  message.split(/\{(\w+)\}/).map((piece, at) => (at % 2 ? (piece in parts ? parts[piece] : `{${piece}}`) : piece))
+
+/**
+ * Choose the language of the page for this browser, and load the page again; the desks keep what is open and unsent
+ * text as over any reload.
+ * @param {string} code
+ */
+export function chooseLanguage(code) {
+  document.cookie = `so-language=${code}; path=/; max-age=31536000; samesite=lax`
+  location.reload()
+}

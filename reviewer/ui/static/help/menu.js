@@ -1,6 +1,7 @@
-// The help menu at the right end of the top bar: keys, guide, tour, rounds, documentation, version.
+// The help menu at the right end of the top bar: keys, guide, tour, rounds, documentation, language, version.
 
 import { cap, fill, h } from '../common/dom.js'
+import { chooseLanguage, language, languages, t } from '../common/language.js'
 import { openPanel } from '../common/panels.js'
 import { mayReadLog, openAuditLog } from '../progress/audit_log.js'
 import { roundsElements } from './rounds.js'
@@ -22,28 +23,29 @@ export class HelpMenu {
       'button.help',
       {
         type: 'button',
-        title: 'keys, class guide, tour, documentation, version',
+        title: t('keys, class guide, tour, documentation, version'),
         'aria-haspopup': 'menu',
         'aria-expanded': 'false',
         'aria-controls': 'so-help-menu',
         onClick: () => (this.isOpen ? this.#close() : this.#open()),
       },
-      'Help',
+      t('Help'),
     )
-    this.menu = h('div.so-menu', { id: 'so-help-menu', role: 'menu', 'aria-label': 'Help', hidden: true })
+    this.menu = h('div.so-menu', { id: 'so-help-menu', role: 'menu', 'aria-label': t('Help'), hidden: true })
     fill(
       this.menu,
-      this.#entry('Keys', '?', onKeys),
-      this.#entry('Class guide', 'g', onGuide),
-      this.#entry('Tour of the page', 'H', onTour),
-      this.#entry('The five rounds', '', () => openRounds(me.rules)),
+      this.#entry(t('Keys'), '?', onKeys),
+      this.#entry(t('Class guide'), 'g', onGuide),
+      this.#entry(t('Tour of the page'), 'H', onTour),
+      this.#entry(t('The five rounds'), '', () => openRounds(me.rules)),
       h(
         'a.entry',
         { role: 'menuitem', tabIndex: -1, href: DOCUMENTS, target: '_blank', onClick: () => this.#close() },
-        h('span', {}, 'Documentation'),
+        h('span', {}, t('Documentation')),
         h('span.muted', { 'aria-hidden': 'true' }, '↗'),
       ),
-      mayReadLog(me) && this.#entry('Audit log', '', openAuditLog),
+      mayReadLog(me) && this.#entry(t('Audit log'), '', openAuditLog),
+      Object.entries(languages).map(([code, name]) => this.#language(code, name)),
       h('p.version', { role: 'none' }, `Spec-o3 ${me.version}`),
     )
     this.root = h('div.so-help', {}, this.button, this.menu)
@@ -65,6 +67,24 @@ export class HelpMenu {
     }
     const shown = key && cap(key)
     return h('button.entry', { type: 'button', role: 'menuitem', tabIndex: -1, onClick }, h('span', {}, label), shown)
+  }
+
+  /** @param {string} code @param {string} name */
+  #language(code, name) {
+    const chosen = code === language
+    return h(
+      'button.entry',
+      {
+        type: 'button',
+        role: 'menuitemradio',
+        'aria-checked': String(chosen),
+        tabIndex: -1,
+        lang: code,
+        onClick: () => (chosen ? this.#close() : chooseLanguage(code)),
+      },
+      h('span', {}, name),
+      chosen && h('span.muted', { 'aria-hidden': 'true' }, '✓'),
+    )
   }
 
   get #entries() {
@@ -106,4 +126,4 @@ export class HelpMenu {
 }
 
 /** @param {Person['rules']} rules */
-export const openRounds = (rules) => openPanel('The five rounds', roundsElements(rules))
+export const openRounds = (rules) => openPanel(t('The five rounds'), roundsElements(rules))

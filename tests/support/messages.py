@@ -1,0 +1,142 @@
+"""The messages of the code and the catalogues that translate them; ``make messages`` runs this module.
+
+A message is the literal first argument of ``tr``, ``trn``, ``deferred`` (Python), ``t`` or ``tn`` (JavaScript), or a
+text of a keymap.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract
+from babel.messages.pofile import read_po, write_po
+
+from agent.language import LOCALE, NAMES, Part
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM: Mapping[str, tuple[int, ...]] = {
+    **{"tr": (0,), "trn": (0, 1), "deferred": (0,)},
+    # Commands, with their help.
+    **{"lazy": (1,), "Command": (1,)},
+}
+"""The functions, and the places of the arguments that are messages."""
+PAGE = {"t": None, "tn": (1, 2)}
+STATIC = "reviewer/ui/static/"
+WIDTH = 120
+
+Id = str | tuple[str, ...]
+
+
+def files(*endings: str) -> list[str]:
+    """Files of the product, by their path in the repository."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "app.py", "agent", "reviewer", "training"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return sorted(name for name in listed.stdout.splitlines() if name.endswith(endings) and (ROOT / name).is_file())
+
+
+def messages_of(name: str) -> Iterator[Id]:
+    """The messages of one file, in their order; one with plural forms is a tuple."""
+    if name.endswith("keymap.json"):
+        for group in json.loads((ROOT / name).read_text(encoding="utf-8"))["groups"]:
+            yield group["title"]
+            yield from (entry["what"] for entry in group["keys"])
+        return
+    if name.endswith(".py"):
+        yield from _of_python(ast.parse((ROOT / name).read_text(encoding="utf-8")))
+        return
+    with (ROOT / name).open("rb") as file:
+        for _, message, _, _ in extract("javascript", file, keywords=PAGE, options={"encoding": "utf-8"}):
+            yield message
+
+
+def _of_python(tree: ast.AST) -> Iterator[Id]:
+    """The messages of a module, in order. Babel's own extractor sees none inside an f-string before Python 3.12."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    for call in sorted(calls, key=lambda one: (one.lineno, one.col_offset)):
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        places = PROGRAM.get(name, ())
+        texts = [call.args[place] for place in places if place < len(call.args)]
+        literals = [text.value for text in texts if isinstance(text, ast.Constant) and isinstance(text.value, str)]
+        if literals and len(literals) == len(places):
+            yield literals[0] if len(literals) == 1 else tuple(literals)
+
+
+def extracted(part: Part) -> Mapping[Id, list[str]]:
+    """All messages of a part, each with the files that have it."""
+    found: dict[Id, list[str]] = {}
+    names = files(".py") if part == "program" else files(".js", "keymap.json")
+    for name in names:
+        for message in messages_of(name):
+            where = found.setdefault(message, [])
+            if name not in where:
+                where.append(name)
+    return found
+
+
+def read(code: str, part: Part) -> Catalog:
+    path = LOCALE / code / f"{part}.po"
+    if not path.is_file():
+        return Catalog(locale=code)
+    with path.open("rb") as file:
+        return read_po(file, locale=code)
+
+
+def updated(code: str, part: Part) -> bytes:
+    """The catalogue with all messages of the code: translations are kept, messages that are gone are left out."""
+    old = read(code, part)
+    new = Catalog(locale=code, project="spec-o3", charset="utf-8", fuzzy=False, header_comment="")
+    for message, where in extracted(part).items():
+        known = old.get(message if isinstance(message, str) else message[0])
+        forms = known.string if known else ""
+        if isinstance(message, tuple) and isinstance(forms, str):
+            forms = (forms,)
+        elif isinstance(message, str) and not isinstance(forms, str):
+            forms = forms[0]
+        new.add(message, forms, locations=[(where[0], None)])
+    out = io.BytesIO()
+    # By file: a change of the code changes its own lines of the catalogue. No line numbers, for the same reason.
+    write_po(out, new, width=WIDTH, omit_header=True, sort_by_file=False, include_lineno=False)
+    return HEADER.format(plural=old.plural_forms.removesuffix(";"), code=code).encode() + out.getvalue()
+
+
+HEADER = """# The terms are in docs/team/translating.md. Run `make messages` after a change of the code.
+msgid ""
+msgstr ""
+"Content-Type: text/plain; charset=utf-8\\n"
+"Language: {code}\\n"
+"Plural-Forms: {plural};\\n"
+
+"""
+
+
+def main() -> int:
+    """Update all catalogues; say what is left to translate."""
+    missing = 0
+    for code in NAMES:
+        for part in ("program", "page"):
+            if code == "en":
+                continue
+            path = LOCALE / code / f"{part}.po"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(updated(code, part))
+            entries = [entry for entry in read(code, part) if entry.id]
+            empty = [entry for entry in entries if not all(entry.string if entry.pluralizable else [entry.string])]
+            missing += len(empty)
+            print(f"{path.relative_to(ROOT)}: {len(entries)} messages, {len(empty)} without translation")
+    return int(missing > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

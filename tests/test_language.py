@@ -1,0 +1,291 @@
+"""The languages: catalogues, the language of a request and of the command line, and texts that are no messages."""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from agent import language
+from agent.language import PSEUDO, deferred, of_environment, speaking, tr, trn
+from app import main
+from reviewer.store import Store
+from reviewer.web import app as server
+from reviewer.web.language import COOKIE, without_language
+from tests.support import messages
+
+HERE = "http://127.0.0.1:7860"
+ROOT = Path(__file__).resolve().parents[1]
+PARTS: tuple[language.Part, ...] = ("program", "page")
+OTHERS = [code for code in language.NAMES if code != language.ENGLISH]
+PRINTF = re.compile(r"%(?:\((\w+)\))?[sdr]")
+
+
+def placeholders(message: str) -> set[str]:
+    """The values that a message shows: ``{name}`` and, in argparse's own words, ``%(name)s``."""
+    try:
+        braces = {name for _, name, _, _ in string.Formatter().parse(message) if name is not None}
+    except ValueError:
+        braces = set()
+    return braces | {found[0] for found in PRINTF.finditer(message)}
+
+
+@pytest.mark.parametrize("code", OTHERS)
+@pytest.mark.parametrize("part", PARTS)
+def test_every_message_is_translated_with_the_same_values(code: str, part: language.Part) -> None:
+    found = messages.extracted(part)
+    assert len(found) > 50
+    catalogue = messages.read(code, part)
+    wrong: list[str] = []
+    for message in found:
+        key = message if isinstance(message, str) else message[0]
+        entry = catalogue.get(key)
+        forms = () if entry is None else (entry.string,) if isinstance(entry.string, str) else tuple(entry.string)
+        if entry is None or not all(forms) or not forms:
+            wrong.append(f"no translation: {key!r} ({found[message][0]})")
+            continue
+        if entry.fuzzy:
+            wrong.append(f"fuzzy: {key!r}")
+        # The form for one may leave the number out: the other one shows it.
+        wanted = placeholders(message if isinstance(message, str) else message[1])
+        for form in forms:
+            if placeholders(form) != wanted:
+                wrong.append(f"values {sorted(placeholders(form))}, expected {sorted(wanted)}: {key!r} -> {form!r}")
+    assert not wrong, "\n".join([f"make messages, then translate in agent/locale/{code}/{part}.po:", *wrong[:50]])
+
+
+@pytest.mark.parametrize("code", OTHERS)
+@pytest.mark.parametrize("part", PARTS)
+def test_the_catalogues_are_those_of_the_code(code: str, part: language.Part) -> None:
+    """Nothing obsolete, in the order in which ``make messages`` writes it."""
+    path = language.LOCALE / code / f"{part}.po"
+    assert path.read_bytes() == messages.updated(code, part), "run make messages"
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_a_message_of_both_parts_has_one_translation(code: str) -> None:
+    program, page = (language.catalogue(code, part) for part in PARTS)
+    differ = {key: (program[key], page[key]) for key in program.keys() & page.keys() if program[key] != page[key]}
+    assert not differ
+
+
+def test_chinese_uses_its_own_punctuation() -> None:
+    """A half-width comma or bracket beside a Chinese character, or an English sentence that was left."""
+    wrong = []
+    for part in PARTS:
+        for key, forms in language.catalogue("zh", part).items():
+            wrong += [
+                f"{key!r} -> {form!r}"
+                for form in forms
+                if re.search(r"[\u4e00-\u9fff][,;:?!(]|[,;?!)][\u4e00-\u9fff]", form)
+            ]
+    assert not wrong, "\n".join(wrong[:30])
+
+
+def test_browser_modules_have_no_message_that_babel_overlooks() -> None:
+    """Babel reads JavaScript without a full grammar: each call of t and tn must be among what it finds."""
+    for name in messages.files(".js"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        if name.endswith("common/language.js"):
+            continue
+        calls = re.findall(r"(?<![\w.$'\"])tn?\(\s*['\"`]", text)
+        found = list(messages.messages_of(name))
+        assert len(found) == len(calls), f"{name}: {len(calls)} calls, {len(found)} messages"
+
+
+def test_messages_are_translated_at_the_moment_of_use() -> None:
+    help_text = deferred("Show the audit log and verify it.")
+    assert tr(help_text) == "Show the audit log and verify it."
+    with speaking("zh"):
+        assert tr(help_text) == "显示审计日志并验证它。"
+        assert tr("no such message {a}", a=1) == "no such message 1"
+    with speaking(PSEUDO):
+        assert tr("{a} of {b}", a=1, b=2) == "⟦1 of 2⟧"
+        assert trn("{n} item", "{n} items", 2) == "⟦2 items⟧"
+    assert (trn("{n} item", "{n} items", 1), trn("{n} item", "{n} items", 0)) == ("1 item", "0 items")
+    assert trn("{n} item", "{n} items", 5000, n="5 000") == "5 000 items"
+
+
+def test_a_thread_has_the_language_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language, "_of_process", "zh")
+    said: list[str] = []
+    thread = threading.Thread(target=lambda: said.append(tr("Documentation") and tr("Sign in")))
+    thread.start()
+    thread.join()
+    assert said == ["登录"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "code"),
+    [
+        ({}, "en"),
+        ({"LANG": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "en"),
+        ({"LANG": "zh_CN.UTF-8", "LC_MESSAGES": "en_GB.UTF-8"}, "en"),
+        ({"LANG": "C.UTF-8", "LANGUAGE": "zh"}, "en"),
+        ({"LANG": "de_DE.UTF-8", "LANGUAGE": "de:zh_TW:en"}, "zh"),
+        ({"LANG": "de_DE.UTF-8"}, "en"),
+        ({"LANG": "zh_CN.UTF-8", "LANGUAGE": "en"}, "en"),
+        ({"LANG": "qps"}, "en"),
+    ],
+)
+def test_the_command_line_speaks_the_language_of_the_environment(environment: dict[str, str], code: str) -> None:
+    assert of_environment(environment) == code
+
+
+def test_help_and_errors_of_the_command_line_in_chinese(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(language, "_of_process", "en")
+    monkeypatch.setenv("LANGUAGE", "zh")
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    shown = capsys.readouterr().out
+    assert "用法：spec-o3" in shown
+    assert "显示审计日志并验证它。" in shown
+    with pytest.raises(SystemExit):
+        main(["nonsense"])
+    assert "错误" in capsys.readouterr().err
+    monkeypatch.setenv("LC_ALL", "C")
+    with pytest.raises(SystemExit):
+        main(["nonsense"])
+    assert "error: argument COMMAND: invalid choice: 'nonsense'" in capsys.readouterr().err
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    """A running app where one person works alone, without a language chosen."""
+    with Store.open(tmp_path / "annotations.db") as store:
+        app = server.build(store, local=True)
+        with TestClient(app, base_url=HERE, follow_redirects=False) as client:
+            yield client
+
+
+@pytest.mark.parametrize(
+    ("header", "cookie", "tag"),
+    [
+        ("", "", "en"),
+        ("zh-CN,zh;q=0.9,en;q=0.8", "", "zh-CN"),
+        ("en;q=0.5, zh-TW", "", "zh-CN"),
+        ("de-AT,de;q=0.9,zh;q=0.1", "", "zh-CN"),
+        ("zh;q=0, en", "", "en"),
+        ("zh;q=x, *;;q=", "", "en"),
+        ("zh-CN", "en", "en"),
+        ("en-GB", "zh", "zh-CN"),
+        ("en-GB", "xx", "en"),
+        ("zh", PSEUDO, "zh-CN"),
+    ],
+)
+def test_the_choice_comes_before_the_browsers_language(client: TestClient, header: str, cookie: str, tag: str) -> None:
+    page = client.get("/sign-in", headers={"Accept-Language": header, "Cookie": f"{COOKIE}={cookie}"})
+    assert f'<html lang="{tag}">' in page.text
+    assert ("谁在审阅" in page.text) == (tag == "zh-CN")
+
+
+def test_the_sign_in_page_offers_the_languages_without_a_script(client: TestClient) -> None:
+    english = client.get("/sign-in")
+    assert 'href="/sign-in?language=zh"' in english.text
+    chosen = client.get("/sign-in?language=zh")
+    assert (chosen.status_code, chosen.headers["location"]) == (303, "/sign-in")
+    assert "谁在审阅" in client.get("/sign-in").text
+    assert client.get("/sign-in?language=xx").status_code == 200
+    client.get("/sign-in?language=en")
+    assert "Who is reviewing?" in client.get("/sign-in").text
+
+
+def config_of(page: str) -> dict[str, object]:
+    found = re.search(r"window\.gradio_config = (\{.*?\});</script>", page, re.DOTALL)
+    assert found
+    config: dict[str, object] = json.loads(found[1])
+    return config
+
+
+def test_the_page_is_built_in_the_language_of_the_request(client: TestClient) -> None:
+    client.post("/sign-in", data={"initials": "AB"})
+    english = client.get("/")
+    chinese = client.get("/", headers={"Accept-Language": "zh-CN"})
+    assert config_of(english.text)["title"] == "Spec-o3 review"
+    assert config_of(chinese.text)["title"] == "Spec-o3 审阅"
+    assert 'lang="en"' in english.text
+    assert 'lang="zh-CN"' in chinese.text
+    for page, script in ((english, "/ui/language/en.js"), (chinese, "/ui/language/zh.js")):
+        first = re.search(r'<script[^>]*src="([^"]+)"', page.text)
+        assert first
+        assert first[1] == script
+        assert client.get(script).status_code == 200
+    plain = client.get("/", headers={"Accept-Language": "zh-CN", "Accept-Encoding": "identity"})
+    assert int(plain.headers["content-length"]) == len(plain.content)
+    assert config_of(english.text)["root"] == HERE
+    assert config_of(chinese.text)["root"] == f"{HERE}/zh"
+    assert f"{HERE.removeprefix('http://')}/zh/static/js/" in chinese.headers["content-security-policy"]
+    # An open page keeps its own language when another one is chosen.
+    assert client.get("/zh/gradio_api/info").status_code == 200
+    assert client.get("/zh/theme.css").status_code == 200
+
+
+def test_the_address_of_a_language_opens_nothing_that_is_closed(client: TestClient) -> None:
+    assert client.get("/zh/gradio_api/info").status_code == 401
+    client.post("/sign-in", data={"initials": "AB"})
+    closed = ("/zh/", "/zh", "/zh/api/v1/me", "/zh/gradio_api/file=/etc/passwd", "/zh/gradio_api/app_id", "/en/config")
+    for path in (*closed, "/zh/monitoring", "/zh/docs/", "/zh/ui/review/review.js", "/xx/gradio_api/info"):
+        assert client.get(path).status_code == 404, path
+    assert without_language("/zh/gradio_api/upload") == "/gradio_api/upload"
+    assert without_language("/zh/api/v1/me") == "/zh/api/v1/me"
+    assert without_language("/") == "/"
+
+
+def event(client: TestClient, root: str, page: str, label: str) -> str:
+    """Run the event of selecting a tab as the page does, over the queue; return what it changed as JSON."""
+    config = config_of(page)
+    (tab,) = (c["id"] for c in config["components"] if c["props"].get("label") == label)  # type: ignore[attr-defined]
+    (number,) = (
+        d["id"]
+        for d in config["dependencies"]  # type: ignore[attr-defined]
+        if [tab, "select"] in d["targets"]
+    )
+    session = f"session{label}"
+    body = {"data": [], "fn_index": number, "session_hash": session}
+    assert client.post(f"{root}/gradio_api/queue/join", json=body).status_code == 200
+    with client.stream("GET", f"{root}/gradio_api/queue/data?session_hash={session}") as answer:
+        for line in answer.iter_lines():
+            if "process_completed" in line:
+                return json.dumps(json.loads(line.removeprefix("data: ")), ensure_ascii=False)
+    raise AssertionError("the event did not end")
+
+
+def test_events_of_the_page_answer_in_its_language(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gradio runs them in workers that no request started."""
+    client.post("/sign-in", data={"initials": "AB"})
+    monkeypatch.setattr("reviewer.ui.page.may_manage", lambda person, store: False)
+    chinese = client.get(
+        "/", headers={"Cookie": "; ".join(f"{k}={v}" for k, v in client.cookies.items()) + "; so-language=zh"}
+    )
+    assert "只有协调员可以导入和导出" in event(client, "/zh", chinese.text, "资料库")
+    assert "Only coordinators can import" in event(client, "", client.get("/").text, "Library")
+
+
+def test_the_catalogue_of_the_page_is_kept_by_the_browser_until_it_changes(client: TestClient) -> None:
+    answer = client.get("/ui/language/zh.js")
+    assert answer.headers["cache-control"] == "no-cache"
+    assert len(client.get("/ui/language/en.js").content) < 500
+    again = client.get("/ui/language/zh.js", headers={"If-None-Match": answer.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert client.get("/ui/language/qps.js").status_code == 404
+    assert client.get("/ui/language/..%2f..%2fzh.js").status_code == 404
+    assert '"Documentation": "文档"' in answer.text
+
+
+def test_a_catalogue_is_read_in_a_tenth_of_a_second() -> None:
+    language.catalogue.cache_clear()
+    with speaking("zh"):
+        start = time.process_time()
+        tr("Sign in")
+        assert time.process_time() - start < 0.3  # 0.06 s where nothing else runs
