@@ -49,7 +49,7 @@ def test_the_help_menu_is_used_by_keyboard_and_no_key_reaches_the_item_behind(de
     round_before = desk.locator(".decision-bar .round").inner_text()
     desk.keyboard.press("k")
     desk.keyboard.press("ArrowUp")
-    expect(menu.get_by_role("menuitem", name="Documentation")).to_be_focused()
+    expect(menu.get_by_role("menuitemradio", name="中文")).to_be_focused()
     desk.keyboard.press("Escape")
     expect(menu).to_be_hidden()
     expect(button).to_be_focused()

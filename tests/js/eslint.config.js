@@ -2,6 +2,10 @@
 
 import js from '@eslint/js'
 import globals from 'globals'
+import messages from './messages.js'
+
+/** The folders whose texts are messages; this list only grows. */
+const CONVERTED = ['help', 'common', 'spectrum', 'evidence', 'trace']
 
 export default [
   js.configs.recommended,
@@ -17,6 +21,11 @@ export default [
       'object-shorthand': 'error',
       'prefer-const': ['error', { destructuring: 'all' }],
     },
+  },
+  {
+    files: CONVERTED.map((folder) => `reviewer/ui/static/${folder}/*.js`),
+    plugins: { ours: messages },
+    rules: { 'ours/texts-are-messages': 'error' },
   },
   { ignores: ['tests/js/node_modules/'] },
 ]

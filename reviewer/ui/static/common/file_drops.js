@@ -2,10 +2,12 @@
 // be lost. The page says where files belong instead.
 
 import { h } from './dom.js'
+import { t } from './language.js'
 
-const WHERE =
+const WHERE = t(
   'Drop files into a box of the Library tab (“Survey files” to draft them, “Rows, pictures, spectra” to import ' +
-  'trajectories), or anywhere on the Live tab to inspect them there.'
+    'trajectories), or anywhere on the Live tab to inspect them there.',
+)
 const SHOWN = 8000 // ms after the last movement of the file
 
 /** Keep the page when a file is dropped anywhere on it. Boxes that accept files do so themselves, before this. */

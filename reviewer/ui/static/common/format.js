@@ -2,6 +2,8 @@
  * Formats of numbers: a true minus sign, narrow spaces between thousands, Å. Pure functions.
  */
 
+import { languageTag, t, word } from './language.js'
+
 const MINUS = '\u2212'
 const NARROW = '\u202f'
 const SUPERSCRIPTS = { '-': '⁻', 0: '⁰', 1: '¹', 2: '²', 3: '³', 4: '⁴', 5: '⁵', 6: '⁶', 7: '⁷', 8: '⁸', 9: '⁹' }
@@ -54,7 +56,7 @@ export function angstrom(value, digits = 2) {
 
 /** The medium of a spectrum's wavelengths: "air (assumed)" where the file does not state it. */
 export function mediumText({ medium, meta }) {
-  return meta?.medium_assumed ? `${medium} (assumed)` : medium
+  return meta?.medium_assumed ? t('{medium} (assumed)', { medium: word(medium) }) : word(medium)
 }
 
 /** A wavelength window, as on the step's card: 6500 – 6630 Å. */
@@ -70,8 +72,17 @@ export function redshift(z) {
   return text.replace(/0{1,2}$/, '')
 }
 
+const HOURS = /** @type {const} */ ({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+
 /** A time of the day in the reader's time zone, e.g. 14:05. @param {string} iso */
-export const timeOfDay = (iso) => new Date(iso).toLocaleTimeString('sv').slice(0, 5)
+export const timeOfDay = (iso) => new Intl.DateTimeFormat(languageTag, HOURS).format(new Date(iso))
+
+/** A time of the day with its seconds, e.g. 14:05:09. @param {string} iso */
+export const timeWithSeconds = (iso) =>
+  new Intl.DateTimeFormat(languageTag, { ...HOURS, second: '2-digit' }).format(new Date(iso))
+
+/** Words as a list of the language, e.g. "a, b and c". @param {string[]} words */
+export const listOf = (words) => new Intl.ListFormat(languageTag, { style: 'long', type: 'conjunction' }).format(words)
 
 /** A date with the time of the day, in the reader's time zone, e.g. 2026-11-25 14:05. @param {string} iso */
 export const dateAndTime = (iso) => new Date(iso).toLocaleString('sv').slice(0, 16)
@@ -103,13 +114,13 @@ export function fluxTitle(unit, exponent = 0) {
   if (!unit || /^unknown$/i.test(unit)) unit = 'unit unknown'
   if (/^(unit unknown|relative|counts?|adu|normali[sz]ed)$/i.test(unit.trim())) {
     const kind = unit.trim().toLowerCase()
-    const inside = [kind, power(exponent) && `× ${power(exponent)}`].filter(Boolean).join(', ')
-    return { quantity: 'Flux', unit: inside, text: `Flux (${inside})` }
+    const inside = [word(kind), power(exponent) && `× ${power(exponent)}`].filter(Boolean).join(', ')
+    return { quantity: t('Flux'), unit: inside, text: t('Flux ({unit})', { unit: inside }) }
   }
   const { scale, rest } = splitPowerOfTen(unit)
   const pretty = prettyUnit(rest)
   const inside = [power(scale + exponent), pretty].filter(Boolean).join(' ')
-  const quantity = /Å⁻¹|nm⁻¹|µm⁻¹/.test(pretty) ? 'Fλ' : /Jy|Hz⁻¹/.test(pretty) ? 'Fν' : 'Flux'
+  const quantity = /Å⁻¹|nm⁻¹|µm⁻¹/.test(pretty) ? 'Fλ' : /Jy|Hz⁻¹/.test(pretty) ? 'Fν' : t('Flux')
   return { quantity, unit: inside, text: `${quantity} (${inside})` }
 }
 

@@ -1,10 +1,12 @@
 // Requests to the server, and the errors for a refusal and for a server that does not answer.
 
+import { t } from './language.js'
+
 /** The server understood the request and refused it. `kind` is stable, `message` is for the person. */
 export class Refused extends Error {
   /** @param {number} status @param {{error?: string, kind?: string, detail?: any} | null} body */
   constructor(status, body) {
-    super(body?.error ?? `the server answered ${status}`)
+    super(body?.error ?? t('the server answered {status}', { status }))
     this.status = status
     this.kind = body?.kind ?? 'error'
     this.detail = body?.detail ?? {}
@@ -19,7 +21,7 @@ export class Refused extends Error {
 /** No answer: server down, network cut. The request may have arrived, so it is repeated with the same key. */
 export class Unreachable extends Error {
   constructor() {
-    super('The server does not answer. What you wrote is kept and is sent when it answers again.')
+    super(t('The server does not answer. What you wrote is kept and is sent when it answers again.'))
   }
 }
 

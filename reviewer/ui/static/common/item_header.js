@@ -2,6 +2,7 @@
 
 import { cap, fill, h } from './dom.js'
 import { mediumText } from './format.js'
+import { sentences, t, word } from './language.js'
 import { factsButtons } from './spectrum_facts.js'
 
 /**
@@ -13,7 +14,7 @@ import { factsButtons } from './spectrum_facts.js'
  */
 export function drawHeader(root, { item, spectrum, buttons = [], onGuide, onMedium = null, toast }) {
   const facts = [
-    spectrum?.survey || item.row.survey || 'no survey',
+    spectrum?.survey || item.row.survey || t('no survey'),
     dateOf(spectrum),
     item.row.snr === null ? null : `S/N ${item.row.snr.toPrecision(3)}`,
   ].filter(Boolean)
@@ -25,14 +26,14 @@ export function drawHeader(root, { item, spectrum, buttons = [], onGuide, onMedi
       'div.who',
       {},
       h('strong.name', { title: item.row.name }, item.row.name),
-      item.row.simulated && h('span.pill.amber', { title: 'simulated by a program, not observed' }, 'simulated'),
+      item.row.simulated && h('span.pill.amber', { title: t('simulated by a program, not observed') }, t('simulated')),
       item.row.drafter.kind === 'baseline' &&
-        h('span.pill.grey', { title: 'drafted by the rule-based baseline, not by a model' }, item.row.drafter.name),
+        h('span.pill.grey', { title: t('drafted by the rule-based baseline, not by a model') }, item.row.drafter.name),
       item.trajectory?.drafter.settings.prompt_source === 'trained' &&
         h(
           'span.pill.grey',
-          { title: 'written for the prompt on which the published checkpoints were trained; key g shows it' },
-          'prompt as trained',
+          { title: t('written for the prompt on which the published checkpoints were trained; key g shows it') },
+          t('prompt as trained'),
         ),
       h('span.spring'),
       buttons,
@@ -42,7 +43,8 @@ export function drawHeader(root, { item, spectrum, buttons = [], onGuide, onMedi
         `${shortTitle(item.task.title)}?`,
         ' ',
         cap('g'),
-        ' guide',
+        ' ',
+        t('guide'),
       ),
     ),
     h(
@@ -55,7 +57,7 @@ export function drawHeader(root, { item, spectrum, buttons = [], onGuide, onMedi
         id && [' · ', id],
         spectrum?.catalogue_class && [
           ' · ',
-          h('span', { title: 'class in the catalogue or header' }, spectrum.catalogue_class),
+          h('span', { title: t('class in the catalogue or header') }, spectrum.catalogue_class),
         ],
         spectrum && mediumMayBeSet(spectrum) && [' · ', mediumOf(spectrum, item.may?.edit === null ? onMedium : null)],
         place && [
@@ -64,11 +66,11 @@ export function drawHeader(root, { item, spectrum, buttons = [], onGuide, onMedi
             'button.link',
             {
               type: 'button',
-              title: 'copy',
+              title: t('copy'),
               onClick: () =>
                 navigator.clipboard
                   ?.writeText(`${place.ra} ${place.dec}`)
-                  .then(() => toast('Coordinates copied (degrees, ICRS).')),
+                  .then(() => toast(t('Coordinates copied (degrees, ICRS).'))),
             },
             place.text.replace('-', '−'),
           ),
@@ -81,8 +83,8 @@ export function drawHeader(root, { item, spectrum, buttons = [], onGuide, onMedi
           h(
             'span.look',
             {},
-            ' · imported without its spectrum, with the pictures only (spec-o3 import --spectra FOLDER adds ' +
-              'it along)',
+            ' · ',
+            t('imported without its spectrum, with the pictures only (spec-o3 import --spectra FOLDER adds it along)'),
           ),
       ),
       more,
@@ -100,22 +102,25 @@ const mediumMayBeSet = ({ meta }) => Boolean(meta.medium_assumed || meta.medium_
 function mediumOf(spectrum, onMedium) {
   const { medium_assumed: assumed, medium_set_by: person } = spectrum.meta
   const text = mediumText(spectrum)
-  const by = person === 'option' ? 'when it was drafted' : `by ${person}`
-  const origin = assumed ? 'the file does not say whether air or vacuum' : `stated ${by}`
-  const title = `medium of the wavelengths: ${origin}. Air and vacuum differ by 83 km/s, 1.8 Å at Hα`
+  const origin = assumed
+    ? t('medium of the wavelengths: the file does not say whether air or vacuum.')
+    : person === 'option'
+      ? t('medium of the wavelengths: stated when it was drafted.')
+      : t('medium of the wavelengths: stated by {person}.', { person })
+  const title = sentences(origin, t('Air and vacuum differ by 83 km/s, 1.8 Å at Hα'))
   if (!onMedium) return h(assumed ? 'span.look' : 'span', { title }, text)
   const other = spectrum.medium === 'air' ? 'vacuum' : 'air'
   const choices = assumed
-    ? [['', text], ...['air', 'vacuum'].map((m) => [m, m])]
+    ? [['', text], ...['air', 'vacuum'].map((m) => [m, word(m)])]
     : [
         ['', text],
-        [other, other],
+        [other, word(other)],
       ]
   return h(
     'select.medium',
     {
       title,
-      'aria-label': 'Medium of the wavelengths',
+      'aria-label': t('Medium of the wavelengths'),
       onChange: (/** @type {Event} */ event) => {
         const { value } = /** @type {HTMLSelectElement} */ (event.target)
         if (value) onMedium(value)

@@ -49,6 +49,15 @@ export const withParts = (message, parts) =>
   message.split(/\{(\w+)\}/).map((piece, at) => (at % 2 ? (piece in parts ? parts[piece] : `{${piece}}`) : piece))
 
 /**
+ * A word that the server stores and the page shows: a state, a role, a frame. All of them are in words.js.
+ * @param {string} stored
+ */
+export const word = (stored) => translated(stored, stored)
+
+/** Whole sentences one after the other; empty ones are left out. @param {(string | false | null | undefined)[]} all */
+export const sentences = (...all) => all.filter(Boolean).join(page.code === 'zh' ? '' : ' ')
+
+/**
  * Choose the language of the page for this browser, and load the page again; the desks keep what is open and unsent
  * text as over any reload.
  * @param {string} code

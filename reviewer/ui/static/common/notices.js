@@ -2,6 +2,7 @@
 
 import { fill, h } from './dom.js'
 import { Unreachable } from './http.js'
+import { t } from './language.js'
 
 const TOAST_TIME = 3500 // ms
 
@@ -41,7 +42,7 @@ export class Notices {
       line,
       h('span', {}, text),
       label && h('button', { type: 'button', onClick: act }, label),
-      h('button.link', { type: 'button', 'aria-label': 'close', onClick: () => (line.hidden = true) }, '✕'),
+      h('button.link', { type: 'button', 'aria-label': t('close'), onClick: () => (line.hidden = true) }, '✕'),
     )
     keepInView(line.parentElement)
   }
@@ -70,7 +71,7 @@ export class Notices {
   /** Show why something failed. @param {any} error @param {string} [prefix] what failed */
   error(error, prefix = '') {
     const unreachable = error instanceof Unreachable
-    this.show(prefix + (unreachable ? 'The server does not answer. Is it still running? Try again.' : error.message))
+    this.show(prefix + (unreachable ? t('The server does not answer. Is it still running? Try again.') : error.message))
     if (!error.kind && !unreachable) console.error(error)
   }
 }

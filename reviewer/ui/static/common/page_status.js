@@ -4,7 +4,9 @@
 import { HelpMenu } from '../help/menu.js'
 import { lasting, thisTab } from './browser_storage.js'
 import { fill, h } from './dom.js'
+import { timeWithSeconds } from './format.js'
 import { connection, getJSON } from './http.js'
+import { sentences, t, word } from './language.js'
 
 const RETRY_AFTER = 3000 // ms
 const FIRST_RETRY_AFTER = 700 // ms; a single failed request is not shown before the second one has failed
@@ -44,8 +46,8 @@ export class TopBar {
    * @param {Person} me @param {() => void} onDark
    */
   #person(me, onDark) {
-    const roles = me.rules.solo && !me.has_password ? 'alone' : me.roles.join(', ')
-    const theme = { type: 'button', title: 'dark or light theme (D)', 'aria-label': 'Dark or light theme' }
+    const roles = me.rules.solo && !me.has_password ? t('alone') : me.roles.map(word).join(', ')
+    const theme = { type: 'button', title: t('dark or light theme (D)'), 'aria-label': t('Dark or light theme') }
     const sheet = h(
       'div.sheet',
       { id: 'so-person' },
@@ -53,13 +55,13 @@ export class TopBar {
       h('button.theme', { ...theme, onClick: onDark }, '◐'),
       h('span.who', { title: me.name }, `${me.initials} · ${roles}`),
       me.has_password &&
-        h('form', { method: 'post', action: '/sign-out' }, h('button', { type: 'submit' }, 'sign out')),
+        h('form', { method: 'post', action: '/sign-out' }, h('button', { type: 'submit' }, t('sign out'))),
     )
     const button = h(
       'button.who',
       {
         type: 'button',
-        title: `${me.name}: roles, theme, verdict first, sign out`,
+        title: t('{name}: roles, theme, verdict first, sign out', { name: me.name }),
         'aria-expanded': 'false',
         'aria-controls': sheet.id,
         onClick: () => open(!sheet.classList.contains('open')),
@@ -86,8 +88,8 @@ export class TopBar {
   /** @param {boolean} on */
   setVerdictFirst(on) {
     this.first.className = on ? 'on' : ''
-    this.first.title = 'my verdict first: hide the answer until I have mine (p)'
-    fill(this.first, on ? 'verdict first: on' : 'verdict first: off')
+    this.first.title = t('my verdict first: hide the answer until I have mine (p)')
+    fill(this.first, on ? t('verdict first: on') : t('verdict first: off'))
   }
 
   /** @param {string} iso */
@@ -95,23 +97,23 @@ export class TopBar {
     this.#waiting = false
     this.state.className = 'saved'
     this.state.title = ''
-    this.state.textContent = `saved ${new Date(iso).toLocaleTimeString('sv')}`
+    this.state.textContent = t('saved {time}', { time: timeWithSeconds(iso) })
   }
 
   sending() {
     this.#waiting = false
-    this.#show('sending …', '')
+    this.#show(t('sending …'), '')
   }
 
   /** The server does not have the present text. @param {string} message why */
   notSaved(message) {
-    if (!this.#waiting) this.#show('not saved yet', message)
+    if (!this.#waiting) this.#show(t('not saved yet'), message)
   }
 
   /** A decision or a version waits for the server. @param {string} message why */
   notSent(message) {
     this.#waiting = true
-    this.#show('not sent yet', message)
+    this.#show(t('not sent yet'), message)
   }
 
   /** @param {string} text @param {string} title */
@@ -172,21 +174,23 @@ export class ConnectionStrip {
   /** @param {string} state @param {string} message */
   #content(state, message) {
     const kept = lasting.refused
-      ? 'This browser keeps no copy of your text (its storage is full or forbidden): leave this page open.'
-      : 'What you write is kept in this browser.'
-    if (state === 'unreachable') return [h('span', {}, `The server does not answer. ${kept} Trying again …`)]
-    if (state === 'signed-out') return [h('span', {}, `You are signed out. ${kept}`), this.#signIn()]
-    return [h('span', {}, message), h('button', { type: 'button', onClick: () => location.reload() }, 'Reload')]
+      ? t('This browser keeps no copy of your text (its storage is full or forbidden): leave this page open.')
+      : t('What you write is kept in this browser.')
+    if (state === 'unreachable') {
+      return [h('span', {}, sentences(t('The server does not answer.'), kept, t('Trying again …')))]
+    }
+    if (state === 'signed-out') return [h('span', {}, sentences(t('You are signed out.'), kept)), this.#signIn()]
+    return [h('span', {}, message), h('button', { type: 'button', onClick: () => location.reload() }, t('Reload'))]
   }
 
   /** Sign in in this tab if the text is kept in the browser; otherwise in another tab, so that this page stays open. */
   #signIn() {
-    if (lasting.refused) return h('a', { href: '/sign-in', target: '_blank' }, 'Sign in in another tab')
+    if (lasting.refused) return h('a', { href: '/sign-in', target: '_blank' }, t('Sign in in another tab'))
     const signIn = () => {
       thisTab.set(RETURN_TO, `${this.initials} ${location.hash}`)
       location.assign('/sign-in')
     }
-    return h('button', { type: 'button', onClick: signIn }, 'Sign in again')
+    return h('button', { type: 'button', onClick: signIn }, t('Sign in again'))
   }
 
   /** @param {HTMLElement[] | null} content */

@@ -1,6 +1,7 @@
 // Dialogs that every tab uses: any panel, the guide of a task, a picture at full size.
 
 import { cap, h } from './dom.js'
+import { t } from './language.js'
 
 /**
  * Open a dialog; Esc and a click outside close it, and the focus returns to where it was. Its keys stay in it.
@@ -32,7 +33,7 @@ export function openPanel(title, content, { wide = false } = {}) {
           'header',
           {},
           h('h2', {}, title),
-          h('button', { type: 'button', 'aria-label': 'close Esc', onClick: () => close() }, cap('Esc')),
+          h('button', { type: 'button', 'aria-label': `${t('close')} Esc`, onClick: () => close() }, cap('Esc')),
         ),
       )
     )
@@ -81,20 +82,20 @@ export function guideElements(/** @type {string} */ text) {
  */
 export function openGuide(task, prompt) {
   if (prompt && prompt !== `${task?.question}\n\n${task?.guide}`) {
-    const note = 'The prompt that the model reads here. It is not the one of the task file.'
-    return openPanel(task?.title ?? 'Guide', h('div.guide', {}, h('p.muted', {}, note), guideElements(prompt)))
+    const note = t('The prompt that the model reads here. It is not the one of the task file.')
+    return openPanel(task?.title ?? t('Guide'), h('div.guide', {}, h('p.muted', {}, note), guideElements(prompt)))
   }
   return openPanel(
-    task?.title ?? 'Guide',
+    task?.title ?? t('Guide'),
     h(
       'div.guide',
       {},
       h('p', {}, h('em', {}, bold(task?.question ?? ''))),
-      guideElements(task?.guide ?? 'This class has no task file here.'),
+      guideElements(task?.guide ?? t('This class has no task file here.')),
     ),
   )
 }
 
 /** A picture at full size. */
 export const openPicture = (/** @type {string} */ url) =>
-  openPanel('What the agent saw', h('img.full', { src: url, alt: 'the picture at full size' }), { wide: true })
+  openPanel(t('What the agent saw'), h('img.full', { src: url, alt: t('the picture at full size') }), { wide: true })

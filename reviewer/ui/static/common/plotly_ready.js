@@ -2,6 +2,7 @@
 // plotly.js takes half a second, in which Gradio's components can be fetched.
 
 import { idle } from './idle.js'
+import { t } from './language.js'
 
 /** @type {Promise<any> | null} */
 let loading = null
@@ -18,7 +19,7 @@ function load() {
     const script = document.createElement('script')
     script.onload = () => done(window.Plotly)
     script.onerror = () =>
-      fail(new Error('plotly.js failed to load. Check that the server is running, then reload the page.'))
+      fail(new Error(t('plotly.js failed to load. Check that the server is running, then reload the page.')))
     script.src = address
     document.head.append(script)
   })

@@ -9,24 +9,18 @@ export class SidePane {
   /**
    * @param {HTMLElement} root the desk
    * @param {HTMLElement} pane
-   * @param {{name: string, key: string, onColumn?: (hidden: boolean) => void}} options `onColumn`: the person has
-   *   hidden or shown the column
+   * @param {{id: string, name: string, title: string, key: string, onColumn?: (hidden: boolean) => void}} options
+   *   `title`: of the button; `onColumn`: the person has hidden or shown the column
    */
-  constructor(root, pane, { name, key, onColumn }) {
+  constructor(root, pane, { id, name, title, key, onColumn }) {
     this.root = root
     this.pane = pane
     this.onColumn = onColumn
-    pane.id = `so-${name.toLowerCase()}`
+    pane.id = `so-${id}`
     pane.setAttribute('aria-label', name)
     this.button = h(
       'button.open-queue',
-      {
-        type: 'button',
-        'aria-expanded': 'false',
-        'aria-controls': pane.id,
-        title: `show or hide the ${name.toLowerCase()}`,
-        onClick: () => this.toggle(),
-      },
+      { type: 'button', 'aria-expanded': 'false', 'aria-controls': pane.id, title, onClick: () => this.toggle() },
       name,
       ' ',
       cap(key),

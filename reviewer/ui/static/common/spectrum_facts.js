@@ -3,15 +3,16 @@
 
 import { h } from './dom.js'
 import { mediumText, number, redshift } from './format.js'
+import { t, word } from './language.js'
 import { sheetOf } from './popover.js'
 
 /** The printed name of an identifier. */
 const NAMES = {
-  'plate-mjd-fiber': 'plate-MJD-fibre',
+  'plate-mjd-fiber': t('plate-MJD-fibre'),
   'lmjd-planid-spid-fiberid': 'LMJD-planid-spid-fiberid',
   obsid: 'obsid',
   targetid: 'TARGETID',
-  designation: 'LAMOST designation',
+  designation: t('LAMOST designation'),
   specobjid: 'SPECOBJID',
   gaia_dr3: 'Gaia DR3',
 }
@@ -32,9 +33,10 @@ export function identifiers({ ids }) {
 /** "heliocentric (HELIO_RV in the file, −10.42 km/s applied)", or that the file does not say. */
 export function velocityFrame({ meta }) {
   const { velocity_frame: frame, velocity_frame_from: from, velocity_correction: applied } = meta ?? {}
-  if (!frame) return 'not stated in the file'
-  const source = / /.test(from) ? from : `${from} in the file`
-  return `${frame} (${source}${Number.isFinite(applied) ? `, ${number(applied, 2)} km/s applied` : ''})`
+  if (!frame) return t('not stated in the file')
+  const source = / /.test(from) ? from : t('{keyword} in the file', { keyword: from })
+  if (!Number.isFinite(applied)) return `${word(frame)} (${source})`
+  return t('{frame} ({source}, {velocity} km/s applied)', { frame: word(frame), source, velocity: number(applied, 2) })
 }
 
 /** [name, value] of the S/N in each band that the file has: u to z first. */
@@ -53,10 +55,10 @@ export function factsButtons(spectrum, toast) {
   const [first] = identifiers(spectrum)
   const more = h(
     'button.link.more',
-    { type: 'button', title: 'Identifiers, S/N by band, medium, velocity frame' },
-    'ids, S/N ▾',
+    { type: 'button', title: t('Identifiers, S/N by band, medium, velocity frame') },
+    t('ids, S/N ▾'),
   )
-  const sheet = sheetOf(more, 'div.facts-sheet', 'About the spectrum', () => content(spectrum, toast))
+  const sheet = sheetOf(more, 'div.facts-sheet', t('About the spectrum'), () => content(spectrum, toast))
   return { id: first && copyButton(first[1], first[0], toast), more: [more, sheet] }
 }
 
@@ -64,21 +66,29 @@ function content(spectrum, toast) {
   const rows = [
     ...identifiers(spectrum).map(([name, value]) => [name, copyButton(value, name, toast)]),
     ...signalToNoise(spectrum),
-    ['medium', mediumText(spectrum)],
-    ['wavelengths', spectrum.frame],
-    ['velocity frame', velocityFrame(spectrum)],
-    ['redshift in the file', Number.isFinite(spectrum.redshift) ? redshift(spectrum.redshift) : 'none'],
+    [t('medium'), mediumText(spectrum)],
+    [t('wavelengths'), word(spectrum.frame)],
+    [t('velocity frame'), velocityFrame(spectrum)],
+    [t('redshift in the file'), Number.isFinite(spectrum.redshift) ? redshift(spectrum.redshift) : t('none')],
   ]
   const text = rows.map(([name, value]) => `${name}\t${value instanceof HTMLElement ? value.textContent : value}`)
   const all = h(
     'button.copy-all',
-    { type: 'button', onClick: () => copy(text.join('\n'), 'All of it', toast) },
-    'copy all',
+    { type: 'button', onClick: () => copy(text.join('\n'), t('All of it copied.'), toast) },
+    t('copy all'),
   )
   return [h('dl', {}, ...rows.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])), all]
 }
 
 const copyButton = (/** @type {string} */ value, /** @type {string} */ name, toast) =>
-  h('button.link.id', { type: 'button', title: `copy ${name}`, onClick: () => copy(value, name, toast) }, value)
+  h(
+    'button.link.id',
+    {
+      type: 'button',
+      title: t('copy {name}', { name }),
+      onClick: () => copy(value, t('{name} copied.', { name }), toast),
+    },
+    value,
+  )
 
-const copy = (text, name, toast) => navigator.clipboard?.writeText(text).then(() => toast(`${name} copied.`))
+const copy = (text, done, toast) => navigator.clipboard?.writeText(text).then(() => toast(done))

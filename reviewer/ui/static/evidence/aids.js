@@ -4,6 +4,7 @@
 import { Cache } from '../common/data.js'
 import { number, plusMinus, significant } from '../common/format.js'
 import { getJSON } from '../common/http.js'
+import { t } from '../common/language.js'
 import { axisFrame, shownFactor } from '../spectrum/frames.js'
 
 /**
@@ -67,15 +68,15 @@ export class Aids extends EventTarget {
       exposures: () => this.#toggle('exposure', () => this.#exposures()),
     }
     const { model, exposures } = this.subject.spectrum
-    if (kind === 'model' && !model) this.notices.toast('This file has no pipeline model.')
-    else if (kind === 'exposures' && !exposures) this.notices.toast('This file has no single exposures.')
+    if (kind === 'model' && !model) this.notices.toast(t('This file has no pipeline model.'))
+    else if (kind === 'exposures' && !exposures) this.notices.toast(t('This file has no single exposures.'))
     else shown[kind]().catch((error) => this.notices.error(error))
   }
 
   /** @param {number} lo @param {number} hi wavelengths of the data (Å); measured in the frame of the shown axis */
   async measure(lo, hi) {
     const { subject } = this
-    if (!subject) throw new Error('There is no spectrum to measure.')
+    if (!subject) throw new Error(t('There is no spectrum to measure.'))
     const { item, state } = this.view()
     const frame = axisFrame(item, state)
     const factor = shownFactor(subject.spectrum, state.z, frame)
@@ -170,7 +171,7 @@ export class Aids extends EventTarget {
 
 /** The velocity of a match: "−12 ± 5 km/s"; without an error χ² has no minimum in the range tried. */
 export const velocityText = ({ velocity, velocity_error: error }, unit = 'km/s') =>
-  error === null ? 'no velocity' : plusMinus({ value: velocity, error, unit })
+  error === null ? t('no velocity') : plusMinus({ value: velocity, error, unit })
 
 /** χ² per degree of freedom of a match. */
 export const chi2Text = ({ reduced_chi2: chi2 }) =>

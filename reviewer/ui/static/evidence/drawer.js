@@ -4,15 +4,16 @@
 import { lasting } from '../common/browser_storage.js'
 import { fill, h } from '../common/dom.js'
 import { idle, painted, pause } from '../common/idle.js'
+import { t } from '../common/language.js'
 
 const SETTLE = 120 // ms that an item has to stay before its evidence is fetched: next may be held down
 
 /** @type {Record<string, {title: string, load: () => Promise<any>}>} each module exports `draw(aids, act)` */
 const PANES = {
-  lines: { title: 'Lines', load: () => import('./lines.js') },
-  loci: { title: 'Loci', load: () => import('./loci.js') },
-  templates: { title: 'Templates', load: () => import('./templates.js') },
-  similar: { title: 'Similar', load: () => import('./similar.js') },
+  lines: { title: t('Lines'), load: () => import('./lines.js') },
+  loci: { title: t('Loci'), load: () => import('./loci.js') },
+  templates: { title: t('Templates'), load: () => import('./templates.js') },
+  similar: { title: t('Similar'), load: () => import('./similar.js') },
 }
 
 /**
@@ -52,18 +53,27 @@ export class Evidence {
       ),
     )
     this.body = h('div.pane', { id: `so-${desk}-evidence`, role: 'tabpanel', tabIndex: 0 })
-    const close = h('button.close', { type: 'button', title: 'Close (E)', 'aria-label': 'Close the evidence' }, '×')
+    const close = h(
+      'button.close',
+      { type: 'button', title: t('Close (E)'), 'aria-label': t('Close the evidence') },
+      '×',
+    )
     close.addEventListener('click', () => this.toggle())
     this.root = h(
       'aside.evidence',
-      { 'aria-label': 'Evidence' },
-      h('header', {}, h('div.tabs', { role: 'tablist', 'aria-label': 'Evidence' }, this.tabs), close),
+      { 'aria-label': t('Evidence') },
+      h('header', {}, h('div.tabs', { role: 'tablist', 'aria-label': t('Evidence') }, this.tabs), close),
       this.body,
     )
     this.button = h(
       'button.guide.evidence-button',
-      { type: 'button', title: 'Lines, plots of indices, templates and similar spectra', onclick: () => this.toggle() },
-      'evidence ',
+      {
+        type: 'button',
+        title: t('Lines, plots of indices, templates and similar spectra'),
+        onclick: () => this.toggle(),
+      },
+      t('evidence'),
+      ' ',
       h('kbd.cap', {}, 'E'),
     )
     this.#drawTabs()
@@ -89,7 +99,7 @@ export class Evidence {
     this.body.setAttribute('aria-busy', 'true')
     this.body.inert = true // what is shown belongs to the item before
     await painted()
-    if (ticket === this.#ticket) this.#put(h('p.muted', {}, 'measuring …'))
+    if (ticket === this.#ticket) this.#put(h('p.muted', {}, t('measuring …')))
     await pause(SETTLE)
     await idle()
     if (ticket === this.#ticket) await this.#draw(ticket)
@@ -101,14 +111,14 @@ export class Evidence {
     this.#drawTabs()
     this.#remember()
     const ticket = ++this.#ticket
-    this.#put(h('p.muted', {}, 'measuring …'))
+    this.#put(h('p.muted', {}, t('measuring …')))
     await this.#draw(ticket)
   }
 
   /** @param {number} ticket */
   async #draw(ticket) {
     if (!this.aids.subject) {
-      this.#put(h('p.muted', {}, 'This item has no spectrum.'))
+      this.#put(h('p.muted', {}, t('This item has no spectrum.')))
       return
     }
     let drawn

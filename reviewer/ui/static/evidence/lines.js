@@ -1,16 +1,17 @@
 // The table of the lines of a class: centroid, velocity, FWHM and equivalent width, at the file's redshift and at zero.
 
 import { h } from '../common/dom.js'
-import { plusMinus, redshift } from '../common/format.js'
+import { mediumText, plusMinus, redshift } from '../common/format.js'
+import { t } from '../common/language.js'
 import { restInData } from '../spectrum/frames.js'
 
 const REACH = 0.009 // of the wavelength (2700 km/s), shown on either side of a line
 
 const COLUMNS = [
-  ['centroid', 'Å', 'Centre of the fitted Gaussian, at rest for the redshift of the row'],
-  ['velocity', 'km/s', 'Velocity of the centroid against the redshift of the row'],
-  ['FWHM', 'km/s', "Full width at half maximum as seen, the spectrograph's own width included"],
-  ['EW', 'Å', 'Equivalent width ∫ (1 − F/C) dλ at rest for the redshift of the row, positive in absorption'],
+  [t('centroid'), 'Å', t('Centre of the fitted Gaussian, at rest for the redshift of the row')],
+  [t('velocity'), 'km/s', t('Velocity of the centroid against the redshift of the row')],
+  ['FWHM', 'km/s', t("Full width at half maximum as seen, the spectrograph's own width included")],
+  ['EW', 'Å', t('Equivalent width ∫ (1 − F/C) dλ at rest for the redshift of the row, positive in absorption')],
 ]
 
 /** @param {import('./aids.js').Aids} aids */
@@ -29,14 +30,14 @@ function element(table, aids) {
     rows.length
       ? h(
           'table',
-          { 'aria-label': 'Lines of the class' },
+          { 'aria-label': t('Lines of the class') },
           h(
             'thead',
             {},
             h(
               'tr',
               {},
-              h('th', { scope: 'col' }, 'line'),
+              h('th', { scope: 'col' }, t('line')),
               COLUMNS.map(([name, unit, title]) =>
                 h('th', { scope: 'col', title, class: 'number' }, name, h('span.unit', {}, unit)),
               ),
@@ -44,15 +45,16 @@ function element(table, aids) {
           ),
           rows.map((row) => lineRows(row, z, aids)),
         )
-      : h('p.muted', {}, 'No line of this class lies within the spectrum.'),
+      : h('p.muted', {}, t('No line of this class lies within the spectrum.')),
     about(),
   )
 }
 
 /** @param {any} table */
 function circumstances({ z, z_known: known, medium, medium_assumed: assumed }) {
-  const where = known ? `z = ${redshift(z)} from the file` : 'z unknown, 0 taken'
-  return `${where} · wavelengths in ${medium}${assumed ? ' (assumed)' : ''}`
+  const where = known ? t('z = {z} from the file', { z: redshift(z) }) : t('z unknown, 0 taken')
+  const axis = t('wavelengths in {medium}', { medium: mediumText({ medium, meta: { medium_assumed: assumed } }) })
+  return `${where} · ${axis}`
 }
 
 /** One or two rows: at the file's redshift, and at zero if that is another one. */
@@ -77,10 +79,16 @@ function lineRows(row, z, aids) {
           label ||
             h(
               `button.line${row.of_task ? '.own' : ''}`,
-              { type: 'button', title: `Show ${row.name}, ${row.rest.toFixed(2)} Å at rest, in the lower plot` },
+              {
+                type: 'button',
+                title: t('Show {name}, {wavelength} Å at rest, in the lower plot', {
+                  name: row.name,
+                  wavelength: row.rest.toFixed(2),
+                }),
+              },
               row.name,
             ),
-          !k && row.sky && h('span.sky', { title: row.sky }, 'sky'),
+          !k && row.sky && h('span.sky', { title: row.sky }, t('sky')),
         ),
         cells(measured),
       ),
@@ -92,9 +100,11 @@ function lineRows(row, z, aids) {
 function cells({ centroid, velocity, fwhm, ew, reason }) {
   const value = (found, options) => h('td.number', found ? {} : { title: reason }, found ? parts(found, options) : '–')
   if (!centroid && !velocity && !fwhm)
-    return [h('td.reason', { colSpan: ew ? 3 : 4 }, reason || 'not measured'), ew && value(ew)]
+    return [h('td.reason', { colSpan: ew ? 3 : 4 }, reason || t('not measured')), ew && value(ew)]
   return [value(centroid, { group: false }), value(velocity), value(fwhm), value(ew)].concat(
-    reason ? [h('td.doubt', { title: reason }, h('span', { 'aria-label': `not certain: ${reason}` }, '?'))] : [],
+    reason
+      ? [h('td.doubt', { title: reason }, h('span', { 'aria-label': t('not certain: {reason}', { reason }) }, '?'))]
+      : [],
   )
 }
 
@@ -115,13 +125,15 @@ const about = () =>
   h(
     'details.about',
     {},
-    h('summary', {}, 'How these are measured'),
+    h('summary', {}, t('How these are measured')),
     h(
       'p',
       {},
-      'A straight continuum through side bands, one Gaussian, errors from the inverse variances. Windows and side ' +
-        'bands are those of the class guide; a line without its own takes those of the nearest line of the same ion. ' +
-        'Equivalent widths are at rest, positive in absorption. “sky”: the line lies on a sky line, a telluric ' +
-        'band or an arm join. The mean velocity leaves such lines out.',
+      t(
+        'A straight continuum through side bands, one Gaussian, errors from the inverse variances. Windows and side ' +
+          'bands are those of the class guide; a line without its own takes those of the nearest line of the same ' +
+          'ion. Equivalent widths are at rest, positive in absorption. “sky”: the line lies on a sky line, a ' +
+          'telluric band or an arm join. The mean velocity leaves such lines out.',
+      ),
     ),
   )

@@ -2,6 +2,7 @@
 
 import { h } from '../common/dom.js'
 import { plusMinus } from '../common/format.js'
+import { t } from '../common/language.js'
 import { onTheme } from '../common/theme.js'
 import { quantile } from '../spectrum/math.js'
 
@@ -39,7 +40,7 @@ export async function draw(aids) {
   const element = h(
     'div.loci',
     {},
-    plots.length === 0 && h('p.muted', {}, 'There are no such plots for this class.'),
+    plots.length === 0 && h('p.muted', {}, t('There are no such plots for this class.')),
     figures.map(({ plot, host }) => h('figure', {}, h('figcaption', {}, plot.title, here(plot)), host, key(plot))),
     plots.length > 0 && about(),
   )
@@ -67,9 +68,9 @@ export async function draw(aids) {
 
 /** Where this spectrum lies, in words, or why it lies nowhere. */
 function here({ x, y, this: own, reason }) {
-  if (!own) return h('span.look', {}, `this spectrum: ${reason}`)
+  if (!own) return h('span.look', {}, t('this spectrum: {reason}', { reason }))
   const of = ({ name, unit }, value, error) => `${name} ${plusMinus({ value, error, unit })}`
-  return h('span.muted', {}, `this one: ${of(x, own.x, own.x_error)}, ${of(y, own.y, own.y_error)}`)
+  return h('span.muted', {}, t('this one: {x}, {y}', { x: of(x, own.x, own.x_error), y: of(y, own.y, own.y_error) }))
 }
 
 function figure({ x, y, points, this: own }, host) {
@@ -146,7 +147,7 @@ function thisOne(own, colour) {
   return {
     type: 'scatter',
     mode: 'markers',
-    name: 'this one',
+    name: t('this one'),
     x: [own.x],
     y: [own.y],
     error_x: bar(own.x_error),
@@ -167,8 +168,8 @@ function classesOf(points) {
 const key = ({ points, this: own }) =>
   h(
     'ul.key',
-    { 'aria-label': 'Symbols' },
-    own && h('li', {}, h('span.own', { 'aria-hidden': 'true' }, '★'), 'this spectrum'),
+    { 'aria-label': t('Symbols') },
+    own && h('li', {}, h('span.own', { 'aria-hidden': 'true' }, '★'), t('this spectrum')),
     classesOf(points).map((name) => {
       const [paint, , symbol] = SYMBOLS[name] ?? OTHER
       return h('li', {}, h('span', { 'aria-hidden': 'true', style: `color: ${paint}` }, symbol), name)
@@ -202,12 +203,14 @@ const about = () =>
   h(
     'details.about',
     {},
-    h('summary', {}, 'What is plotted'),
+    h('summary', {}, t('What is plotted')),
     h(
       'p',
       {},
-      'Points: library spectra of known class, measured by the same program as this spectrum (star, with 1σ errors). ' +
-        'A spectrum far from every class is none of them, or its redshift is wrong. Drag to zoom; a double ' +
-        'click shows all points.',
+      t(
+        'Points: library spectra of known class, measured by the same program as this spectrum (star, with 1σ ' +
+          'errors). A spectrum far from every class is none of them, or its redshift is wrong. Drag to zoom; a ' +
+          'double click shows all points.',
+      ),
     ),
   )

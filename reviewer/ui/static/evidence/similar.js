@@ -2,6 +2,7 @@
 
 import { h } from '../common/dom.js'
 import { significant } from '../common/format.js'
+import { t, tn } from '../common/language.js'
 
 /** @param {import('./aids.js').Aids} aids */
 export async function draw(aids) {
@@ -10,7 +11,7 @@ export async function draw(aids) {
     'div.similar',
     {},
     compared > 0 &&
-      h('p.summary', {}, `Compared with ${compared} approved ${compared === 1 ? 'spectrum' : 'spectra'}.`),
+      h('p.summary', {}, tn('Compared with {n} approved spectrum.', 'Compared with {n} approved spectra.', compared)),
     note && h('p.muted', {}, note),
     h('ol', {}, items.map(entry)),
     about(),
@@ -34,11 +35,13 @@ const about = () =>
   h(
     'details.about',
     {},
-    h('summary', {}, 'What near means'),
+    h('summary', {}, t('What near means')),
     h(
       'p',
       {},
-      'Spectra are compared by shape, at rest and without their continuum: 0 is the same shape, 1 nothing in common. ' +
-        'Only approved items are compared, never this spectrum under another question.',
+      t(
+        'Spectra are compared by shape, at rest and without their continuum: 0 is the same shape, 1 nothing in ' +
+          'common. Only approved items are compared, never this spectrum under another question.',
+      ),
     ),
   )

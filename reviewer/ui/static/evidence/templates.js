@@ -2,6 +2,7 @@
 
 import { h } from '../common/dom.js'
 import { redshift } from '../common/format.js'
+import { t } from '../common/language.js'
 import { chi2Text, velocityText } from './aids.js'
 
 /** @param {import('./aids.js').Aids} aids */
@@ -19,14 +20,18 @@ export async function draw(aids) {
     return input
   }
   const others = found.best_of_class.filter((match) => !found.matches.some(({ id }) => id === match.id))
-  const off = h('button.so-small', { type: 'button', onclick: () => aids.chosen && aids.overlay('template') }, 'none')
+  const off = h(
+    'button.so-small',
+    { type: 'button', onclick: () => aids.chosen && aids.overlay('template') },
+    t('none'),
+  )
   const element = h(
     'div.templates',
     {},
-    h('p.summary', {}, 'Drawn over the data: ', off),
+    h('p.summary', {}, t('Drawn over the data:'), ' ', off),
     found.matches.length === 0 && h('p.muted', {}, found.note),
-    list('Best matches', found.matches, radio),
-    others.length > 0 && list('Best of other classes', others, radio),
+    list(t('Best matches'), found.matches, radio),
+    others.length > 0 && list(t('Best of other classes'), others, radio),
     about(found),
   )
   const show = () => {
@@ -48,14 +53,19 @@ function list(title, matches, radio) {
       'div.match.head',
       { 'aria-hidden': 'true' },
       h('span'),
-      h('span', {}, 'template'),
-      h('span', { title: 'χ² per degree of freedom; smaller is better, 1 is a perfect fit' }, 'χ²ν'),
-      h('span', { title: 'Radial velocity at which the template fits best' }, 'velocity, km/s'),
+      h('span', {}, t('template')),
+      h('span', { title: t('χ² per degree of freedom; smaller is better, 1 is a perfect fit') }, 'χ²ν'),
+      h('span', { title: t('Radial velocity at which the template fits best') }, t('velocity, km/s')),
     ),
     matches.map((match) =>
       h(
         'label.match',
-        { title: `covers ${Math.round(100 * match.overlap)} % of the spectrum · z = ${redshift(match.z)}` },
+        {
+          title: t('covers {percent} % of the spectrum · z = {z}', {
+            percent: Math.round(100 * match.overlap),
+            z: redshift(match.z),
+          }),
+        },
         radio(match),
         h('span', {}, match.name, h('span.class', {}, [match.class, match.subtype].filter(Boolean).join(' · '))),
         h('span.number', {}, chi2Text(match)),
@@ -69,13 +79,15 @@ const about = ({ note }) =>
   h(
     'details.about',
     {},
-    h('summary', {}, 'How they are ranked'),
+    h('summary', {}, t('How they are ranked')),
     h(
       'p',
       {},
-      'Each template is shifted in velocity, multiplied by a smooth function of wavelength, and compared with the ' +
-        'data by χ². The library, its citation and its licence are in the tooltip of the legend above the plot. ' +
-        't draws the best one, T the next.',
+      t(
+        'Each template is shifted in velocity, multiplied by a smooth function of wavelength, and compared with the ' +
+          'data by χ². The library, its citation and its licence are in the tooltip of the legend above the plot. ' +
+          't draws the best one, T the next.',
+      ),
     ),
     note && h('p', {}, note),
   )

@@ -2,6 +2,7 @@
 
 import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h } from '../common/dom.js'
+import { t, withParts } from '../common/language.js'
 import { panelIsOpen } from '../common/panels.js'
 
 const SEEN = 'so-tour' // initials of the people who have seen it in this browser, separated by spaces
@@ -10,78 +11,71 @@ const RING = 4 // px around the target
 
 /**
  * `targets`: the first visible one counts.
- * @typedef {{title: string, text: (Node | string)[], targets: string[]}} Stop
+ * @typedef {{title: string, text: import('../common/dom.js').Child[], targets: string[]}} Stop
  */
+
+/** The keys in the texts of the tour, by their names in the messages. */
+const CAPS = {
+  ...{ next: cap('n'), filter: cap('/'), left: cap('←'), right: cap('→'), reset: cap('r'), z: cap('z') },
+  ...{ evidence: cap('E'), yes: cap('k'), reject: cap('x'), undo: cap('u') },
+  ...{ keys: cap('?'), guide: cap('g'), tour: cap('H') },
+}
+
+/** @param {string} message */
+const withCaps = (message) => withParts(message, CAPS)
 
 /** @type {Stop[]} */
 const STOPS = [
   {
-    title: 'Your queue',
-    text: [
-      'The items of the campaign; those that wait for you come first. ',
-      cap('n'),
-      ' opens the next one, ',
-      cap('/'),
-      ' filters.',
-    ],
+    title: t('Your queue'),
+    text: withCaps(
+      t('The items of the campaign; those that wait for you come first. {next} opens the next one, {filter} filters.'),
+    ),
     targets: ['.so-review > .queue', '.so-review .open-queue'],
   },
   {
-    title: 'The trace',
-    text: [
-      'What the agent thought and which windows it zoomed into, step by step. ',
-      cap('←'),
-      ' ',
-      cap('→'),
-      ' select a step. In revision you edit the text and the windows here.',
-    ],
+    title: t('The trace'),
+    text: withCaps(
+      t(
+        'What the agent thought and which windows it zoomed into, step by step. {left} {right} select a step. In ' +
+          'revision you edit the text and the windows here.',
+      ),
+    ),
     targets: ['.so-review .trace .card', '.so-review .trace'],
   },
   {
-    title: 'The spectrum',
-    text: [
-      'The full range, and the window of the selected step with the same number. Drag to zoom in, ',
-      cap('r'),
-      ' resets, ',
-      cap('z'),
-      ' sets a redshift, ',
-      cap('E'),
-      ' opens line tables and templates.',
-    ],
+    title: t('The spectrum'),
+    text: withCaps(
+      t(
+        'The full range, and the window of the selected step with the same number. Drag to zoom in, {reset} resets, ' +
+          '{z} sets a redshift, {evidence} opens line tables and templates.',
+      ),
+    ),
     targets: ['.so-review .spectrum'],
   },
   {
-    title: 'Hints',
+    title: t('Hints'),
     text: [
-      'Measurements on the window of each zoom. Green: of a kind that is right nearly always; amber: check this ',
-      'yourself; grey: a number or a limit. A hint never decides: you do.',
+      t(
+        'Measurements on the window of each zoom. Green: of a kind that is right nearly always; amber: check this ' +
+          'yourself; grey: a number or a limit. A hint never decides: you do.',
+      ),
     ],
     targets: ['.so-review .trace .hints', '.so-review .trace .card', '.so-review .trace'],
   },
   {
-    title: 'Your decision',
-    text: [
-      'The buttons change with the round, the keys stay: ',
-      cap('k'),
-      ' is yes, ',
-      cap('x'),
-      ' rejects with a reason, ',
-      cap('u'),
-      ' takes your last decision back.',
-    ],
+    title: t('Your decision'),
+    text: withCaps(
+      t(
+        'The buttons change with the round, the keys stay: {yes} is yes, {reject} rejects with a reason, {undo} ' +
+          'takes your last decision back.',
+      ),
+    ),
     targets: ['.so-review .decision-bar'],
   },
   {
-    title: 'Help',
-    text: [
-      'All keys (',
-      cap('?'),
-      '), the guide of the class (',
-      cap('g'),
-      '), the documentation and this tour (',
-      cap('H'),
-      ').',
-    ],
+    title: t('Help'),
+    text: withCaps(t('All keys ({keys}), the guide of the class ({guide}), the documentation and this tour ({tour}).')),
     targets: ['.so-help .help'],
   },
 ]
@@ -171,20 +165,26 @@ export class Tour {
     const card = /** @type {HTMLElement} */ (this.#card)
     const { title, text } = STOPS[this.#at]
     const last = this.#at === STOPS.length - 1
-    const next = h('button.primary', { type: 'button', onClick: () => this.#go(1) }, last ? 'Done' : 'Next')
+    const next = h('button.primary', { type: 'button', onClick: () => this.#go(1) }, last ? t('Done') : t('Next'))
     fill(
       card,
-      h('h2', { id: 'so-tour-title' }, title, h('span.muted', {}, ` ${this.#at + 1} of ${STOPS.length}`)),
+      h(
+        'h2',
+        { id: 'so-tour-title' },
+        title,
+        ' ',
+        h('span.muted', {}, t('{at} of {all}', { at: this.#at + 1, all: STOPS.length })),
+      ),
       h(
         'p',
         { id: 'so-tour-text' },
-        text.map((part) => (typeof part === 'string' ? part : part.cloneNode(true))),
+        text.map((part) => (part instanceof Node ? part.cloneNode(true) : part)),
       ),
       h(
         'footer',
         {},
-        !last && h('button.link', { type: 'button', onClick: this.#end }, 'Skip the tour'),
-        this.#at > 0 && h('button', { type: 'button', onClick: () => this.#go(-1) }, 'Back'),
+        !last && h('button.link', { type: 'button', onClick: this.#end }, t('Skip the tour')),
+        this.#at > 0 && h('button', { type: 'button', onClick: () => this.#go(-1) }, t('Back')),
         next,
       ),
     )

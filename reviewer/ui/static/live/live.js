@@ -4,6 +4,7 @@ import { thisTab } from '../common/browser_storage.js'
 import { fill, h } from '../common/dom.js'
 import { getJSON } from '../common/http.js'
 import { Keys } from '../common/keys.js'
+import { t } from '../common/language.js'
 import { Notices } from '../common/notices.js'
 import { panelIsOpen } from '../common/panels.js'
 import { plotlyReady } from '../common/plotly_ready.js'
@@ -74,7 +75,10 @@ function buildLive(root, me, keymap) {
     onRunAll: () => controls.runAll(),
     statusOf: (row) => runs.statusOf(row),
   })
-  const benchPane = new SidePane(root, bench.root, { name: 'Bench', key: keys.of('queue') })
+  const benchPane = new SidePane(root, bench.root, {
+    ...{ id: 'bench', name: t('Bench'), title: t('show or hide the bench') },
+    key: keys.of('queue'),
+  })
   const bar = new LiveBar(
     { tasks, policies, keys, options },
     {

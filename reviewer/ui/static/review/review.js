@@ -5,6 +5,7 @@ import { fill, h } from '../common/dom.js'
 import { keepPageOnDrop } from '../common/file_drops.js'
 import { Refused, Unreachable, getJSON, setPerson } from '../common/http.js'
 import { Keys } from '../common/keys.js'
+import { t } from '../common/language.js'
 import { followLinks } from '../common/links.js'
 import { Notices } from '../common/notices.js'
 import { ConnectionStrip, TopBar, restoreItem } from '../common/page_status.js'
@@ -164,7 +165,7 @@ function buildReview(root, me, keymap) {
   const statements = new Statements(state)
   const editing = new Editing({ state, view, statements, notices })
   const queuePane = new SidePane(root, queue.root, {
-    name: 'Queue',
+    ...{ id: 'queue', name: t('Queue'), title: t('show or hide the queue') },
     key: keys.of('queue'),
     onColumn: (hidden) => lasting.set('so-queue', hidden ? 'hidden' : 'shown'),
   })

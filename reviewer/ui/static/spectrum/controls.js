@@ -3,6 +3,7 @@
 import { lasting } from '../common/browser_storage.js'
 import { h, part } from '../common/dom.js'
 import { number, parseNumber, redshift, velocity } from '../common/format.js'
+import { t, word } from '../common/language.js'
 import { axisFrame } from './frames.js'
 import { C_KMS, kmsPerPixel } from './math.js'
 
@@ -63,9 +64,9 @@ const COARSE = 1e-4
 
 /** Command, text, tooltip, the offer of the item that it needs, and the kind of overlay that it shows. */
 const OVERLAYS = [
-  ['template', 'template', 't: the library spectrum that fits best; T: the next one', 'templates', 'template'],
-  ['model', 'model', "M: the survey pipeline's best-fitting model, from the file", 'model', 'model'],
-  ['exposures', 'exposures', 'O: the single exposures of the file', 'exposures', 'exposure'],
+  ['template', t('template'), t('t: the library spectrum that fits best; T: the next one'), 'templates', 'template'],
+  ['model', t('model'), t("M: the survey pipeline's best-fitting model, from the file"), 'model', 'model'],
+  ['exposures', t('exposures'), t('O: the single exposures of the file'), 'exposures', 'exposure'],
 ]
 
 export class Controls {
@@ -75,16 +76,21 @@ export class Controls {
    */
   constructor(host, act) {
     this.act = act
-    this.unit = h('button.so-unit', { type: 'button', title: 'Redshift or velocity', onclick: () => act('unit') }, 'z')
+    this.unit = h(
+      'button.so-unit',
+      { type: 'button', title: t('Redshift or velocity'), onclick: () => act('unit') },
+      'z',
+    )
     this.field = h('input.so-field', {
       type: 'text',
       inputMode: 'decimal',
       autocomplete: 'off',
       spellcheck: false,
-      'aria-label': 'Redshift',
-      title:
+      'aria-label': t('Redshift'),
+      title: t(
         'Redshift tried for the lines; Enter applies, ↑ ↓ step by 3 km/s, with Shift by 30 km/s. Or right-click a ' +
-        'feature in a plot and name its line',
+          'feature in a plot and name its line',
+      ),
       onkeydown: (event) => this.#key(event),
       oninput: () => {
         this.typed = true
@@ -95,19 +101,19 @@ export class Controls {
     this.other = h('output.so-other')
     this.back = h(
       'button.so-icon',
-      { type: 'button', onclick: () => act('z-file'), 'aria-label': "Back to the file's redshift" },
+      { type: 'button', onclick: () => act('z-file'), 'aria-label': t("Back to the file's redshift") },
       '↺',
     )
     this.smoothing = h('output.so-smoothing')
     this.toggles = ['error', 'lines', 'sky'].map((name) => this.#toggle(name))
     this.list = h(
       'select.so-list',
-      { 'aria-label': 'Which lines', title: 'Lines to draw', onchange: () => act('linelist', this.list.value) },
+      { 'aria-label': t('Which lines'), title: t('Lines to draw'), onchange: () => act('linelist', this.list.value) },
       ['few', 'emission', 'absorption', 'all'].map((name) => h('option', { value: name }, name)),
     )
     this.frame = h('button.so-button', {
       type: 'button',
-      title: 'Rest or observed wavelengths along the bottom (the other along the top)',
+      title: t('Rest or observed wavelengths along the bottom (the other along the top)'),
       onclick: () => act('frame'),
     })
     this.overlays = OVERLAYS.map(([command, text, title]) =>
@@ -117,18 +123,19 @@ export class Controls {
       'button.so-button',
       {
         type: 'button',
-        title:
+        title: t(
           'F: divide flux, error and curves by a pseudo-continuum (clipped medians in stretches of 150 Å). In a cool ' +
-          'star it follows the tops between the bands',
+            'star it follows the tops between the bands',
+        ),
         onclick: () => act('normalised'),
       },
-      'F/cont.',
+      t('F/cont.'),
     )
     this.unmeasured = h(
       'button.so-button',
       {
         type: 'button',
-        title: 'I: draw pixels with ivar = 0 faintly. They stay out of ranges and measurements',
+        title: t('I: draw pixels with ivar = 0 faintly. They stay out of ranges and measurements'),
         hidden: true,
         onclick: () => act('unmeasured'),
       },
@@ -138,25 +145,25 @@ export class Controls {
       'button.so-button',
       {
         type: 'button',
-        title: 'W: equivalent width between two continuum points, by a drag or two key presses',
+        title: t('W: equivalent width between two continuum points, by a drag or two key presses'),
         onclick: () => act('width-mode'),
       },
       'EW',
     )
-    this.brush = h('button.so-button.so-brush-button', { type: 'button', onclick: () => act('brush') }, 'set window')
-    this.reset = h('button.so-button', { type: 'button', onclick: () => act('reset') }, 'reset')
+    this.brush = h('button.so-button.so-brush-button', { type: 'button', onclick: () => act('brush') }, t('set window'))
+    this.reset = h('button.so-button', { type: 'button', onclick: () => act('reset') }, t('reset'))
     const lines = this.toggles[1]
     host.classList.add('so-controls')
     host.setAttribute('role', 'toolbar')
-    host.setAttribute('aria-label', 'Spectrum')
+    host.setAttribute('aria-label', t('Spectrum'))
     host.append(
       h('span.so-chip', {}, this.unit, this.field, this.other, this.back),
       h(
         'span.so-chip',
         {},
-        this.#step('smooth-', '−', 'Smooth less'),
+        this.#step('smooth-', '−', t('Smooth less')),
         this.smoothing,
-        this.#step('smooth+', '+', 'Smooth more'),
+        this.#step('smooth+', '+', t('Smooth more')),
       ),
       this.toggles[0],
       this.normalised,
@@ -189,11 +196,11 @@ export class Controls {
       const box = /** @type {HTMLInputElement} */ (part(toggle, 'input'))
       box.checked = Boolean(state[toggle.dataset.name ?? ''])
     }
-    part(this.toggles[0], 'span').textContent = item.spectrum.errors === 'estimated' ? 'error (est.)' : 'error'
+    part(this.toggles[0], 'span').textContent = item.spectrum.errors === 'estimated' ? t('error (est.)') : t('error')
     this.toggles[0].title =
       item.spectrum.errors === 'estimated'
-        ? '±1σ. The file has no errors: estimated from the scatter between pixels'
-        : '±1σ from the inverse variances of the file'
+        ? t('±1σ. The file has no errors: estimated from the scatter between pixels')
+        : t('±1σ from the inverse variances of the file')
     this.overlays.forEach((button, at) => {
       const [, , , offer, kind] = OVERLAYS[at]
       button.hidden = !item.offers[offer]
@@ -206,20 +213,20 @@ export class Controls {
     this.measuring.setAttribute('aria-pressed', String(measuring))
     this.list.value = state.lineList
     this.list.disabled = !state.lines
-    this.frame.textContent = `frame: ${axisFrame(item, state)}`
+    this.frame.textContent = t('frame: {frame}', { frame: word(axisFrame(item, state)) })
     this.brush.setAttribute('aria-pressed', String(state.brush))
-    this.brush.textContent = item.editable === false ? 'zoom in' : 'set window'
+    this.brush.textContent = item.editable === false ? t('zoom in') : t('set window')
     this.brush.title =
       item.editable === false
-        ? 'Drag across a plot (or hold Shift) to zoom into a range'
-        : "Drag across a plot (or hold Shift) to set the selected step's window"
+        ? t('Drag across a plot (or hold Shift) to zoom into a range')
+        : t("Drag across a plot (or hold Shift) to set the selected step's window")
     this.state = state
   }
 
   /** @param {string} text of the button that resets the zoom @param {string} more for its tooltip */
   showReset(text, more) {
     this.reset.textContent = text
-    this.reset.title = ['Reset the zoom of both plots', more].filter(Boolean).join('; ')
+    this.reset.title = [t('Reset the zoom of both plots'), more].filter(Boolean).join('; ')
   }
 
   focusRedshift() {
@@ -231,9 +238,9 @@ export class Controls {
     const known = Number.isFinite(item.redshift)
     this.back.disabled = state.z === (item.redshift ?? 0)
     this.back.title = known
-      ? `Back to the file's z = ${redshift(item.redshift)}`
-      : 'The file has no redshift; lines are drawn at z = 0 until you try another one'
-    this.field.placeholder = known ? '' : 'unknown'
+      ? t("Back to the file's z = {z}", { z: redshift(item.redshift) })
+      : t('The file has no redshift; lines are drawn at z = 0 until you try another one')
+    this.field.placeholder = known ? '' : t('unknown')
     this.field.classList.toggle('own', !this.back.disabled)
   }
 
@@ -276,8 +283,9 @@ export class Controls {
     const wrong = !(z > -1 && z < 20)
     this.field.setAttribute('aria-invalid', String(wrong))
     if (wrong) {
-      const wanted = this.state.unit === 'km/s' ? 'a velocity in km/s, e.g. −120' : 'a redshift above −1, e.g. 0.00123'
-      this.field.title = `found "${this.field.value}", expected ${wanted}`
+      const wanted =
+        this.state.unit === 'km/s' ? t('a velocity in km/s, e.g. −120') : t('a redshift above −1, e.g. 0.00123')
+      this.field.title = t('found "{value}", expected {wanted}', { value: this.field.value, wanted })
       return
     }
     this.typed = false
@@ -293,7 +301,7 @@ export class Controls {
 
 /** "Gaussian σ = 1.5 px (≈ 90 km/s)", the velocity at the middle of the spectrum. */
 export function smoothingText(pixels, { spectrum }) {
-  if (!pixels) return 'no smoothing'
+  if (!pixels) return t('no smoothing')
   const { wavelength } = spectrum
   const kms = pixels * kmsPerPixel(wavelength, wavelength[wavelength.length >> 1])
   return `Gaussian σ = ${number(pixels, Number.isInteger(pixels) ? 0 : 1)} px (≈ ${velocity(kms)})`

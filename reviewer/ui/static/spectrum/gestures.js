@@ -4,6 +4,7 @@
 
 import { h } from '../common/dom.js'
 import { angstrom, redshift } from '../common/format.js'
+import { t, word } from '../common/language.js'
 import { pixelsIn, redshiftOf, shownFactor } from './frames.js'
 import { peakNear } from './math.js'
 
@@ -215,7 +216,7 @@ export class Naming {
     this.title = h('div.so-naming-title')
     this.list = h('select.so-naming-list', {
       size: 9,
-      'aria-label': 'Which line is this',
+      'aria-label': t('Which line is this'),
       onchange: () => this.on.onRedshift(Number(this.list.value)),
       onclick: () => this.close(),
       onblur: () => this.close(),
@@ -236,7 +237,10 @@ export class Naming {
     const pixels = pixelsIn(spectrum.wavelength, [wavelength - reach, wavelength + reach])
     const peak = peakNear(spectrum.wavelength, panel.scene.drawn.flux, ...pixels)
     this.before = state.z
-    this.title.textContent = `${angstrom(peak * shownFactor(spectrum, state.z, state.frame))} ${state.frame} is`
+    this.title.textContent = t('{wavelength} {frame} is', {
+      wavelength: angstrom(peak * shownFactor(spectrum, state.z, state.frame)),
+      frame: word(state.frame),
+    })
     this.list.replaceChildren(
       ...candidates(item, peak, state).map(({ name, z }) => h('option', { value: z }, `${name} · z ${redshift(z)}`)),
     )

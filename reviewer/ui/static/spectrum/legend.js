@@ -1,6 +1,7 @@
 // What colours and signs of the plots mean: a sheet that the button of the controls opens.
 
 import { h } from '../common/dom.js'
+import { t } from '../common/language.js'
 import { sheetOf } from '../common/popover.js'
 import { svg } from './marks.js'
 
@@ -12,28 +13,32 @@ const line = (kind) => [svg('g', { class: `so-line ${kind}` }, svg('path', { cla
 
 /** @type {[(hatch: string) => SVGElement[], string][]} what is drawn, what it means */
 const ENTRIES = [
-  [() => line('so-task'), 'Orange: a line or band head of the guide of this class'],
-  [() => line('so-emission'), 'Grey, dotted: another line, in emission or both'],
-  [() => line('so-absorption'), 'Grey, dashed: another line, in absorption'],
-  [() => [box('so-window so-selected')], 'Blue: the window of a step, with its number in the lane under the data'],
-  [() => [box('so-band so-sky-region')], 'Grey band: sky line or telluric band; it does not move with z'],
-  [() => [box('so-band so-join')], 'Dashed edges: where the arms of the spectrograph join'],
-  [() => [box('so-swatch-error')], 'Pale: ±1σ'],
+  [() => line('so-task'), t('Orange: a line or band head of the guide of this class')],
+  [() => line('so-emission'), t('Grey, dotted: another line, in emission or both')],
+  [() => line('so-absorption'), t('Grey, dashed: another line, in absorption')],
+  [() => [box('so-window so-selected')], t('Blue: the window of a step, with its number in the lane under the data')],
+  [() => [box('so-band so-sky-region')], t('Grey band: sky line or telluric band; it does not move with z')],
+  [() => [box('so-band so-join')], t('Dashed edges: where the arms of the spectrograph join')],
+  [() => [box('so-swatch-error')], t('Pale: ±1σ')],
   [
     (hatch) => [box('so-gap', { fill: `url(#${hatch})` })],
-    'Hatched: no data (ivar = 0); I draws what the file has there',
+    t('Hatched: no data (ivar = 0); I draws what the file has there'),
   ],
-  [() => [svg('path', { class: 'so-masked', d: 'M3 11h24v5h-24z' })], 'Orange foot: flagged by the survey'],
+  [() => [svg('path', { class: 'so-masked', d: 'M3 11h24v5h-24z' })], t('Orange foot: flagged by the survey')],
   [
     () => [svg('g', { class: 'so-off-scale' }, svg('path', { d: 'M11 12l4 -7l4 7z' }))],
-    'Triangle: data beyond the drawn range; point at it for the value',
+    t('Triangle: data beyond the drawn range; point at it for the value'),
   ],
 ]
 
 /** The button and its sheet. @param {() => string} hatch the id of the pattern of hatching */
 export function legendButton(hatch) {
-  const button = h('button.so-legend-button', { type: 'button', title: 'What colours and signs mean' }, 'legend ▾')
-  const sheet = sheetOf(button, 'div.so-key', 'Legend of the plots', () => [
+  const button = h(
+    'button.so-legend-button',
+    { type: 'button', title: t('What colours and signs mean') },
+    t('legend ▾'),
+  )
+  const sheet = sheetOf(button, 'div.so-key', t('Legend of the plots'), () => [
     h(
       'ul',
       {},

@@ -3,6 +3,7 @@
 // annotation and cannot put one outside the axes, clear of its neighbours.
 
 import { number } from '../common/format.js'
+import { t } from '../common/language.js'
 import { lowerBound, niceTicks } from './math.js'
 
 const SVG = 'http://www.w3.org/2000/svg'
@@ -156,7 +157,11 @@ export function secondRow(geometry, windows) {
         'text',
         { x: round(at.x + at.width / 2), y: y - 4, 'text-anchor': 'middle' },
         String(window.number),
-        svg('title', {}, `The other trajectory's step ${window.number}: ${window.title}`),
+        svg(
+          'title',
+          {},
+          t("The other trajectory's step {number}: {title}", { number: window.number, title: window.title }),
+        ),
       ),
     )
   }

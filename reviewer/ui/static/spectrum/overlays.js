@@ -3,6 +3,7 @@
 
 import { h } from '../common/dom.js'
 import { number } from '../common/format.js'
+import { t } from '../common/language.js'
 import { dividedBy } from './continuum.js'
 import { inMedium, interpolate } from './math.js'
 
@@ -54,7 +55,7 @@ function place({ kind, wavelength, flux, medium = 'vacuum', z = 0 }, spectrum, c
 }
 
 /** The names of the kinds in the legend. */
-const KINDS = { template: 'template', model: 'pipeline model', exposure: '' }
+const KINDS = { template: t('template'), model: t('pipeline model'), exposure: '' }
 
 /**
  * Name the curves that are drawn, each next to its colour.
@@ -68,9 +69,9 @@ export function drawLegend(legend, overlays, placed, unmeasured) {
       ? [
           h(
             'li.so-unmeasured',
-            { title: 'They set no range and enter no measurement' },
+            { title: t('They set no range and enter no measurement') },
             h('span.so-swatch', { style: 'background: var(--so-faint)' }),
-            `${number(unmeasured.filter(Number.isFinite).length)} pixels with ivar = 0: not measured`,
+            t('{n} pixels with ivar = 0: not measured', { n: number(unmeasured.filter(Number.isFinite).length) }),
           ),
         ]
       : []),

@@ -2,6 +2,7 @@
 // above and below it. A panel keeps its ranges in the data's own wavelengths.
 
 import { h } from '../common/dom.js'
+import { t } from '../common/language.js'
 import { extent, pixelsIn } from './frames.js'
 import * as labels from './labels.js'
 import * as marks from './marks.js'
@@ -61,8 +62,8 @@ export class Panel {
         'data-end': end,
         hidden: true,
         'aria-orientation': 'horizontal',
-        'aria-label': end === 'lo' ? 'Start of the window' : 'End of the window',
-        title: 'Drag to change the window (or arrow keys: one pixel; with Shift, ten)',
+        'aria-label': end === 'lo' ? t('Start of the window') : t('End of the window'),
+        title: t('Drag to change the window (or arrow keys: one pixel; with Shift, ten)'),
       }),
     )
     this.lit = h('div.so-lit', { hidden: true })
@@ -71,7 +72,7 @@ export class Panel {
     this.layer.append(this.cursor, this.lit, this.brush, ...this.edges)
     host.classList.add('so-panel')
     host.setAttribute('role', 'figure')
-    host.setAttribute('aria-label', name === 'full' ? 'Whole spectrum' : 'Window of the selected step')
+    host.setAttribute('aria-label', name === 'full' ? t('Whole spectrum') : t('Window of the selected step'))
     host.setAttribute('aria-describedby', this.summary.id)
     host.append(this.under, this.plot, this.over, this.layer, this.summary)
   }

@@ -2,6 +2,7 @@
 // screen column if there are more pixels than columns. For drawing only: measurements use the pixels themselves.
 
 import { angstrom, fluxTitle, mediumText, significant, windowText } from '../common/format.js'
+import { t, word } from '../common/language.js'
 import { axisFrame, bandInData, chosenLines, otherFrame, shownFactor, windowInData } from './frames.js'
 import { namesHeight } from './labels.js'
 import { borders, measured, nearest, stretches, unbroken } from './math.js'
@@ -202,7 +203,7 @@ function wavelengthTitle(spectrum, frame) {
   return ['Wavelength (Å)', frame, mediumText(spectrum), corrected].filter(Boolean)
 }
 
-const NORMALISED = { quantity: 'F / continuum', text: 'Flux / pseudo-continuum' }
+const NORMALISED = { quantity: t('F / continuum'), text: t('Flux / pseudo-continuum') }
 
 /** The readout for the pointer at a wavelength of the data. */
 export function reading({ spectrum, frame, drawn, scale, smoothed, bands, continuum }, { z }, at) {
@@ -210,14 +211,14 @@ export function reading({ spectrum, frame, drawn, scale, smoothed, bands, contin
   const frames = z === 0 ? [frame] : [frame, otherFrame(frame)]
   const where = frames.map((each) => `${angstrom(spectrum.wavelength[i] * shownFactor(spectrum, z, each))} ${each}`)
   const spoilt = bands.filter(({ span }) => at >= span[0] && at <= span[1]).map(({ name }) => name)
-  if (!Number.isFinite(drawn.flux[i])) return [...where, 'no data', ...spoilt].join(' · ')
+  if (!Number.isFinite(drawn.flux[i])) return [...where, t('no data'), ...spoilt].join(' · ')
   const [flux, sigma] = [drawn.flux[i] * scale, drawn.sigma[i] * scale]
   const quantity = continuum ? 'flux / continuum' : 'flux'
   return [
     ...where,
     `${smoothed ? 'smoothed ' : ''}${quantity} ${significant(flux, 4)} ± ${significant(sigma, 2)}`,
     `S/N ${significant(flux / sigma, 3)}`,
-    spectrum.mask[i] ? 'flagged by the survey' : '',
+    spectrum.mask[i] ? t('flagged by the survey') : '',
     ...spoilt,
   ]
     .filter(Boolean)
@@ -227,7 +228,11 @@ export function reading({ spectrum, frame, drawn, scale, smoothed, bands, contin
 /** The tooltip of the mark of a pixel beyond the drawn range. */
 export function offScaleText({ spectrum, drawn, scale, factor, frame }, pixel) {
   const at = angstrom(spectrum.wavelength[pixel] * factor)
-  return `${at} ${frame}: flux ${significant(drawn.flux[pixel] * scale, 3)}, beyond the drawn range`
+  return t('{at} {frame}: flux {flux}, beyond the drawn range', {
+    at,
+    frame: word(frame),
+    flux: significant(drawn.flux[pixel] * scale, 3),
+  })
 }
 
 /** The colours plotly needs as values, read from the style sheet's variables. */
@@ -275,5 +280,5 @@ function placedBands({ bands, spectrum, redshift }) {
 
 /** A short name for the plot: "O₂ A" for "O₂ A telluric band". */
 function shortName(name, kind) {
-  return kind === 'join' ? 'arm join' : name.replace(/ (sky lines?|telluric band)$/, '')
+  return kind === 'join' ? t('arm join') : name.replace(/ (sky lines?|telluric band)$/, '')
 }

@@ -1,6 +1,7 @@
 // What the plots show, in sentences, for people who do not see them: ranges, frame, windows and the strongest features.
 
 import { angstrom } from '../common/format.js'
+import { sentences, t, tn, word } from '../common/language.js'
 import { continuumOf } from './continuum.js'
 import { centresIn } from './ranges.js'
 
@@ -11,37 +12,44 @@ const NAMED = 0.003 // of the wavelength: how far from a feature its line may be
 
 /** The description of the whole spectrum. @param {any} scene @param {number[]} range in the data's wavelengths */
 export function describeWhole(scene, range) {
-  const windows = scene.windows.map(({ noun, number, title }) => `${noun} ${number}: ${title}`)
-  return [
-    `${scene.titles.flux.quantity} against wavelength, ${shown(scene, range)}, ${about(scene)}.`,
-    windows.length > 0 && `${windows.length === 1 ? 'Window' : 'Windows'}: ${windows.join('; ')}.`,
+  const windows = scene.windows.map(({ noun, number, title }) => `${word(noun)} ${number}: ${title}`)
+  return sentences(
+    t('{quantity} against wavelength, {range}, {about}.', {
+      quantity: scene.titles.flux.quantity,
+      range: shown(scene, range),
+      about: about(scene),
+    }),
+    windows.length > 0 &&
+      tn('Window: {windows}.', 'Windows: {windows}.', windows.length, { windows: windows.join('; ') }),
     featuresText(scene, range),
-  ]
-    .filter(Boolean)
-    .join(' ')
+  )
 }
 
 /** The description of the lower plot. @param {any} scene @param {number[]} range in the data's wavelengths */
 export function describeWindow(scene, range) {
   const selected = scene.windows.find((window) => window.selected)
-  return [
-    selected ? `Window of ${selected.noun} ${selected.number}: ${selected.title}.` : `Part of the spectrum.`,
-    `Shown: ${shown(scene, range)}, ${about(scene)}.`,
+  return sentences(
+    selected
+      ? t('Window of {noun} {number}: {title}.', { ...selected, noun: word(selected.noun) })
+      : t('Part of the spectrum.'),
+    t('Shown: {range}, {about}.', { range: shown(scene, range), about: about(scene) }),
     featuresText(scene, range),
-  ].join(' ')
+  )
 }
 
 const shown = ({ factor }, /** @type {number[]} */ [lo, hi]) =>
-  `${angstrom(lo * factor, 0)} to ${angstrom(hi * factor, 0)}`
+  t('{lo} to {hi}', { lo: angstrom(lo * factor, 0), hi: angstrom(hi * factor, 0) })
 
 const about = ({ titles }) => titles.wavelength.slice(1).join(', ')
 
 function featuresText(scene, range) {
   const found = strongest(scene, range)
-  if (!found.length) return 'No feature stands out.'
-  return `Strongest features: ${found
-    .map(({ at, sign, name }) => `${sign} at ${angstrom(at * scene.factor, 0)}${name ? ` (${name})` : ''}`)
-    .join(', ')}.`
+  if (!found.length) return t('No feature stands out.')
+  const features = found.map(({ at, sign, name }) => {
+    const text = t('{sign} at {wavelength}', { sign: word(sign), wavelength: angstrom(at * scene.factor, 0) })
+    return name ? `${text} (${name})` : text
+  })
+  return t('Strongest features: {features}.', { features: features.join(', ') })
 }
 
 /**

@@ -4,6 +4,7 @@
 import { h } from '../common/dom.js'
 import { idle, painted, pause } from '../common/idle.js'
 import { windowText } from '../common/format.js'
+import { t, word } from '../common/language.js'
 import { Controls, FIRST, nextLines, nextList, nextSmoothing, remembered, steppedRedshift } from './controls.js'
 import { draggedTo, nudged, otherFrame, screenGrain, windowInData } from './frames.js'
 import { Naming, attachGestures } from './gestures.js'
@@ -24,7 +25,7 @@ const CONTEXT = 0.08 // of a window's width, shown on either side of it in the l
 const IGNORE = () => {}
 
 /** @type {(lo: number, hi: number) => Promise<any>} */
-const noMeasure = () => Promise.reject(new Error('Equivalent widths cannot be measured here.'))
+const noMeasure = () => Promise.reject(new Error(t('Equivalent widths cannot be measured here.')))
 
 export class SpectrumView {
   /** @type {any} the item shown, see `show` */
@@ -247,9 +248,9 @@ export class SpectrumView {
     this.plotly = plotly
     const bar = h('div')
     this.readout = h('div.so-readout')
-    this.legend = h('ul.so-legend', { hidden: true, 'aria-label': 'Curves drawn with the data' })
+    this.legend = h('ul.so-legend', { hidden: true, 'aria-label': t('Curves drawn with the data') })
     const [full, step] = ['full', 'step'].map((name) => h(`div.so-${name}`))
-    this.empty = h('div.so-empty', {}, 'No window in this step. Hold Shift and drag above to zoom in.')
+    this.empty = h('div.so-empty', {}, t('No window in this step. Hold Shift and drag above to zoom in.'))
     this.tip = h('div.so-tip', { hidden: true, role: 'tooltip' })
     this.root.classList.add('so-view')
     this.width = new WidthTool({
@@ -335,7 +336,7 @@ export class SpectrumView {
 
   #setUnmeasured(on) {
     if (this.data.unmeasured) this.#set({ unmeasured: on })
-    else this.#setReadout('Every pixel with a flux in this file has ivar above 0.')
+    else this.#setReadout(t('Every pixel with a flux in this file has ivar above 0.'))
   }
 
   #smooth() {
@@ -466,8 +467,8 @@ export class SpectrumView {
   /** The button that changes between the range with which a long spectrum begins and all of it says which is next. */
   #drawRange() {
     const { home } = this
-    const next = home && this.full.range === home ? 'show all' : home ? 'task range' : 'reset'
-    this.controls.showReset(next, home ? `${plainRange(this.item.spectrum.wavelength)} in all` : '')
+    const next = home && this.full.range === home ? t('show all') : home ? t('task range') : t('reset')
+    this.controls.showReset(next, home ? t('{range} in all', { range: plainRange(this.item.spectrum.wavelength) }) : '')
   }
 
   #drawWidth() {
@@ -566,7 +567,7 @@ export class SpectrumView {
 
   #nameLine(panel, wavelength) {
     if (!this.naming.open(panel, wavelength, this.item, this.state))
-      this.#setReadout('These data are in the rest frame: a line cannot give a redshift')
+      this.#setReadout(t('These data are in the rest frame: a line cannot give a redshift'))
   }
 
   #hover(wavelength, panel) {
@@ -595,7 +596,11 @@ export class SpectrumView {
     const line = this.item.lines[index]
     const [air, vacuum] = ['air', 'vacuum'].map((medium) => inMedium(line.wavelength, line.medium, medium).toFixed(2))
     const kind = line.kind === 'both' ? '' : ` · ${line.kind}`
-    this.#showTip(`${line.name} ${air} air · ${vacuum} vac${kind}${line.task ? ' · in the guide' : ''}`, point, panel)
+    this.#showTip(
+      `${line.name} ${air} ${word('air')} · ${vacuum} ${t('vac')}${kind}${line.task ? ` · ${t('in the guide')}` : ''}`,
+      point,
+      panel,
+    )
   }
 
   /** A tooltip at a point of a panel. */

@@ -3,6 +3,7 @@
 
 import { fill, h } from '../common/dom.js'
 import { angstrom, number, plusMinus, significant } from '../common/format.js'
+import { t } from '../common/language.js'
 import { borders, nearest } from './math.js'
 
 const SAMPLES = 32 // pieces of the drawn line, which is no straight one in the normalised view
@@ -38,14 +39,14 @@ export class WidthTool {
     /** @type {any} the panel of the cursor */
     this.panel = null
     this.text = h('output.so-width-text')
-    this.copy = h('button.so-small', { type: 'button', onclick: () => this.#copy() }, 'copy')
-    this.clear = h('button.so-small', { type: 'button', onclick: () => this.close() }, 'close')
+    this.copy = h('button.so-small', { type: 'button', onclick: () => this.#copy() }, t('copy'))
+    this.clear = h('button.so-small', { type: 'button', onclick: () => this.close() }, t('close'))
     this.root = h('div.so-width-result', { hidden: true, role: 'status' }, this.text, this.copy, this.clear)
     this.cursor = h('div.so-width-cursor', {
       tabIndex: 0,
       role: 'slider',
       hidden: true,
-      'aria-label': 'Continuum point: arrow keys move it, Enter sets it',
+      'aria-label': t('Continuum point: arrow keys move it, Enter sets it'),
       onkeydown: (event) => this.#key(event),
       onblur: () => this.#placeCursor(null),
     })
@@ -69,7 +70,7 @@ export class WidthTool {
       return
     }
     this.on = true
-    this.#say('Drag from continuum to continuum across a line. Or W at the first point and W at the second.')
+    this.#say(t('Drag from continuum to continuum across a line. Or W at the first point and W at the second.'))
     this.changed()
   }
 
@@ -124,7 +125,9 @@ export class WidthTool {
   #point(wavelength) {
     if (this.first === null) {
       this.first = wavelength
-      this.#say(`First continuum point ${angstrom(wavelength)}. W at the second one; Esc ends.`)
+      this.#say(
+        t('First continuum point {wavelength}. W at the second one; Esc ends.', { wavelength: angstrom(wavelength) }),
+      )
       return
     }
     const span = this.first < wavelength ? [this.first, wavelength] : [wavelength, this.first]
@@ -158,8 +161,8 @@ export class WidthTool {
 
   #copy() {
     navigator.clipboard?.writeText(this.whole ?? '').then(() => {
-      fill(this.copy, 'copied')
-      setTimeout(() => fill(this.copy, 'copy'), 1500)
+      fill(this.copy, t('copied'))
+      setTimeout(() => fill(this.copy, t('copy')), 1500)
     })
   }
 
@@ -223,9 +226,10 @@ export class WidthTool {
   }
 }
 
-const DEFINITION =
+const DEFINITION = t(
   'Equivalent width ∫ (1 − F/C) dλ between the two points, positive in absorption; C is the straight line through ' +
-  'the pixels about them. Centroid and FWHM are those of one Gaussian on that line'
+    'the pixels about them. Centroid and FWHM are those of one Gaussian on that line',
+)
 
 /** The result: {short}, to be read, and {whole}, to be copied. @param {any} result @param {string} medium */
 export function resultTexts({ ew, flux, centroid, fwhm, continuum, reason, frame, span: [lo, hi] }, medium) {

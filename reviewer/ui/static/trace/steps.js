@@ -1,5 +1,7 @@
 // Editing and comparing the steps of a trace, as pure functions. Each returns a new list and changes nothing in place.
 
+import { t, word } from '../common/language.js'
+
 export const sameSteps = (a, b) => JSON.stringify(a) === JSON.stringify(b)
 
 /** An id no step has had: ids are never used again within an item's versions, so marks and diffs stay true. */
@@ -62,17 +64,23 @@ export const windowsOf = (steps) =>
 /** The reasons why these steps cannot be submitted. The server checks again. */
 export function problems(steps) {
   const found = []
-  if (steps.at(-1)?.kind !== 'answer') found.push('the last step is not an answer')
+  if (steps.at(-1)?.kind !== 'answer') found.push(t('the last step is not an answer'))
   let thought = false
   steps.forEach((step, index) => {
     if (step.kind === 'think') thought ||= step.text.trim() !== ''
     else {
       const empty = steps[index - 1]?.kind === 'think' // or it would count as a thought
-      if (!thought) found.push(empty ? `step ${index} (Think) is empty` : `step ${index + 1} has no thought before it`)
+      if (!thought)
+        found.push(
+          empty
+            ? t('step {number} (Think) is empty', { number: index })
+            : t('step {number} has no thought before it', { number: index + 1 }),
+        )
       thought = false
     }
-    if (step.kind === 'zoom' && !step.ok) found.push(`the tool refused the window of step ${index + 1}`)
-    if (step.kind === 'answer' && !step.verdict) found.push('the answer is neither YES nor NO')
+    if (step.kind === 'zoom' && !step.ok)
+      found.push(t('the tool refused the window of step {number}', { number: index + 1 }))
+    if (step.kind === 'answer' && !step.verdict) found.push(t('the answer is neither YES nor NO'))
   })
   return found
 }
@@ -122,10 +130,10 @@ export function diffWords(before, after) {
 export function stepText(step) {
   if (!step) return ''
   if (step.kind === 'think') return step.text
-  if (step.kind === 'answer') return `${step.verdict ?? 'no verdict'} · ${step.explanation}`
+  if (step.kind === 'answer') return `${step.verdict ?? t('no verdict')} · ${step.explanation}`
   const range = step.arguments?.wavelength_range
-  const window = Array.isArray(range) ? range.join(' – ') + ' Å' : 'full spectrum'
-  return `${window}${step.arguments?.label ? ` “${step.arguments.label}”` : ''} (${step.frame})`
+  const window = Array.isArray(range) ? range.join(' – ') + ' Å' : t('full spectrum')
+  return `${window}${step.arguments?.label ? ` “${step.arguments.label}”` : ''} (${word(step.frame)})`
 }
 
 /** A row of the differences; `number` is that of the step's card, `was` that in the earlier text. */

@@ -4,27 +4,31 @@
 import { fill, h } from '../common/dom.js'
 import { mediumText, number, significant } from '../common/format.js'
 import { getJSON } from '../common/http.js'
+import { sentences, t, tn, word } from '../common/language.js'
 import { sheetOf } from '../common/popover.js'
 
 /** What each edit did to the spectrum, and what was expected of the policy. */
 const DEFINITIONS = {
-  remove:
+  remove: t(
     'Before this zoom was shown, the feature was removed from the spectrum: its pixels became continuum with the ' +
-    'noise of the errors. A policy that reads the spectrum no longer claims it.',
-  flip:
+      'noise of the errors. A policy that reads the spectrum no longer claims it.',
+  ),
+  flip: t(
     'Before this zoom was shown, the feature was mirrored about the continuum: emission became absorption, or the ' +
-    'reverse. A policy that reads the spectrum no longer claims it as it was.',
-  shift:
+      'reverse. A policy that reads the spectrum no longer claims it as it was.',
+  ),
+  shift: t(
     'Before this zoom was shown, the feature was moved along the wavelength axis by more than its error. A policy ' +
-    'that reads the spectrum writes the new place, or no longer claims the feature.',
-  inject:
+      'that reads the spectrum writes the new place, or no longer claims the feature.',
+  ),
+  inject: t(
     'Before this zoom was shown, the feature was added to the spectrum. A policy that reads the spectrum claims it.',
-  placebo:
+  ),
+  placebo: t(
     'Before this zoom was shown, the spectrum was changed by the same energy at a place without this feature. The ' +
-    'claim and the answer should stay as they were.',
+      'claim and the answer should stay as they were.',
+  ),
 }
-
-const DONE = { remove: 'removed', flip: 'flipped', shift: 'shifted', inject: 'added' }
 
 /**
  * The words and the tone of an edit: whether the policy wrote what the edited spectrum demands.
@@ -39,22 +43,32 @@ export function chipOf({
   verdict_after: after,
 }) {
   if (edit === 'placebo') {
-    const changed = before === after ? 'the claim changed' : `the answer changed to ${after ?? 'none'}`
-    return { tone: followed ? 'bad' : 'good', text: `edit elsewhere: ${followed ? changed : 'no change'}` }
+    const text = !followed
+      ? t('edit elsewhere: no change')
+      : before === after
+        ? t('edit elsewhere: the claim changed')
+        : t('edit elsewhere: the answer changed to {verdict}', { verdict: after ?? t('none') })
+    return { tone: followed ? 'bad' : 'good', text }
   }
+  const done = {
+    remove: t('{subject} removed', { subject }),
+    flip: t('{subject} flipped', { subject }),
+    shift: t('{subject} shifted', { subject }),
+    inject: t('{subject} added', { subject }),
+  }[edit]
   const result = {
     remove: followed
       ? claimed
-        ? 'the answer changed'
-        : 'the claim was dropped'
+        ? t('the answer changed')
+        : t('the claim was dropped')
       : claimed
-        ? 'still claimed'
-        : 'no change',
-    flip: followed ? 'the text followed' : claimed ? 'still claimed as before' : 'no change',
-    shift: followed ? 'the text followed' : 'the text did not follow',
-    inject: followed ? 'the text followed' : 'not claimed',
+        ? t('still claimed')
+        : t('no change'),
+    flip: followed ? t('the text followed') : claimed ? t('still claimed as before') : t('no change'),
+    shift: followed ? t('the text followed') : t('the text did not follow'),
+    inject: followed ? t('the text followed') : t('not claimed'),
   }[edit]
-  return { tone: followed ? 'good' : 'bad', text: `${subject} ${DONE[edit]}: ${result}` }
+  return { tone: followed ? 'good' : 'bad', text: t('{change}: {result}', { change: done, result }) }
 }
 
 /**
@@ -73,9 +87,9 @@ export function trialChips(step, { trial, tried, ...state }, onPicture) {
   if (!outcomes.length && !skipped.length) return null
   return h(
     'ul.trials',
-    { 'aria-label': 'Evidence on trial' },
+    { 'aria-label': t('Evidence on trial') },
     outcomes.map((outcome) => h('li', {}, chip(outcome, step, state, onPicture))),
-    skipped.map(({ reason }) => h('li.skipped', {}, `Not put on trial: ${reason}`)),
+    skipped.map(({ reason }) => h('li.skipped', {}, t('Not put on trial: {reason}', { reason }))),
   )
 }
 
@@ -83,7 +97,7 @@ function chip(outcome, step, state, onPicture) {
   const { text, tone } = chipOf(outcome)
   const button = h(
     `button.trial.${tone}`,
-    { type: 'button', title: `${DEFINITIONS[outcome.edit]}\nClick for the numbers and what the policy wrote.` },
+    { type: 'button', title: `${DEFINITIONS[outcome.edit]}\n${t('Click for the numbers and what the policy wrote.')}` },
     h('span', { 'aria-hidden': 'true' }, tone === 'good' ? '✓ ' : '✗ '),
     text,
   )
@@ -96,65 +110,89 @@ function chip(outcome, step, state, onPicture) {
  */
 export function trialLine(trial, drafter) {
   if (!trial) return null
-  const name = h('strong', {}, 'Evidence on trial: ')
+  const name = [h('strong', {}, t('Evidence on trial:')), ' ']
   if (!trial.of_this_version) {
-    const text = 'an earlier version of this trace was tried. It was edited since, so the result is not shown here.'
+    const text = t('an earlier version of this trace was tried. It was edited since, so the result is not shown here.')
     return h('div.note.trial-line', { role: 'note' }, name, text)
   }
   const tone = trial.passed === null ? '' : trial.passed ? '.good' : '.bad'
   const { name: policy, kind } = trial.drafter
-  const other = drafter && policy !== drafter ? `Tried with another policy: ${policy}. ` : ''
-  const explained =
-    'The spectrum was edited behind each zoom, and the policy continued from there. “Followed”: it no longer claimed ' +
-    'what was removed, or claimed what was added. A placebo edit is a change elsewhere, which should change nothing. ' +
-    'The buttons on the card of each zoom have the details. ' +
-    `Policy: ${policy || kind}; random seed ${trial.seed}.`
+  const other = drafter && policy !== drafter ? t('Tried with another policy: {policy}.', { policy }) : ''
+  const explained = sentences(
+    t(
+      'The spectrum was edited behind each zoom, and the policy continued from there. “Followed”: it no longer ' +
+        'claimed what was removed, or claimed what was added. A placebo edit is a change elsewhere, which should ' +
+        'change nothing. The buttons on the card of each zoom have the details.',
+    ),
+    t('Policy: {policy}; random seed {seed}.', { policy: policy || kind, seed: trial.seed ?? t('none') }),
+  )
   return h(
     `div.note.trial-line${tone}`,
     { role: 'note' },
     name,
-    countsOf(trial),
-    ' ',
-    other,
-    sampledOnce(trial),
-    h('details', {}, h('summary', {}, 'What was tried'), explained),
+    sentences(countsOf(trial), other, sampledOnce(trial)),
+    h('details', {}, h('summary', {}, t('What was tried')), explained),
   )
 }
 
 /** That the policy does not always write the same, or nothing. @param {Trial} trial */
 export const sampledOnce = ({ temperature }) =>
-  temperature ? `The policy samples its text (temperature ${temperature}); each edit was tried once.` : ''
+  temperature
+    ? t('The policy samples its text (temperature {temperature}); each edit was tried once.', { temperature })
+    : ''
 
 /** The counts of a trial in words, or why nothing could be tested. @param {Trial} trial */
 export function countsOf({ passed, necessity, sufficiency, placebo, still_claims: still, skipped }) {
   if (passed === null) {
     const reasons = [...new Set(skipped.map(({ reason }) => reason.replace(/\.$/, '')))]
-    return `nothing could be tested${reasons.length ? `: ${reasons.join('; ')}` : ''}.`
+    if (!reasons.length) return t('nothing could be tested.')
+    return t('nothing could be tested: {reasons}.', { reasons: reasons.join('; ') })
   }
-  /** @param {Share} share @param {string} one @param {string} many @param {string} rest */
-  const share = ({ k, n }, one, many, rest) => n > 0 && `${k} of ${n} ${n === 1 ? one : many} ${rest}`
+  /** @param {Share} share */
+  const values = ({ k, n }) => ({ k, n })
   const counts = [
-    share(necessity, 'removal', 'removals', 'followed'),
-    share(sufficiency, 'added feature', 'added features', 'followed'),
-    share(placebo, 'placebo edit', 'placebo edits', 'changed the claim or the answer'),
-    still.k > 0 && share(still, 'removed feature', 'removed features', 'still claimed'),
+    necessity.n > 0 &&
+      tn('{k} of {n} removal followed', '{k} of {n} removals followed', necessity.n, values(necessity)),
+    sufficiency.n > 0 &&
+      tn('{k} of {n} added feature followed', '{k} of {n} added features followed', sufficiency.n, values(sufficiency)),
+    placebo.n > 0 &&
+      tn(
+        '{k} of {n} placebo edit changed the claim or the answer',
+        '{k} of {n} placebo edits changed the claim or the answer',
+        placebo.n,
+        values(placebo),
+      ),
+    still.n > 0 &&
+      still.k > 0 &&
+      tn(
+        '{k} of {n} removed feature still claimed',
+        '{k} of {n} removed features still claimed',
+        still.n,
+        values(still),
+      ),
   ].filter(Boolean)
-  return `${counts.join(', ')}. ${passed ? 'Passed.' : 'Not passed.'}`
+  const all = t('{counts}.', { counts: counts.join(t(', ')) })
+  return sentences(all, passed ? t('Passed.') : t('Not passed.'))
 }
 
 /** What an edit was, its numbers, and what the policy wrote. */
 function details(outcome, text, step, state, onPicture) {
   const { window, frame, medium, energy, edit } = outcome
   const edges = window.map((x) => number(x, 1, { group: false })).join(' – ')
-  const claim = (claimed) => (claimed ? 'claimed' : 'not claimed')
+  const claim = (claimed) => (claimed ? t('claimed') : t('not claimed'))
   const scored = outcome.score_before !== null || outcome.score_after !== null
-  const odds = (/** @type {number | null} */ value) => (value === null ? 'none' : number(value, 1, { sign: true }))
+  const odds = (/** @type {number | null} */ value) => (value === null ? t('none') : number(value, 1, { sign: true }))
   const rows = [
-    ['Edited', `${edges} Å, ${frame}, ${mediumText({ medium, meta: state.meta })}`],
-    ['Energy', `${significant(energy)} (squared change of the flux in units of its error, summed over the pixels)`],
+    [t('Edited'), `${edges} Å, ${word(frame)}, ${mediumText({ medium, meta: state.meta })}`],
+    [
+      t('Energy'),
+      t('{energy} (squared change of the flux in units of its error, summed over the pixels)', {
+        energy: significant(energy),
+      }),
+    ],
     [outcome.subject, change(outcome.claimed_before, outcome.claimed_after, claim)],
-    ['Answer', change(outcome.verdict_before, outcome.verdict_after, (verdict) => verdict ?? 'none')],
-    ...(scored ? [['Log odds of YES', change(outcome.score_before, outcome.score_after, odds)]] : []),
+    [t('Answer'), change(outcome.verdict_before, outcome.verdict_after, (verdict) => verdict ?? t('none'))],
+    ...(scored ? [[t('Log odds of YES'), change(outcome.score_before, outcome.score_after, odds)]] : []),
   ]
   return [
     h('strong', {}, text),
@@ -171,19 +209,19 @@ function details(outcome, text, step, state, onPicture) {
 
 /** What the policy wrote after the edit, and without it; fetched when the sheet is opened. */
 function texts(outcome, state) {
-  const place = h('div', {}, h('p.muted', {}, 'loading …'))
+  const place = h('div', {}, h('p.muted', {}, t('loading …')))
   const text = (title, content) =>
-    h('blockquote', { tabIndex: 0, 'aria-label': title }, withoutTags(content) || 'nothing')
-  const title = 'What the policy wrote after the edit'
+    h('blockquote', { tabIndex: 0, 'aria-label': title }, withoutTags(content) || t('nothing'))
+  const title = t('What the policy wrote after the edit')
   getJSON(state.trialURL(outcome, 'texts')).then(
     ({ after, before }) =>
       fill(
         place,
         h('p.muted', {}, title),
         text(title, after),
-        before && h('details', {}, h('summary', {}, 'Without the edit'), text('Without the edit', before)),
+        before && h('details', {}, h('summary', {}, t('Without the edit')), text(t('Without the edit'), before)),
       ),
-    (error) => fill(place, h('p.muted', {}, `The text could not be loaded: ${error.message}`)),
+    (error) => fill(place, h('p.muted', {}, t('The text could not be loaded: {message}', { message: error.message }))),
   )
   return place
 }
@@ -191,7 +229,7 @@ function texts(outcome, state) {
 /** What a policy wrote as text to read. @param {string} text */
 const withoutTags = (text) =>
   text
-    .replace(/<tool_call>\s*/g, '\n\nTool call: ')
+    .replace(/<tool_call>\s*/g, `\n\n${t('Tool call:')} `)
     .replace(/<\/?(think|answer|tool_call)>/g, '')
     .trim()
 
@@ -201,7 +239,7 @@ function pictures(outcome, step, state, onPicture) {
   const original = step.picture && state.pictureURL?.(step)
   if (!edited || !original) return null
   const figure = (url, caption) => {
-    const onError = () => fill(frame, h('p.refused', {}, 'This picture could not be drawn.'))
+    const onError = () => fill(frame, h('p.refused', {}, t('This picture could not be drawn.')))
     // The sheet may be full: the pictures must not come up below its edge.
     const onLoad = () => place.scrollIntoView({ block: 'nearest' })
     const frame = h(
@@ -213,13 +251,15 @@ function pictures(outcome, step, state, onPicture) {
   }
   const place = h('div.pair')
   const onClick = () => {
-    fill(place, figure(original, 'Original window'), figure(edited, 'Edited window'))
+    fill(place, figure(original, t('Original window')), figure(edited, t('Edited window')))
     // The button with the focus is gone, and Escape is for the sheet.
     place.closest('.trial-sheet')?.focus()
   }
-  fill(place, h('button.show', { type: 'button', onClick }, 'Show the edited window'))
+  fill(place, h('button.show', { type: 'button', onClick }, t('Show the edited window')))
   return place
 }
 
 const change = (before, after, words) =>
-  words(before) === words(after) ? `${words(after)}, unchanged` : `${words(before)} → ${words(after)}`
+  words(before) === words(after)
+    ? t('{value}, unchanged', { value: words(after) })
+    : `${words(before)} → ${words(after)}`

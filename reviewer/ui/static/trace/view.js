@@ -3,18 +3,18 @@
 
 import { cap, fill, h, part } from '../common/dom.js'
 import { isComposing } from '../common/keys.js'
-import { t, tn } from '../common/language.js'
+import { t, tn, word } from '../common/language.js'
 import { diffWords } from './steps.js'
 import { marked, spanList, spansOf, staleIn, textOf } from './statements.js'
 import { trialLine } from './trial.js'
 import { drawZoom, hintList, showEdges } from './zoom_card.js'
 
 export const MARKS = [
-  { mark: 'supported', short: 'supported', key: 'y', good: true },
-  { mark: 'not supported', short: 'unsupported', key: '1' },
-  { mark: 'hallucinated feature', short: 'hallucinated', key: '2' },
-  { mark: 'wrong frame', short: 'wrong frame', key: '3' },
-  { mark: 'needless zoom', short: 'needless', key: '4', zoomOnly: true },
+  { mark: 'supported', short: t('supported'), key: 'y', good: true },
+  { mark: 'not supported', short: t('unsupported'), key: '1' },
+  { mark: 'hallucinated feature', short: t('hallucinated'), key: '2' },
+  { mark: 'wrong frame', short: t('wrong frame'), key: '3' },
+  { mark: 'needless zoom', short: t('needless'), key: '4', zoomOnly: true },
 ]
 
 /**
@@ -63,9 +63,10 @@ export const MARKS = [
  */
 
 /** What the number on an answer is. */
-const SCORE =
+const SCORE = t(
   'Natural-log odds of YES: the sum of the baseline, or of a nano model at its answer word. Above 0 is YES; ' +
-  'by default a spectrum is left to a person where it is within 1 of 0.'
+    'by default a spectrum is left to a person where it is within 1 of 0.',
+)
 
 /** A number with its sign and one decimal. */
 const signed = (value) => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(1)}`
@@ -138,10 +139,12 @@ export class TraceView {
       this.root,
       trialLine(state.trial, state.drafter),
       state.overviewURL && this.#overview(state.overviewURL),
-      state.faults?.length ? h('p.note.look', {}, `Repaired while reading: ${state.faults.join('; ')}`) : null,
+      state.faults?.length
+        ? h('p.note.look', {}, t('Repaired while reading: {faults}', { faults: state.faults.join('; ') }))
+        : null,
       state.steps.map((step, index) => this.#card(step, index + 1)),
       state.hidden
-        ? h('p.note', {}, 'Names, thoughts, labels and the answer are hidden until you have given your verdict.')
+        ? h('p.note', {}, t('Names, thoughts, labels and the answer are hidden until you have given your verdict.'))
         : null,
       state.editable && !state.steps.length ? this.#addRow(null) : null,
     )
@@ -273,7 +276,7 @@ export class TraceView {
     fill(
       text,
       marked(runs, spansOf(this.state.spans, step), this.selected === step.id),
-      empty && h('span.muted', {}, 'Empty: press Enter to write.'),
+      empty && h('span.muted', {}, t('Empty: press Enter to write.')),
     )
   }
 
@@ -287,7 +290,7 @@ export class TraceView {
   #disagreements(card, step) {
     const stale = staleIn(spansOf(this.state.spans, step))
     card.classList.toggle('disagrees', stale.length > 0)
-    const count = stale.length === 1 ? '1 disagrees' : `${stale.length} disagree`
+    const count = tn('{n} disagrees', '{n} disagree', stale.length)
     const can = this.state.editable && stale.some((span) => span.new !== null)
     fill(
       part(card, '.disagreements'),
@@ -297,10 +300,11 @@ export class TraceView {
           'button.update',
           {
             type: 'button',
-            title: 'write the windows and numbers as they are now',
+            title: t('write the windows and numbers as they are now'),
             onClick: () => this.on.onUpdate(step.id),
           },
-          'update numbers ',
+          t('update numbers'),
+          ' ',
           cap('R'),
         ),
     )
@@ -366,8 +370,8 @@ export class TraceView {
     return h(
       'details.overview',
       {},
-      h('summary', {}, 'First picture: the full spectrum as the agent saw it'),
-      h('img', { src: url, alt: 'Full spectrum', loading: 'lazy', onClick: () => this.on.onPicture(url) }),
+      h('summary', {}, t('First picture: the full spectrum as the agent saw it')),
+      h('img', { src: url, alt: t('Full spectrum'), loading: 'lazy', onClick: () => this.on.onPicture(url) }),
     )
   }
 
@@ -386,8 +390,8 @@ export class TraceView {
         'header',
         {},
         h('span.number', {}, String(number)),
-        h('span.kind', {}, kind),
-        edited && h('span.edited', { title: `edited by ${edited}` }, `edited by ${edited}`),
+        h('span.kind', {}, word(kind)),
+        edited && h('span.edited', { title: editedBy(edited) }, editedBy(edited)),
         h('span.disagreements', {}),
         this.on.onComment && h('span.talk', {}, this.#talk(step)),
         h('span.marks', {}),
@@ -416,7 +420,7 @@ export class TraceView {
   #marks(step) {
     if (!step) return [] // not complete yet
     const set = this.state.marks[step.id]?.mark
-    if (!this.state.markable) return set ? [h('span.mark.set', {}, set)] : []
+    if (!this.state.markable) return set ? [h('span.mark.set', {}, word(set))] : []
     const chosen = this.selected === step.id
     return (this.state.offered ?? MARKS)
       .filter((m) => (chosen && (!m.zoomOnly || step.kind === 'zoom')) || m.mark === set)
@@ -425,7 +429,7 @@ export class TraceView {
           `button.mark${m.good ? '.good' : '.bad'}${m.mark === set ? '.set' : ''}`,
           {
             type: 'button',
-            title: `${m.mark} (${m.key})`,
+            title: `${word(m.mark)} (${m.key})`,
             'aria-pressed': String(m.mark === set),
             onClick: () => this.on.onMark(step.id, m.mark === set ? 'cleared' : m.mark),
           },
@@ -439,7 +443,7 @@ export class TraceView {
     fill(
       body,
       h('p.text', {
-        title: this.state.editable ? 'double-click or press Enter to edit' : '',
+        title: this.state.editable ? t('double-click or press Enter to edit') : '',
         onDblclick: () => this.edit(step.id),
       }),
     )
@@ -453,7 +457,7 @@ export class TraceView {
     const answer = step.kind === 'answer'
     const area = h('textarea', {
       value: answer ? step.explanation : step.text,
-      'aria-label': answer ? 'Explanation' : 'Thought',
+      'aria-label': answer ? t('Explanation') : t('Thought'),
       spellcheck: true,
       onInput: (event) => {
         fitHeight(event.target)
@@ -471,7 +475,7 @@ export class TraceView {
       },
       onBlur: () => this.#closeText(card, step.id),
     })
-    body.querySelector('.text')?.replaceWith(area, h('ul.tied-list', { 'aria-label': 'In this text' }))
+    body.querySelector('.text')?.replaceWith(area, h('ul.tied-list', { 'aria-label': t('In this text') }))
     this.#listSpans(card, step)
     fitHeight(area)
     area.focus()
@@ -493,23 +497,24 @@ export class TraceView {
       ? h(
           'select.verdict',
           {
-            'aria-label': 'Verdict',
+            'aria-label': t('Verdict'),
             value: step.verdict ?? '',
             onChange: (event) => this.on.onAnswer(step.id, { verdict: event.target.value || null }),
           },
           ['', 'YES', 'NO'].map((v) =>
-            h('option', { value: v, selected: v === (step.verdict ?? '') }, v || 'no verdict'),
+            h('option', { value: v, selected: v === (step.verdict ?? '') }, v || t('no verdict')),
           ),
         )
-      : h(`strong.verdict.${(step.verdict ?? 'none').toLowerCase()}`, {}, step.verdict ?? 'no verdict')
+      : h(`strong.verdict.${(step.verdict ?? 'none').toLowerCase()}`, {}, step.verdict ?? t('no verdict'))
     const changed =
-      original && original.verdict !== step.verdict ? [h('del', {}, original.verdict ?? 'no verdict'), ' '] : []
+      original && original.verdict !== step.verdict ? [h('del', {}, original.verdict ?? t('no verdict')), ' '] : []
     fill(
       body,
       changed,
       verdict,
       ' ',
-      typeof step.score === 'number' && h('span.chip.score', { title: SCORE }, `log odds ${signed(step.score)}`),
+      typeof step.score === 'number' &&
+        h('span.chip.score', { title: SCORE }, t('log odds {odds}', { odds: signed(step.score) })),
       h('p.text', { onDblclick: () => this.edit(step.id) }),
     )
     this.#fillText(body, step)
@@ -521,13 +526,13 @@ export class TraceView {
     return h(
       'div.tools',
       {},
-      step.kind !== 'zoom' && button('edit', 'edit the text', () => this.edit(step.id), 'Enter'),
+      step.kind !== 'zoom' && button(t('edit'), t('edit the text'), () => this.edit(step.id), 'Enter'),
       step.kind !== 'answer' && [
-        button('+ zoom', 'add a zoom after this step', () => this.on.onAdd(step.id, 'zoom'), 'a'),
-        button('+ think', 'add a think after this step', () => this.on.onAdd(step.id, 'think'), 'A'),
-        button('↑', 'move up', () => this.on.onMove(step.id, -1), 'Alt ↑'),
-        button('↓', 'move down', () => this.on.onMove(step.id, 1), 'Alt ↓'),
-        button('remove', 'remove this step', () => this.on.onRemove(step.id), 'Del'),
+        button(t('+ zoom'), t('add a zoom after this step'), () => this.on.onAdd(step.id, 'zoom'), 'a'),
+        button(t('+ think'), t('add a think after this step'), () => this.on.onAdd(step.id, 'think'), 'A'),
+        button('↑', t('move up'), () => this.on.onMove(step.id, -1), 'Alt ↑'),
+        button('↓', t('move down'), () => this.on.onMove(step.id, 1), 'Alt ↓'),
+        button(t('remove'), t('remove this step'), () => this.on.onRemove(step.id), 'Del'),
       ],
     )
   }
@@ -536,10 +541,13 @@ export class TraceView {
     return h(
       'div.tools',
       {},
-      h('button.tool', { type: 'button', onClick: () => this.on.onAdd(after, 'think') }, '+ think'),
+      h('button.tool', { type: 'button', onClick: () => this.on.onAdd(after, 'think') }, t('+ think')),
     )
   }
 }
+
+/** @param {string} person initials */
+const editedBy = (person) => t('edited by {person}', { person })
 
 /** Make a textarea as tall as its text. @param {HTMLTextAreaElement} area */
 function fitHeight(area) {

@@ -4,6 +4,7 @@
 import { fill, fillAround, h, part } from '../common/dom.js'
 import { mediumText, parseNumber } from '../common/format.js'
 import { isComposing } from '../common/keys.js'
+import { t, word } from '../common/language.js'
 import { spansOf, staleIn, textOf } from './statements.js'
 import { stepText, windowOf } from './steps.js'
 import { trialChips } from './trial.js'
@@ -32,8 +33,8 @@ export function drawZoom(card, step, trace) {
       ...shown(window ? angstrom(window[at]) : ''),
       inputMode: 'decimal',
       autocomplete: 'off',
-      'aria-label': at ? 'Upper edge of the window, Å' : 'Lower edge of the window, Å',
-      title: 'type an edge, or drag it on the spectrum',
+      'aria-label': at ? t('Upper edge of the window, Å') : t('Lower edge of the window, Å'),
+      title: t('type an edge, or drag it on the spectrum'),
       onFocus: (event) => {
         if (!(event.relatedTarget instanceof Node) || !event.target.parentElement.contains(event.relatedTarget))
           visits += 1
@@ -47,17 +48,17 @@ export function drawZoom(card, step, trace) {
         h(
           'span.edges',
           {},
-          window ? window.map(angstrom).join(' – ') : step.pending ? 'calling the tool …' : 'no window',
+          window ? window.map(angstrom).join(' – ') : step.pending ? t('calling the tool …') : t('no window'),
         ),
       ]
   const picture = step.picture
     ? h('img', {
         src: state.pictureURL(step),
-        alt: `What the agent saw: ${step.observation}`,
-        title: 'what the agent saw; click for full size',
+        alt: t('What the agent saw: {observation}', { observation: step.observation }),
+        title: t('what the agent saw; click for full size'),
         onClick: (e) => on.onPicture(e.target.src),
       })
-    : h(step.pending ? 'p.pending' : 'p.refused', {}, step.pending ?? (step.observation || 'no picture'))
+    : h(step.pending ? 'p.pending' : 'p.refused', {}, step.pending ?? (step.observation || t('no picture')))
   const fresh = h(
     'div.body',
     {},
@@ -77,13 +78,16 @@ export function drawZoom(card, step, trace) {
             h(
               'span.chip',
               {
-                title:
-                  (step.frame === 'rest'
-                    ? `rest frame: observed = rest × (1 + ${step.z})`
-                    : 'as observed; the tool was given no redshift') +
-                  (state.meta?.medium_assumed ? `; the file does not say whether air or vacuum` : ''),
+                title: [
+                  step.frame === 'rest'
+                    ? t('rest frame: observed = rest × (1 + {z})', { z: step.z })
+                    : t('as observed; the tool was given no redshift'),
+                  state.meta?.medium_assumed && t('the file does not say whether air or vacuum'),
+                ]
+                  .filter(Boolean)
+                  .join('; '),
               },
-              `${step.frame} · ${mediumText({ medium: step.medium, meta: state.meta })}`,
+              `${word(step.frame)} · ${mediumText({ medium: step.medium, meta: state.meta })}`,
             ),
         ),
         labelOf(card, step, trace),
@@ -111,10 +115,16 @@ export function hintList(step, { steps, spans, hints: measured }) {
   const quoted = steps.flatMap((other, at) =>
     staleIn(spansOf(spans, other))
       .filter((span) => span.about === step.id)
-      .map((span) => h('li.look.disagrees', {}, `Step ${at + 1} says ${textOf(other).slice(span.start, span.end)}`)),
+      .map((span) =>
+        h(
+          'li.look.disagrees',
+          {},
+          t('Step {number} says {text}', { number: at + 1, text: textOf(other).slice(span.start, span.end) }),
+        ),
+      ),
   )
   const hints = measured[step.id]
-  if (hints === undefined) return [...quoted, h('li.waiting', {}, 'measuring …')]
+  if (hints === undefined) return [...quoted, h('li.waiting', {}, t('measuring …'))]
   return [...quoted, ...hints.map((hint) => h(`li.${hint.level}`, { title: hint.why }, hint.text))]
 }
 
@@ -136,8 +146,8 @@ function labelOf(card, step, { state, on }) {
   return h('input.label', {
     name: 'label',
     ...shown(label),
-    placeholder: 'label',
-    'aria-label': 'Label of the window',
+    placeholder: t('label'),
+    'aria-label': t('Label of the window'),
     autocomplete: 'off',
     onChange: (event) => on.onLabel(step.id, event.target.value),
     onKeydown: (event) => leaveOnKey(event, card),
@@ -157,9 +167,11 @@ function windowTyped(card, id, { state, on }) {
   for (const field of fields) field.setAttribute('aria-invalid', String(reversed))
   // The edges are typed one after the other, so they may be in the wrong order meanwhile.
   if (reversed)
-    return on.onMistyped(`The lower edge must be below the upper one: found ${angstrom(lo)} – ${angstrom(hi)} Å.`)
+    return on.onMistyped(
+      t('The lower edge must be below the upper one: found {lo} – {hi} Å.', { lo: angstrom(lo), hi: angstrom(hi) }),
+    )
   if (Number.isFinite(lo) && Number.isFinite(hi)) return on.onWindow(id, lo, hi, `window ${id} ${visits}`)
-  on.onMistyped('A window edge is a wavelength in Å, e.g. 6562.8.')
+  on.onMistyped(t('A window edge is a wavelength in Å, e.g. 6562.8.'))
   const window = windowOf(state.steps.find((s) => s.id === id))
   if (window) showEdges(card, ...window)
 }
