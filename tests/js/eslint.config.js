@@ -5,7 +5,7 @@ import globals from 'globals'
 import messages from './messages.js'
 
 /** The folders whose texts are messages; this list only grows. */
-const CONVERTED = ['help', 'common', 'spectrum', 'evidence', 'trace']
+const CONVERTED = ['help', 'common', 'spectrum', 'evidence', 'trace', 'live']
 
 export default [
   js.configs.recommended,

@@ -33,10 +33,12 @@ const SHOWING = { h: 2, fill: 1, toast: 0, say: 0, notice: 0, alert: 0, openPane
 const FOR_PROGRAM = new Set(
   (
     'querySelector querySelectorAll closest matches getElementById add remove toggle contains replace startsWith ' +
-    'endsWith includes match test split join log warn error matchMedia setProperty getPropertyValue part sheetOf ' +
+    'endsWith includes match test split join matchMedia setProperty getPropertyValue part sheetOf ' +
     'addEventListener createElement createElementNS fetch getJSON postJSON'
   ).split(' '),
 )
+/** A command that a person can copy. */
+const COMMAND = /^spec-o3 /
 const SENTENCE = /[A-Za-z]{2,}[,.;:]? [a-z]{2,}/
 const CODE = /[{}<>=#]|^[\w-]+( [\w-]*[-_][\w-]*)+$|^(M|m)?[\d\s,.-]+$/
 
@@ -141,7 +143,7 @@ const rule = {
       else if (node.type === 'CallExpression' && calleeOf(node) === 'map') node.arguments.forEach(shown)
       else {
         const text = textOf(node)
-        if (text !== null && hasWord(text) && !translated(node)) report(node)
+        if (text !== null && hasWord(text) && !COMMAND.test(text) && !translated(node)) report(node)
       }
     }
 
@@ -157,6 +159,7 @@ const rule = {
           const name = calleeOf(above)
           if (TRANSLATING.has(name) || (FOR_PROGRAM.has(name) && above.arguments.includes(at))) return true
           if (name === 'h' && above.arguments[0] === at) return true
+          if (/^console\./.test(source.getText(above.callee))) return true
         }
         if (
           above.type === 'AssignmentExpression' &&
@@ -172,6 +175,8 @@ const rule = {
           return true
         if (above.type === 'Property' && /^(class|className|d|style|href|rel|font|family)$/.test(keyOf(above)))
           return true
+        if (above.type === 'SwitchCase' && above.test === at) return true
+        if (above.type === 'MemberExpression' && above.object === at && above.property.name === 'includes') return true
         if (above.type === 'BinaryExpression' && /^[!=]==$/.test(above.operator)) return true
         if (/Function|Statement/.test(above.type)) return false
       }
@@ -180,7 +185,14 @@ const rule = {
 
     const sentence = (node) => {
       const text = textOf(node)
-      if (text === null || STORED.has(text) || !SENTENCE.test(text) || CODE.test(text.replaceAll('{}', ''))) return
+      if (
+        text === null ||
+        STORED.has(text) ||
+        COMMAND.test(text) ||
+        !SENTENCE.test(text) ||
+        CODE.test(text.replaceAll('{}', ''))
+      )
+        return
       if (!forProgram(node)) report(node)
     }
 

@@ -1,6 +1,7 @@
 // Keyboard shortcuts: keymap.json maps keys to actions; the "?" sheet lists them.
 
 import { cap, h } from './dom.js'
+import { word } from './language.js'
 
 const DECIDES = /^(decide|verdict)-|^undo$/
 
@@ -84,11 +85,11 @@ export class Keys {
         h(
           'section',
           {},
-          h('h3', {}, group.title),
+          h('h3', {}, word(group.title)),
           h(
             'dl',
             {},
-            group.keys.map((k) => [h('dt', {}, cap(k.show ?? k.key)), h('dd', {}, k.what)]),
+            group.keys.map((k) => [h('dt', {}, cap(k.show ?? k.key)), h('dd', {}, word(k.what))]),
           ),
         ),
       ),

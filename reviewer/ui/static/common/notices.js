@@ -2,7 +2,7 @@
 
 import { fill, h } from './dom.js'
 import { Unreachable } from './http.js'
-import { t } from './language.js'
+import { sentences, t } from './language.js'
 
 const TOAST_TIME = 3500 // ms
 
@@ -71,7 +71,8 @@ export class Notices {
   /** Show why something failed. @param {any} error @param {string} [prefix] what failed */
   error(error, prefix = '') {
     const unreachable = error instanceof Unreachable
-    this.show(prefix + (unreachable ? t('The server does not answer. Is it still running? Try again.') : error.message))
+    const why = unreachable ? t('The server does not answer. Is it still running? Try again.') : error.message
+    this.show(sentences(prefix.trim(), why))
     if (!error.kind && !unreachable) console.error(error)
   }
 }

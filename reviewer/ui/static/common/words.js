@@ -19,4 +19,6 @@ export const WORDS = [
   ...[t('rest'), t('observed'), t('air'), t('vacuum'), t('emission'), t('absorption'), t('heliocentric')],
   ...[t('barycentric'), t('topocentric'), t('unit unknown'), t('relative'), t('count'), t('counts'), t('adu')],
   ...[t('normalized'), t('normalised')],
+  // the outcome of a run
+  t('ask a person'),
 ]

@@ -1,6 +1,7 @@
 // What the keys and buttons of the Live tab do: run, stop, send to review, move between rows, steps and samples.
 
 import { postJSON } from '../common/http.js'
+import { t } from '../common/language.js'
 import * as panels from '../common/panels.js'
 import { openTab } from '../common/tabs.js'
 import { toggleTheme } from '../common/theme.js'
@@ -35,11 +36,11 @@ export class RunControls {
   async run() {
     const row = this.view.current?.row
     if (!row) {
-      this.notices.toast('First add a spectrum to the bench: drop a file, or press /.')
+      this.notices.toast(t('First add a spectrum to the bench: drop a file, or press /.'))
       return
     }
     if (this.runs.isRunning(row)) {
-      this.notices.toast('It is running. Esc stops it.')
+      this.notices.toast(t('It is running. Esc stops it.'))
       return
     }
     if (this.#starting) return
@@ -47,7 +48,7 @@ export class RunControls {
     try {
       await this.#start(row)
     } catch (error) {
-      this.notices.error(error, 'Nothing was started. ')
+      this.notices.error(error, t('Nothing was started.'))
     }
     this.#starting = false
   }
@@ -84,7 +85,7 @@ export class RunControls {
         ).over
       }
     } catch (error) {
-      this.notices.error(error, 'The rest of the bench was not run. ')
+      this.notices.error(error, t('The rest of the bench was not run.'))
     }
     this.#setRunningAll(false)
   }
@@ -99,19 +100,19 @@ export class RunControls {
   stop() {
     const { run } = this.view
     if (run?.state !== 'running') return false
-    if (!run.stopping) this.runs.stop(run).catch((error) => this.notices.error(error, 'It could not be stopped. '))
+    if (!run.stopping) this.runs.stop(run).catch((error) => this.notices.error(error, t('It could not be stopped.')))
     return true
   }
 
   /** @param {Run} run @param {number} sample */
   putOnTrial(run, sample) {
     this.notices.clear()
-    this.runs.putOnTrial(run, sample).catch((error) => this.notices.error(error, 'No trial was started. '))
+    this.runs.putOnTrial(run, sample).catch((error) => this.notices.error(error, t('No trial was started.')))
   }
 
   /** @param {Run} run @param {number} sample */
   stopTrial(run, sample) {
-    this.runs.stopTrial(run, sample).catch((error) => this.notices.error(error, 'It could not be stopped. '))
+    this.runs.stopTrial(run, sample).catch((error) => this.notices.error(error, t('It could not be stopped.')))
   }
 
   /** The samples to send to review: the one shown, or all if the vote is shown. A sample without steps is no draft. */
@@ -131,19 +132,19 @@ export class RunControls {
       samples.forEach((sample, at) => run.sent.set(sample, items[at].item))
       this.showBar()
       const onClick = () => openInReview(items[0].item)
-      const label = items[0].item === null ? null : 'Open it'
+      const label = items[0].item === null ? null : t('Open it')
       this.notices.show(sentMessage(items), { label, onClick, tone: 'good' })
     } catch (error) {
-      this.notices.error(error, 'It was not sent. ')
+      this.notices.error(error, t('It was not sent.'))
     }
   }
 
   get downloads() {
     const { run, sample } = this.view
     const files = [
-      ['Trace', 'JSON', 'trace.json'],
-      ['Pictures', 'one PNG', 'strip.png'],
-      ['Report', 'Markdown, zip', 'report.zip'],
+      [t('Trace'), 'JSON', 'trace.json'],
+      [t('Pictures'), t('one PNG'), 'strip.png'],
+      [t('Report'), t('Markdown, zip'), 'report.zip'],
     ]
     return files.map(([text, format, file]) => {
       const url = `/api/v1/live/runs/${run?.id}/${file}?sample=${sample === 'vote' ? 0 : sample}`
@@ -155,10 +156,10 @@ export class RunControls {
 /** @param {{item: number | null, new: boolean}[]} items `item`: null while its answer is hidden from this person */
 function sentMessage(items) {
   if (items.some(({ item }) => item === null))
-    return 'It is in the queue already; its number is shown once you have given your verdict on it there.'
+    return t('It is in the queue already; its number is shown once you have given your verdict on it there.')
   const ids = items.map(({ item }) => `#${item}`).join(', ')
-  if (items.length > 1) return `Items ${ids} are in the queue.`
-  return items[0].new ? `Item ${ids} is in the queue.` : `Item ${ids} was in the queue already.`
+  if (items.length > 1) return t('Items {ids} are in the queue.', { ids })
+  return items[0].new ? t('Item {ids} is in the queue.', { ids }) : t('Item {ids} was in the queue already.', { ids })
 }
 
 /** @param {number} item */
@@ -227,7 +228,7 @@ export function liveActions({ view, bench, adding, controls, tasks, ...options }
     evidence: () => view.spectrum.evidence.toggle(),
     guide: () => panels.openGuide(tasks[view.task], trainedPrompt(view.task)),
     dark: toggleTheme,
-    keys: () => panels.openPanel('Keys', keySheet(), { wide: true }),
+    keys: () => panels.openPanel(t('Keys'), keySheet(), { wide: true }),
   }
 
   return (action) => {

@@ -3,6 +3,7 @@
 import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h, withCommands } from '../common/dom.js'
 import { getJSON } from '../common/http.js'
+import { t, tn, withParts } from '../common/language.js'
 
 const FIRST_QUESTION = 'cv' // until somebody chooses another
 
@@ -17,7 +18,7 @@ export class LiveBar {
    * @param {HTMLElement} benchButton opens the bench where it is not on the page; stands first
    */
   constructor({ tasks, policies, keys, options }, callbacks, benchButton) {
-    this.root = h('div.decision-bar', { role: 'toolbar', 'aria-label': 'Run' })
+    this.root = h('div.decision-bar', { role: 'toolbar', 'aria-label': t('Run') })
     this.on = callbacks
     this.keys = keys
     this.options = options
@@ -25,7 +26,11 @@ export class LiveBar {
     this.primary = h('button.primary.run', { type: 'button', onClick: () => this.on.onPrimary() })
     this.task = h(
       'select',
-      { 'aria-label': 'Question', title: 'the question', onChange: () => this.#changed({ task: this.task.value }) },
+      {
+        'aria-label': t('Question'),
+        title: t('the question'),
+        onChange: () => this.#changed({ task: this.task.value }),
+      },
       Object.entries(tasks).map(([key, { title }]) => h('option', { value: key }, title)),
     )
     if (!(options.task in tasks)) options.task = FIRST_QUESTION in tasks ? FIRST_QUESTION : Object.keys(tasks)[0]
@@ -34,23 +39,23 @@ export class LiveBar {
       min: 1,
       max: 16,
       step: 1,
-      'aria-label': 'Samples',
+      'aria-label': t('Samples'),
       onChange: () => this.#samplesChanged(),
     })
     this.many = h('label.many', {}, this.samples, ' ', (this.manyWord = h('span')))
-    this.settings = h('button.settings', { type: 'button', title: 'temperature, seed, limits' })
+    this.settings = h('button.settings', { type: 'button', title: t('temperature, seed, limits') })
     this.send = h('button.send', { type: 'button', onClick: () => this.on.onSend() })
-    this.load = h('button.download', { type: 'button', title: 'keep what is shown' }, 'Download ▾')
-    const settings = new Menu(this.settings, 'Settings of a run', () =>
+    this.load = h('button.download', { type: 'button', title: t('keep what is shown') }, t('Download ▾'))
+    const settings = new Menu(this.settings, t('Settings of a run'), () =>
       h(
         'div.fields',
         {},
-        h('h3', {}, 'An empty field means the default'),
+        h('h3', {}, t('An empty field means the default')),
         settingFields(options.settings, (name, value) => this.#setting(name, value)),
         this.#promptField(),
       ),
     )
-    const downloads = new Menu(this.load, 'Downloads', () =>
+    const downloads = new Menu(this.load, t('Downloads'), () =>
       this.on
         .downloads()
         .map(({ text, format, url }) =>
@@ -111,8 +116,10 @@ export class LiveBar {
     fill(
       this.primary,
       running
-        ? [stopping ? 'Stopping …' : 'Stop ', !stopping && cap(this.keys.of('stop'))]
-        : [run ? 'Again ' : 'Run ', cap(this.keys.of('run'))],
+        ? stopping
+          ? t('Stopping …')
+          : [t('Stop'), ' ', cap(this.keys.of('stop'))]
+        : [run ? t('Again') : t('Run'), ' ', cap(this.keys.of('run'))],
     )
     this.task.value = this.options.task
     this.task.title = this.task.selectedOptions[0]?.textContent ?? ''
@@ -120,16 +127,16 @@ export class LiveBar {
     this.samples.value = String(deterministic ? 1 : this.options.samples)
     this.samples.disabled = deterministic
     this.many.title = deterministic
-      ? 'This policy gives the same answer each time: one sample is enough.'
-      : 'independent samples of the same spectrum, for a vote (1 to 16)'
-    fill(this.manyWord, Number(this.samples.value) === 1 ? 'sample' : 'samples')
+      ? t('This policy gives the same answer each time: one sample is enough.')
+      : t('independent samples of the same spectrum, for a vote (1 to 16)')
+    fill(this.manyWord, tn('sample', 'samples', Number(this.samples.value)))
     fill(this.settings, '⚙', h('span', {}, settingsText(this.options.settings, this.prompt)))
-    this.settings.setAttribute('aria-label', 'Settings')
+    this.settings.setAttribute('aria-label', t('Settings'))
     this.send.disabled = sent !== null || sendable === 0
     fill(
       this.send,
-      sent ?? (sendable > 1 ? `Send all ${sendable} to review ` : 'Send to review '),
-      sent === null && cap(this.keys.of('send')),
+      sent ?? (sendable > 1 ? t('Send all {sendable} to review', { sendable }) : t('Send to review')),
+      sent === null && [' ', cap(this.keys.of('send'))],
     )
     this.load.disabled = !run
   }
@@ -155,13 +162,18 @@ export class LiveBar {
     const imported = this.policies.trainedPrompt(this.options.task) !== undefined
     const select = h(
       'select',
-      { 'aria-label': 'Prompt', onChange: () => this.#changed({ prompt: select.value }) },
-      h('option', { value: 'trained', disabled: !imported }, 'as trained'),
-      h('option', { value: 'ours' }, 'ours'),
+      { 'aria-label': t('Prompt'), onChange: () => this.#changed({ prompt: select.value }) },
+      h('option', { value: 'trained', disabled: !imported }, t('as trained')),
+      h('option', { value: 'ours' }, t('ours')),
     )
     select.value = this.prompt
     return [
-      h('label', { title: 'question and diagnostic guide that the model reads' }, h('span', {}, 'Prompt'), select),
+      h(
+        'label',
+        { title: t('question and diagnostic guide that the model reads') },
+        h('span', {}, t('Prompt')),
+        select,
+      ),
       h('p.muted', {}, imported ? PROMPT_MEANING : this.policies.promptProblem || notImported()),
     ]
   }
@@ -185,52 +197,56 @@ export class LiveBar {
 
 const STORED = 'so-live-options'
 
-const PROMPT_MEANING =
+const PROMPT_MEANING = t(
   'As trained: the prompt in SpecVI-Bench, on which the published checkpoints were trained; their default. ' +
-  'Ours: the guide of the task file; the default of every other policy.'
-const notImported = () => [
-  'The prompt on which the published checkpoints were trained is not imported for this question: run ',
-  h('code.command', {}, 'spec-o3 tasks import SpecVI-Bench/data'),
-  ', then load this page again.',
-]
+    'Ours: the guide of the task file; the default of every other policy.',
+)
+const notImported = () =>
+  withParts(
+    t(
+      'The prompt on which the published checkpoints were trained is not imported for this question: run {command}, ' +
+        'then load this page again.',
+    ),
+    { command: h('code.command', {}, 'spec-o3 tasks import SpecVI-Bench/data') },
+  )
 
 /** The settings of a run; `empty` describes an empty field. */
 const SETTINGS = [
   {
     name: 'temperature',
-    label: 'Temperature',
+    label: t('Temperature'),
     min: 0,
     max: 2,
     step: 0.1,
-    empty: 'server default (1 for several samples)',
-    title: '0 takes the most likely token each time',
+    empty: t('server default (1 for several samples)'),
+    title: t('0 takes the most likely token each time'),
   },
   {
     name: 'seed',
-    label: 'Seed',
+    label: t('Seed'),
     min: 0,
     max: 2 ** 31 - 1,
     step: 1,
-    empty: 'chosen by the server',
-    title: 'the same seed, model and server give the same answer; sample 2 has the next seed',
+    empty: t('chosen by the server'),
+    title: t('the same seed, model and server give the same answer; sample 2 has the next seed'),
   },
   {
     name: 'max_tokens',
-    label: 'Tokens per turn',
+    label: t('Tokens per turn'),
     min: 1,
     max: 32768,
     step: 1,
     empty: '2048',
-    title: 'a turn ends after this many tokens',
+    title: t('a turn ends after this many tokens'),
   },
   {
     name: 'max_turns',
-    label: 'Turn limit',
+    label: t('Turn limit'),
     min: 1,
     max: 32,
     step: 1,
     empty: '8',
-    title: 'turns of the agent; the tool call of the last one is not run',
+    title: t('turns of the agent; the tool call of the last one is not run'),
   },
 ]
 
@@ -272,10 +288,10 @@ const settingsText = (
 ) =>
   [
     temperature !== undefined && `T ${temperature}`,
-    seed !== undefined && `seed ${seed}`,
-    tokens !== undefined && `${tokens} tokens`,
-    turns !== undefined && `${turns} turns`,
-    prompt === 'trained' && 'prompt as trained',
+    seed !== undefined && t('seed {seed}', { seed }),
+    tokens !== undefined && tn('{n} token', '{n} tokens', tokens),
+    turns !== undefined && tn('{n} turn', '{n} turns', turns),
+    prompt === 'trained' && t('prompt as trained'),
   ]
     .filter(Boolean)
     .join(' · ')
@@ -357,9 +373,13 @@ export class Policies {
     this.health = null
     /** @type {string | undefined} */
     this.drawnHealth = undefined
-    this.select = h('select', { 'aria-label': 'Policy', title: 'the policy', onChange: () => this.#chosen(onChoose) })
+    this.select = h('select', {
+      'aria-label': t('Policy'),
+      title: t('the policy'),
+      onChange: () => this.#chosen(onChoose),
+    })
     this.words = h('button.health', { type: 'button' })
-    this.menu = new Menu(this.words, 'The server', () => this.#facts())
+    this.menu = new Menu(this.words, t('The server'), () => this.#facts())
     this.root = h('span.policy', {}, this.select, this.menu.root)
     setInterval(() => isVisible() && this.check(), CHECK_EVERY)
   }
@@ -372,7 +392,7 @@ export class Policies {
       this.all.map(({ key, title }) => h('option', { value: key }, title)),
     )
     this.select.value = (this.all.find(({ key }) => key === wanted) ?? this.all[0]).key
-    this.select.title = this.chosen?.note || 'the policy'
+    this.select.title = this.chosen?.note || t('the policy')
     this.check()
   }
 
@@ -393,7 +413,7 @@ export class Policies {
 
   #chosen(onChoose) {
     this.health = null
-    this.select.title = this.chosen?.note || 'the policy'
+    this.select.title = this.chosen?.note || t('the policy')
     this.#draw()
     this.check()
     onChoose(this.select.value)
@@ -406,7 +426,7 @@ export class Policies {
     try {
       health = await getJSON(`/api/v1/live/health?${new URLSearchParams({ policy })}`)
     } catch (error) {
-      health = { ok: false, sentence: `The state of the server is unknown: ${/** @type {Error} */ (error).message}` }
+      health = { ok: false, sentence: t('The state of the server is unknown: {message}', { message: error.message }) }
     }
     if (policy !== this.select.value) return
     this.health = health
@@ -426,15 +446,15 @@ export class Policies {
 
   #facts() {
     const { health, chosen } = this
-    if (!health) return h('p', {}, 'Checking …')
+    if (!health) return h('p', {}, t('Checking …'))
     const rows = [
-      ['model', health.model],
-      ['addresses', health.addresses],
-      ['server', health.server],
-      ['version', health.version],
-      ['context', health.context && `${health.context} tokens`],
-      ['running', health.running],
-      ['waiting', health.waiting],
+      [t('model'), health.model],
+      [t('addresses'), health.addresses],
+      [t('server'), health.server],
+      [t('version'), health.version],
+      [t('context'), health.context && tn('{n} token', '{n} tokens', health.context)],
+      [t('running'), health.running],
+      [t('waiting'), health.waiting],
     ].filter(([, value]) => value !== null && value !== undefined && value !== '')
     return [
       h(`p${health.ok ? '' : '.bad'}`, {}, withCommands(health.sentence)),
@@ -450,11 +470,13 @@ export class Policies {
 
 /** Which model on which server and how busy it is, or what to do if it does not work. @param {any} health */
 function healthText(health) {
-  if (health === null) return 'checking …'
+  if (health === null) return t('checking …')
   if (!health.ok) return withCommands(health.sentence)
   const busy =
-    health.running || health.waiting ? `${health.running ?? 0} running, ${health.waiting ?? 0} waiting` : null
+    health.running || health.waiting
+      ? t('{running} running, {waiting} waiting', { running: health.running ?? 0, waiting: health.waiting ?? 0 })
+      : null
   const server = [health.server, health.version].filter(Boolean).join(' ')
-  const addresses = health.addresses && `${health.addresses} addresses`
+  const addresses = health.addresses && tn('{n} address', '{n} addresses', health.addresses)
   return [health.model, server, addresses, busy].filter(Boolean).join(' · ') || health.sentence
 }

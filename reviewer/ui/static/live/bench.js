@@ -3,6 +3,7 @@
 import { cap, fill, h } from '../common/dom.js'
 import { getJSON, postForm, postJSON, remove } from '../common/http.js'
 import { isComposing } from '../common/keys.js'
+import { t, word } from '../common/language.js'
 import { openPanel } from '../common/panels.js'
 import { nameInQueue, surveyOf } from '../common/item_header.js'
 import { TONES } from './labels.js'
@@ -37,7 +38,7 @@ export class Bench {
     })
     this.title = h('div.queue-title')
     this.problems = h('div.problems', { role: 'status' })
-    this.list = h('div.rows', { role: 'list', 'aria-label': 'Bench' })
+    this.list = h('div.rows', { role: 'list', 'aria-label': t('Bench') })
     fill(
       this.root,
       this.title,
@@ -47,10 +48,16 @@ export class Bench {
         h(
           'button.drop',
           { type: 'button', onClick: () => this.choose() },
-          h('strong', {}, 'Drop spectra here'),
-          h('span', {}, 'or choose files'),
+          h('strong', {}, t('Drop spectra here')),
+          h('span', {}, t('or choose files')),
         ),
-        h('button.library', { type: 'button', onClick: () => this.on.onLibrary() }, 'from the library ', cap('/')),
+        h(
+          'button.library',
+          { type: 'button', onClick: () => this.on.onLibrary() },
+          t('from the library'),
+          ' ',
+          cap('/'),
+        ),
       ),
       this.files,
       this.problems,
@@ -101,17 +108,17 @@ export class Bench {
       h(
         'div.top',
         {},
-        h('strong', {}, 'Bench'),
-        h('span.muted', { title: 'spectra on the bench' }, count ? String(count) : 'empty'),
+        h('strong', {}, t('Bench')),
+        h('span.muted', { title: t('spectra on the bench') }, count ? String(count) : t('empty')),
         count > 1 &&
           h(
             'button.link',
             {
               type: 'button',
-              title: 'one after the other, with the question and the policy below',
+              title: t('one after the other, with the question and the policy below'),
               onClick: () => this.on.onRunAll(),
             },
-            this.runningAll ? 'stop all' : 'run all',
+            this.runningAll ? t('stop all') : t('run all'),
             ' ',
             cap('A'),
           ),
@@ -144,8 +151,8 @@ export class Bench {
           'div.sub',
           {},
           running && h('span.running', {}, h('span.spinner'), ` ${running}`),
-          outcome && h(`span.pill.${TONES[outcome] ?? 'grey'}`, {}, outcome),
-          row.simulated && h('span.pill.grey', {}, 'simulated'),
+          outcome && h(`span.pill.${TONES[outcome] ?? 'grey'}`, {}, word(outcome)),
+          row.simulated && h('span.pill.grey', {}, t('simulated')),
           h(
             'span.muted',
             {},
@@ -157,8 +164,8 @@ export class Bench {
         'button.off',
         {
           type: 'button',
-          'aria-label': `remove ${row.name} from the bench`,
-          title: 'remove from the bench',
+          'aria-label': t('remove {name} from the bench', { name: row.name }),
+          title: t('remove from the bench'),
           onClick: () => this.on.onRemove(row.id),
         },
         '×',
@@ -217,7 +224,7 @@ export class Bench {
       'p',
       {},
       message,
-      h('button.link', { type: 'button', 'aria-label': 'close', onClick: () => problem.remove() }, '✕'),
+      h('button.link', { type: 'button', 'aria-label': t('close'), onClick: () => problem.remove() }, '✕'),
     )
     this.problems.append(problem)
   }
@@ -286,7 +293,7 @@ export class AddSpectra {
     try {
       const [first] = await findInLibrary('', 1)
       if (first) await this.#add(first)
-      else this.notices.show('The library holds no spectra yet. Drop a file on the page instead.')
+      else this.notices.show(t('The library holds no spectra yet. Drop a file on the page instead.'))
     } catch (error) {
       this.notices.error(error)
     }
@@ -315,9 +322,9 @@ const findInLibrary = (/** @type {string} */ words, limit = MOST_FOUND) =>
 /** @param {Record<string, TaskText>} tasks @returns {Promise<LibraryRow | null>} the one that the person picks */
 function pickFromLibrary(tasks) {
   return openPanel(
-    'From the library',
+    t('From the library'),
     (close, dialog) => {
-      const found = h('div.found', { role: 'listbox', 'aria-label': 'Spectra in the library' })
+      const found = h('div.found', { role: 'listbox', 'aria-label': t('Spectra in the library') })
       let tickets = 0
       const search = async () => {
         const ticket = ++tickets
@@ -337,8 +344,8 @@ function pickFromLibrary(tasks) {
               'p.muted',
               {},
               field.value.trim()
-                ? 'Nothing in the library matches these words.'
-                : 'The library holds no spectra yet. Drop a file on the page instead.',
+                ? t('Nothing in the library matches these words.')
+                : t('The library holds no spectra yet. Drop a file on the page instead.'),
             ),
         )
       }
@@ -346,8 +353,8 @@ function pickFromLibrary(tasks) {
       let timer
       const field = h('input', {
         type: 'search',
-        placeholder: 'part of a name, a survey, a class',
-        'aria-label': 'Search the library',
+        placeholder: t('part of a name, a survey, a class'),
+        'aria-label': t('Search the library'),
         autocomplete: 'off',
         onInput: () => {
           clearTimeout(timer)
@@ -382,7 +389,7 @@ function option(row, tasks, pick) {
         .filter(Boolean)
         .join(' · '),
     ),
-    row.simulated && h('span.pill.grey', {}, 'simulated'),
+    row.simulated && h('span.pill.grey', {}, t('simulated')),
   )
 }
 

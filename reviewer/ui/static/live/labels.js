@@ -2,6 +2,7 @@
 
 import { cap, h } from '../common/dom.js'
 import { number } from '../common/format.js'
+import { t, withParts } from '../common/language.js'
 import { guideElements } from '../common/panels.js'
 
 /** An incomplete tag at the end of a text. */
@@ -45,8 +46,10 @@ export function duration(seconds) {
  */
 export function tokens(usage) {
   if (!usage || !(usage.prompt || usage.completion)) return ''
-  const cached = usage.cached ? ` (${number(usage.cached)} from the cache)` : ''
-  return `${number(usage.prompt)} tokens read${cached}, ${number(usage.completion)} written`
+  const values = { read: number(usage.prompt), cached: number(usage.cached), written: number(usage.completion) }
+  return usage.cached
+    ? t('{read} tokens read ({cached} from the cache), {written} written', values)
+    : t('{read} tokens read, {written} written', values)
 }
 
 /** Why a trace ended, as a message with a tone. */
@@ -55,13 +58,16 @@ export function ending({ reason, detail }, { maxTurns }) {
     case 'answered':
       return { tone: '', text: '' }
     case 'stopped':
-      return { tone: 'grey', text: 'Stopped by you. What was written until then is kept.' }
+      return { tone: 'grey', text: t('Stopped by you. What was written until then is kept.') }
     case 'turn limit':
-      return { tone: 'amber', text: `No answer in ${maxTurns} turns. The limit can be set higher in the settings.` }
+      return {
+        tone: 'amber',
+        text: t('No answer in {maxTurns} turns. The limit can be set higher in the settings.', { maxTurns }),
+      }
     case 'truncated':
-      return { tone: 'amber', text: `No answer, truncated. ${detail}` }
+      return { tone: 'amber', text: t('No answer, truncated. {detail}', { detail }) }
     case 'no call and no answer':
-      return { tone: 'amber', text: 'The agent ended its turn without a tool call and without an answer.' }
+      return { tone: 'amber', text: t('The agent ended its turn without a tool call and without an answer.') }
     default:
       return { tone: 'red', text: detail || reason }
   }
@@ -69,13 +75,14 @@ export function ending({ reason, detail }, { maxTurns }) {
 
 /** The label of a sample. */
 export function sampleLabel(trace) {
-  if (!trace.ended) return trace.overview ? '…' : 'waiting'
+  if (!trace.ended) return trace.overview ? '…' : t('waiting')
   if (trace.verdict) return trace.verdict
-  return { stopped: 'stopped', truncated: 'truncated', 'policy failed': 'failed' }[trace.ended.reason] ?? 'no answer'
+  const words = { stopped: t('stopped'), truncated: t('truncated'), 'policy failed': t('failed') }
+  return words[trace.ended.reason] ?? t('no answer')
 }
 
 /** The label of an outcome. @param {string} label */
-export const outcomeLabel = (label) => (label === 'ask a person' ? 'Ask a person' : label)
+export const outcomeLabel = (label) => (label === 'ask a person' ? t('Ask a person') : label)
 
 /** @type {Record<string, string>} colours of outcomes */
 export const TONES = { YES: 'green', NO: 'red', 'ask a person': 'amber' }
@@ -96,12 +103,14 @@ export function firstSteps({ onFiles, onLibrary, onTry }) {
   return h(
     'div.welcome',
     {},
-    h('h2', {}, 'Watch the agent inspect a spectrum'),
+    h('h2', {}, t('Watch the agent inspect a spectrum')),
     h(
       'p',
       {},
-      'It thinks, requests a picture of a wavelength window, thinks again, and answers YES or NO. ' +
-        'You see each step next to the spectrum, and decide what is kept.',
+      t(
+        'It thinks, requests a picture of a wavelength window, thinks again, and answers YES or NO. ' +
+          'You see each step next to the spectrum, and decide what is kept.',
+      ),
     ),
     h(
       'ol',
@@ -109,27 +118,46 @@ export function firstSteps({ onFiles, onLibrary, onTry }) {
       h(
         'li',
         {},
-        h('strong', {}, 'Add a spectrum. '),
-        'Drop FITS, CSV or text files anywhere on this page: LAMOST, SDSS, DESI and others are recognised by ' +
-          'their layout.',
+        h('strong', {}, t('Add a spectrum.')),
+        ' ',
+        t(
+          'Drop FITS, CSV or text files anywhere on this page: LAMOST, SDSS, DESI and others are recognised by ' +
+            'their layout.',
+        ),
         h(
           'div.buttons',
           {},
-          h('button.primary', { type: 'button', onClick: onTry }, 'Try one from the library'),
-          h('button', { type: 'button', onClick: onFiles }, 'Choose files ', cap('a')),
-          h('button', { type: 'button', onClick: onLibrary }, 'Search the library ', cap('/')),
+          h('button.primary', { type: 'button', onClick: onTry }, t('Try one from the library')),
+          h('button', { type: 'button', onClick: onFiles }, t('Choose files'), ' ', cap('a')),
+          h('button', { type: 'button', onClick: onLibrary }, t('Search the library'), ' ', cap('/')),
         ),
       ),
       h(
         'li',
         {},
-        h('strong', {}, 'Choose'),
-        ' the question and the policy in the bar below. ',
-        'The measuring baseline is always available; a model needs a server.',
+        withParts(t('{choose} the question and the policy in the bar below.'), {
+          choose: h('strong', {}, t('Choose')),
+        }),
+        ' ',
+        t('The measuring baseline is always available; a model needs a server.'),
       ),
-      h('li', {}, h('strong', {}, 'Run'), ' ', cap('r'), ' and watch. ', cap('Esc'), ' stops at any time.'),
+      h(
+        'li',
+        {},
+        withParts(t('{run} {key} and watch. {stop} stops at any time.'), {
+          run: h('strong', {}, t('Run')),
+          key: cap('r'),
+          stop: cap('Esc'),
+        }),
+      ),
     ),
-    h('p.muted', {}, 'Nothing is sent to the reviewers unless you send it. ', cap('?'), ' shows all keys.'),
+    h(
+      'p.muted',
+      {},
+      t('Nothing is sent to the reviewers unless you send it.'),
+      ' ',
+      withParts(t('{key} shows all keys.'), { key: cap('?') }),
+    ),
   )
 }
 
@@ -137,13 +165,13 @@ export function notRunYet({ task, policy, keys, onRun }) {
   return h(
     'div.welcome',
     {},
-    h('h2', {}, 'Not run yet'),
+    h('h2', {}, t('Not run yet')),
     guideElements(task?.question ?? ''),
     h(
       'div.buttons',
       {},
-      h('button.primary', { type: 'button', onClick: onRun }, 'Run ', cap(keys.of('run'))),
-      h('span.muted', {}, `with ${policy?.title ?? ''}`),
+      h('button.primary', { type: 'button', onClick: onRun }, t('Run'), ' ', cap(keys.of('run'))),
+      h('span.muted', {}, t('with {policy}', { policy: policy?.title ?? '' })),
     ),
   )
 }

@@ -118,7 +118,7 @@ function buildLive(root, me, keymap) {
   const absent = h(
     'p.nothing',
     {},
-    'The spectrum appears here: all of it above, the window that the agent zooms into below.',
+    t('The spectrum appears here: all of it above, the window that the agent zooms into below.'),
   )
   fill(
     root,
@@ -128,7 +128,7 @@ function buildLive(root, me, keymap) {
     view.spectrum.evidence.root,
     bar.root,
     notices.toasts,
-    h('div.drop-here', {}, 'Drop to add the spectra to your bench'),
+    h('div.drop-here', {}, t('Drop to add the spectra to your bench')),
   )
 
   const { evidence } = view.spectrum
@@ -169,7 +169,7 @@ function buildLive(root, me, keymap) {
       run,
       row: view.current?.row ?? null,
       stopping: run?.stopping,
-      sent: sent ? 'In the queue ✓' : null,
+      sent: sent ? t('In the queue ✓') : null,
       sendable: samples.length,
     })
   }

@@ -3,6 +3,7 @@
 
 import { fill, h } from '../common/dom.js'
 import { drawHeader } from '../common/item_header.js'
+import { t } from '../common/language.js'
 import { openPicture } from '../common/panels.js'
 import { windowOf, windowsOf } from '../trace/steps.js'
 import { firstSteps, notRunYet } from './labels.js'
@@ -83,7 +84,7 @@ export class RunView {
     this.run = this.vote = null
     this.spectrum.hide()
     this.#drawnHeader = ''
-    fill(this.header, h('div.who', {}, h('strong.name', {}, 'No spectrum yet')))
+    fill(this.header, h('div.who', {}, h('strong.name', {}, t('No spectrum yet'))))
     this.trace.showInstead(firstSteps(this.on.onAdd))
     this.on.onShown()
   }

@@ -3,6 +3,7 @@
 
 import { Refused, getJSON, postJSON } from '../common/http.js'
 import { pause } from '../common/idle.js'
+import { t } from '../common/language.js'
 import { outcome, partsOf } from './labels.js'
 
 /** A run before its first event. @param {any} about what the server knows of it */
@@ -103,15 +104,15 @@ function pendingZoom({ window, label, frame, z }, medium) {
     frame,
     z,
     medium,
-    pending: 'drawing the picture …',
+    pending: t('drawing the picture …'),
   }
 }
 
 /** The label of a run without an outcome. That of a run the server has lost is not known.
  * @type {Record<string, string | null>} */
-const WITHOUT_OUTCOME = { stopped: 'stopped', failed: 'failed', done: 'no answer', gone: null }
-const LOST = 'connection lost, trying again …'
-const GONE = 'The server was restarted and no longer knows this run. What it wrote until then is still shown.'
+const WITHOUT_OUTCOME = { stopped: t('stopped'), failed: t('failed'), done: t('no answer'), gone: null }
+const LOST = t('connection lost, trying again …')
+const GONE = t('The server was restarted and no longer knows this run. What it wrote until then is still shown.')
 
 export class Runs {
   /**
@@ -138,7 +139,12 @@ export class Runs {
     if (!run) return { outcome: row.verdict }
     if (run.state !== 'running') return { outcome: outcome(run) ?? WITHOUT_OUTCOME[run.state] }
     const done = run.traces.filter((trace) => trace.ended).length
-    return { running: run.samples > 1 ? `${done} of ${run.samples}` : `turn ${Math.max(1, run.traces[0].turn)}` }
+    return {
+      running:
+        run.samples > 1
+          ? t('{done} of {all}', { done, all: run.samples })
+          : t('turn {turn}', { turn: Math.max(1, run.traces[0].turn) }),
+    }
   }
 
   /** Start a run on a row. @param {BenchRow} row @param {RunSettings} settings */
@@ -180,7 +186,7 @@ export class Runs {
     }
     run.traces[sample].trial = trial
     set({})
-    const onGone = () => set({ state: 'failed', detail: 'The server was restarted and no longer knows this trial.' })
+    const onGone = () => set({ state: 'failed', detail: t('The server was restarted and no longer knows this trial.') })
     const onEvent = ({ kind, ...event }) => set(kind === 'over' ? event : { done: event.done, of: event.of })
     new Feed(run.id, { onEvent, onGone, onLost: () => {}, onFound: () => {} }, `trial/events?sample=${sample}&`)
   }

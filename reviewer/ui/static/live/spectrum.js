@@ -2,6 +2,7 @@
 
 import { Cache, getAtlas, getSpectrum } from '../common/data.js'
 import { h } from '../common/dom.js'
+import { t } from '../common/language.js'
 import { Aids } from '../evidence/aids.js'
 import { Evidence } from '../evidence/drawer.js'
 import { keepForNextVisit, lastVisit } from '../spectrum/controls.js'
@@ -18,7 +19,7 @@ export class LiveSpectrum {
    * @param {import('../common/notices.js').Notices} notices
    */
   constructor(onSelect, notices) {
-    this.root = h('section.spectrum.absent', { 'aria-label': 'Spectrum' })
+    this.root = h('section.spectrum.absent', { 'aria-label': t('Spectrum') })
     this.view = new SpectrumView(this.root, {
       onSelect,
       onState: keepForNextVisit,

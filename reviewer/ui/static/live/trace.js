@@ -2,6 +2,7 @@
 // the person selects an earlier one or scrolls up.
 
 import { cap, fill, h, withCommands } from '../common/dom.js'
+import { t, tn, word } from '../common/language.js'
 import { TraceView } from '../trace/view.js'
 import { TONES, duration, ending, outcome, outcomeLabel, sampleLabel, tokens } from './labels.js'
 import { pendingSteps } from './runs.js'
@@ -33,16 +34,16 @@ export class LiveTrace {
       this.by,
       this.outcome,
     )
-    this.chips = h('div.samples', { role: 'tablist', 'aria-label': 'Trace of which sample', hidden: true })
+    this.chips = h('div.samples', { role: 'tablist', 'aria-label': t('Trace of which sample'), hidden: true })
     this.cards = h('div')
     this.end = h('div.run-end', { role: 'status' })
     this.scroller = h(
       'section.live-trace',
-      { 'aria-label': 'Trace', onScroll: () => this.#scrolled() },
+      { 'aria-label': t('Trace'), onScroll: () => this.#scrolled() },
       this.cards,
       this.end,
     )
-    this.chip = h('button.follow', { type: 'button', hidden: true, onClick: () => this.follow() }, 'follow ↓')
+    this.chip = h('button.follow', { type: 'button', hidden: true, onClick: () => this.follow() }, t('follow ↓'))
     fill(this.root, this.head, this.chips, this.scroller, this.chip)
     this.view = new TraceView(this.cards, {
       onSelect: (id) => this.on.onSelect(id),
@@ -69,7 +70,7 @@ export class LiveTrace {
     this.head.hidden = false
     this.spinner.hidden = true
     const longest = Math.max(...run.traces.map((trace) => trace.ended?.seconds ?? 0))
-    this.turn.textContent = `${run.samples} samples · ${duration(longest)}`
+    this.turn.textContent = `${tn('{n} sample', '{n} samples', run.samples)} · ${duration(longest)}`
     this.#drawBy(run, run.traces[0])
     this.#drawChips(run, 'vote')
   }
@@ -170,14 +171,15 @@ export class LiveTrace {
     this.by.textContent = run.policyTitle
     this.by.title = byLine(trace.drafter, run)
     this.outcome.className = verdict ? `pill ${TONES[verdict] ?? 'grey'}` : ''
-    this.outcome.textContent = verdict ?? ''
+    this.outcome.textContent = verdict ? word(verdict) : ''
   }
 
   #progress() {
     const { run, trace } = this.shown
     if (!trace.overview)
-      return trace.ended ? 'not started' : run.traces.length > 1 ? 'waiting for its turn' : 'starting …'
-    const turn = `turn ${Math.max(1, Math.min(trace.turn, trace.maxTurns))} of ${trace.maxTurns}`
+      return trace.ended ? t('not started') : run.traces.length > 1 ? t('waiting for its turn') : t('starting …')
+    const at = Math.max(1, Math.min(trace.turn, trace.maxTurns))
+    const turn = t('turn {turn} of {all}', { turn: at, all: trace.maxTurns })
     if (trace.ended) return trace.ended.seconds >= 0.05 ? `${turn} · ${duration(trace.ended.seconds)}` : turn
     return `${turn} · ${duration(Math.max(0, Date.now() - run.since) / 1000)}`
   }
@@ -208,7 +210,7 @@ export class LiveTrace {
         h(
           'article.ending.red',
           {},
-          h('p', {}, run.lost || 'This run ended before the trace was complete.'),
+          h('p', {}, run.lost || t('This run ended before the trace was complete.')),
           this.#again(),
         )
       fill(this.end, gone)
@@ -222,7 +224,7 @@ export class LiveTrace {
       this.end,
       h(
         `article.ending${tone && `.${tone}`}`,
-        { 'aria-label': 'How it ended' },
+        { 'aria-label': t('How it ended') },
         verdict && h(`strong.outcome.${TONES[verdict] ?? 'grey'}`, {}, outcomeLabel(verdict)),
         verdict === 'ask a person' && reasonList(run.consensus, trace.verdict),
         text && h('p', {}, withCommands(text)),
@@ -230,7 +232,8 @@ export class LiveTrace {
           'p.muted',
           {},
           [
-            trace.ended.reason === 'answered' && `answered in turn ${trace.turn} of ${trace.maxTurns}`,
+            trace.ended.reason === 'answered' &&
+              t('answered in turn {turn} of {all}', { turn: trace.turn, all: trace.maxTurns }),
             trace.ended.seconds >= 0.05 && duration(trace.ended.seconds),
             tokens(trace.ended.usage),
           ]
@@ -241,11 +244,7 @@ export class LiveTrace {
           h(
             'details.faults',
             {},
-            h(
-              'summary',
-              {},
-              trace.ended.faults.length === 1 ? '1 fault noted' : `${trace.ended.faults.length} faults noted`,
-            ),
+            h('summary', {}, tn('{n} fault noted', '{n} faults noted', trace.ended.faults.length)),
             h(
               'ul',
               {},
@@ -262,13 +261,13 @@ export class LiveTrace {
     h(
       'div.buttons',
       {},
-      h('button', { type: 'button', onClick: () => this.on.onAgain() }, 'Again ', cap(this.on.keys.of('run'))),
+      h('button', { type: 'button', onClick: () => this.on.onAgain() }, t('Again'), ' ', cap(this.on.keys.of('run'))),
     )
 }
 
 /** Why a person has to decide, and what the agent answered. */
 export const reasonList = (consensus, answered) => [
-  answered && h('p', {}, `The agent answered ${answered}. A person should decide, because:`),
+  answered && h('p', {}, t('The agent answered {answered}. A person should decide, because:', { answered })),
   h(
     'ul.reasons',
     {},
@@ -283,7 +282,7 @@ function drawChips(root, run, chosen, onSample) {
     h(
       'button.sample.all',
       { type: 'button', role: 'tab', 'aria-selected': String(chosen === 'vote'), onClick: () => onSample('vote') },
-      'vote',
+      t('vote'),
     )
   fill(
     root,
@@ -297,7 +296,7 @@ function drawChips(root, run, chosen, onSample) {
           type: 'button',
           role: 'tab',
           'aria-selected': String(chosen === at),
-          title: `sample ${at + 1}: ${running ? 'running' : label}`,
+          title: t('sample {sample}: {state}', { sample: at + 1, state: running ? t('running') : label }),
           onClick: () => onSample(at),
         },
         String(at + 1),

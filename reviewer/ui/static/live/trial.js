@@ -1,11 +1,13 @@
 // The end of a finished trace in the Live tab: put its evidence on trial, watch that, stop it.
 
 import { h } from '../common/dom.js'
+import { sentences, t } from '../common/language.js'
 import { countsOf, sampledOnce } from '../trace/trial.js'
 
-const WHAT =
+const WHAT = t(
   'does the policy still claim a line after it was removed from the spectrum? The spectrum is edited behind each ' +
-  'zoom, and the policy continues from there. It takes as long as several inspections.'
+    'zoom, and the policy continues from there. It takes as long as several inspections.',
+)
 
 /**
  * @param {Run} run @param {LiveTraceState} trace
@@ -17,23 +19,30 @@ export function trialPart(run, trace, { onTrial, onStop }) {
   if (run.state === 'running' || run.state === 'gone' || run.policy === 'replay' || !tried) return null
   const start = (/** @type {string} */ text) =>
     h('div.buttons', {}, h('button', { type: 'button', onClick: onTrial }, text))
-  const name = h('strong', {}, 'Evidence on trial: ')
+  const name = [h('strong', {}, t('Evidence on trial:')), ' ']
   const card = (/** @type {import('../common/dom.js').Child[]} */ ...content) =>
-    h('article.on-trial', { 'aria-label': 'Evidence on trial' }, content)
-  if (!trial) return card(h('p', {}, name, WHAT), start('Put the evidence on trial'))
+    h('article.on-trial', { 'aria-label': t('Evidence on trial') }, content)
+  if (!trial) return card(h('p', {}, name, WHAT), start(t('Put the evidence on trial')))
   switch (trial.state) {
     case 'running':
       return card(
-        h('p', {}, h('span.spinner'), ' ', name, trial.of ? `${trial.done} of ${trial.of} tool calls` : 'starting …'),
-        h('div.buttons', {}, h('button', { type: 'button', onClick: onStop }, 'Stop')),
+        h(
+          'p',
+          {},
+          h('span.spinner'),
+          ' ',
+          name,
+          trial.of ? t('{done} of {all} tool calls', { done: trial.done, all: trial.of }) : t('starting …'),
+        ),
+        h('div.buttons', {}, h('button', { type: 'button', onClick: onStop }, t('Stop'))),
       )
     case 'done':
-      if (trial.result) return card(h('p', {}, name, countsOf(trial.result), ' ', sampledOnce(trial.result)))
+      if (trial.result) return card(h('p', {}, name, sentences(countsOf(trial.result), sampledOnce(trial.result))))
       return null
     case 'stopped':
-      return card(h('p', {}, name, 'stopped by you; nothing of it is kept.'), start('Again'))
+      return card(h('p', {}, name, t('stopped by you; nothing of it is kept.')), start(t('Again')))
     default:
-      return card(h('p', {}, name, trial.detail || 'it failed.'), start('Again'))
+      return card(h('p', {}, name, trial.detail || t('it failed.')), start(t('Again')))
   }
 }
 

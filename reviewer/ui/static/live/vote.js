@@ -2,6 +2,7 @@
 
 import { h } from '../common/dom.js'
 import { windowText } from '../common/format.js'
+import { t } from '../common/language.js'
 import { TONES, outcome, outcomeLabel } from './labels.js'
 import { reasonList } from './trace.js'
 
@@ -22,7 +23,7 @@ export class Vote {
     this.windows = windowsOfTree(consensus.paths, redshift)
     this.element = h(
       'article.vote',
-      { 'aria-label': 'The vote' },
+      { 'aria-label': t('The vote') },
       verdict && h(`strong.outcome.${TONES[verdict]}`, {}, outcomeLabel(verdict)),
       counts(consensus),
       fraction(consensus),
@@ -58,7 +59,7 @@ export class Vote {
         'button.link',
         {
           type: 'button',
-          title: `show turn ${turn} of sample ${sample + 1}`,
+          title: t('show turn {turn} of sample {sample}', { turn, sample: sample + 1 }),
           onClick: () => this.on.onStep(sample, turn),
         },
         text,
@@ -67,15 +68,20 @@ export class Vote {
     return h(
       'div.path',
       { 'data-window': window?.id },
-      h('span.turn', { title: `turn ${turn}` }, String(turn)),
+      h('span.turn', { title: t('turn {turn}', { turn }) }, String(turn)),
       h(
         'button.does',
         {
           type: 'button',
-          title: window ? 'select it on the spectrum' : 'show it',
+          title: window ? t('select it on the spectrum') : t('show it'),
           onClick: () => (window ? this.on.onWindow(window.id) : this.on.onStep(samples[0], turn)),
         },
-        window && h('span.seen', { title: `window ${window.number} on the spectrum` }, String(window.number)),
+        window &&
+          h(
+            'span.seen',
+            { title: t('window {number} on the spectrum', { number: window.number }) },
+            String(window.number),
+          ),
         does(node),
       ),
       this.samples > 1 &&
@@ -83,7 +89,7 @@ export class Vote {
           'span.who',
           {},
           all
-            ? showTurn(samples[0], 'all')
+            ? showTurn(samples[0], t('all'))
             : samples.map((sample, at) => [at > 0 && ' ', showTurn(sample, String(sample + 1))]),
         ),
     )
@@ -125,7 +131,7 @@ function counts({ samples, yes, no, none }) {
   const parts = [
     ['green', yes, 'YES'],
     ['red', no, 'NO'],
-    ['grey', none, 'no answer'],
+    ['grey', none, t('no answer')],
   ].filter(([, count]) => count > 0)
   return h(
     'div.cast',
@@ -139,29 +145,30 @@ function counts({ samples, yes, no, none }) {
       'p',
       {},
       parts.map(([tone, count, word], at) => [at ? ' · ' : '', h(`span.${tone}`, {}, `${count} ${word}`)]),
-      ` of ${samples}`,
+      ' ',
+      t('of {samples}', { samples }),
     ),
   )
 }
 
 function fraction({ yes_fraction: share, interval, definition }) {
   if (share === null) return null
-  const range = interval && ` (${percent(interval[0])} to ${percent(interval[1])} %)`
+  const range = interval && ` (${t('{low} to {high} %', { low: percent(interval[0]), high: percent(interval[1]) })})`
   return h(
     'details.fraction',
     { title: definition },
-    h('summary', {}, `YES ${percent(share)} %`, range, h('span.about', {}, 'what is this?')),
+    h('summary', {}, `YES ${percent(share)} %`, range, h('span.about', {}, t('what is this?'))),
     h('p', {}, definition),
   )
 }
 
 function difference({ parts_at: turn, samples }) {
-  if (samples < 2) return 'The turns of the trace'
-  return turn === null ? 'All samples took the same turns' : `The traces differ from turn ${turn}`
+  if (samples < 2) return t('The turns of the trace')
+  return turn === null ? t('All samples took the same turns') : t('The traces differ from turn {turn}', { turn })
 }
 
 function does({ what, window, label, verdict }) {
-  if (what === 'answer') return h(`strong.${TONES[verdict] ?? 'grey'}`, {}, verdict ?? 'no verdict')
-  if (what === 'nothing') return h('span.muted', {}, 'ends without an answer')
-  return [window ? windowText(...window) : 'a window that cannot be read', label && h('span.muted', {}, ` ${label}`)]
+  if (what === 'answer') return h(`strong.${TONES[verdict] ?? 'grey'}`, {}, verdict ?? t('no verdict'))
+  if (what === 'nothing') return h('span.muted', {}, t('ends without an answer'))
+  return [window ? windowText(...window) : t('a window that cannot be read'), label && h('span.muted', {}, ` ${label}`)]
 }
