@@ -84,8 +84,11 @@ export const timeWithSeconds = (iso) =>
 /** Words as a list of the language, e.g. "a, b and c". @param {string[]} words */
 export const listOf = (words) => new Intl.ListFormat(languageTag, { style: 'long', type: 'conjunction' }).format(words)
 
-/** A date with the time of the day, in the reader's time zone, e.g. 2026-11-25 14:05. @param {string} iso */
-export const dateAndTime = (iso) => new Date(iso).toLocaleString('sv').slice(0, 16)
+/** A date with the time of the day, in the reader's time zone, e.g. Nov 25, 2026, 14:05. @param {string} iso */
+export const dateAndTime = (iso) =>
+  new Intl.DateTimeFormat(languageTag, { ...HOURS, year: 'numeric', month: 'short', day: 'numeric' }).format(
+    new Date(iso),
+  )
 
 /** A velocity in km/s, by default without decimals. */
 export function velocity(kms, digits = 0) {
