@@ -91,7 +91,9 @@ export class FindDesk {
     this.forFound = []
     this.about = h('div.about', { hidden: true })
     this.pane = new SidePane(root, h('aside.queue.find-pane'), {
+      id: 'find-filter',
       name: t('Filter'),
+      title: t('show or hide the filter'),
       key: this.keys.of('pane'),
       onColumn: (hidden) => lasting.set(KEPT_PANE, hidden ? 'hidden' : 'shown'),
     })
