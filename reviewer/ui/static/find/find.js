@@ -60,7 +60,7 @@ export class FindDesk {
     this.chips = new FilterChips(me.tasks, (filter) => this.use({ words: this.filter.words ?? '', ...filter }), [
       'words',
     ])
-    this.form = new FilterForm(me.tasks, (filter) => this.use(filter), { words: false })
+    this.form = new FilterForm(me.tasks, (filter) => this.#formChanged(filter), { words: false })
     this.views = new Views(me, {
       onDeleted: (view) => this.filter.listed === String(view.id) && this.use({}),
       toast: (text) => this.notices.toast(text),
@@ -190,6 +190,12 @@ export class FindDesk {
     await this.showSearch()
   }
 
+  /** The words that are typed count, also those that are not searched for yet. @param {Filter} filter */
+  #formChanged(filter) {
+    const cleared = !Object.keys(filter).length
+    return this.use(cleared ? {} : { ...filter, words: this.search.words })
+  }
+
   /** Select nothing, and tell why. @param {string} why */
   dropSelection(why) {
     if (!this.selection.count) return
@@ -203,7 +209,9 @@ export class FindDesk {
     this.related.leave()
     this.search.set(this.filter.words ?? '')
     this.chips.show(this.filter)
-    if (!this.form.root.contains(document.activeElement)) this.form.show(this.filter)
+    // A field that is being filled in keeps its text.
+    if (this.form.root.contains(document.activeElement)) this.form.filter = this.filter
+    else this.form.show(this.filter)
     return this.show(this.#listing())
   }
 

@@ -76,10 +76,10 @@ export class SearchField {
 export function syntaxElements() {
   /** @type {[string, string][]} */
   const rows = [
-    ['sky line', t('both words, anywhere in the trace or in the remarks on the item')],
-    ['"sky line"', t('these words next to each other')],
-    ['absor*', t('words that begin so')],
-    ['Hβ -noise', t('with the first word, without the second')],
+    ['sky line', t('texts with both words: the trace, a comment or a note')],
+    ['"sky line"', t('texts with these words next to each other')],
+    ['absor*', t('texts with a word that begins so')],
+    ['Hβ -noise', t('texts with the first word and without the second')],
   ]
   return h(
     'div.syntax-words',

@@ -1,0 +1,41 @@
+"""A campaign of 150 items and three people, for the tests of what people do together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from agent.trajectory import Drafter
+from reviewer.rules.campaign import Rules
+from reviewer.store import Draft, Store
+from tests.browser.support.review_app import PASSWORD, serving
+from tests.support.campaign import a_spectrum, a_trajectory
+
+ITEMS = 150
+PEOPLE = {"CO": ["coordinator", "reviewer"], "RE": ["reviewer"], "AU": ["auditor"]}
+TEXTS = (
+    "A sky line at 5577 Å was taken for emission of the star.",
+    "The Balmer absorption lines are broad, as of a white dwarf.",
+    "The C2 Swan bands at 5165 Å are absent, so it is no carbon star.",
+)
+"""Of the first thought of every third item."""
+
+
+def drafts() -> Iterator[Draft]:
+    for n in range(1, ITEMS + 1):
+        spectrum = a_spectrum(f"spec-55859-F5902_sp01-{n:03d}.fits", snr={"r": float(n)})
+        trajectory = a_trajectory(spectrum, TEXTS[n % 3], drafter=Drafter("model", f"model {n % 2}"))
+        yield Draft(trajectory, spectrum, batch="pilot" if n <= 100 else "second")
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Store]]:
+    """The app with its store. Items 3, 6, 9, ... have the first text, 1, 4, 7, ... the second."""
+    with Store.open(tmp_path_factory.mktemp("team") / "annotations.db") as store:
+        for initials, roles in PEOPLE.items():
+            store.accounts.add_person(initials, f"Person {initials}", roles, password=PASSWORD)
+        store.items.add_all(drafts())
+        store.settings.set_rules(None, Rules())
+        with serving(store.path) as url:
+            yield url, store
