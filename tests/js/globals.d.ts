@@ -134,9 +134,10 @@ interface QueueRow {
   blind?: boolean
   /** whether name, batch and drafter are hidden until the person has given a verdict */
   hidden?: boolean
-  /** number of comments, and of those that are unread for this person */
+  /** the people to whom the item is assigned, the number of comments, and whether one is unread for this person */
+  assigned?: string[]
   comments?: number
-  unread?: number
+  unread?: boolean
 }
 
 /** A person who can be mentioned in a comment. */

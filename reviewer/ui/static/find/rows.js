@@ -10,9 +10,6 @@ import { t, tn } from '../common/language.js'
 /**
  * @typedef {QueueRow & {
  *   snippets?: FoundLine[],
- *   assigned?: string[],
- *   comments?: number,
- *   unread?: boolean,
  *   similarity?: number,
  *   score?: number,
  *   mark?: string,

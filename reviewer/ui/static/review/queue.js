@@ -6,7 +6,7 @@ import { fill, h } from '../common/dom.js'
 import { FilterChips, FilterForm, STATE_TONES, queryOf } from '../common/filters.js'
 import { getJSON } from '../common/http.js'
 import { nameInQueue } from '../common/item_header.js'
-import { tn } from '../common/language.js'
+import { t } from '../common/language.js'
 
 const FILTER = 'so-filter'
 const CHECK_EVERY = 10_000 // ms
@@ -309,7 +309,7 @@ export class Queue {
         h(`span.pill.${tone}`, {}, disagree ? 'disagreement' : state),
         h('span.muted', {}, [row.task, drafter, row.version > 1 && `v${row.version}`].filter(Boolean).join(' · ')),
         row.simulated && h('span.pill.grey', {}, 'simulated'),
-        row.unread > 0 && h('span.pill.amber', {}, tn('{n} unread', '{n} unread', row.unread)),
+        row.unread && h('span.pill.amber', {}, t('unread comment')),
         others.length > 0 && h('span.muted', { title: 'working on it now' }, ` ✎ ${others.join(', ')}`),
       ),
     )

@@ -147,7 +147,7 @@ function buildReview(root, me, keymap) {
     select: (id) => view.select(id),
     onThreads: (threads) => view.showThreads(threads),
     onRead: (id) => {
-      queue.update(id, { unread: 0 })
+      queue.update(id, { unread: false })
       unread.load().catch(() => {}) // the connection strip shows a server that is away
     },
   })
