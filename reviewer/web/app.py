@@ -71,8 +71,9 @@ _SHUTDOWN_SECONDS = 3  # for open connections, e.g. a page that follows a run, w
 ROUTERS = (
     *(review.router, trials.router, aids.router, live.router, blind.router, blind_setup.router),
     *(sign_in.router, progress.router, exports.router, documents.router, audit.router, installing.router),
-    *(trust.router, assets.router, bulk.router, comments.router, api.router, find.router),
-    *(trust.router, language_router, assets.router),
+    *(trust.router, find.router, bulk.router, comments.router, api.router),
+    # Before the files of the page, which have the addresses that are left.
+    *(language_router, assets.router),
 )
 
 
