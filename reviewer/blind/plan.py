@@ -72,6 +72,7 @@ def _or(default: object) -> BeforeValidator:
 _Texts = Annotated[tuple[Text, ...], Field(description="a list of texts")]
 _Initials = Annotated[tuple[Annotated[Text, AfterValidator(str.upper)], ...], Field(description="a list of texts")]
 _Item = Annotated[Whole, _whole(1)]
+_OptionalItem = Annotated[Whole | None, _whole(1)]
 _Items = Annotated[tuple[_Item, ...], Field(description="a list of item numbers")]
 _Score = Annotated[Whole | None, _whole(0, SCORES[-1])]
 _OptionalText = Annotated[Text | None, Field(description="a text that is not empty")]
@@ -83,7 +84,11 @@ _OptionalMargin = Annotated[Number | None, Field(gt=0, description="a number gre
 
 @checked_dataclass(frozen=True, config=_CONFIG)
 class Filter:
-    """Which items may be sampled: the fields of ``QueueFilter`` that apply. Default: any."""
+    """Which items may be sampled: the fields of ``QueueFilter`` that apply. Default: any.
+
+    :param listed: number of a view that is a list of items
+    :param listed_items: how many items it had when the session was made; the store sets it
+    """
 
     states: Annotated[tuple[State, ...], Field(description=f"some of {', '.join(STATES)}")] = ()
     survey: _OptionalText = None
@@ -92,6 +97,8 @@ class Filter:
     batch: _OptionalText = None
     disagreement: _OptionalFlag = None
     simulated: _OptionalFlag = None
+    listed: _OptionalItem = None
+    listed_items: _OptionalItem = None
 
 
 @checked_dataclass(frozen=True, config=_CONFIG)
@@ -192,8 +199,12 @@ class Plan:
         return KINDS if self.mode == "both" else ("pair",) if self.mode == "pairs" else ("scores",)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON form; ``from_json`` gives back an equal value."""
-        return asdict(self)
+        """Return the JSON form; ``from_json`` gives back an equal value. Without a list it is that of earlier releases,
+        whose SHA-256 was logged."""
+        plan = asdict(self)
+        if self.filter.listed is None:
+            del plan["filter"]["listed"], plan["filter"]["listed_items"]
+        return plan
 
     @classmethod
     def from_stored(cls, data: Mapping[str, Any]) -> Plan:

@@ -21,7 +21,7 @@ _FIELDS = (
     *("training", "earlier"),
 )
 _ANALYSIS = ("dimension", "margin", "gold_within", "repeats_within_1", "without_revealing", "stopping")
-_FILTER = ("states", "survey", "snr_min", "snr_max", "batch", "simulated")
+_FILTER = ("states", "survey", "snr_min", "snr_max", "batch", "simulated", "listed")
 
 
 def add(parser: ArgumentParser) -> None:
@@ -132,6 +132,7 @@ def _add_filter(parser: ArgumentParser) -> None:
     parser.add_argument("--states", nargs="+", metavar="STATE", help=tr("only items in these states, e.g. approved"))
     parser.add_argument("--survey", help=tr("only spectra of this survey"))
     parser.add_argument("--batch", help=tr("only items of this batch"))
+    parser.add_argument("--listed", type=int, metavar="VIEW", help=tr("only items of this list (number of a view)"))
     parser.add_argument("--snr-min", type=float, metavar="S/N", help=tr("only spectra with this S/N or more"))
     parser.add_argument("--snr-max", type=float, metavar="S/N", help=tr("only spectra with this S/N or less"))
     parser.add_argument(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from heapq import merge
@@ -103,6 +104,7 @@ class Search:
         # Queries of items, in each of which an item must be; and where rows that match are read one by one.
         self._sets = item_sets(filter)
         self._streams: tuple[Stream, ...] = ()
+        self._counted: list[int] = []  # the first items, where they were counted
         self._named = self._find(filter, person) if self._states else None
 
     def walk(self, start: int | None, limit: int | None, backwards: bool = False) -> list[int]:
@@ -114,7 +116,9 @@ class Search:
         if not self._states:
             return []
         if self._streams:
-            return self._streamed(start, limit, backwards)
+            known = [] if backwards or limit is None else self._counted
+            known = known[0 if start is None else bisect_right(known, start) :][:limit]
+            return known if limit == len(known) else self._streamed(start, limit, backwards)
         beyond, order = ("<", "DESC") if backwards else (">", "ASC")
         conditions = self._where() + ([f"s.item {beyond} :start"] if start is not None else [])
         parts = [
@@ -133,10 +137,10 @@ class Search:
         if not self._states:
             return 0
         if self._streams:
-            found = self._streamed(None, MOST_COUNTED)
-            if len(found) < MOST_COUNTED:
-                self._named = found
-            return len(found)
+            self._counted = self._streamed(None, MOST_COUNTED)
+            if len(self._counted) < MOST_COUNTED:
+                self._named = self._counted
+            return len(self._counted)
         conditions = [_state_in(self._states), *self._conditions, *self._in_sets("s.item")]
         if self._tallied and not self._sets:
             total = self._scalar("coalesce(sum(items), 0) FROM tallies s", conditions)

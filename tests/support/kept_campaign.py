@@ -13,10 +13,13 @@ import numpy as np
 from agent.spectrum import Spectrum
 from reviewer.rules.inspection import Inspection
 from reviewer.store import Draft, ImportProgress, ImportRequest, QueueFilter, ScoreRow, Store, TrialRow, WorkTime
+from reviewer.store.team.actions import Assign, Reject, SetBatch
 from tests.support.campaign import TO_VOTE, Desk, a_spectrum, a_trajectory, an_item, people
 
 PASSWORD = "Hα in emission"
-NOT_COMPARED = ("sessions", "sign_ins")
+NOT_COMPARED = ("sessions", "sign_ins", "tokens", "webhooks", "webhook_events", "webhook_deliveries")
+_INDEXES = ("items_text", "traces_text", "remarks_text", "sqlite_")
+"""How the names of tables begin whose rows depend on the order in which they were written."""
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 
 
@@ -52,10 +55,25 @@ def fill(store: Store) -> None:
     store.imports.save(imported.id, ImportProgress("check", 500, 2, {"rows": 2}, 1 / 3))
     store.imports.end(imported.id, "cancelled")
     score_and_try(store, waiting=3, tried=(1, 3, 4))
+    work_together(store, 3, 4)
     store.settings.set("CO", "greeting", "hello")
     store.settings.set("CO", "nested", {"b": [1, 2.5, None, "ö"], "a": True})
     store.settings.record_export("CO", "first-round", {"items": [], "π": 3.14159})
     store.accounts.sign_in("CO", PASSWORD, "127.0.0.1")
+
+
+def work_together(store: Store, first: int, second: int) -> None:
+    """Comment on an open item in a resolved thread, act on both in bulk, save views, and name a person's login."""
+    thread = store.comments.add(person="AU", item_id=first, text="@RE: is Hα “real”?\u2028", key="a comment's key").id
+    store.comments.add(person="RE", item_id=first, text="Yes.", key="a reply's key", thread=thread)
+    store.comments.set_resolved(person="AU", item_id=first, thread=thread, resolved=True, key="a resolution's key")
+    for action in (Assign(("RE", "AU")), Assign(("AU",), assigned=False), SetBatch("renamed"), Reject("other", "No.")):
+        token = store.bulk.preview("CO", [first, second], action).token
+        done = store.bulk.apply("CO", [first, second], action, token, f"key of {action.kind}")
+    store.bulk.undo("CO", done.id, "key of an undo")
+    store.views.create(person="RE", name="Ünsure", filter={"words": '"broad line"', "state": ["audit"]}, shared=True)
+    store.views.create(person="CO", name="a list", items=[second, first])
+    store.logins.set("CO", "RE", "re@example.org")
 
 
 def score_and_try(store: Store, waiting: int, tried: tuple[int, int, int]) -> None:
@@ -96,7 +114,7 @@ def contents(path: Path) -> dict[str, list[tuple[Any, ...]]]:
         return {
             name: sorted(db.execute(f'SELECT * FROM "{name}"').fetchall(), key=repr)
             for (name,) in names
-            if name not in NOT_COMPARED and not name.startswith(("items_text", "sqlite_"))
+            if name not in NOT_COMPARED and not name.startswith(_INDEXES)
         }
 
 

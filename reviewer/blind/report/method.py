@@ -132,6 +132,7 @@ def _sampling(plan: Plan) -> str:
         if (value := plan.to_json()["filter"][name]) not in (None, (), [], False)
     ]
     filters += ["no simulated spectra"] if plan.filter.simulated is False else []
+    filters += [f"a list of {many(plan.filter.listed_items, 'item')}"] if plan.filter.listed_items else []
     filtered = f" Only: {', '.join(filters)}." if filters else ""
     if plan.design == "same spectra":
         number = "as many as there are" if plan.number is None else f"{plan.number} per stratum"

@@ -33,6 +33,7 @@ WHERE s.state <> 'withdrawn' AND (i.id IN (SELECT value FROM json_each(:named)) 
     AND (:snr_max IS NULL OR s.snr <= :snr_max)
     AND (:disagreement IS NULL OR s.disagreement = :disagreement)
     AND (:simulated IS NULL OR s.simulated = :simulated)
+    AND (:listed IS NULL OR i.id IN (SELECT item FROM view_items WHERE view = :listed))
 ))
 ORDER BY i.id
 """

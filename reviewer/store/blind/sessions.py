@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from agent.trajectory import Trajectory
 from reviewer.blind.leaks import PICTURE_LEAK, sentence_with
@@ -29,6 +29,7 @@ from reviewer.store.blind.values import BlindProgress, BlindSession, BlindState,
 from reviewer.store.errors import KeyReused, NotAllowed
 from reviewer.store.spectra import Spectra
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
+from reviewer.store.team.views import require_list
 
 
 class Sessions:
@@ -44,10 +45,12 @@ class Sessions:
 
         :param progress: called with the number of texts searched so far
         :raises NotAllowed: ``by`` is no coordinator
-        :raises NotFound: a scorer is nobody's initials
+        :raises NotFound: a scorer is nobody's initials, or ``by`` cannot open the list of the plan's filter
         """
         with self._database.read() as db:
             require_coordinator(db, by)
+            if plan.filter.listed is not None:
+                require_list(db, by, plan.filter.listed)
             return find_candidates(db, plan, progress)
 
     def create(
@@ -65,6 +68,9 @@ class Sessions:
         plan.check()
         with self._database.read() as db:
             first = _drawn_first(db, key, by, plan)
+            if first is None and plan.filter.listed is not None:
+                items = require_list(db, by, plan.filter.listed).items
+                plan = replace(plan, filter=replace(plan.filter, listed_items=items))
         if first is not None:
             return self.get(by, first)
         # Everything slow comes before the write lock is taken.
@@ -263,7 +269,10 @@ def _drawn_first(db: Transaction, key: str, by: str | None, plan: Plan) -> int |
     row = db.execute("SELECT id, person, plan FROM blind_sessions WHERE key = ?", (key,)).fetchone()
     if row is None:
         return None
-    if row["person"] != by or row["plan"] != _json(plan.to_json()):
+    # The number of items of the list is of the moment when the session was made.
+    items = Plan.from_stored(json.loads(row["plan"])).filter.listed_items
+    same = replace(plan, filter=replace(plan.filter, listed_items=items))
+    if row["person"] != by or row["plan"] != _json(same.to_json()):
         raise KeyReused(f"The key {key!r:.60} belongs to another session.")
     return int(row["id"])
 

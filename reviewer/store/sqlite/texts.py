@@ -34,7 +34,8 @@ _RUN = re.compile(f"[{IDEOGRAPHS}]+")
 
 MOST_WORDS = 20
 """Words and phrases of a search."""
-_SHORTEST_BEGINNING = 2
+# There are very many words with the same one or two letters.
+_SHORTEST_BEGINNING = 3
 _TERM = re.compile(r'(-?)(?:"([^"]*)"?|([^\s"]+))(\*?)')
 
 Spans = list[tuple[int, int]]
@@ -175,7 +176,7 @@ def _term(text: str, beginning: bool) -> str | None:
         return string
     if len(tokens[-1]) < _SHORTEST_BEGINNING:
         raise BadSearch(
-            tr('Found "{found}*": write at least two letters or digits before the asterisk.', found=tokens[-1])
+            tr('Found "{found}*": write at least three letters or digits before the asterisk.', found=tokens[-1])
         )
     return f"{string} *"
 
@@ -185,9 +186,9 @@ def _in_a_word(char: str) -> bool:
     return unicodedata.category(char)[0] in "LNM" or unicodedata.category(char) == "Co"
 
 
-# They separate words like any other control character, and are in no text that is searched for hits.
+# They separate words like any other control character; those of a text, and zero bytes, are replaced by spaces.
 _BEGIN, _END = "\x02", "\x03"
-_REPLACED = str.maketrans({"\x00": " ", _BEGIN: " ", _END: " "})
+_OTHER_MARKS = re.compile(f"[\x00{_BEGIN}{_END}]")
 
 
 def hits(expression: str, texts: Sequence[str]) -> list[Spans]:
@@ -198,7 +199,7 @@ def hits(expression: str, texts: Sequence[str]) -> list[Spans]:
     found: list[Spans] = [[] for _ in texts]
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
         db.execute(f"CREATE VIRTUAL TABLE texts USING fts5 (text, {TOKENIZER})")
-        rows = ((number, spaced(text.translate(_REPLACED))) for number, text in enumerate(texts))
+        rows = ((number, spaced(_OTHER_MARKS.sub(" ", text))) for number, text in enumerate(texts))
         db.executemany("INSERT INTO texts (rowid, text) VALUES (?, ?)", rows)
         marked = "SELECT rowid, highlight(texts, 0, ?, ?) FROM texts WHERE texts MATCH ?"
         for number, text in db.execute(marked, (_BEGIN, _END, expression)):

@@ -132,12 +132,8 @@ class Views:
 
     def require_list(self, person: str, view_id: int) -> View:
         """Return a view that is a list. :raises NotFound: as in ``get`` :raises NotAllowed: it is a filter"""
-        view = self.get(person, view_id)
-        if view.items is None:
-            raise NotAllowed(
-                tr("View {number} ({name}) is a filter, expected a list of items.", number=view_id, name=view.name)
-            )
-        return view
+        with self._database.read() as db:
+            return require_list(db, person, view_id)
 
     def _may_change(self, db: Transaction, person: str, view_id: int) -> View:
         who = require_active(db, person)
@@ -155,12 +151,25 @@ class Views:
         return view
 
 
-def require_view(db: Transaction, person: str, view_id: int) -> View:
-    """Return a view that the person can open. :raises NotFound: they cannot"""
+def require_list(db: Transaction, person: str | None, view_id: int) -> View:
+    """Return a view that is a list. :raises NotFound: as in ``require_view`` :raises NotAllowed: it is a filter"""
+    view = require_view(db, person, view_id)
+    if view.items is None:
+        raise NotAllowed(
+            tr("View {number} ({name}) is a filter, expected a list of items.", number=view_id, name=view.name)
+        )
+    return view
+
+
+def require_view(db: Transaction, person: str | None, view_id: int) -> View:
+    """Return a view that the person can open; None: the owner of the file, who can open all.
+
+    :raises NotFound: there is no such view, it was deleted, or it is another person's and not shared
+    """
     row = _row(db, view_id)
     if row is None:
         raise NotFound(tr("There is no view {number}.", number=view_id))
-    if row["person"] != person and not row["shared"]:
+    if person not in (None, row["person"]) and not row["shared"]:
         raise NotFound(tr("View {number} is not shared with you. Ask for it to be shared.", number=view_id))
     if row["deleted_at"] is not None:
         raise NotFound(

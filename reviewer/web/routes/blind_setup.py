@@ -73,7 +73,16 @@ def setup(person: InCharge, context: ContextDep) -> dict[str, Any]:
         ],
         "tasks": {task: context.tasks[task].title if task in context.tasks else task for _, task in items},
         "people": [{"initials": one.initials, "name": one.name} for one in people],
-        "filter": {"states": facets["state"], "survey": facets["survey"], "batch": facets["batch"]},
+        "filter": {
+            "states": facets["state"],
+            "survey": facets["survey"],
+            "batch": facets["batch"],
+            "listed": [
+                {"id": view.id, "name": view.name, "person": view.person, "items": view.items}
+                for view in context.store.views.of_person(person.initials)
+                if view.items is not None
+            ],
+        },
     }
 
 

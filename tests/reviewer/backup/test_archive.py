@@ -29,7 +29,15 @@ from reviewer.store import Draft, ImportRequest, NewerSchema, QueueFilter, Store
 from reviewer.store.sqlite.schema import MIGRATIONS
 from reviewer.store.sqlite.tables import LEFT_OUT
 from tests.support.campaign import Desk, a_spectrum, a_trajectory
-from tests.support.kept_campaign import NOT_COMPARED, contents, differences, fill, of_an_earlier_schema, score_and_try
+from tests.support.kept_campaign import (
+    NOT_COMPARED,
+    contents,
+    differences,
+    fill,
+    of_an_earlier_schema,
+    score_and_try,
+    work_together,
+)
 
 Plain = dict[str, Any]
 
@@ -62,6 +70,9 @@ def test_a_restored_archive_is_equal_row_for_row(database: Path, plain: Path, tm
         for text in ("spec-0000", "14812345", "strange"):
             shown = store.queue.page(QueueFilter(text=text), "CO")
             assert shown.total == old.queue.page(QueueFilter(text=text), "CO").total > 0
+        for words in ("broad", "real", '"look again"', '"well seen"'):
+            shown = store.queue.page(QueueFilter(words=words), "RE")
+            assert shown.total == old.queue.page(QueueFilter(words=words), "RE").total > 0
         assert store.accounts.sign_in("CO", "Hα in emission", "127.0.0.1")
 
 
@@ -320,6 +331,7 @@ def test_every_table_is_restored_with_rows(tmp_path: Path) -> None:
         Desk(store).decide("RE", 2, "submit", worked=WorkTime(61.25, 12.5))
         store.inspections.add(item_id=1, inspection=Inspection("RE", z=1 / 3, quality=3), key="an inspection")
         score_and_try(store, waiting=5, tried=(5, 6, 8))
+        work_together(store, 8, 7)
         store.imports.create(ImportRequest(tmp_path / "rows.jsonl", 100, 1, tmp_path, "a batch"), "RE")
         write_archive(store, tmp_path / "plain")
     read_archive(tmp_path / "plain", tmp_path / "new.db")

@@ -470,7 +470,7 @@ def test_an_import_stopped_by_a_full_disk_reports_its_progress_and_resumes(
 ) -> None:
     monkeypatch.setattr(store_items, "AT_A_TIME", 50)
     (pages,) = one_item_store.database.writer.execute("PRAGMA page_count").fetchone()
-    one_item_store.database.writer.execute(f"PRAGMA max_page_count = {pages + 60}")
+    one_item_store.database.writer.execute(f"PRAGMA max_page_count = {pages + 110}")
     long = [Draft(a_trajectory(think=f"{n} " + "x" * 2000)) for n in range(200)]
     with pytest.raises(CannotWrite, match=r"of 200 items were added, .*again to add the rest\. .* disk is full"):
         one_item_store.items.add_all(long)

@@ -15,6 +15,7 @@ export function planOf(data) {
     states: some('state') && [text('state')],
     survey: some('survey'),
     batch: some('batch'),
+    listed: numeric('listed'),
     snr_min: numeric('snr_min'),
     snr_max: numeric('snr_max'),
     simulated: flag('simulated'),

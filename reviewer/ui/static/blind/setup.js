@@ -2,6 +2,7 @@
 
 import { fill, h, part } from '../common/dom.js'
 import { newKey, postJSON } from '../common/http.js'
+import { t, tn } from '../common/language.js'
 import { check, folded, group, line, number, radios, select } from './fields.js'
 import { planOf } from './plan.js'
 import { previewWords } from './preview.js'
@@ -230,7 +231,7 @@ export class SetupForm {
 }
 
 /** Which items may be sampled. */
-function filterFields({ states, survey, batch }) {
+function filterFields({ states, survey, batch, listed }) {
   const any = (values) => [['', 'any'], ...values.map((one) => [one, one])]
   return folded(
     'Only some of the items',
@@ -240,6 +241,7 @@ function filterFields({ states, survey, batch }) {
       select('state', 'State', any(states)),
       select('survey', 'Survey', any(survey)),
       select('batch', 'Batch', any(batch)),
+      listed.length > 0 && select('listed', t('List of items'), [['', t('any')], ...listed.map(listChoice)]),
       select('simulated', 'Simulated', [
         ['', 'any'],
         ['true', 'only simulated'],
@@ -255,6 +257,11 @@ function filterFields({ states, survey, batch }) {
     ),
     line('items', 'Or exactly these items, by number', { placeholder: '12, 15, 18', inputMode: 'numeric' }),
   )
+}
+
+/** A list with its name, owner and number of items. @returns {[string, string]} */
+function listChoice({ id, name, person, items }) {
+  return [String(id), tn('{name} · {person} · {n} item', '{name} · {person} · {n} items', items, { name, person })]
 }
 
 /** How spectra are sampled, training items, and people who saw a trace before. */
