@@ -12,8 +12,14 @@ export const assignedTitle = () => t('Assigned')
 export const assignedMeaning = () =>
   t('Items by the person to whom they are assigned. Anybody whom the rules allow may still decide them.')
 
-/** States that count in a round: an item that was returned waits in revision. */
-const ROUNDS = [['screening'], ['revision', 'returned'], ['audit'], ['vote'], ['adjudication']]
+/** Rounds with their states: an item that was returned waits in revision. */
+const rounds = () => [
+  { name: t('Screening'), states: ['screening'] },
+  { name: t('Revision'), states: ['revision', 'returned'] },
+  { name: t('Audit'), states: ['audit'] },
+  { name: t('Vote'), states: ['vote'] },
+  { name: t('Adjudication'), states: ['adjudication'] },
+]
 
 /**
  * How many items are assigned to each person, and where they wait.
@@ -23,17 +29,13 @@ export function assigned(people) {
   const rows = Object.entries(people).map(([person, states]) => {
     const of = (names) => names.reduce((sum, name) => sum + (states[name] ?? 0), 0)
     const all = Object.values(states).reduce((sum, items) => sum + items, 0)
-    return [
-      link(person),
-      h('strong', {}, number(all)),
-      ...ROUNDS.map((names) => number(of(names))),
-      number(of(DECIDED)),
-    ]
+    const waiting = rounds()
+      .filter((round) => of(round.states))
+      .map((round) => `${round.name}\u00a0${number(of(round.states))}`)
+    return [link(person), h('strong', {}, number(all)), waiting.join(', '), number(of(DECIDED))]
   })
   if (!rows.length) return h('p.none', {}, t('No item is assigned to anybody.'))
-  const rounds = [t('Screening'), t('Revision'), t('Audit'), t('Vote'), t('Adjudication')]
-  const heads = [t('Person'), t('Assigned'), ...rounds, t('Decided')]
-  return table(heads, heads.map((_, i) => i).slice(1), null, rows)
+  return table([t('Person'), t('Assigned'), t('Waiting in'), t('Decided')], [1, 3], null, rows)
 }
 
 /** Opens the list of a person's items. */
