@@ -10,11 +10,14 @@ fault.
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import signal
 import statistics
+import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +31,35 @@ KINDS = tuple(bulk_kill.ACTIONS)
 AT_THE_END = 0.4
 """Share of the kills in the last part of an action, which is the commit; the others are spread evenly over it."""
 VERIFIED_EVERY = 20
+
+
+class Forked:
+    """A process of its own that does an action, forked so that it need not import anything.
+
+    :ivar out: what it prints: a line before and a line after the action
+    """
+
+    def __init__(self, path: Path, kind: str) -> None:
+        read, write = os.pipe()
+        self.number = os.fork()
+        if self.number == 0:
+            status = 1
+            try:
+                os.dup2(write, 1)
+                sys.stdout = os.fdopen(1, "w")
+                bulk_kill.do(path, kind, None)
+                status = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(status)
+        os.close(write)
+        self.out = os.fdopen(read)
+
+    def ended(self) -> int:
+        """Wait for its end; return its exit status, negative after a signal."""
+        self.out.close()
+        return os.waitstatus_to_exitcode(os.waitpid(self.number, 0)[1])
 
 
 @dataclass
@@ -49,6 +81,7 @@ class Trial:
     ended: int = 0
     waiting: str = ""
     undone: int = 0
+    stopped: bool = False
     faults: list[str] = field(default_factory=list)
 
     @property
@@ -58,14 +91,13 @@ class Trial:
     def finish(self) -> None:
         """Do the next action without a kill: the undo of the one that waits, or else one of every kind in turn."""
         kind = UNDO if self.waiting else KINDS[len(self.seconds) // 2 % len(KINDS)]
-        with bulk_kill.started(self.path, kind) as process:
-            assert process.stdout is not None
-            process.stdout.readline()
-            start = time.monotonic()
-            process.stdout.readline()
-            self.seconds.setdefault(self.name(kind), time.monotonic() - start)
-        if process.returncode:
-            self.faults.append(f"{kind}: the process ended with status {process.returncode}")
+        process = Forked(self.path, kind)
+        process.out.readline()
+        start = time.monotonic()
+        process.out.readline()
+        self.seconds.setdefault(self.name(kind), time.monotonic() - start)
+        if status := process.ended():
+            self.faults.append(f"{kind}: the process ended with status {status}")
         self.written(kind)
 
     def name(self, kind: str) -> str:
@@ -77,15 +109,17 @@ class Trial:
         name = self.name(kind)
         before, facts = bulk_kill.contents(self.path), bulk_kill.facts(self.path)
         long, late = self.seconds[name], self.rng.random() < AT_THE_END
-        with bulk_kill.started(self.path, kind) as process:
-            assert process.stdout is not None
-            process.stdout.readline()
+        process = Forked(self.path, kind)
+        process.out.readline()
+        try:
             time.sleep(self.rng.uniform(0.9 * long, 1.1 * long) if late else self.rng.uniform(0, 0.9 * long))
-            process.kill()
+        finally:
+            os.kill(process.number, signal.SIGKILL)
+            status = process.ended()
         there = bulk_kill.facts(self.path) != facts
-        if process.returncode not in (0, -signal.SIGKILL):
-            self.faults.append(f"{name}: the process ended with status {process.returncode}")
-        if process.returncode != -signal.SIGKILL:
+        if status not in (0, -signal.SIGKILL):
+            self.faults.append(f"{name}: the process ended with status {status}")
+        if status != -signal.SIGKILL:
             self.ended += 1
         else:
             (self.all if there else self.nothing)[name] += 1
@@ -134,12 +168,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path)
     arguments = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also in the background of a shell
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         trial = run(folder / "annotations.db", arguments.kills, arguments.items, arguments.seed)
     report(trial, arguments.items)
-    return 1 if trial.faults else 0
+    return 1 if trial.faults or trial.stopped else 0
 
 
 def run(path: Path, kills: int, items: int, seed: int) -> Trial:
@@ -147,9 +182,12 @@ def run(path: Path, kills: int, items: int, seed: int) -> Trial:
     trial = Trial(path, random.Random(seed), bulk_kill.contents(path))
     while len(trial.seconds) < 2 * len(KINDS):
         trial.finish()
-    while trial.kills < kills and not trial.faults:
-        trial.kill()
-    if trial.waiting and not trial.faults:
+    try:
+        while trial.kills < kills and not trial.faults:
+            trial.kill()
+    except KeyboardInterrupt:
+        trial.stopped = True
+    if trial.waiting and not (trial.faults or trial.stopped):
         trial.finish()
     trial.verify()
     return trial
@@ -157,7 +195,8 @@ def run(path: Path, kills: int, items: int, seed: int) -> Trial:
 
 def report(trial: Trial, items: int) -> None:
     results = Results()
-    results.text(f"{items:,} items, {trial.kills} kills of processes at work.")
+    stopped = " Stopped by hand." if trial.stopped else ""
+    results.text(f"{items:,} items, {trial.kills} kills of processes at work.{stopped}")
     table = results.table(
         {"action": "", "kills": "{}", "nothing written": "{}", "all written": "{}", "seconds": "{:.1f}"}
     )
