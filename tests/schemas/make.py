@@ -68,6 +68,8 @@ def fill(store: Store, clock: Clock) -> None:
         store.imports.create(ImportRequest(Path("/nowhere/rows.jsonl"), 1000, 10**18), "CO")
     if hasattr(store, "trust"):
         score_and_try(store, waiting=5, tried=(5, 6, 8))
+    if hasattr(store, "comments"):
+        _discuss(store)
     if hasattr(store, "bulk"):
         _act_on_many(store)
     store.accounts.deactivate("CO", "JU")
@@ -127,6 +129,15 @@ def _act_on_many(store: Store) -> None:
         done = store.bulk.apply("CO", [3, 5, 6], action, token, uuid4().hex)
         if isinstance(action, Reject) and action.comment:
             store.bulk.undo("CO", done.id, uuid4().hex)
+
+
+def _discuss(store: Store) -> None:
+    """Add a thread about a step with a mention and a reply, resolve it, and import a comment."""
+    first = store.comments.add(person="VO", item_id=2, text="Is Hα broad, @RE? 宽吗?", step="s2", key=uuid4().hex)
+    store.comments.add(person="RE", item_id=2, text="No.", thread=first.id, key=uuid4().hex)
+    store.comments.set_resolved(person="VO", item_id=2, thread=first.id, resolved=True, key=uuid4().hex)
+    at = store.database.now()
+    store.comments.add_imported(2, "Label Studio, maria", "Agreed.", at, "label studio 1")
 
 
 def _score_blind(store: Store, clock: Clock) -> None:

@@ -235,7 +235,7 @@ export class Comments {
     return one.id > this.#newFrom && one.person !== this.state.me.initials && !one.source
   }
 
-  /** What the new comment can be about: the whole item, or one of the steps on the page. */
+  /** What the new comment can be about: the whole item, or one of the steps on the page. @returns {void} */
   #drawComposer() {
     const item = this.#item
     if (!item) return
@@ -254,7 +254,7 @@ export class Comments {
       }),
     )
     this.about.value = this.#step
-    if (this.#field) return
+    if (this.#field) return this.#field.peopleCame()
     // Text that was typed before a reload is offered first.
     this.#step = choices.map(([id]) => id).find((id) => this.#unsent(`step ${id}`).read()?.text) ?? ''
     this.about.value = this.#step
@@ -271,7 +271,7 @@ export class Comments {
     })
     this.composer.querySelector('.comment-field')?.remove()
     this.composer.append(this.#field.root)
-    this.#field.resume()
+    return this.#field.resume()
   }
 
   /** @param {string} step */

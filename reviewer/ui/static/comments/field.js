@@ -81,6 +81,11 @@ export class CommentField {
     this.root.scrollIntoView({ block: 'nearest' })
   }
 
+  /** The people who can be mentioned have come: offer them if that is awaited. */
+  peopleCame() {
+    if (document.activeElement === this.area && this.offered.hidden) this.#offer(this.#named())
+  }
+
   /** Send again what the page was sending when it was left: the server may have it, and the key is the same. */
   resume() {
     if (this.unsent.read()?.key) this.submit()

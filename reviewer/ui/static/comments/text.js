@@ -7,8 +7,9 @@ import { h } from '../common/dom.js'
 // (reviewer/store/team/mentions.py).
 const IDEOGRAPHS = '\\u3040-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uac00-\\ud7af\\uf900-\\ufaff'
 const OF_A_WORD = `(?![${IDEOGRAPHS}])[\\p{L}\\p{N}_]`
-const ADDRESS = /https?:\/\/[\x21\x23-\x3b\x3d\x3f-\x5f\x61-\x7e]+/g // printable ASCII without " < > `
-const AFTER_IT = /[.,;:!?)\]}']+$/
+// Printable ASCII without " < > `, and letters of other alphabets.
+const ADDRESS = new RegExp(`https?:\\/\\/(?:[\\x21\\x23-\\x3b\\x3d\\x3f-\\x5f\\x61-\\x7e]|${OF_A_WORD})+`, 'gu')
+const AFTER_IT = `.,;:!?)]}'`
 
 /**
  * @typedef {Object} TextPart
@@ -44,7 +45,9 @@ function mentionsIn(text, initials) {
 
 /** An address without the punctuation of the sentence around it. @param {string} address */
 function withoutEnd(address) {
-  const bare = address.replace(AFTER_IT, '')
+  let end = address.length
+  while (AFTER_IT.includes(address[end - 1])) end--
+  const bare = address.slice(0, end)
   // A bracket that the address opens belongs to it: https://example.org/H_(alpha)
   return address[bare.length] === ')' && bare.lastIndexOf('(') > bare.lastIndexOf(')') ? `${bare})` : bare
 }
