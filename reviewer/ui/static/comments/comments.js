@@ -66,6 +66,7 @@ export class Comments {
     this.body = h('div.body', { id: 'so-comments-body' }, scrolled, this.composer)
     this.root = h('section.comments', { 'aria-label': t('Comments'), hidden: true }, this.button, this.body)
     this.#setOpen(this.isOpen)
+    document.addEventListener('visibilitychange', () => this.#markRead())
   }
 
   /**
@@ -320,8 +321,7 @@ export class Comments {
   goTo(item, comment) {
     this.#goTo = { item, comment }
     this.#setOpen(true)
-    if (this.#found) this.#arrive()
-    this.#markRead()
+    if (item === this.#item?.id) this.#load(true).catch((error) => this.options.notices.error(error))
   }
 
   #arrive() {

@@ -309,7 +309,7 @@ export class Queue {
         h(`span.pill.${tone}`, {}, disagree ? 'disagreement' : state),
         h('span.muted', {}, [row.task, drafter, row.version > 1 && `v${row.version}`].filter(Boolean).join(' · ')),
         row.simulated && h('span.pill.grey', {}, 'simulated'),
-        row.unread && h('span.pill.amber', {}, t('unread comment')),
+        row.unread && h('span.pill.amber', { title: t('comments that you have not read') }, t('unread')),
         others.length > 0 && h('span.muted', { title: 'working on it now' }, ` ✎ ${others.join(', ')}`),
       ),
     )
