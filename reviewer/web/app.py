@@ -74,6 +74,7 @@ ROUTERS = (
     *(trust.router, find.router, bulk.router, comments.router, api.router),
     # Before the files of the page, which have the addresses that are left.
     *(language_router, assets.router),
+    *(trust.router, assets.router, bulk.router, comments.router, api.router),
 )
 
 

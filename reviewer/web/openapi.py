@@ -32,6 +32,8 @@ TAGS: Mapping[str, str] = {
     "trust": "Progress",
     "audit": "Progress",
     "exports": "Library",
+    "bulk": "Find",
+    "comments": "Comments",
     "api": "API",
 }
 """The desk of each module of routes; other modules are named after themselves."""

@@ -61,6 +61,7 @@ class Applied(Planned):
 
 @router.post("/preview")
 def preview(person: PersonDep, context: ContextDep, visible: VisibleDep, sent: Planned) -> dict[str, Any]:
+    """Show what an action would change and what it leaves out; ``token`` stands for this preview."""
     items, first = visible.selected(sent.selection), visible.verdict_first.batches
     return context.store.bulk.preview(person.initials, items, sent.action.action(), first).to_json()
 
@@ -86,6 +87,7 @@ def actions(
 
 @router.post("/{action}/undo")
 def undo(person: PersonDep, context: ContextDep, action: int, sent: Undone) -> dict[str, Any]:
+    """Take a whole action back, as long as nobody has built on any of its items."""
     done = context.store.bulk.undo(person.initials, action, sent.key)
     return _action_json(done, person, may_manage(person, context.store))
 

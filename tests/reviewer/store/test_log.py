@@ -325,6 +325,7 @@ TWO_ENTRIES = {
     *("accounts.sign_out", "withdrawals.restore", "triage.show", "bulk.undo", "tokens.revoke", "webhooks.delete")
 }
 """Methods of ``WRITES`` before which there is another entry: of what they end, or the choice that they follow."""
+"""Methods of ``WRITES`` before which there is another entry."""
 
 # Writes only its entry; rewrites existing values; is a part of other methods.
 APART = {"upkeep.record_restore", "upkeep.check_at_start", "leases.keep_unsent"}

@@ -24,7 +24,7 @@ from tests.support.campaign import Clock, an_item
 
 HERE = "http://127.0.0.1:7860"
 PASSWORD = "Balmer decrement"
-NOT_MERGED_YET = {"/api/v1/bulk/preview", "/api/v1/similar"}
+NOT_MERGED_YET = {"/api/v1/similar"}
 
 
 @pytest.fixture

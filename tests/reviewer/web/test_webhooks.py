@@ -25,6 +25,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from reviewer.store import NotAllowed, NotFound, Store
+from reviewer.store.team.actions import Reject
 from reviewer.store.team.webhooks import MOST, PAUSES, Target, clean_url
 from reviewer.web import app as server
 from reviewer.web import webhooks as sending
@@ -198,6 +199,21 @@ def test_an_approval_that_is_undone_and_repeated_is_two_events(store: Store) -> 
     assert kinds(store) == [("approved", item)] * 2
     ids = {message_id(one.event) for one in store.webhooks.deliveries("CO", 1)}
     assert len(ids) == 2
+
+
+def test_the_undo_of_a_bulk_action_reports_the_states_that_items_get_again(store: Store) -> None:
+    desk, items = Desk(store), [an_item(store, number) for number in range(3)]
+    store.webhooks.add("CO", "https://example.org/all", ALL)
+    for item in items:
+        desk.until(item, ("RE", "keep"), ("RE", "submit"), ("AU", "return"))
+    assert kinds(store) == [("returned", item) for item in items]
+    reject = Reject("duplicate")
+    action = store.bulk.apply("CO", items, reject, store.bulk.preview("CO", items, reject).token, "reject them")
+    assert {store.items.standing(item).state for item in items} == {"rejected"}
+    assert len(kinds(store)) == 3
+    store.bulk.undo("CO", action.id, "take it back")
+    assert kinds(store) == [("returned", item) for item in items * 2]
+    assert len({message_id(one.event) for one in store.webhooks.deliveries("CO", 1)}) == 6
 
 
 def test_to_derive_states_again_makes_no_events(store: Store) -> None:
