@@ -33,7 +33,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Teamwork": ("team/finding.md", "team/similar.md", "team/api.md"),
     "Trust": ("trust.md", "trust/trial.md", "trust/measurements.md"),
     "Live and blind": ("live.md", "blind.md", "blind/report.md", "blind/statistics.md", "blind/judges.md", "bench.md"),
-    "Coordinating": ("drafting.md", "formats.md", "access.md", "backups.md", "SECURITY.md"),
+    "Coordinating": ("drafting.md", "formats.md", "access.md", "team/api.md", "backups.md", "SECURITY.md"),
     "Agent and training": (
         "scale.md",
         "baseline.md",

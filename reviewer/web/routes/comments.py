@@ -59,6 +59,7 @@ def comments(person: PersonDep, context: ContextDep, item_id: int, answer_hidden
 def comment(
     person: PersonDep, context: ContextDep, item_id: int, sent: Commented, answer_hidden: HiddenDep
 ) -> dict[str, Any]:
+    """Comment on an item or one of its steps, or reply in a thread; ``@AB`` mentions a person."""
     made = context.store.comments.add(
         person=person.initials,
         item_id=item_id,
