@@ -300,4 +300,4 @@ def test_a_blind_session_is_begun_with_the_selected_items(chromium: Browser, app
         button(page, "Blind session …").click()
         page.keyboard.type("for a session")
         page.keyboard.press("Enter")
-        expect(page.locator(".so-blind .blind-setup [name=listed] option:checked")).to_have_text("for a session")
+        expect(page.locator(".so-blind .blind-setup [name=listed] option:checked")).to_contain_text("for a session")

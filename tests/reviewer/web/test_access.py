@@ -136,6 +136,7 @@ WITH_PARAMETERS: dict[str, tuple[str, ...]] = {
             "POST /api/v1/bulk/preview",
             "POST /api/v1/bulk",
             "POST /api/v1/bulk/{action}/undo",
+            "POST /api/v1/find/rows",
             "POST /api/v1/tokens",
             "DELETE /api/v1/tokens/{token_id}",
         ),

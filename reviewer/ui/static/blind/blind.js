@@ -52,10 +52,10 @@ class BlindTab {
     }
   }
 
-  /** Begin a session of the items of a list. @param {{id: number, name: string}} view */
-  async newSession(view) {
+  /** Begin a session of the items of a list. @param {number} list */
+  async newSession(list) {
     await this.show('sessions')
-    this.sessions?.form.useList(view)
+    this.sessions?.form.useList(list)
   }
 
   async show(which) {

@@ -40,15 +40,13 @@ export class SetupForm {
     this.#showBarred()
   }
 
-  /** Choose the items of a list. @param {{id: number, name: string}} view */
-  useList({ id, name }) {
-    const field = /** @type {HTMLSelectElement | null} */ (this.root.querySelector('[name=listed]'))
-    if (!field) return
-    const value = String(id)
-    if (![...field.options].some((option) => option.value === value)) field.append(h('option', { value }, name))
-    field.value = value
+  /** Begin with an empty form for the items of a list. @param {number} list */
+  useList(list) {
+    fill(this.root, this.#fields(this.setup), this.preview)
+    fill(this.preview)
+    const field = /** @type {HTMLSelectElement} */ (part(this.root, '[name=listed]'))
+    field.value = String(list)
     field.closest('details')?.setAttribute('open', '')
-    field.scrollIntoView({ block: 'nearest' })
     this.#changed()
     part(this.root, '[name=name]').focus()
   }

@@ -19,6 +19,7 @@ import { Results } from './results.js'
 import { RowMenu } from './row_menu.js'
 import { SearchField } from './search.js'
 import { Selection, SelectionBar } from './selection.js'
+import { withVerdictFirst } from './verdict_first.js'
 import { Views, searchOf } from './views.js'
 
 const KEPT_FILTER = 'so-find-filter'
@@ -217,9 +218,8 @@ export class FindDesk {
 
   /** @returns {Listing} */
   #listing() {
-    const hidden = lasting.get('so-verdict-first') === 'yes' ? '&verdict_first=true' : ''
-    const query = `${queryOf(this.filter)}&limit=${PAGE}${hidden}`
-    return { page: (after) => getJSON(`/api/v1/find?${query}${after ? `&after=${after.id}` : ''}`) }
+    const path = withVerdictFirst(`/api/v1/find?${queryOf(this.filter)}&limit=${PAGE}`)
+    return { page: (after) => getJSON(after ? `${path}&after=${after.id}` : path) }
   }
 
   /**

@@ -6,6 +6,7 @@ import { number } from '../common/format.js'
 import { getJSON, postJSON } from '../common/http.js'
 import { pause } from '../common/idle.js'
 import { t, tn } from '../common/language.js'
+import { withVerdictFirst } from './verdict_first.js'
 
 const POLL = 500 // ms
 
@@ -57,12 +58,12 @@ export class Groups {
     this.progress.value = 0
     this.status.textContent = t('Grouping {items} by what their traces say …', { items })
     try {
-      let job = await postJSON('/api/v1/groups', { selection })
+      let job = await postJSON(withVerdictFirst('/api/v1/groups'), { selection })
       while (job.state === 'waiting' || job.state === 'running') {
         this.progress.value = job.progress
         await pause(POLL)
         if (ticket !== this.#ticket) return
-        job = await getJSON('/api/v1/groups')
+        job = await getJSON(withVerdictFirst('/api/v1/groups'))
       }
       if (ticket === this.#ticket) this.#show(job)
     } catch (error) {

@@ -162,7 +162,7 @@ export class ItemActions {
     if (!view) return
     openTab('blind')
     const blind = await untilBuilt(() => window.specO3.blind)
-    await blind.newSession(view)
+    await blind.newSession(view.id)
   }
 
   /** @param {Promise<any>} done */

@@ -1,6 +1,7 @@
 // Items in an order of likeness: to one item, or to a few examples and unlike some others.
 
 import { getJSON, postJSON } from '../common/http.js'
+import { withVerdictFirst } from './verdict_first.js'
 import { number } from '../common/format.js'
 import { t, tn } from '../common/language.js'
 
@@ -38,7 +39,9 @@ export async function rowsOf(items) {
   /** @type {FoundRow[]} */
   const rows = []
   for (let at = 0; at < items.length; at += MOST_ROWS)
-    rows.push(...(await postJSON('/api/v1/find/rows', { items: items.slice(at, at + MOST_ROWS) })).rows)
+    rows.push(
+      ...(await postJSON(withVerdictFirst('/api/v1/find/rows'), { items: items.slice(at, at + MOST_ROWS) })).rows,
+    )
   return rows
 }
 
@@ -57,7 +60,7 @@ function incomplete({ indexed, items, complete }) {
  * @param {number} id @param {'text' | 'spectrum'} by
  */
 export async function similarTo(id, by) {
-  const found = await getJSON(`/api/v1/item/${id}/similar?by=${by}&limit=${MOST_SIMILAR}`)
+  const found = await getJSON(withVerdictFirst(`/api/v1/item/${id}/similar?by=${by}&limit=${MOST_SIMILAR}`))
   const text = by === 'text'
   const words = text
     ? t('Similar to item {number} by the text of the trace, the nearest first.', { number: id })
@@ -89,7 +92,7 @@ export class Ranking {
   async load() {
     const examples = [...this.examples]
     const wanted = { examples, counterexamples: [...this.unlike], limit: MOST_ROWS }
-    const [found, own] = await Promise.all([postJSON('/api/v1/similar', wanted), rowsOf(examples)])
+    const [found, own] = await Promise.all([postJSON(withVerdictFirst('/api/v1/similar'), wanted), rowsOf(examples)])
     this.#rows = [...own, ...found.rows]
     this.#above = found.ids
     this.#reasons = found.reasons.map(({ text }) => text)

@@ -8,6 +8,7 @@ import { getJSON } from '../common/http.js'
 import { t, tn } from '../common/language.js'
 import { Groups, groupName } from './groups.js'
 import { Ranking, pagedListing, rowsOf, similarTo } from './ranking.js'
+import { withVerdictFirst } from './verdict_first.js'
 
 /**
  * @typedef {Object} RelatedItems
@@ -131,7 +132,7 @@ export class Related {
   async showGroup(group) {
     const back = h('button', { type: 'button', onClick: () => this.desk.showTable(false) }, t('Back to the groups'))
     await this.#show(async () => {
-      const { items } = await getJSON(`/api/v1/groups/${group.number}`)
+      const { items } = await getJSON(withVerdictFirst(`/api/v1/groups/${group.number}`))
       return {
         listing: pagedListing(items),
         words: t('Group {number}: {name}', { number: group.number, name: groupName(group) }),
