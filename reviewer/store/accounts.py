@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
+from agent.language import tr
 from reviewer.rules.people import (
     ROLES,
     Person,
@@ -81,7 +82,7 @@ def count_attempt(db: Transaction, initials: str, origin: str, at: datetime) -> 
         closed = failed(_OF_ORIGIN) >= MAX_PER_ORIGIN or failed(_OF_PERSON) >= MAX_PER_PERSON
     if closed:
         minutes = int(ATTEMPT_WINDOW.total_seconds() // 60)
-        raise SignInRefused(f"Too many attempts; wait {minutes} minutes, or ask a coordinator.")
+        raise SignInRefused(tr("Too many attempts; wait {minutes} minutes, or ask a coordinator.", minutes=minutes))
     db.execute("DELETE FROM sign_ins WHERE at < :remembered", values)
     return insert(db, "sign_ins", {"initials": initials, "origin": origin, "ok": 0, "at": stamp(at)})
 
@@ -303,11 +304,11 @@ class Accounts:
         attempt, kept = self._attempt(initials, origin)
         if not password_matches(password, kept):
             self._log_refused(initials, origin)
-            raise SignInRefused("Initials and password do not match.")
+            raise SignInRefused(tr("Initials and password do not match."))
         token, at = new_token(), self._database.steady()
         with self._database.write() as db:
             if self._password_of(db, initials) != kept:
-                raise SignInRefused("The account was changed a moment ago; sign in again.")
+                raise SignInRefused(tr("The account was changed a moment ago; sign in again."))
             db.execute("UPDATE sign_ins SET ok = 1 WHERE id = ?", (attempt,))
             db.execute("DELETE FROM sessions WHERE expires_at <= ?", (stamp(at),))
             times = {"started_at": stamp(at), "expires_at": stamp(at + UNUSED_TIME)}

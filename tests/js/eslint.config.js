@@ -5,7 +5,7 @@ import globals from 'globals'
 import messages from './messages.js'
 
 /** The folders whose texts are messages; this list only grows. */
-const CONVERTED = ['help', 'common', 'spectrum', 'evidence', 'trace', 'live']
+const CONVERTED = ['help', 'common', 'spectrum', 'evidence', 'trace', 'live', 'blind']
 
 export default [
   js.configs.recommended,
@@ -24,6 +24,8 @@ export default [
   },
   {
     files: CONVERTED.map((folder) => `reviewer/ui/static/${folder}/*.js`),
+    // To be converted.
+    ignores: ['reviewer/ui/static/blind/plan.js', 'reviewer/ui/static/blind/setup.js'],
     plugins: { ours: messages },
     rules: { 'ours/texts-are-messages': 'error' },
   },

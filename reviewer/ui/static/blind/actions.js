@@ -1,5 +1,6 @@
 // What each key of the scoring page does. Buttons and keys both call these.
 
+import { t } from '../common/language.js'
 import * as panels from '../common/panels.js'
 import { toggleTheme } from '../common/theme.js'
 import { openRubric } from './form.js'
@@ -44,7 +45,7 @@ export function scoringActions(on) {
   }
 
   const cannotTell = () => {
-    if (on.isPair()) on.toast('For a pair choose one of the four answers; “both bad” is one of them.')
+    if (on.isPair()) on.toast(t('For a pair choose one of the four answers; “both bad” is one of them.'))
     else on.score(on.scale(), CANNOT_TELL)
   }
 

@@ -1,6 +1,7 @@
 // What a coordinator checks before a session opens: fingerprints of the sources, their pictures, and what preceded.
 
 import { h } from '../common/dom.js'
+import { t, tn, word, sentences } from '../common/language.js'
 
 const EASY_TO_TELL = 0.75 // an AUC from which the sentence stands out
 
@@ -15,20 +16,20 @@ export function fingerprintWords({ sentence, traces, medians, features, layout, 
     ),
   )
   const aucs = [
-    ['length, steps and pictures alone', layout],
-    ['wording alone', wording],
-    ['all of these', both],
+    t('AUC from length, steps and pictures alone: {auc}', { auc: aucWords(layout) }),
+    t('AUC from wording alone: {auc}', { auc: aucWords(wording) }),
+    t('AUC from all of these: {auc}', { auc: aucWords(both) }),
   ]
   return [
     h(`p.note${both.auc >= EASY_TO_TELL ? '.look' : ''}`, {}, sentence),
     h(
       'details',
       {},
-      h('summary', {}, 'What tells the sources apart'),
+      h('summary', {}, t('What tells the sources apart')),
       h(
         'ul',
         {},
-        aucs.map(([words, one]) => h('li', {}, `AUC from ${words}: ${aucWords(one)}`)),
+        aucs.map((words) => h('li', {}, words)),
       ),
       h(
         'div.scroll',
@@ -39,11 +40,11 @@ export function fingerprintWords({ sentence, traces, medians, features, layout, 
           h(
             'tr',
             {},
-            h('th', {}, 'median of'),
+            h('th', {}, t('median of')),
             sources.map((source) => h('th', { scope: 'col' }, source)),
           ),
           row(
-            'traces (number)',
+            t('traces (number)'),
             sources.map((source) => h('td.n', {}, String(traces[source]))),
           ),
           rows,
@@ -57,44 +58,57 @@ export function fingerprintWords({ sentence, traces, medians, features, layout, 
 const plain = (number) => (number >= 100 ? number.toFixed(0) : String(Number(number.toPrecision(3))))
 
 function aucWords({ auc, low, high, reason }) {
-  if (auc === null) return `not known: ${reason}`
-  return low === null ? auc.toFixed(2) : `${auc.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`
+  if (auc === null) return t('not known: {reason}', { reason })
+  return low === null
+    ? auc.toFixed(2)
+    : t('{auc} ({low} to {high})', { auc: auc.toFixed(2), low: low.toFixed(2), high: high.toFixed(2) })
 }
 
 /** How many pictures of each source are drawn anew, and how many may still show a title. */
 function pictureWords(pictures) {
   const states = Object.entries(pictures).map(([source, counts]) => {
-    const words = Object.entries(counts).map(([state, number]) => `${number} ${state}`)
-    return `${source}: ${words.join(', ') || 'none'}`
+    const words = Object.entries(counts).map(([state, number]) => `${number} ${word(state)}`)
+    return `${source}: ${words.join(', ') || t('none')}`
   })
   const unchanged = Object.values(pictures).some((counts) => counts.unchanged)
   return h(
     `p.note${unchanged ? '.look' : ''}`,
     {},
-    `Pictures. ${states.join('; ')}.`,
-    unchanged && ' A picture that is shown unchanged may have a title that reveals its source.',
+    sentences(
+      t('Pictures. {states}.', { states: states.join('; ') }),
+      unchanged && t('A picture that is shown unchanged may have a title that reveals its source.'),
+    ),
   )
 }
 
 /** Sessions of the same sources that were not opened, and earlier sessions that showed some of the same items. */
 export function historyWords({ unopened, earlier }) {
-  const one = unopened.length === 1
-  const seeds = unopened.map(({ session, seed }) => `session ${session} (seed ${seed})`).join(', ')
+  const seeds = unopened.map(({ session, seed }) => t('session {session} (seed {seed})', { session, seed })).join(', ')
   return [
     unopened.length > 0 &&
       h(
         'p.note.look',
         {},
-        `${unopened.length} ${one ? 'session' : 'sessions'} of the same sources and classes ` +
-          `${one ? 'was' : 'were'} created and not opened: ${seeds}.`,
+        tn(
+          '{n} session of the same sources and classes was created and not opened: {seeds}.',
+          '{n} sessions of the same sources and classes were created and not opened: {seeds}.',
+          unopened.length,
+          { seeds },
+        ),
       ),
     earlier.map(({ session, items, scorers }) =>
-      h('p.note', {}, `Session ${session} showed ${items} of these traces; ${bothWords(scorers)}.`),
+      h(
+        'p.note',
+        {},
+        scorers.length
+          ? tn(
+              'Session {session} showed {items} of these traces; {scorers} scores in both.',
+              'Session {session} showed {items} of these traces; {scorers} score in both.',
+              scorers.length,
+              { session, items, scorers: scorers.join(', ') },
+            )
+          : t('Session {session} showed {items} of these traces; nobody scores in both.', { session, items }),
+      ),
     ),
   ]
-}
-
-function bothWords(scorers) {
-  if (!scorers.length) return 'nobody scores in both'
-  return `${scorers.join(', ')} ${scorers.length === 1 ? 'scores' : 'score'} in both`
 }

@@ -1,6 +1,7 @@
 // The fields of the form for a new session.
 
 import { h } from '../common/dom.js'
+import { t } from '../common/language.js'
 
 /** A group of choices under a title. @param {string} title @param {string} hint @param {any[]} choices */
 export const group = (title, hint, choices) =>
@@ -8,7 +9,7 @@ export const group = (title, hint, choices) =>
     'fieldset',
     {},
     h('legend', {}, title, hint && h('span.muted', {}, ` · ${hint}`)),
-    h('div.choices', {}, choices.length ? choices : h('span.muted', {}, 'nothing here yet')),
+    h('div.choices', {}, choices.length ? choices : h('span.muted', {}, t('nothing here yet'))),
   )
 
 /** One of several values, all in view; the first one is chosen. @param {[string, string][]} values value and text */

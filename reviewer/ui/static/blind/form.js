@@ -2,6 +2,7 @@
 // Also the list of sheets and the rubric.
 
 import { cap, fill, h } from '../common/dom.js'
+import { t } from '../common/language.js'
 import { openPanel } from '../common/panels.js'
 import { CANNOT_TELL, canOpen } from './sheets.js'
 
@@ -20,15 +21,16 @@ export class BlindForm {
     this.words = h('p.words', { 'aria-live': 'polite' })
     this.comment = h('textarea.comment', {
       rows: 2,
-      'aria-label': 'Comment',
-      placeholder: 'comment (c)',
+      'aria-label': t('Comment'),
+      placeholder: t('comment (c)'),
       onInput: (event) => this.on.onComment(event.target.value),
     })
     this.state = h('span.state', { role: 'status' })
     this.save = h(
       'button.primary',
       { type: 'button', onMousedown: keepFocus, onClick: () => this.on.onSave() },
-      'Save and next ',
+      t('Save and next'),
+      ' ',
       cap('Enter'),
     )
     fill(
@@ -173,36 +175,39 @@ export class Places {
       h(
         'div.queue-title',
         {},
-        h('div.top', {}, h('strong', {}, 'Blind scoring')),
+        h('div.top', {}, h('strong', {}, t('Blind scoring'))),
         work.length > 1 &&
           h(
             'select.which',
-            { 'aria-label': 'Session', onChange: (event) => this.on.onSession(Number(event.target.value)) },
-            work.map((one, index) => h('option', { value: index, selected: index === at }, `Session ${one.session}`)),
+            { 'aria-label': t('Session'), onChange: (event) => this.on.onSession(Number(event.target.value)) },
+            work.map((one, index) =>
+              h('option', { value: index, selected: index === at }, t('Session {session}', { session: one.session })),
+            ),
           ),
         h(
           'div.bar',
-          { role: 'progressbar', 'aria-valuenow': done, 'aria-valuemax': places.length, 'aria-label': 'answered' },
+          { role: 'progressbar', 'aria-valuenow': done, 'aria-valuemax': places.length, 'aria-label': t('answered') },
           h('span', { style: `width:${(100 * done) / places.length}%` }),
         ),
-        h('div.muted.done', {}, `${done} of ${places.length} answered`),
+        h('div.muted.done', {}, t('{done} of {all} answered', { done, all: places.length })),
       ),
       h(
         'div.rows.places',
         {},
         ['scores', 'pair'].map((kind) => this.#group(kind, places, token)),
       ),
-      this.on.onSessions && h('button.to-sessions', { type: 'button', onClick: this.on.onSessions }, 'Set up sessions'),
+      this.on.onSessions &&
+        h('button.to-sessions', { type: 'button', onClick: this.on.onSessions }, t('Set up sessions')),
     )
     this.root.querySelector('.current')?.scrollIntoView({ block: 'nearest' })
   }
 
   #group(kind, places, token) {
     const ofKind = places.filter((place) => place.kind === kind)
-    const stateOf = (place) => (canOpen(places, place) ? '' : place.answered ? 'final' : 'not yet open')
+    const stateOf = (place) => (canOpen(places, place) ? '' : place.answered ? t('final') : t('not yet open'))
     if (!ofKind.length) return null
     return [
-      h('h3', {}, kind === 'pair' ? 'Which is better' : 'Score'),
+      h('h3', {}, kind === 'pair' ? t('Which is better') : t('Score')),
       h(
         'div.grid',
         {},
@@ -211,7 +216,7 @@ export class Places {
             `button.place${place.answered ? '.answered' : ''}${place.token === token ? '.current' : ''}`,
             {
               type: 'button',
-              'aria-label': [place.place, place.answered && 'answered', stateOf(place)].filter(Boolean).join(', '),
+              'aria-label': [place.place, place.answered && t('answered'), stateOf(place)].filter(Boolean).join(', '),
               title: stateOf(place),
               disabled: stateOf(place) !== '',
               'aria-current': String(place.token === token),
@@ -228,7 +233,7 @@ export class Places {
 /** Show all keys, and the rubric of the session. @param {HTMLElement} keySheet @param {any} rubric */
 export function openRubric(keySheet, rubric) {
   return openPanel(
-    'Keys and rubric',
+    t('Keys and rubric'),
     h(
       'div',
       {},
@@ -238,7 +243,7 @@ export function openRubric(keySheet, rubric) {
           {},
           rubric.scales.map(scaleWords),
           choiceWords(rubric),
-          h('p.muted', {}, rubric.note, ` Rubric ${rubric.version}.`),
+          h('p.muted', {}, rubric.note, ' ', t('Rubric {version}.', { version: rubric.version })),
         ),
       keySheet,
     ),
@@ -261,7 +266,7 @@ const scaleWords = (scale) =>
           'dd',
           {},
           h('strong', {}, one.short),
-          one.published && h('span.pill', { title: 'this anchor is the published one' }, 'published'),
+          one.published && h('span.pill', { title: t('this anchor is the published one') }, t('published')),
           ' ',
           one.text,
         ),
@@ -273,7 +278,7 @@ const choiceWords = ({ preference_question: question, choices, cannot_tell: cann
   h(
     'section',
     {},
-    h('h3', {}, 'Which is better'),
+    h('h3', {}, t('Which is better')),
     h('p', {}, question),
     h(
       'dl',
@@ -283,6 +288,6 @@ const choiceWords = ({ preference_question: question, choices, cannot_tell: cann
         h('dd', {}, h('strong', {}, one.short), ' ', one.text),
       ]),
     ),
-    h('h3', {}, 'Either scale'),
+    h('h3', {}, t('Either scale')),
     h('dl', {}, h('dt', {}, cap('t')), h('dd', {}, h('strong', {}, cannotTell.short), ' ', cannotTell.text)),
   )

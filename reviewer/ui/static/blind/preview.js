@@ -1,6 +1,7 @@
 // The preview of a sample in words and tables.
 
 import { h } from '../common/dom.js'
+import { t, tn, withParts, sentences } from '../common/language.js'
 
 /** What would be sampled, by the server's answer to a preview. */
 export function previewWords({ scores, pairs, gold, training, scorers, notes, spectra, strata, shared }, tasks) {
@@ -18,37 +19,58 @@ export function previewWords({ scores, pairs, gold, training, scorers, notes, sp
   const single = (kind, items) =>
     items > 0 && h('tr', {}, h('td', {}, kind), h('td'), h('td'), h('td.n', {}, String(items)))
   return [
-    h('h3', {}, 'Preview of the sample'),
+    h('h3', {}, t('Preview of the sample')),
     h(
       'p',
       {},
-      `${spectra} spectra: `,
-      strata
-        .map(({ stratum: [task, ...rest], spectra: n }) => `${[tasks[task] ?? task, ...rest].join(', ')} ${n}`)
-        .join('; '),
-      '.',
-      shared && ` Every two scorers share ${[...new Set([shared.least, shared.most])].join(' to ')} spectra.`,
+      sentences(
+        tn('{n} spectrum: {strata}.', '{n} spectra: {strata}.', spectra, {
+          strata: strata
+            .map(({ stratum: [task, ...rest], spectra: n }) => `${[tasks[task] ?? task, ...rest].join(', ')} ${n}`)
+            .join('; '),
+        }),
+        shared &&
+          t('Every two scorers share {number} spectra.', {
+            number:
+              shared.least === shared.most
+                ? shared.least
+                : t('{low} to {high}', { low: shared.least, high: shared.most }),
+          }),
+      ),
     ),
     h(
       'table',
       {},
-      h('tbody', {}, rows('scored', scores), rows('pairs', pairs), single('gold', gold), single('training', training)),
+      h(
+        'tbody',
+        {},
+        rows(t('scored'), scores),
+        rows(t('pairs'), pairs),
+        single(t('gold'), gold),
+        single(t('training'), training),
+      ),
     ),
     h(
       'p',
       {},
-      scorers.map((one, at) => [at > 0 && ' · ', h('strong', {}, one.initials), `: ${one.asked} questions`]),
+      scorers.map((one, at) => [
+        at > 0 && ' · ',
+        withParts(tn('{person}: {n} question', '{person}: {n} questions', one.asked), {
+          person: h('strong', {}, one.initials),
+        }),
+      ]),
     ),
     notes.map((note) => h('p.note', {}, note)),
     scorers.some((one) => one.barred) &&
       h(
         'p.muted',
         {},
-        scorers
-          .filter((one) => one.barred)
-          .map((one) => `${one.initials} worked on ${one.barred}`)
-          .join(', '),
-        ': they do not score these.',
+        t('{people}: they do not score these.', {
+          people: scorers
+            .filter((one) => one.barred)
+            .map((one) => t('{person} worked on {items}', { person: one.initials, items: one.barred }))
+            .join(', '),
+        }),
       ),
   ]
 }

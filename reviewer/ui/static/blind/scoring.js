@@ -3,6 +3,7 @@
 import { cap, fill, h } from '../common/dom.js'
 import { Unreachable, postJSON } from '../common/http.js'
 import { Keys } from '../common/keys.js'
+import { t, tn, word, sentences } from '../common/language.js'
 import { Notices } from '../common/notices.js'
 import * as panels from '../common/panels.js'
 import { onTheme } from '../common/theme.js'
@@ -14,7 +15,7 @@ import { scoringActions } from './actions.js'
 import { BlindForm, Places } from './form.js'
 import { Answer, Sheets, canOpen, openPlaces } from './sheets.js'
 
-const WRONG = [{ mark: 'wrong', short: 'this claim is wrong', key: 'w' }]
+const WRONG = [{ mark: 'wrong', short: t('this claim is wrong'), key: 'w' }]
 const SIDES = ['left', 'right']
 
 /** A page of sheets to score: it holds which session, sheet and answer are shown. */
@@ -43,13 +44,15 @@ export class ScoringPage {
     const notices = (this.notices = new Notices())
     const parts = (this.parts = {
       places: h('aside.queue'),
-      traces: SIDES.map((side) => h('section', { 'aria-label': `Trace on the ${side}` })),
+      traces: SIDES.map((side) =>
+        h('section', { 'aria-label': side === 'left' ? t('Trace on the left') : t('Trace on the right') }),
+      ),
       header: h('header.item'),
-      spectrum: h('section.spectrum', { 'aria-label': 'Spectrum' }),
-      form: h('div.blind-form', { role: 'form', 'aria-label': 'Answer' }),
+      spectrum: h('section.spectrum', { 'aria-label': t('Spectrum') }),
+      form: h('div.blind-form', { role: 'form', 'aria-label': t('Answer') }),
     })
     this.heads = SIDES.map((side, at) =>
-      h(`button.side.so-${side}`, { type: 'button', hidden: true, onClick: () => this.selectSide(at) }, side),
+      h(`button.side.so-${side}`, { type: 'button', hidden: true, onClick: () => this.selectSide(at) }, word(side)),
     )
     this.root.classList.add('so-desk', 'blind')
     this.root.tabIndex = -1
@@ -158,8 +161,8 @@ export class ScoringPage {
       h(
         'div.empty',
         {},
-        h('h3', {}, 'Nothing to score'),
-        h('p', {}, 'When a coordinator opens a blind session in which you score, it appears here.'),
+        h('h3', {}, t('Nothing to score')),
+        h('p', {}, t('When a coordinator opens a blind session in which you score, it appears here.')),
       ),
     )
   }
@@ -178,7 +181,7 @@ export class ScoringPage {
   #draw(loaded) {
     const { sheet, traces, spectrum, atlas } = (this.current = loaded)
     this.answer = new Answer(this.me.initials, sheet)
-    if (this.answer.restored) this.notices.show('Your unsaved answer has been restored. It has not been saved yet.')
+    if (this.answer.restored) this.notices.show(t('Your unsaved answer has been restored. It has not been saved yet.'))
     else this.notices.clear()
     this.root.classList.toggle('pair', this.isPair)
     for (const head of this.heads) head.hidden = !this.isPair
@@ -192,22 +195,22 @@ export class ScoringPage {
       h(
         'div.who',
         {},
-        h('strong.name', { title: 'the question to the agent' }, `${sheet.question.title}?`),
+        h('strong.name', { title: t('the question to the agent') }, `${sheet.question.title}?`),
         h('span.spring'),
-        h('span.muted', {}, `${sheet.place} of ${sheet.of}`),
+        h('span.muted', {}, t('{done} of {all}', { done: sheet.place, all: sheet.of })),
         ...[
-          ['g', 'guide'],
-          ['?', 'rubric'],
-        ].map(([key, word]) =>
+          ['g', t('guide')],
+          ['?', t('rubric')],
+        ].map(([key, text]) =>
           h(
             'button.guide',
             { type: 'button', onClick: () => this.act(key === 'g' ? 'guide' : 'keys') },
             cap(key),
-            ` ${word}`,
+            ` ${text}`,
           ),
         ),
       ),
-      sheet.training && h('p.practice', {}, 'Practice: this one does not count'),
+      sheet.training && h('p.practice', {}, t('Practice: this one does not count')),
     )
     this.parts.spectrum.classList.toggle('absent', spectrum === null)
     if (spectrum)
@@ -223,7 +226,7 @@ export class ScoringPage {
       })
     this.#first()
     this.form.show(this.session.rubric, this.answer)
-    this.form.showStatus(this.answer.changed ? 'not saved yet' : sheet.mine ? 'saved' : '')
+    this.form.showStatus(this.answer.changed ? t('not saved yet') : sheet.mine ? t('saved') : '')
     this.#drawPlaces()
     this.#prefetchNext()
     this.#takeFocus()
@@ -319,7 +322,7 @@ export class ScoringPage {
   /** @param {Record<string, any>} change @param {{draw?: boolean}} options */
   #change(change, { draw = true } = {}) {
     this.answer.set(change)
-    this.form.showStatus(this.answer.changed ? 'not saved yet' : this.answer.complete ? 'saved' : '')
+    this.form.showStatus(this.answer.changed ? t('not saved yet') : this.answer.complete ? t('saved') : '')
     if (draw) this.form.draw()
     else this.form.save.disabled = !this.answer.complete
   }
@@ -340,7 +343,7 @@ export class ScoringPage {
   }
 
   markWrong(id = this.views[0].selected) {
-    if (this.isPair) return this.notices.toast('Steps can be marked only when a single trace is scored.')
+    if (this.isPair) return this.notices.toast(t('Steps can be marked only when a single trace is scored.'))
     if (!id) return undefined
     this.answer.toggleWrong(id)
     this.views[0].refresh({ marks: this.#marks() })
@@ -354,12 +357,12 @@ export class ScoringPage {
     if (!answer.complete)
       return this.notices.toast(
         this.isPair
-          ? 'Choose first: 1 left, 2 right, 3 equal, 4 both bad.'
-          : 'Score both scales first, 0 to 5 or t for “cannot tell”.',
+          ? t('Choose first: 1 left, 2 right, 3 equal, 4 both bad.')
+          : t('Score both scales first, 0 to 5 or t for “cannot tell”.'),
       )
     if (!answer.changed && current.sheet.mine) return this.#next()
     this.#saving = true
-    this.form.showStatus('saving …')
+    this.form.showStatus(t('saving …'))
     const { token } = current.sheet
     const body = answer.body()
     const { text } = answer.sent
@@ -382,18 +385,18 @@ export class ScoringPage {
   #changedMeanwhile() {
     this.current.sheet.mine = this.answer.onServer
     this.#drawPlaces()
-    this.form.showStatus('not saved yet')
-    this.notices.show('You changed the answer while it was being saved. Save it again to keep the change.')
+    this.form.showStatus(t('not saved yet'))
+    this.notices.show(t('You changed the answer while it was being saved. Save it again to keep the change.'))
   }
 
   /** @param {any} error */
   #notSaved(error) {
-    this.form.showStatus('not saved', true)
-    const kept = 'Your answer is kept in this browser.'
+    this.form.showStatus(t('not saved'), true)
+    const kept = t('Your answer is kept in this browser.')
     if (error instanceof Unreachable) {
-      const message = `Not saved: the server does not answer. ${kept}`
-      this.notices.show(message, { label: 'Send again', onClick: () => this.save() })
-    } else this.notices.show(`Not saved: ${error.message} ${kept}`)
+      const message = sentences(t('Not saved: the server does not answer.'), kept)
+      this.notices.show(message, { label: t('Send again'), onClick: () => this.save() })
+    } else this.notices.show(sentences(t('Not saved: {reason}', { reason: error.message }), kept))
   }
 
   async #next() {
@@ -403,25 +406,33 @@ export class ScoringPage {
     if (next) return this.open(next.token)
     await this.open(this.current.sheet.token)
     const { changeable } = openPlaces(places)
-    const last = changeable === 1 ? 'answer' : `${changeable} answers`
-    this.notices.show(
-      `All ${places.length} are answered. You can change the last ${last} until the session is closed.`,
-      { tone: 'done' },
+    const words = sentences(
+      t('All {all} are answered.', { all: places.length }),
+      tn(
+        'You can change the last answer until the session is closed.',
+        'You can change the last {n} answers until the session is closed.',
+        changeable,
+      ),
     )
+    this.notices.show(words, { tone: 'done' })
   }
 
   go(by) {
     const { places } = this.session
     const at = places.findIndex((place) => place.token === this.current.sheet.token)
     const to = places[at + by]
-    if (!to) this.notices.toast(by < 0 ? 'This is the first one.' : 'This is the last one.')
+    if (!to) this.notices.toast(by < 0 ? t('This is the first one.') : t('This is the last one.'))
     else if (canOpen(places, to)) this.open(to.token)
-    else this.notices.toast(by < 0 ? finalWords(places) : 'Answer this one first: places are answered in order.')
+    else this.notices.toast(by < 0 ? finalWords(places) : t('Answer this one first: places are answered in order.'))
   }
 }
 
 /** @param {any[]} places */
 function finalWords(places) {
   const { changeable } = openPlaces(places)
-  return `Earlier answers are final: only the last ${changeable === 1 ? 'one' : changeable} can be changed.`
+  return tn(
+    'Earlier answers are final: only the last one can be changed.',
+    'Earlier answers are final: only the last {n} can be changed.',
+    changeable,
+  )
 }

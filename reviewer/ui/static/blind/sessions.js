@@ -2,7 +2,9 @@
 // a session is closed, only how many there are.
 
 import { fill, h } from '../common/dom.js'
+import { dateAndTime, listOf } from '../common/format.js'
 import { getJSON, newKey, postJSON } from '../common/http.js'
+import { t, tn, word } from '../common/language.js'
 import { openPanel } from '../common/panels.js'
 import { fingerprintWords, historyWords } from './checks.js'
 import { SetupForm } from './setup.js'
@@ -24,11 +26,11 @@ export class BlindSessions {
       h(
         'div.columns',
         {},
-        h('section.setup', { 'aria-label': 'New session' }, this.form.root),
+        h('section.setup', { 'aria-label': t('New session') }, this.form.root),
         h(
           'section.list',
-          { 'aria-label': 'Sessions' },
-          h('header', {}, h('h2', {}, 'Sessions'), this.score),
+          { 'aria-label': t('Sessions') },
+          h('header', {}, h('h2', {}, t('Sessions')), this.score),
           this.message,
           this.list,
         ),
@@ -42,7 +44,9 @@ export class BlindSessions {
     const places = work.flatMap((one) => one.places)
     const left = places.filter((place) => !place.answered).length
     this.score.hidden = !places.length
-    this.score.textContent = left ? `You score in open sessions: ${left} left` : 'To the sheets you have scored'
+    this.score.textContent = left
+      ? t('You score in open sessions: {left} left', { left })
+      : t('To the sheets you have scored')
   }
 
   async load() {
@@ -69,7 +73,7 @@ export class BlindSessions {
         h(
           'p.muted',
           {},
-          'None yet. Choose in the form what is compared and who scores, check the preview, create the session.',
+          t('None yet. Choose in the form what is compared and who scores, check the preview, create the session.'),
         ),
       )
   }
@@ -92,7 +96,7 @@ export class BlindSessions {
 }
 
 const TONE = { drawn: 'amber', open: 'blue', closed: 'grey' }
-const MODE = { scores: 'scores', pairs: 'pairs', both: 'scores and pairs' }
+const MODE = { scores: t('scores'), pairs: t('pairs'), both: t('scores and pairs') }
 const SHOWN = 40 // finds listed
 
 export class SessionCard {
@@ -109,7 +113,7 @@ export class SessionCard {
     this.actions = h('div.verbs')
     this.root = h(
       'article.session',
-      { 'data-session': session.id, 'aria-label': `Session ${session.id}` },
+      { 'data-session': session.id, 'aria-label': t('Session {id}', { id: session.id }) },
       this.head,
       this.about,
       this.progress,
@@ -150,7 +154,7 @@ export class SessionCard {
           {},
           h('span', {}, one.scorer),
           h('div.bar', {}, h('span', { style: `width:${one.asked ? (100 * one.done) / one.asked : 0}%` })),
-          h('span.muted', {}, `${one.done} of ${one.asked}`),
+          h('span.muted', {}, t('{done} of {all}', { done: one.done, all: one.asked })),
         ),
       ),
     )
@@ -163,18 +167,18 @@ export class SessionCard {
     const button = (text, act, kind = '') => h(`button${kind}`, { type: 'button', onClick: act }, text)
     if (state === 'drawn')
       return [
-        button('Open for scoring', () => this.#change('open'), '.primary'),
-        button('Discard…', () => this.#close()),
+        button(t('Open for scoring'), () => this.#change('open'), '.primary'),
+        button(t('Discard…'), () => this.#close()),
       ]
-    if (state === 'open') return [button('Close…', () => this.#close(), '.danger')]
+    if (state === 'open') return [button(t('Close…'), () => this.#close(), '.danger')]
     if (!at.opened) return []
     if (withheld) return [h('p.note', {}, withheld)]
     return [
-      h('a', { href: `/api/v1/blind/sessions/${id}/report.html`, target: '_blank', rel: 'noopener' }, 'Report'),
+      h('a', { href: `/api/v1/blind/sessions/${id}/report.html`, target: '_blank', rel: 'noopener' }, t('Report')),
       h(
         'a',
         { href: `/api/v1/blind/sessions/${id}/report.zip`, download: '' },
-        'Report, tables (CSV) and raw scores as one file',
+        t('Report, tables (CSV) and raw scores as one file'),
       ),
     ]
   }
@@ -185,30 +189,40 @@ export class SessionCard {
     const left = session.progress.reduce((sum, one) => sum + one.asked - one.done, 0)
     const words = given
       ? [
-          'It has not been opened, so nobody has scored anything. It stays in the list as discarded and has no ' +
-            'results.',
+          t(
+            'It has not been opened, so nobody has scored anything. It stays in the list as discarded and has no ' +
+              'results.',
+          ),
         ]
       : [
-          'Nothing more can be scored or changed, and it cannot be opened again.',
-          left ? `${left} answers are still missing; the results will be without them.` : 'No answer is missing.',
-          'After that the results are available, and scorers find the items in Review again.',
+          t('Nothing more can be scored or changed, and it cannot be opened again.'),
+          left
+            ? tn(
+                '{n} answer is still missing; the results will be without it.',
+                '{n} answers are still missing; the results will be without them.',
+                left,
+              )
+            : t('No answer is missing.'),
+          t('After that the results are available, and scorers find the items in Review again.'),
         ]
-    const sure = await openPanel(given ? `Discard session ${session.id}?` : `Close session ${session.id}?`, (close) =>
-      h(
-        'div',
-        {},
-        words.map((line) => h('p', {}, line)),
+    const sure = await openPanel(
+      given ? t('Discard session {id}?', { id: session.id }) : t('Close session {id}?', { id: session.id }),
+      (close) =>
         h(
-          'footer',
+          'div',
           {},
-          h('button', { type: 'button', onClick: () => close() }, 'Cancel'),
+          words.map((line) => h('p', {}, line)),
           h(
-            'button.danger',
-            { type: 'button', onClick: () => close(true) },
-            given ? 'Discard session' : 'Close session',
+            'footer',
+            {},
+            h('button', { type: 'button', onClick: () => close() }, t('Cancel')),
+            h(
+              'button.danger',
+              { type: 'button', onClick: () => close(true) },
+              given ? t('Discard session') : t('Close session'),
+            ),
           ),
         ),
-      ),
     )
     if (sure) await this.#change('close')
   }
@@ -227,20 +241,17 @@ export class SessionCard {
       if (withheld) return fill(this.found, h('p.note', {}, withheld))
       const found = await getJSON(`/api/v1/blind/sessions/${id}/giveaways`)
       if (!found.length)
-        return fill(this.found, h('p.note', {}, 'No text reveals its author, as far as a list of phrases can tell.'))
+        return fill(this.found, h('p.note', {}, t('No text reveals its author, as far as a list of phrases can tell.')))
       return fill(
         this.found,
         h(
           'details',
           { open: true },
-          h(
-            'summary.look',
-            {},
-            found.length === 1 ? 'A text may reveal its author' : `${found.length} places may reveal an author`,
-          ),
+          h('summary.look', {}, tn('A text may reveal its author', '{n} places may reveal an author', found.length)),
           h('ul.giveaways', {}, found.slice(0, SHOWN).map(giveawayWords)),
-          found.length > SHOWN && h('p.muted', {}, `and ${found.length - SHOWN} more (spec-o3 blind giveaways ${id})`),
-          h('p.muted', {}, 'Open the session as it is, or discard it and create another one without such texts.'),
+          found.length > SHOWN &&
+            h('p.muted', {}, t('and {n} more (spec-o3 blind giveaways {id})', { n: found.length - SHOWN, id })),
+          h('p.muted', {}, t('Open the session as it is, or discard it and create another one without such texts.')),
         ),
       )
     })
@@ -276,57 +287,70 @@ function giveawayWords({ item, source, step, words, kind, sentence }) {
   return h(
     'li',
     {},
-    h('span.muted', {}, `#${item} by ${source}, ${step ? `step ${step}` : 'first picture'} · ${kind}`),
+    h(
+      'span.muted',
+      {},
+      step
+        ? t('#{item} by {source}, step {step} · {kind}', { item, source, step, kind: word(kind) })
+        : t('#{item} by {source}, first picture · {kind}', { item, source, kind: word(kind) }),
+    ),
     h('q', {}, sentence.slice(0, at), h('mark', {}, words), sentence.slice(at + words.length)),
   )
 }
 
 /** @param {any} session */
 function stateWords({ state, at }) {
-  if (state === 'drawn') return 'not opened'
-  return state === 'closed' && !at.opened ? 'discarded' : state
+  if (state === 'drawn') return t('not opened')
+  return state === 'closed' && !at.opened ? t('discarded') : word(state)
 }
 
 const listed = (parts) => parts.filter(Boolean).join(' · ')
-const counted = (number, one, more) => number > 0 && `${number} ${number === 1 ? one : more}`
 
 function planWords({ plan, drawn_by: by }) {
   const some = (list, none) => (list.length ? list.join(', ') : none)
-  const per = ['class', ...plan.strata].join(' and ')
+  const per = listOf([t('class'), ...plan.strata])
   return listed([
     MODE[plan.mode],
     plan.items.length
-      ? `${plan.items.length} chosen items`
-      : `${some(plan.sources, 'every source')}; ${some(plan.tasks, 'every class')}`,
-    plan.design === 'separate' && 'each source on spectra of its own',
-    plan.number ? `${plan.number} spectra per ${per}` : plan.strata.length > 0 && `strata: ${per}`,
-    `${counted(plan.each, 'scorer', 'scorers')} per spectrum`,
-    plan.repeats > 0 && `${counted(plan.repeats, 'repeat', 'repeats')} per scorer`,
-    counted(plan.gold.length, 'gold item', 'gold items'),
-    counted(plan.training.length, 'training item', 'training items'),
-    plan.earlier === 'bar' && 'no trace that a scorer saw before',
-    plan.giveaways === 'leave out' && 'no text that reveals its author',
-    `seed ${plan.seed}`,
-    by && `by ${by}`,
+      ? tn('{n} chosen item', '{n} chosen items', plan.items.length)
+      : `${some(plan.sources, t('every source'))}; ${some(plan.tasks, t('every class'))}`,
+    plan.design === 'separate' && t('each source on spectra of its own'),
+    plan.number
+      ? tn('{n} spectrum per {strata}', '{n} spectra per {strata}', plan.number, { strata: per })
+      : plan.strata.length > 0 && t('strata: {strata}', { strata: per }),
+    plan.each > 0 && tn('{n} scorer per spectrum', '{n} scorers per spectrum', plan.each),
+    plan.repeats > 0 && tn('{n} repeat per scorer', '{n} repeats per scorer', plan.repeats),
+    plan.gold.length > 0 && tn('{n} gold item', '{n} gold items', plan.gold.length),
+    plan.training.length > 0 && tn('{n} training item', '{n} training items', plan.training.length),
+    plan.earlier === 'bar' && t('no trace that a scorer saw before'),
+    plan.giveaways === 'leave out' && t('no text that reveals its author'),
+    t('seed {seed}', { seed: plan.seed }),
+    by && t('by {person}', { person: by }),
   ])
 }
 
 /** The analysis plan, and its hash once the session has been opened. */
 function analysisWords({ plan, analysis_sha256: hash }) {
   const { dimension, first, second, margin, gold_within: gold, repeats_within_1: repeats, ...more } = plan.analysis
-  const what = plan.mode === 'pairs' ? 'preference' : dimension === 'coherence' ? 'coherence' : 'physical consistency'
-  return `Analysis plan: ${listed([
-    `${what}, ${first ? `${first} less ${second}` : 'the first source less the second'}`,
-    margin !== null && `margin of equivalence ${margin}`,
-    gold !== null && `gold scores within the tolerance at least ${gold}`,
-    repeats !== null && `repeats at most 1 apart at least ${repeats}`,
-    more.without_revealing && 'without traces that reveal their author',
-    `closed ${more.stopping}`,
+  const what =
+    plan.mode === 'pairs' ? t('preference') : dimension === 'coherence' ? t('coherence') : t('physical consistency')
+  const contrast = first
+    ? t('{what}, {first} less {second}', { what, first, second })
+    : t('{what}, the first source less the second', { what })
+  const parts = listed([
+    contrast,
+    margin !== null && t('margin of equivalence {margin}', { margin }),
+    gold !== null && t('gold scores within the tolerance at least {gold}', { gold }),
+    repeats !== null && t('repeats at most 1 apart at least {repeats}', { repeats }),
+    more.without_revealing && t('without traces that reveal their author'),
+    t('closed {when}', { when: word(more.stopping) }),
     hash && `SHA-256 ${hash.slice(0, 12)}…`,
-  ])}`
+  ])
+  return t('Analysis plan: {parts}', { parts })
 }
 
 function whenOf({ at }) {
-  const [word, time] = at.closed ? ['closed', at.closed] : at.opened ? ['opened', at.opened] : ['created', at.drawn]
-  return `${word} ${new Date(time).toLocaleString('sv').slice(0, 16)}`
+  if (at.closed) return t('closed {when}', { when: dateAndTime(at.closed) })
+  if (at.opened) return t('opened {when}', { when: dateAndTime(at.opened) })
+  return t('created {when}', { when: dateAndTime(at.drawn) })
 }

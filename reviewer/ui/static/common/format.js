@@ -81,6 +81,13 @@ export const timeOfDay = (iso) => new Intl.DateTimeFormat(languageTag, HOURS).fo
 export const timeWithSeconds = (iso) =>
   new Intl.DateTimeFormat(languageTag, { ...HOURS, second: '2-digit' }).format(new Date(iso))
 
+/** A day and a time in the reader's time zone, e.g. 2026-11-25 14:05. @param {string} iso */
+export function dateAndTime(iso) {
+  const at = new Date(iso)
+  const two = (/** @type {number} */ n) => String(n).padStart(2, '0')
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${timeOfDay(iso)}`
+}
+
 /** Words as a list of the language, e.g. "a, b and c". @param {string[]} words */
 export const listOf = (words) => new Intl.ListFormat(languageTag, { style: 'long', type: 'conjunction' }).format(words)
 

@@ -13,7 +13,7 @@ export const WORDS = [
   // roles
   ...[t('reviewer'), t('auditor'), t('coordinator')],
   // steps, marks
-  ...[t('think'), t('zoom'), t('answer'), t('step')],
+  ...[t('think'), t('zoom'), t('answer'), t('step'), t('window'), t('left step'), t('right step')],
   ...[t('supported'), t('not supported'), t('hallucinated feature'), t('wrong frame'), t('needless zoom')],
   // spectra
   ...[t('rest'), t('observed'), t('air'), t('vacuum'), t('emission'), t('absorption'), t('heliocentric')],
@@ -21,4 +21,9 @@ export const WORDS = [
   ...[t('normalized'), t('normalised')],
   // the outcome of a run
   t('ask a person'),
+  // blind sessions: sides, states, pictures, phrases that reveal an author
+  ...[t('left'), t('right'), t('open'), t('closed'), t('when every question is answered')],
+  ...[t('drawn anew'), t('title removed'), t('unchanged')],
+  ...[t('model'), t('company'), t('machine'), t('baseline'), t('label'), t('prompt'), t('file'), t('designation')],
+  t('picture'),
 ]

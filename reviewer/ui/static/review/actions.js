@@ -1,5 +1,6 @@
 // What each action of the keymap does. Buttons and keys both call these.
 
+import { t } from '../common/language.js'
 import * as panels from '../common/panels.js'
 import { toggleTheme } from '../common/theme.js'
 import { verbFor } from './decision_bar.js'
@@ -133,7 +134,7 @@ export function reviewActions(options) {
     inspect: options.inspect,
     dark: toggleTheme,
     tour: options.tour,
-    keys: () => panels.openPanel('Keys', options.keySheet(), { wide: true }),
+    keys: () => panels.openPanel(t('Keys'), options.keySheet(), { wide: true }),
     escape,
   }
 

@@ -3,6 +3,7 @@
 
 import { fill, h } from '../common/dom.js'
 import { drawHeader } from '../common/item_header.js'
+import { t } from '../common/language.js'
 import { openPicture } from '../common/panels.js'
 import { Aids } from '../evidence/aids.js'
 import { Evidence } from '../evidence/drawer.js'
@@ -46,8 +47,8 @@ export class ItemView {
     /** @type {Record<string, StepThreads>} comments by step */
     this.threads = {}
     this.header = h('header.item')
-    this.tracePane = h('section', { 'aria-label': 'Trace' })
-    this.spectrumPane = h('section.spectrum', { 'aria-label': 'Spectrum' })
+    this.tracePane = h('section', { 'aria-label': t('Trace') })
+    this.spectrumPane = h('section.spectrum', { 'aria-label': t('Spectrum') })
     this.trace = new TraceView(this.tracePane, {
       ...cards,
       onSelect: (id) => this.select(id, { scroll: false }),

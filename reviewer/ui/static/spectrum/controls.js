@@ -249,7 +249,7 @@ export class Controls {
   }
 
   #toggle(name) {
-    const text = { error: 'error', lines: 'lines', sky: 'sky' }[name]
+    const text = { error: t('error'), lines: t('lines'), sky: t('sky') }[name]
     return h(
       'label',
       { 'data-name': name },
@@ -304,5 +304,6 @@ export function smoothingText(pixels, { spectrum }) {
   if (!pixels) return t('no smoothing')
   const { wavelength } = spectrum
   const kms = pixels * kmsPerPixel(wavelength, wavelength[wavelength.length >> 1])
-  return `Gaussian σ = ${number(pixels, Number.isInteger(pixels) ? 0 : 1)} px (≈ ${velocity(kms)})`
+  const width = number(pixels, Number.isInteger(pixels) ? 0 : 1)
+  return t('Gaussian σ = {width} px (≈ {velocity})', { width, velocity: velocity(kms) })
 }

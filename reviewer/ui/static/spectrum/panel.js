@@ -2,7 +2,7 @@
 // above and below it. A panel keeps its ranges in the data's own wavelengths.
 
 import { h } from '../common/dom.js'
-import { t } from '../common/language.js'
+import { t, word } from '../common/language.js'
 import { extent, pixelsIn } from './frames.js'
 import * as labels from './labels.js'
 import * as marks from './marks.js'
@@ -433,7 +433,7 @@ function badges(geometry, scene) {
         tabIndex: -1,
         'data-step': window.id,
         title: window.title,
-        'aria-label': `${window.noun} ${window.number}: ${window.title}`,
+        'aria-label': `${word(window.noun)} ${window.number}: ${window.title}`,
       },
       String(window.number),
     )

@@ -200,7 +200,7 @@ export function compose(item, state, { data, drawn, raw, faint, continuum, colou
 /** The parts of "Wavelength (Å), observed, vacuum, heliocentric": the last where the file states it. */
 function wavelengthTitle(spectrum, frame) {
   const corrected = frame === 'observed' && spectrum.frame === 'observed' && spectrum.meta?.velocity_frame
-  return ['Wavelength (Å)', frame, mediumText(spectrum), corrected].filter(Boolean)
+  return [t('Wavelength (Å)'), word(frame), mediumText(spectrum), corrected && word(corrected)].filter(Boolean)
 }
 
 const NORMALISED = { quantity: t('F / continuum'), text: t('Flux / pseudo-continuum') }
@@ -209,14 +209,22 @@ const NORMALISED = { quantity: t('F / continuum'), text: t('Flux / pseudo-contin
 export function reading({ spectrum, frame, drawn, scale, smoothed, bands, continuum }, { z }, at) {
   const i = nearest(spectrum.wavelength, at)
   const frames = z === 0 ? [frame] : [frame, otherFrame(frame)]
-  const where = frames.map((each) => `${angstrom(spectrum.wavelength[i] * shownFactor(spectrum, z, each))} ${each}`)
+  const where = frames.map(
+    (each) => `${angstrom(spectrum.wavelength[i] * shownFactor(spectrum, z, each))} ${word(each)}`,
+  )
   const spoilt = bands.filter(({ span }) => at >= span[0] && at <= span[1]).map(({ name }) => name)
   if (!Number.isFinite(drawn.flux[i])) return [...where, t('no data'), ...spoilt].join(' · ')
   const [flux, sigma] = [drawn.flux[i] * scale, drawn.sigma[i] * scale]
-  const quantity = continuum ? 'flux / continuum' : 'flux'
+  const values = { flux: significant(flux, 4), sigma: significant(sigma, 2) }
   return [
     ...where,
-    `${smoothed ? 'smoothed ' : ''}${quantity} ${significant(flux, 4)} ± ${significant(sigma, 2)}`,
+    continuum
+      ? smoothed
+        ? t('smoothed flux / continuum {flux} ± {sigma}', values)
+        : t('flux / continuum {flux} ± {sigma}', values)
+      : smoothed
+        ? t('smoothed flux {flux} ± {sigma}', values)
+        : t('flux {flux} ± {sigma}', values),
     `S/N ${significant(flux / sigma, 3)}`,
     spectrum.mask[i] ? t('flagged by the survey') : '',
     ...spoilt,
@@ -257,12 +265,12 @@ function placedWindows(item, selected, dragged) {
 }
 
 function windowTitle({ label, lo, hi, frame }) {
-  return `${label ? `${label} · ` : ''}${windowText(lo, hi)} ${frame}`
+  return `${label ? `${label} · ` : ''}${windowText(lo, hi)} ${word(frame)}`
 }
 
 function otherAxis(spectrum, state) {
   const frame = otherFrame(state.frame)
-  return { factor: shownFactor(spectrum, state.z, frame), label: `${frame} (Å)` }
+  return { factor: shownFactor(spectrum, state.z, frame), label: `${word(frame)} (Å)` }
 }
 
 const BAND_KINDS = { 'sky line': 'sky', 'arm join': 'join' }

@@ -582,8 +582,10 @@ export class SpectrumView {
   #defaultReadout() {
     const window = this.scene.windows.find(({ selected }) => selected)
     const part = this.home && this.full.range === this.home
-    const shown = part && `above: ${plainRange(this.home)} of ${plainRange(this.item.spectrum.wavelength)}`
-    return [shown, window && `${window.noun} ${window.number} · ${window.title}`].filter(Boolean).join(' · ')
+    const shown =
+      part &&
+      t('above: {range} of {all}', { range: plainRange(this.home), all: plainRange(this.item.spectrum.wavelength) })
+    return [shown, window && `${word(window.noun)} ${window.number} · ${window.title}`].filter(Boolean).join(' · ')
   }
 
   #setReadout(text) {
@@ -595,7 +597,7 @@ export class SpectrumView {
     if (index === null) return
     const line = this.item.lines[index]
     const [air, vacuum] = ['air', 'vacuum'].map((medium) => inMedium(line.wavelength, line.medium, medium).toFixed(2))
-    const kind = line.kind === 'both' ? '' : ` · ${line.kind}`
+    const kind = line.kind === 'both' ? '' : ` · ${word(line.kind)}`
     this.#showTip(
       `${line.name} ${air} ${word('air')} · ${vacuum} ${t('vac')}${kind}${line.task ? ` · ${t('in the guide')}` : ''}`,
       point,
