@@ -298,7 +298,8 @@ def test_text_is_text_and_addresses_are_links(chromium: Browser, app: tuple[str,
     url, db = app
     hostile = (
         "<img src=x onerror=alert(1)> javascript:alert(1) x@AB.org @AB, 请@AB看 "
-        'https://example.org/H_(α). 见https://example.org/c看 (see https://example.org/a?b=c&d=%3Cb%3E). "https://example.org/q" http://'
+        "https://example.org/H_(α). 见https://example.org/c看 (see https://example.org/a?b=c&d=%3Cb%3E). "
+        '"https://example.org/q" http://'
     )
     add(db, "AB", hostile)
     with desk(chromium, url, "RE") as page:

@@ -39,10 +39,12 @@ def test_the_row_of_a_withheld_item_has_only_number_task_and_state(store: Store)
     name = visible.named([2])[0]["name"]
     visible.items = frozenset({2})
     shown = visible.named([2])[0]
-    assert shown["blind"] and name not in map(str, shown.values())
+    assert shown["blind"]
+    assert name not in map(str, shown.values())
 
 
 def test_the_name_of_a_row_is_neutral_for_a_person_who_gives_their_verdict_first(store: Store) -> None:
     seen = VisibleItems(store, store.accounts.person("RE")).named([2])[0]
     hidden = VisibleItems(store, store.accounts.person("RE"), True).named([2])[0]
-    assert hidden["hidden"] and hidden["name"] != seen["name"]
+    assert hidden["hidden"]
+    assert hidden["name"] != seen["name"]

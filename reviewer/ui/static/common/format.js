@@ -91,12 +91,6 @@ export function dateAndTime(iso) {
 /** Words as a list of the language, e.g. "a, b and c". @param {string[]} words */
 export const listOf = (words) => new Intl.ListFormat(languageTag, { style: 'long', type: 'conjunction' }).format(words)
 
-/** A date with the time of the day, in the reader's time zone, e.g. Nov 25, 2026, 14:05. @param {string} iso */
-export const dateAndTime = (iso) =>
-  new Intl.DateTimeFormat(languageTag, { ...HOURS, year: 'numeric', month: 'short', day: 'numeric' }).format(
-    new Date(iso),
-  )
-
 /** A velocity in km/s, by default without decimals. */
 export function velocity(kms, digits = 0) {
   return `${number(kms, digits)}${NARROW}km/s`
