@@ -34,6 +34,9 @@ DRAFTERS = ("gpt-5", "Spec-o3-7B")
 def fill(store: Store, clock: Clock) -> None:
     """Fill the store with some weeks of work."""
     people(store)
+    if hasattr(store, "webhooks"):
+        store.webhooks.add("CO", "http://127.0.0.1:9/hook", ["approved", "exported"])
+        store.tokens.make("RE", "a script", True, None)
     store.accounts.add_person("ZO", "Zoë Ångström", ["reviewer", "auditor"], "a long password")
     store.settings.set_rules("CO", Rules(auditors=2, votes=3, approve_at=2, reject_at=2))
     store.settings.set("CO", "campaign", {"name": "November", "classes": ["cv"]})
@@ -72,6 +75,8 @@ def fill(store: Store, clock: Clock) -> None:
         _discuss(store)
     if hasattr(store, "bulk"):
         _act_on_many(store)
+    if hasattr(store, "comments"):
+        _discuss(store)
     store.accounts.deactivate("CO", "JU")
 
 
@@ -112,6 +117,18 @@ def _hold(store: Store, desk: Desk, clock: Clock) -> None:
     store.accounts.sign_in("ZO", "a long password", "10.0.0.2")
     with suppress(SignInRefused):
         store.accounts.sign_in("ZO", "a wrong password", "10.0.0.3")
+
+
+def _discuss(store: Store) -> None:
+    """Add a resolved and an open thread, what was read, views, and the name of a login."""
+    thread = store.comments.add(person="AU", item_id=8, text="@ZO: is Hα “real”?", key=uuid4().hex).id
+    store.comments.add(person="ZO", item_id=8, text="Yes.", key=uuid4().hex, thread=thread)
+    store.comments.set_resolved(person="AU", item_id=8, thread=thread, resolved=True, key=uuid4().hex)
+    store.comments.add(person="RE", item_id=7, text="发射线很宽。", key=uuid4().hex, step="s1")
+    store.views.create(person="RE", name="Ünsure", filter={"words": '"broad line"', "state": ["audit"]}, shared=True)
+    store.views.create(person="CO", name="a list", items=[3, 1])
+    store.views.delete(person="CO", view_id=store.views.create(person="CO", name="gone", items=[2]).id)
+    store.logins.set("CO", "RE", "re@example.org")
 
 
 def _act_on_many(store: Store) -> None:

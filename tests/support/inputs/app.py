@@ -196,6 +196,17 @@ REQUESTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
         },
     ),
     ("POST", "/api/v1/bulk/1/undo", {"key": "k" * 19}),
+    (
+        "POST",
+        "/api/v1/views",
+        {
+            "name": "fuzz",
+            "shared": True,
+            "filter": {"words": '"broad line" -noise ab*', "state": ["audit"], "listed": 1},
+        },
+    ),
+    ("POST", "/api/v1/views", {"name": "a list", "selection": {"filter": {"batch": "fuzz"}, "without": [2]}}),
+    ("POST", "/api/v1/views/1", {"name": "renamed", "shared": False, "selection": {"items": [1, 2]}}),
     ("POST", "/api/v1/live/bench", {"item": 1}),
     ("POST", "/api/v1/live/runs", {"bench": "x", "task": "cv", "policy": "baseline", "samples": 1, "max_turns": 2}),
     ("POST", "/api/v1/live/runs/x/review", {"samples": [0]}),
