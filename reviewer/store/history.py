@@ -1,7 +1,7 @@
 """Reads the facts of an item and derives its standing.
 
 The tables ``standings`` and ``barred`` store the result, so that the queue does not derive 100,000 histories.
-Only ``History.refresh`` writes them, in the transaction that appends the fact.
+Only ``History.refresh`` writes them, in the transaction that appends the fact; a bulk action sets the batch.
 """
 
 from __future__ import annotations

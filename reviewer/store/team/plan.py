@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from agent.language import tr
-from reviewer.rules.workflow import Decision, State, incomplete, refusal, round_of, standing
+from reviewer.rules.workflow import Decision, Standing, State, incomplete, refusal, round_of, standing
 from reviewer.store.accounts import find_person, require_active, require_coordinator
 from reviewer.store.audit.chain import canonical
 from reviewer.store.blind.scoring import hidden_items
@@ -35,7 +35,7 @@ from reviewer.store.team.actions import (
 from reviewer.store.team.assignments import assigned_to
 
 _CHOSEN = """
-SELECT item, state, version, "cast", batch FROM standings
+SELECT item, state, version, number, "cast", batch FROM standings
 WHERE item IN (SELECT value FROM json_each(?)) ORDER BY item
 """
 
@@ -61,12 +61,28 @@ class Plan:
     """The items that would change, in order, and those that are left out, by reason.
 
     :param hidden: number of items that the person may not see
+    :param changes: number of decisions, assignments or changes of batch
     """
 
     action: Action
     items: list[Planned] = field(default_factory=list)
     left_out: dict[str, list[int]] = field(default_factory=dict)
     hidden: int = 0
+    changes: int = 0
+
+    def add(self, planned: Planned) -> None:
+        """Add an item that would change. :raises NotAllowed: there are too many changes for one transaction"""
+        self.items.append(planned)
+        self.changes += max(1, len(planned.people))
+        most = MOST_CHANGED[self.action.kind]
+        if self.changes > most:
+            raise NotAllowed(
+                tr(
+                    "Found more than {most} changes. One action makes no more, because nobody can save meanwhile. "
+                    "Select fewer items.",
+                    most=most,
+                )
+            )
 
     def leave_out(self, item: int, why: str) -> None:
         self.left_out.setdefault(why, []).append(item)
@@ -115,16 +131,6 @@ class Planner:
                 _plan_assignments(db, shown, action, plan)
             case SetBatch():
                 _plan_batches(shown, action, plan)
-        changes, most = sum(max(1, len(one.people)) for one in plan.items), MOST_CHANGED[action.kind]
-        if changes > most:
-            raise NotAllowed(
-                tr(
-                    "Found {found} changes, expected at most {most} at once, because nobody can save meanwhile. "
-                    "Select fewer items.",
-                    found=changes,
-                    most=most,
-                )
-            )
         return plan
 
     def require_manager(self, db: Transaction, by: str) -> None:
@@ -173,6 +179,12 @@ class Planner:
         first -= judged(db, by, first)
         for row in shown:
             item = row["item"]
+            # What state and role alone refuse needs no history: a selection can have a hundred thousand such items.
+            stored = Standing(row["state"], row["version"], row["number"], rules.wanted(row["state"]))
+            sentence = refusal(stored, rules, who, "reject", row["version"])
+            if sentence is not None:
+                plan.leave_out(item, sentence)
+                continue
             facts = [fact for fact, _ in self._history.facts(db, item)]
             now = standing(facts, rules)
             sentence = refusal(now, rules, who, "reject", now.version_id)
@@ -192,7 +204,7 @@ class Planner:
                 decision = Decision(0, now.version_id, by, now.round, "reject", action.reason, rules=rules)
                 # What follows from the decisions of others would reveal them.
                 after = None if now.cast else standing((*facts, decision), rules).state
-                plan.items.append(Planned(item, (now.state, now.version_id, len(now.cast)), now.state, after))
+                plan.add(Planned(item, (now.state, now.version_id, len(now.cast)), now.state, after))
 
 
 def _plan_assignments(db: Transaction, shown: Sequence[sqlite3.Row], action: Assign, plan: Plan) -> None:
@@ -204,7 +216,7 @@ def _plan_assignments(db: Transaction, shown: Sequence[sqlite3.Row], action: Ass
             plan.leave_out(row["item"], tr("The item is withdrawn."))
         elif people:
             before, after = (", ".join(sorted(who)) for who in (now, now ^ people))
-            plan.items.append(Planned(row["item"], _stands(row), before, after, tuple(sorted(people))))
+            plan.add(Planned(row["item"], _stands(row), before, after, tuple(sorted(people))))
         elif action.assigned:
             plan.leave_out(row["item"], tr("The item is assigned to these people already."))
         else:
@@ -217,7 +229,7 @@ def _plan_batches(shown: Sequence[sqlite3.Row], action: SetBatch, plan: Plan) ->
         if row["batch"] == batch:
             plan.leave_out(row["item"], tr("The item is in this batch already."))
         else:
-            plan.items.append(Planned(row["item"], _stands(row), row["batch"], batch))
+            plan.add(Planned(row["item"], _stands(row), row["batch"], batch))
 
 
 def _stands(row: sqlite3.Row) -> tuple[State, int, int]:
