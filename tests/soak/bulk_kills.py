@@ -28,8 +28,12 @@ from tests.support import bulk_kill
 
 UNDO = "undo"
 KINDS = tuple(bulk_kill.ACTIONS)
-AT_THE_END = 0.4
-"""Share of the kills in the last part of an action, which is the commit; the others are spread evenly over it."""
+AT_THE_END = 0.5
+"""Share of the kills around the commit; the others are spread evenly over the action."""
+STEP = 1.15
+"""Factor by which the expected time of the commit is corrected after each kill around it."""
+LINGERS = 60.0
+"""Seconds for which a process stays after its action, so that it can be killed after the commit."""
 VERIFIED_EVERY = 20
 
 
@@ -39,7 +43,7 @@ class Forked:
     :ivar out: what it prints: a line before and a line after the action
     """
 
-    def __init__(self, path: Path, kind: str) -> None:
+    def __init__(self, path: Path, kind: str, lingers: float = 0.0) -> None:
         read, write = os.pipe()
         self.number = os.fork()
         if self.number == 0:
@@ -48,6 +52,7 @@ class Forked:
                 os.dup2(write, 1)
                 sys.stdout = os.fdopen(1, "w")
                 bulk_kill.do(path, kind, None)
+                time.sleep(lingers)
                 status = 0
             except BaseException:
                 traceback.print_exc()
@@ -67,8 +72,8 @@ class Trial:
     """A campaign, its state before the present action, and the results so far.
 
     :param seconds: of actions that were not killed, by kind
+    :param commit_at: seconds after which the commit is expected, by kind
     :param nothing: kills after which nothing of the action was there; ``all``: all of it
-    :param ended: processes that had ended before they were killed
     :param waiting: the action that waits for its undo
     """
 
@@ -76,9 +81,9 @@ class Trial:
     rng: random.Random
     original: dict[str, object]
     seconds: dict[str, float] = field(default_factory=dict)
+    commit_at: dict[str, float] = field(default_factory=dict)
     nothing: Counter[str] = field(default_factory=Counter)
     all: Counter[str] = field(default_factory=Counter)
-    ended: int = 0
     waiting: str = ""
     undone: int = 0
     stopped: bool = False
@@ -96,6 +101,7 @@ class Trial:
         start = time.monotonic()
         process.out.readline()
         self.seconds.setdefault(self.name(kind), time.monotonic() - start)
+        self.commit_at[self.name(kind)] = time.monotonic() - start
         if status := process.ended():
             self.faults.append(f"{kind}: the process ended with status {status}")
         self.written(kind)
@@ -108,21 +114,20 @@ class Trial:
         kind = UNDO if self.waiting else self.rng.choice(KINDS)
         name = self.name(kind)
         before, facts = bulk_kill.contents(self.path), bulk_kill.facts(self.path)
-        long, late = self.seconds[name], self.rng.random() < AT_THE_END
-        process = Forked(self.path, kind)
+        long, late = self.commit_at[name], self.rng.random() < AT_THE_END
+        process = Forked(self.path, kind, LINGERS)
         process.out.readline()
         try:
-            time.sleep(self.rng.uniform(0.9 * long, 1.1 * long) if late else self.rng.uniform(0, 0.9 * long))
+            time.sleep(long * (self.rng.uniform(0.9, 1.1) if late else self.rng.random()))
         finally:
             os.kill(process.number, signal.SIGKILL)
             status = process.ended()
         there = bulk_kill.facts(self.path) != facts
-        if status not in (0, -signal.SIGKILL):
-            self.faults.append(f"{name}: the process ended with status {status}")
         if status != -signal.SIGKILL:
-            self.ended += 1
-        else:
-            (self.all if there else self.nothing)[name] += 1
+            self.faults.append(f"{name}: the process ended with status {status} before it was killed")
+        (self.all if there else self.nothing)[name] += 1
+        if late or there:
+            self.commit_at[name] *= 1 / STEP if there else STEP
         if there and not self.complete(kind, facts):
             self.faults.append(f"{name}, killed: a part of it was written: {facts}, {bulk_kill.facts(self.path)}")
         elif there:
@@ -205,7 +210,7 @@ def report(trial: Trial, items: int) -> None:
         table.row(name, nothing + whole, nothing, whole, seconds)
     table.row("all", trial.kills, trial.nothing.total(), trial.all.total(), statistics.fmean(trial.seconds.values()))
     as_before = "After each of them every item was as before the action." if not trial.faults else ""
-    results.text(f"{trial.ended} more processes had ended before they were killed. {trial.undone} undos. {as_before}")
+    results.text(f"{trial.undone} undos. {as_before}")
     results.text(f"{len(trial.faults)} faults.")
     for fault in trial.faults:
         results.text(f"- {fault}")
