@@ -7,6 +7,7 @@ import { isComposing } from '../common/keys.js'
 import { t } from '../common/language.js'
 
 const MOST_OFFERED = 6
+const WHILE_PRESSED = 300 // ms
 const LONGEST = 20_000 // characters of a comment
 let made = 0
 
@@ -40,7 +41,8 @@ export class CommentField {
       'aria-controls': `${id}-people`,
       onInput: () => this.#typed(),
       onKeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event),
-      onBlur: () => this.#offer([]),
+      onFocus: () => this.root.classList.add('used'),
+      onBlur: () => this.#left(),
     })
     this.offered = h('ul.people', { id: `${id}-people`, role: 'listbox', 'aria-label': t('People'), hidden: true })
     this.note = h('p.note.look', { role: 'alert', hidden: true })
@@ -119,6 +121,13 @@ export class CommentField {
     this.button.disabled = sending
     this.note.hidden = !note
     this.note.textContent = note
+  }
+
+  /** The focus has gone. What moves now would move away from under the pointer that presses a button. */
+  #left() {
+    setTimeout(() => {
+      if (document.activeElement !== this.area) this.#offer([])
+    }, WHILE_PRESSED)
   }
 
   #leave() {
