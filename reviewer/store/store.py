@@ -36,6 +36,7 @@ from reviewer.store.team.logins import Logins
 from reviewer.store.team.tokens import Tokens
 from reviewer.store.team.views import Views
 from reviewer.store.team.webhooks import Webhooks
+from reviewer.store.team.traces import Traces
 from reviewer.store.triage import Triage
 from reviewer.store.trust import Trust
 from reviewer.store.upkeep import Upkeep
@@ -74,6 +75,7 @@ class Store:
         self.queue = Queue(self.database, history)
         self.finding = Finding(self.database)
         self.views = Views(self.database)
+        self.traces = Traces(self.database)
         self.leases = Leases(self.database, history)
         self.reviews = Reviews(self.database, history, self.leases, self.items, self.spectra)
         self.withdrawals = Withdrawals(self.database, history)

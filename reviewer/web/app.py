@@ -35,6 +35,7 @@ from reviewer.web import log as log_lines
 from reviewer.web.access import UPLOAD_FOLDER, Access, UploadLimit
 from reviewer.web.context import Context
 from reviewer.web.exporting import Exporting
+from reviewer.web.grouping import Grouping
 from reviewer.web.headers import Headers
 from reviewer.web.importing import Importing
 from reviewer.web.language import Language
@@ -58,12 +59,14 @@ from reviewer.web.routes import (
     progress,
     review,
     sign_in,
+    similar,
     trials,
     trust,
 )
 from reviewer.web.settings import ServerSettings
 from reviewer.web.similar import SimilarSpectra
 from reviewer.web.webhooks import WebhookSender
+from reviewer.web.similar import Similar
 
 log = logging.getLogger("spec_o3")
 
@@ -75,6 +78,7 @@ ROUTERS = (
     # Before the files of the page, which have the addresses that are left.
     *(language_router, assets.router),
     *(trust.router, assets.router, bulk.router, comments.router, api.router),
+    *(trust.router, assets.router, similar.router),
 )
 
 
@@ -112,7 +116,7 @@ def build(
         gallery=Gallery(store),
         tasks=tasks,
         local=local,
-        similar=SimilarSpectra(store),
+        similar=Similar(store),
         problems=tuple(map(str, problems)),
         backups=backups,
         login=login,
@@ -124,6 +128,7 @@ def build(
     app.state.exporting = Exporting(store)
     app.state.agreement = progress.AgreementCache()
     app.state.trust = trust.TrustCache()
+    app.state.grouping = Grouping(app.state.context.similar, store)
     app.state.audit_check = audit.Check()
     errors.install(app)
     for router in ROUTERS:
@@ -148,12 +153,16 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     async with live_desk.lifespan(app):
         for thread in threads:
             thread.start()
+        app.state.context.similar.start()
+        if backups is not None:
+            backups.start()
         await asyncio.to_thread(app.state.importing.delete_old_uploads)
         yield
         for thread in threads:
             thread.close()
         app.state.importing.close()
         app.state.exporting.close()
+        app.state.grouping.close()
         app.state.context.similar.close()
 
 

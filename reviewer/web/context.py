@@ -28,7 +28,7 @@ from reviewer.web.auth import SIGNED_OUT, TokenChecks, may_use, person_of, token
 from reviewer.web.documents import Documents
 from reviewer.web.pictures import Cache, Gallery
 from reviewer.web.proxies import ProxyLogin
-from reviewer.web.similar import SimilarSpectra
+from reviewer.web.similar import Similar
 from reviewer.web.webhooks import WebhookSender
 
 PASSWORD_CHECKS = 4
@@ -61,7 +61,7 @@ class Context:
     gallery: Gallery
     tasks: Mapping[str, Task]
     local: bool
-    similar: SimilarSpectra
+    similar: Similar
     problems: tuple[str, ...] = ()
     backups: DailyBackups | None = None
     documents: Documents = field(default_factory=Documents)

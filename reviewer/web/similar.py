@@ -1,36 +1,51 @@
-"""Approved items whose spectra are most like a given one; their vectors are computed once, in a background thread."""
+"""Similar items: one background thread that fills the index, and the queries of the routes.
+
+The thread works in pieces of some milliseconds and sleeps twice as long after each, so that requests are answered
+meanwhile. Of several servers over one database, the one that has the lock on ``annotations.db.similar/`` fills the
+files; the others read them.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import logging
+import os
 import time
-from collections import deque
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Event, Lock, Thread
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.similarity import SIZE, Vector, distances, shape_vector
-from agent.spectrum import Spectrum, SpectrumError
-from reviewer.store import NotFound, QueueFilter, Store, StoreError
+from agent.similarity import shape_vector
+from agent.spectrum import Spectrum
+from agent.trajectory import Trajectory
+from reviewer.similar import ranking
+from reviewer.similar.index import Corpus, Index, key_of
+from reviewer.similar.ranking import Ranking
+from reviewer.similar.shapes import Shapes
+from reviewer.store import Store, StoreError
 
 log = logging.getLogger("spec_o3.similar")
 
 MOST = 5000
 """Approved items that are compared: the newest."""
 REFRESH = 60.0
-"""Seconds after which a request starts a search for items approved since."""
+"""Seconds after which changed and new items are searched for again."""
 PATIENCE = 0.5
-"""Seconds that a request waits for the search: enough for the first hundred items."""
-_PAGE = 500
-_APPROVED = QueueFilter(states=("approved",))
+"""Seconds that a request waits for the first results: enough for a hundred approved items."""
+_SLEEP = 2.0
+"""Seconds of sleep per second of work in the background."""
+_START = 10.0
+"""Seconds after the start of the server before the thread begins."""
 
 
 @dataclass(frozen=True)
 class Neighbour:
-    """An approved item and its distance: 0 the same shape, 1 nothing in common."""
+    """An item and its distance: 0 the same shape, 1 nothing in common."""
 
     item_id: int
     distance: float
@@ -49,27 +64,53 @@ class Neighbours:
     complete: bool
 
 
-@dataclass(frozen=True)
-class _Index:
-    """Items (n,), their spectra's hashes and vectors (n, SIZE)."""
-
-    items: tuple[int, ...]
-    hashes: tuple[str, ...]
-    vectors: NDArray[np.float32]
+class _Stopped(Exception):
+    """The server stops."""
 
 
-class SimilarSpectra:
-    """An index of the approved items' spectra, kept in memory: 4 kB each."""
+@dataclass
+class _Pace:
+    """Sleeps after each piece of work, and ends it when the server stops."""
+
+    stopped: Event
+    since: float = field(default_factory=time.thread_time)
+
+    def __call__(self) -> None:
+        worked = time.thread_time() - self.since
+        if self.stopped.wait(min(max(_SLEEP * worked, 0.001), 1.0)):
+            raise _Stopped
+        self.since = time.thread_time()
+
+
+class Similar:
+    """Similar items of one store."""
 
     def __init__(self, store: Store, most: int = MOST) -> None:
         self._store = store
         self._most = most
-        self._index = _Index((), (), np.zeros((0, SIZE), dtype=np.float32))
-        self._vectors: dict[str, Vector | None] = {}
+        self.index = Index(store, store.path.with_name(f"{store.path.name}.similar"))
+        self._shapes = Shapes(self.index.shapes)
+        self._approved: tuple[tuple[int, str], ...] = ()
         self._lock = Lock()
         self._stopped = Event()
+        self._ready = Event()
         self._thread: Thread | None = None
+        self._timer: Thread | None = None
         self._finished = -np.inf
+
+    @property
+    def corpus(self) -> Corpus:
+        """The traces that are indexed so far; a request for them starts a search for new ones."""
+        self._refresh()
+        self._ready.wait(PATIENCE)
+        return self.index.corpus
+
+    @property
+    def complete(self) -> bool:
+        """Whether the thread has nothing to do."""
+        return self._thread is None
+
+    # ---- queries
 
     def find(
         self, spectrum: Spectrum, hidden: Collection[int] = (), hashes: Collection[str] = (), number: int = 8
@@ -80,22 +121,82 @@ class SimilarSpectra:
         :param hashes: of spectra whose items must not be returned
         """
         self._refresh()
-        self.wait(PATIENCE)
-        with self._lock:
-            index, complete = self._index, self._thread is None
-        vector = shape_vector(spectrum)
-        if vector is None or not index.items:
-            return Neighbours((), len(index.items), complete)
-        apart = distances(vector, index.vectors)
-        nearest: list[Neighbour] = []
-        for at in np.argsort(apart, kind="stable"):
-            if len(nearest) == number or not np.isfinite(apart[at]):
+        self._ready.wait(PATIENCE)
+        vector, complete = shape_vector(spectrum), self._ready.is_set()
+        # The same spectrum under another question says nothing about likeness, and could give an answer away.
+        approved = [(item, sha256) for item, sha256 in self._approved if item not in hidden]
+        keys = np.array([key_of(sha256) for _, sha256 in self._approved], dtype=np.int64)
+        compared = int(self.index.shapes.known(keys).sum()) if keys.size else 0
+        if vector is None or not approved:
+            return Neighbours((), compared, complete)
+        approved = [(item, s) for item, s in approved if s not in hashes and s != spectrum.sha256]
+        apart = self._shapes.distances(vector, np.array([key_of(s) for _, s in approved], dtype=np.int64))
+        nearest = [
+            Neighbour(approved[at][0], float(apart[at]))
+            for at in np.argsort(apart, kind="stable")[:number]
+            if np.isfinite(apart[at])
+        ]
+        return Neighbours(tuple(nearest), compared, complete)
+
+    def by_spectrum(self, spectrum: Spectrum, hidden: Collection[int], number: int) -> list[tuple[int, float]]:
+        """Return the items whose spectra are most like one, with their likeness: 1 the same shape."""
+        corpus, vector = self.corpus, shape_vector(spectrum)
+        if vector is None:
+            return []
+        keys, apart = self._shapes.nearest(vector)
+        order = np.argsort(corpus.spectra, kind="stable")
+        known = corpus.spectra[order]
+        found: list[tuple[int, float]] = []
+        for key, distance in zip(keys.tolist(), apart.tolist(), strict=True):
+            first, last = np.searchsorted(known, (key, key + 1))
+            items = sorted(corpus.items[order[first:last]].tolist())
+            found += [(item, 1.0 - distance) for item in items if item not in hidden]
+            if len(found) >= number:
                 break
-            # The same spectrum under another question says nothing about likeness, and could give an answer away.
-            sha256 = index.hashes[at]
-            if index.items[at] not in hidden and sha256 not in hashes and sha256 != spectrum.sha256:
-                nearest.append(Neighbour(index.items[at], float(apart[at])))
-        return Neighbours(tuple(nearest), len(index.items), complete)
+        return found[:number]
+
+    def by_text(
+        self, item: int, version: int, trajectory: Trajectory, hidden: Collection[int], number: int
+    ) -> list[tuple[int, float]]:
+        """Return the items whose traces are most like one, with their likeness: 1 the same words and facts."""
+        corpus = self.corpus
+        if not corpus.items.size:
+            return []
+        place = corpus.place(item)
+        if place is not None and corpus.versions[place] == version:
+            words, own = corpus.words[place].astype(np.float32), corpus.facts[place]
+        else:
+            words, own = self.index.described(trajectory)
+        likeness = ranking.alike(corpus, words, own)
+        likeness[~shown(corpus, {item, *hidden})] = -np.inf
+        best = np.argsort(-likeness, kind="stable")[:number]
+        return [(int(corpus.items[at]), float(likeness[at])) for at in best if np.isfinite(likeness[at])]
+
+    def by_examples(
+        self, examples: Sequence[int], counterexamples: Sequence[int], hidden: Collection[int]
+    ) -> tuple[Corpus, Ranking]:
+        """Rank all items that are not hidden by a few examples; examples that are not indexed yet do not count."""
+        corpus = without(self.corpus, hidden)
+        ours = (np.array(sorted(set(items)), dtype=np.int64) for items in (examples, counterexamples))
+        wanted, unwanted = (corpus.places(items).tolist() for items in ours)
+        if not wanted:
+            none = np.zeros(0)
+            return corpus, Ranking(none.astype(np.intp), none, 0, ())
+        return corpus, ranking.rank(corpus, wanted, unwanted)
+
+    # ---- the thread
+
+    def start(self) -> None:
+        """Keep the index up to date from now on."""
+
+        def keep() -> None:
+            wait = _START
+            while not self._stopped.wait(wait):
+                self._refresh()
+                wait = REFRESH
+
+        self._timer = Thread(target=keep, name="similar items, timer", daemon=True)
+        self._timer.start()
 
     def wait(self, seconds: float) -> None:
         """Wait until the running search has ended."""
@@ -108,61 +209,81 @@ class SimilarSpectra:
         self._stopped.set()
         self.wait(5.0)
 
+    def refresh(self) -> None:
+        """Search for changes at the next request, however soon that is."""
+        self._finished = -np.inf
+
     def _refresh(self) -> None:
         """Start the thread if the index is out of date and none is running."""
         with self._lock:
             if self._thread is not None or self._stopped.is_set() or time.monotonic() - self._finished < REFRESH:
                 return
-            self._thread = Thread(target=self._run, name="similar spectra", daemon=True)
+            self._thread = Thread(target=self._run, name="similar items", daemon=True)
             self._thread.start()
 
     def _run(self) -> None:
         try:
-            self._update()
-        except StoreError as problem:
-            log.warning("similar spectra: %s", problem)
+            self._update(_Pace(self._stopped))
+        except _Stopped:
+            pass
+        except (StoreError, OSError) as problem:
+            log.warning("similar items: %s", problem)
         except Exception:  # a database that is closed while the app stops, or a bug: the page does without
-            log.exception("similar spectra: the search failed")
+            log.exception("similar items: the search failed")
         finally:
             with self._lock:
                 self._thread, self._finished = None, time.monotonic()
+            self._ready.set()
 
-    def _update(self) -> None:
-        """Read the approved items and compute the vectors that are missing, publishing the index as it grows."""
-        rows: deque[tuple[int, str]] = deque(maxlen=self._most)
-        after: int | None = None
-        while not self._stopped.is_set():
-            page = self._store.queue.page(_APPROVED, "", after, _PAGE).rows
-            rows.extend((row.item_id, row.spectrum_sha256) for row in page if row.spectrum_sha256 is not None)
-            if len(page) < _PAGE:
-                break
-            after = page[-1].item_id
-        newest_first = list(reversed(rows))
-        for number, (_, sha256) in enumerate(newest_first, start=1):
-            if self._stopped.is_set():
-                return
-            if sha256 not in self._vectors:
-                self._vectors[sha256] = self._vector(sha256)
-                # Let the threads of waiting requests run.
-                time.sleep(0.001)
-            if number % _PAGE == 0:
-                self._publish(newest_first[:number])
-        self._publish(newest_first)
-        wanted = {sha256 for _, sha256 in newest_first}
-        self._vectors = {sha256: vector for sha256, vector in self._vectors.items() if sha256 in wanted}
+    def _update(self, pace: _Pace) -> None:
+        approved = self._store.queue.approved()[-self._most :]
+        with one_writer(self.index.folder) as writing:
+            self.index.load(writing)
+            rows = self._store.queue.rows(approved)
+            self._approved = tuple(
+                (row.item_id, row.spectrum_sha256) for row in reversed(rows) if row.spectrum_sha256 is not None
+            )
 
-    def _vector(self, sha256: str) -> Vector | None:
+            def published() -> None:
+                self._shapes.update(self.index.corpus.spectra, pace)
+                self._ready.set()
+
+            if writing:
+                self.index.fill(approved, pace, published)
+            else:
+                self.index.show(pace)
+                published()
+
+
+def shown(corpus: Corpus, hidden: Collection[int]) -> NDArray[np.bool_]:
+    """Return which rows are of items that are not hidden (n,)."""
+    return ~np.isin(corpus.items, np.fromiter(hidden, dtype=np.int64, count=len(hidden)))
+
+
+def without(corpus: Corpus, hidden: Collection[int]) -> Corpus:
+    """Return the corpus without some items."""
+    if not hidden:
+        return corpus
+    rows = np.flatnonzero(shown(corpus, hidden))
+    return corpus.of(rows)
+
+
+@contextmanager
+def one_writer(folder: Path) -> Iterator[bool]:
+    """Yield whether this process may write the files; the lock ends with the process."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as problem:
+        log.warning("similar items: %s cannot be written: %s", folder, problem.strerror)
+        yield False
+        return
+    try:
         try:
-            return shape_vector(self._store.spectra.get(sha256))
-        except (NotFound, SpectrumError):
-            return None
-
-    def _publish(self, rows: list[tuple[int, str]]) -> None:
-        known = [(item, sha256, self._vectors[sha256]) for item, sha256 in rows]
-        usable = [(item, sha256, vector) for item, sha256, vector in known if vector is not None]
-        vectors = np.zeros((len(usable), SIZE), dtype=np.float32)
-        for row, (_, _, vector) in zip(vectors, usable, strict=True):
-            row[:] = vector
-        made = _Index(tuple(u[0] for u in usable), tuple(u[1] for u in usable), vectors)
-        with self._lock:
-            self._index = made
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+            return
+        yield True
+    finally:
+        os.close(handle)

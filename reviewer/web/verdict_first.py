@@ -58,6 +58,12 @@ class VerdictFirst:
         ]
         return frozenset(candidates) - self._store.marks.judged(self._person, candidates)
 
+    def hidden_items(self) -> frozenset[int]:
+        """Return all items that are hidden."""
+        if not self._wanted and not self.batches:
+            return frozenset()
+        return self._store.traces.unjudged(self._person, None if self._wanted else self.batches)
+
     def require_verdict(self, row: QueueRow) -> None:
         """Check that the item is not hidden. :raises NotAllowed: it is"""
         if self.hides(row):

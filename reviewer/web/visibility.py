@@ -63,6 +63,14 @@ class VisibleItems:
             self.verdict_first.require_verdict(found.row)
         return found
 
+    def unreadable(self) -> frozenset[int]:
+        """Return the items whose texts this person may not see: what is like them would tell something of these."""
+        return frozenset(self.items) | self.verdict_first.hidden_items()
+
+    def rows_of(self, items: Sequence[int]) -> list[dict[str, Any]]:
+        """Return the rows of items that are readable, in the given order; withdrawn ones are left out."""
+        return [row_json(row) for row in self._store.queue.rows(items) if row.state != "withdrawn"]
+
     def rows(self, wanted: QueueFilter, after: int | None, limit: int) -> tuple[list[dict[str, Any]], int]:
         """Return the queue's rows and their total number. The row of a withheld item has only its number, task and
         state. It is left out if anything else is filtered by, because the filter would reveal it.

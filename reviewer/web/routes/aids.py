@@ -1,4 +1,4 @@
-"""Routes of the review aids: measurements, templates, loci and similar spectra, which the page shows next to a trace.
+"""Routes of the review aids: measurements, templates and loci, which the page shows next to a trace.
 
 Everything is computed from the spectrum, never from what people decided about the item that is open."""
 
@@ -20,12 +20,12 @@ from agent.spectrum import Spectrum
 from agent.templates import Library, Match, TemplateError, rank
 from agent.templates.rank import STELLAR
 from reviewer.rules.campaign import known_templates
-from reviewer.store import Item, NotFound
-from reviewer.web.context import NOT_STORED, Context, ContextDep, PersonDep
+from reviewer.store import NotFound
+from reviewer.web.context import NOT_STORED, Context, ContextDep
 from reviewer.web.live import QueriedSpectrumDep, SpectrumDep
 from reviewer.web.payload import digits
-from reviewer.web.verdict_first import HIDDEN, VerdictFirstDep, item_of_alias
-from reviewer.web.visibility import VisibleDep, require_visible
+from reviewer.web.verdict_first import HIDDEN, item_of_alias
+from reviewer.web.visibility import require_visible
 
 BEST = 10
 """Templates in the ranking that the page gets."""
@@ -290,47 +290,4 @@ def _plot_json(context: Context, spectrum: Spectrum, plane: Plane) -> dict[str, 
             "y_error": digits(here.y.error, 3),
         },
         "reason": here.reason,
-    }
-
-
-# ---- similar
-
-
-@router.get("/item/{item_id}/similar")
-def similar(
-    person: PersonDep, context: ContextDep, visible: VisibleDep, first: VerdictFirstDep, item_id: int
-) -> dict[str, Any]:
-    """The approved items whose spectra are most like this one's. Their verdicts are final; nothing about this item's
-    own votes or answer is in it, and items that this person still scores blind are left out.
-    """
-    found = context.store.items.get(item_id)
-    if first.hides(found.row):
-        return {"items": [], "compared": 0, "note": HIDDEN}
-    if found.row.spectrum_sha256 is None:
-        return {"items": [], "compared": 0, "note": "This item has no spectrum to compare."}
-    spectrum = context.gallery.spectrum(found.row.spectrum_sha256)
-    hashes = context.store.blind.scoring.hidden_hashes(person.initials)
-    neighbours = context.similar.find(spectrum, {item_id, *visible.items}, hashes)
-    rows = []
-    for near in neighbours.nearest:
-        item = context.store.items.get(near.item_id)
-        # It may have been reopened since the index was made.
-        if item.row.state == "approved":
-            rows.append(_similar_json(item, near.distance))
-    note = "" if neighbours.complete else "Still comparing: open this again in a few seconds for all approved items."
-    if neighbours.complete and not neighbours.compared:
-        note = "No item is approved yet."
-    return {"items": rows, "compared": neighbours.compared, "note": note}
-
-
-def _similar_json(item: Item, distance: float) -> dict[str, Any]:
-    answer = item.version.trajectory.answer
-    return {
-        "id": item.id,
-        "name": item.row.name,
-        "task": item.row.task,
-        "verdict": answer.verdict if answer else None,
-        "state": item.row.state,
-        "simulated": item.row.simulated,
-        "distance": round(distance, 4),
     }

@@ -46,7 +46,7 @@ from reviewer.web.auth import COOKIE
 from reviewer.web.context import Context
 from reviewer.web.pictures import Gallery
 from reviewer.web.routes import sign_in
-from reviewer.web.similar import SimilarSpectra
+from reviewer.web.similar import Similar
 from tests.reviewer.blind.test_judges import MODEL
 from tests.support.blind_campaign import a_store, opened
 from tests.support.model_server import (
@@ -91,7 +91,7 @@ def store(tmp_path: Path, clock: Clock) -> Iterator[Store]:
 
 def client(store: Store, local: bool = True, base_url: str = HERE) -> TestClient:
     app = FastAPI()
-    app.state.context = Context(store, Gallery(store), tasks={}, local=local, similar=SimilarSpectra(store))
+    app.state.context = Context(store, Gallery(store), tasks={}, local=local, similar=Similar(store))
     app.include_router(sign_in.router)
 
     @app.get("/who")

@@ -1,0 +1,1 @@
+"""Similar traces and spectra: measured facts, vectors, their files, rankings by example, and groups."""

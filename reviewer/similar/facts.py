@@ -1,0 +1,161 @@
+"""Facts that are measured of every trace: a closed list, each with a sentence for people.
+
+Faults of a trace are often not visible in single words, so a trace is also described by what was measured of it:
+whether its texts and its tool calls agree, how it is built, and whether its claims agree with the spectrum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.language import tr
+
+VERSION = 1
+"""Of the list and its measurements: files of another version are measured again."""
+
+
+def sentences() -> dict[str, str]:
+    """Return a sentence per fact in the language of the context; the facts in a fixed order."""
+    return {
+        # Texts and tool calls
+        "window: another": tr("A text quotes another window than its tool call."),
+        "window: none": tr("A thought on a window quotes a range that no tool call has."),
+        "verdict: thought": tr("The last thought names the other verdict than the answer."),
+        "verdict: explanation": tr("The explanation names the other verdict than the answer."),
+        "verdict: unusual": tr("The last thought reads like those before the opposite answer."),
+        "label: outside": tr("The label of a window names a line or band that lies outside of it."),
+        "thought: outside": tr("A thought describes its window by lines that all lie outside of it."),
+        "frame: window": tr(
+            "A window is at the line of its label only if its wavelengths are taken in the other frame."
+        ),
+        "frame: text": tr("A text gives a line the wavelength that it has in the other frame."),
+        "wavelength: wrong": tr("A text gives a line a wavelength that is not its own."),
+        "sky: unnamed": tr(
+            "A text reads a feature at a wavelength of the atmosphere or night sky without naming these."
+        ),
+        "sky: window": tr(
+            "A window lies on a band of the atmosphere; its label names no line, its thoughts not the sky."
+        ),
+        "sky: named": tr("A text names the atmosphere or the night sky."),
+        # Tool calls
+        "zoom: none": tr("There is no tool call."),
+        "zoom: one": tr("There is one tool call."),
+        "zoom: two": tr("There are two tool calls."),
+        "zoom: five": tr("There are five or six tool calls."),
+        "zoom: many": tr("There are seven tool calls or more."),
+        "zoom: repeated": tr("A window is opened twice."),
+        "zoom: often": tr("A window is opened three times or more."),
+        "zoom: overlap": tr("A window mostly repeats an earlier one."),
+        "zoom: failed": tr("A tool call failed."),
+        "zoom: failed often": tr("Two tool calls or more failed."),
+        "zoom: no window": tr("A tool call has no window of two increasing numbers."),
+        "zoom: narrow": tr("A window is narrower than 30 Å."),
+        "zoom: wide": tr("A window is wider than 1500 Å."),
+        "zoom: no label": tr("A window has no label."),
+        # The answer and the form
+        "answer: none": tr("There is no answer."),
+        "answer: unreadable": tr("The answer is neither YES nor NO."),
+        "answer: several": tr("There is more than one answer."),
+        "answer: bare": tr("The answer has no explanation."),
+        "end: thought": tr("The trace ends with a thought."),
+        "end: zoom": tr("The trace ends with a tool call."),
+        "end: mid-sentence": tr("The last text breaks off in the middle of a sentence."),
+        "cannot tell": tr("The drafter says that the data allow no answer."),
+        "form: tag": tr("A tag of the format is missing or not closed."),
+        "form: call": tr("A tool call is not valid JSON."),
+        "form: cut": tr("The output was cut short."),
+        "form: characters": tr("Characters of the text are damaged."),
+        "form: order": tr("Parts of the output are in excess or in the wrong order."),
+        "form: other": tr("The format has another fault."),
+        "text: repeated": tr("A long sentence is written twice."),
+        "text: empty": tr("A thought is empty."),
+        "text: short": tr("The texts have less than 600 characters in all."),
+        "text: long": tr("The texts have more than 6000 characters in all."),
+        # How the wavelengths are read
+        "frame: rest": tr("Windows are in the rest frame."),
+        "redshift: large": tr("The redshift is above 0.01."),
+        "medium: air": tr("Wavelengths are in air."),
+        # Claims and the spectrum
+        "claim: emission for absorption": tr("A line in absorption is called emission."),
+        "claim: absorption for emission": tr("A line in emission is called absorption."),
+        "claim: line not there": tr("A line is claimed that the spectrum does not show."),
+        "claim: emission unsupported": tr("Emission is claimed, and the spectrum does not show it for certain."),
+        "claim: absorption unsupported": tr("Absorption is claimed, and the spectrum does not show it for certain."),
+        "claim: line unsupported": tr("A line is called visible, and the spectrum does not show it for certain."),
+        "claim: line denied": tr("A line is denied that the spectrum shows."),
+        "claim: line not covered": tr("A line is described that the spectrum does not cover."),
+        "claim: bands not there": tr("Molecular bands are claimed that the spectrum does not show."),
+        "claim: bands denied": tr("Molecular bands are denied that the spectrum shows."),
+        "claim: width": tr("A line is called broad or narrow against its measured width."),
+        "claim: maxima": tr("Two maxima are claimed or denied against the spectrum."),
+        "claim: break": tr("The 4000 Å break is claimed or denied against the spectrum."),
+        "claim: several wrong": tr("Two claims or more contradict the spectrum."),
+        "claim: all agree": tr("All claims that can be checked agree with the spectrum."),
+        # Families, which hold if one of theirs holds
+        "any: window": tr("A text quotes another window than its tool call, or one that no tool call has."),
+        "any: verdict": tr("The texts speak against the answer."),
+        "any: frame": tr("Wavelengths are taken in the other frame, in a window or a text."),
+        "any: sky": tr("A feature of the atmosphere or night sky is read without naming these."),
+        "any: repeated": tr("A window is opened twice or more."),
+        "any: failed": tr("A tool call failed or has no window."),
+        "any: incomplete": tr("The trace is incomplete, or its format is damaged."),
+        "any: line": tr("A line is claimed that the spectrum does not show, or not for certain."),
+        "any: claim": tr("A claim contradicts the spectrum."),
+    }
+
+
+FACTS = tuple(sentences())
+NUMBER = {name: number for number, name in enumerate(FACTS)}
+CLAIMS = tuple(name for name in FACTS if name.startswith("claim: "))
+"""Facts that need the spectrum; they are measured later than the others."""
+NEUTRAL = frozenset(
+    {
+        *("sky: named", "zoom: one", "zoom: two", "zoom: five", "zoom: wide", "zoom: no label", "answer: bare"),
+        *("text: short", "text: long", "frame: rest", "redshift: large", "medium: air", "claim: all agree"),
+    }
+)
+"""Facts that describe a trace and are no fault."""
+
+FAMILIES = {
+    "any: window": ("window: another", "window: none"),
+    "any: verdict": ("verdict: thought", "verdict: explanation", "verdict: unusual"),
+    "any: frame": ("frame: window", "frame: text"),
+    "any: sky": ("sky: unnamed", "sky: window"),
+    "any: repeated": ("zoom: repeated", "zoom: often"),
+    "any: failed": ("zoom: failed", "zoom: no window"),
+    "any: incomplete": (
+        *("answer: none", "answer: unreadable", "answer: several", "end: thought", "end: zoom", "end: mid-sentence"),
+        *("form: tag", "form: call", "form: cut", "form: characters", "form: other"),
+    ),
+    "any: line": (
+        *("claim: line not there", "claim: emission unsupported", "claim: line unsupported"),
+        "claim: absorption unsupported",
+    ),
+    "any: claim": (
+        *("claim: emission for absorption", "claim: absorption for emission", "claim: line not there"),
+        *("claim: line denied", "claim: bands not there", "claim: bands denied", "claim: width", "claim: maxima"),
+        "claim: break",
+    ),
+}
+"""Facts that mean much the same: few examples show the family more often than each of its facts."""
+
+Facts = NDArray[np.uint8]
+
+
+def row(names: Iterable[str]) -> Facts:
+    """Return the facts as 0 and 1 (n_facts,)."""
+    made = np.zeros(len(FACTS), dtype=np.uint8)
+    for name in names:
+        made[NUMBER[name]] = 1
+    return made
+
+
+def with_families(rows: Facts) -> Facts:
+    """Return rows (n, n_facts) in which each family has whether one of its facts holds."""
+    made = rows.copy()
+    for family, members in FAMILIES.items():
+        made[:, NUMBER[family]] = rows[:, [NUMBER[name] for name in members]].max(axis=1)
+    return made

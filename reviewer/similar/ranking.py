@@ -1,0 +1,173 @@
+"""Ranking of all traces: by likeness to one, and by a few examples of a kind (*more like these*).
+
+The model of examples is a naive Bayes classifier against all traces: each fact weighs by how much more frequent it is
+among the examples, shrunk because they are few, and the words add how near a trace is to the mean of the examples, as
+far as the examples are near to each other. Its constants were chosen on simulated failures; ``docs/team/similar.md``
+has what it reaches on others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reviewer.similar import facts
+from reviewer.similar.index import Corpus
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+FACTS_OF_LIKENESS = 0.6
+"""Weight of the facts beside the words in the likeness of two traces."""
+PRIOR = 1.0
+"""Examples' worth of the frequency in all traces, by which the frequency among few examples is shrunk."""
+OTHERS = 10.0
+"""Counterexamples' worth of the frequency in all traces."""
+OF_WORDS = 0.5
+"""Part of the log odds of the words that counts."""
+TEMPERED = 0.7
+"""Factor of all log odds for probabilities: facts depend on each other, so their sum is too certain."""
+RARE = 0.05
+"""Part of all traces below which a fault can define a kind."""
+LEFT = 0.05
+"""Part of the traces with a rare fault that all examples have which are not of the kind."""
+START = 0.02
+"""Share of a kind from which its estimation begins."""
+OF_NEUTRAL = 0.3
+"""Part of the log odds of a fact that is no fault that counts."""
+STEPS = 12
+"""Of the estimation of that share."""
+PURITY = 0.9
+"""Part of right traces that is wanted above a suggested cut."""
+EXPECTED = 0.93
+"""Part that the model has to expect there: its probabilities are a little too certain."""
+FEWEST = 3
+"""Examples from which a cut is suggested."""
+_LEAST = 0.5
+"""Traces that a fact counts as having at least: none is never certain to be."""
+_BLOCK = 8192
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """All traces by example.
+
+    :param order: rows of the corpus, the likeliest first, without examples and counterexamples
+    :param probability: of each row of ``order`` to be of the kind
+    :param cut: number of rows of ``order`` above which ``PURITY`` is expected; 0: none is suggested
+    :param reasons: the facts that weigh most, with their log odds
+    """
+
+    order: Places
+    probability: Floats
+    cut: int
+    reasons: tuple[tuple[str, float], ...]
+
+
+def alike(corpus: Corpus, words: NDArray[np.float32], own: NDArray[np.uint8]) -> Floats:
+    """Return the likeness of every trace to one (n,): 1 the same words and facts, 0 nothing in common."""
+    weights = rarity(corpus)
+    mine = _unit_facts(own[np.newaxis].astype(np.float32), weights)[0]
+    found = np.zeros(corpus.items.size)
+    for start in range(0, corpus.items.size, _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        of_facts = _unit_facts(corpus.facts[rows].astype(np.float32), weights) @ mine
+        found[rows] = corpus.words[rows].astype(np.float32) @ words + FACTS_OF_LIKENESS * of_facts
+    return found / (1.0 + FACTS_OF_LIKENESS)
+
+
+def rank(corpus: Corpus, examples: Sequence[int], counterexamples: Sequence[int] = ()) -> Ranking:
+    """Rank all traces.
+
+    :param examples: rows of the corpus, at least one; ``counterexamples`` likewise
+    """
+    log_odds, share, weights = _classified(corpus, examples, counterexamples)
+    rest = np.ones(corpus.items.size, dtype=bool)
+    rest[[*examples, *counterexamples]] = False
+    rows = np.flatnonzero(rest)
+    order = rows[np.argsort(-log_odds[rows], kind="stable")]
+    probability = _probability(TEMPERED * log_odds[order], share)
+    cut = 0
+    if len(examples) >= FEWEST and order.size:
+        expected = np.cumsum(probability) / np.arange(1, order.size + 1)
+        good = np.flatnonzero(expected >= EXPECTED)
+        cut = int(good[-1]) + 1 if good.size else 0
+    strongest = [at for at in np.argsort(-weights) if weights[at] > 1.0][:6]
+    return Ranking(order, probability, cut, tuple((facts.FACTS[at], float(weights[at])) for at in strongest))
+
+
+def _classified(corpus: Corpus, examples: Sequence[int], others: Sequence[int]) -> tuple[Floats, float, Floats]:
+    """Return the log odds (n,) of each trace to be like the examples, but for the share of such traces, that share, and
+    what each fact adds where it is present, compared with where it is not.
+
+    Which part of the traces with a fault are of the kind cannot be learned from examples alone: the more of the
+    examples have a rare fault, the more of the traces with it are taken to be of the kind, up to 1 − ``LEFT``.
+    """
+    number = corpus.items.size
+    rows = corpus.facts.astype(np.float32)
+    common = np.clip(rows.sum(axis=0, dtype=np.float64), _LEAST, number - _LEAST) / number
+    neutral = np.array([name in facts.NEUTRAL for name in facts.FACTS])
+    inside = corpus.facts[list(examples)].sum(axis=0, dtype=np.float64)
+    outside = corpus.facts[list(others)].sum(axis=0, dtype=np.float64)
+    explained = np.where((common < RARE) & ~neutral, (1 - LEFT) * (inside / len(examples)) ** 2, 0.0)
+    among = (inside + PRIOR * common) / (len(examples) + PRIOR)
+    against = (outside + OTHERS * common * (1 - explained)) / (len(others) + OTHERS)
+    counted = np.where(neutral, OF_NEUTRAL, 1.0)
+    present, absent = counted * np.log(among / against), counted * np.log((1 - among) / (1 - against))
+    log_odds = rows @ (present - absent).astype(np.float32) + absent.sum() + OF_WORDS * _of_words(corpus, examples)
+    share = START
+    for _ in range(STEPS):
+        share = float(np.clip(_probability(TEMPERED * log_odds, share).mean(), 1e-6, 0.2))
+    return log_odds, share, present - absent
+
+
+def _of_words(corpus: Corpus, examples: Sequence[int]) -> Floats:
+    """Return the log odds (n,) of the words: of two normal distributions along the direction of the examples, whose
+    distance is how far each example lies along the direction of the others.
+    """
+    number = len(examples)
+    if number < 2 or corpus.items.size <= number:
+        return np.zeros(corpus.items.size)
+    own = corpus.words[list(examples)].astype(np.float64)
+    mean = np.mean([corpus.words[s : s + _BLOCK].astype(np.float64).sum(axis=0) for s in _blocks(corpus)], axis=0)
+    mean = mean * len(_blocks(corpus)) / corpus.items.size
+    direction = _unit(own.mean(axis=0) - mean)
+    along = np.concatenate(
+        [
+            (corpus.words[s : s + _BLOCK].astype(np.float32) - mean.astype(np.float32)) @ direction
+            for s in _blocks(corpus)
+        ]
+    )
+    spread = float(along.std()) or 1.0
+    left_out = [float((own[at] - mean) @ _unit(np.delete(own, at, axis=0).mean(axis=0) - mean)) for at in range(number)]
+    distance = max(float(np.mean(left_out)) / spread, 0.0)
+    return np.asarray(distance * (along / spread) - distance**2 / 2, dtype=np.float64)
+
+
+def _probability(log_odds: Floats, share: float) -> Floats:
+    """Return the probabilities of log odds and a prior share."""
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(log_odds + np.log(share / (1.0 - share)), -50.0, 50.0))))
+
+
+def rarity(corpus: Corpus) -> NDArray[np.float32]:
+    """Return a weight per fact: the rarer, the more; less for facts that are no fault."""
+    number = max(corpus.items.size, 1)
+    weights = np.log((number + 1) / (corpus.facts.sum(axis=0, dtype=np.float64) + 1)) + 0.1
+    neutral = np.array([0.3 if name in facts.NEUTRAL else 1.0 for name in facts.FACTS])
+    return np.asarray(np.minimum(weights, 5.0) * neutral, dtype=np.float32)
+
+
+def _unit_facts(rows: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    weighted = rows * weights
+    return np.asarray(weighted / np.maximum(np.linalg.norm(weighted, axis=1, keepdims=True), 1.0))
+
+
+def _unit(vector: Floats) -> Floats:
+    return vector / (float(np.linalg.norm(vector)) or 1.0)
+
+
+def _blocks(corpus: Corpus) -> range:
+    return range(0, corpus.items.size, _BLOCK)

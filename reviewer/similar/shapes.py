@@ -1,0 +1,104 @@
+"""The spectra nearest to one: candidates by a short projection in memory, then the exact distance of their shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.extmath import randomized_svd
+
+from agent.similarity import SIZE, distances
+from reviewer.similar.files import Keys, Table
+
+EXACT = 2000
+"""Spectra up to which all are compared exactly."""
+CANDIDATES = 400
+"""Spectra that are compared exactly, of more."""
+_SIZE = 64
+_FITTED = 3000
+_GROWTH = 3.0
+_BLOCK = 8192
+_SEED = 1
+
+
+@dataclass(frozen=True)
+class _Projected:
+    """Spectra with a shape: keys in order (n,), and short vectors (n, _SIZE); ``components`` None: not projected."""
+
+    keys: Keys
+    short: NDArray[np.float16]
+    components: NDArray[np.float32] | None
+    fitted: int
+
+
+class Shapes:
+    """The shapes of a table, searched by likeness.
+
+    :param table: rows of ``key`` and ``vector`` (SIZE,), NaN without data
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._now = _Projected(np.zeros(0, np.int64), np.zeros((0, _SIZE), np.float16), None, 0)
+
+    def __len__(self) -> int:
+        return int(self._now.keys.size)
+
+    def update(self, keys: Keys, pause: Callable[[], None] = lambda: None) -> None:
+        """Use the spectra of these keys, of those that have a row; short vectors that are known are kept."""
+        before, keys = self._now, np.unique(keys[self._table.known(keys)])
+        keys = keys[keys != 0]
+        if keys.size <= EXACT:
+            self._now = _Projected(keys, np.zeros((keys.size, _SIZE), np.float16), None, 0)
+            return
+        components, fitted = before.components, before.fitted
+        if components is None or keys.size > _GROWTH * fitted:
+            sample = keys[np.linspace(0, keys.size - 1, min(keys.size, _FITTED)).astype(int)]
+            shapes = _filled(self._table.rows(sample)["vector"])
+            components, fitted = randomized_svd(shapes, _SIZE, n_iter=3, random_state=_SEED)[2], int(keys.size)
+            before = _Projected(np.zeros(0, np.int64), np.zeros((0, _SIZE), np.float16), None, 0)
+            pause()
+        short = np.zeros((keys.size, _SIZE), dtype=np.float16)
+        at = np.minimum(np.searchsorted(before.keys, keys), max(before.keys.size - 1, 0))
+        known = before.keys[at] == keys if before.keys.size else np.zeros(keys.size, dtype=bool)
+        short[known] = before.short[at[known]]
+        new = np.flatnonzero(~known)
+        for start in range(0, new.size, 256):
+            rows = new[start : start + 256]
+            short[rows] = _filled(self._table.rows(keys[rows])["vector"]) @ components.T
+            pause()
+        self._now = _Projected(keys, short, components, fitted)
+
+    def nearest(self, vector: NDArray[np.float32], candidates: int = CANDIDATES) -> tuple[Keys, NDArray[np.float64]]:
+        """Return keys and distances of the nearest spectra, the nearest first; those with too little in common are left
+        out."""
+        now = self._now
+        keys = now.keys
+        if now.components is not None:
+            wanted = now.components @ _filled(vector[np.newaxis].astype(np.float16))[0]
+            likeness = np.concatenate(
+                [now.short[s : s + _BLOCK].astype(np.float32) @ wanted for s in range(0, keys.size, _BLOCK)]
+            )
+            keys = keys[np.argpartition(-likeness, min(candidates, keys.size - 1))[:candidates]]
+        apart = self.distances(vector, keys)
+        order = np.argsort(apart, kind="stable")
+        order = order[np.isfinite(apart[order])]
+        return keys[order], apart[order]
+
+    def distances(self, vector: NDArray[np.float32], keys: Keys) -> NDArray[np.float64]:
+        """Return the distance of each of these spectra (n,); infinite without a shape."""
+        if not keys.size:
+            return np.zeros(0)
+        there = self._table.known(keys)
+        apart = np.full(keys.size, np.inf)
+        rows = self._table.rows(keys[there])["vector"].astype(np.float32)
+        apart[there] = distances(vector, rows.reshape(-1, SIZE))
+        return apart
+
+
+def _filled(vectors: NDArray[np.float16]) -> NDArray[np.float32]:
+    """Return unit vectors with 0 where there is no data."""
+    filled = np.nan_to_num(vectors.astype(np.float32), nan=0.0)
+    return np.asarray(filled / np.maximum(np.linalg.norm(filled, axis=1, keepdims=True), 1e-6), dtype=np.float32)

@@ -1,0 +1,228 @@
+"""Routes of similar items: like one item, like a few examples, and groups of alike traces.
+
+Items that a person may not read yet are left out everywhere: what is like them would tell something of their answers.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import Field
+
+from agent.language import tr
+from reviewer.similar.facts import sentences
+from reviewer.similar.ranking import PURITY
+from reviewer.store import Item, NotAllowed, NotFound
+from reviewer.web.context import ContextDep, PersonDep
+from reviewer.web.grouping import FoundGroup, Grouping, Job
+from reviewer.web.requests import ItemNumber, Selection, Sent
+from reviewer.web.verdict_first import HIDDEN, VerdictFirstDep
+from reviewer.web.visibility import VisibleDep, VisibleItems, require_visible
+
+MOST_ROWS = 500
+MOST_EXAMPLES = 200
+_TYPICAL = 3
+
+router = APIRouter(prefix="/api/v1", dependencies=[Depends(require_visible)])
+
+
+class Examples(Sent):
+    """Items of a kind, and items that are not."""
+
+    examples: Annotated[list[ItemNumber], Field(min_length=1, max_length=MOST_EXAMPLES)]
+    counterexamples: Annotated[list[ItemNumber], Field(max_length=MOST_EXAMPLES, default_factory=list)]
+    limit: Annotated[int, Field(ge=1, le=MOST_ROWS)] = 50
+
+
+class GroupsWanted(Sent):
+    """What to group, all items without a selection, and into how many groups; None: chosen by their separation."""
+
+    selection: Selection | None = None
+    groups: Annotated[int | None, Field(ge=2, le=60)] = None
+
+
+def _grouping(request: Request) -> Grouping:
+    grouping: Grouping = request.app.state.grouping
+    return grouping
+
+
+GroupingDep = Annotated[Grouping, Depends(_grouping)]
+
+
+@router.get("/item/{item_id}/similar")
+def similar(
+    person: PersonDep,
+    context: ContextDep,
+    visible: VisibleDep,
+    first: VerdictFirstDep,
+    item_id: int,
+    by: Literal["text", "spectrum"] | None = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = 20,
+) -> dict[str, Any]:
+    """The items whose texts and facts, or spectra, are most like this one's. Without ``by``: the approved items whose
+    spectra are, for the Evidence panel.
+    """
+    found = context.store.items.get(item_id)
+    if by is None:
+        return _approved(person, context, visible, first, found)
+    if first.hides(found.row):
+        return {"rows": [], "indexed": 0, "items": 0, "complete": True, "note": HIDDEN}
+    hidden = visible.unreadable()
+    index, note = context.similar, ""
+    if by == "text":
+        nearest = index.by_text(item_id, found.version.id, found.version.trajectory, hidden, limit)
+    elif found.row.spectrum_sha256 is None:
+        nearest, note = [], tr("This item has no spectrum to compare.")
+    else:
+        spectrum = context.gallery.spectrum(found.row.spectrum_sha256)
+        hashes = context.store.blind.scoring.hidden_hashes(person.initials)
+        others = {item_id, *hidden}
+        nearest = [
+            one
+            for one in index.by_spectrum(spectrum, others, limit + len(hashes))
+            if not hashes or context.store.items.get(one[0]).row.spectrum_sha256 not in hashes
+        ][:limit]
+    likeness = dict(nearest)
+    rows = [{**row, "similarity": round(likeness[row["id"]], 4)} for row in visible.rows_of(list(likeness))]
+    corpus = index.corpus
+    return {
+        "rows": rows,
+        "indexed": int(corpus.items.size),
+        "items": corpus.items_in_store,
+        "complete": index.complete,
+        "note": note,
+    }
+
+
+def _approved(
+    person: PersonDep, context: ContextDep, visible: VisibleItems, first: VerdictFirstDep, found: Item
+) -> dict[str, Any]:
+    """The approved items whose spectra are most like this one's. Their verdicts are final; nothing about this item's
+    own votes or answer is in it, and items that this person still scores blind are left out.
+    """
+    if first.hides(found.row):
+        return {"items": [], "compared": 0, "note": HIDDEN}
+    if found.row.spectrum_sha256 is None:
+        return {"items": [], "compared": 0, "note": "This item has no spectrum to compare."}
+    spectrum = context.gallery.spectrum(found.row.spectrum_sha256)
+    hashes = context.store.blind.scoring.hidden_hashes(person.initials)
+    neighbours = context.similar.find(spectrum, {found.id, *visible.items}, hashes)
+    rows = []
+    for near in neighbours.nearest:
+        item = context.store.items.get(near.item_id)
+        # It may have been reopened since the index was made.
+        if item.row.state == "approved":
+            rows.append(_similar_json(item, near.distance))
+    note = "" if neighbours.complete else "Still comparing: open this again in a few seconds for all approved items."
+    if neighbours.complete and not neighbours.compared:
+        note = "No item is approved yet."
+    return {"items": rows, "compared": neighbours.compared, "note": note}
+
+
+def _similar_json(item: Item, distance: float) -> dict[str, Any]:
+    answer = item.version.trajectory.answer
+    return {
+        "id": item.id,
+        "name": item.row.name,
+        "task": item.row.task,
+        "verdict": answer.verdict if answer else None,
+        "state": item.row.state,
+        "simulated": item.row.simulated,
+        "distance": round(distance, 4),
+    }
+
+
+# ---- by examples
+
+
+@router.post("/similar")
+def more_like_these(context: ContextDep, visible: VisibleDep, sent: Examples) -> dict[str, Any]:
+    """All items by how much they are like the examples and unlike the counterexamples.
+
+    ``cut``: number of items above which ``purity`` of them are expected to be of the kind; 0: none can be suggested.
+    ``ids``: the items above the cut. ``reasons``: facts that the examples have in common. ``used``: examples that are
+    indexed.
+    """
+    hidden = visible.unreadable()
+    named = [*sent.examples, *sent.counterexamples]
+    missing = context.store.queue.missing(sorted(set(named)))
+    if missing:
+        raise NotFound(tr("There is no item {number}.", number=missing[0]))
+    if refused := sorted(hidden.intersection(named)):
+        raise NotAllowed(tr("Item {number} cannot be an example: you may not read its trace yet.", number=refused[0]))
+    corpus, ranking = context.similar.by_examples(sent.examples, sent.counterexamples, hidden)
+    items = corpus.items[ranking.order]
+    scores = dict(zip(items[: sent.limit].tolist(), ranking.probability[: sent.limit].tolist(), strict=True))
+    said = sentences()
+    return {
+        "rows": [{**row, "score": round(scores[row["id"]], 4)} for row in visible.rows_of(list(scores))],
+        "cut": ranking.cut,
+        "purity": PURITY,
+        "ids": items[: ranking.cut].tolist(),
+        "reasons": [{"text": said[name], "weight": round(weight, 2)} for name, weight in ranking.reasons],
+        "used": int(corpus.places(np.array(sorted(set(sent.examples)), dtype=np.int64)).size),
+        "indexed": int(corpus.items.size),
+        "items": corpus.items_in_store,
+        "complete": context.similar.complete,
+    }
+
+
+# ---- groups
+
+
+@router.post("/groups")
+def start_groups(person: PersonDep, visible: VisibleDep, grouping: GroupingDep, sent: GroupsWanted) -> dict[str, Any]:
+    """Group the items of a selection, or all, in the background."""
+    items = None if sent.selection is None else visible.selected(sent.selection)
+    return _job_json(grouping.start(person.initials, items, visible.unreadable(), sent.groups), visible)
+
+
+@router.get("/groups")
+def group_state(person: PersonDep, visible: VisibleDep, grouping: GroupingDep) -> dict[str, Any]:
+    """How far the person's latest grouping is, and its groups, the largest first; ``state`` is "none" without one."""
+    job = grouping.job(person.initials)
+    if job is None:
+        return {"state": "none", "progress": 0.0, "items": 0, "missing": 0, "groups": []}
+    return _job_json(job, visible)
+
+
+@router.get("/groups/{number}")
+def group_items(person: PersonDep, visible: VisibleDep, grouping: GroupingDep, number: int) -> dict[str, Any]:
+    """All items of one group, in order of their number. :param number: of the group, counted from 1"""
+    job = grouping.job(person.initials)
+    if job is None or not 1 <= number <= len(job.found):
+        raise NotFound(tr("There is no group {number}.", number=number))
+    group, hidden = job.found[number - 1], visible.unreadable()
+    items = sorted(item for item in group.items.tolist() if item not in hidden)
+    return {"number": number, **_name_json(group), "items": items}
+
+
+def _job_json(job: Job, visible: VisibleItems) -> dict[str, Any]:
+    hidden = visible.unreadable() if job.found else frozenset()
+    return {
+        "state": job.stage,
+        "progress": round(job.progress, 2),
+        "items": job.items,
+        "missing": job.missing,
+        "groups": [_group_json(number, group, hidden, visible) for number, group in enumerate(job.found, start=1)],
+    }
+
+
+def _group_json(number: int, group: FoundGroup, hidden: frozenset[int], visible: VisibleItems) -> dict[str, Any]:
+    readable = ~np.isin(group.items, np.fromiter(hidden, dtype=np.int64, count=len(hidden)))
+    items, states = group.items[readable], group.states[readable]
+    names, counts = np.unique(states, return_counts=True)
+    return {
+        "number": number,
+        **_name_json(group),
+        "size": int(items.size),
+        "states": dict(zip(names.tolist(), counts.tolist(), strict=True)),
+        "typical": visible.rows_of(items[:_TYPICAL].tolist()),
+    }
+
+
+def _name_json(group: FoundGroup) -> dict[str, Any]:
+    said = sentences()
+    return {"facts": [said[name] for name in group.facts], "words": list(group.words)}

@@ -1,0 +1,155 @@
+"""Measured facts of traces: each fault is found, and a sound trace has none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agent.simulate import simulate
+from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
+from reviewer.similar import facts
+from reviewer.similar.of_claims import facts_of_claims
+from reviewer.similar.of_texts import facts_of_texts
+
+HALPHA = Zoom("s2", {"wavelength_range": [6500, 6630], "label": "Hα"}, picture="ab" * 32)
+SOUND = (
+    Think("s1", "The spectrum is blue. First zoom: Hα, 6500 to 6630 Å."),
+    HALPHA,
+    Think("s3", "In the window 6500 to 6630 Å, Hα is in emission. So this is a cataclysmic variable."),
+    Answer("s4", "YES", "Hα emission."),
+)
+
+
+def trace(*steps: Think | Zoom | Answer, **other: object) -> Trajectory:
+    values: dict = {
+        "task": "cv",
+        "prompt": "Is it?",
+        "spectrum_name": "a.fits",
+        "spectrum_sha256": None,
+        "steps": steps,
+        "drafter": Drafter("model", "a drafter"),
+    }
+    return Trajectory(**(values | other))
+
+
+def zoom(number: int, lo: float, hi: float, label: str = "Hα", **other: object) -> Zoom:
+    return replace(HALPHA, id=f"z{number}", arguments={"wavelength_range": [lo, hi], "label": label}, **other)
+
+
+def third(text: str) -> tuple[Think | Zoom | Answer, ...]:
+    return (*SOUND[:2], Think("s3", text), SOUND[3])
+
+
+def test_a_sound_trace_has_no_fault() -> None:
+    assert facts_of_texts(trace(*SOUND)) - facts.NEUTRAL == set()
+
+
+def test_every_fact_has_a_sentence_and_a_place() -> None:
+    said = facts.sentences()
+    assert tuple(said) == facts.FACTS
+    assert len(set(said.values())) == len(said)
+    assert all(sentence.endswith(".") for sentence in said.values())
+    assert set(facts.FACTS) >= facts.NEUTRAL | set(facts.CLAIMS)
+    assert facts.row(["zoom: one"]).sum() == 1
+
+
+FAULTY = {
+    "window: another": trace(*third("In the window 6400 to 6530 Å, Hα is in emission.")),
+    "window: none": trace(*third("Between 5000 and 5100 Å the line is in emission.")),
+    "verdict: thought": trace(*third("Hα is strong, so the answer is NO.")),
+    "verdict: explanation": trace(*SOUND[:3], Answer("s4", "YES", "Too narrow: NO.")),
+    "label: outside": trace(SOUND[0], zoom(1, 5000, 5100), *SOUND[2:]),
+    "thought: outside": trace(*third("Hβ is broad here.")),
+    "frame: window": trace(SOUND[0], zoom(1, 6900, 7000, frame="rest", z=0.06), *SOUND[2:], redshift=0.06),
+    "frame: text": trace(
+        SOUND[0], replace(HALPHA, frame="rest", z=0.06), *third("Hα lies at 6958 Å.")[2:], redshift=0.06
+    ),
+    "wavelength: wrong": trace(*third("Hα lies at 6700 Å.")),
+    "sky: unnamed": trace(*third("The star absorbs at 7605 Å.")),
+    "sky: window": trace(SOUND[0], zoom(1, 7550, 7680, "band"), *SOUND[2:]),
+    "zoom: none": trace(SOUND[0], SOUND[3]),
+    "zoom: repeated": trace(*SOUND[:2], Think("t", "Again."), zoom(1, 6500, 6630), *SOUND[2:]),
+    "zoom: often": trace(*SOUND[:2], zoom(1, 6500, 6630), zoom(2, 6501, 6630), *SOUND[2:]),
+    "zoom: overlap": trace(*SOUND[:2], zoom(1, 6510, 6600), *SOUND[2:]),
+    "zoom: failed": trace(SOUND[0], zoom(1, 1, 2, ok=False, picture=None), *SOUND[1:]),
+    "zoom: no window": trace(SOUND[0], zoom(1, 6600, 6500), *SOUND[1:]),
+    "zoom: narrow": trace(SOUND[0], zoom(1, 6560, 6570), *SOUND[1:]),
+    "zoom: many": trace(*(zoom(n, 5000 + 200 * n, 5100 + 200 * n, "x") for n in range(7)), *SOUND[2:]),
+    "answer: none": trace(*SOUND[:3]),
+    "answer: unreadable": trace(*SOUND[:3], Answer("s4", None, "Hα emission.")),
+    "answer: several": trace(*SOUND, Answer("s5", "NO", "No.")),
+    "end: thought": trace(*SOUND[:3]),
+    "end: zoom": trace(*SOUND[:2]),
+    "end: mid-sentence": trace(*SOUND[:2], Think("s3", "The line is broad because the")),
+    "cannot tell": trace(*SOUND, cannot_tell="too noisy"),
+    "form: tag": trace(*SOUND, faults=("turn 1: <think> not closed",)),
+    "form: call": trace(*SOUND, faults=("turn 1: broken JSON in a tool call: its window and label were read",)),
+    "form: cut": trace(*SOUND, faults=("turn 3: truncated: the limit of tokens was reached",)),
+    "form: characters": trace(*SOUND, faults=("turn 3: 4 damaged characters repaired",)),
+    "form: order": trace(*SOUND, faults=("turn 3: text outside the tags",)),
+    "form: other": trace(*SOUND, faults=("turn 3: something new",)),
+    "text: empty": trace(Think("s0", " "), *SOUND),
+    "text: repeated": trace(
+        Think("s0", long := "The continuum rises to the blue, and lines of hydrogen stand out of it."),
+        *SOUND,
+        Think("s9", long),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_a_fault_is_found(name: str) -> None:
+    assert name in facts_of_texts(FAULTY[name])
+
+
+def test_facts_that_are_not_tested_here_need_the_spectrum_or_the_words() -> None:
+    rest = set(facts.FACTS) - set(FAULTY) - facts.NEUTRAL - set(facts.CLAIMS)
+    assert rest == {"verdict: unusual", "zoom: failed often"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The dip at 7605 Å is the telluric A band.",
+        "Hα lies at 6563 Å.",
+        "He II 4686 is absent, and the spectrum runs from 3700 to 9100 Å.",
+        "Next I zoom on Hβ.",
+        "Hα in 6500–6630 Å is a broad line.",
+    ],
+)
+def test_sound_sentences_are_no_faults(text: str) -> None:
+    assert facts_of_texts(trace(*third(f"Hα is here. {text}"))) - facts.NEUTRAL == set()
+
+
+CLAIMED = {
+    "claim: emission for absorption": ("a", "Hβ is in strong emission."),
+    "claim: absorption for emission": ("cv", "Hα is in absorption."),
+    "claim: line not there": ("a", "[O III] 5007 is prominent."),
+    "claim: line denied": ("a", "There is no Hβ absorption."),
+    "claim: bands not there": ("a", "TiO bands are strong."),
+    "claim: bands denied": ("gm", "No TiO bands."),
+}
+
+
+TRUE = {
+    "a": "Hβ is in absorption. There are no TiO bands. No [O III] 5007 emission.",
+    "cv": "Hα is in emission.",
+    "gm": "TiO bands are strong.",
+}
+
+
+@pytest.mark.parametrize("name", CLAIMED)
+def test_a_wrong_claim_is_found_and_a_true_one_is_not(name: str) -> None:
+    kind, text = CLAIMED[name]
+    spectrum = simulate(kind, "SDSS", 60.0, 1)
+    answer = Answer("s4", "NO", "So it is not one.")
+    assert name in facts_of_claims(trace(Think("s1", text), answer), spectrum)
+    assert facts_of_claims(trace(Think("s1", TRUE[kind]), answer), spectrum) <= {"claim: all agree"}
+
+
+def test_labels_plans_and_bounds_are_no_claims() -> None:
+    spectrum = simulate("a", "SDSS", 60.0, 1)
+    said = "Hβ emission: equivalent width 20 Å, expected below −8 Å: no (−1.3). Then I look at Hβ emission."
+    sound = Answer("s4", "NO", "So it is not one.")
+    assert facts_of_claims(trace(Think("s1", said), zoom(1, 4800, 4900, "Hβ emission"), sound), spectrum) == set()

@@ -1,0 +1,249 @@
+"""The routes of similar items over a real store: answers, and what they leave out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from agent.simulate import simulate
+from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
+from reviewer.rules.workflow import Rules
+from reviewer.store import Store
+from reviewer.web import app as server
+from tests.support.campaign import people
+
+PASSWORD = "Balmer decrement"
+SOUND = "Hα is in emission and the line is broad."
+AGAIN = ("Another view is needed.", "I open it again.", "Once more the same.", "Let me see that again.")
+
+
+def trace(number: int, faulty: bool, **other: Any) -> Trajectory:
+    """A trace; a faulty one opens its window three times."""
+    window = [6500 + number % 7, 6620 + number % 5]
+    zooms = [Zoom("z0", {"wavelength_range": window, "label": "Hα"}, picture="ab" * 32)]
+    if faulty:
+        zooms += [Zoom(f"z{n}", {"wavelength_range": window, "label": "Hα"}, picture="ab" * 32) for n in (1, 2)]
+    said = AGAIN[number % 4] if faulty else "One look is enough."
+    steps = (Think("s1", f"{SOUND} {said}"), *zooms, Think("s3", SOUND), Answer("s4", "YES", SOUND))
+    values: dict[str, Any] = {
+        "task": "cv" if number % 2 else "wd",
+        "prompt": "Is it?",
+        "spectrum_name": f"object-{number}.fits",
+        "spectrum_sha256": None,
+        "steps": steps,
+        "drafter": Drafter("model", "a drafter", {"number": number}),
+    }
+    return Trajectory(**(values | other))
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with Store.open(tmp_path_factory.mktemp("similar") / "annotations.db") as store:
+        people(store)
+        store.settings.set_rules(None, Rules())
+        for who in ("RE", "AU", "CO"):
+            store.accounts.set_password(None, who, PASSWORD)
+        for number in range(120):
+            batch = "open" if number % 3 else "hidden"
+            store.items.add(trace(number, faulty=number % 10 == 0), batch=batch)
+        yield store
+
+
+@pytest.fixture(scope="module")
+def app(store: Store) -> Iterator[Any]:
+    app = server.build(store, local=True)
+    yield app
+    app.state.grouping.close()
+    app.state.context.similar.close()
+
+
+@pytest.fixture
+def client(app: Any) -> TestClient:
+    return signed_in(app, "RE")
+
+
+def signed_in(app: Any, who: str) -> TestClient:
+    client = TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
+    assert client.post("/sign-in", data={"initials": who, "password": PASSWORD}).status_code == 303
+    client.get("/api/v1/item/1/similar", params={"by": "text"})
+    app.state.context.similar.wait(60)
+    return client
+
+
+FAULTY = [1 + number for number in range(120) if number % 10 == 0]
+HIDDEN = [1 + number for number in range(120) if number % 3 == 0]
+
+
+def ids(answer: Any) -> list[int]:
+    assert answer.status_code == 200, answer.text
+    return [row["id"] for row in answer.json()["rows"]]
+
+
+def test_items_with_the_same_fault_are_similar(client: TestClient) -> None:
+    answer = client.get("/api/v1/item/1/similar", params={"by": "text", "limit": 11})
+    assert set(ids(answer)) == set(FAULTY[1:])
+    body = answer.json()
+    assert (body["indexed"], body["items"], body["complete"], body["note"]) == (120, 120, True, "")
+    likeness = [row["similarity"] for row in body["rows"]]
+    assert likeness == sorted(likeness, reverse=True)
+    assert {"name", "task", "state", "batch"} <= set(body["rows"][0])
+
+
+def test_more_like_these_ranks_the_same_fault_first_and_suggests_a_cut(client: TestClient) -> None:
+    answer = client.post("/api/v1/similar", json={"examples": FAULTY[:5], "limit": 20})
+    found = ids(answer)
+    assert set(found[:7]) == set(FAULTY[5:])
+    body = answer.json()
+    assert body["cut"] == 7
+    assert set(body["ids"]) == set(FAULTY[5:])
+    assert body["reasons"][0]["text"] == "A window is opened three times or more."
+    assert body["used"] == 5
+    scores = [row["score"] for row in body["rows"]]
+    assert scores == sorted(scores, reverse=True)
+    assert not set(found) & set(FAULTY[:5])
+
+
+def test_counterexamples_are_not_among_the_rows(client: TestClient) -> None:
+    sent = {"examples": FAULTY[:3], "counterexamples": [FAULTY[3]], "limit": 200}
+    found = ids(client.post("/api/v1/similar", json=sent))
+    assert len(found) == 116
+    assert FAULTY[3] not in found
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        ({"examples": []}, 422),
+        ({"examples": [1], "limit": 0}, 422),
+        ({"examples": [1], "other": 1}, 422),
+        ({"examples": [9999]}, 404),
+        ({"examples": ["one"]}, 422),
+    ],
+)
+def test_wrong_examples_are_refused(client: TestClient, sent: dict[str, Any], status: int) -> None:
+    assert client.post("/api/v1/similar", json=sent).status_code == status
+
+
+def grouped(client: TestClient, **sent: Any) -> Any:
+    assert client.post("/api/v1/groups", json=sent).status_code == 200
+    for _ in range(200):
+        body = client.get("/api/v1/groups", params=sent.get("query")).json()
+        if body["state"] not in ("waiting", "running"):
+            return body
+        time.sleep(0.05)
+    raise AssertionError(body)
+
+
+def test_groups_are_named_by_the_fault_that_defines_them(client: TestClient) -> None:
+    body = grouped(client, groups=4)
+    assert (body["state"], body["progress"], body["items"], body["missing"]) == ("done", 1.0, 120, 0)
+    sizes = [group["size"] for group in body["groups"]]
+    assert sum(sizes) == 120
+    assert sizes == sorted(sizes, reverse=True)
+    (again,) = [g for g in body["groups"] if "A window is opened three times or more." in g["facts"]]
+    assert again["size"] == 12
+    assert again["states"] == {"drafted": 12}
+    assert {row["id"] for row in again["typical"]} < set(FAULTY)
+    assert len(again["typical"]) == 3
+    answer = client.get(f"/api/v1/groups/{again['number']}").json()
+    assert answer["items"] == FAULTY
+    assert answer["facts"] == again["facts"]
+
+
+def test_a_selection_can_be_grouped_and_the_number_is_chosen(client: TestClient) -> None:
+    body = grouped(client, selection={"items": FAULTY[:6] + [2, 3, 4, 5]})
+    assert body["items"] == 10
+    assert sum(group["size"] for group in body["groups"]) == 10
+    assert client.get("/api/v1/groups/99").status_code == 404
+    assert client.get("/api/v1/groups/0").status_code == 404
+
+
+def test_a_person_sees_only_their_own_groups(app: Any, client: TestClient) -> None:
+    grouped(client, groups=2)
+    other = signed_in(app, "CO")
+    assert other.get("/api/v1/groups").json()["state"] == "none"
+    assert other.get("/api/v1/groups/1").status_code == 404
+
+
+@pytest.fixture
+def verdict_first(store: Store) -> Iterator[None]:
+    store.settings.set("CO", "verdict_first", ["hidden"])
+    yield
+    store.settings.set("CO", "verdict_first", [])
+
+
+@pytest.mark.usefixtures("verdict_first")
+def test_items_whose_verdict_comes_first_are_left_out(client: TestClient) -> None:
+    """Item 1 is hidden, item 11 is not."""
+    hidden = client.get("/api/v1/item/1/similar", params={"by": "text"}).json()
+    assert hidden["rows"] == []
+    assert hidden["note"]
+    found = ids(client.get("/api/v1/item/11/similar", params={"by": "text", "limit": 200}))
+    assert len(found) == 79
+    assert not set(found) & set(HIDDEN)
+    refused = client.post("/api/v1/similar", json={"examples": [1, 11]})
+    assert refused.status_code == 403
+    body = client.post("/api/v1/similar", json={"examples": [11, 21, 41], "limit": 200}).json()
+    assert not {row["id"] for row in body["rows"]} & set(HIDDEN)
+    assert not set(body["ids"]) & set(HIDDEN)
+    groups = grouped(client, groups=3)
+    assert sum(group["size"] for group in groups["groups"]) == 80
+    every = [client.get(f"/api/v1/groups/{group['number']}").json()["items"] for group in groups["groups"]]
+    assert not set(sum(every, [])) & set(HIDDEN)
+
+
+def test_items_that_are_hidden_later_disappear_from_finished_groups(client: TestClient, store: Store) -> None:
+    grouped(client, groups=3)
+    store.settings.set("CO", "verdict_first", ["hidden"])
+    try:
+        body = client.get("/api/v1/groups").json()
+        assert sum(group["size"] for group in body["groups"]) == 80
+        assert not {row["id"] for group in body["groups"] for row in group["typical"]} & set(HIDDEN)
+    finally:
+        store.settings.set("CO", "verdict_first", [])
+
+
+def test_the_persons_own_switch_hides_open_items_too(client: TestClient) -> None:
+    query = {"by": "text", "verdict_first": True}
+    assert client.get("/api/v1/item/1/similar", params=query).json()["rows"] == []
+    refused = client.post("/api/v1/similar", json={"examples": [1]}, params={"verdict_first": True})
+    assert refused.status_code == 403
+
+
+def test_items_of_an_open_blind_session_are_left_out(
+    client: TestClient, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scoring = type(store.blind.scoring)
+    monkeypatch.setattr(
+        scoring, "hidden_items", lambda self, person: frozenset({11, 21}) if person == "RE" else frozenset()
+    )
+    assert client.get("/api/v1/item/11/similar", params={"by": "text"}).status_code == 403
+    assert not set(ids(client.get("/api/v1/item/1/similar", params={"by": "text", "limit": 200}))) & {11, 21}
+    assert client.post("/api/v1/similar", json={"examples": [11]}).status_code == 403
+    found = client.post("/api/v1/similar", json={"examples": [1, 31, 41], "limit": 200}).json()
+    assert not {row["id"] for row in found["rows"]} & {11, 21}
+
+
+def test_similar_spectra_of_all_items(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "annotations.db") as store:
+        people(store)
+        store.accounts.set_password(None, "RE", PASSWORD)
+        items: dict[str, list[int]] = {"gm": [], "wd": []}
+        for kind, found in items.items():
+            for seed in range(4):
+                spectrum = simulate(kind, "SDSS", 40.0, seed)
+                sha256 = store.spectra.add(spectrum)
+                made = trace(seed, False, spectrum_sha256=sha256, task=kind, drafter=Drafter("model", f"{kind} {seed}"))
+                found.append(store.items.add(made, sha256))
+        app = server.build(store, local=True)
+        client = signed_in(app, "RE")
+        for found in items.values():
+            answer = client.get(f"/api/v1/item/{found[0]}/similar", params={"by": "spectrum", "limit": 3})
+            assert set(ids(answer)) == set(found[1:])
+        assert client.get("/api/v1/item/1/similar", params={"by": "nothing"}).status_code == 422
+        app.state.context.similar.close()
