@@ -6,7 +6,7 @@ whether its texts and its tool calls agree, how it is built, and whether its cla
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,6 +151,18 @@ def row(names: Iterable[str]) -> Facts:
     for name in names:
         made[NUMBER[name]] = 1
     return made
+
+
+def most_special(names: Sequence[str], shares: Mapping[str, float]) -> list[str]:
+    """Return the names without families that one of their own facts nearly replaces.
+
+    :param shares: the part of the traces in which each holds
+    """
+    return [
+        name
+        for name in names
+        if not any(one in names and shares[one] >= 0.8 * shares[name] for one in FAMILIES.get(name, ()))
+    ]
 
 
 def with_families(rows: Facts) -> Facts:

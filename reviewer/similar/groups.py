@@ -99,4 +99,6 @@ def _group(corpus: Corpus, rows: Places, inside: Places) -> Group:
     if corpus.model is not None:
         mean = corpus.words[rows].astype(np.float32).mean(axis=0)
         terms = corpus.model.words_of(corpus.words[inside].astype(np.float32).mean(axis=0) - mean)
-    return Group(tuple(facts.FACTS[at] for at in defining[:4]), tuple(terms), inside)
+    shares = dict(zip(facts.FACTS, here.tolist(), strict=True))
+    names = facts.most_special([facts.FACTS[at] for at in defining], shares)
+    return Group(tuple(names[:4]), tuple(terms), inside)

@@ -26,18 +26,20 @@ PRIOR = 1.0
 """Examples' worth of the frequency in all traces, by which the frequency among few examples is shrunk."""
 OTHERS = 10.0
 """Counterexamples' worth of the frequency in all traces."""
-OF_WORDS = 0.5
+OF_WORDS = 0.3
 """Part of the log odds of the words that counts."""
-TEMPERED = 0.7
+TEMPERED = 0.85
 """Factor of all log odds for probabilities: facts depend on each other, so their sum is too certain."""
 RARE = 0.05
 """Part of all traces below which a fault can define a kind."""
-LEFT = 0.05
+LEFT = 0.2
 """Part of the traces with a rare fault that all examples have which are not of the kind."""
 START = 0.02
 """Share of a kind from which its estimation begins."""
 OF_NEUTRAL = 0.3
 """Part of the log odds of a fact that is no fault that counts."""
+OF_MEMBERS = 0.5
+"""Part of the log odds of a fact that counts if its family counts too."""
 STEPS = 12
 """Of the estimation of that share."""
 PURITY = 0.9
@@ -95,8 +97,11 @@ def rank(corpus: Corpus, examples: Sequence[int], counterexamples: Sequence[int]
         expected = np.cumsum(probability) / np.arange(1, order.size + 1)
         good = np.flatnonzero(expected >= EXPECTED)
         cut = int(good[-1]) + 1 if good.size else 0
-    strongest = [at for at in np.argsort(-weights) if weights[at] > 1.0][:6]
-    return Ranking(order, probability, cut, tuple((facts.FACTS[at], float(weights[at])) for at in strongest))
+    weight = dict(zip(facts.FACTS, weights.tolist(), strict=True))
+    shares = dict(zip(facts.FACTS, corpus.facts[list(examples)].mean(axis=0).tolist(), strict=True))
+    strongest = sorted((name for name in facts.FACTS if weight[name] > 1.0), key=lambda name: -weight[name])
+    reasons = tuple((name, weight[name]) for name in facts.most_special(strongest, shares)[:6])
+    return Ranking(order, probability, cut, reasons)
 
 
 def _classified(corpus: Corpus, examples: Sequence[int], others: Sequence[int]) -> tuple[Floats, float, Floats]:
@@ -116,6 +121,7 @@ def _classified(corpus: Corpus, examples: Sequence[int], others: Sequence[int]) 
     among = (inside + PRIOR * common) / (len(examples) + PRIOR)
     against = (outside + OTHERS * common * (1 - explained)) / (len(others) + OTHERS)
     counted = np.where(neutral, OF_NEUTRAL, 1.0)
+    counted[[facts.NUMBER[name] for members in facts.FAMILIES.values() for name in members]] = OF_MEMBERS
     present, absent = counted * np.log(among / against), counted * np.log((1 - among) / (1 - against))
     log_odds = rows @ (present - absent).astype(np.float32) + absent.sum() + OF_WORDS * _of_words(corpus, examples)
     share = START

@@ -3,8 +3,8 @@
     python -m tests.benchmarks.people.similar [--traces 10000] [--spectra 250] [--items 100000] [--db-dir FOLDER]
 
 Failures: eight kinds, 1 % of the traces each, in wordings on which nothing was chosen (``planted``, ``wordings``). For
-each kind, five examples are drawn at random, 20 times. Speed: a campaign of ``--items`` items whose vectors are those of
-the planted traces with noise; requests go through the routes.
+each kind, five examples are drawn at random, 20 times. Speed: a campaign of ``--items`` items whose vectors are those
+of the planted traces with noise; requests go through the routes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fastapi.testclient import TestClient
 from numpy.typing import NDArray
 
 from agent.hints.evidence import at_rest, evidence
-from agent.similarity import SIZE, shape_vector
+from agent.similarity import SIZE, distances, shape_vector
 from reviewer.similar import ranking
 from reviewer.similar.groups import groups
 from reviewer.similar.index import Corpus, Index, key_of
@@ -271,8 +271,6 @@ def spectra_speed(results: Results, folder: Path, number: int, found: Sequence[B
     for _ in range(20 if rows is not None else 0):
         vector = shapes[rng.integers(len(shapes))]
         keys, _ = search.nearest(vector)
-        from agent.similarity import distances
-
         exact = np.argsort(distances(vector, rows), kind="stable")[:20] + 1
         agreeing.append(len(set(exact.tolist()) & set(keys[:20].tolist())) / 20)
     size = sum(file.stat().st_size for file in place.iterdir()) / 1e6

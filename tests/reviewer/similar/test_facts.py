@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from agent.simulate import simulate
@@ -52,6 +53,16 @@ def test_every_fact_has_a_sentence_and_a_place() -> None:
     assert all(sentence.endswith(".") for sentence in said.values())
     assert set(facts.FACTS) >= facts.NEUTRAL | set(facts.CLAIMS)
     assert facts.row(["zoom: one"]).sum() == 1
+
+
+def test_a_family_holds_if_one_of_its_facts_does() -> None:
+    rows = facts.with_families(np.array([facts.row(["frame: text"]), facts.row(["zoom: one"])]))
+    assert rows[:, facts.NUMBER["any: frame"]].tolist() == [1, 0]
+    assert rows.sum() == 3
+    assert set(facts.FAMILIES) == {name for name in facts.FACTS if name.startswith("any: ")}
+    shares = {"any: frame": 0.9, "frame: text": 0.8, "frame: window": 0.3}
+    assert facts.most_special(list(shares), shares) == ["frame: text", "frame: window"]
+    assert facts.most_special(["any: frame", "frame: window"], shares) == ["any: frame", "frame: window"]
 
 
 FAULTY = {
@@ -104,7 +115,7 @@ def test_a_fault_is_found(name: str) -> None:
 
 
 def test_facts_that_are_not_tested_here_need_the_spectrum_or_the_words() -> None:
-    rest = set(facts.FACTS) - set(FAULTY) - facts.NEUTRAL - set(facts.CLAIMS)
+    rest = set(facts.FACTS) - set(FAULTY) - facts.NEUTRAL - set(facts.CLAIMS) - set(facts.FAMILIES)
     assert rest == {"verdict: unusual", "zoom: failed often"}
 
 
