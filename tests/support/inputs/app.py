@@ -231,6 +231,9 @@ REQUESTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("GET", "/api/v1/live/library", {"q": "a", "limit": 3}),
     ("GET", "/api/v1/blind/sheet/a/picture/0/1", {}),
     ("GET", "/api/v1/progress", {}),
+    ("POST", "/api/v1/tokens", {"name": "a", "may_write": True, "days": 30}),
+    ("POST", "/api/v1/webhooks", {"url": "https://example.org/a", "events": ["approved"]}),
+    ("POST", "/api/v1/exports", {"name": "../a", "task": "cv", "batch": "b", "simulated": False, "replace": True}),
     ("POST", "/sign-in", {"initials": "RV", "password": "x"}),
 )
 

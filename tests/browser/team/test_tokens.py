@@ -1,0 +1,155 @@
+"""The forms of tokens, sign-in names and webhooks in the People tab, and the page of the API."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import httpx
+import pytest
+import uvicorn
+from playwright.sync_api import Page, expect
+
+from reviewer.store import Store
+from reviewer.web import app as server
+from reviewer.web.webhooks import WebhookSender
+from tests.support.campaign import TO_VOTE, Desk, an_item, people
+from tests.support.cli import free_port
+
+pytestmark = pytest.mark.browser
+PASSWORD = "Balmer decrement"
+HOSTILE = '<img src=x onerror="document.title=1">'
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "annotations.db") as store:
+        people(store)
+        for initials in ("CO", "RE"):
+            store.accounts.set_password("CO", initials, PASSWORD)
+        yield store
+
+
+@pytest.fixture
+def address(store: Store) -> Iterator[str]:
+    port = free_port()
+    here = f"http://127.0.0.1:{port}"
+    app = server.build(store, local=True, webhooks=WebhookSender(store, here, every=0.05))
+    served = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", timeout_graceful_shutdown=1))
+    thread = threading.Thread(target=served.run, daemon=True)
+    thread.start()
+    while not served.started:
+        time.sleep(0.02)
+    yield here
+    served.should_exit = True
+    thread.join(timeout=10)
+
+
+@contextmanager
+def receiving() -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(HOSTILE.encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as http:
+        threading.Thread(target=http.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{http.server_address[1]}/hook"
+        http.shutdown()
+
+
+def open_people(page: Page, address: str, initials: str) -> None:
+    page.goto(f"{address}/sign-in")
+    page.fill("input[name=initials]", initials)
+    page.fill("input[name=password]", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: "/sign-in" not in url)
+    page.get_by_role("tab", name="People", exact=True).click()
+    expect(page.get_by_role("button", name="Make a token")).to_be_visible()
+
+
+def shown(page: Page, label: str) -> str:
+    """What is shown once in the field with this label."""
+    field = page.locator(f"label:has(span:text-is('{label}')) :is(input, textarea)")
+    expect(field).to_be_visible()
+    return field.input_value()
+
+
+def test_a_reviewer_makes_a_token_and_revokes_it(store: Store, address: str, page: Page) -> None:
+    open_people(page, address, "RE")
+    expect(page.get_by_role("heading", name="Webhooks")).to_be_hidden()
+    expect(page.get_by_text("No tokens.")).to_be_visible()
+    page.get_by_role("button", name="Make a token").click()
+    expect(page.get_by_text("Name of the token: found ''")).to_be_visible()
+    page.get_by_label("Name of the new token").fill(HOSTILE)
+    page.get_by_label("May", exact=True).click()
+    page.get_by_role("option", name="read and write").click()
+    page.get_by_role("button", name="Make a token").click()
+    expect(page.get_by_text("now: it is not shown again.")).to_be_visible()
+    secret = shown(page, "New token")
+    assert httpx.get(f"{address}/api/v1/me", headers={"Authorization": f"Bearer {secret}"}).json()["initials"] == "RE"
+    (token,) = store.tokens.listed("RE")
+    assert (token.name, token.may_write) == (HOSTILE, True)
+    page.get_by_role("tab", name="Library", exact=True).click()
+    page.get_by_role("tab", name="People", exact=True).click()
+    expect(page.get_by_text("last used")).to_be_visible()
+    expect(page.get_by_text("New token", exact=True)).to_be_hidden()
+    page.get_by_role("button", name="Revoke").click()
+    expect(page.get_by_text("The token is revoked")).to_be_visible()
+    assert store.tokens.listed("RE") == []
+    assert page.title() != "1"
+
+
+def test_a_coordinator_adds_a_webhook_and_sees_what_was_delivered(store: Store, address: str, page: Page) -> None:
+    item = an_item(store)
+    with receiving() as url:
+        open_people(page, address, "CO")
+        page.get_by_label("Address of the new webhook").fill("http://example.org")
+        page.get_by_role("button", name="Add a webhook").click()
+        expect(page.get_by_text("found http://example.org, expected https")).to_be_visible()
+        page.get_by_label("Address of the new webhook").fill(url)
+        page.get_by_role("button", name="Add a webhook").click()
+        expect(page.get_by_text("Copy the secret now")).to_be_visible()
+        assert shown(page, "Secret that signs its messages").startswith("whsec_")
+        page.get_by_role("button", name="Send a test").click()
+        expect(page.get_by_text(f"The test message was delivered: 200 OK {HOSTILE}")).to_be_visible()
+        Desk(store).until(item, *TO_VOTE, ("VO", "approve"), ("CO", "approve"))
+        while store.webhooks.deliveries("CO", 1)[0].delivered_at is None:
+            time.sleep(0.05)
+        page.get_by_role("tab", name="Library", exact=True).click()
+        page.get_by_role("tab", name="People", exact=True).click()
+        expect(page.get_by_role("cell", name=f"delivered 200 OK {HOSTILE}")).to_be_visible()
+        page.get_by_role("button", name="Delete", exact=True).click()
+        expect(page.get_by_text("The webhook is deleted")).to_be_visible()
+    assert store.webhooks.listed("CO") == []
+    assert page.title() != "1"
+
+
+def test_a_coordinator_sets_a_sign_in_name(store: Store, address: str, page: Page) -> None:
+    open_people(page, address, "CO")
+    page.get_by_role("button", name="Sign-in through a proxy").click()
+    page.get_by_placeholder("Sign-in name at your provider").fill("Cora@Example.org")
+    page.get_by_role("button", name="Set sign-in name").click()
+    expect(page.get_by_text("The proxy signs cora@example.org in as CO now.")).to_be_visible()
+    assert store.logins.of_people() == {"CO": "cora@example.org"}
+
+
+@pytest.mark.parametrize("width", [390, 820, 1366])
+def test_the_page_of_the_api_fits_its_window(store: Store, address: str, page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    open_people(page, address, "CO")
+    refused: list[str] = []
+    page.on("console", lambda message: refused.append(message.text))
+    page.get_by_role("link", name="What a script can do").click()
+    expect(page.get_by_role("heading", name="GET /api/v1/queue", exact=True)).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert refused == []
