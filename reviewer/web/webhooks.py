@@ -39,6 +39,7 @@ LARGEST_ANSWER = 4096
 _SHOWN = 200  # characters of an answer that are shown
 _TIDY_SECONDS = 86_400.0
 _UNRECORDED_SECONDS = 60.0
+"""Pause after the database could not be read or written."""
 _STOP_SECONDS = 3.0
 
 log = logging.getLogger("spec_o3")
@@ -229,6 +230,7 @@ class WebhookSender:
                         self._store.webhooks.tidy()
                 except StoreError as error:
                     log.error("webhooks wait: %s", error)
+                    self._stop.wait(_UNRECORDED_SECONDS)
                 except Exception:
                     # If the thread ended, nothing more would be delivered, and nobody would notice.
                     log.exception("the delivery of webhooks failed")

@@ -157,6 +157,9 @@ def test_only_a_token_needs_no_check_of_the_site(app: FastAPI, store: Store) -> 
     assert script(app, secret_of(store)).get("/api/v1/me", headers=elsewhere).status_code == 200
     assert browser(app, store, "RE").get("/api/v1/me", headers=elsewhere).status_code == 403
     assert script(app, secret_of(store)).post("/sign-out", headers=elsewhere).status_code == 403
+    with_token = elsewhere | {"Authorization": f"Bearer {secret_of(store)}"}
+    for path in ("/", "/gradio_api/info", "/docs/"):  # there the cookie counts, so the site is checked
+        assert browser(app, store, "RE").get(path, headers=with_token).status_code == 403
     other_scheme = elsewhere | {"Authorization": "Bearer of another program"}
     assert browser(app, store, "RE").get("/api/v1/me", headers=other_scheme).status_code == 403
 
