@@ -60,6 +60,7 @@ from reviewer.web.routes import (
     review,
     sign_in,
     similar,
+    traces,
     trials,
     trust,
 )
@@ -72,7 +73,7 @@ log = logging.getLogger("spec_o3")
 
 _SHUTDOWN_SECONDS = 3  # for open connections, e.g. a page that follows a run, when the server is stopped
 ROUTERS = (
-    *(review.router, trials.router, aids.router, live.router, blind.router, blind_setup.router),
+    *(review.router, traces.router, trials.router, aids.router, live.router, blind.router, blind_setup.router),
     *(sign_in.router, progress.router, exports.router, documents.router, audit.router, installing.router),
     *(trust.router, find.router, bulk.router, comments.router, api.router),
     # Before the files of the page, which have the addresses that are left.

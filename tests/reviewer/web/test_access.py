@@ -75,6 +75,8 @@ WITH_PARAMETERS: dict[str, tuple[str, ...]] = {
             "GET /api/v1/item/{item_id}",
             "GET /api/v1/item/{item_id}/history",
             "GET /api/v1/item/{item_id}/hints",
+            "GET /api/v1/item/{item_id}/version/{number}",
+            "GET /api/v1/item/{item_id}/others",
             "GET /api/v1/item/{item_id}/present",
             "POST /api/v1/item/{item_id}/lease",
             "POST /api/v1/item/{item_id}/autosave",

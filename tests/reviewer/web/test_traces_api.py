@@ -1,0 +1,161 @@
+"""An earlier version of an item, and other traces of its spectrum: what is sent, and what is withheld."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from agent.trajectory import Answer, Drafter
+from reviewer.rules.campaign import Rules
+from reviewer.store import Store
+from reviewer.web import app as server
+from reviewer.web.verdict_first import RULE
+from tests.support.blind_campaign import a_store, opened
+from tests.support.campaign import Desk, a_spectrum, a_trajectory
+
+PASSWORD = "correct horse"
+PEOPLE = (("RE", ["reviewer"]), ("AU", ["auditor"]), ("AX", ["auditor"]), ("CO", ["coordinator"]))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Items 1 to 3 of one spectrum: two drafters and another task, each in a batch of its own; item 4 of another."""
+    with Store.open(tmp_path / "annotations.db") as store:
+        for initials, roles in PEOPLE:
+            store.accounts.add_person(initials, f"Person {initials}", roles, password=PASSWORD)
+        store.settings.set_rules(None, Rules())
+        first = a_spectrum()
+        store.spectra.add(first)
+        trace = a_trajectory(first, label="YES")
+        other = replace(trace, drafter=Drafter("model", "qwen"), steps=(*trace.steps[:-1], Answer("s4", "NO", "no")))
+        for number, one in enumerate((trace, other, replace(trace, task="cc")), start=1):
+            store.items.add(one, first.sha256, batch=f"batch {number}")
+        second = a_spectrum("another.fits")
+        store.spectra.add(second)
+        store.items.add(a_trajectory(second), second.sha256)
+        yield store
+
+
+def client_of(store: Store, initials: str) -> TestClient:
+    client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1", follow_redirects=False)
+    assert client.post("/sign-in", data={"initials": initials, "password": PASSWORD}).status_code == 303
+    return client
+
+
+def numbers(client: TestClient, item: int, **query: Any) -> list[int]:
+    answer = client.get(f"/api/v1/item/{item}/others", params=query)
+    assert answer.status_code == 200, answer.text
+    return [one["id"] for one in answer.json()["others"]]
+
+
+# ---- versions
+
+
+def test_a_version_is_sent_with_its_own_text(store: Store) -> None:
+    desk = Desk(store)
+    desk.decide("RE", 1, "keep")
+    desk.edit("RE", 1, "A text of the second version.")
+    client = client_of(store, "CO")
+    first = client.get("/api/v1/item/1/version/1").json()
+    assert (first["number"], first["of"], first["author"]) == (1, 2, None)
+    assert first["trajectory"]["steps"][0]["text"] == "Hα looks broad."
+    second = client.get("/api/v1/item/1/version/2").json()
+    assert (second["number"], second["author"]) == (2, "RE")
+    assert second["trajectory"]["steps"][0]["text"] == "A text of the second version."
+    # The known label would influence the reviewer.
+    assert first["trajectory"]["label"] is second["trajectory"]["label"] is None
+
+
+def test_a_version_that_does_not_exist_is_named_with_those_that_do(store: Store) -> None:
+    answer = client_of(store, "CO").get("/api/v1/item/1/version/7")
+    assert answer.status_code == 404
+    assert answer.json()["error"] == "Item 1 has no version 7; its current version is 1."
+
+
+def test_who_judges_independently_sees_no_earlier_version(store: Store) -> None:
+    desk = Desk(store)
+    desk.decide("RE", 1, "keep")
+    desk.edit("RE", 1, "A text of the second version.")
+    desk.decide("RE", 1, "submit")
+    desk.decide("AX", 1, "pass")
+    judge = client_of(store, "AU")
+    assert judge.get("/api/v1/item/1/version/2").status_code == 200
+    refused = judge.get("/api/v1/item/1/version/1")
+    assert refused.status_code == 403
+    assert refused.json()["error"] == "Earlier versions are shown once you have decided."
+    # As in the history, which is the same person's only other way to that text.
+    assert judge.get("/api/v1/item/1/history").json()["versions"] == []
+    # Who wrote it, and who has decided.
+    assert [client_of(store, who).get("/api/v1/item/1/version/1").status_code for who in ("RE", "AX")] == [200, 200]
+
+
+def test_no_version_is_sent_before_ones_own_verdict(store: Store) -> None:
+    client = client_of(store, "RE")
+    assert client.get("/api/v1/item/1/version/1", params={"verdict_first": True}).status_code == 403
+    store.settings.set("CO", RULE, ["batch 1"])
+    for number in (1, 2):
+        refused = client.get(f"/api/v1/item/1/version/{number}")
+        assert (refused.status_code, "looks broad" in refused.text) == (403, False)
+    client.post("/api/v1/item/1/verdict", json={"version": store.items.get(1).version.id, "verdict": "YES"})
+    assert client.get("/api/v1/item/1/version/1").status_code == 200
+
+
+# ---- other traces
+
+
+def test_the_other_traces_of_the_spectrum_are_listed_with_drafter_task_and_answer(store: Store) -> None:
+    others = client_of(store, "RE").get("/api/v1/item/1/others").json()["others"]
+    shown = [(one["id"], one["drafter"]["name"], one["task"]["key"], one["state"], one["answer"]) for one in others]
+    assert shown == [(2, "qwen", "cv", "screening", "NO"), (3, "rule 1", "cc", "screening", "YES")]
+    assert numbers(client_of(store, "RE"), 4) == []
+
+
+def test_traces_stay_together_where_a_person_stated_the_medium_of_one(store: Store) -> None:
+    spectrum = a_spectrum("assumed.fits", meta={"medium_assumed": True})
+    store.spectra.add(spectrum)
+    trace = a_trajectory(spectrum, medium=spectrum.medium)
+    a, b = (store.items.add(replace(trace, task=task), spectrum.sha256) for task in ("cv", "cc"))
+    Desk(store).decide("RE", a, "keep")
+    lease = store.leases.take("RE", a)
+    base = store.items.get(a).version.id
+    medium = "air" if spectrum.medium == "vacuum" else "vacuum"
+    store.reviews.set_medium(
+        person="RE", item_id=a, base_version_id=base, medium=medium, key="k", lease_token=lease.token
+    )
+    assert store.items.get(a).row.spectrum_sha256 != spectrum.sha256
+    client = client_of(store, "RE")
+    assert (numbers(client, a), numbers(client, b)) == ([b], [a])
+
+
+def test_no_other_trace_is_named_before_ones_own_verdict(store: Store) -> None:
+    client = client_of(store, "RE")
+    assert numbers(client, 1, verdict_first=True) == []
+    store.settings.set("CO", RULE, ["batch 1"])
+    # Neither from the item whose answer is hidden, nor to it.
+    assert (numbers(client, 1), numbers(client, 2)) == ([], [3])
+    client.post("/api/v1/item/1/verdict", json={"version": store.items.get(1).version.id, "verdict": "YES"})
+    assert (numbers(client, 1), numbers(client, 2)) == ([2, 3], [1, 3])
+
+
+def test_withdrawn_items_and_those_that_one_scores_blind_are_not_named(store: Store, tmp_path: Path) -> None:
+    from reviewer.store import Selection
+
+    store.withdrawals.withdraw("CO", Selection("batch 3"))
+    assert numbers(client_of(store, "RE"), 1) == [2]
+    with a_store(tmp_path / "blind.db") as blind:
+        opened(blind, items=(6, 7), each=3)
+        for initials in ("RE", "CO"):
+            blind.accounts.set_password(None, initials, "a long password")
+        scorer = TestClient(server.build(blind, local=True), base_url="http://127.0.0.1", follow_redirects=False)
+        scorer.post("/sign-in", data={"initials": "RE", "password": "a long password"})
+        # Item 5 is the other trace of the spectrum of item 6.
+        assert scorer.get("/api/v1/item/5/others").status_code == 403
+        assert scorer.get("/api/v1/item/6/version/1").status_code == 403
+        coordinator = TestClient(server.build(blind, local=True), base_url="http://127.0.0.1", follow_redirects=False)
+        coordinator.post("/sign-in", data={"initials": "CO", "password": "a long password"})
+        assert numbers(coordinator, 5) == [6]
