@@ -80,7 +80,7 @@ def run_import(arguments: Namespace) -> int:
             raise CannotRun(str(error)) from error
     lines = in_words(found, arguments.dry_run)
     if found.refused:
-        lines.append(tr("Correct them, or leave them out with --skip-bad."))
+        lines.append(tr("Correct the file, or leave such annotations out with --skip-bad."))
     lines += [str(problem) for problem in found.problems[:SHOWN]]
     if len(found.problems) > SHOWN:
         lines.append(tr("and {n} more", n=len(found.problems) - SHOWN))

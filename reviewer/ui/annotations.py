@@ -66,11 +66,12 @@ def build(store: Store, local: bool) -> AnnotationsForm:
             lines=1,
             max_lines=5,
             max_length=4000,
+            min_width=260,
         )
-        skip_bad = gr.Checkbox(label=tr("Skip what cannot be used, import the rest"), container=False)
+        skip_bad = gr.Checkbox(label=tr("Skip what cannot be used, import the rest"), container=False, min_width=240)
     with gr.Row():
-        check = gr.Button(tr("Check only"), size="sm", elem_classes="so-small")
-        button = gr.Button(tr("Import annotations"), size="sm", elem_classes="so-small")
+        check = gr.Button(tr("Check only"), size="sm", scale=0, min_width=130)
+        button = gr.Button(tr("Import annotations"), size="sm", scale=0, min_width=170)
     message, results = message_line(), markup(elem_classes="so-results")
 
     def read(request: gr.Request, paths: Sequence[str] | None, named: str, good_only: bool, dry_run: bool) -> Changes:
@@ -107,7 +108,7 @@ def build(store: Store, local: bool) -> AnnotationsForm:
 def _message(found: ImportedAnnotations, dry_run: bool) -> str:
     said = " ".join(in_words(found, dry_run))
     if found.refused:
-        return line("bad", f"{said} {tr('Correct them, or tick “Skip what cannot be used”.')}")
+        return line("bad", f"{said} {tr('Correct the file, or tick “Skip what cannot be used”.')}")
     links = ", ".join(item_link(item) for item in found.items[:MOST_LINKS])
     more = len(found.items) - MOST_LINKS
     if more > 0:
@@ -119,7 +120,10 @@ def _message(found: ImportedAnnotations, dry_run: bool) -> str:
 def _problems(found: ImportedAnnotations) -> str:
     if not found.problems:
         return ""
-    rows = [[escape(one.file), escape(one.place), escape(one.reason)] for one in found.problems[:MOST_SHOWN]]
-    more = len(found.problems) - len(rows)
-    shown = table([tr("File"), tr("Annotation"), tr("What was found")], rows, empty="")
+    problems = found.problems[:MOST_SHOWN]
+    several = len({one.file for one in problems}) > 1
+    rows = [[*([one.file] if several else []), one.place, one.reason] for one in problems]
+    headings = [*([tr("File")] if several else []), tr("Annotation"), tr("What was found")]
+    shown = table(headings, [[escape(cell) for cell in row] for row in rows], empty="")
+    more = len(found.problems) - len(problems)
     return shown + (f'<p class="so-none">{escape(trn("and {n} more", "and {n} more", more))}</p>' if more > 0 else "")

@@ -419,7 +419,7 @@ def test_the_command_writes_tasks_and_imports_annotations(store: Store, tmp_path
     assert bad.returncode == 1
     assert bad.stdout.splitlines() == [
         "Nothing was imported: 1 annotation cannot be used.",
-        "Correct them, or leave them out with --skip-bad.",
+        "Correct the file, or leave such annotations out with --skip-bad.",
         "rows.json: task 12, annotation 3: found item 99, expected an item of this database",
     ]
     wrong = cli.run("annotations", "import", file, "--person", "ann", "--db", store.path)
