@@ -275,6 +275,25 @@ interface Trial {
   passed: boolean | null
 }
 
+/** A version of an item, `of` so many. */
+interface Reading {
+  number: number
+  of: number
+  author: string | null
+  at: string
+  trajectory: Trajectory
+}
+
+/** Another trace of the same spectrum. */
+interface OtherTrace {
+  id: number
+  drafter: { kind: string; name: string }
+  task: { key: string; title: string }
+  state: string
+  version: number
+  answer: string | null
+}
+
 /** An item as `GET /api/v1/item/<id>` sends it. */
 interface Item {
   id: number

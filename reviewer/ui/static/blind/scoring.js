@@ -9,7 +9,7 @@ import * as panels from '../common/panels.js'
 import { onTheme } from '../common/theme.js'
 import { keepForNextVisit, lastVisit } from '../spectrum/controls.js'
 import { SpectrumView } from '../spectrum/view.js'
-import { windowOf, windowsOf } from '../trace/steps.js'
+import { windowOf, windowsOf, windowsOfSide } from '../trace/steps.js'
 import { TraceView } from '../trace/view.js'
 import { scoringActions } from './actions.js'
 import { BlindForm, Places } from './form.js'
@@ -263,11 +263,7 @@ export class ScoringPage {
 
   #windows() {
     return this.current.traces.flatMap(({ side, steps }) =>
-      windowsOf(steps).map((window) =>
-        side
-          ? { ...window, side, noun: `${side} step`, number: `${side === 'left' ? 'L' : 'R'}${window.number}` }
-          : window,
-      ),
+      side ? windowsOfSide(windowsOf(steps), side) : windowsOf(steps),
     )
   }
 

@@ -7,19 +7,19 @@ import { factsButtons } from './spectrum_facts.js'
 
 /**
  * @param {HTMLElement} root
- * @param {{item: any, spectrum: any, buttons?: (HTMLElement | null)[], onGuide: () => void,
+ * @param {{item: any, spectrum: any, buttons?: (HTMLElement | null)[], facts?: HTMLElement[], onGuide: () => void,
  *   onMedium?: ((medium: string) => void) | null, toast: (text: string) => void}} shown
- *   `buttons`: further ones, e.g. the one that opens the evidence; `onMedium`: the person states the medium of the
- *   wavelengths
+ *   `buttons`: further ones, e.g. the one that opens the evidence; `facts`: what else the second line ends with;
+ *   `onMedium`: the person states the medium of the wavelengths
  */
-export function drawHeader(root, { item, spectrum, buttons = [], onGuide, onMedium = null, toast }) {
+export function drawHeader(root, { item, spectrum, buttons = [], facts: more = [], onGuide, onMedium = null, toast }) {
   const facts = [
     spectrum?.survey || item.row.survey || t('no survey'),
     dateOf(spectrum),
     item.row.snr === null ? null : `S/N ${item.row.snr.toPrecision(3)}`,
   ].filter(Boolean)
   const place = spectrum?.position
-  const { id, more } = spectrum ? factsButtons(spectrum, toast) : { id: null, more: [] }
+  const { id, more: ids } = spectrum ? factsButtons(spectrum, toast) : { id: null, more: [] }
   fill(
     root,
     h(
@@ -87,6 +87,7 @@ export function drawHeader(root, { item, spectrum, buttons = [], onGuide, onMedi
             t('imported without its spectrum, with the pictures only (spec-o3 import --spectra FOLDER adds it along)'),
           ),
       ),
+      ids,
       more,
     ),
   )

@@ -58,6 +58,10 @@ export function openPanel(title, content, { wide = false } = {}) {
   })
 }
 
+/** Close the dialog that is open, if one is. */
+export const closePanel = () =>
+  /** @type {HTMLDialogElement | null} */ (document.querySelector('dialog.panel[open]'))?.close()
+
 export const panelIsOpen = () => document.querySelector('dialog.panel[open]') !== null
 
 /** @param {string} line */

@@ -17,6 +17,8 @@ const MARKS = {
 }
 /** @type {Record<string, string>} */
 const VERDICTS = { 'verdict-yes': 'YES', 'verdict-no': 'NO', 'verdict-cannot-tell': 'cannot tell' }
+/** What is done to the current version, not to an earlier one that is only read. */
+const ON_CURRENT = /^(decide|mark|verdict)-|^(add|move|remove|edit|save|update)-|^edit$/
 const WITHOUT_ITEM = [
   'filter',
   'queue',
@@ -65,7 +67,7 @@ export function reviewActions(options) {
 
   /** @param {number} by */
   const selectStep = (by) => {
-    const { steps } = state
+    const { steps } = view
     const at = steps.findIndex((step) => step.id === view.selected)
     const to = steps[Math.max(0, Math.min(steps.length - 1, at + by))]
     if (to) view.select(to.id)
@@ -90,7 +92,7 @@ export function reviewActions(options) {
 
   /** @param {string} id */
   const edit = (id) => {
-    if (!view.editStep(id)) notices.toast(state.item?.may.edit)
+    if (!view.editStep(id)) notices.toast(state.editRefusal)
   }
 
   /** @param {Promise<unknown>} done */
@@ -119,7 +121,7 @@ export function reviewActions(options) {
     'edit-redo': () => editing.redo(),
     'update-numbers': onSelected((id) => {
       if (state.editable) editing.updateNumbers(id)
-      else notices.toast(state.item?.may.edit)
+      else notices.toast(state.editRefusal)
     }),
     'save-version': () => decisions.saveAndRefresh(),
     'mark-note': onSelected(note),
@@ -128,7 +130,10 @@ export function reviewActions(options) {
     undo: () => decisions.undo(),
     'verdict-first': options.toggleVerdictFirst,
     guide: () => panels.openGuide(state.me.tasks[state.item?.task.key ?? ''], state.item?.trajectory.prompt),
-    history: () => state.item && reported(items.history(state.item.id).then(dialogs.openHistory)),
+    history: () => {
+      const { item } = state
+      if (item) reported(items.history(item.id).then((found) => dialogs.openHistory(found, item.id)))
+    },
     evidence: () => view.evidence.toggle(),
     comments: options.comments,
     inspect: options.inspect,
@@ -148,6 +153,7 @@ export function reviewActions(options) {
 
   return (action) => {
     if (!state.current && !WITHOUT_ITEM.includes(action)) return undefined
+    if (state.reading && ON_CURRENT.test(action)) return notices.toast(state.editRefusal)
     if (action in MARKS) return onSelected((id) => decisions.mark(id, MARKS[action]))()
     if (action in VERDICTS) return void decisions.commitVerdict(VERDICTS[action])
     if (action.startsWith('decide-') && !(action in table)) return decide(action)

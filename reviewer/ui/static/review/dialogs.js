@@ -3,7 +3,9 @@
 import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h } from '../common/dom.js'
 import { isComposing } from '../common/keys.js'
-import { openPanel } from '../common/panels.js'
+import { t } from '../common/language.js'
+import { linkTo } from '../common/links.js'
+import { closePanel, openPanel } from '../common/panels.js'
 import { diffSteps } from '../trace/steps.js'
 
 /**
@@ -171,8 +173,8 @@ const runsOf = (runs) => runs.map((r) => (r.op === '=' ? r.text : h(r.op === '-'
  */
 export const beforeImport = (authors) => (authors?.length ? `written by ${authors.join(', ')} before the import` : null)
 
-/** Versions with author, reason and a diff by step; decisions in order. */
-export function openHistory(history) {
+/** Versions with author, reason and a diff by step; decisions in order. @param {any} history @param {number} item */
+export function openHistory(history, item) {
   const { versions, decisions, withheld } = history
   const diff = h('div.diff')
   const show = (index) => {
@@ -210,6 +212,8 @@ export function openHistory(history) {
             `v${v.number} · ${v.author ?? beforeImport(v.before_import) ?? 'drafted'} · ${when(v.at)}`,
           ),
           v.reason && h('span', {}, ` “${v.reason}”`),
+          ' ',
+          h('a', { href: linkTo({ item, version: v.number }), onClick: closePanel }, t('read')),
         ),
       ),
     ),

@@ -2,15 +2,18 @@
 // state holds, redraws when the steps change, and reports what the person does with the cards.
 
 import { fill, h } from '../common/dom.js'
+import { windowText } from '../common/format.js'
 import { drawHeader } from '../common/item_header.js'
 import { t } from '../common/language.js'
 import { openPicture } from '../common/panels.js'
 import { Aids } from '../evidence/aids.js'
 import { Evidence } from '../evidence/drawer.js'
 import { keepForNextVisit, lastVisit } from '../spectrum/controls.js'
+import { extent, shownFactor } from '../spectrum/frames.js'
 import { SpectrumView } from '../spectrum/view.js'
 import { windowOf, windowsOf } from '../trace/steps.js'
 import { TraceView } from '../trace/view.js'
+import { Beside } from './beside.js'
 import { keepTried, ownRedshift } from './inspection.js'
 import { pictureURL } from './items.js'
 
@@ -27,6 +30,10 @@ const LEAST_SHOWN = 120 // Å in the window plot around a line that a text names
  * @property {(medium: string) => void} onMedium the person states the medium of the wavelengths
  * @property {(id: string) => void} onConfirm the person confirms an answer of which the drafter cannot tell
  * @property {() => HTMLElement | null} inspectionButton the button that opens the person's inspection
+ * @property {() => void} onCopyLink
+ * @property {() => void} onCurrent the current version is to be shown, in place of an earlier one
+ * @property {(id: number) => void} onBeside another trace of the spectrum is to be shown next to this one
+ * @property {() => void} onCloseBeside
  * @property {Object<string, Function>} cards what the cards of the trace report, see `TraceView`
  */
 
@@ -35,8 +42,10 @@ export class ItemView {
   #drawn = ''
 
   /** @param {ItemViewOptions} options */
-  constructor({ state, notices, spans, pictureOf, onDrag, onGuide, onMedium, onConfirm, inspectionButton, cards }) {
+  constructor(options) {
+    const { state, notices, spans, pictureOf, onDrag, onGuide, onMedium, onConfirm, inspectionButton, cards } = options
     this.state = state
+    this.on = options
     this.notices = notices
     this.pictureOf = pictureOf
     this.spans = spans
@@ -47,6 +56,7 @@ export class ItemView {
     /** @type {Record<string, StepThreads>} comments by step */
     this.threads = {}
     this.header = h('header.item')
+    this.versionLine = h('div.version-line', { role: 'status', hidden: true })
     this.tracePane = h('section', { 'aria-label': t('Trace') })
     this.spectrumPane = h('section.spectrum', { 'aria-label': t('Spectrum') })
     this.trace = new TraceView(this.tracePane, {
@@ -56,6 +66,14 @@ export class ItemView {
       onMistyped: (message) => notices.toast(message),
       onPoint: (span) => this.#light(span),
       onSpan: (span) => this.#goTo(span),
+      onShared: (id) => this.select(id),
+    })
+    this.beside = new Beside({
+      pane: this.tracePane,
+      onSelect: (id, how) => this.select(id, how),
+      onChoose: options.onBeside,
+      onClose: options.onCloseBeside,
+      onChange: () => this.#besideChanged(),
     })
     this.spectrum = new SpectrumView(this.spectrumPane, {
       onWindow: (lo, hi, { final }) => onDrag(lo, hi, final),
@@ -79,14 +97,34 @@ export class ItemView {
     return this.trace.selected
   }
 
+  /** The steps that are shown: those of an earlier version, or of the draft. */
+  get steps() {
+    return this.state.reading?.trajectory.steps ?? this.state.steps
+  }
+
   /** Draw the current item. @param {boolean} sameItem whether the view of the spectrum and the selection stay */
   show(sameItem) {
     const { current } = this.state
     if (!current) return
-    if (!sameItem) this.threads = {}
+    if (!sameItem) {
+      this.threads = {}
+      this.beside.forget()
+    }
     this.drawHeader()
+    this.#drawVersionLine()
     this.#showTrace()
     this.#showSpectrum(sameItem)
+  }
+
+  #drawVersionLine() {
+    const { reading } = this.state
+    this.versionLine.hidden = !reading
+    if (!reading) return
+    fill(
+      this.versionLine,
+      h('span', {}, t('Version {version} of {of}, to read only.', { version: reading.number, of: reading.of })),
+      h('button', { type: 'button', onClick: this.on.onCurrent }, t('Show the current version')),
+    )
   }
 
   /** Draw the header of the item again. */
@@ -96,13 +134,32 @@ export class ItemView {
     const { item, spectrum } = current
     const toast = (/** @type {string} */ message) => this.notices.toast(message)
     const evidence = spectrum && this.evidence.button
-    const buttons = [spectrum && this.inspectionButton(), evidence]
-    drawHeader(this.header, { item, spectrum, buttons, onGuide: this.onGuide, onMedium: this.onMedium, toast })
+    const copyLink = h(
+      'button.link.more',
+      {
+        type: 'button',
+        title: t('Copy the link to what is in front: item, step and range'),
+        onClick: this.on.onCopyLink,
+      },
+      t('Copy link'),
+    )
+    const buttons = [this.beside.button(current), spectrum && this.inspectionButton(), evidence]
+    drawHeader(this.header, {
+      item,
+      spectrum,
+      buttons,
+      facts: [copyLink],
+      onGuide: this.onGuide,
+      onMedium: this.onMedium,
+      toast,
+    })
   }
 
   /** @param {string} title @param {string} text */
   showNothing(title, text) {
     this.spectrumPane.classList.add('absent')
+    this.versionLine.hidden = true
+    this.beside.forget()
     fill(this.header, h('strong.name', {}, title))
     fill(this.tracePane, h('p.empty', {}, text))
     this.aids.show(null)
@@ -110,30 +167,35 @@ export class ItemView {
   }
 
   #showTrace() {
-    const { current, editable, steps } = this.state
+    const { current, editable, reading } = this.state
     if (!current) return
     const { item, hints } = current
-    const { marks, originals, row, standing, trajectory } = item
+    const { marks, originals, row, standing } = item
+    const { steps } = this
+    const trajectory = reading?.trajectory ?? item.trajectory
+    const measured = row.spectrum && !item.hidden && !reading
     this.trace.show({
       steps,
       originals: new Map((originals.length ? originals : trajectory.steps).map((step) => [step.id, step])),
-      editedBy: this.#editedBy(),
-      marks: marks.mine,
-      hints: row.spectrum && !item.hidden ? hints : Object.fromEntries(steps.map((step) => [step.id, []])),
+      editedBy: reading ? {} : this.#editedBy(),
+      marks: reading ? {} : marks.mine,
+      hints: measured ? hints : Object.fromEntries(steps.map((step) => [step.id, []])),
       pictureURL: (step) => this.pictureOf(step.picture) ?? pictureURL(trajectory, step.picture, step.arguments),
       overviewURL: pictureURL(trajectory, trajectory.overview, {}),
-      spans: this.spans(),
+      spans: reading ? {} : this.spans(),
+      shared: this.beside.draw(steps, current),
       editable,
-      markable: !item.hidden && standing.round !== null,
-      threads: this.threads,
+      markable: !item.hidden && !reading && standing.round !== null,
+      threads: reading ? {} : this.threads,
       hidden: item.hidden,
       faults: trajectory.faults,
       meta: current.spectrum?.meta,
-      trial: item.trial,
+      trial: reading ? null : item.trial,
       drafter: row.drafter.name,
       tried: trajectory.steps,
       trialURL: ({ number }, what) => `/api/v1/item/${item.id}/trial/${item.trial?.key}/${number}/${what}`,
     })
+    if (reading) return
     if (marks.others.length) this.tracePane.prepend(this.#marksByOthers(marks.others))
     if (item.request) this.tracePane.prepend(requestBanner(item.request))
     if (item.draft_cannot_tell) this.tracePane.prepend(this.#cannotTellBanner(item, steps))
@@ -179,7 +241,8 @@ export class ItemView {
   }
 
   #showSpectrum(sameItem) {
-    const { current, editable, steps } = this.state
+    const { current, editable } = this.state
+    const { steps } = this
     if (!current) return
     const { me } = this.state
     const { item, spectrum, atlas } = current
@@ -206,7 +269,7 @@ export class ItemView {
       spectrum,
       redshift: trajectory.redshift ?? spectrum.redshift,
       z: ownRedshift(me.initials, item),
-      windows: windowsOf(steps),
+      windows: this.#windows(),
       lines: atlas.lines,
       bands: atlas.bands,
       range: atlas.range,
@@ -235,12 +298,14 @@ export class ItemView {
       shown.steps = steps
       return
     }
+    if (this.state.reading) return
     this.trace.setSteps(steps)
     if (selected && !steps.some((step) => step.id === selected)) {
       const instead = steps[before.findIndex((step) => step.id === selected)] ?? steps.at(-1)
       if (instead) this.select(instead.id)
     }
-    this.#showWindows()
+    if (this.beside.shown) this.#besideChanged()
+    else this.#showWindows()
   }
 
   /** Draw the cards and windows as the state has them, e.g. after a refused window. */
@@ -250,35 +315,53 @@ export class ItemView {
   }
 
   #showWindows() {
-    if (this.state.current?.spectrum) {
-      this.spectrum.update({ windows: windowsOf(this.state.steps), selected: this.trace.selected })
-    }
+    if (!this.state.current?.spectrum) return
+    const { selected } = this.trace
+    this.spectrum.update({ windows: this.#windows(), selected, editable: this.state.editable })
+  }
+
+  /** The windows of the trace, and of a second one. @param {Step[]} steps of the first */
+  #windows(steps = this.steps) {
+    return this.beside.withSecond(windowsOf(steps))
+  }
+
+  /** A second trace has appeared, or is gone. */
+  #besideChanged() {
+    const { current, reading } = this.state
+    if (!current) return
+    this.drawHeader()
+    const { scrollTop } = this.tracePane
+    const { selected } = this.trace
+    this.#showTrace()
+    this.tracePane.scrollTop = scrollTop
+    this.#showWindows()
+    if (selected && !reading) this.select(selected, { scroll: false })
   }
 
   /** Start drawing windows that are being requested. @param {Step[]} steps with the new windows */
   prepare(steps) {
-    if (this.state.current?.spectrum) this.spectrum.prepareWindows(windowsOf(steps))
+    if (this.state.current?.spectrum) this.spectrum.prepareWindows(this.#windows(steps))
   }
 
   /** @param {Record<string, Mark>} marks */
   showMarks(marks) {
-    this.trace.refresh({ marks })
+    if (!this.state.reading) this.trace.refresh({ marks })
   }
 
   /** @param {Record<string, StepThreads>} threads comments by step */
   showThreads(threads) {
     this.threads = threads
-    this.trace.refresh({ threads })
+    if (!this.state.reading) this.trace.refresh({ threads })
   }
 
   /** @param {Record<string, Hint[] | undefined>} hints */
   showHints(hints) {
-    this.trace.refresh({ hints })
+    if (!this.state.reading) this.trace.refresh({ hints })
   }
 
   /** @param {Record<string, import('../trace/statements.js').SpansOfText>} spans by step */
   showSpans(spans) {
-    this.trace.refresh({ spans })
+    if (!this.state.reading) this.trace.refresh({ spans })
   }
 
   /** Light up the wavelengths of a part of a text. @param {Span | null} span */
@@ -294,11 +377,47 @@ export class ItemView {
     this.spectrum.highlight(range)
   }
 
-  /** Select a step on its card and on the spectrum. @param {string} id */
+  /** Select a step on its card and on the spectrum. @param {string} id of this trace, or of the one next to it */
   select(id, { zoomTo = true, scroll = true } = {}) {
-    this.trace.select(id, { scroll })
-    const step = this.state.step(id)
-    if (this.state.current?.spectrum && step?.kind === 'zoom' && windowOf(step)) this.spectrum.select(id, { zoomTo })
+    const { current, editable } = this.state
+    const second = this.beside.select(id, { scroll })
+    if (second === null) this.trace.select(id, { scroll })
+    const step = second ?? this.steps.find((one) => one.id === id)
+    if (!current?.spectrum || step?.kind !== 'zoom' || !windowOf(step)) return
+    // A window of the second trace is not dragged.
+    if (this.spectrum.item) this.spectrum.item.editable = editable && second === null
+    this.spectrum.select(id, { zoomTo })
+  }
+
+  /**
+   * Show a range in the window plot.
+   * @param {[number, number]} range Å, observed frame @returns {string} why it cannot be shown; "": it is
+   */
+  showRange(range) {
+    const { current } = this.state
+    if (!current?.spectrum) return t('There is no spectrum to show the range of the link in.')
+    const factor = this.#toObserved(current)
+    const [first, last] = extent(current.spectrum.wavelength)
+    const [lo, hi] = [Math.max(first, range[0] / factor), Math.min(last, range[1] / factor)]
+    if (!(lo < hi))
+      return t('The range of the link, {range}, is outside of this spectrum.', { range: windowText(...range) })
+    this.spectrum.showInWindow([lo, hi])
+    return ''
+  }
+
+  /** The range of the window plot if a person chose it, Å in the observed frame; null: that of the selected step. */
+  chosenRange() {
+    const { current } = this.state
+    const range = current?.spectrum ? this.spectrum.chosenRange() : null
+    if (!current || !range) return null
+    const factor = this.#toObserved(current)
+    return /** @type {[number, number]} */ ([range[0] * factor, range[1] * factor])
+  }
+
+  /** The factor from the data's wavelengths to the observed frame. @param {LoadedItem} loaded */
+  #toObserved({ item, spectrum }) {
+    const z = item.trajectory.redshift ?? spectrum?.redshift ?? 0
+    return spectrum ? shownFactor(spectrum, z, 'observed') : 1
   }
 
   /** Put the cursor where a step is edited; false where it cannot be. @param {string} id */

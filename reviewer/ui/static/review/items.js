@@ -53,6 +53,16 @@ export class Items {
     return getJSON(`/api/v1/item/${id}/history${this.#query()}`)
   }
 
+  /** One version, which the server may refuse. @param {number} id @param {number} number @returns {Promise<Reading>} */
+  version(id, number) {
+    return getJSON(`/api/v1/item/${id}/version/${number}${this.#query()}`)
+  }
+
+  /** Other traces of the same spectrum. @param {number} id @returns {Promise<OtherTrace[]>} */
+  async others(id) {
+    return (await getJSON(`/api/v1/item/${id}/others${this.#query()}`)).others
+  }
+
   /** The item has changed: fetch it again when it is next used. Its spectrum never changes. @param {number} id */
   drop(id) {
     this.#items.drop(id)

@@ -1,8 +1,10 @@
-// Opening items: the one requested, the next, the previous; the lease and the drafts follow, and what is likely to be
-// opened next is fetched ahead.
+// Opening items: the one requested or linked, the next, the previous; the lease and the drafts follow, and what is
+// likely to be opened next is fetched ahead.
 
 import { getJSON } from '../common/http.js'
 import { painted } from '../common/idle.js'
+import { t } from '../common/language.js'
+import { linkInAddress, linkTo } from '../common/links.js'
 import { picturesOf } from './items.js'
 
 /**
@@ -14,7 +16,9 @@ import { picturesOf } from './items.js'
  * @property {import('./lease.js').Lease} lease
  * @property {import('./editing.js').Editing} editing
  * @property {import('../common/notices.js').Notices} notices
- * @property {(loaded: LoadedItem, sameItem: boolean) => void} draw
+ * @property {import('./item_view.js').ItemView} view
+ * @property {(loaded: LoadedItem, sameItem: boolean, reading?: Reading | null) => void} draw
+ * @property {(reading: Reading | null) => void} drawVersion draw an earlier version of the item; null: the current one
  * @property {() => void} drawNothing no item is left under the filter
  */
 
@@ -23,7 +27,7 @@ export class Navigation {
   #abort = new AbortController() // aborted when another item is opened
 
   /** @param {NavigationOptions} options */
-  constructor({ state, items, queue, order, lease, editing, notices, draw, drawNothing }) {
+  constructor({ state, items, queue, order, lease, editing, notices, view, draw, drawVersion, drawNothing }) {
     this.state = state
     this.items = items
     this.queue = queue
@@ -31,41 +35,166 @@ export class Navigation {
     this.lease = lease
     this.editing = editing
     this.notices = notices
+    this.view = view
     this.draw = draw
+    this.drawVersion = drawVersion
     this.drawNothing = drawNothing
   }
 
   /** Open the item of the address, or else the first one waiting; not if another is opened while this is found out. */
   async start() {
     const ticket = this.#ticket
-    const [waiting] = await Promise.all([itemInAddress() ?? this.#first(), this.queue.load()])
+    const link = linkInAddress()
+    const [waiting] = await Promise.all([link?.item ?? this.#first(), this.queue.load()])
     if (ticket !== this.#ticket) return
     const id = waiting ?? this.queue.rows.find((row) => !row.blind)?.id
-    if (id) await this.open(id)
+    if (id) await this.open(id, link)
     else this.#nothing()
   }
 
-  /** @param {number} id */
-  async open(id) {
+  /**
+   * @param {number} id
+   * @param {import('../common/links.js').ItemLink | null} link what else to show of it
+   */
+  async open(id, link = null) {
     const ticket = ++this.#ticket
     this.#abort.abort()
     this.#abort = new AbortController()
     const lease = this.leave()
+    /** @type {string[]} */
+    const ignored = []
     let loaded
+    let reading
     try {
       loaded = await this.items.load(id)
+      reading = await this.#versionOf(loaded.item, link?.version ?? null, ignored)
     } catch (error) {
       this.lease.release(lease)
       this.notices.error(error)
       return
     }
-    if (ticket === this.#ticket) this.draw(loaded, false)
+    if (ticket === this.#ticket) this.draw(loaded, false, reading)
     // The person waits for the picture alone; every other request comes after it.
     await painted()
     const released = this.lease.release(lease)
     if (ticket !== this.#ticket) return
-    history.replaceState(null, '', `#item=${id}`)
+    this.#setAddress()
     this.#afterPaint(ticket, loaded.item, released).catch((error) => this.notices.error(error))
+    await this.#showLinked(link, ignored, () => ticket === this.#ticket)
+  }
+
+  /**
+   * Show what a link names. Where its item is shown already, nothing is loaded again and what is being typed stays.
+   * @param {import('../common/links.js').ItemLink} link
+   */
+  async follow(link) {
+    const { item } = this.state
+    if (!item || item.id !== link.item) return this.open(link.item, link)
+    const ticket = this.#ticket
+    /** @type {string[]} */
+    const ignored = []
+    const reading = await this.#versionOf(item, link.version, ignored)
+    if (ticket !== this.#ticket || !this.state.isShown(item.id)) return
+    if (!link.beside) this.view.beside.close()
+    this.#read(reading)
+    await this.#showLinked(link, ignored, () => ticket === this.#ticket)
+  }
+
+  /** Show the current version again, after an earlier one. */
+  readCurrent() {
+    this.#read(null)
+  }
+
+  /** @param {Reading | null} reading */
+  #read(reading) {
+    if (reading?.number !== this.state.reading?.number) this.drawVersion(reading)
+    this.#setAddress()
+  }
+
+  /**
+   * Show another trace of the spectrum next to the one in front.
+   * @param {number} id @param {() => boolean} [isWanted] whether the person still waits for it
+   * @returns {Promise<string>} why it cannot be shown; "": it is
+   */
+  async openBeside(id, isWanted = () => true) {
+    const { item } = this.state
+    if (!item) return ''
+    if (item.hidden) return t('A second trace is shown once you have given your own verdict.')
+    try {
+      const others = await this.items.others(item.id)
+      if (!others.some((other) => other.id === id))
+        return t('Item {other} is no trace of this spectrum that you may see, so it is not shown next to it.', {
+          other: id,
+        })
+      const loaded = await this.items.load(id)
+      if (isWanted() && this.state.isShown(item.id) && !loaded.item.hidden) this.view.beside.open(loaded)
+      this.#setAddress()
+      return ''
+    } catch (error) {
+      return /** @type {Error} */ (error).message
+    }
+  }
+
+  closeBeside() {
+    this.view.beside.close()
+    this.#setAddress()
+  }
+
+  /** The link to what is in front, from "#" on. */
+  link() {
+    const { item, reading } = this.state
+    if (!item) return ''
+    const { selected: step, beside } = this.view
+    return linkTo({
+      ...{ item: item.id, version: reading?.number ?? null, step },
+      ...{ range: this.view.chosenRange(), beside: beside.shown?.item.id ?? null },
+    })
+  }
+
+  /** The address names what stays in front while the person works: item, version and second trace. */
+  #setAddress() {
+    const { item, reading } = this.state
+    if (!item) return
+    const beside = this.view.beside.shown?.item.id
+    history.replaceState(null, '', linkTo({ item: item.id, version: reading?.number ?? null, beside: beside ?? null }))
+  }
+
+  /**
+   * The version that a link names; null for the current one, and where it cannot be shown.
+   * @param {Item} item @param {number | null} number @param {string[]} ignored gets the reason
+   * @returns {Promise<Reading | null>}
+   */
+  async #versionOf(item, number, ignored) {
+    if (number === null || number === item.version.number) return null
+    try {
+      return await this.items.version(item.id, number)
+    } catch (error) {
+      ignored.push(/** @type {Error} */ (error).message)
+      return null
+    }
+  }
+
+  /**
+   * Show second trace, step and range of a link; what cannot be shown is named in a notice.
+   * @param {import('../common/links.js').ItemLink | null} link @param {string[]} ignored gets the reasons
+   * @param {() => boolean} isWanted
+   */
+  async #showLinked(link, ignored, isWanted) {
+    if (!link) return
+    if (link.ignored.length)
+      ignored.push(
+        t('A part of the link cannot be read and was ignored: {parts}.', {
+          parts: link.ignored.join(', ').slice(0, 80),
+        }),
+      )
+    if (link.beside) ignored.push(await this.openBeside(link.beside, isWanted))
+    if (!isWanted()) return
+    if (link.step && !this.view.steps.some((step) => step.id === link.step))
+      ignored.push(t('This version has no step {step}, which the link names.', { step: link.step }))
+    else if (link.step) this.view.select(link.step)
+    if (link.range) ignored.push(this.view.showRange(link.range))
+    const told = ignored.filter(Boolean).join(' ')
+    if (told) this.notices.show(told)
   }
 
   /** @param {number} ticket @param {Item} item @param {Promise<void>} released */
@@ -77,6 +206,7 @@ export class Navigation {
     if (!current) return
     // While a key is held down, only this is awaited.
     for (const soon of current.ahead.slice(0, 1)) this.items.load(soon).catch(() => {})
+    this.#loadOthers(item, isShown).catch(() => {}) // the header shows none
     const place = this.order.opened(id).then(() => this.#placeOf(id))
     place.catch(() => {}) // reported where it is awaited
     this.queue.setCurrent(id, null)
@@ -91,6 +221,15 @@ export class Navigation {
     this.queue.check().catch(() => {}) // the connection strip shows a server that is away
     const likely = [...next.slice(0, 2), ...back, ...next.slice(2)]
     await this.items.prefetch(likely, (other) => picturesOf(other.trajectory), signal)
+  }
+
+  /** @param {Item} item @param {() => boolean} isShown */
+  async #loadOthers(item, isShown) {
+    if (!item.row.spectrum || item.hidden) return
+    const others = await this.items.others(item.id)
+    if (!isShown() || !this.state.current || !others.length) return
+    this.state.current.others = others
+    this.view.drawHeader()
   }
 
   /** @param {Item} item @param {() => boolean} isShown */
@@ -208,6 +347,3 @@ export class Navigation {
     return (await getJSON(`/api/v1/first?${this.queue.query()}`)).id
   }
 }
-
-/** The item named in the page's address, e.g. `#item=12`. */
-export const itemInAddress = () => Number(/item=(\d+)/.exec(location.hash)?.[1]) || null

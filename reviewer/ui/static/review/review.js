@@ -6,10 +6,10 @@ import { keepPageOnDrop } from '../common/file_drops.js'
 import { Refused, Unreachable, getJSON, setPerson } from '../common/http.js'
 import { Keys } from '../common/keys.js'
 import { t } from '../common/language.js'
-import { followLinks } from '../common/links.js'
+import { followLinks, linkInAddress } from '../common/links.js'
 import { Notices } from '../common/notices.js'
 import { ConnectionStrip, TopBar, restoreItem } from '../common/page_status.js'
-import { panelIsOpen } from '../common/panels.js'
+import { openPanel, panelIsOpen } from '../common/panels.js'
 import { plotlyReady } from '../common/plotly_ready.js'
 import { SidePane } from '../common/side_pane.js'
 import { comeBack, openTab, reloadForGradio, whenBack } from '../common/tabs.js'
@@ -26,7 +26,7 @@ import { Inspecting } from './inspection.js'
 import { ItemView } from './item_view.js'
 import { Items } from './items.js'
 import { Lease } from './lease.js'
-import { Navigation, itemInAddress } from './navigation.js'
+import { Navigation } from './navigation.js'
 import { Queue } from './queue.js'
 import { Recovery } from './recovery.js'
 import { ReviewState } from './state.js'
@@ -127,6 +127,10 @@ function buildReview(root, me, keymap) {
     onMedium: (medium) => decisions.setMedium(medium),
     onConfirm: (id) => decisions.confirmAnswer(id),
     inspectionButton: () => inspecting.button(),
+    onCopyLink: copyLink,
+    onCurrent: () => navigation.readCurrent(),
+    onBeside: (id) => reported(navigation.openBeside(id).then((why) => why && notices.show(why))),
+    onCloseBeside: () => navigation.closeBeside(),
     cards: {
       onText: (id, text) => editing.setText(id, text),
       onAnswer: (id, change) => editing.setAnswer(id, change),
@@ -196,7 +200,10 @@ function buildReview(root, me, keymap) {
   })
   const workTime = new WorkTime(() => root.getClientRects().length > 0)
   const recovery = new Recovery({ state, notices, topBar, refresh })
-  const navigation = new Navigation({ state, items, queue, order, lease, editing, notices, draw, drawNothing })
+  const navigation = new Navigation({
+    ...{ state, items, queue, order, lease, editing, notices, view },
+    ...{ draw, drawVersion, drawNothing },
+  })
   const decisions = new Decisions({
     state,
     lease,
@@ -237,16 +244,22 @@ function buildReview(root, me, keymap) {
   })
 
   root.classList.add('so-review', 'so-desk')
-  const left = h('div.left', {}, notices.line, view.tracePane, comments.root)
-  const right = h('div.right', {}, view.header, view.spectrumPane)
-  fill(root, queue.root, left, right, view.evidence.root, bar.root, notices.toasts)
+  const left = h('div.left', {}, notices.line, view.beside.heads[0], view.versionLine, view.tracePane, comments.root)
+  const right = h('div.right', {}, view.header, view.beside.legend, view.spectrumPane)
+  fill(root, queue.root, left, view.beside.root, right, view.evidence.root, bar.root, notices.toasts)
   view.evidence.placeIn(root)
   root.classList.toggle('no-queue', lasting.get('so-queue') === 'hidden')
 
-  /** @param {LoadedItem} loaded @param {boolean} refreshed */
-  function draw(loaded, refreshed) {
+  /** @param {Promise<unknown>} done */
+  const reported = (done) => {
+    done.catch((error) => notices.error(error))
+  }
+
+  /** @param {LoadedItem} loaded @param {boolean} refreshed @param {Reading | null} [reading] an earlier version */
+  function draw(loaded, refreshed, reading) {
     const sameItem = refreshed && state.isShown(loaded.item.id)
     state.setCurrent(loaded, sameItem)
+    if (reading) state.reading = reading
     workTime.show(loaded.item.id)
     recovery.begin(loaded.item, refreshed)
     bar.comment.value = state.draft?.comment ?? ''
@@ -255,6 +268,25 @@ function buildReview(root, me, keymap) {
     view.show(sameItem)
     comments.show(loaded.item)
     showBar()
+  }
+
+  /** @param {Reading | null} reading */
+  function drawVersion(reading) {
+    state.reading = reading
+    view.show(true)
+    showBar()
+  }
+
+  function copyLink() {
+    const link = `${location.origin}${location.pathname}${navigation.link()}`
+    const shown = () => {
+      const field = h('input.link-to-copy', { value: link, readOnly: true, 'aria-label': t('Link') })
+      queueMicrotask(() => field.select())
+      return openPanel(t('Copy this link'), field)
+    }
+    // Browsers give no access to the clipboard on a page that was not sent over HTTPS.
+    if (!navigator.clipboard) return void shown()
+    navigator.clipboard.writeText(link).then(() => notices.toast(t('Link copied.')), shown)
   }
 
   function drawNothing() {
@@ -266,8 +298,10 @@ function buildReview(root, me, keymap) {
   }
 
   function showBar(message = '') {
-    const disagreements = state.item ? statements.disagreements.length : 0
-    bar.show({ item: state.item, dirty: state.dirty, disagreements, message })
+    const { item, reading } = state
+    const disagreements = item && !reading ? statements.disagreements.length : 0
+    const shown = item && reading ? toReadOnly(item, state.editRefusal ?? '') : item
+    bar.show({ item: shown, dirty: state.dirty, disagreements, message })
   }
 
   async function toggleVerdictFirst() {
@@ -317,8 +351,10 @@ function buildReview(root, me, keymap) {
   new ConnectionStrip(me.initials, reconnected)
   whenBack(root, () => queue.refresh().catch(() => {})) // the connection strip shows that the server does not answer
   addEventListener('hashchange', () => {
-    const id = itemInAddress()
-    if (id && !state.isShown(id)) navigation.open(id)
+    const link = linkInAddress()
+    if (!link) return
+    openTab('review')
+    reported(navigation.follow(link))
   })
   addEventListener('beforeunload', (event) => {
     if (recovery.onlyOnPage) event.preventDefault()
@@ -327,6 +363,15 @@ function buildReview(root, me, keymap) {
   document.addEventListener('visibilitychange', () => (document.hidden ? state.draft?.flush() : lease.renew()))
 
   return { start, handle: new ReviewHandle({ state, view, lease, queue, navigation, statements }) }
+}
+
+/**
+ * An item on which nothing can be decided, because an earlier version of it is shown.
+ * @param {Item} item @param {string} refusal @returns {Item}
+ */
+function toReadOnly(item, refusal) {
+  const verbs = item.may.verbs.map((verb) => ({ ...verb, refusal }))
+  return { ...item, may: { ...item.may, edit: refusal, verbs } }
 }
 
 /** What other tabs, tests and benchmarks may use of the Review tab. */

@@ -2,13 +2,16 @@
 // it, change it through its methods, and listen to its events.
 
 import { newKey } from '../common/http.js'
+import { t } from '../common/language.js'
 
 /**
  * @typedef {LoadedItem & {
  *   hints: Record<string, Hint[] | undefined>,
  *   place: Place | null,
  *   ahead: number[],
- * }} Current  `ahead`: the next items as far as known before the server has sent `place`
+ *   others: OtherTrace[],
+ * }} Current  `ahead`: the next items as far as known before the server has sent `place`; `others`: other traces of the
+ *   spectrum, as far as known
  */
 
 /**
@@ -23,6 +26,8 @@ export class ReviewState extends EventTarget {
     this.verdictFirst = verdictFirst
     /** @type {Current | null} */
     this.current = null
+    /** @type {Reading | null} an earlier version that is shown in place of the current one, to read only */
+    this.reading = null
     /** @type {import('./drafts.js').Draft | null} */
     this.draft = null
     /** The idempotency key of the next decision on the item shown. */
@@ -41,7 +46,13 @@ export class ReviewState extends EventTarget {
 
   /** Whether this person may edit the steps now. */
   get editable() {
-    return this.current !== null && this.current.item.may.edit === null
+    return this.current !== null && this.editRefusal === null
+  }
+
+  /** Why this person may not edit the steps now; null: they may. */
+  get editRefusal() {
+    if (!this.reading) return this.current?.item.may.edit ?? null
+    return t('You are reading version {version}. Show the current version first.', { version: this.reading.number })
   }
 
   get dirty() {
@@ -66,13 +77,14 @@ export class ReviewState extends EventTarget {
   /** @param {LoadedItem} loaded @param {boolean} sameItem whether it is the item shown before, in its present state */
   setCurrent(loaded, sameItem) {
     const before = this.current
-    const kept = sameItem && before ? { hints: before.hints, place: before.place } : { hints: {}, place: null }
-    this.current = { ...loaded, ...kept, ahead: this.#aheadOf(loaded.item.id) }
+    const { hints = {}, place = null, others = [] } = sameItem && before ? before : {}
+    this.reading = sameItem && this.reading ? { ...this.reading, of: loaded.item.version.number } : null
+    this.current = { ...loaded, hints, place, others, ahead: this.#aheadOf(loaded.item.id) }
     this.decisionKey = newKey()
   }
 
   clear() {
-    this.current = this.draft = null
+    this.current = this.draft = this.reading = null
   }
 
   /** The filter changed: what was known of the next items no longer holds. */

@@ -363,8 +363,7 @@ export class SpectrumView {
   #aim() {
     const aimed = this.#lowerTarget()
     this.lowerRange = aimed
-    const room = aimed ? Math.max(CONTEXT * (aimed[1] - aimed[0]), 0.5) : 0
-    this.step.setRange(aimed && [aimed[0] - room, aimed[1] + room])
+    this.step.setRange(withContext(aimed))
     this.step.host.classList.toggle('so-idle', !aimed)
   }
 
@@ -449,6 +448,21 @@ export class SpectrumView {
     this.freeRange = range
     this.#aim()
     this.#draw()
+  }
+
+  /** Show exactly this range of the data's wavelengths (Å) in the lower plot. */
+  showInWindow(/** @type {number[]} */ range) {
+    if (!this.item) return
+    this.goTo(range)
+    this.step.setRange(range)
+    this.#paint(this.step)
+  }
+
+  /** The range of the lower plot, in the data's wavelengths (Å), if a person chose it; null: that of a window. */
+  chosenRange() {
+    const { range } = this.step
+    const same = this.freeRange === null && range?.join() === withContext(this.#lowerTarget())?.join()
+    return range && !same ? range : null
   }
 
   /** Light up a range of the data's wavelengths (Å) in both plots; null: none. */
@@ -612,6 +626,13 @@ export class SpectrumView {
     const x = Math.min(point.x, panel.width - this.tip.offsetWidth - 4)
     this.tip.style.transform = `translate(${Math.max(4, x)}px, ${panel.host.offsetTop + Math.max(0, point.y - 30)}px)`
   }
+}
+
+/** A range with some of the spectrum on either side. @param {number[] | null} range */
+function withContext(range) {
+  if (!range) return null
+  const room = Math.max(CONTEXT * (range[1] - range[0]), 0.5)
+  return [range[0] - room, range[1] + room]
 }
 
 /** "3700 – 9300 Å" of an increasing list of wavelengths. */

@@ -61,6 +61,18 @@ export const windowsOf = (steps) =>
       label: step.arguments.label ?? '',
     }))
 
+/**
+ * The windows of one of two traces that are shown, named by its side: L3, R4.
+ * @param {StepWindow[]} windows @param {string} side
+ */
+export const windowsOfSide = (windows, side) =>
+  windows.map((window) => ({
+    ...window,
+    side,
+    noun: `${side} step`,
+    number: `${side === 'left' ? 'L' : 'R'}${window.number}`,
+  }))
+
 /** The reasons why these steps cannot be submitted. The server checks again. */
 export function problems(steps) {
   const found = []

@@ -34,6 +34,7 @@ export const MARKS = [
  * @property {(span: Span) => void} [onSpan] a part of a text is chosen
  * @property {(id: string) => void} [onComment] the comments about a step are to be shown
  * @property {(id: string) => void} [onUpdate] the numbers in the texts of a step are to be written anew
+ * @property {(id: string) => void} [onShared] the same window in the trace next to this one is chosen
  * @property {(message: string) => void} [onMistyped] an edge of a window cannot be read
  */
 
@@ -47,6 +48,8 @@ export const MARKS = [
  * @property {Record<string, Hint[] | undefined>} hints undefined while they are being measured
  * @property {Record<string, import('./statements.js').SpansOfText>} [spans] parts of the texts that are tied to pixels
  * @property {Record<string, StepThreads>} [threads] comments about the steps
+ * @property {Record<string, {id: string, name: string, title: string}>} [shared] by step: the step with the same window
+ *   in the trace next to this one
  * @property {boolean} editable
  * @property {boolean} markable
  * @property {any[]} [offered] the marks to choose from
@@ -392,6 +395,7 @@ export class TraceView {
         h('span.number', {}, String(number)),
         h('span.kind', {}, word(kind)),
         edited && h('span.edited', { title: editedBy(edited) }, editedBy(edited)),
+        this.#shared(step),
         h('span.disagreements', {}),
         this.on.onComment && h('span.talk', {}, this.#talk(step)),
         h('span.marks', {}),
@@ -409,6 +413,14 @@ export class TraceView {
     if (this.state.editable) card.append(this.#tools(step))
     if (this.selected === step.id) card.classList.add('selected')
     return card
+  }
+
+  #shared(step) {
+    const same = this.state.shared?.[step.id]
+    return (
+      same &&
+      h('button.shared', { type: 'button', title: same.title, onClick: () => this.on.onShared(same.id) }, same.name)
+    )
   }
 
   #noteInto(card, step) {
