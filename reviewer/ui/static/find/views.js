@@ -7,6 +7,8 @@ import { getJSON, postJSON, remove } from '../common/http.js'
 import { t, tn } from '../common/language.js'
 import { openPanel } from '../common/panels.js'
 
+const GUIDE = '/docs/team/finding.md'
+
 /**
  * @typedef {Object} View
  * @property {number} id
@@ -54,7 +56,7 @@ export class Views {
     const others = this.views.filter(({ person }) => person !== this.me.initials)
     fill(
       this.root,
-      h('h2', {}, t('Saved views')),
+      h('h2', {}, t('Saved views'), h('a', { href: GUIDE, target: '_blank' }, t('Guide'), ' ↗')),
       !this.views.length &&
         h('p.muted', {}, t('None yet. “Save view” keeps a search under a name; “Save as list” keeps selected items.')),
       own.length > 0 &&

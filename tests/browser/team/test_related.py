@@ -1,0 +1,117 @@
+"""Similar items, a ranking by examples, and groups in the Find tab."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.team.pages import App, button, finding, row, search, selected, total
+
+pytestmark = pytest.mark.browser
+
+SKY, BALMER, SWAN = (set(range(first, 151, 3)) for first in (3, 1, 2))
+"""The items with each text of the campaign."""
+
+
+def shown(page: Page) -> list[int]:
+    found: list[int] = page.locator(".so-find tbody.hit").evaluate_all(
+        "(all) => all.map((one) => Number(one.dataset.item))"
+    )
+    return found
+
+
+def wait_until_compared(page: Page) -> None:
+    """Wait until the index has all items: the server begins some seconds after its start."""
+    page.wait_for_function(
+        """async () => {
+          const found = await (await fetch('/api/v1/item/3/similar?by=text')).json()
+          return found.complete && found.indexed === 150
+        }""",
+        timeout=180_000,
+        polling=1000,
+    )
+
+
+@pytest.fixture(scope="module")
+def compared(chromium: Browser, app: App) -> App:
+    """The app whose items are all compared."""
+    with finding(chromium, app) as page:
+        wait_until_compared(page)
+    return app
+
+
+def test_the_items_with_the_most_similar_text_come_first(chromium: Browser, compared: App) -> None:
+    with finding(chromium, compared) as page:
+        row(page, 3).get_by_role("button", name="Actions for item 3").click()
+        page.get_by_role("menuitem", name="Similar text").click()
+        expect(page.locator(".so-find .about")).to_contain_text("Similar to item 3 by the text of the trace")
+        expect(page.locator(".so-find th.score")).to_have_text("Similarity")
+        first = shown(page)[:20]
+        assert set(first) <= SKY - {3}, first
+        page.keyboard.press("Escape")
+        total(page, 150)
+        expect(page.locator(".so-find .about")).to_be_hidden()
+
+
+def test_the_items_with_the_most_similar_spectrum_are_listed(chromium: Browser, compared: App) -> None:
+    with finding(chromium, compared) as page:
+        row(page, 5).locator("a.open-item").focus()
+        page.keyboard.press("s")
+        expect(page.locator(".so-find .about")).to_contain_text("Similar to item 5 by the spectrum")
+        expect(page.locator(".so-find tbody.hit")).not_to_have_count(0)
+        assert 5 not in shown(page)
+
+
+def test_more_like_these_ranks_suggests_a_cut_and_learns_what_is_not_alike(chromium: Browser, compared: App) -> None:
+    with finding(chromium, compared) as page:
+        for item in (3, 9, 15, 21, 27):
+            row(page, item).locator(".tick input").click()
+        button(page, "More like these").click()
+        expect(page.locator(".so-find .about")).to_contain_text("More like 5 examples.")
+        expect(row(page, 9)).to_contain_text("example")
+        ranked = shown(page)
+        assert ranked[:5] == [3, 9, 15, 21, 27]
+        assert set(ranked[:40]) <= SKY, ranked[:40]
+        cut = page.locator(".so-find tbody.cut")
+        expect(cut).to_contain_text(re.compile(r"Suggested cut: the \d+ items above are like your examples"))
+        button(page, "Select down to the cut").click()
+        expect(page.locator(".so-find .counts strong")).to_have_text(re.compile(r"^\d+ selected"))
+        expect(row(page, 9).locator(".tick input")).to_be_checked()
+        page.keyboard.press("Backspace")
+        selected(page, "Nothing selected")
+        unlike = next(item for item in ranked if item not in SKY)
+        row(page, unlike).get_by_role("button", name="not like these").click()
+        expect(row(page, unlike).get_by_role("button", name="not like these")).to_have_attribute("aria-pressed", "true")
+        expect(page.locator(".so-find .about")).to_contain_text("More like 5 examples, unlike 1 item.")
+        button(page, "Rank again").click()
+        expect(row(page, unlike)).to_have_count(0)
+
+
+def test_groups_are_shown_as_cards_and_opened_in_the_table(chromium: Browser, compared: App) -> None:
+    with finding(chromium, compared) as page:
+        button(page, "Groups …").click()
+        cards = page.locator(".so-find .group")
+        expect(cards).not_to_have_count(0, timeout=120_000)
+        expect(page.locator(".so-find .groups")).to_contain_text("of 150 items, the largest first.")
+        size = int(re.sub(r"\D", "", cards.first.locator("header .muted").inner_text()))
+        cards.first.get_by_role("button", name="Show these items").click()
+        total(page, size)
+        button(page, f"select all {size} that match").click()
+        selected(page, f"{size} selected")
+        expect(button(page, "Reject …")).to_be_enabled()
+        button(page, "Back to the groups").click()
+        expect(cards.first).to_be_visible()
+        button(page, "back to the search").click()
+        total(page, 150)
+
+
+def test_a_search_alone_can_be_grouped(chromium: Browser, compared: App) -> None:
+    with finding(chromium, compared) as page:
+        search(page, "Swan")
+        total(page, 50)
+        button(page, "Groups …").click()
+        expect(page.locator(".so-find .groups p[role=status]")).to_contain_text(
+            re.compile("of 50 items|too few"), timeout=120_000
+        )
