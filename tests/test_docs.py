@@ -71,6 +71,7 @@ def test_every_round_and_verb_is_explained_to_the_reviewer() -> None:
         ("review/keymap.json", "review/actions.js"),
         ("live/keymap.json", "live/actions.js"),
         ("blind/keymap.json", "blind/actions.js"),
+        ("find/keymap.json", "find/actions.js"),
     ],
 )
 def test_no_key_has_two_actions_and_each_key_is_described(table: str, acting: str) -> None:
@@ -88,7 +89,12 @@ def test_no_key_has_two_actions_and_each_key_is_described(table: str, acting: st
 
 @pytest.mark.parametrize(
     ("guide", "table"),
-    [("reviewing.md", "review/keymap.json"), ("live.md", "live/keymap.json"), ("blind.md", "blind/keymap.json")],
+    [
+        ("reviewing.md", "review/keymap.json"),
+        ("live.md", "live/keymap.json"),
+        ("blind.md", "blind/keymap.json"),
+        ("team/finding.md", "find/keymap.json"),
+    ],
 )
 def test_every_key_in_a_guide_is_in_its_keymap(guide: str, table: str) -> None:
     keymap = json.loads((STATIC / table).read_text(encoding="utf-8"))
