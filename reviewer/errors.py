@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 
+from agent.language import tr
 from agent.spectrum import SpectrumError
 from agent.trajectory import TrajectoryError
 from reviewer.backup.backups import BackupError
@@ -31,7 +32,7 @@ def message(error: Exception) -> str:
         return str(error)
     if isinstance(error, OSError):
         # A full disk, a folder that may not be written: a log would not help.
-        return f"The operating system reported: {error}"
+        return tr("The operating system reported: {error}", error=error)
     return internal_error("a handler", error)
 
 
@@ -39,4 +40,4 @@ def internal_error(where: str, error: Exception) -> str:
     """Log an unexpected exception under a number, and return the message that names the number."""
     number = secrets.token_hex(4)
     log.error("internal error %s in %s", number, where, exc_info=error)
-    return f"Internal error {number}. Nothing was saved; details are in the server log."
+    return tr("Internal error {number}. Nothing was saved; details are in the server log.", number=number)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from agent import tasks, templates
+from agent.language import deferred, tr
 from agent.tasks import Task, TaskError
 from agent.text import OneLine
 from reviewer.rules.people import Role
@@ -54,14 +55,14 @@ ROLES_OF: dict[Round, tuple[Role, ...]] = {
 }
 
 REASONS: dict[str, str] = {
-    "wrong_class": "Wrong class",
-    "bad_data": "Bad data",
-    "hallucinated": "Hallucinated features",
-    "wrong_frame": "Wrong frame or wavelength",
-    "not_enough_evidence": "Not enough evidence",
-    "duplicate": "Duplicate",
-    "other": "Other",
-    "cannot_tell": "Cannot tell from these data",
+    "wrong_class": deferred("Wrong class"),
+    "bad_data": deferred("Bad data"),
+    "hallucinated": deferred("Hallucinated features"),
+    "wrong_frame": deferred("Wrong frame or wavelength"),
+    "not_enough_evidence": deferred("Not enough evidence"),
+    "duplicate": deferred("Duplicate"),
+    "other": deferred("Other"),
+    "cannot_tell": deferred("Cannot tell from these data"),
 }
 """Reasons of a rejection: the stored code and the label. "other" needs a comment."""
 
@@ -94,14 +95,21 @@ class Rules:
                 object.__setattr__(self, number, 1)
         for number in ("auditors", "votes", "approve_at", "reject_at"):
             if getattr(self, number) < 1:
-                raise RulesError(f"{number}: found {getattr(self, number)}, expected 1 or more")
+                raise RulesError(
+                    tr("{name}: found {number}, expected 1 or more", name=number, number=getattr(self, number))
+                )
         for name in ("approve_at", "reject_at"):
             if getattr(self, name) > self.votes:
-                raise RulesError(f"{name} cannot exceed the number of votes ({self.votes}).")
+                raise RulesError(tr("{name} cannot exceed the number of votes ({votes}).", name=name, votes=self.votes))
         if self.approve_at + self.reject_at <= self.votes:
             raise RulesError(
-                f"approve_at {self.approve_at} + reject_at {self.reject_at}: expected more than {self.votes}, "
-                f"or {self.votes} votes could both approve and reject"
+                tr(
+                    "approve_at {approve} + reject_at {reject}: expected more than {votes}, or {votes} votes could "
+                    "both approve and reject",
+                    approve=self.approve_at,
+                    reject=self.reject_at,
+                    votes=self.votes,
+                )
             )
 
     def wanted(self, state: State) -> int:

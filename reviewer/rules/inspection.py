@@ -10,24 +10,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from agent.language import deferred, tr
 from agent.text import OneLine
 
 SpectralType = Literal["STAR", "GALAXY", "QSO"]
 SPECTRAL_TYPES: tuple[SpectralType, ...] = get_args(SpectralType)
 
 QUALITIES: dict[int, str] = {
-    4: "two or more secure features",
-    3: "one secure feature and the continuum, or many weak features",
-    2: "one strong feature, but it is not clear which line it is",
-    1: "there is signal, but no feature can be identified",
-    0: "no signal",
+    4: deferred("two or more secure features"),
+    3: deferred("one secure feature and the continuum, or many weak features"),
+    2: deferred("one strong feature, but it is not clear which line it is"),
+    1: deferred("there is signal, but no feature can be identified"),
+    0: deferred("no signal"),
 }
 """Quality of the redshift and class. In tables -1 is "not inspected"."""
 
 ISSUES: dict[str, str] = {
-    "R": "bad redshift of the pipeline",
-    "C": "bad class of the pipeline",
-    "S": "bad spectrum",
+    "R": deferred("bad redshift of the pipeline"),
+    "C": deferred("bad class of the pipeline"),
+    "S": deferred("bad spectrum"),
 }
 
 SAME_REDSHIFT = 0.0033
@@ -63,15 +64,35 @@ class Inspection:
 
     def __post_init__(self) -> None:
         if self.z is not None and not -1 < self.z <= LARGEST_REDSHIFT:
-            raise InspectionError(f"z: found {self.z}, expected a number above -1, {LARGEST_REDSHIFT:.0f} at most")
+            raise InspectionError(
+                tr(
+                    "z: found {z}, expected a number above -1, {largest:.0f} at most",
+                    z=self.z,
+                    largest=LARGEST_REDSHIFT,
+                )
+            )
         if self.quality is not None and self.quality not in QUALITIES:
-            raise InspectionError(f"quality: found {self.quality}, expected 4, 3, 2, 1 or 0")
+            raise InspectionError(tr("quality: found {quality}, expected 4, 3, 2, 1 or 0", quality=self.quality))
         if self.issues != "".join(letter for letter in ISSUES if letter in self.issues):
-            raise InspectionError(f"issues: found {self.issues!r:.20}, expected letters of {''.join(ISSUES)}, in order")
+            raise InspectionError(
+                tr(
+                    "issues: found {found:.20}, expected letters of {known}, in order",
+                    found=repr(self.issues),
+                    known="".join(ISSUES),
+                )
+            )
         if self.spectype and self.spectype not in SPECTRAL_TYPES:
-            raise InspectionError(f"class: found {self.spectype!r:.20}, expected {', '.join(SPECTRAL_TYPES)}")
+            raise InspectionError(
+                tr(
+                    "class: found {found:.20}, expected {known}",
+                    found=repr(self.spectype),
+                    known=", ".join(SPECTRAL_TYPES),
+                )
+            )
         if len(self.comment) > LONGEST_COMMENT:
-            raise InspectionError(f"comment: found {len(self.comment)} characters, expected {LONGEST_COMMENT} at most")
+            raise InspectionError(
+                tr("comment: found {n} characters, expected {most} at most", n=len(self.comment), most=LONGEST_COMMENT)
+            )
 
     @property
     def empty(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.language import tr
 from agent.text import OneLine, whole_number
 
 
@@ -20,5 +21,7 @@ def item_numbers(text: str) -> tuple[int, int] | None:
     found = [whole_number(end.strip()) for end in ends]
     first, last = found[0], found[-1]
     if len(found) > 2 or first is None or last is None or not 0 < first <= last:
-        raise ItemNumbersError(f"Items: found {text.strip()!r:.40}, expected one item number, or two as in 12-48")
+        raise ItemNumbersError(
+            tr("Items: found {found:.40}, expected one item number, or two as in 12-48", found=repr(text.strip()))
+        )
     return first, last

@@ -11,6 +11,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from agent.language import tr
 from agent.text import OneLine
 
 Role = Literal["reviewer", "auditor", "coordinator"]
@@ -61,7 +62,7 @@ def clean_initials(text: str) -> str:
     """Return initials in stored form: two to four letters, upper case. :raises PersonError: they are invalid"""
     initials = text.strip().upper()
     if not 2 <= len(initials) <= 4 or not initials.isalpha():
-        raise PersonError(f"Initials need two to four letters; found {text!r:.40}.")
+        raise PersonError(tr("Initials need two to four letters; found {found:.40}.", found=repr(text)))
     return initials
 
 
@@ -69,7 +70,7 @@ def clean_name(text: str) -> str:
     """Return a name without surrounding or doubled spaces. :raises PersonError: it is empty or too long"""
     name = " ".join(text.split())
     if not 1 <= len(name) <= 100:
-        raise PersonError(f"name: found {text!r:.40}, expected 1 to 100 characters")
+        raise PersonError(tr("name: found {found:.40}, expected 1 to 100 characters", found=repr(text)))
     return name
 
 
@@ -77,7 +78,9 @@ def clean_roles(roles: frozenset[str] | set[str] | tuple[str, ...] | list[str]) 
     """Return the checked roles. :raises PersonError: there are none, or one is unknown"""
     known = frozenset(role for role in ROLES if role in roles)
     if not roles or len(known) != len(set(roles)):
-        raise PersonError(f"roles: found {sorted(roles)}, expected one or more of {', '.join(ROLES)}")
+        raise PersonError(
+            tr("roles: found {roles}, expected one or more of {known}", roles=sorted(roles), known=", ".join(ROLES))
+        )
     return known
 
 
@@ -88,15 +91,20 @@ def checked_password(password: str, initials: str, name: str) -> str:
     """
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
         raise PersonError(
-            f"password: found {len(password)} characters, expected {SHORTEST_PASSWORD} to {LONGEST_PASSWORD}"
+            tr(
+                "password: found {n} characters, expected {least} to {most}",
+                n=len(password),
+                least=SHORTEST_PASSWORD,
+                most=LONGEST_PASSWORD,
+            )
         )
     plain = "".join(password.casefold().split())
     own = {"".join(word.casefold().split()) for word in (name, initials)} - {""}
     personal = any(plain.strip("0123456789!.-_") in (word, word * 2, word[::-1]) for word in own)
     if personal:
-        raise PersonError("This password is the person's name or initials. Choose another.")
+        raise PersonError(tr("This password is the person's name or initials. Choose another."))
     if len(set(plain)) < 3 or plain in _COMMON or plain.rstrip("0123456789!.") in _COMMON:
-        raise PersonError("This password is too common. Choose another.")
+        raise PersonError(tr("This password is too common. Choose another."))
     return password
 
 
@@ -112,7 +120,9 @@ def generated_password() -> str:
 def hash_password(password: str) -> str:
     """Return ``scrypt$log2N$r$p$salt$hash`` in hex, with a new salt. :raises PersonError: it is too short"""
     if len(password) < SHORTEST_PASSWORD:
-        raise PersonError(f"password: found {len(password)} characters, expected {SHORTEST_PASSWORD} or more")
+        raise PersonError(
+            tr("password: found {n} characters, expected {least} or more", n=len(password), least=SHORTEST_PASSWORD)
+        )
     salt = secrets.token_bytes(_SALT_BYTES)
     digest = _scrypt(password, salt, _LOG2_N, _R, _P)
     return f"scrypt${_LOG2_N}${_R}${_P}${salt.hex()}${digest.hex()}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from agent.language import deferred, tr
 from reviewer.rules.campaign import (
     CANNOT_TELL,
     CLOSED,
@@ -110,7 +111,9 @@ class Standing:
     @property
     def progress(self) -> str:
         """Progress as text: ``audit 1 of 2``; only the state's name if one person decides."""
-        return f"{self.state} {self.done} of {self.wanted}" if self.wanted > 1 else self.state
+        if self.wanted <= 1:
+            return tr(self.state)
+        return tr("{state} {done} of {wanted}", state=tr(self.state), done=self.done, wanted=self.wanted)
 
     @property
     def compared(self) -> bool:
@@ -308,29 +311,42 @@ def barred(now: Standing, rules: Rules) -> dict[str, str]:
     if rules.solo or now.round not in ("audit", "vote", "adjudication"):
         return {}
     # What the person did in each round, as it reads in the message.
-    did = {"audit": "audited", "vote": "voted on", "adjudication": "adjudicated"}
+    did = {
+        "audit": deferred("{person} has already audited version {version}"),
+        "vote": deferred("{person} has already voted on version {version}"),
+        "adjudication": deferred("{person} has already adjudicated version {version}"),
+    }
     counted = {"audit": now.cast, "vote": now.cast, "adjudication": now.decisions}[now.round]
-    why = {d.person: f"{d.person} has already {did[d.round]} version {now.version}" for d in counted if d.round in did}
-    why |= {a: f"{a} wrote this text before it was imported" for a in now.before_import}
-    why |= {a: f"{a} wrote a version of this item" for a in now.authors}
-    decide = {"audit": "audit it", "vote": "vote on it", "adjudication": "adjudicate it"}[now.round]
-    return {person: f"{reason}, so another person has to {decide}." for person, reason in why.items()}
+    why = {d.person: tr(did[d.round], person=d.person, version=now.version) for d in counted if d.round in did}
+    why |= {a: tr("{person} wrote this text before it was imported", person=a) for a in now.before_import}
+    why |= {a: tr("{person} wrote a version of this item", person=a) for a in now.authors}
+    conclusion = {
+        "audit": deferred("{reason}, so another person has to audit it."),
+        "vote": deferred("{reason}, so another person has to vote on it."),
+        "adjudication": deferred("{reason}, so another person has to adjudicate it."),
+    }[now.round]
+    return {person: tr(conclusion, reason=reason) for person, reason in why.items()}
 
 
 def work_refusal(now: Standing, rules: Rules, person: Person) -> str | None:
     """Return why ``person`` can do nothing with the item in its present round; None if they can act."""
     if not person.active:
-        return f"{person.initials} is no longer active here."
+        return tr("{person} is no longer active here.", person=person.initials)
     if now.state == "withdrawn":
-        return "This item is withdrawn. A coordinator can restore it in the Library."
+        return tr("This item is withdrawn. A coordinator can restore it in the Library.")
     if now.state == "cannot tell":
-        return "This item is already decided: nobody can tell from these data."
+        return tr("This item is already decided: nobody can tell from these data.")
     if now.round is None:
-        return f"This item is already {now.state}."
+        return tr("This item is already {state}.", state=tr(now.state))
     roles = ROLES_OF[now.round]
     if not person.is_any(*roles):
-        theirs = " and ".join(sorted(person.roles))
-        return f"{now.round.capitalize()} is for {' or '.join(roles)}; {person.initials} is {theirs}."
+        return tr(
+            "{round} is for {roles}; {person} is {theirs}.",
+            round=tr(now.round.capitalize()),
+            roles=tr(" or ").join(map(tr, roles)),
+            person=person.initials,
+            theirs=tr(" and ").join(map(tr, sorted(person.roles))),
+        )
     return barred(now, rules).get(person.initials)
 
 
@@ -340,17 +356,23 @@ def refusal(now: Standing, rules: Rules, person: Person, action: Action, version
     ``incomplete`` checks the reason of a reject and the comment of a return.
     """
     if now.round is not None and action != "edit" and action not in VERBS[now.round]:
-        possible = ", ".join(VERBS[now.round])
-        return f"This item is in {now.round} now, where the decisions are {possible}; “{action}” is not one."
+        return tr(
+            "This item is in {round} now, where the decisions are {possible}; “{action}” is not one.",
+            round=tr(now.round),
+            possible=", ".join(map(tr, VERBS[now.round])),
+            action=tr(action),
+        )
     sentence = work_refusal(now, rules, person)
     if sentence is not None:
         return sentence
     if action == "edit" and now.round != "revision":
-        return f"The text can be changed in revision only; this item is in {now.round}."
+        return tr("The text can be changed in revision only; this item is in {round}.", round=tr(now.round or ""))
     if version_id != now.version_id:
-        return f"This is based on an earlier version; version {now.version} is the current one."
+        return tr("This is based on an earlier version; version {version} is the current one.", version=now.version)
     if action == "submit" and _unchanged_since_returned(now):
-        return f"Version {now.version} was returned; change it before submitting it again, or reject it."
+        return tr(
+            "Version {version} was returned; change it before submitting it again, or reject it.", version=now.version
+        )
     return None
 
 
@@ -365,11 +387,11 @@ def judges_independently(now: Standing, rules: Rules, person: Person) -> bool:
 def undo_refusal(now: Standing, person: Person) -> str | None:
     """Return why ``person`` may not undo the latest decision; None if they may."""
     if not person.active:
-        return f"{person.initials} is no longer active here."
+        return tr("{person} is no longer active here.", person=person.initials)
     if now.last is None:
-        return "There is no decision to undo: none was made, or another person wrote a version after it."
+        return tr("There is no decision to undo: none was made, or another person wrote a version after it.")
     if now.last.person != person.initials:
-        return f"The latest decision is {now.last.person}'s; only {now.last.person} can undo it."
+        return tr("The latest decision is {person}'s; only {person} can undo it.", person=now.last.person)
     return None
 
 
@@ -377,11 +399,11 @@ def incomplete(verb: Verb, reason: str = "", comment: str = "") -> str | None:
     """Return what a decision lacks: a reject needs a reason (and "other" a comment), a return a comment."""
     if verb == "reject":
         if reason not in REASONS:
-            return f"Rejecting needs a reason, one of {', '.join(REASONS)}."
+            return tr("Rejecting needs a reason, one of {reasons}.", reasons=", ".join(REASONS))
         if reason == "other" and not comment.strip():
-            return "The reason “other” needs a comment."
+            return tr("The reason “other” needs a comment.")
     elif reason:
-        return f"A reason belongs to reject, not to “{verb}”; write a comment instead."
+        return tr("A reason belongs to reject, not to “{verb}”; write a comment instead.", verb=tr(verb))
     if verb == "return" and not comment.strip():
-        return "Returning needs a comment that says what has to change."
+        return tr("Returning needs a comment that says what has to change.")
     return None

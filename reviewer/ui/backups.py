@@ -9,15 +9,12 @@ from typing import Any
 
 import gradio as gr
 
+from agent.language import deferred, tr, trn
 from reviewer.backup.backups import DAILY, MONTHLY, WEEKLY, DailyBackups
 from reviewer.store import Store
-from reviewer.ui.widgets import Changes, line, markup, message_line, report_errors, require_manager
+from reviewer.ui.widgets import Changes, line, markup, message_line, report_errors, require_manager, sentences
 
-_ABOUT = (
-    f"While the app runs it copies the database once a day, and keeps the last copy of each of {DAILY} days, "
-    f"{WEEKLY} weeks and {MONTHLY} months. Backups made here by hand are kept until somebody deletes them."
-)
-_NONE_ASKED = "This app was started without backups (--no-backups)."
+_NONE_ASKED = deferred("This app was started without backups (--no-backups).")
 _OLD = timedelta(days=2)
 
 
@@ -46,9 +43,16 @@ class BackupsForm:
 def build(store: Store, local: bool, backups: DailyBackups | None) -> BackupsForm:
     """Build the form and its handler."""
     with gr.Column(elem_classes=["so-sheet", "so-for-managers"]) as sheet:
-        markup(f'<h3>Backups</h3><p class="about">{escape(_ABOUT)}</p>')
+        about = tr(
+            "While the app runs it copies the database once a day, and keeps the last copy of each of {days} days, "
+            "{weeks} weeks and {months} months. Backups made here by hand are kept until somebody deletes them.",
+            days=DAILY,
+            weeks=WEEKLY,
+            months=MONTHLY,
+        )
+        markup(f'<h3>{escape(tr("Backups"))}</h3><p class="about">{escape(about)}</p>')
         now = markup()
-        button = gr.Button("Back up now", size="sm", elem_classes="so-small")
+        button = gr.Button(tr("Back up now"), size="sm", elem_classes="so-small")
         message = message_line()
     form = BackupsForm(backups, sheet, now, button)
 
@@ -56,11 +60,17 @@ def build(store: Store, local: bool, backups: DailyBackups | None) -> BackupsFor
     def create_backup(request: gr.Request) -> Changes:
         person = require_manager(request, store, local)
         if backups is None:
-            return {message: line("note", _NONE_ASKED)}
+            return {message: line("note", tr(_NONE_ASKED))}
         made = backups.make_now(person.initials)
-        text = f"{made.path.name}, {_megabytes(made.bytes)}, was made and checked."
+        text = tr("{file}, {size}, was made and checked.", file=made.path.name, size=_megabytes(made.bytes))
         if made.spectra_missing:
-            text += f" {made.spectra_missing:,} spectra have no file: it lacks them. “spec-o3 spectra” lists them."
+            missing = trn(
+                "{n} spectrum has no file: it lacks it. “spec-o3 spectra” lists it.",
+                "{n} spectra have no file: it lacks them. “spec-o3 spectra” lists them.",
+                made.spectra_missing,
+                n=f"{made.spectra_missing:,}",
+            )
+            text = sentences(text, missing)
         return {**form.show(may_use=True), message: line("look" if made.spectra_missing else "good", text)}
 
     button.click(
@@ -77,15 +87,21 @@ def build(store: Store, local: bool, backups: DailyBackups | None) -> BackupsFor
 
 def _status(backups: DailyBackups | None) -> str:
     if backups is None:
-        return line("look", _NONE_ASKED)
+        return line("look", tr(_NONE_ASKED))
     made = backups.made
-    where = f"<p>In <code>{escape(str(backups.folder))}</code></p>"
+    folder = f"<code>{escape(str(backups.folder))}</code>"
+    where = f"<p>{escape(tr('In {folder}')).format(folder=folder)}</p>"
     if not made:
-        none = line("note", "None yet. The first one is made about a minute after the start of the app.")
+        none = line("note", tr("None yet. The first one is made about a minute after the start of the app."))
         return _problem(backups) + none + where
     size = _megabytes(sum(backup.bytes for backup in made))
-    count = "1 is kept" if len(made) == 1 else f"{len(made)} are kept"
-    text = f"The last was made {_when(made[0].at)}; {count}, {size} in all."
+    text = trn(
+        "The last was made {when}; 1 is kept, {size} in all.",
+        "The last was made {when}; {n} are kept, {size} in all.",
+        len(made),
+        when=_when(made[0].at),
+        size=size,
+    )
     old = datetime.now(UTC) - made[0].at > _OLD
     return _problem(backups) + (line("look", text) if old else f"<p>{escape(text)}</p>") + where
 
@@ -96,8 +112,11 @@ def _problem(backups: DailyBackups) -> str:
 
 def _when(at: datetime) -> str:
     days = (datetime.now(UTC).date() - at.date()).days
-    day = {0: "today", 1: "yesterday"}.get(days, f"on {at:%Y-%m-%d}")
-    return f"{day} at {at:%H:%M} UTC"
+    if days == 0:
+        return tr("today at {time} UTC", time=f"{at:%H:%M}")
+    if days == 1:
+        return tr("yesterday at {time} UTC", time=f"{at:%H:%M}")
+    return tr("on {day} at {time} UTC", day=f"{at:%Y-%m-%d}", time=f"{at:%H:%M}")
 
 
 def _megabytes(size: int) -> str:

@@ -13,6 +13,7 @@ import gradio as gr
 from agent.batch.run import low_snr
 from agent.batch.sources import SET_BY_OPTION
 from agent.conversation import PolicyError
+from agent.language import tr, trn
 from agent.loop import run
 from agent.policies.baseline.rule import Baseline
 from agent.spectrum import Spectrum, SpectrumError, read_all
@@ -24,25 +25,19 @@ from reviewer.store import Draft, Store
 from reviewer.ui.widgets import (
     Changes,
     batch_link,
-    counted,
+    grouped,
     item_link,
+    items,
     line,
     markup,
     message_line,
+    new_items,
     pill,
     report_errors,
     require_manager,
+    sentences,
     table,
 )
-
-_ABOUT = (
-    "LAMOST, SDSS and DESI files, FITS images and tables, CSV, ECSV, text, JSON and Parquet, with or without gzip. A "
-    "file with several targets gives one item per target. The baseline measures lines and follows a fixed rule. It is "
-    "not a model, and its drafts are labelled as baseline everywhere."
-)
-
-
-_MEDIA = [("air (assumed)", ""), ("air", "air"), ("vacuum", "vacuum")]
 
 
 @dataclass(frozen=True)
@@ -106,7 +101,9 @@ def draft_file(
                 outcome = _added(outcome, store, recognition, draft, by, leave_out_others)
             yield outcome
     except SpectrumError as error:
-        outcome = outcome.with_problem(f"found {error.found}; expected {error.expected}")
+        outcome = outcome.with_problem(
+            tr("found {found}; expected {expected}", found=error.found, expected=error.expected)
+        )
     yield replace(outcome, done=True)
 
 
@@ -141,22 +138,30 @@ class DraftForm:
 
 def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
     """Build the form and its handlers."""
-    markup(f'<h3>Draft from survey files</h3><p class="about">{escape(_ABOUT)}</p>')
-    files = gr.File(label="Survey files", file_count="multiple", elem_classes="so-files")
+    about = tr(
+        "LAMOST, SDSS and DESI files, FITS images and tables, CSV, ECSV, text, JSON and Parquet, with or without gzip. "
+        "A file with several targets gives one item per target. The baseline measures lines and follows a fixed "
+        "rule. It is not a model, and its drafts are labelled as baseline everywhere."
+    )
+    markup(f'<h3>{escape(tr("Draft from survey files"))}</h3><p class="about">{escape(about)}</p>')
+    files = gr.File(label=tr("Survey files"), file_count="multiple", elem_classes="so-files")
     with gr.Row(equal_height=True):
         titles = [(task.title, key) for key, task in known.items()]
-        task_key = gr.Dropdown(titles, label="Question: is it a …", value=None, scale=2)
-        batch = gr.Textbox(label="Batch name (for filtering)", placeholder="e.g. plate 56414", max_length=100, scale=2)
-        medium = gr.Dropdown(_MEDIA, value="", label="Wavelengths, where the file does not say", scale=2)
-        snr_floor = gr.Number(label="Skip below S/N per pixel (0: none)", value=0, minimum=0, scale=1)
+        task_key = gr.Dropdown(titles, label=tr("Question: is it a …"), value=None, scale=2)
+        batch = gr.Textbox(
+            label=tr("Batch name (for filtering)"), placeholder=tr("e.g. plate 56414"), max_length=100, scale=2
+        )
+        media = [(tr("air (assumed)"), ""), (tr("air"), "air"), (tr("vacuum"), "vacuum")]
+        medium = gr.Dropdown(media, value="", label=tr("Wavelengths, where the file does not say"), scale=2)
+        snr_floor = gr.Number(label=tr("Skip below S/N per pixel (0: none)"), value=0, minimum=0, scale=1)
     same_spectrum = gr.Radio(
-        [("leave them out", "leave out"), ("draft them all the same", "import")],
+        [(tr("leave them out"), "leave out"), (tr("draft them all the same"), "import")],
         value="leave out",
-        label="Spectra that are here already for the same question with another text",
+        label=tr("Spectra that are here already for the same question with another text"),
     )
     with gr.Row(equal_height=True):
-        button = gr.Button("Draft with the baseline", variant="primary", size="sm", scale=0, min_width=190)
-        stop = gr.Button("Stop", size="sm", scale=0, min_width=90, visible=False)
+        button = gr.Button(tr("Draft with the baseline"), variant="primary", size="sm", scale=0, min_width=190)
+        stop = gr.Button(tr("Stop"), size="sm", scale=0, min_width=90, visible=False)
     message, results = message_line(), markup(elem_classes="so-results")
 
     @report_errors(message)
@@ -171,7 +176,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
     ) -> Iterator[Changes]:
         me = require_manager(request, store, local).initials
         if not paths or key is None or key not in known:
-            yield {message: line("look", "Add at least one file and choose a question.")}
+            yield {message: line("look", tr("Add at least one file and choose a question."))}
             return
         running = {button: gr.update(interactive=False), stop: gr.update(visible=True)}
         ready = {button: gr.update(interactive=True), stop: gr.update(visible=False)}
@@ -180,7 +185,10 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
         try:
             for number, path in enumerate(map(Path, paths), start=1):
                 outcomes.append(Outcome(path.name))
-                text = line("note", f"Drafting file {number} of {len(paths)}: {path.name}")
+                text = line(
+                    "note",
+                    tr("Drafting file {number} of {all}: {name}", number=number, all=len(paths), name=path.name),
+                )
                 yield {message: text, results: _table(outcomes), **running}
                 for outcomes[-1] in draft_file(
                     store, path, known[key], name.strip(), me, min_snr or None, stated or None, leave_out
@@ -203,7 +211,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
     )
     stop.click(
         lambda: {
-            message: line("note", "Stopped. Items drafted so far are in the queue."),
+            message: line("note", tr("Stopped. Items drafted so far are in the queue.")),
             button: gr.update(interactive=True),
             stop: gr.update(visible=False),
         },
@@ -219,35 +227,55 @@ def _summary(store: Store, outcomes: Sequence[Outcome]) -> str:
     added = [item for o in outcomes for item in o.added]
     refused = [o for o in outcomes if o.problems]
     others = len({item for o in outcomes for item in o.others})
-    text = f"{counted(len(added), 'new item')} in the queue." if added else "Nothing new."
-    if others:
-        text += f" {counted(others, 'item')} of the same spectra were here already with another text."
-    if refused:
-        text += f" {len(refused)} of {counted(len(outcomes), 'file')} had a problem."
-    link = f" {batch_link(store.items.get(added[0]).row.batch, 'Open this batch in Review')}" if added else ""
+    text = sentences(
+        new_items(len(added)),
+        trn(
+            "{n} item of the same spectra was here already with another text.",
+            "{n} items of the same spectra were here already with another text.",
+            others,
+            n=grouped(others),
+        )
+        if others
+        else "",
+        trn(
+            "{refused} of {n} file had a problem.",
+            "{refused} of {n} files had a problem.",
+            len(outcomes),
+            n=grouped(len(outcomes)),
+            refused=len(refused),
+        )
+        if refused
+        else "",
+    )
+    link = f" {batch_link(store.items.get(added[0]).row.batch, tr('Open this batch in Review'))}" if added else ""
     return line("good" if added and not refused else "look" if added or not refused else "bad", text, link)
 
 
 def _table(outcomes: Sequence[Outcome]) -> str:
-    return table(["File", "What happened"], [[escape(o.file), _in_words(o)] for o in outcomes], empty="")
+    return table([tr("File"), tr("What happened")], [[escape(o.file), _in_words(o)] for o in outcomes], empty="")
 
 
 def _in_words(outcome: Outcome) -> str:
     parts = []
     if outcome.added:
-        parts.append(f"{pill('drafted', 'green')} {counted(len(outcome.added), 'item')} {_numbers(outcome.added)}")
+        parts.append(f"{pill(tr('drafted'), 'green')} {items(len(outcome.added))} {_numbers(outcome.added)}")
     if outcome.known:
-        parts.append(f"{pill('known', 'grey')} drafted before, nothing was added {_numbers(outcome.known)}")
+        parts.append(
+            f"{pill(tr('known'), 'grey')} {escape(tr('drafted before, nothing was added'))} {_numbers(outcome.known)}"
+        )
     if outcome.others:
-        parts.append(f"{pill('same spectrum', 'amber')} here already with another text {_numbers(outcome.others)}")
-    parts += [f"{pill('skipped', 'grey')} {escape(reason)}" for reason in outcome.skipped]
-    parts += [f"{pill('refused', 'red')} {escape(problem)}" for problem in outcome.problems]
+        parts.append(
+            f"{pill(tr('same spectrum'), 'amber')} {escape(tr('here already with another text'))} "
+            f"{_numbers(outcome.others)}"
+        )
+    parts += [f"{pill(tr('skipped'), 'grey')} {escape(reason)}" for reason in outcome.skipped]
+    parts += [f"{pill(tr('refused'), 'red')} {escape(problem)}" for problem in outcome.problems]
     if not outcome.done:
-        parts.append(f"{pill('working …')}")
+        parts.append(f"{pill(tr('working …'))}")
     return "<br>".join(parts)
 
 
 def _numbers(ids: Sequence[int]) -> str:
     """Return ``#12`` or ``#12 to #48``, as links that open the items."""
     first, last = min(ids), max(ids)
-    return item_link(first) if first == last else f"{item_link(first)} to {item_link(last)}"
+    return item_link(first) if first == last else tr("{first} to {last}", first=item_link(first), last=item_link(last))

@@ -9,16 +9,23 @@ from typing import Any
 
 import gradio as gr
 
+from agent.language import deferred, tr, trn
 from agent.tasks import Task
 from reviewer.exchange import exports as exporting
 from reviewer.exchange.tables import FORMATS
 from reviewer.store import Store
-from reviewer.ui.widgets import Changes, counted, line, markup, message_line, report_errors, require_manager, table
-
-_ABOUT = (
-    "Writes a folder with ShareGPT rows (LLaMA-Factory), conversational rows (TRL), the pictures, our own "
-    "rows to import again, and a manifest that records how each item was approved."
+from reviewer.ui.widgets import (
+    Changes,
+    grouped,
+    items,
+    line,
+    markup,
+    message_line,
+    report_errors,
+    require_manager,
+    table,
 )
+
 _EVERY_TASK = ""
 
 
@@ -41,7 +48,9 @@ class ExportForm:
         """Return what can be exported now, and past exports; only the latter for a person who may not export."""
         ready = len(store.queue.approved())
         return {
-            self.name: gr.update(placeholder=f"e.g. approved-{store.database.now():%Y-%m-%d}", visible=may_use),
+            self.name: gr.update(
+                placeholder=tr("e.g. {name}", name=f"approved-{store.database.now():%Y-%m-%d}"), visible=may_use
+            ),
             **dict.fromkeys(self.others, gr.update(visible=may_use)),
             self.button: gr.update(interactive=may_use and ready > 0, visible=may_use),
             self.waiting: _ready(ready) if may_use else "",
@@ -51,19 +60,23 @@ class ExportForm:
 
 def build(store: Store, local: bool, known: Mapping[str, Task]) -> ExportForm:
     """Build the form and its handlers."""
-    about = markup(f'<h3>Export approved</h3><p class="about">{escape(_ABOUT)}</p>')
+    text = tr(
+        "Writes a folder with ShareGPT rows (LLaMA-Factory), conversational rows (TRL), the pictures, our own "
+        "rows to import again, and a manifest that records how each item was approved."
+    )
+    about = markup(f'<h3>{escape(tr("Export approved"))}</h3><p class="about">{escape(text)}</p>')
     waiting = markup()
     with gr.Row(equal_height=True):
-        name = gr.Textbox(label="Name of the folder", max_length=80, scale=3, min_width=200)
-        choices = [("every task", _EVERY_TASK), *((task.title, key) for key, task in known.items())]
-        task = gr.Dropdown(choices, value=_EVERY_TASK, label="Task", scale=2, min_width=130)
+        name = gr.Textbox(label=tr("Name of the folder"), max_length=80, scale=3, min_width=200)
+        choices = [(tr("every task"), _EVERY_TASK), *((task.title, key) for key, task in known.items())]
+        task = gr.Dropdown(choices, value=_EVERY_TASK, label=tr("Task"), scale=2, min_width=130)
     with gr.Row(equal_height=True):
-        simulated = gr.Checkbox(True, label="Include simulated spectra (labelled)", container=False, min_width=150)
-        replace = gr.Checkbox(False, label="Replace an export of this name", container=False, min_width=150)
-    button = gr.Button("Export", variant="primary", size="sm", elem_classes="so-small")
+        simulated = gr.Checkbox(True, label=tr("Include simulated spectra (labelled)"), container=False, min_width=150)
+        replace = gr.Checkbox(False, label=tr("Replace an export of this name"), container=False, min_width=150)
+    button = gr.Button(tr("Export"), variant="primary", size="sm", elem_classes="so-small")
     message, drawing = message_line(), markup(elem_classes="so-results")
     tables = markup(_tables())
-    markup("<h3>Past exports</h3>")
+    markup(f"<h3>{escape(tr('Past exports'))}</h3>")
     form = ExportForm(name, button, waiting, markup(), (about, task, simulated, replace, tables))
 
     @report_errors(message)
@@ -83,7 +96,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> ExportForm:
             task=key or None,
             include_simulated=with_simulated,
             replace=again,
-            progress=lambda done, total: progress((done, total), desc="Drawing pictures", unit="items"),
+            progress=lambda done, total: progress((done, total), desc=tr("Drawing pictures"), unit=tr("items")),
         )
         return {**form.show(store, may_use=True), message: _described(exported)}
 
@@ -103,38 +116,45 @@ def in_words(manifest: Mapping[str, Any]) -> str:
     """Describe an export: number of items, tasks, drafters, and what users of it must know."""
     counts = manifest["counts"]
     parts = [
-        counted(counts["items"], "item"),
-        counted(counts["pictures"], "picture"),
+        items(counts["items"]),
+        trn("{n} picture", "{n} pictures", counts["pictures"], n=grouped(counts["pictures"])),
         ", ".join(f"{task} {number}" for task, number in counts["tasks"].items()),
-        "drafted by " + ", ".join(f"{kind} {number}" for kind, number in counts["drafters"].items()),
+        tr(
+            "drafted by {drafters}",
+            drafters=", ".join(f"{kind} {number}" for kind, number in counts["drafters"].items()),
+        ),
     ]
     if counts["simulated"]:
-        parts.append(f"{counts['simulated']} simulated")
+        parts.append(tr("{n} simulated", n=counts["simulated"]))
     if counts["by_one_person"]:
-        parts.append(f"{counts['by_one_person']} reviewed by one person alone")
+        parts.append(tr("{n} reviewed by one person alone", n=counts["by_one_person"]))
     return " · ".join(parts)
 
 
 def _described(exported: exporting.Exported) -> str:
     """Describe a new export: its folder, its content, and the items that were left out."""
-    text = f"{in_words(exported.summary)}. Written to {exported.folder}"
+    text = tr("{content}. Written to {folder}", content=in_words(exported.summary), folder=exported.folder)
     shown = exported.left_out[:10]
-    left = "".join(f"<br>#{one.item_id} was left out: {escape(one.reason)}" for one in shown)
+    left = "".join(
+        f"<br>{escape(tr('#{item} was left out: {reason}', item=one.item_id, reason=one.reason))}" for one in shown
+    )
     if len(exported.left_out) > len(shown):
-        left += f"<br>and {len(exported.left_out) - len(shown)} more; the manifest lists them."
+        more = tr("and {n} more; the manifest lists them.", n=len(exported.left_out) - len(shown))
+        left += f"<br>{escape(more)}"
     return line("look" if left else "good", text, left)
 
 
 def _ready(ready: int) -> str:
     if not ready:
-        return line("note", "No item is approved yet. Items are approved in the vote, on the Review tab.")
-    return f"<p>{counted(ready, 'approved item')} can be exported.</p>"
+        return line("note", tr("No item is approved yet. Items are approved in the vote, on the Review tab."))
+    text = trn("{n} approved item can be exported.", "{n} approved items can be exported.", ready, n=grouped(ready))
+    return f"<p>{escape(text)}</p>"
 
 
 _TABLES = (
-    ("Every decision", "decisions", ("csv",)),
-    ("Inspections of each person", "inspections", FORMATS),
-    ("Inspections merged by DESI's rules", "inspections-merged", FORMATS),
+    (deferred("Every decision"), "decisions", ("csv",)),
+    (deferred("Inspections of each person"), "inspections", FORMATS),
+    (deferred("Inspections merged by DESI's rules"), "inspections-merged", FORMATS),
 )
 _LABELS = {"csv": "CSV", "fits": "FITS", "vot": "VOTable"}
 
@@ -142,7 +162,7 @@ _LABELS = {"csv": "CSV", "fits": "FITS", "vot": "VOTable"}
 def _tables() -> str:
     """The tables that can be downloaded: one line with links for each."""
     lines = "".join(
-        f"<p>{escape(title)}: "
+        f"<p>{escape(tr('{table}:', table=tr(title)))} "
         + " · ".join(
             f'<a href="/api/v1/tables/{name}.{kind}" download aria-label="{name} {_LABELS[kind]}">{_LABELS[kind]}</a>'
             for kind in kinds
@@ -150,8 +170,8 @@ def _tables() -> str:
         + "</p>"
         for title, name, kinds in _TABLES
     )
-    about = "What others decided or found in a round that is still open is left out."
-    return f'<h3>Tables</h3><p class="about">{escape(about)}</p>{lines}'
+    about = tr("What others decided or found in a round that is still open is left out.")
+    return f'<h3>{escape(tr("Tables"))}</h3><p class="about">{escape(about)}</p>{lines}'
 
 
 def _exports_table(store: Store, may_use: bool) -> str:
@@ -159,7 +179,7 @@ def _exports_table(store: Store, may_use: bool) -> str:
     folder = exporting.folder_of(store)
     here = {one.id for one in exports if may_use and (folder / one.name / exporting.MANIFEST).is_file()}
     return table(
-        ["Name", "When (UTC)", "Who", "What is in it", ""],
+        [tr("Name"), tr("When (UTC)"), tr("Who"), tr("What is in it"), ""],
         [
             [
                 f"<b>{escape(one.name)}</b>",
@@ -167,9 +187,9 @@ def _exports_table(store: Store, may_use: bool) -> str:
                 escape(one.person),
                 escape(in_words(one.manifest)),
                 (f'<a href="/api/v1/exports/{one.id}/zip" download>zip</a> ' if one.id in here else "")
-                + f'<a href="/api/v1/exports/{one.id}/manifest" download>manifest</a>',
+                + f'<a href="/api/v1/exports/{one.id}/manifest" download>{escape(tr("manifest"))}</a>',
             ]
             for one in reversed(exports)
         ],
-        empty="None yet.",
+        empty=tr("None yet."),
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 import gradio as gr
 
+from agent.language import tr, trn
 from reviewer.exchange.draft_file import file_at
 from reviewer.exchange.imports import Findings, request_of
 from reviewer.exchange.recognition import by_state
@@ -20,22 +21,19 @@ from reviewer.store import ImportJob, SameSpectrum, Store
 from reviewer.ui.widgets import (
     Changes,
     batch_link,
-    counted,
+    grouped,
     item_link,
     line,
     markup,
     message_line,
+    new_items,
     report_errors,
     require_manager,
+    sentences,
     table,
 )
 from reviewer.web.importing import Importing, ImportStatus
 
-_ABOUT = (
-    "Spec-o3 JSON Lines, or ShareGPT rows with their images folder: as one zip, or as separate files. Survey files "
-    "that are added with them give the spectra. Every row is checked before anything is saved. A long import "
-    "runs in the background: you can leave this page."
-)
 # A page of problems is enough to see the pattern.
 MOST_SHOWN = 200
 MOST_LINKS = 8
@@ -63,35 +61,40 @@ class ImportForm:
 
 def build(store: Store, local: bool, importing: Importing) -> ImportForm:
     """Build the form and its handlers."""
-    markup(f'<h3>Import trajectories</h3><p class="about">{escape(_ABOUT)}</p>')
-    files = gr.File(label="Rows, pictures, spectra, or a zip", file_count="multiple", height=84)
+    about = tr(
+        "Spec-o3 JSON Lines, or ShareGPT rows with their images folder: as one zip, or as separate files. Survey files "
+        "that are added with them give the spectra. Every row is checked before anything is saved. A long import "
+        "runs in the background: you can leave this page."
+    )
+    markup(f'<h3>{escape(tr("Import trajectories"))}</h3><p class="about">{escape(about)}</p>')
+    files = gr.File(label=tr("Rows, pictures, spectra, or a zip"), file_count="multiple", height=84)
     with gr.Row(equal_height=True):
         batch = gr.Textbox(
-            label="Batch name (for filtering)", placeholder="the file's name", max_length=100, max_lines=1
+            label=tr("Batch name (for filtering)"), placeholder=tr("the file's name"), max_length=100, max_lines=1
         )
-        skip_bad = gr.Checkbox(label="Skip bad rows, import the rest", container=False)
-    folders = " or ".join(map(str, importing.allowed))
+        skip_bad = gr.Checkbox(label=tr("Skip bad rows, import the rest"), container=False)
+    folders = tr(" or ").join(map(str, importing.allowed))
     on_server = gr.Textbox(
-        label="Or a file or folder on the server's disk",
-        placeholder=f"inside {folders}",
+        label=tr("Or a file or folder on the server's disk"),
+        placeholder=tr("inside {folders}", folders=folders),
         max_lines=1,
         max_length=1000,
         visible=bool(importing.allowed),
     )
     same_spectrum = gr.Radio(
         [
-            ("ask me", "ask"),
-            ("import them all the same", "import"),
-            ("leave them out", "leave out"),
+            (tr("ask me"), "ask"),
+            (tr("import them all the same"), "import"),
+            (tr("leave them out"), "leave out"),
         ],
         value="ask",
-        label="Spectra that are here already for the same task with another text",
+        label=tr("Spectra that are here already for the same task with another text"),
     )
-    button = gr.Button("Import", size="sm", elem_classes="so-small")
+    button = gr.Button(tr("Import"), size="sm", elem_classes="so-small")
     message, results = message_line(), markup(elem_classes="so-results")
     with gr.Row():
-        cancel = gr.Button("Cancel import", size="sm", elem_classes="so-small", visible=False)
-        resume = gr.Button("Resume import", size="sm", elem_classes="so-small", visible=False)
+        cancel = gr.Button(tr("Cancel import"), size="sm", elem_classes="so-small", visible=False)
+        resume = gr.Button(tr("Resume import"), size="sm", elem_classes="so-small", visible=False)
     timer = gr.Timer(_EVERY, active=False)
     # Not gr.State, for which every page would keep a connection open.
     jobs = gr.JSON([], visible=False)
@@ -128,7 +131,7 @@ def build(store: Store, local: bool, importing: Importing) -> ImportForm:
     ) -> Changes:
         me = require_manager(request, store, local).initials
         if not paths and not path.strip():
-            return {message: line("look", "Add a file first.")}
+            return {message: line("look", tr("Add a file first."))}
         batch_name = name.strip()
         if paths:
             with unpacked([Path(path) for path in paths], importing.folder) as rows:
@@ -188,29 +191,43 @@ def _at_once(importing: Importing, numbers: Sequence[int], view: Callable[[Seque
     return view(numbers)
 
 
-_STEPS = {"check": "checking rows", "write": "adding rows"}
-
-
 def _progress_line(status: ImportStatus) -> str:
     """Return what the import is doing, in steps of ten percent: a screen reader reads it aloud at each change."""
     job, found = status.job, Findings.of(status.job)
     name = job.request.file.name
     if status.running:
         percent = 10 * int(10 * _fraction(job))
-        return line("note", f"Importing {name}: {_step(job)}, {percent} % done.")
-    kept = f"{counted(found.added, 'item')} added so far"
+        text = tr("Importing {file}: {step}, {percent} % done.", file=name, step=_step(job), percent=percent)
+        return line("note", text)
     if job.state == "failed":
-        return line("bad", f"The import of {name} failed. {job.message} Press “Resume import” to try again.")
-    why = "was cancelled"
-    if job.state != "cancelled":
-        why = f"was interrupted, because its program ended ({status.log} may say why)"
-    return line("look", f"The import of {name} {why}: {kept}. Press “Resume import” to go on from there.")
+        failed = tr("The import of {file} failed.", file=name)
+        return line("bad", sentences(failed, job.message, tr("Press “Resume import” to try again.")))
+    values = {"file": name, "n": grouped(found.added)}
+    if job.state == "cancelled":
+        text = trn(
+            "The import of {file} was cancelled: {n} item added so far.",
+            "The import of {file} was cancelled: {n} items added so far.",
+            found.added,
+            **values,
+        )
+    else:
+        text = trn(
+            "The import of {file} was interrupted, because its program ended ({log} may say why): {n} item added so "
+            "far.",
+            "The import of {file} was interrupted, because its program ended ({log} may say why): {n} items added so "
+            "far.",
+            found.added,
+            log=status.log,
+            **values,
+        )
+    return line("look", sentences(text, tr("Press “Resume import” to go on from there.")))
 
 
 def _step(job: ImportJob) -> str:
-    only_one = job.request.skip_bad and job.request.same_spectrum != "ask"
-    number = "" if only_one else f"step {1 if job.progress.step == 'check' else 2} of 2, "
-    return number + _STEPS[job.progress.step]
+    checking = job.progress.step == "check"
+    if job.request.skip_bad and job.request.same_spectrum != "ask":
+        return tr("checking rows") if checking else tr("adding rows")
+    return tr("step 1 of 2, checking rows") if checking else tr("step 2 of 2, adding rows")
 
 
 def _fraction(job: ImportJob) -> float:
@@ -221,12 +238,13 @@ def _progress_bar(status: ImportStatus) -> str:
     """Return the bar of the present step, with rows, rate and time left."""
     job, found, fraction = status.job, Findings.of(status.job), _fraction(status.job)
     seconds = job.progress.seconds
-    parts = [counted(found.rows, "row") + " done"]
+    parts = [trn("{n} row done", "{n} rows done", found.rows, n=grouped(found.rows))]
     if status.running and seconds > 0 and found.rows and fraction > 0:
-        parts.append(f"{counted(round(found.rows / seconds), 'row')} per second")
-        parts.append(f"{_duration(seconds * (1 - fraction) / fraction)} left in this step")
+        rate = round(found.rows / seconds)
+        parts.append(trn("{n} row per second", "{n} rows per second", rate, n=grouped(rate)))
+        parts.append(tr("{time} left in this step", time=_duration(seconds * (1 - fraction) / fraction)))
     value = f'value="{fraction:.4f}" max="1"'
-    label = escape(f"Import of {job.request.file.name}: {_step(job)}")
+    label = escape(tr("Import of {file}: {step}", file=job.request.file.name, step=_step(job)))
     return (
         f'<div class="so-import"><progress {value} aria-label="{label}"></progress>'
         f"<p>{escape(f'{100 * fraction:.0f} %')} · {escape(' · '.join(parts))}</p></div>"
@@ -247,54 +265,109 @@ def _summary(store: Store, outcomes: Sequence[Outcome]) -> str:
     here = _already_here(by_state(store, [pair for _, f in outcomes for pair in f.known_items], MOST_LINKS))
     choice = outcomes[0][0].request.same_spectrum
     if others and choice == "ask":
-        question = (
-            f"{_rows(others)} of spectra that are here already for the same task, with another text. Nothing was "
-            "imported from their files: choose above what to do with such rows, then import again."
+        question = trn(
+            "{n} row of spectra that are here already for the same task, with another text.",
+            "{n} rows of spectra that are here already for the same task, with another text.",
+            others,
+            n=grouped(others),
         )
-        return line("look", question, here)
+        what_next = tr(
+            "Nothing was imported from their files: choose above what to do with such rows, then import again."
+        )
+        return line("look", sentences(question, what_next), here)
     refused = [(job, found) for job, found in outcomes if job.state == "refused"]
     if refused:
-        what = "Nothing was imported" if len(refused) == len(outcomes) else _of_files(outcomes, refused)
         bad = sum(found.bad for _, found in refused)
-        return line("bad", f'{what}: {_rows(bad)} cannot be used. Fix them, or tick "Skip bad rows".')
-    text = f"{counted(added, 'new item')} in the queue." if added else "Nothing new."
-    if others:
-        done = "left out" if choice == "leave out" else "imported all the same"
-        text += f" {_rows(others)} of spectra that were here already with another text: {done}."
-    if bad:
-        text += f" {_rows(bad)} skipped."
+        problem = _refused(outcomes, refused, bad)
+        return line("bad", sentences(problem, tr('Fix them, or tick "Skip bad rows".')))
+    text = sentences(new_items(added), _other_texts(others, choice), _skipped(bad))
     more = sum(found.unlisted for _, found in outcomes)
-    here += f" {_rows(more)} more of items that are already here." if more else ""
+    if more:
+        here += " " + trn(
+            "{n} row more of items that are already here.",
+            "{n} rows more of items that are already here.",
+            more,
+            n=grouped(more),
+        )
     link = f" {_open(store, next(f.added_items[0][0] for _, f in outcomes if f.added_items))}" if added else ""
     return line("look" if bad or others else "good", text, here + link)
 
 
-def _of_files(outcomes: Sequence[Outcome], refused: Sequence[Outcome]) -> str:
-    """Say which of several files were not imported, and how many items came from the others."""
-    names = ", ".join(job.request.file.name for job, _ in refused)
+def _other_texts(others: int, choice: SameSpectrum) -> str:
+    if not others:
+        return ""
+    if choice == "leave out":
+        return trn(
+            "{n} row of spectra that were here already with another text: left out.",
+            "{n} rows of spectra that were here already with another text: left out.",
+            others,
+            n=grouped(others),
+        )
+    return trn(
+        "{n} row of spectra that were here already with another text: imported all the same.",
+        "{n} rows of spectra that were here already with another text: imported all the same.",
+        others,
+        n=grouped(others),
+    )
+
+
+def _skipped(bad: int) -> str:
+    return trn("{n} row skipped.", "{n} rows skipped.", bad, n=grouped(bad)) if bad else ""
+
+
+def _refused(outcomes: Sequence[Outcome], refused: Sequence[Outcome], bad: int) -> str:
+    """Say from which files nothing was imported, and how many items came from the others."""
+    if len(refused) == len(outcomes):
+        return trn(
+            "Nothing was imported: {n} row cannot be used.",
+            "Nothing was imported: {n} rows cannot be used.",
+            bad,
+            n=grouped(bad),
+        )
     added = sum(found.added for job, found in outcomes if job.state == "done")
-    return f"{counted(added, 'new item')} in the queue. Nothing was imported from {names}"
+    nothing = trn(
+        "Nothing was imported from {files}: {n} row cannot be used.",
+        "Nothing was imported from {files}: {n} rows cannot be used.",
+        bad,
+        n=grouped(bad),
+        files=", ".join(job.request.file.name for job, _ in refused),
+    )
+    came = trn("{n} new item in the queue.", "{n} new items in the queue.", added, n=grouped(added))
+    return sentences(came, nothing)
 
 
 def _already_here(states: Mapping[State, tuple[int, list[int]]]) -> str:
     """Say which rows are in the database already, with links to their items."""
     parts = []
-    for state, (count, items) in states.items():
-        links = ", ".join(item_link(item) for item in items)
-        more = f" and {count - len(items)} more" if count > len(items) else ""
-        is_ = "is" if count == 1 else "are"
-        restore = ". Restore them under “Withdraw a batch”" if state == "withdrawn" else ""
-        here = f"already {state} here" if state in CLOSED else f"already here, in {state}"
-        parts.append(f" {count} {is_} {here} ({links}{more}){restore}.")
+    for state, (count, ids) in states.items():
+        links = tr(", ").join(item_link(item) for item in ids)
+        if count > len(ids):
+            links = tr("{links} and {n} more", links=links, n=count - len(ids))
+        values = {"state": tr(state), "links": links}
+        if state not in CLOSED:
+            text = trn(
+                "{n} is already here, in {state} ({links}).",
+                "{n} are already here, in {state} ({links}).",
+                count,
+                **values,
+            )
+        elif state != "withdrawn":
+            text = trn(
+                "{n} is already {state} here ({links}).", "{n} are already {state} here ({links}).", count, **values
+            )
+        else:
+            text = trn(
+                "{n} is already {state} here ({links}). Restore them under “Withdraw a batch”.",
+                "{n} are already {state} here ({links}). Restore them under “Withdraw a batch”.",
+                count,
+                **values,
+            )
+        parts.append(f" {text}")
     return "".join(parts)
 
 
 def _open(store: Store, item: int) -> str:
-    return batch_link(store.items.get(item).row.batch, "Open this batch in Review")
-
-
-def _rows(count: int) -> str:
-    return counted(count, "row")
+    return batch_link(store.items.get(item).row.batch, tr("Open this batch in Review"))
 
 
 def _details(outcomes: Sequence[Outcome]) -> str:
@@ -309,7 +382,7 @@ def _details(outcomes: Sequence[Outcome]) -> str:
             escape(job.request.file.name),
             str(other.line),
             escape(other.name),
-            f"here with another text: {_links(other.items)}",
+            tr("here with another text: {items}", items=_links(other.items)),
         ]
         for job, found in outcomes
         for other in found.other_texts
@@ -318,8 +391,8 @@ def _details(outcomes: Sequence[Outcome]) -> str:
         return ""
     rows = rows[:MOST_SHOWN]
     more = sum(found.bad + found.others for _, found in outcomes) - len(rows)
-    shown = table(["File", "Row", "Field or spectrum", "What was found"], rows, empty="")
-    return shown + (f'<p class="so-none">and {more} more</p>' if more > 0 else "")
+    shown = table([tr("File"), tr("Row"), tr("Field or spectrum"), tr("What was found")], rows, empty="")
+    return shown + (f'<p class="so-none">{escape(tr("and {n} more", n=more))}</p>' if more > 0 else "")
 
 
 def _links(items: Sequence[int]) -> str:

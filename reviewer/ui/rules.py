@@ -9,34 +9,40 @@ from typing import Any
 
 import gradio as gr
 
+from agent.language import deferred, tr, trn
 from reviewer.rules.campaign import Rules, RulesError
 from reviewer.store import Store
-from reviewer.ui.widgets import Changes, line, markup, message_line, report_errors, require_person
+from reviewer.ui.widgets import Changes, line, markup, message_line, report_errors, require_person, sentences
 
 _COUNTS = {
-    "auditors": "Audits",
-    "votes": "Votes",
-    "approve_at": "To approve",
-    "reject_at": "To reject",
+    "auditors": deferred("Audits"),
+    "votes": deferred("Votes"),
+    "approve_at": deferred("To approve"),
+    "reject_at": deferred("To reject"),
 }
 
 
 def in_words(rules: Rules) -> str:
     """Describe the rules in a sentence."""
     if rules.solo:
-        return (
-            "One person may screen, revise, audit and vote on the same item; one audit and one vote are "
-            "enough. Every export says so."
+        return tr(
+            "One person may screen, revise, audit and vote on the same item; one audit and one vote are enough. Every "
+            "export says so."
         )
-    audits = "1 person audits" if rules.auditors == 1 else f"{rules.auditors} people audit"
-    votes = "1 person votes" if rules.votes == 1 else f"{rules.votes} people vote"
-    split = (
-        " Any other outcome goes to adjudication by someone who has not judged the item yet." if rules.votes > 1 else ""
+    audits = trn(
+        "1 person audits each revised item, none of them its author.",
+        "{n} people audit each revised item, none of them its author.",
+        rules.auditors,
     )
-    return (
-        f"{audits} each revised item, none of them its author. If all pass, {votes}: {rules.approve_at} to "
-        f"approve make it approved, {rules.reject_at} to reject make it rejected.{split}"
+    votes = trn(
+        "If all pass, 1 person votes: {approve} to approve make it approved, {reject} to reject make it rejected.",
+        "If all pass, {n} people vote: {approve} to approve make it approved, {reject} to reject make it rejected.",
+        rules.votes,
+        approve=rules.approve_at,
+        reject=rules.reject_at,
     )
+    split = tr("Any other outcome goes to adjudication by someone who has not judged the item yet.")
+    return sentences(audits, votes, split if rules.votes > 1 else "")
 
 
 @dataclass(frozen=True)
@@ -70,15 +76,15 @@ class RulesForm:
 
 def build(store: Store, local: bool) -> RulesForm:
     """The form, and what happens when it is used. Only a coordinator's changes are kept."""
-    markup("<h3>Rules</h3>")
-    solo = gr.Checkbox(label="One person may do every round (working alone)", container=False)
+    markup(f"<h3>{escape(tr('Rules'))}</h3>")
+    solo = gr.Checkbox(label=tr("One person may do every round (working alone)"), container=False)
     with gr.Row(elem_classes="so-counts"):
         counts = [
-            gr.Number(label=label, precision=0, minimum=1, maximum=20, step=1, min_width=80)
+            gr.Number(label=tr(label), precision=0, minimum=1, maximum=20, step=1, min_width=80)
             for label in _COUNTS.values()
         ]
     words = markup(elem_classes="so-words")
-    save = gr.Button("Save rules", size="sm", elem_classes="so-small")
+    save = gr.Button(tr("Save rules"), size="sm", elem_classes="so-small")
     message = message_line()
     form = RulesForm(solo, counts, words, save, message)
 
@@ -100,7 +106,9 @@ def build(store: Store, local: bool) -> RulesForm:
         except RulesError as error:
             return {words: line("bad", _in_labels(error)), message: ""}
         store.settings.set_rules(person.initials, rules)
-        text = line("good", "Saved. The new rules apply to open rounds; rounds closed by their decisions stay closed.")
+        text = line(
+            "good", tr("Saved. The new rules apply to open rounds; rounds closed by their decisions stay closed.")
+        )
         return {**form.show(store.settings.rules(), may_change=True), message: text}
 
     quiet = {"show_progress": "hidden", "api_visibility": "private"}
@@ -115,7 +123,7 @@ def _rules(alone: bool, numbers: tuple[int | None, ...]) -> Rules:
     given = dict(zip(_COUNTS, numbers, strict=True))
     missing = next((name for name, number in given.items() if number is None), None)
     if missing is not None and not alone:
-        raise RulesError(f"{_COUNTS[missing]}: found nothing, expected a number")
+        raise RulesError(tr("{field}: found nothing, expected a number", field=tr(_COUNTS[missing])))
     return Rules(solo=alone, **{name: int(number or 1) for name, number in given.items()})
 
 
@@ -124,7 +132,9 @@ def _in_labels(error: RulesError) -> str:
     text = str(error)
     for name, label in _COUNTS.items():
         # "votes" and "auditors" are also plain words of the sentence: only the field at its beginning is meant.
-        text = text.replace(name, f"“{label}”") if "_" in name else re.sub(f"^{name}:", f"“{label}”:", text)
+        text = (
+            text.replace(name, f"“{tr(label)}”") if "_" in name else re.sub(f"^{name}(?=[:：])", f"“{tr(label)}”", text)
+        )
     return text
 
 

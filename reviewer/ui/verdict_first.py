@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import gradio as gr
 
+from agent.language import tr
 from reviewer.store import Store
 from reviewer.ui.widgets import Changes, line, markup, message_line, report_errors, require_person
 from reviewer.web.verdict_first import RULE
-
-_ABOUT = (
-    "In these batches each person gives a verdict before they see names, thoughts and the answer, and before they "
-    "decide. The name of a batch stays in the filter: choose one that does not tell the class."
-)
 
 
 @dataclass(frozen=True)
@@ -42,9 +39,13 @@ class VerdictFirstForm:
 
 def build(store: Store, local: bool) -> VerdictFirstForm:
     """The form, and what happens when it is used. Only a coordinator's changes are kept."""
-    markup("<h3>Verdict first</h3>")
-    batches = gr.CheckboxGroup([], label="Batches", info=_ABOUT)
-    save = gr.Button("Save batches", size="sm", elem_classes="so-small")
+    about = tr(
+        "In these batches each person gives a verdict before they see names, thoughts and the answer, and before they "
+        "decide. The name of a batch stays in the filter: choose one that does not tell the class."
+    )
+    markup(f"<h3>{escape(tr('Verdict first'))}</h3>")
+    batches = gr.CheckboxGroup([], label=tr("Batches"), info=about)
+    save = gr.Button(tr("Save batches"), size="sm", elem_classes="so-small")
     message = message_line()
     form = VerdictFirstForm(batches, save, message)
 
@@ -52,7 +53,7 @@ def build(store: Store, local: bool) -> VerdictFirstForm:
     def save_batches(request: gr.Request, chosen: list[str]) -> Changes:
         person = require_person(request, store, local, "coordinator")
         store.settings.set(person.initials, RULE, sorted(chosen))
-        return {**form.show(store, may_change=True), message: line("good", "Saved. The rule applies at once.")}
+        return {**form.show(store, may_change=True), message: line("good", tr("Saved. The rule applies at once."))}
 
     save.click(save_batches, batches, form.outputs, show_progress="hidden", api_visibility="private")
     return form

@@ -16,6 +16,7 @@ from urllib.parse import quote
 import gradio as gr
 from gradio.context import Context
 
+from agent.language import current, tr, trn
 from reviewer.errors import message
 from reviewer.rules.people import Person, Role
 from reviewer.store import NotAllowed, Store
@@ -32,8 +33,14 @@ def require_person(request: gr.Request, store: Store, local: bool, *roles: Role)
     if person is None:
         raise NotAllowed(SIGNED_OUT)
     if roles and not person.is_any(*roles):
-        theirs = and_list(sorted(person.roles))
-        raise NotAllowed(f"Only a {' or '.join(roles)} can do this; {person.initials} is {theirs}.")
+        raise NotAllowed(
+            tr(
+                "Only a {roles} can do this; {person} is {theirs}.",
+                roles=tr(" or ").join(map(tr, roles)),
+                person=person.initials,
+                theirs=and_list([tr(role) for role in sorted(person.roles)]),
+            )
+        )
     return person
 
 
@@ -94,9 +101,26 @@ def pill(text: str, colour: Literal["", "grey", "green", "amber", "red"] = "") -
     return f'<span class="pill {colour}">{escape(text)}</span>'
 
 
-def counted(count: int, what: str) -> str:
-    """Return ``1 item``, ``2 items``, ``5 000 items`` with a narrow space."""
-    return f"1 {what}" if count == 1 else f"{count:,} {what}s".replace(",", "\u202f")
+def grouped(number: int) -> str:
+    """Return ``5 000`` with a narrow space, as the value ``n`` of a message with a number."""
+    return f"{number:,}".replace(",", "\u202f")
+
+
+def items(number: int) -> str:
+    """Return ``1 item``, ``5 000 items``."""
+    return trn("{n} item", "{n} items", number, n=grouped(number))
+
+
+def new_items(number: int) -> str:
+    """What came of drafting or importing, as a sentence."""
+    if number == 0:
+        return tr("Nothing new.")
+    return trn("{n} new item in the queue.", "{n} new items in the queue.", number, n=grouped(number))
+
+
+def sentences(*all_of_them: str) -> str:
+    """Whole sentences one after the other, as the language writes them; empty ones are left out."""
+    return ("" if current() == "zh" else " ").join(one for one in all_of_them if one)
 
 
 def item_link(item_id: int) -> str:
@@ -132,4 +156,4 @@ def on_show(handler: Callable[..., Changes], outputs: list[Any]) -> None:
 def and_list(words: Sequence[str]) -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     *most, last = words
-    return f"{', '.join(most)} and {last}" if most else last
+    return tr("{words} and {last}", words=tr(", ").join(most), last=last) if most else last

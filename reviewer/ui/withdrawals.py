@@ -9,12 +9,14 @@ from typing import Any
 
 import gradio as gr
 
+from agent.language import tr, trn
 from reviewer.rules.item_numbers import ItemNumbersError, item_numbers
 from reviewer.store import Batch, Selection, Store, Untouched
 from reviewer.ui.widgets import (
     Changes,
-    counted,
+    grouped,
     item_link,
+    items,
     line,
     markup,
     message_line,
@@ -22,10 +24,6 @@ from reviewer.ui.widgets import (
     require_manager,
 )
 
-_ABOUT = (
-    "For items that were drafted or imported by mistake. Withdrawn items are in no queue, no export and no figure; "
-    "nothing is deleted, and they can be restored. Items that people have worked on stay."
-)
 _SHOWN = 5  # items that stay, named in the preview
 
 
@@ -55,21 +53,32 @@ class WithdrawForm:
         free, withdrawn = (len(found.items), len(found.withdrawn)) if found else (0, 0)
         return {
             self.preview: _described(found) if found else "",
-            self.withdraw: gr.update(value=f"Withdraw {counted(free, 'item')}", visible=free > 0),
-            self.restore: gr.update(value=f"Restore {counted(withdrawn, 'item')}", visible=withdrawn > 0),
+            self.withdraw: gr.update(
+                value=trn("Withdraw {n} item", "Withdraw {n} items", free, n=grouped(free)), visible=free > 0
+            ),
+            self.restore: gr.update(
+                value=trn("Restore {n} item", "Restore {n} items", withdrawn, n=grouped(withdrawn)),
+                visible=withdrawn > 0,
+            ),
         }
 
 
 def build(store: Store, local: bool) -> WithdrawForm:
     """Build the form and its handlers."""
-    markup(f'<h3>Withdraw a batch</h3><p class="about">{escape(_ABOUT)}</p>')
+    about = tr(
+        "For items that were drafted or imported by mistake. Withdrawn items are in no queue, no export and no figure; "
+        "nothing is deleted, and they can be restored. Items that people have worked on stay."
+    )
+    markup(f'<h3>{escape(tr("Withdraw a batch"))}</h3><p class="about">{escape(about)}</p>')
     with gr.Row(equal_height=True):
-        batch = gr.Dropdown([], label="Batch to withdraw", value=None, scale=2, min_width=180)
-        numbers = gr.Textbox(label="Only these items (empty: all)", placeholder="e.g. 12-48", scale=1, max_length=40)
+        batch = gr.Dropdown([], label=tr("Batch to withdraw"), value=None, scale=2, min_width=180)
+        numbers = gr.Textbox(
+            label=tr("Only these items (empty: all)"), placeholder=tr("e.g. 12-48"), scale=1, max_length=40
+        )
     preview = message_line()
     with gr.Row(equal_height=True):
-        withdraw = gr.Button("Withdraw", size="sm", variant="stop", visible=False, scale=0, min_width=150)
-        restore = gr.Button("Restore", size="sm", visible=False, scale=0, min_width=150)
+        withdraw = gr.Button(tr("Withdraw"), size="sm", variant="stop", visible=False, scale=0, min_width=150)
+        restore = gr.Button(tr("Restore"), size="sm", visible=False, scale=0, min_width=150)
     message = message_line()
     form = WithdrawForm(batch, numbers, preview, withdraw, restore)
 
@@ -84,7 +93,9 @@ def build(store: Store, local: bool) -> WithdrawForm:
         me = require_manager(request, store, local).initials
         chosen = _required(_selection(name, only))
         done = store.withdrawals.withdraw(me, chosen)
-        text = line("good", f"{counted(len(done.items), 'item')} withdrawn.")
+        text = line(
+            "good", trn("{n} item withdrawn.", "{n} items withdrawn.", len(done.items), n=grouped(len(done.items)))
+        )
         return {**_again(form, store, me, chosen), message: text}
 
     @report_errors(message)
@@ -92,7 +103,15 @@ def build(store: Store, local: bool) -> WithdrawForm:
         me = require_manager(request, store, local).initials
         chosen = _required(_selection(name, only))
         done = store.withdrawals.restore(me, chosen)
-        text = line("good", f"{counted(len(done), 'item')} restored: in screening again.")
+        text = line(
+            "good",
+            trn(
+                "{n} item restored: in screening again.",
+                "{n} items restored: in screening again.",
+                len(done),
+                n=grouped(len(done)),
+            ),
+        )
         return {**_again(form, store, me, chosen), message: text}
 
     given = [batch, numbers]
@@ -123,7 +142,7 @@ def _selection(name: str | None, only: str) -> Selection | None:
 
 def _required(chosen: Selection | None) -> Selection:
     if chosen is None:
-        raise ItemNumbersError("Choose a batch first.")
+        raise ItemNumbersError(tr("Choose a batch first."))
     return chosen
 
 
@@ -132,19 +151,36 @@ def _choices(batches: list[Batch]) -> list[tuple[str, str]]:
 
 
 def _label(batch: Batch) -> str:
-    numbers = f"#{batch.first}" if batch.first == batch.last else f"#{batch.first} to #{batch.last}"
-    withdrawn = f", {batch.withdrawn} withdrawn" if batch.withdrawn else ""
-    return f"{batch.name or '(no name)'} · {counted(batch.items, 'item')}, {numbers}{withdrawn}"
+    numbers = (
+        f"#{batch.first}"
+        if batch.first == batch.last
+        else tr("#{first} to #{last}", first=batch.first, last=batch.last)
+    )
+    parts = [items(batch.items), numbers]
+    if batch.withdrawn:
+        parts.append(tr("{n} withdrawn", n=batch.withdrawn))
+    return f"{batch.name or tr('(no name)')} · {tr(', ').join(parts)}"
 
 
 def _described(found: Untouched) -> str:
     all_items = len(found.items) + len(found.worked_on)
     if not all_items:
-        withdrawn = f"{counted(len(found.withdrawn), 'item')}, all withdrawn."
-        return line("note", withdrawn if found.withdrawn else "No item of this batch has such a number.")
+        if not found.withdrawn:
+            return line("note", tr("No item of this batch has such a number."))
+        number = len(found.withdrawn)
+        text = trn("{n} item, all withdrawn.", "{n} items, all withdrawn.", number, n=grouped(number))
+        return line("note", text)
     if not found.worked_on:
-        return line("note", f"{counted(all_items, 'item')}, none touched.")
+        return line("note", trn("{n} item, none touched.", "{n} items, none touched.", all_items, n=grouped(all_items)))
     stay = [f"{item_link(item)} ({escape(what)})" for item, what in list(found.worked_on.items())[:_SHOWN]]
     more = len(found.worked_on) - len(stay)
-    text = f"{counted(all_items, 'item')}, {len(found.worked_on)} of them touched by people. These stay: "
-    return line("look", text, ", ".join(stay) + (f" and {more} more." if more > 0 else "."))
+    text = trn(
+        "{n} item, {touched} of them touched by people.",
+        "{n} items, {touched} of them touched by people.",
+        all_items,
+        n=grouped(all_items),
+        touched=len(found.worked_on),
+    )
+    linked = tr(", ").join(stay)
+    these = tr("These stay: {items} and {n} more.") if more > 0 else tr("These stay: {items}.")
+    return line("look", text, " " + escape(these).format(items=linked, n=more))
