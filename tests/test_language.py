@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import string
@@ -20,6 +21,18 @@ from reviewer.store import Store
 from reviewer.web import app as server
 from reviewer.web.language import COOKIE, without_language
 from tests.support import messages
+
+CONVERTED = ("app.py", "reviewer/errors.py", "reviewer/rules/", "reviewer/ui/")
+"""Python whose texts are messages; the folders of JavaScript are in tests/js/eslint.config.js. Both lists only grow."""
+NOT_YET = ("reviewer/ui/people.py",)
+NOT_SHOWN = {"debug", "info", "warning", "error", "exception", "compile", "fullmatch", "match", "search", "sub"}
+"""Calls whose texts are for the log or for the program."""
+SHOWN_ARGUMENTS = {"help", "description", "epilog", "label", "info", "placeholder", "title", "desc"}
+"""Arguments by name that a person sees even if they are one word."""
+STORED = {"cannot tell", "leave out"}
+"""Values that are stored; the list of words has their translation."""
+SENTENCE = re.compile(r"[A-Za-z]{2,}[,.;:]? [a-z]{2,}")
+MARKUP = re.compile(r"<[^>]*>|<[^>]*$|^[^<]*>|\{\w*\}|[a-z-]+=\"[^\"]*\"")
 
 HERE = "http://127.0.0.1:7860"
 ROOT = Path(__file__).resolve().parents[1]
@@ -87,6 +100,105 @@ def test_chinese_uses_its_own_punctuation() -> None:
                 if re.search(r"[\u4e00-\u9fff][,;:?!(]|[,;?!)][\u4e00-\u9fff]", form)
             ]
     assert not wrong, "\n".join(wrong[:30])
+
+
+def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Texts that a person may see and that are no messages: of two words or more, or in a place that is shown."""
+
+    def visit(node: ast.AST, shown: bool) -> Iterator[tuple[int, str]]:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            return  # a docstring
+        if isinstance(node, (ast.Assert, ast.Subscript)):
+            return
+        if isinstance(node, ast.AnnAssign):
+            if node.value is not None:
+                yield from visit(node.value, False)
+            return
+        if isinstance(node, ast.Call):
+            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            if name in NOT_SHOWN:
+                return
+            messages_first = messages.PROGRAM.get(name, ())
+            for place, argument in enumerate(node.args):
+                if place not in messages_first:
+                    yield from visit(argument, name == "Button")
+            for keyword in node.keywords:
+                yield from visit(keyword.value, keyword.arg in SHOWN_ARGUMENTS)
+            yield from visit(node.func, False)
+            return
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = MARKUP.sub(" ", node.value)
+            one_word = shown and re.search(r"[A-Za-z]{2,}", text) and not text.isupper()
+            is_data = text in STORED or (text.startswith("\n") and text.islower())
+            if not is_data and (one_word or SENTENCE.search(text)):
+                yield node.lineno, node.value
+            return
+        for child in ast.iter_child_nodes(node):
+            yield from visit(child, shown and isinstance(node, (ast.JoinedStr, ast.IfExp, ast.BinOp)))
+
+    yield from visit(tree, False)
+
+
+NO_MESSAGES: dict[str, set[str]] = {
+    "reviewer/rules/workflow.py": {"a history begins with a version"},
+    "reviewer/ui/page.py": {">; rel=preload; as=script", "</api/v1/me>; rel=preload; as=fetch; crossorigin"},
+    "reviewer/ui/exports.py": {'" download aria-label="'},
+}
+"""Texts that look like sentences and are none, by file."""
+
+
+def test_no_text_of_a_converted_module_is_without_translation() -> None:
+    found = []
+    for name in messages.files(".py"):
+        if not name.startswith(CONVERTED) or name.startswith(NOT_YET):
+            continue
+        tree = ast.parse((ROOT / name).read_text(encoding="utf-8"))
+        known = NO_MESSAGES.get(name, set())
+        found += [f"{name}:{line}: {text[:100]!r}" for line, text in texts(tree) if text not in known]
+    assert not found, "\n".join([f"{len(found)} texts are no messages; write tr(...):", *found[:80]])
+
+
+def test_a_planted_text_is_found() -> None:
+    planted = '''
+"""Docstring of the module."""
+def f(parser, gr, n):
+    """A docstring of some words."""
+    parser.add_argument("--x", help="one", metavar="N")
+    parser.add_argument("--y", help=tr("the other one"))
+    gr.Button("Save")
+    raise ValueError(f"found {n} bad rows")
+'''
+    assert [text for _, text in texts(ast.parse(planted))] == ["one", "Save", " bad rows"]
+
+
+def test_nothing_is_translated_before_the_language_is_known() -> None:
+    """At the level of a module or class, or as a default argument, ``tr`` would run while the program is imported."""
+    found = []
+    for name in messages.files(".py"):
+        todo: list[ast.AST] = [ast.parse((ROOT / name).read_text(encoding="utf-8"))]
+        while todo:
+            node = todo.pop()
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                todo += [*node.args.defaults, *(one for one in node.args.kw_defaults if one)]
+                todo += getattr(node, "decorator_list", [])
+                continue
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("tr", "trn"):
+                found.append(f"{name}:{node.lineno}")
+            todo += ast.iter_child_nodes(node)
+    assert not found
+
+
+def test_messages_are_literals() -> None:
+    """``make messages`` reads the code: a message is no f-string and no sum."""
+    found = []
+    for name in messages.files(".py"):
+        for node in ast.walk(ast.parse((ROOT / name).read_text(encoding="utf-8"))):
+            function = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+            if isinstance(node, ast.Call) and function in ("tr", "trn", "deferred"):
+                first = node.args[: 2 if function == "trn" else 1]
+                if any(isinstance(one, (ast.JoinedStr, ast.BinOp)) for one in first):
+                    found.append(f"{name}:{node.lineno}")
+    assert not found
 
 
 def test_messages_of_browser_modules_are_found_wherever_they_are(
