@@ -19,6 +19,8 @@ export const WORDS = [
   ...[t('rest'), t('observed'), t('air'), t('vacuum'), t('emission'), t('absorption'), t('heliocentric')],
   ...[t('barycentric'), t('topocentric'), t('unit unknown'), t('relative'), t('count'), t('counts'), t('adu')],
   ...[t('normalized'), t('normalised')],
+  // which lines are drawn
+  ...[t('few'), t('all')],
   // the outcome of a run
   t('ask a person'),
   // blind sessions: sides, states, pictures, phrases that reveal an author

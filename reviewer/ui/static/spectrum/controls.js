@@ -109,7 +109,7 @@ export class Controls {
     this.list = h(
       'select.so-list',
       { 'aria-label': t('Which lines'), title: t('Lines to draw'), onchange: () => act('linelist', this.list.value) },
-      ['few', 'emission', 'absorption', 'all'].map((name) => h('option', { value: name }, name)),
+      ['few', 'emission', 'absorption', 'all'].map((name) => h('option', { value: name }, word(name))),
     )
     this.frame = h('button.so-button', {
       type: 'button',
