@@ -345,16 +345,6 @@ class Queue:
             there = {item for (item,) in known}
             return read_rows(db, [item for item in items if item in there], self._history.current_rules(db)[1], now)
 
-    def rows(self, items: Sequence[int]) -> list[QueueRow]:
-        """Return the rows of these items in the given order; items that do not exist are left out."""
-        now = stamp(self._database.steady())
-        with self._database.read() as db:
-            known = db.execute(
-                "SELECT item FROM standings WHERE item IN (SELECT value FROM json_each(?))", (json.dumps(list(items)),)
-            )
-            there = {item for (item,) in known}
-            return read_rows(db, [item for item in items if item in there], self._history.current_rules(db)[1], now)
-
     def first_undone(self, filter: QueueFilter, person: str) -> int | None:
         """Return the first item of the filter on which this person may act now; None if there is none. An item of
         this person's own that was returned comes before all others."""

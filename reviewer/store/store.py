@@ -34,9 +34,9 @@ from reviewer.store.team.finding import Finding
 from reviewer.store.team.imported import ImportedComments
 from reviewer.store.team.logins import Logins
 from reviewer.store.team.tokens import Tokens
+from reviewer.store.team.traces import Traces
 from reviewer.store.team.views import Views
 from reviewer.store.team.webhooks import Webhooks
-from reviewer.store.team.traces import Traces
 from reviewer.store.triage import Triage
 from reviewer.store.trust import Trust
 from reviewer.store.upkeep import Upkeep

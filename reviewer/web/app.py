@@ -65,9 +65,8 @@ from reviewer.web.routes import (
     trust,
 )
 from reviewer.web.settings import ServerSettings
-from reviewer.web.similar import SimilarSpectra
-from reviewer.web.webhooks import WebhookSender
 from reviewer.web.similar import Similar
+from reviewer.web.webhooks import WebhookSender
 
 log = logging.getLogger("spec_o3")
 
@@ -75,11 +74,9 @@ _SHUTDOWN_SECONDS = 3  # for open connections, e.g. a page that follows a run, w
 ROUTERS = (
     *(review.router, traces.router, trials.router, aids.router, live.router, blind.router, blind_setup.router),
     *(sign_in.router, progress.router, exports.router, documents.router, audit.router, installing.router),
-    *(trust.router, find.router, bulk.router, comments.router, api.router),
+    *(trust.router, find.router, similar.router, bulk.router, comments.router, api.router),
     # Before the files of the page, which have the addresses that are left.
     *(language_router, assets.router),
-    *(trust.router, assets.router, bulk.router, comments.router, api.router),
-    *(trust.router, assets.router, similar.router),
 )
 
 
@@ -155,8 +152,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         for thread in threads:
             thread.start()
         app.state.context.similar.start()
-        if backups is not None:
-            backups.start()
         await asyncio.to_thread(app.state.importing.delete_old_uploads)
         yield
         for thread in threads:
