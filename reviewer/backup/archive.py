@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from agent.language import tr
 from reviewer.backup.archive_values import PICTURE_NAME, from_plain, to_plain
 from reviewer.backup.backups import BackupError, BadArchive
 from reviewer.store import CannotWrite, Head, NewerSchema, Store, StoreError
@@ -72,12 +73,27 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST_NAME
     try:
         if path.is_symlink() or not path.is_file():
-            raise BadArchive(f"{folder}: found no {MANIFEST_NAME}, expected the folder of a plain archive")
+            raise BadArchive(
+                tr(
+                    "{folder}: found no {manifest_name}, expected the folder of a plain archive",
+                    folder=folder,
+                    manifest_name=MANIFEST_NAME,
+                )
+            )
         if path.stat().st_size > _LONGEST_MANIFEST:
-            raise BadArchive(f"{path}: found {path.stat().st_size} bytes, expected a manifest")
+            raise BadArchive(
+                tr("{path}: found {st_size} bytes, expected a manifest", path=path, st_size=path.stat().st_size)
+            )
         data = json.loads(path.read_bytes())
         if data["format"] != FORMAT:
-            raise BadArchive(f"{path}: format: found {data['format']!r:.60}, expected {FORMAT!r}")
+            raise BadArchive(
+                tr(
+                    "{path}: format: found {data!r:.60}, expected {format!r}",
+                    path=path,
+                    data=data["format"],
+                    format=FORMAT,
+                )
+            )
         head = data["log_head"]
         return Manifest(
             at=str(data["at"]),
@@ -87,20 +103,28 @@ def read_manifest(folder: Path) -> Manifest:
             tables={str(name): _table_file(str(name), one) for name, one in data["tables"].items()},
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise BadArchive(f"{path}: it is not as this program writes it ({error!r:.200})") from error
+        raise BadArchive(
+            tr("{path}: it is not as this program writes it ({error!r:.200})", path=path, error=error)
+        ) from error
 
 
 def _table_file(name: str, data: Mapping[str, Any]) -> TableFile:
     if data["file"] != file_of(name):
         raise BadArchive(
-            f"{MANIFEST_NAME}: {name}: found the file {data['file']!r:.80}, expected {file_of(name)!r:.80}"
+            tr(
+                "{manifest_name}: {name}: found the file {data!r:.80}, expected {name2!r:.80}",
+                manifest_name=MANIFEST_NAME,
+                name=name,
+                data=data["file"],
+                name2=file_of(name),
+            )
         )
     return TableFile(_whole(data["rows"]), _whole(data["bytes"]), str(data["sha256"]))
 
 
 def _whole(value: object) -> int:
     if type(value) is not int or value < 0:
-        raise ValueError(f"found {value!r:.40}, expected a whole number")
+        raise ValueError(tr("found {value!r:.40}, expected a whole number", value=value))
     return value
 
 
@@ -111,7 +135,7 @@ def write_archive(store: Store, target: Path, progress: Callable[[int, int], Non
     :raises BackupError: ``target`` exists, or the disk reports an error
     """
     if os.path.lexists(target):
-        raise BackupError(f"{target}: found an existing file or folder, expected a new name")
+        raise BackupError(tr("{target}: found an existing file or folder, expected a new name", target=target))
     part = target.with_name(f"{target.name}.{os.getpid()}{PART}")
     try:
         part.mkdir(mode=0o700)
@@ -123,7 +147,9 @@ def write_archive(store: Store, target: Path, progress: Callable[[int, int], Non
         finally:
             shutil.rmtree(part, ignore_errors=True)
     except OSError as error:
-        raise BackupError(f"{target}: {error.strerror}. No archive was made.") from error
+        raise BackupError(
+            tr("{target}: {strerror}. No archive was made.", target=target, strerror=error.strerror)
+        ) from error
     return made
 
 
@@ -202,8 +228,13 @@ def read_archive(folder: Path, target: Path, progress: Callable[[int, int], None
     manifest = read_manifest(folder)
     if manifest.schema > MIGRATIONS[-1].number:
         raise NewerSchema(
-            f"{folder}: its schema is number {manifest.schema}, this release knows {MIGRATIONS[-1].number}. "
-            "Update spec-o3, then restore it."
+            tr(
+                "{folder}: its schema is number {schema}, this release knows {number}. Update spec-o3, then "
+                "restore it.",
+                folder=folder,
+                schema=manifest.schema,
+                number=MIGRATIONS[-1].number,
+            )
         )
     _refuse_other_files(folder, manifest)
     # Created first, so that nobody else may read it while it is written.
@@ -219,7 +250,14 @@ def read_archive(folder: Path, target: Path, progress: Callable[[int, int], None
     with open_snapshot(target) as moment:
         head = moment.head
     if head != manifest.head:
-        raise BadArchive(f"{folder}: found a log that ends at {head}, expected {manifest.head} as in its manifest")
+        raise BadArchive(
+            tr(
+                "{folder}: found a log that ends at {head}, expected {head2} as in its manifest",
+                folder=folder,
+                head=head,
+                head2=manifest.head,
+            )
+        )
     return head
 
 
@@ -236,7 +274,9 @@ def _fill(folder: Path, manifest: Manifest, new: NewDatabase, progress: Callable
             if progress is not None:
                 progress(done + number, total)
         if number != wanted.rows:
-            raise BadArchive(f"{path}: found {number} lines, its manifest says {wanted.rows}")
+            raise BadArchive(
+                tr("{path}: found {number} lines, its manifest says {rows}", path=path, number=number, rows=wanted.rows)
+            )
         done += number
     pictures.refuse_others()
 
@@ -245,25 +285,31 @@ def _lines(path: Path, wanted: TableFile) -> Iterator[bytes]:
     """Yield the lines of a file. Its size is checked before the first line, its SHA-256 after the last."""
     found = _regular_file(path).st_size
     if found != wanted.bytes:
-        raise BadArchive(f"{path}: found {found} bytes, its manifest says {wanted.bytes}")
+        raise BadArchive(
+            tr("{path}: found {found} bytes, its manifest says {bytes}", path=path, found=found, bytes=wanted.bytes)
+        )
     whole = hashlib.sha256()
     with path.open("rb") as file:
         while line := file.readline(LONGEST_LINE + 1):
             if len(line) > LONGEST_LINE:
-                raise BadArchive(f"{path}: found a line of more than {LONGEST_LINE} bytes")
+                raise BadArchive(
+                    tr("{path}: found a line of more than {longest_line} bytes", path=path, longest_line=LONGEST_LINE)
+                )
             whole.update(line)
             yield line
     if whole.hexdigest() != wanted.sha256:
-        raise BadArchive(f"{path}: its SHA-256 differs from the one in its manifest: the file was changed")
+        raise BadArchive(
+            tr("{path}: its SHA-256 differs from the one in its manifest: the file was changed", path=path)
+        )
 
 
 def _parsed(line: bytes) -> dict[str, Any]:
     try:
         found = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise BadArchive(f"it is no JSON ({error})") from error
+        raise BadArchive(tr("it is no JSON ({error})", error=error)) from error
     if not isinstance(found, dict):
-        raise BadArchive(f"found {found!r:.60}, expected an object")
+        raise BadArchive(tr("found {found!r:.60}, expected an object", found=found))
     return found
 
 
@@ -277,13 +323,15 @@ class _Pictures:
     def take(self, key: str, sha256: str) -> bytes:
         """Read the picture of a row. :raises BadArchive: it is missing, or differs from the row's SHA-256"""
         if not PICTURE_NAME.fullmatch(key):
-            raise BadArchive(f"found the picture {key!r:.80}, expected 64 hexadecimal digits")
+            raise BadArchive(tr("found the picture {key!r:.80}, expected 64 hexadecimal digits", key=key))
         path = self._folder / f"{key}.png"
         if _regular_file(path).st_size > LARGEST_PICTURE:
-            raise BadArchive(f"{path}: it has more than {LARGEST_PICTURE} bytes")
+            raise BadArchive(
+                tr("{path}: it has more than {largest_picture} bytes", path=path, largest_picture=LARGEST_PICTURE)
+            )
         png = path.read_bytes()
         if hashlib.sha256(png).hexdigest() != sha256:
-            raise BadArchive(f"{path}: its SHA-256 differs from the one in its row: the file was changed")
+            raise BadArchive(tr("{path}: its SHA-256 differs from the one in its row: the file was changed", path=path))
         self._taken += 1
         return png
 
@@ -291,24 +339,33 @@ class _Pictures:
         """Refuse files that no row names. Keys are unique, so counting the files is enough."""
         found = sum(1 for _ in os.scandir(self._folder))
         if found != self._taken:
-            raise BadArchive(f"{self._folder}: found {found} files, expected the {self._taken} that rows name")
+            raise BadArchive(
+                tr(
+                    "{folder}: found {found} files, expected the {taken} that rows name",
+                    folder=self._folder,
+                    found=found,
+                    taken=self._taken,
+                )
+            )
 
 
 def _refuse_other_files(folder: Path, manifest: Manifest) -> None:
     wanted = {MANIFEST_NAME, PICTURES, *map(file_of, manifest.tables)}
     found = {entry.name for entry in os.scandir(folder)}
     for name in sorted(wanted - found):
-        raise BadArchive(f"{folder}: found no {name:.80}, which belongs to it")
+        raise BadArchive(tr("{folder}: found no {name:.80}, which belongs to it", folder=folder, name=name))
     for name in sorted(found - wanted):
-        raise BadArchive(f"{folder}: found {name!r:.80}, which its manifest does not name")
+        raise BadArchive(tr("{folder}: found {name!r:.80}, which its manifest does not name", folder=folder, name=name))
     if (folder / PICTURES).is_symlink() or not (folder / PICTURES).is_dir():
-        raise BadArchive(f"{folder / PICTURES}: expected a folder")
+        raise BadArchive(tr("{folder}: expected a folder", folder=folder / PICTURES))
 
 
 def _refuse_other_tables(folder: Path, manifest: Manifest, new: NewDatabase) -> None:
     for name in sorted(manifest.tables.keys() ^ new.tables.keys()):
         which = "which no database of its schema has" if name in manifest.tables else "which is missing"
-        raise BadArchive(f"{folder / MANIFEST_NAME}: the table {name!r:.60}, {which}")
+        raise BadArchive(
+            tr("{folder}: the table {name!r:.60}, {which}", folder=folder / MANIFEST_NAME, name=name, which=which)
+        )
 
 
 def _regular_file(path: Path) -> os.stat_result:
@@ -318,5 +375,5 @@ def _regular_file(path: Path) -> os.stat_result:
     except OSError as error:
         raise BadArchive(f"{path}: {error.strerror}") from error
     if not stat.S_ISREG(found.st_mode):
-        raise BadArchive(f"{path}: expected a plain file")
+        raise BadArchive(tr("{path}: expected a plain file", path=path))
     return found

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.language import tr
 from reviewer.backup.backups import BadArchive
 from reviewer.store.spectra import Width, pack_as, pack_mask, unpack_as
 from reviewer.store.sqlite.tables import Table, Value
@@ -59,7 +60,14 @@ def from_plain(table: Table, plain: Plain, picture: Callable[[str, str], bytes])
         try:
             row[column] = _in(table, plain, column, value, picture)
         except (ValueError, TypeError, KeyError, OverflowError, binascii.Error) as error:
-            raise BadArchive(f"{column}: found {value!r:.80}, which cannot be read back ({error})") from None
+            raise BadArchive(
+                tr(
+                    "{column}: found {value!r:.80}, which cannot be read back ({error})",
+                    column=column,
+                    value=value,
+                    error=error,
+                )
+            ) from None
     return row
 
 
@@ -106,12 +114,12 @@ def _in(table: Table, plain: Plain, column: str, value: Any, picture: Callable[[
         return pack_as(_width(plain[ARRAYS[place]]), numbers_in(_width(plain[ARRAYS[place]]), value))
     if place in MASKS:
         if not isinstance(value, list) or not set(value) <= {0, 1}:
-            raise ValueError("expected a list of 0 and 1")
+            raise ValueError(tr("expected a list of 0 and 1"))
         return pack_mask(np.array(value, dtype=bool))
     if place in PICTURES:
         return picture(str(plain[PICTURES[place]]), value)
     if not isinstance(value, str | int | float) or isinstance(value, bool):
-        raise ValueError("expected text or a number")
+        raise ValueError(tr("expected text or a number"))
     return value
 
 
@@ -136,16 +144,16 @@ def numbers_out(array: NDArray[Any]) -> list[float | str]:
 def numbers_in(width: Width, numbers: Any) -> NDArray[Any]:
     """Return the array that ``numbers_out`` converted. :raises ValueError: this is no list of numbers"""
     if not isinstance(numbers, list):
-        raise ValueError("expected a list of numbers")
+        raise ValueError(tr("expected a list of numbers"))
     strange = {i: n for i, n in enumerate(numbers) if type(n) not in (float, int)}
     plain = [0.0 if i in strange else n for i, n in enumerate(numbers)] if strange else numbers
     with np.errstate(over="ignore"):
         array = np.array(plain, dtype="<f8").astype(width)
     if not np.isfinite(array).all():
-        raise ValueError(f"a number is too large for {width}")
+        raise ValueError(tr("a number is too large for {width}", width=width))
     for index, bits in strange.items():
         if not isinstance(bits, str) or not re.fullmatch(f"0x[0-9a-f]{{{2 * array.itemsize}}}", bits):
-            raise ValueError(f"number {index} is {bits!r:.40}")
+            raise ValueError(tr("number {index} is {bits!r:.40}", index=index, bits=bits))
         array[index : index + 1] = np.frombuffer(bytes.fromhex(bits[2:]), dtype=array.dtype.newbyteorder(">"))
     return array
 
@@ -165,7 +173,7 @@ def _width(value: object) -> Width:
         return "<f4"
     if value == "<f8":
         return "<f8"
-    raise ValueError(f"found the width {value!r:.20}, expected <f4 or <f8")
+    raise ValueError(tr("found the width {value!r:.20}, expected <f4 or <f8", value=value))
 
 
 def _bytes(value: Value) -> bytes:

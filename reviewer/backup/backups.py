@@ -21,6 +21,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
+from agent.language import tr
 from agent.text import OneLine
 from reviewer.store import Head, Store, StoreError
 from reviewer.store.spectrum_files import SpectrumFiles, copy_new, spectra_folder
@@ -186,7 +187,9 @@ def back_up(
             raise
         _write_metadata(made)
     except OSError as error:
-        raise BackupError(f"{target}: {error.strerror}. No backup was made.") from error
+        raise BackupError(
+            tr("{target}: {strerror}. No backup was made.", target=target, strerror=error.strerror)
+        ) from error
     return made
 
 
@@ -257,9 +260,22 @@ def check_bytes(path: Path) -> None:
         return
     found = path.stat().st_size
     if found != known.bytes:
-        raise BadBackup(f"{path}: found {found} bytes, expected the {known.bytes} in its metadata")
+        raise BadBackup(
+            tr(
+                "{path}: found {found} bytes, expected the {bytes} in its metadata",
+                path=path,
+                found=found,
+                bytes=known.bytes,
+            )
+        )
     if sha256_of(path) != known.sha256:
-        raise BadBackup(f"{path}: its SHA-256 differs from the one in {metadata_path(path).name}: the file was changed")
+        raise BadBackup(
+            tr(
+                "{path}: its SHA-256 differs from the one in {name}: the file was changed",
+                path=path,
+                name=metadata_path(path).name,
+            )
+        )
 
 
 def prune(database: Path, folder: Path, now: datetime) -> list[Path]:
@@ -289,11 +305,17 @@ def _refuse_existing(path: Path) -> None:
     metadata = metadata_path(path)
     if metadata == path:
         raise BackupError(
-            f"{path}: expected a name that ends in .db; the metadata are written to a .json file next to it"
+            tr(
+                "{path}: expected a name that ends in .db; the metadata are written to a .json file next to it",
+                path=path,
+            )
         )
     if os.path.lexists(metadata):
         raise BackupError(
-            f"{metadata}: found a file, expected none: the backup's metadata need this name. Choose another one"
+            tr(
+                "{metadata}: found a file, expected none: the backup's metadata need this name. Choose another one",
+                metadata=metadata,
+            )
         )
 
 
@@ -318,8 +340,13 @@ def _write_metadata(backup: Backup) -> None:
         with suppress(OSError):
             part.unlink(missing_ok=True)
         raise StoreError(
-            f"{backup.path}: the backup was made, but its metadata {path.name} could not be written "
-            f"({error.strerror}). It can be restored, and is never deleted automatically."
+            tr(
+                "{path}: the backup was made, but its metadata {name} could not be written ({strerror}). It "
+                "can be restored, and is never deleted automatically.",
+                path=backup.path,
+                name=path.name,
+                strerror=error.strerror,
+            )
         ) from error
 
 
@@ -408,7 +435,7 @@ class DailyBackups:
             except Exception:
                 # If the thread ended, no more backups would be made, and nobody would notice.
                 log.exception("the daily backup failed")
-                self.problem = "The daily backup failed; details are in the server log."
+                self.problem = tr("The daily backup failed; details are in the server log.")
             wait = RETRY_INTERVAL if self.problem else CHECK_INTERVAL
 
     def _has_today(self) -> bool:
@@ -440,7 +467,9 @@ class DailyBackups:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle = os.open(self.folder, os.O_RDONLY)
         except OSError as error:
-            raise BackupError(f"{self.folder}: {error.strerror}. No backup was made.") from error
+            raise BackupError(
+                tr("{folder}: {strerror}. No backup was made.", folder=self.folder, strerror=error.strerror)
+            ) from error
         try:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from agent.language import tr
 from reviewer.backup.archive import read_archive
 from reviewer.backup.backups import BackupError, BadBackup, check_bytes, read_metadata, spectra_of_backups
 from reviewer.store import CannotWrite, Head, Store, StoreError
@@ -38,7 +39,7 @@ def require_consistent(store: Store, named: Path, known: Head | None) -> None:
         raise
     except Exception as error:
         # The content is untrusted: rows that no reader expects can raise anything.
-        raise BadBackup(f"{named}: it cannot be read: {error}") from error
+        raise BadBackup(tr("{named}: it cannot be read: {error}", named=named, error=error)) from error
     if wrong:
         more = f", and {len(wrong) - _SHOWN_FAULTS} more" if len(wrong) > _SHOWN_FAULTS else ""
         raise BadBackup(f"{named}: {'; '.join(wrong[:_SHOWN_FAULTS])}{more}")
@@ -79,12 +80,17 @@ def restore(source: Path, database: Path, progress: Callable[[int, int], None] |
     :raises CannotWrite: not enough space, or a folder that cannot be written
     """
     if not source.exists():
-        raise BackupError(f"{source}: found no such file or folder, expected a backup or the folder of a plain archive")
+        raise BackupError(
+            tr(
+                "{source}: found no such file or folder, expected a backup or the folder of a plain archive",
+                source=source,
+            )
+        )
     # The file itself is replaced, not a link to it.
     database = database.resolve()
     if database.exists():
         if os.path.samefile(source, database):
-            raise BackupError(f"{source}: this is the database itself; name a backup of it")
+            raise BackupError(tr("{source}: this is the database itself; name a backup of it", source=source))
         # Tried now as well, so that nobody waits for the checks and then gets this refusal.
         with exclusive_access(database):
             pass
@@ -97,7 +103,13 @@ def restore(source: Path, database: Path, progress: Callable[[int, int], None] |
             missing = _copy_spectra(part, source, database)
             kept_as = _replace(part, database)
     except OSError as error:
-        raise CannotWrite(f"{database}: {error.strerror}. Nothing was restored; the database is unchanged.") from error
+        raise CannotWrite(
+            tr(
+                "{database}: {strerror}. Nothing was restored; the database is unchanged.",
+                database=database,
+                strerror=error.strerror,
+            )
+        ) from error
     return Restored(database, kept_as, head, replaced, items, missing)
 
 
@@ -124,7 +136,14 @@ def _build_part(source: Path, part: Path, progress: Callable[[int, int], None] |
         head = moment.head
     known = read_metadata(source)
     if known is not None and head != known.head:
-        raise BadBackup(f"{source}: found a log that ends at {head}, expected {known.head} as in its metadata")
+        raise BadBackup(
+            tr(
+                "{source}: found a log that ends at {head}, expected {head2} as in its metadata",
+                source=source,
+                head=head,
+                head2=known.head,
+            )
+        )
     return head
 
 
@@ -136,7 +155,9 @@ def _finish(part: Path, source: Path, head: Head | None, replaced: Head | None) 
         raise
     except StoreError as error:
         # The message names the part file, which is deleted.
-        raise BadBackup(f"{source}: it cannot be upgraded to this schema: {error.__cause__ or error}") from error
+        raise BadBackup(
+            tr("{source}: it cannot be upgraded to this schema: {value}", source=source, value=error.__cause__ or error)
+        ) from error
     with opened as store:
         require_consistent(store, source, head)
         store.upkeep.record_restore(source.name, head, replaced)
@@ -197,4 +218,6 @@ def _second_name(database: Path) -> Path:
             shutil.copyfile(database, kept_as)
             sync(kept_as)
         return kept_as
-    raise BackupError(f"{database}: found 99 copies of it from earlier restores; move some of them away")
+    raise BackupError(
+        tr("{database}: found 99 copies of it from earlier restores; move some of them away", database=database)
+    )

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, islice, product
 from random import Random
 
+from agent.language import tr
 from reviewer.blind.balance import TooFew
 from reviewer.blind.eligible import Eligible, allowed_scorers, listed
 from reviewer.blind.order import Block, block_of
@@ -32,7 +33,7 @@ def sample_units(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Unit]], l
     """Return what is shown, by kind, and notes on what was left out. :raises TooFew: too few spectra or trajectories"""
     if "pair" in plan.kinds and len(there.sources) < 2:
         found = f"found {listed(there.sources) or 'none'}"
-        raise TooFew(f"Pairs need trajectories of two sources or more; {found}.")
+        raise TooFew(tr("Pairs need trajectories of two sources or more; {found}.", found=found))
     if plan.items:
         blocks, notes = _named_blocks(there)
     elif plan.design == "separate":
@@ -43,7 +44,7 @@ def sample_units(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Unit]], l
     if "pair" in plan.kinds:
         units["pair"] = [pair for block in blocks for pair in _pairs_of(plan, there, block)]
         if not units["pair"]:
-            raise TooFew("There are no pairs to sample: no spectrum has trajectories of two sources.")
+            raise TooFew(tr("There are no pairs to sample: no spectrum has trajectories of two sources."))
     if "scores" in plan.kinds:
         units["scores"] = [(one,) for block in blocks for one in block]
     return units, notes
@@ -84,8 +85,10 @@ def _named_blocks(there: Eligible) -> tuple[list[Traces], list[str]]:
     blocks = list(_by_block(there.candidates).values())
     lacking = sum(len({one.source for one in block}) < len(there.sources) for block in blocks)
     if not blocks:
-        raise TooFew("There are no trajectories to sample: none at all.")
-    return blocks, [f"{lacking} of {len(blocks)} spectra lack a trajectory of a source."] if lacking else []
+        raise TooFew(tr("There are no trajectories to sample: none at all."))
+    return blocks, [
+        tr("{lacking} of {n_blocks} spectra lack a trajectory of a source.", lacking=lacking, n_blocks=len(blocks))
+    ] if lacking else []
 
 
 def _sample_blocks(plan: Plan, there: Eligible) -> tuple[list[Traces], list[str]]:
@@ -110,10 +113,18 @@ def _sample_blocks(plan: Plan, there: Eligible) -> tuple[list[Traces], list[str]
         strata.setdefault(stratum, []).extend([complete] if complete else [])
     notes = _block_notes(plan, incomplete, lacking, unseen, len(there.candidates) - len(usable))
     if unknown:
-        notes.append(f"{unknown} spectra were left out because their {' or '.join(plan.strata)} is not known.")
+        notes.append(
+            tr(
+                "{unknown} spectra were left out because their {names} is not known.",
+                unknown=unknown,
+                names=" or ".join(plan.strata),
+            )
+        )
     _require_blocks(plan, there, strata)
     if absent := [task for task in there.tasks if not any(blocks for of, blocks in strata.items() if of[0] == task)]:
-        notes.append(f"No spectra of {listed(absent)} were sampled: none has a trajectory of every source.")
+        notes.append(
+            tr("No spectra of {absent} were sampled: none has a trajectory of every source.", absent=listed(absent))
+        )
     if plan.number is not None:
         # A class that the plan does not name may lack a source; then it is not compared.
         wanted = {of: len(blocks) for of, blocks in strata.items() if plan.tasks or of[0] not in absent}
@@ -134,11 +145,16 @@ def _require_blocks(plan: Plan, there: Eligible, strata: Mapping[Stratum, Sequen
         return
     counts = Counter((one.source, one.task) for one in there.candidates)
     if not counts:
-        raise TooFew("There are no trajectories to sample: none at all.")
+        raise TooFew(tr("There are no trajectories to sample: none at all."))
     found = "; ".join(f"{n} of {task} by {source}" for (source, task), n in sorted(counts.items()))
     raise TooFew(
-        f"No spectrum has a trajectory of every source ({listed(there.sources)}) that {plan.each} scorers may see; "
-        f"found {found}. With the design “separate” each source is sampled for itself."
+        tr(
+            "No spectrum has a trajectory of every source ({sources}) that {each} scorers may see; found "
+            "{found}. With the design “separate” each source is sampled for itself.",
+            sources=listed(there.sources),
+            each=plan.each,
+            found=found,
+        )
     )
 
 
@@ -154,14 +170,25 @@ def _block_notes(plan: Plan, incomplete: int, lacking: Counter[str], unseen: int
     notes = []
     if incomplete:
         which = ", ".join(f"{source} in {number}" for source, number in sorted(lacking.items()) if number)
-        notes.append(f"{incomplete} spectra were left out because a source has no trajectory of them ({which}).")
+        notes.append(
+            tr(
+                "{incomplete} spectra were left out because a source has no trajectory of them ({which}).",
+                incomplete=incomplete,
+                which=which,
+            )
+        )
     if unseen:
         notes.append(
-            f"{unseen} spectra were left out because fewer than {plan.each} of the {len(plan.scorers)} scorers may "
-            "score all their trajectories."
+            tr(
+                "{unseen} spectra were left out because fewer than {each} of the {n_scorers} scorers may "
+                "score all their trajectories.",
+                unseen=unseen,
+                each=plan.each,
+                n_scorers=len(plan.scorers),
+            )
         )
     if without:
-        notes.append(f"{without} trajectories were left out because their spectrum is not stored.")
+        notes.append(tr("{without} trajectories were left out because their spectrum is not stored.", without=without))
     return notes
 
 
@@ -172,7 +199,13 @@ def _sample_separately(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Uni
     stratum_of = strata_of(plan, there.candidates)
     known = [one for one in there.candidates if plan.number is None or all(stratum_of[block_of(one)])]
     if unknown := len(there.candidates) - len(known):
-        notes.append(f"{unknown} trajectories were left out because their {' or '.join(plan.strata)} is not known.")
+        notes.append(
+            tr(
+                "{unknown} trajectories were left out because their {names} is not known.",
+                unknown=unknown,
+                names=" or ".join(plan.strata),
+            )
+        )
     named = {block: stratum_name(plan, of) for block, of in stratum_of.items()}
     strata = sorted({named[block_of(one)] for one in known})
     strata += [(task,) for task in there.tasks if not any(of[0] == task for of in strata)]
@@ -211,7 +244,12 @@ def _sample_strata(
         wanted = dict.fromkeys(strata, plan.number)
         if short := {stratum: units for stratum, units in strata.items() if len(units) < plan.number}:
             raise TooFew(
-                f"Found {_stratum_counts(short, arms)}, expected {plan.number} {what} of each source and task."
+                tr(
+                    "Found {short}, expected {number} {what} of each source and task.",
+                    short=_stratum_counts(short, arms),
+                    number=plan.number,
+                    what=what,
+                )
             )
     else:
         fewest: dict[Stratum, int] = {}
@@ -221,14 +259,21 @@ def _sample_strata(
         wanted = {stratum: fewest[stratum[arms:]] for stratum in strata}
         for of in (of for of, number in fewest.items() if not number):
             of_task = {stratum: units for stratum, units in strata.items() if stratum[arms:] == of}
-            notes.append(f"No {what} of the task {', '.join(of)} were sampled: {_stratum_counts(of_task, arms)}.")
+            notes.append(
+                tr(
+                    "No {what} of the task {names} were sampled: {of_task}.",
+                    what=what,
+                    names=", ".join(of),
+                    of_task=_stratum_counts(of_task, arms),
+                )
+            )
     chosen: list[Unit] = []
     for stratum, units in strata.items():
         shuffled = rng.sample(units, len(units))
         shuffled.sort(key=lambda unit: not any(candidate.item in first for candidate in unit))
         chosen += shuffled[: wanted[stratum]]
     if not chosen:
-        raise TooFew(f"There are no {what} to sample: {_stratum_counts(strata, arms)}.")
+        raise TooFew(tr("There are no {what} to sample: {strata}.", what=what, strata=_stratum_counts(strata, arms)))
     return chosen, notes
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from agent.language import tr
 from reviewer.blind.balance import TooFew
 from reviewer.blind.plan import Candidate, Plan
 
@@ -77,7 +78,7 @@ def _with_exposures(plan: Plan, one: Candidate) -> Candidate:
 def _require(items: Iterable[int], there: dict[int, Candidate], what: str) -> None:
     missing = [item for item in items if item not in there]
     if missing:
-        raise TooFew(f"{what}: found no item {listed(missing)} in the database")
+        raise TooFew(tr("{what}: found no item {missing} in the database", what=what, missing=listed(missing)))
 
 
 def _require_compared(plan: Plan, sources: Sequence[str]) -> None:
@@ -85,7 +86,13 @@ def _require_compared(plan: Plan, sources: Sequence[str]) -> None:
     missing = [one for one in (plan.analysis.first, plan.analysis.second) if one is not None and one not in sources]
     if missing:
         there = listed(sources) or "none"
-        raise TooFew(f"analysis: found no trajectory of {listed(missing)}, expected two of the sources {there}")
+        raise TooFew(
+            tr(
+                "analysis: found no trajectory of {missing}, expected two of the sources {there}",
+                missing=listed(missing),
+                there=there,
+            )
+        )
 
 
 def _matches_plan(plan: Plan, one: Candidate) -> bool:
@@ -115,10 +122,15 @@ def _missing_items(plan: Plan, matching: Sequence[Candidate]) -> str:
 def _notes(plan: Plan, giving_away: int, too_few: int) -> list[str]:
     notes = []
     if giving_away:
-        notes.append(f"{giving_away} trajectories reveal their authors and were left out.")
+        notes.append(tr("{giving_away} trajectories reveal their authors and were left out.", giving_away=giving_away))
     if too_few:
         notes.append(
-            f"{too_few} trajectories were left out because fewer than {plan.each} of the {len(plan.scorers)} "
-            "scorers may score them."
+            tr(
+                "{too_few} trajectories were left out because fewer than {each} of the {n_scorers} scorers "
+                "may score them.",
+                too_few=too_few,
+                each=plan.each,
+                n_scorers=len(plan.scorers),
+            )
         )
     return notes

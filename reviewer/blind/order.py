@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from agent.language import tr
 from reviewer.blind.balance import TooFew
 from reviewer.blind.plan import Candidate
 
@@ -62,8 +63,15 @@ def order_for_scorer(
     early = order[: max(0, len(order) - gap + 1)]
     if repeats > len(early):
         raise TooFew(
-            f"repeats: found {repeats} for {scorer}, who has {len(order)} showings; at {gap} places from "
-            f"the first showing at most {len(early)} fit"
+            tr(
+                "repeats: found {repeats} for {scorer}, who has {n_order} showings; at {gap} places from the "
+                "first showing at most {n_early} fit",
+                repeats=repeats,
+                scorer=scorer,
+                n_order=len(order),
+                gap=gap,
+                n_early=len(early),
+            )
         )
     for first in rng.sample(early, repeats):
         places = range(order.index(first) + gap, len(order) + 1)

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Protocol, get_args
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass as checked_dataclass
 
+from agent.language import tr
 from agent.settings_file import Flag, Mismatch, Number, Problem, Text, Whole, validate
 from agent.text import OneLine
 from reviewer.rules.campaign import STATES, State
@@ -114,7 +115,7 @@ class Gold:
 
     def __post_init__(self) -> None:
         if self.coherence is None and self.consistency is None:
-            raise Mismatch("neither coherence nor consistency", "at least one of them")
+            raise Mismatch(tr("neither coherence nor consistency"), tr("at least one of them"))
 
     def expected(self, dimension: Dimension) -> int | None:
         return self.coherence if dimension == "coherence" else self.consistency
@@ -151,7 +152,7 @@ class AnalysisPlan:
 
     def __post_init__(self) -> None:
         if (self.first is None) != (self.second is None) or (self.first is not None and self.first == self.second):
-            raise Mismatch("one source, or one twice", "two different sources, or neither", "first")
+            raise Mismatch(tr("one source, or one twice"), tr("two different sources, or neither"), "first")
 
 
 @checked_dataclass(frozen=True, config=_CONFIG)
@@ -227,37 +228,41 @@ class Plan:
             given: tuple[object, ...] = getattr(self, name)
             twice = sorted({str(one) for one in given if given.count(one) > 1})
             if twice:
-                raise PlanError(name, f"{', '.join(twice)} twice", "each once")
+                raise PlanError(name, f"{', '.join(twice)} twice", tr("each once"))
         if not self.scorers:
-            raise PlanError("scorers", "none", "the initials of at least one")
+            raise PlanError("scorers", "none", tr("the initials of at least one"))
         if self.each > len(self.scorers):
             found = f"{self.each} scorers per item, with {len(self.scorers)} scorers"
             raise PlanError("each", found, f"1 to {len(self.scorers)}")
         if self.items and (self.number is not None or self.filter != Filter()):
-            raise PlanError("items", "items and a number or a filter", "either the items or the others")
+            raise PlanError("items", tr("items and a number or a filter"), tr("either the items or the others"))
         named = {self.analysis.first, self.analysis.second} - {None}
         if self.sources and not named <= set(self.sources):
             found = ", ".join(sorted(str(one) for one in named.difference(self.sources)))
-            raise PlanError("analysis", found, f"two of the sources {', '.join(self.sources)}")
+            raise PlanError("analysis", found, tr("two of the sources {names}", names=", ".join(self.sources)))
         if self.mode != "scores" and len(self.sources) == 1:
-            raise PlanError("sources", "one source", "two or more to compare in pairs, or none for all of them")
+            raise PlanError("sources", tr("one source"), tr("two or more to compare in pairs, or none for all of them"))
         self._check_gold()
 
     def _check_gold(self) -> None:
         gold_items = [gold.item for gold in self.gold]
         if gold_items and self.mode == "pairs":
-            raise PlanError("gold", "gold items in a session of pairs alone", "a session with scores, or no gold items")
+            raise PlanError(
+                "gold", tr("gold items in a session of pairs alone"), tr("a session with scores, or no gold items")
+            )
         if len(set(gold_items)) < len(gold_items):
-            raise PlanError("gold", "an item twice", "each once")
+            raise PlanError("gold", tr("an item twice"), tr("each once"))
         both = sorted(set(gold_items) & set(self.items))
         if both:
             found = f"{', '.join(map(str, both))} among the gold items"
-            raise PlanError("items", found, "each item either scored or gold")
+            raise PlanError("items", found, tr("each item either scored or gold"))
         trained = sorted(set(self.training) & {*self.items, *gold_items})
         if trained:
-            raise PlanError("training", ", ".join(map(str, trained)), "items that are neither scored nor gold")
+            raise PlanError("training", ", ".join(map(str, trained)), tr("items that are neither scored nor gold"))
         if self.training and self.mode == "pairs":
-            raise PlanError("training", "training items in a session of pairs alone", "a session with scores, or none")
+            raise PlanError(
+                "training", tr("training items in a session of pairs alone"), tr("a session with scores, or none")
+            )
 
 
 ANALYSIS_VERSION = "1"
@@ -369,9 +374,17 @@ def read_session(path: Path) -> Mapping[str, Any]:
     except OSError as error:
         raise SessionFileError(f"{path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise SessionFileError(f"{path}: found no JSON ({error}), expected a report's session.json") from error
+        raise SessionFileError(
+            tr("{path}: found no JSON ({error}), expected a report's session.json", path=path, error=error)
+        ) from error
     if not isinstance(data, Mapping) or data.get("format") != SESSION_FORMAT:
-        raise SessionFileError(f"{path}: found no {SESSION_FORMAT!r}, expected a report's session.json")
+        raise SessionFileError(
+            tr(
+                "{path}: found no {session_format!r}, expected a report's session.json",
+                path=path,
+                session_format=SESSION_FORMAT,
+            )
+        )
     return data
 
 
@@ -396,17 +409,17 @@ def rerun_plan(session: Mapping[str, Any], find: FindItems) -> dict[str, Any]:
             kept["analysis"] = {**kept["analysis"], "first": None, "second": None}
         sources = [] if people else plan["sources"]
     except (KeyError, TypeError) as error:
-        raise PlanError("session", f"a file without {error}", _UNCHANGED) from None
+        raise PlanError("session", tr("a file without {error}", error=error), _UNCHANGED) from None
     for text in texts.values():
         if not isinstance(text, str):
-            raise PlanError("session", f"the content_hash {text!r:.60}", _UNCHANGED)
+            raise PlanError("session", tr("the content_hash {text!r:.60}", text=text), _UNCHANGED)
     here = find(texts.values())
     try:
         items = sorted(here[text] for number, text in texts.items() if number not in {*gold, *training})
         trained = [here[texts[number]] for number in training]
         gold_items = [{**one, "item": here[texts[number]]} for number, one in gold.items()]
     except (KeyError, TypeError) as error:
-        raise PlanError("session", f"no item {error}", _UNCHANGED) from None
+        raise PlanError("session", tr("no item {error}", error=error), _UNCHANGED) from None
     return {
         **kept,
         # A source that is a person has another name in the file.

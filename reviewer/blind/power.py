@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.language import tr
 from agent.processes import one_thread
 from agent.statistics import FloatArray, wilson
 from reviewer.agreement.mixed import MIN_SCORERS, MIN_SPECTRA, Ratings, fit
@@ -73,15 +74,23 @@ def power(
     :raises PlanError: too few spectra or scorers for an interval, ``each`` does not fit, or a number below its least
     """
     if spectra < MIN_SPECTRA:
-        raise PlanError("spectra", str(spectra), f"{MIN_SPECTRA} or more; with fewer no interval is given")
+        raise PlanError(
+            "spectra",
+            str(spectra),
+            tr("{min_spectra} or more; with fewer no interval is given", min_spectra=MIN_SPECTRA),
+        )
     if scorers < MIN_SCORERS:
-        raise PlanError("scorers", str(scorers), f"{MIN_SCORERS} or more; with fewer no claim is made about scorers")
+        raise PlanError(
+            "scorers",
+            str(scorers),
+            tr("{min_scorers} or more; with fewer no claim is made about scorers", min_scorers=MIN_SCORERS),
+        )
     if not 1 <= each <= scorers:
         raise PlanError("each", str(each), f"1 to {scorers}")
     if sources < 2:
-        raise PlanError("sources", str(sources), "two or more")
+        raise PlanError("sources", str(sources), tr("two or more"))
     if simulations < 1:
-        raise PlanError("simulations", str(simulations), "one or more")
+        raise PlanError("simulations", str(simulations), tr("one or more"))
     rng = np.random.default_rng([seed, spectra, scorers, each, sources])
     hits = 0
     for _ in range(simulations):
@@ -93,9 +102,16 @@ def power(
     share = hits / simulations
     low, high = wilson(share, simulations)
     what = f"{scorers} scorers" + (f", {each} per spectrum" if each < scorers else "")
-    sentence = (
-        f"{what}, {spectra} spectra, {'two' if sources == 2 else sources} sources: {100 * share:.0f} % "
-        f"({100 * low:.0f} to {100 * high:.0f}) chance to show a difference of {difference:g}."
+    sentence = tr(
+        "{what}, {spectra} spectra, {value} sources: {value2:.0f} % ({value3:.0f} to {value4:.0f}) "
+        "chance to show a difference of {difference:g}.",
+        what=what,
+        spectra=spectra,
+        value="two" if sources == 2 else sources,
+        value2=100 * share,
+        value3=100 * low,
+        value4=100 * high,
+        difference=difference,
     )
     return Power(share, low, high, difference, simulations, sentence)
 

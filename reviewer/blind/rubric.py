@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
+from agent.language import tr
 from agent.settings_file import Mismatch, load_toml, validate
 from reviewer.blind.plan import DIMENSIONS, PREFERENCES, SCORES, Dimension, Preference
 
@@ -84,9 +85,9 @@ class Rubric:
     def __post_init__(self) -> None:
         scored = {scale.key: [anchor.score for anchor in scale.anchors] for scale in self.scales}
         if scored != {dimension: list(SCORES) for dimension in DIMENSIONS}:
-            raise Mismatch(f"the anchors {scored}", "0 to 5 of each dimension", "scales")
+            raise Mismatch(tr("the anchors {scored}", scored=scored), tr("0 to 5 of each dimension"), "scales")
         if tuple(choice.key for choice in self.choices) != PREFERENCES:
-            raise Mismatch("other choices", ", ".join(PREFERENCES), "choices")
+            raise Mismatch(tr("other choices"), ", ".join(PREFERENCES), "choices")
 
 
 @cache

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 
+from agent.language import tr
 from reviewer.blind.balance import TooFew, assign_evenly, balanced_sides
 from reviewer.blind.blocks import Unit, random_stream, sample_units, strata_of
 from reviewer.blind.eligible import allowed_scorers, eligible, listed
@@ -98,7 +99,13 @@ def _allowed(items: Sequence[Candidate], scorer: str, gold: bool = False, traini
 def _barred_notes(plan: Plan, what: str, items: Sequence[Candidate]) -> list[str]:
     why = "worked on it or saw it in an earlier session" if plan.earlier == "bar" and what == "gold" else "worked on it"
     return [
-        f"The {what} item {candidate.item} is not shown to {listed(out)}, who {why}."
+        tr(
+            "The {what} item {item} is not shown to {out}, who {why}.",
+            what=what,
+            item=candidate.item,
+            out=listed(out),
+            why=why,
+        )
         for candidate in items
         if (out := [scorer for scorer in plan.scorers if scorer in candidate.barred])
     ]
@@ -112,7 +119,12 @@ def _exposure_notes(plan: Plan, assignments: Iterable[Assignment]) -> list[str]:
             traces[one.scorer].update({trace.item: trace for trace in one.shown})
     seen = {scorer: sum(scorer in one.exposed for one in mine.values()) for scorer, mine in traces.items()}
     return [
-        f"{number} of {len(traces[scorer])} traces were shown to {scorer} in an earlier session."
+        tr(
+            "{number} of {n_traces} traces were shown to {scorer} in an earlier session.",
+            number=number,
+            n_traces=len(traces[scorer]),
+            scorer=scorer,
+        )
         for scorer, number in seen.items()
         if number
     ]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from agent import tasks
+from agent.language import tr
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.folder import SpectraFolder, SpectrumNotFound
 from agent.tasks import Task
@@ -114,15 +115,19 @@ class DraftFile:
                 file.seek(0)
                 yield from _list_elements(file, start) if is_list else _json_lines(file, start)
         except UnicodeDecodeError as error:
-            raise ImportFileError(f"{self.path}: found bytes that are no UTF-8 ({error.reason})") from error
+            raise ImportFileError(
+                tr("{path}: found bytes that are no UTF-8 ({reason})", path=self.path, reason=error.reason)
+            ) from error
         except (ValueError, RecursionError) as error:
-            raise ImportFileError(f"{self.path}: found no JSON ({error}), expected a list of rows") from error
+            raise ImportFileError(
+                tr("{path}: found no JSON ({error}), expected a list of rows", path=self.path, error=error)
+            ) from error
         except OSError as error:
             raise ImportFileError(f"{self.path}: {error.strerror}") from error
 
     def _draft(self, row: object) -> Draft:
         if not isinstance(row, Mapping):
-            raise _Bad("row", f"found {type(row).__name__}, expected an object")
+            raise _Bad("row", tr("found {name}, expected an object", name=type(row).__name__))
         draft = self._sharegpt(row) if "conversations" in row else self._own(row)
         return replace(draft, trajectory=self._checked(draft), batch=self._batch)
 
@@ -130,20 +135,25 @@ class DraftFile:
         trajectory = Trajectory.from_json(row)
         data = row.get("spectrum_data")
         if data is not None and not isinstance(data, Mapping):
-            raise _Bad("spectrum_data", f"found {type(data).__name__}, expected a spectrum")
+            raise _Bad("spectrum_data", tr("found {name}, expected a spectrum", name=type(data).__name__))
         spectrum = self._look_up(trajectory) if data is None else Spectrum.from_json(data)
         pictures = self._named_pictures(row.get("pictures") or {})
         if spectrum is None and not set(pictures).issuperset(filter(None, trajectory.pictures)):
-            raise _Bad("spectrum", "found neither the spectrum nor every picture, expected one (a folder of spectra?)")
+            raise _Bad(
+                "spectrum", tr("found neither the spectrum nor every picture, expected one (a folder of spectra?)")
+            )
         return Draft(trajectory, spectrum, pictures=pictures)
 
     def _named_pictures(self, paths: object) -> Pictures:
         if not isinstance(paths, Mapping):
-            raise _Bad("pictures", f"found {type(paths).__name__}, expected paths by SHA-256")
+            raise _Bad("pictures", tr("found {name}, expected paths by SHA-256", name=type(paths).__name__))
         found = self._pictures.sha256_of_each(list(paths.values()))
         for (sha256, path), pixels in zip(paths.items(), found, strict=True):
             if pixels != sha256:
-                raise _Bad("pictures", f"found other pixels in {path!r:.80}, expected {sha256:.12}…")
+                raise _Bad(
+                    "pictures",
+                    tr("found other pixels in {path!r:.80}, expected {sha256:.12}…", path=path, sha256=sha256),
+                )
         return Pictures(self._pictures, paths)
 
     def _sharegpt(self, row: Mapping[str, Any]) -> Draft:
@@ -172,18 +182,38 @@ class DraftFile:
         trajectory, spectrum = draft.trajectory, draft.spectrum
         task = tasks.find(self._tasks, trajectory.task)
         if task is None:
-            raise _Bad("task", f"found {trajectory.task!r:.60}, expected one of {', '.join(self._tasks)}")
+            raise _Bad(
+                "task",
+                tr("found {task!r:.60}, expected one of {names}", task=trajectory.task, names=", ".join(self._tasks)),
+            )
         if not trajectory.steps:
-            raise _Bad("steps", "found none, expected at least one")
+            raise _Bad("steps", tr("found none, expected at least one"))
         if isinstance(spectrum, Spectrum):
             if trajectory.spectrum_sha256 not in (None, spectrum.sha256):
-                raise _Bad("spectrum", f"found {spectrum.sha256:.12}…, expected {trajectory.spectrum_sha256:.12}…")
+                raise _Bad(
+                    "spectrum",
+                    tr(
+                        "found {sha256:.12}…, expected {spectrum_sha256:.12}…",
+                        sha256=spectrum.sha256,
+                        spectrum_sha256=trajectory.spectrum_sha256,
+                    ),
+                )
             if spectrum.medium != trajectory.medium:
-                raise _Bad("medium", f"found {trajectory.medium}, expected the spectrum's, {spectrum.medium}")
+                raise _Bad(
+                    "medium",
+                    tr(
+                        "found {medium}, expected the spectrum's, {medium2}",
+                        medium=trajectory.medium,
+                        medium2=spectrum.medium,
+                    ),
+                )
         for number, step in enumerate(trajectory.steps, start=1):
             z = getattr(step, "z", 0.0)
             if z not in (0.0, trajectory.redshift):
-                raise _Bad(f"steps[{number}].z", f"found {z}, expected the redshift, {trajectory.redshift}")
+                raise _Bad(
+                    f"steps[{number}].z",
+                    tr("found {z}, expected the redshift, {redshift}", z=z, redshift=trajectory.redshift),
+                )
         return replace(trajectory, task=task.key)
 
 
@@ -224,8 +254,10 @@ def file_at(path: Path) -> Path:
     if path.is_dir():
         inside = next((path / name for name in NAMES if (path / name).is_file()), None)
         if inside is None:
-            raise ImportFileError(f"{path}: found neither {' nor '.join(NAMES)} in this folder")
+            raise ImportFileError(
+                tr("{path}: found neither {names} in this folder", path=path, names=" nor ".join(NAMES))
+            )
         return inside
     if not path.is_file():
-        raise ImportFileError(f"{path}: found no such file")
+        raise ImportFileError(tr("{path}: found no such file", path=path))
     return path

@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
+from agent.language import tr
 from agent.plot import RENDERER
 from agent.processes import ProcessLost, cores, ordered_map
 from agent.text import OneLine
@@ -217,7 +218,7 @@ def export(
             parts.write(part / MANIFEST, summary)
         _put_in_place(part, target)
     except ProcessLost as lost:
-        raise ExportError(f"{target}: no export was made: {lost}") from lost
+        raise ExportError(tr("{target}: no export was made: {lost}", target=target, lost=lost)) from lost
     finally:
         shutil.rmtree(part, ignore_errors=True)
     made = Exported(target, summary, tuple(left_out))
@@ -243,14 +244,16 @@ def _approved(
 
 def _target(folder: Path, name: str, replace: bool) -> Path:
     if not _NAME.fullmatch(name) or len(name) > 80:
-        raise ExportError(f"name: found {name!r:.80}, expected letters, digits, -, _ and single dots, 80 at most")
+        raise ExportError(
+            tr("name: found {name!r:.80}, expected letters, digits, -, _ and single dots, 80 at most", name=name)
+        )
     target = folder / name
     if target.is_symlink() or target.is_file():
-        raise ExportError(f"{target}: found a file, expected a new name")
+        raise ExportError(tr("{target}: found a file, expected a new name", target=target))
     if target.exists() and not replace:
-        raise ExportError(f"{target}: found an export of that name; choose another, or replace it")
+        raise ExportError(tr("{target}: found an export of that name; choose another, or replace it", target=target))
     if target.exists() and not (target / MANIFEST).is_file():
-        raise ExportError(f"{target}: found a folder that is no export; it will not be replaced")
+        raise ExportError(tr("{target}: found a folder that is no export; it will not be replaced", target=target))
     return target
 
 

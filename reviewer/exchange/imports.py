@@ -18,6 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
 from reviewer.exchange.draft_file import NAMES, START, DraftFile, ImportFileError, ImportProblem, Place, file_at
@@ -377,7 +378,7 @@ class _Run:
 
     def _require_rows(self) -> None:
         if not self._found.rows:
-            raise ImportFileError(f"{self._drafts.path}: found no rows, expected trajectories")
+            raise ImportFileError(tr("{path}: found no rows, expected trajectories", path=self._drafts.path))
 
 
 def _require_unchanged(request: ImportRequest) -> None:
@@ -387,8 +388,11 @@ def _require_unchanged(request: ImportRequest) -> None:
         raise ImportFileError(f"{request.file}: {error.strerror}") from error
     if (found.st_size, found.st_mtime_ns) != (request.size, request.modified):
         raise ImportFileError(
-            f"{request.file}: the file was changed since its import began. Import it again: rows that are here already "
-            "are not added twice"
+            tr(
+                "{file}: the file was changed since its import began. Import it again: rows that are here "
+                "already are not added twice",
+                file=request.file,
+            )
         )
 
 
@@ -408,12 +412,17 @@ def one_import(database: Path) -> Iterator[None]:
         folder.mkdir(mode=0o700, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY)
     except OSError as error:
-        raise ImportFileError(f"{folder}: {error.strerror}. Nothing was imported.") from error
+        raise ImportFileError(
+            tr("{folder}: {strerror}. Nothing was imported.", folder=folder, strerror=error.strerror)
+        ) from error
     try:
         if not _locked(handle, fcntl.LOCK_EX, _LOCK_SECONDS):
             raise ImportFileError(
-                f"{database}: another import into this database is running. Wait for its end, or cancel it in the "
-                "Library tab. Nothing was imported."
+                tr(
+                    "{database}: another import into this database is running. Wait for its end, or cancel it in "
+                    "the Library tab. Nothing was imported.",
+                    database=database,
+                )
             )
         yield
     finally:

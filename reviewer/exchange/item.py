@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from agent import tool
+from agent.language import tr
 from agent.plot import RENDERER, pixels_sha256, png_bytes
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
@@ -95,14 +96,22 @@ def _form_problems(trajectory: Trajectory) -> list[str]:
 
 def _picture(approved: ApprovedItem, arguments: Mapping[str, Any], sha256: str | None) -> Picture:
     if sha256 is None:
-        raise NotTrainable("the first picture is not known")
+        raise NotTrainable(tr("the first picture is not known"))
     if sha256 in approved.stored:
         return Picture(sha256, approved.stored[sha256], drawn=False)
     if approved.spectrum is None:
-        raise NotTrainable(f"picture {sha256:.12}… is not stored and there is no spectrum to draw it from")
+        raise NotTrainable(
+            tr("picture {sha256:.12}… is not stored and there is no spectrum to draw it from", sha256=sha256)
+        )
     seen = tool.call(replace(approved.spectrum, redshift=approved.trajectory.redshift), arguments)
     if seen.image is None or pixels_sha256(seen.image) != sha256:
-        raise NotTrainable(f"picture {sha256:.12}… is drawn with other pixels here (renderer {RENDERER})")
+        raise NotTrainable(
+            tr(
+                "picture {sha256:.12}… is drawn with other pixels here (renderer {renderer})",
+                sha256=sha256,
+                renderer=RENDERER,
+            )
+        )
     return Picture(sha256, png_bytes(seen.image), drawn=True)
 
 

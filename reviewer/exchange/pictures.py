@@ -12,6 +12,7 @@ from pathlib import Path
 
 from PIL import Image, UnidentifiedImageError
 
+from agent.language import tr
 from agent.plot import pixels_sha256, png_bytes
 from agent.processes import cores
 from agent.text import OneLine
@@ -44,7 +45,7 @@ class PictureFiles:
     def sha256(self, path: object) -> str:
         """SHA-256 of the picture's RGBA bytes. :raises PictureError: there is no such picture here"""
         if not isinstance(path, str):
-            raise PictureError(f"found {path!r:.60}, expected the path of a picture")
+            raise PictureError(tr("found {path!r:.60}, expected the path of a picture", path=path))
         seen = self._seen.get(path)
         if seen is None:
             data = self._read(path)
@@ -71,7 +72,10 @@ class PictureFiles:
         data = self._read(path)
         if hashlib.sha256(data).digest() != self._seen[path].file:
             raise PictureError(
-                f"{path}: found other bytes than before, expected a file that does not change during the import"
+                tr(
+                    "{path}: found other bytes than before, expected a file that does not change during the import",
+                    path=path,
+                )
             )
         return _bare(data) or png_bytes(_decoded(path, data))
 
@@ -81,17 +85,26 @@ class PictureFiles:
             is_file = where.is_file()
         except (OSError, ValueError):
             # Impossible file names: a NUL, a lone surrogate, 4,000 letters.
-            raise PictureError(f"found {path!r:.80}, expected the path of a picture") from None
+            raise PictureError(tr("found {path!r:.80}, expected the path of a picture", path=path)) from None
         if not where.is_relative_to(self._folder):
-            raise PictureError(f"found {path!r:.80}, expected a path inside the file's folder")
+            raise PictureError(tr("found {path!r:.80}, expected a path inside the file's folder", path=path))
         if not is_file:
-            raise PictureError(f"found no file {path!r:.80} next to the rows, expected a picture")
+            raise PictureError(tr("found no file {path!r:.80} next to the rows, expected a picture", path=path))
         if where.stat().st_size > MAX_BYTES:
-            raise PictureError(f"{path}: found {where.stat().st_size} bytes, expected {MAX_BYTES} at most")
+            raise PictureError(
+                tr(
+                    "{path}: found {st_size} bytes, expected {max_bytes} at most",
+                    path=path,
+                    st_size=where.stat().st_size,
+                    max_bytes=MAX_BYTES,
+                )
+            )
         try:
             return where.read_bytes()
         except OSError as error:
-            raise PictureError(f"{path}: found no picture ({error}), expected PNG, JPEG or WebP") from error
+            raise PictureError(
+                tr("{path}: found no picture ({error}), expected PNG, JPEG or WebP", path=path, error=error)
+            ) from error
 
 
 class Pictures(Mapping[str, bytes]):
@@ -115,7 +128,14 @@ def _decoded(path: str, data: bytes) -> Image.Image:
     try:
         with Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP")) as picture:
             if picture.width * picture.height > MAX_PIXELS:
-                raise PictureError(f"{path}: found {picture.size} pixels, expected {MAX_PIXELS} at most")
+                raise PictureError(
+                    tr(
+                        "{path}: found {size} pixels, expected {max_pixels} at most",
+                        path=path,
+                        size=picture.size,
+                        max_pixels=MAX_PIXELS,
+                    )
+                )
             return picture.convert("RGBA")
     except (
         UnidentifiedImageError,
@@ -124,7 +144,9 @@ def _decoded(path: str, data: bytes) -> Image.Image:
         ValueError,
         Image.DecompressionBombError,
     ) as error:
-        raise PictureError(f"{path}: found no picture ({error}), expected PNG, JPEG or WebP") from error
+        raise PictureError(
+            tr("{path}: found no picture ({error}), expected PNG, JPEG or WebP", path=path, error=error)
+        ) from error
 
 
 def _bare(png: bytes) -> bytes | None:

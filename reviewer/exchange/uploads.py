@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
+from agent.language import tr
 from reviewer.exchange.draft_file import NAMES, ImportFileError
 
 ROWS = (".jsonl", ".json")
@@ -76,7 +77,7 @@ def _arranged(paths: Sequence[Path], made: Path) -> list[Path]:
     found += [path for path in sorted(loose.iterdir()) if path.suffix.lower() in ROWS]
     if not found:
         names = ", ".join(path.name for path in paths)
-        raise ImportFileError(f"found no rows in {names}; expected .jsonl, .json or a zip of them")
+        raise ImportFileError(tr("found no rows in {names}; expected .jsonl, .json or a zip of them", names=names))
     return found
 
 
@@ -87,7 +88,14 @@ def _rows_in(folder: Path, name: str) -> list[Path]:
     if known:
         return known[:1]
     if len(rows) != 1:
-        raise ImportFileError(f"{name}: found {len(rows)} files of rows, expected one, or one of {NAMES}")
+        raise ImportFileError(
+            tr(
+                "{name}: found {n_rows} files of rows, expected one, or one of {names}",
+                name=name,
+                n_rows=len(rows),
+                names=NAMES,
+            )
+        )
     return rows
 
 
@@ -102,10 +110,16 @@ def _unpack(path: Path, folder: Path) -> None:
         if error.errno not in _NO_NAMES:
             raise
         raise ImportFileError(
-            f"{path.name}: found a file whose name cannot be one here ({error.strerror}), expected plain names"
+            tr(
+                "{name}: found a file whose name cannot be one here ({strerror}), expected plain names",
+                name=path.name,
+                strerror=error.strerror,
+            )
         ) from None
     except _BROKEN as error:
-        raise ImportFileError(f"{path.name}: found a broken zip ({error}), expected a whole one") from None
+        raise ImportFileError(
+            tr("{name}: found a broken zip ({error}), expected a whole one", name=path.name, error=error)
+        ) from None
 
 
 def _refuse_too_much(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
@@ -114,8 +128,15 @@ def _refuse_too_much(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
     largest = min(LARGEST_UNPACKED, SMALL + LARGEST_RATIO * path.stat().st_size)
     if size > largest or len(members) > MOST_FILES:
         raise ImportFileError(
-            f"{path.name}: found {len(members)} files of {size / 1e9:.3g} GB in all, expected "
-            f"{MOST_FILES} of {largest / 1e9:.3g} GB at most"
+            tr(
+                "{name}: found {n_members} files of {size:.3g} GB in all, expected {most_files} of "
+                "{largest:.3g} GB at most",
+                name=path.name,
+                n_members=len(members),
+                size=size / 1000000000.0,
+                most_files=MOST_FILES,
+                largest=largest / 1000000000.0,
+            )
         )
 
 
@@ -125,12 +146,22 @@ def _place(member: zipfile.ZipInfo, folder: Path, name: str) -> Path:
     inside = PurePosixPath(member.filename.replace("\\", "/"))
     reserved = PureWindowsPath(inside)
     if inside.is_absolute() or ".." in inside.parts or reserved.drive or reserved.is_reserved():
-        raise ImportFileError(f"{name}: found {member.filename!r:.80}, expected paths inside the zip")
+        raise ImportFileError(
+            tr("{name}: found {filename!r:.80}, expected paths inside the zip", name=name, filename=member.filename)
+        )
     if stat.S_ISLNK(member.external_attr >> 16):
-        raise ImportFileError(f"{name}: found the link {member.filename!r:.80}, expected files")
+        raise ImportFileError(
+            tr("{name}: found the link {filename!r:.80}, expected files", name=name, filename=member.filename)
+        )
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         # The others are unpacked in one piece, however large that gets.
-        raise ImportFileError(f"{name}: found {member.filename!r:.80} packed by another method than deflate")
+        raise ImportFileError(
+            tr(
+                "{name}: found {filename!r:.80} packed by another method than deflate",
+                name=name,
+                filename=member.filename,
+            )
+        )
     return folder / inside
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
+from agent.language import tr
 from agent.spectrum import Spectrum, SpectrumError, read
 from agent.spectrum.readers import opened
 from agent.spectrum.readers.pixels import NoDataError
@@ -80,7 +81,7 @@ class Bench:
         """Return a row. :raises NotFound: no such spectrum is on the bench"""
         row = self._rows.get(row_id)
         if row is None:
-            raise NotFound("This spectrum is not on your bench any more; add it again.")
+            raise NotFound(tr("This spectrum is not on your bench any more; add it again."))
         return row
 
     def spectrum(self, row: Row) -> Spectrum:
@@ -106,7 +107,7 @@ class Bench:
         """
         sha256 = item.row.spectrum_sha256
         if sha256 is None:
-            raise SpectrumError(item.row.name, "an item that came without its spectrum", "one that has it")
+            raise SpectrumError(item.row.name, tr("an item that came without its spectrum"), tr("one that has it"))
         there = self._of_hash(sha256)
         if there is not None and there.item == item.id:
             return there
@@ -137,7 +138,9 @@ class Bench:
         except BenchFull as full:
             problems.append(f"{name}: {full}")
         except OSError as error:
-            problems.append(f"{name}: the file could not be saved ({error.strerror or error}).")
+            problems.append(
+                tr("{name}: the file could not be saved ({value}).", name=name, value=error.strerror or error)
+            )
         self._sweep(folder)
         return rows, problems
 
@@ -162,7 +165,7 @@ class Bench:
                 if room < 0:
                     most, all_files = LARGEST_FILE / 2**30, LARGEST_FOLDER / 2**30
                     wanted = f"at most {most:.0f} GiB per file and {all_files:.0f} GiB on a bench"
-                    raise SpectrumError(name, "a file that is too large", wanted)
+                    raise SpectrumError(name, tr("a file that is too large"), wanted)
                 copy.write(chunk)
 
     def _take(self, path: Path, rows: list[Row], problems: list[str]) -> None:
@@ -199,7 +202,9 @@ class Bench:
             if there is not None and there.id != row.id:
                 return there
             if there is None and len(self._rows) >= MOST_ROWS:
-                raise BenchFull(f"Your bench is full: found {MOST_ROWS} spectra, the maximum. Remove some.")
+                raise BenchFull(
+                    tr("Your bench is full: found {most_rows} spectra, the maximum. Remove some.", most_rows=MOST_ROWS)
+                )
             self._rows[row.id] = row
             return row
 
@@ -248,14 +253,20 @@ def name_of(filename: str) -> str:
 def _left_out(name: str, count: int, empty: int, bad: int) -> Iterator[str]:
     """Messages about the spectra of a file that are not on the bench."""
     if not count:
-        yield f"{name}: found sky fibres only, expected an object."
+        yield tr("{name}: found sky fibres only, expected an object.", name=name)
     if empty:
-        yield f"{name}: {empty} of its spectra hold no data and were left out."
+        yield tr("{name}: {empty} of its spectra hold no data and were left out.", name=name, empty=empty)
     if bad > MOST_PROBLEMS:
-        yield f"{name}: {bad - MOST_PROBLEMS} more of its spectra cannot be read."
+        yield tr("{name}: {bad} more of its spectra cannot be read.", name=name, bad=bad - MOST_PROBLEMS)
     if count > MOST_TARGETS:
         beyond = count - MOST_TARGETS
-        yield f"{name}: found {count} spectra; the first {MOST_TARGETS} were added, {beyond} were not."
+        yield tr(
+            "{name}: found {count} spectra; the first {most_targets} were added, {beyond} were not.",
+            name=name,
+            count=count,
+            most_targets=MOST_TARGETS,
+            beyond=beyond,
+        )
 
 
 def _row_of(spectrum: Spectrum, file: UploadedFile | None) -> Row:

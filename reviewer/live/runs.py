@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 
 from agent.conversation import Policy
+from agent.language import tr
 from agent.trajectory import TrajectoryError
 from reviewer.live.run import Hints, Run, RunSettings, Sample
 from reviewer.live.trials import LiveTrial
@@ -44,7 +45,10 @@ class Runs:
             going = sum(r.owner == owner and r.state == "running" for r in self._runs.values())
             if going >= MOST_RUNNING:
                 raise TooManyRunning(
-                    f"{going} of your runs are running, the maximum per person. Stop one, or wait until one ends."
+                    tr(
+                        "{going} of your runs are running, the maximum per person. Stop one, or wait until one ends.",
+                        going=going,
+                    )
                 )
             self._make_room(owner)
             self._runs[run.id] = run
@@ -59,14 +63,20 @@ class Runs:
         """
         if sample.ended is None or not sample.trajectory.zooms:
             state = "is still running" if sample.ended is None else "has no tool call"
-            raise TrajectoryError(f"Sample {sample.number + 1} {state}: found no evidence that can be put on trial.")
+            raise TrajectoryError(
+                tr(
+                    "Sample {number} {state}: found no evidence that can be put on trial.",
+                    number=sample.number + 1,
+                    state=state,
+                )
+            )
         made = LiveTrial(
             sample.trajectory, list(sample.texts.values()), run.settings.spectrum, run.settings.task, sample.policy
         )
         with self._lock:
             if any(_is_tried(one) for one in self._runs.values() if one.owner == run.owner):
                 raise TooManyRunning(
-                    "A trial of yours is running, the maximum per person. Stop it, or wait until it ends."
+                    tr("A trial of yours is running, the maximum per person. Stop it, or wait until it ends.")
                 )
             sample.trial = made
         made.start()
@@ -77,7 +87,11 @@ class Runs:
         run = self._runs.get(run_id)
         if run is None or run.owner != owner:
             raise NotFound(
-                f"This run is no longer available. The last {MOST_FINISHED} runs are kept until the server restarts."
+                tr(
+                    "This run is no longer available. The last {most_finished} runs are kept until the server "
+                    "restarts.",
+                    most_finished=MOST_FINISHED,
+                )
             )
         return run
 

@@ -97,7 +97,7 @@ def find_person(db: Transaction, initials: str) -> Person:
     """Return a person. :raises NotFound: nobody has these initials"""
     row = db.execute("SELECT * FROM people WHERE initials = ?", (initials,)).fetchone()
     if row is None:
-        raise NotFound(f"There is nobody with the initials {initials!r:.10}.")
+        raise NotFound(tr("There is nobody with the initials {initials!r:.10}.", initials=initials))
     return person_from(row)
 
 
@@ -105,7 +105,7 @@ def require_active(db: Transaction, person: str) -> Person:
     """Return an active person. :raises NotAllowed: the account is not active"""
     found = find_person(db, person)
     if not found.active:
-        raise NotAllowed(f"{person} is no longer active here.")
+        raise NotAllowed(tr("{person} is no longer active here.", person=person))
     return found
 
 
@@ -118,7 +118,7 @@ def require_coordinator(db: Transaction, by: str | None) -> None:
         return
     person = find_person(db, by)
     if not person.active or not person.is_any("coordinator"):
-        raise NotAllowed(f"Only a coordinator can do this; {by} is not one.")
+        raise NotAllowed(tr("Only a coordinator can do this; {by} is not one.", by=by))
 
 
 def person_from(row: Mapping[str, Any]) -> Person:
@@ -172,7 +172,7 @@ class Accounts:
         with self._database.write() as db:
             require_coordinator(db, by)
             if db.table("people").count_where("initials = ?", [initials]):
-                raise PersonError(f"initials: {initials} is taken")
+                raise PersonError(tr("initials: {initials} is taken", initials=initials))
             self._insert(db, {"initials": initials, "name": name, "password": kept}, known_roles, by)
             return find_person(db, initials)
 
@@ -194,12 +194,12 @@ class Accounts:
         initials = clean_initials(initials)
         with self._database.write() as db:
             if db.execute("SELECT 1 FROM people WHERE password IS NOT NULL").fetchone():
-                raise NotAllowed("Several people use this database: sign in with initials and password.")
+                raise NotAllowed(tr("Several people use this database: sign in with initials and password."))
             if not db.table("people").count_where("initials = ?", [initials]):
                 self._insert(db, {"initials": initials, "name": initials}, ROLES, None)
             person = find_person(db, initials)
             if not person.active:
-                raise NotAllowed(f"{initials} is no longer active here.")
+                raise NotAllowed(tr("{initials} is no longer active here.", initials=initials))
             return person
 
     def person(self, initials: str) -> Person:
@@ -382,9 +382,11 @@ class Accounts:
         people = [person_from(row) for row in db.table("people").rows_where("active")]
         leading = [person for person in people if person.is_any("coordinator")]
         if not leading:
-            raise NotAllowed("At least one coordinator must stay active; make another person coordinator first.")
+            raise NotAllowed(tr("At least one coordinator must stay active; make another person coordinator first."))
         # Once one person has a password, nobody can sign in without one, not even to set it.
         could_sign_in = changed.has_password and changed.is_any("coordinator")
         if could_sign_in and not any(person.has_password for person in leading):
             names = ", ".join(person.initials for person in leading)
-            raise NotAllowed(f"There has to be a coordinator who can sign in; set a password for {names} first.")
+            raise NotAllowed(
+                tr("There has to be a coordinator who can sign in; set a password for {names} first.", names=names)
+            )

@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.language import tr
 from agent.text import OneLine
 
 if TYPE_CHECKING:
@@ -47,9 +48,12 @@ class Damaged(StoreError):
 
 def restore_instead(path: Path, found: object) -> str:
     """Return the message for a damaged file, with what to do."""
-    return (
-        f"{path}: the file is damaged ({found}). Nothing was saved. Stop every program that uses it and restore a "
-        "backup with `spec-o3 restore BACKUP`; the damaged file is kept in the same folder."
+    return tr(
+        "{path}: the file is damaged ({found}). Nothing was saved. Stop every program that uses it "
+        "and restore a backup with `spec-o3 restore BACKUP`; the damaged file is kept in the same "
+        "folder.",
+        path=path,
+        found=found,
     )
 
 
@@ -108,8 +112,12 @@ class Disagreement(StoreError):
         count = f"{len(statements)} statements disagree" if len(statements) != 1 else "1 statement disagrees"
         first = "; ".join(text for _, text in statements[:3])
         super().__init__(
-            f"Not decided: {count} with the tool calls or the answer ({first}). "
-            "Correct the text, return it, or confirm each of them with the decision."
+            tr(
+                "Not decided: {count} with the tool calls or the answer ({first}). Correct the text, return "
+                "it, or confirm each of them with the decision.",
+                count=count,
+                first=first,
+            )
         )
         self.statements = statements
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
+from agent.language import tr
 from agent.trajectory import Trajectory
 from reviewer.rules.workflow import Decision, Fact, Rules, Standing, VersionMade, barred, standing
 from reviewer.store.errors import NotFound
@@ -77,7 +78,7 @@ class History:
             (self._fact(db, row), datetime.fromisoformat(row["at"])) for row in db.execute(_HISTORY, {"item": item_id})
         ]
         if not found:
-            raise NotFound(f"There is no item {item_id}.")
+            raise NotFound(tr("There is no item {item_id}.", item_id=item_id))
         return found
 
     def _fact(self, db: Transaction, row: sqlite3.Row) -> Fact:
@@ -176,5 +177,7 @@ def version_by_id(db: Transaction, item_id: int, version_id: int) -> Version:
     """Return a version of this item. :raises NotFound: the item has no such version"""
     row = db.execute("SELECT * FROM versions WHERE id = ? AND item = ?", (version_id, item_id)).fetchone()
     if row is None:
-        raise NotFound(f"Item {item_id} has no version with the id {version_id}.")
+        raise NotFound(
+            tr("Item {item_id} has no version with the id {version_id}.", item_id=item_id, version_id=version_id)
+        )
     return version_from(row)

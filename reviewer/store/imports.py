@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from agent.language import tr
 from reviewer.store.accounts import require_active
 from reviewer.store.errors import NotFound, StoreError
 from reviewer.store.items import Items
@@ -142,7 +143,7 @@ class Imports:
         with self._database.read() as db:
             row = db.execute("SELECT * FROM imports WHERE id = ?", (job,)).fetchone()
         if row is None:
-            raise NotFound(f"There is no import {job}.")
+            raise NotFound(tr("There is no import {job}.", job=job))
         return _job(row)
 
     def latest(self) -> ImportJob | None:
@@ -186,7 +187,7 @@ class Imports:
                 (by, stamp(self._database.now()), job),
             ).rowcount
             if not changed:
-                raise StoreError(f"Import {job} cannot be resumed: it is finished. Import the file again.")
+                raise StoreError(tr("Import {job} cannot be resumed: it is finished. Import the file again.", job=job))
 
     def save(self, job: int, progress: ImportProgress) -> None:
         """Record how far an import is. :raises ImportStopped: it was cancelled"""
@@ -218,7 +219,7 @@ class Imports:
         counts = json.dumps(progress.counts, ensure_ascii=False, separators=(",", ":"))
         values = (progress.step, progress.offset, progress.line, counts, progress.seconds)
         if not db.execute(_SAVE, (*values, stamp(self._database.now()), job)).rowcount:
-            raise ImportStopped(f"Import {job} was cancelled. Rows before this moment are in the database.")
+            raise ImportStopped(tr("Import {job} was cancelled. Rows before this moment are in the database.", job=job))
 
 
 def _job(row: sqlite3.Row) -> ImportJob:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agent.language import tr
 from reviewer.rules.inspection import ISSUES, Inspection, Merged, merge
 from reviewer.store.accounts import require_active
 from reviewer.store.blind.scoring import refuse_withheld
@@ -83,11 +84,11 @@ class Inspections:
             first = next(db.table("inspections").rows_where("key = ?", [key]), None)
             if first is not None:
                 if any(first[name] != value for name, value in values.items()):
-                    raise KeyReused(f"The key {key!r:.60} belongs to another inspection.")
+                    raise KeyReused(tr("The key {key!r:.60} belongs to another inspection.", key=key))
                 return _from_row(first)
             require_active(db, inspection.person)
             if not db.table("items").count_where("id = ?", [item_id]):
-                raise NotFound(f"There is no item {item_id}.")
+                raise NotFound(tr("There is no item {item_id}.", item_id=item_id))
             refuse_withheld(db, inspection.person, item_id)
             number = insert(db, "inspections", {"key": key, **values, "at": stamp(self._database.now())})
             self._database.log(

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
+from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
 from reviewer.rules.workflow import Decision, Standing
@@ -77,7 +78,7 @@ class DiskQueue(Generic[Entry]):
                 raise self._refused(error) from error
 
     def _refused(self, error: OSError) -> CannotWrite:
-        return CannotWrite(f"{self._folder}: {error.strerror}. Nothing was saved.")
+        return CannotWrite(tr("{folder}: {strerror}. Nothing was saved.", folder=self._folder, strerror=error.strerror))
 
 
 _INSERT = """
@@ -221,8 +222,13 @@ class Items:
                 if not added:
                     raise
                 raise CannotWrite(
-                    f"{len(added)} of {len(prepared)} items were added, the others were not. Import the file again "
-                    f"to add the rest. The error was: {error}"
+                    tr(
+                        "{n_added} of {n_prepared} items were added, the others were not. Import the file again to "
+                        "add the rest. The error was: {error}",
+                        n_added=len(added),
+                        n_prepared=len(prepared),
+                        error=error,
+                    )
                 ) from error
         return added
 
@@ -279,8 +285,13 @@ class Items:
             given = expected if expected is not None and self._spectra.exists(expected) else None
         elif expected is not None and given != expected:
             raise WrongSpectrum(
-                f"{draft.trajectory.spectrum_name}: found the spectrum {given:.12}…, "
-                f"expected {expected:.12}…, the spectrum of the trajectory"
+                tr(
+                    "{spectrum_name}: found the spectrum {given:.12}…, expected {expected:.12}…, the spectrum of "
+                    "the trajectory",
+                    spectrum_name=draft.trajectory.spectrum_name,
+                    given=given,
+                    expected=expected,
+                )
             )
         if given is None:
             return _Described(None)
@@ -320,7 +331,7 @@ class Items:
         with self._database.read() as db:
             row = db.execute("SELECT key, label, added_at FROM items WHERE id = ?", (item_id,)).fetchone()
             if row is None:
-                raise NotFound(f"There is no item {item_id}.")
+                raise NotFound(tr("There is no item {item_id}.", item_id=item_id))
             current = self._history.standing(db, item_id)
             (line,) = read_rows(db, [item_id], self._history.current_rules(db)[1], now)
             version = version_by_id(db, item_id, current.version_id)
@@ -347,7 +358,7 @@ class Items:
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM versions WHERE item = ? ORDER BY number", (item_id,)).fetchall()
         if not rows:
-            raise NotFound(f"There is no item {item_id}.")
+            raise NotFound(tr("There is no item {item_id}.", item_id=item_id))
         return [version_from(row) for row in rows]
 
     def version(self, version_id: int) -> Version:
@@ -355,7 +366,7 @@ class Items:
         with self._database.read() as db:
             row = db.execute("SELECT * FROM versions WHERE id = ?", (version_id,)).fetchone()
         if row is None:
-            raise NotFound(f"There is no version with the id {version_id}.")
+            raise NotFound(tr("There is no version with the id {version_id}.", version_id=version_id))
         return version_from(row)
 
     def history(self, item_id: int) -> list[Recorded]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from agent.language import tr
 from reviewer.rules.people import new_token
 from reviewer.rules.workflow import Standing, work_refusal
 from reviewer.store.accounts import find_person, require_active
@@ -81,7 +82,7 @@ class Leases:
             if row is not None and row["ended"] == "decided":
                 return lease_from(row)
             if row is None:
-                raise LeaseLost("There is no such lease.")
+                raise LeaseLost(tr("There is no such lease."))
             return self.renew_row(db, self.still_held(db, token, row["person"], row["item"]))
 
     def release(self, token: str) -> None:
@@ -164,7 +165,7 @@ class Leases:
         why = f"Your lease on item {item_id} {_WHY_ENDED[past[0]]}" if past else "You do not hold this item"
         others = [row["person"] for row in running if row["person"] != person]
         whose = f"{others[0]} has it now" if others else "open it again to continue"
-        raise LeaseLost(f"{why}; {whose}. Your text is kept.", others[0] if others else None)
+        raise LeaseLost(tr("{why}; {whose}. Your text is kept.", why=why, whose=whose), others[0] if others else None)
 
     def _running(self, db: Transaction, item_id: int) -> list[sqlite3.Row]:
         at = self._database.steady()
@@ -256,4 +257,6 @@ def held(running: list[sqlite3.Row]) -> HeldByAnother:
     holders = tuple(row["person"] for row in running)
     until = max(datetime.fromisoformat(row["expires_at"]) for row in running)
     verb = "is" if len(holders) == 1 else "are"
-    return HeldByAnother(f"{' and '.join(holders)} {verb} working on this item.", holders, until)
+    return HeldByAnother(
+        tr("{names} {verb} working on this item.", names=" and ".join(holders), verb=verb), holders, until
+    )

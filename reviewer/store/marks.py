@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from agent.language import tr
 from reviewer.store.accounts import require_active
 from reviewer.store.blind.scoring import refuse_withheld
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
@@ -52,7 +53,7 @@ class Marks:
         :raises KeyReused: the key was used for another mark
         """
         if mark not in MARKS:
-            raise NotAllowed(f"A mark is one of {', '.join(MARKS)}; {mark!r:.40} is not.")
+            raise NotAllowed(tr("A mark is one of {names}; {mark!r:.40} is not.", names=", ".join(MARKS), mark=mark))
         values = {
             "item": item_id,
             "version": version_id,
@@ -65,7 +66,7 @@ class Marks:
             first = next(db.table("marks").rows_where("key = ?", [key]), None)
             if first is not None:
                 if any(first[name] != value for name, value in values.items()):
-                    raise KeyReused(f"The key {key!r:.60} belongs to another mark.")
+                    raise KeyReused(tr("The key {key!r:.60} belongs to another mark.", key=key))
                 return _mark_from(first)
             require_active(db, person)
             refuse_withheld(db, person, item_id)
@@ -89,7 +90,13 @@ class Marks:
             active
         """
         if verdict not in OWN_VERDICTS:
-            raise NotAllowed(f"A verdict is one of {', '.join(OWN_VERDICTS)}; {verdict!r:.40} is not.")
+            raise NotAllowed(
+                tr(
+                    "A verdict is one of {names}; {verdict!r:.40} is not.",
+                    names=", ".join(OWN_VERDICTS),
+                    verdict=verdict,
+                )
+            )
         with self._database.write() as db:
             require_active(db, person)
             refuse_withheld(db, person, item_id)
@@ -103,7 +110,9 @@ class Marks:
                 details = {"version": version_id, "verdict": verdict}
                 self._database.log(db, person, "verdict committed", f"item {item_id}", details, {"verdicts": row["id"]})
             if row["verdict"] != verdict:
-                raise NotAllowed(f"{person} has already committed {row['verdict']} for this version.")
+                raise NotAllowed(
+                    tr("{person} has already committed {row} for this version.", person=person, row=row["verdict"])
+                )
             return _verdict_from(row)
 
     def answer_confirmed(self, item_id: int) -> bool:
@@ -150,7 +159,14 @@ def judged(db: Transaction, person: str, items: Collection[int]) -> set[int]:
 def _require_step(db: Transaction, item_id: int, version_id: int, step_id: str) -> None:
     version = version_by_id(db, item_id, version_id)
     if step_id not in {step.id for step in version.trajectory.steps}:
-        raise NotFound(f"Version {version.number} of item {item_id} has no step {step_id!r:.20}.")
+        raise NotFound(
+            tr(
+                "Version {number} of item {item_id} has no step {step_id!r:.20}.",
+                number=version.number,
+                item_id=item_id,
+                step_id=step_id,
+            )
+        )
 
 
 def _mark_from(row: Mapping[str, Any]) -> Mark:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.spectrum.record import Medium, medium_may_be_set, medium_text, with_medium
 from agent.trajectory import Trajectory, Zoom
@@ -94,7 +95,7 @@ class Reviews:
             self._refuse(db, person, now, "edit", base)
             changed = [name for name in _FIXED if getattr(trajectory, name) != getattr(base.trajectory, name)]
             if changed:
-                raise NotAllowed(f"A version cannot change {', '.join(changed)} of the item.")
+                raise NotAllowed(tr("A version cannot change {names} of the item.", names=", ".join(changed)))
             self._leases.renew_row(db, self._leases.still_held(db, lease_token, person, item_id))
             drop_autosave(db, person, item_id, base.id)
             if trajectory.content_hash() == base.content_hash:
@@ -131,7 +132,9 @@ class Reviews:
         base = self._items.version(base_version_id).trajectory
         spectrum = self._spectra.get(self._items.get(item_id).row.spectrum_sha256 or "")
         if not medium_may_be_set(spectrum):
-            raise NotAllowed(f"The file states its medium ({spectrum.medium}), so it cannot be changed.")
+            raise NotAllowed(
+                tr("The file states its medium ({medium}), so it cannot be changed.", medium=spectrum.medium)
+            )
         stated = with_medium(spectrum, medium, person)
         trajectory = in_medium(base, stated, person)
         row = encode(stated)  # slow: before the write transaction
@@ -227,7 +230,7 @@ class Reviews:
             refuse_withheld(db, person, item_id)
             sentence = undo_refusal(now, find_person(db, person))
             if sentence is not None or now.last is None:
-                raise NotAllowed(sentence or "There is no decision to undo.")
+                raise NotAllowed(sentence or tr("There is no decision to undo."))
             self.append_decision(
                 db,
                 {
@@ -271,7 +274,12 @@ class Reviews:
             return base
         theirs = version_by_id(db, item_id, now.version_id)
         raise VersionMoved(
-            f"This is based on version {base.number}; {theirs.author} has saved version {theirs.number} since.",
+            tr(
+                "This is based on version {number}; {author} has saved version {number2} since.",
+                number=base.number,
+                author=theirs.author,
+                number2=theirs.number,
+            ),
             theirs,
             yours,
         )
@@ -310,7 +318,7 @@ class Reviews:
         if row is None:
             return None
         if any(row[name] != value for name, value in submitted.items()):
-            raise KeyReused(f"The key {key!r:.60} belongs to another decision.")
+            raise KeyReused(tr("The key {key!r:.60} belongs to another decision.", key=key))
         facts = [fact for fact, _ in self._history.facts(db, row["item"])]
         places = {fact.id: n for n, fact in enumerate(facts) if isinstance(fact, Decision)}
         return standing(facts[: places[row["id"]] + 1], self._history.rules_by_id(db, row["rules"]))
@@ -338,7 +346,7 @@ def _replayed_version(db: Transaction, key: str, person: str, item_id: int, traj
     if row is None:
         return None
     if (row["item"], row["author"], row["content_hash"]) != (item_id, person, trajectory.content_hash()):
-        raise KeyReused(f"The key {key!r:.60} belongs to another version.")
+        raise KeyReused(tr("The key {key!r:.60} belongs to another version.", key=key))
     return version_from(row)
 
 
@@ -376,4 +384,4 @@ def _disagreements(db: Transaction, verb: Verb, version: Version) -> tuple[tuple
 def _submit_problem(verb: Verb, trajectory: Trajectory) -> str | None:
     """Return why a text cannot be submitted: it could never be exported, so it is not sent to audit."""
     problems = trajectory.problems() if verb == "submit" else []
-    return f"Not ready to be submitted: {'; '.join(problems)}." if problems else None
+    return tr("Not ready to be submitted: {names}.", names="; ".join(problems)) if problems else None

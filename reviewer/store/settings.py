@@ -8,6 +8,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from agent.language import tr
 from reviewer.rules.workflow import Rules
 from reviewer.store.accounts import require_active, require_coordinator
 from reviewer.store.history import History, rules_json
@@ -59,7 +60,7 @@ class Settings:
         :raises ValueError: the name is "rules"
         """
         if name == "rules":
-            raise ValueError("rules are set by set_rules, which checks them")
+            raise ValueError(tr("rules are set by set_rules, which checks them"))
         with self._database.write() as db:
             require_coordinator(db, person)
             number = self._append_setting(db, person, name, json.dumps(value, ensure_ascii=False))

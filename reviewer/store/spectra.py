@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.spectrum.record import curves, unpack_curves
 from reviewer.store.errors import NotFound
@@ -210,7 +211,7 @@ class Spectra:
         with self._database.read() as db:
             row = db.execute(_GET, (sha256,)).fetchone()
         if row is None:
-            raise NotFound(f"No spectrum {sha256:.12}… is stored here.")
+            raise NotFound(tr("No spectrum {sha256:.12}… is stored here.", sha256=sha256))
         return _decode(self.whole(row))
 
     def add_picture(self, sha256: str, png: bytes) -> None:

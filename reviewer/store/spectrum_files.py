@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import get_ident
 
+from agent.language import tr
 from reviewer.store.errors import CannotWrite, StoreError
 from reviewer.store.sqlite.files import PART, sync
 
@@ -57,7 +58,9 @@ class SpectrumFiles:
             self.make_folder(target.parent)
             write_whole(target, content)
         except OSError as error:
-            raise CannotWrite(f"{target}: {error.strerror}. Nothing was saved.") from error
+            raise CannotWrite(
+                tr("{target}: {strerror}. Nothing was saved.", target=target, strerror=error.strerror)
+            ) from error
 
     def read(self, sha256: str) -> Parts:
         """Return what was written. :raises SpectrumFileError: the file is missing or damaged"""
@@ -65,15 +68,22 @@ class SpectrumFiles:
         try:
             data = path.read_bytes()
         except FileNotFoundError:
-            raise SpectrumFileError(f"{path}: found no file with this spectrum. {_WHAT_TO_DO}") from None
+            raise SpectrumFileError(
+                tr("{path}: found no file with this spectrum. {what_to_do}", path=path, what_to_do=_WHAT_TO_DO)
+            ) from None
         except OSError as error:
             raise SpectrumFileError(f"{path}: {error.strerror}. {_WHAT_TO_DO}") from error
         start = len(_MAGIC) + hashlib.sha256().digest_size
         content = data[start:]
         if data[: len(_MAGIC)] != _MAGIC or _digest(sha256, content) != data[len(_MAGIC) : start]:
             raise SpectrumFileError(
-                f"{path}: found {len(data)} bytes whose SHA-256 is not the one in the file: it is damaged. Move it "
-                f"away. {_WHAT_TO_DO}"
+                tr(
+                    "{path}: found {n_data} bytes whose SHA-256 is not the one in the file: it is damaged. Move "
+                    "it away. {what_to_do}",
+                    path=path,
+                    n_data=len(data),
+                    what_to_do=_WHAT_TO_DO,
+                )
             )
         at, parts = _LENGTHS.size, []
         for length in _LENGTHS.unpack_from(content):
@@ -167,7 +177,9 @@ def copy_new(
             missing.append(name)
             continue
         except OSError as error:
-            raise CannotWrite(f"{there.path(name)}: {error.strerror}. Files before it are copied.") from error
+            raise CannotWrite(
+                tr("{path}: {strerror}. Files before it are copied.", path=there.path(name), strerror=error.strerror)
+            ) from error
         copied += 1
     for folder in linked:
         sync(folder)

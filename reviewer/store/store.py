@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
+from agent.language import tr
 from reviewer.store.accounts import Accounts
 from reviewer.store.audit.log import AuditLog
 from reviewer.store.blind import BlindSessions
@@ -119,14 +120,18 @@ class Store:
             writer.execute(f"PRAGMA busy_timeout = {round(1000 * patience)}")
         except sqlite3.OperationalError as error:
             kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            raise CannotWrite(f"{path}: {_REASONS.get(kind, error)}. Nothing was changed.") from error
+            raise CannotWrite(
+                tr("{path}: {get}. Nothing was changed.", path=path, get=_REASONS.get(kind, error))
+            ) from error
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode & 0xFF not in DAMAGE:
                 raise
             if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
                 raise Damaged(restore_instead(path, error)) from error
             found = "found a file that is not SQLite, expected an annotations database"
-            raise NotAnnotations(f"{path}: {found}; if it was one, run `spec-o3 restore BACKUP`") from None
+            raise NotAnnotations(
+                tr("{path}: {found}; if it was one, run `spec-o3 restore BACKUP`", path=path, found=found)
+            ) from None
         return cls(path, writer, clocks, patience)
 
     def close(self) -> None:

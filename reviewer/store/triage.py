@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from agent.language import tr
 from agent.statistics import FloatArray
 from reviewer.store.accounts import require_active
 from reviewer.store.blind.scoring import hidden_items
@@ -201,7 +202,7 @@ def _settings(db: Transaction) -> tuple[float, Wanted]:
     try:
         share = float(found.get("random_share", RANDOM_SHARE))
         if not 0 < share <= 1:
-            raise ValueError(f"found random_share = {share:g}, expected more than 0 and at most 1")
+            raise ValueError(tr("found random_share = {share:g}, expected more than 0 and at most 1", share=share))
         return share, Wanted(**found.get("limits", {}))
     except (AttributeError, TypeError, ValueError) as error:
         raise StoreError(f"setting {SETTING!r}: {error}") from None
@@ -213,7 +214,7 @@ def _task_of(db: Transaction, filter: QueueFilter) -> str | None:
         return filter.task
     rows = db.execute("SELECT DISTINCT task FROM tallies WHERE items > 0 AND state <> 'withdrawn'").fetchall()
     if len(rows) > 1:
-        raise NotAllowed("The order by value of information is for one task: choose a class in the filter.")
+        raise NotAllowed(tr("The order by value of information is for one task: choose a class in the filter."))
     return rows[0][0] if rows else None
 
 
@@ -229,7 +230,7 @@ def _by_key(db: Transaction, key: str, person: str) -> Showing | None:
     if row is None:
         return None
     if row["person"] != person:
-        raise KeyReused(f"The key {key!r:.60} belongs to another showing.")
+        raise KeyReused(tr("The key {key!r:.60} belongs to another showing.", key=key))
     return showing_from(row, json.loads(row["plan"]))
 
 

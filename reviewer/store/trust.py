@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
 
+from agent.language import tr
 from agent.trajectory import Trajectory
 from reviewer.store.accounts import require_coordinator
 from reviewer.store.audit.chain import canonical, sha256_of
@@ -201,8 +202,13 @@ class Trust:
                 written = db.conn.executemany(_SCORE, [row | {"at": at} for row in values]).rowcount
                 if written != len(values):
                     raise NotFound(
-                        f"Found {written} of {len(values)} items in the task {task!r:.60}; nothing of these "
-                        "was saved. Score the items of one task at a time."
+                        tr(
+                            "Found {written} of {n_values} items in the task {task!r:.60}; nothing of these was saved. "
+                            "Score the items of one task at a time.",
+                            written=written,
+                            n_values=len(values),
+                            task=task,
+                        )
                     )
                 details = {"count": written, "model": sha256}
                 self._database.log(db, by, "scores recorded", task, details)
@@ -327,7 +333,9 @@ def _stored_trial(row: sqlite3.Row) -> StoredTrial:
 
 def _score_values(row: ScoreRow) -> dict[str, object]:
     if not 0 <= row.p_yes <= 1:
-        raise StoreError(f"item {row.item}: found P(YES) = {row.p_yes}, expected a number from 0 to 1")
+        raise StoreError(
+            tr("item {item}: found P(YES) = {p_yes}, expected a number from 0 to 1", item=row.item, p_yes=row.p_yes)
+        )
     return {
         "item": row.item,
         "p_yes": float(row.p_yes),

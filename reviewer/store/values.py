@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
 
+from agent.language import deferred
 from agent.spectrum import Spectrum
 from agent.trajectory import DrafterKind, Trajectory, Verdict
 from reviewer.rules.workflow import Decision, Round, Standing, State
@@ -262,7 +263,7 @@ class WorkTime:
     active: float
 
 
-TIME_DEFINITION = (
+TIME_DEFINITION = deferred(
     "Active seconds from opening an item in the Review tab to the decision, median over decisions in force. A pause "
     "of more than two minutes without mouse or keyboard, and time in which the tab is hidden, do not count. Decisions "
     "without a measured time (made before this was recorded, or not in the Review tab) are left out."

@@ -13,6 +13,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.language import tr
 from agent.statistics import FloatArray
 from agent.text import OneLine
 from reviewer.agreement.values import Estimate
@@ -144,7 +145,13 @@ def table_of(votes: Iterable[Vote], known: Mapping[str, bool] | None = None) -> 
     given: dict[tuple[str, str], bool] = {}
     for vote in votes:
         if vote.verdict not in ("YES", "NO"):
-            raise VotesError(f"votes: {vote.person!r} has the verdict {vote.verdict!r}; expected YES or NO")
+            raise VotesError(
+                tr(
+                    "votes: {person!r} has the verdict {verdict!r}; expected YES or NO",
+                    person=vote.person,
+                    verdict=vote.verdict,
+                )
+            )
         given[vote.spectrum_sha256, vote.person] = vote.verdict == "YES"
     spectra = tuple(sorted({spectrum for spectrum, _ in given} | set(certain)))
     people = tuple(sorted({person for _, person in given}))
@@ -248,7 +255,7 @@ def em(table: Table, weights: FloatArray | None = None) -> tuple[Model, FloatArr
         if change < 1e-9:
             break
     if model is None:
-        raise VotesError("votes: no iteration was made")
+        raise VotesError(tr("votes: no iteration was made"))
     return model, p
 
 
@@ -367,14 +374,23 @@ def suspects(p_yes: Sequence[float], labels: Sequence[bool], groups: Sequence[st
     :raises VotesError: lengths that differ, a P(YES) outside 0 to 1, two labels for one spectrum
     """
     if not len(p_yes) == len(labels) == len(groups):
-        raise VotesError(f"suspects: {len(p_yes)} P(YES), {len(labels)} labels, {len(groups)} groups; expected as many")
+        raise VotesError(
+            tr(
+                "suspects: {n_p_yes} P(YES), {n_labels} labels, {n_groups} groups; expected as many",
+                n_p_yes=len(p_yes),
+                n_labels=len(labels),
+                n_groups=len(groups),
+            )
+        )
     gathered: dict[str, list[float]] = {}
     label_of: dict[str, bool] = {}
     for p, label, group in zip(p_yes, labels, groups, strict=True):
         if not 0 <= p <= 1:
-            raise VotesError(f"suspects: P(YES) of {group!r} is {p}; expected a number from 0 to 1")
+            raise VotesError(
+                tr("suspects: P(YES) of {group!r} is {p}; expected a number from 0 to 1", group=group, p=p)
+            )
         if label_of.setdefault(group, bool(label)) != bool(label):
-            raise VotesError(f"suspects: {group!r} has both labels; expected one")
+            raise VotesError(tr("suspects: {group!r} has both labels; expected one", group=group))
         gathered.setdefault(group, []).append(float(p))
     mean = {group: math.fsum(values) / len(values) for group, values in gathered.items()}
     typical: dict[bool, float] = {}
@@ -388,9 +404,13 @@ def suspects(p_yes: Sequence[float], labels: Sequence[bool], groups: Sequence[st
         other = 1 - mean[group] if label else mean[group]
         if other > 0.5 and other >= typical[not label]:
             this, that = ("YES", "NO") if label else ("NO", "YES")
-            reason = (
-                f"Label {this}, but P({that}) is {other:.2f} by the other labelled spectra; "
-                f"spectra labelled {that} have {typical[not label]:.2f} on average."
+            reason = tr(
+                "Label {this}, but P({that}) is {other:.2f} by the other labelled spectra; spectra labelled "
+                "{that} have {typical:.2f} on average.",
+                this=this,
+                that=that,
+                other=other,
+                typical=typical[not label],
             )
             found.append((other, Suspect(group, label, mean[group], reason)))
     return tuple(suspect for _, suspect in sorted(found, key=lambda one: (-one[0], one[1].spectrum)))

@@ -16,6 +16,7 @@ from typing import Literal
 
 import numpy as np
 
+from agent.language import tr
 from agent.spectrum.record import BoolArray
 from agent.statistics import FloatArray
 from agent.trajectory import Verdict
@@ -107,8 +108,12 @@ def scoring(cases: Sequence[Case], choice: ScoreChoice = "auto", stored: ScoreMo
         return Scoring(RAW, None, why)
     if min(labels.count(True), labels.count(False)) < FEWEST:
         raise CalibrationError(
-            f"--score: found {counts} in the half of the decided spectra that is kept for the fit of P(YES), expected "
-            f"at least {FEWEST} of each; use --score raw, or label more"
+            tr(
+                "--score: found {counts} in the half of the decided spectra that is kept for the fit of "
+                "P(YES), expected at least {fewest} of each; use --score raw, or label more",
+                counts=counts,
+                fewest=FEWEST,
+            )
         )
     made = fit([case.features for case in half if case.features is not None], labels, [c.spectrum_sha256 for c in half])
     why = f"fitted on {len(half)} decided spectra ({counts}); the thresholds come from the others"
@@ -166,9 +171,15 @@ def require_trials(made: Calibration, verdicts: Collection[Verdict]) -> None:
     if without:
         named = ", ".join(without[:3]) + (f" and {len(without) - 3} more" if len(without) > 3 else "")
         raise CalibrationError(
-            f"--require-trial: found no trial by this policy with its settings for {len(without)} of the {len(of)} "
-            f"labelled spectra that may be called {' or '.join(verdicts)} ({named}), expected one of each trace. Make "
-            "them with spec-o3 trial; those of a results file are named with --trials FILE"
+            tr(
+                "--require-trial: found no trial by this policy with its settings for {n_without} of the "
+                "{n_of} labelled spectra that may be called {names} ({named}), expected one of each trace. "
+                "Make them with spec-o3 trial; those of a results file are named with --trials FILE",
+                n_without=len(without),
+                n_of=len(of),
+                names=" or ".join(verdicts),
+                named=named,
+            )
         )
 
 

@@ -16,6 +16,7 @@ from agent.batch.labels import Labels
 from agent.batch.lines import json_lines
 from agent.batch.sources import SpectrumFile, key_of
 from agent.cli.inspect import MACHINE_SETTINGS
+from agent.language import tr
 from agent.processes import ordered_map
 from agent.spectrum import Spectrum
 from agent.spectrum.record import Medium
@@ -127,7 +128,14 @@ def stored_cases(
     own = [one for one in stored if one.drafter_name == policy and batch in (None, one.batch)]
     if not own:
         known = ", ".join(policies_of(stored)) or "none"
-        raise CasesError(f"--policy: found no items of {policy!r:.60} for {task.key}; policies with items: {known}")
+        raise CasesError(
+            tr(
+                "--policy: found no items of {policy!r:.60} for {key}; policies with items: {known}",
+                policy=policy,
+                key=task.key,
+                known=known,
+            )
+        )
     left_out: defaultdict[str, list[str]] = defaultdict(list)
     usable: dict[int, StoredCase] = {}
     for one in own:
@@ -193,10 +201,24 @@ def results_cases(results: Path, labels: Labels, task: Task, simulated: bool = F
             place = (str(source["file"]), str(source["target"]))
             lines[place][int(line.row["sample"])] = Trajectory.from_json(line.row)
         except (TrajectoryError, KeyError, TypeError, ValueError) as error:
-            raise CasesError(f"{results}: line {line.number}: found no line of a run ({error})") from error
+            raise CasesError(
+                tr(
+                    "{results}: line {number}: found no line of a run ({error})",
+                    results=results,
+                    number=line.number,
+                    error=error,
+                )
+            ) from error
     other = {trace.task for traces in lines.values() for trace in traces.values()} - {task.key}
     if other:
-        raise CasesError(f"{results}: found traces for {', '.join(sorted(other))}, expected {task.key}")
+        raise CasesError(
+            tr(
+                "{results}: found traces for {names}, expected {key}",
+                results=results,
+                names=", ".join(sorted(other)),
+                key=task.key,
+            )
+        )
     left_out: defaultdict[str, list[str]] = defaultdict(list)
     rows = []
     for place, traces in lines.items():
@@ -309,7 +331,7 @@ def _of_one_run(
     """Return the settings that most traces have, and the rows that have them. :raises CasesError: there are none"""
     if not rows:
         why = "; ".join(f"{len(names)} {reason}" for reason, names in left_out.items())
-        raise CasesError(f"found no case to certify from{': ' + why if why else ''}")
+        raise CasesError(tr("found no case to certify from{value}", value=": " + why if why else ""))
     keys = [_run_key(trace) for _, trace, _ in rows]
     usual, _ = Counter(keys).most_common(1)[0]
     kept = []

@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.language import tr
 from agent.trial.report import Trial
 from agent.trust.certificate import (
     Certificate,
@@ -125,7 +126,7 @@ def trial_outcomes(
     try:
         made = settings_of(own.values()) if settings is None else settings
     except ValueError as error:
-        raise CalibrationError(f"--require-trial: {error}") from error
+        raise CalibrationError(tr("--require-trial: {error}", error=error)) from error
     fitting = {key: one for key, one in own.items() if made.fits(one)}
     return {
         sha256: outcome_of([fitting.get(trace.content_hash()) for trace in traces])

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
+from agent.language import tr
 from agent.trajectory import Verdict
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def label_of(
     for source, verdicts in sources:
         found = set(verdicts)
         if len(found) > 1:
-            raise ContradictionError(f"{source}: YES and NO")
+            raise ContradictionError(tr("{source}: YES and NO", source=source))
         if found:
             return found == {"YES"}, source
     if posterior is not None and (posterior >= sure or posterior <= 1 - sure):

@@ -31,7 +31,7 @@ def require_person(request: gr.Request, store: Store, local: bool, *roles: Role)
     """Return the person behind an event. :raises NotAllowed: nobody is signed in, or they have none of ``roles``"""
     person = person_of(request, store, local)
     if person is None:
-        raise NotAllowed(SIGNED_OUT)
+        raise NotAllowed(tr(SIGNED_OUT))
     if roles and not person.is_any(*roles):
         raise NotAllowed(
             tr(

@@ -20,6 +20,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from agent.language import tr
 from agent.text import whole_number
 from reviewer.rules.people import Person
 from reviewer.store import Store
@@ -124,19 +125,23 @@ class Access:
         path = without_language(request.url.path)
         document = request.method == "GET" and path.startswith(DOCUMENTS)
         if request.method not in GRADIO.get(path, ()) and not path.startswith(GRADIO_FOLDERS) and not document:
-            return plain(404, "closed", "There is no such page here.")
+            return plain(404, "closed", tr("There is no such page here."))
         person = person_of(request, self._store, self._local)
         if person is None and (path == "/" or document):
             return RedirectResponse("/sign-in", status_code=303)
         if person is None:
-            return plain(401, "signed_out", SIGNED_OUT)
+            return plain(401, "signed_out", tr(SIGNED_OUT))
         scope[PERSON] = person.initials
         if path == "/":
             self._note_sign_in(request, person)
             # Gradio's page loads a stored state, or another page, by what the query names.
             scope["query_string"] = b""
         if path == UPLOAD and not may_manage(person, self._store):
-            return plain(403, "not_allowed", f"Only coordinators upload files; {person.initials} is not one.")
+            return plain(
+                403,
+                "not_allowed",
+                tr("Only coordinators upload files; {initials} is not one.", initials=person.initials),
+            )
         return None
 
     def _note_sign_in(self, request: Request, person: Person) -> None:
@@ -164,19 +169,23 @@ class Access:
     def _refuse_origin(self, request: Request) -> Response | None:
         host = request.headers.get("host")
         if self._public is not None and host != self._public:
-            return plain(403, "wrong_name", f"This app can be reached under the name {self._public} only.")
+            return plain(
+                403, "wrong_name", tr("This app can be reached under the name {public} only.", public=self._public)
+            )
         alone = self._local and not reached_as_this_machine(request.headers)
         if alone and not needs_passwords(self._store.accounts.people()):
             return plain(
                 403,
                 "wrong_name",
-                "Without passwords this app is open under this machine's own name only: http://127.0.0.1 and "
-                "its port. To use another name, set passwords in the People tab.",
+                tr(
+                    "Without passwords this app is open under this machine's own name only: http://127.0.0.1 and "
+                    "its port. To use another name, set passwords in the People tab."
+                ),
             )
         # A token is no cookie: another site cannot make a browser send it.
         by_token = request.url.path.startswith(OURS) and token_in(request) is not None
         if not by_token and not same_site(request.headers, request.method):
-            return plain(403, "other_site", "This request came from another web site and was refused.")
+            return plain(403, "other_site", tr("This request came from another web site and was refused."))
         return None
 
 
@@ -222,7 +231,11 @@ def _refusal(wanted: int) -> PlainTextResponse | None:
     if free >= wanted + SPARE:
         return None
     return PlainTextResponse(
-        f"The disk is full: found {free / 1e6:.0f} MB free for uploads, expected room for {wanted / 1e6:.0f} MB. "
-        "Nothing was saved. Free some space on the server.",
+        tr(
+            "The disk is full: found {free:.0f} MB free for uploads, expected room for {wanted:.0f} MB. "
+            "Nothing was saved. Free some space on the server.",
+            free=free / 1000000.0,
+            wanted=wanted / 1000000.0,
+        ),
         status_code=507,
     )

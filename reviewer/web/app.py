@@ -197,7 +197,14 @@ def serve(settings: ServerSettings) -> None:
             check.result()
             gc.freeze()  # what a start makes stays: nothing to collect
             gc.enable()  # off since the command began
-            print(f"Spec-o3 review on {settings.url}  (database: {database}; stop with Ctrl C)", flush=True)
+            print(
+                tr(
+                    "Spec-o3 review on {url}  (database: {database}; stop with Ctrl C)",
+                    url=settings.url,
+                    database=database,
+                ),
+                flush=True,
+            )
             log_lines.install()
             if settings.open_browser:
                 threading.Timer(1.0, webbrowser.open, [settings.url]).start()
@@ -220,11 +227,14 @@ def _prepare(store: Store, address: str | None, login: ProxyLogin | None = None)
             )
     elif address is not None and not any(person.has_password for person in active):
         raise CannotRun(
-            f"{address} can be reached from other machines, but nobody has a password yet. Start the app at 127.0.0.1, "
-            "set passwords in the People tab, then start it again."
+            tr(
+                "{address} can be reached from other machines, but nobody has a password yet. Start the app "
+                "at 127.0.0.1, set passwords in the People tab, then start it again.",
+                address=address,
+            )
         )
     if store.queue.page(QueueFilter(), "", limit=1).total == 0:
-        print("Empty database: loading the demo (simulated spectra, drafts by the baseline).", flush=True)
+        print(tr("Empty database: loading the demo (simulated spectra, drafts by the baseline)."), flush=True)
         load_demo(store)
 
 

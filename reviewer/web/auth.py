@@ -20,7 +20,7 @@ from cachetools import LRUCache
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agent.language import tr
+from agent.language import deferred, tr
 from reviewer.rules.campaign import Rules
 from reviewer.rules.people import Person, clean_initials
 from reviewer.store import CannotWrite, Session, Store, Token, TokenRefused
@@ -28,7 +28,7 @@ from reviewer.store.accounts import ATTEMPT_WINDOW, MAX_PER_ORIGIN, origin_of
 from reviewer.store.team.tokens import PREFIX
 from reviewer.web.proxies import login_of
 
-SIGNED_OUT = "You are signed out. Sign in again; nothing was sent."
+SIGNED_OUT = deferred("You are signed out. Sign in again; nothing was sent.")
 COOKIE = "spec_o3_session"
 ALONE = "alone:"
 _OF_A_PROXY = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")

@@ -121,13 +121,17 @@ def signed_in(request: Request) -> Person:
     else:
         found = person_of(request, context.store, context.local)
         if found is None:
-            raise NobodySignedIn(SIGNED_OUT)
+            raise NobodySignedIn(tr(SIGNED_OUT))
         person = found
     opened_by = unquote(request.headers.get(PAGE_OF, person.initials))
     if opened_by != person.initials:
         raise SomebodyElse(
-            f"This page belongs to {opened_by:.10}, but {person.initials} has signed in since. Nothing more "
-            f"is sent from it; text of {opened_by:.10} is kept for {opened_by:.10}."
+            tr(
+                "This page belongs to {opened_by:.10}, but {initials} has signed in since. Nothing more is "
+                "sent from it; text of {opened_by:.10} is kept for {opened_by:.10}.",
+                opened_by=opened_by,
+                initials=person.initials,
+            )
         )
     return person
 

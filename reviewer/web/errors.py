@@ -9,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
 from agent.conversation import PolicyError
+from agent.language import tr
 from agent.spectrum import SpectrumError
 from agent.trajectory import TrajectoryError
 from reviewer.blind.balance import TooFew
@@ -121,7 +122,7 @@ def _bad_request(request: Request, error: Exception) -> JSONResponse:
 
 def _too_large(request: Request, error: Exception) -> JSONResponse:
     # SQLite's numbers end at 2^63; Python's, and those of JSON, do not end.
-    return plain(422, "bad_request", "A number in this request does not fit in 64 bits.")
+    return plain(422, "bad_request", tr("A number in this request does not fit in 64 bits."))
 
 
 def _bug(request: Request, error: Exception) -> JSONResponse:

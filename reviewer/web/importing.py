@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from agent.language import tr
 from reviewer.exchange.imports import ImportFileError, delete_old_uploads, imports_folder, is_importing
 from reviewer.store import ImportJob, ImportRequest, Store
 
@@ -71,7 +72,9 @@ class Importing:
         path = Path(text.strip()).resolve()
         if not any(path.is_relative_to(folder) for folder in self.allowed):
             folders = " or ".join(map(str, self.allowed))
-            raise ImportFileError(f"{text.strip()!r:.200}: expected a file or folder inside {folders}")
+            raise ImportFileError(
+                tr("{text!r:.200}: expected a file or folder inside {folders}", text=text.strip(), folders=folders)
+            )
         return path
 
     def delete_old_uploads(self) -> None:
@@ -137,7 +140,7 @@ class Importing:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_END_SECONDS)
         if self._is_alive() or is_importing(self._store.path):
-            raise ImportFileError("Another import is running. Wait for its end, or cancel it.")
+            raise ImportFileError(tr("Another import is running. Wait for its end, or cancel it."))
 
     def _run(self, jobs: Sequence[int]) -> None:
         numbers = [argument for job in jobs for argument in ("--job", str(job))]

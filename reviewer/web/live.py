@@ -11,6 +11,7 @@ from fastapi import Depends, FastAPI, Request
 from pydantic import Field
 
 from agent.conversation import Policy, PolicyError
+from agent.language import tr
 from agent.loop import MAX_TURNS
 from agent.policies import Sampling
 from agent.policies.roster import Entry, Roster
@@ -69,9 +70,11 @@ class Live:
         """
         task, entry = self.context.tasks.get(sent.task), self.roster.entry(sent.policy)
         if task is None:
-            raise NotFound(f"There is no task {sent.task!r:.60}.")
+            raise NotFound(tr("There is no task {task!r:.60}.", task=sent.task))
         if sent.samples > 1 and not entry.samples_ok:
-            raise PolicyError(f"{entry.title} gives the same answer each time, so one sample is enough.")
+            raise PolicyError(
+                tr("{title} gives the same answer each time, so one sample is enough.", title=entry.title)
+            )
         try:
             prompts = {} if sent.prompt == "ours" else self.prompts()
             task = choose(task, prompts, sent.prompt, self.roster.is_checkpoint(entry.key))
@@ -104,7 +107,9 @@ class Live:
         :raises TooManyRunning: a trial of this person is running
         """
         if self.roster.entry(run.settings.policy).kind == "replay":
-            raise PolicyError("Replay repeats a stored trace whatever it sees, so its evidence cannot be put on trial.")
+            raise PolicyError(
+                tr("Replay repeats a stored trace whatever it sees, so its evidence cannot be put on trial.")
+            )
         return self.runs.try_evidence(run, sample)
 
     def prompts(self) -> dict[str, TrainedPrompt]:
@@ -114,7 +119,7 @@ class Live:
     def _stored(self, row: Row, person: Person) -> Trajectory:
         """Return the trajectory to replay: the current version of the item."""
         if row.item is None:
-            raise PolicyError("Replay repeats a stored trace: add the spectrum from the library.")
+            raise PolicyError(tr("Replay repeats a stored trace: add the spectrum from the library."))
         return VisibleItems(self.context.store, person).item(row.item).version.trajectory
 
     def spectrum(self, person: Person, sha256: str) -> Spectrum:
@@ -123,7 +128,7 @@ class Live:
         known = (run.settings.spectrum for run in runs if run.settings.spectrum.sha256 == sha256)
         found = self.benches.of(person.initials).with_hash(sha256) or next(known, None)
         if found is None:
-            raise NotFound("This spectrum is no longer on your bench; add it again.")
+            raise NotFound(tr("This spectrum is no longer on your bench; add it again."))
         return found
 
     def close(self) -> None:
@@ -142,7 +147,13 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 def sample_of(run: Run, number: int) -> Sample:
     """Return a sample of a run. :raises NotFound: the run has no such sample"""
     if not 0 <= number < len(run.samples):
-        raise NotFound(f"This run has no sample {number}; it has {len(run.samples)}, from 0.")
+        raise NotFound(
+            tr(
+                "This run has no sample {number}; it has {n_samples}, from 0.",
+                number=number,
+                n_samples=len(run.samples),
+            )
+        )
     return run.samples[number]
 
 
@@ -187,7 +198,7 @@ def _queried_spectrum(person: PersonDep, live: LiveDep, spectrum: str) -> Spectr
 def _trial(sample: Annotated[Sample, Depends(_sample)]) -> LiveTrial:
     """Return the trial of a sample. :raises NotFound: there is none"""
     if sample.trial is None:
-        raise NotFound("The evidence of this trace has not been put on trial.")
+        raise NotFound(tr("The evidence of this trace has not been put on trial."))
     return sample.trial
 
 

@@ -86,13 +86,18 @@ def _schema(app: FastAPI) -> dict[str, Any]:
     components["schemas"] = {**schemas, "Error": _ERROR}
     components["responses"] = {
         "Error": {
-            "description": "Refused or failed; nothing was saved.",
+            "description": tr("Refused or failed; nothing was saved."),
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
         }
     }
     components["securitySchemes"] = {
-        "token": {"type": "http", "scheme": "bearer", "description": "A token of the People tab."},
-        "session": {"type": "apiKey", "in": "cookie", "name": "spec_o3_session", "description": "The page's cookie."},
+        "token": {"type": "http", "scheme": "bearer", "description": tr("A token of the People tab.")},
+        "session": {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": "spec_o3_session",
+            "description": tr("The page's cookie."),
+        },
     }
     found["security"] = [{"token": []}, {"session": []}]
     used = {tag for _, _, operation in operations(found) for tag in operation["tags"]}

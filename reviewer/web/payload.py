@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from agent import lines
+from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from reviewer.rules.inspection import Inspection
@@ -209,7 +210,7 @@ def decision_json(decision: Decision) -> dict[str, Any]:
 
 def _may(item: Item, rules: Rules, person: Person, waiting: bool) -> dict[str, Any]:
     standing, version = item.standing, item.version.id
-    wait = 'Give your own verdict first: "my verdict first" is on, so you judge before you see the answer.'
+    wait = tr('Give your own verdict first: "my verdict first" is on, so you judge before you see the answer.')
     verbs = []
     for verb in VERBS[standing.round] if standing.round else ():
         why_not = wait if waiting else refusal(standing, rules, person, verb, version)
@@ -343,7 +344,7 @@ def spectrum_bytes(spectrum: Spectrum) -> bytes:
 def model_json(spectrum: Spectrum) -> dict[str, Any]:
     """Return the pipeline's model on the pixels of the spectrum (``flux_unit``). :raises NotFound: the file has none"""
     if spectrum.model is None:
-        raise NotFound(f"{spectrum.name}: the file has no pipeline model.")
+        raise NotFound(tr("{name}: the file has no pipeline model.", name=spectrum.name))
     return {"name": spectrum.survey, "flux": [digits(flux) for flux in spectrum.model.tolist()]}
 
 
@@ -354,7 +355,7 @@ def exposures_json(spectrum: Spectrum) -> dict[str, Any]:
     :raises NotFound: the file has none
     """
     if not spectrum.exposures:
-        raise NotFound(f"{spectrum.name}: the file has no single exposures.")
+        raise NotFound(tr("{name}: the file has no single exposures.", name=spectrum.name))
     return {
         "exposures": [
             {

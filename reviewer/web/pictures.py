@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 from cachetools import LRUCache
 
 from agent import plot, tool
+from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.spectrum.record import with_medium
 from agent.trajectory import Trajectory, TrajectoryError, Zoom
@@ -90,12 +91,15 @@ class Gallery:
             if stored is not None:
                 return stored
             if sha256 is None:
-                raise PictureDiffers("The picture was not stored and there is no spectrum to draw it from.")
+                raise PictureDiffers(tr("The picture was not stored and there is no spectrum to draw it from."))
             observation = tool.call(replace(self.spectrum(sha256), redshift=redshift), dict(arguments))
             if observation.image is None or plot.pixels_sha256(observation.image) != name:
                 raise PictureDiffers(
-                    "Drawn again from the stored spectrum, this picture is not the one the model saw "
-                    f"(renderer here: {plot.RENDERER})."
+                    tr(
+                        "Drawn again from the stored spectrum, this picture is not the one the model saw (renderer "
+                        "here: {renderer}).",
+                        renderer=plot.RENDERER,
+                    )
                 )
             return png_of(observation.image)
 
@@ -132,7 +136,7 @@ def _checked(sent: Zoom, old: Zoom | None, base: Trajectory, gallery: Gallery) -
     if old is not None and dict(old.arguments) == dict(sent.arguments):
         return old
     if base.spectrum_sha256 is None:
-        raise TrajectoryError("This item came without its spectrum, so its windows cannot be changed.")
+        raise TrajectoryError(tr("This item came without its spectrum, so its windows cannot be changed."))
     return zoom_step(gallery, base.spectrum_sha256, base, sent.id, sent.arguments)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from fastapi import Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from agent.language import tr
 from agent.spectrum.record import Medium
 from reviewer.rules.inspection import LONGEST_COMMENT
 from reviewer.rules.workflow import State, Verb
@@ -22,7 +23,7 @@ def _fit_for_json(value: Any) -> Any:
     try:
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"found a value that JSON cannot hold ({error})") from None
+        raise ValueError(tr("found a value that JSON cannot hold ({error})", error=error)) from None
     return value
 
 
@@ -181,8 +182,10 @@ class Selection(Sent):
     def _one_of_both(self) -> Self:
         if (self.items is None) == (self.filter is None) or (self.without and self.filter is None):
             raise ValueError(
-                "found a selection with neither or both of items and filter, or with items and without; expected "
-                "{items: [...]} or {filter: {...}, without: [...]}"
+                tr(
+                    "found a selection with neither or both of items and filter, or with items and without; "
+                    "expected {items: [...]} or {filter: {...}, without: [...]}"
+                )
             )
         return self
 

@@ -55,10 +55,18 @@ class ServerSettings:
         """
         for folder in self.import_from:
             if not folder.is_dir():
-                raise CannotRun(f"--import-from: found no folder {folder}, expected one whose files may be imported")
+                raise CannotRun(
+                    tr(
+                        "--import-from: found no folder {folder}, expected one whose files may be imported",
+                        folder=folder,
+                    )
+                )
         if self.public is not None and not _PUBLIC.fullmatch(self.public):
             raise CannotRun(
-                f"--behind: found {self.public!r:.80}, expected an https address, e.g. https://review.example.org"
+                tr(
+                    "--behind: found {public!r:.80}, expected an https address, e.g. https://review.example.org",
+                    public=self.public,
+                )
             )
         if self.login is not None and self.public is None:
             raise CannotRun(
@@ -84,6 +92,12 @@ def require_free(host: str, port: int) -> None:
             probe.bind(address)
     except OSError as error:
         raise CannotRun(
-            f"cannot serve on {host}:{port} ({error.strerror}). If this app is already running there, open "
-            f"http://{host}:{port}/; otherwise choose another port: --port {port + 1}."
+            tr(
+                "cannot serve on {host}:{port} ({strerror}). If this app is already running there, open "
+                "http://{host}:{port}/; otherwise choose another port: --port {port2}.",
+                host=host,
+                port=port,
+                strerror=error.strerror,
+                port2=port + 1,
+            )
         ) from error

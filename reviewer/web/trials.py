@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent import tool
+from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.trajectory import Trajectory
@@ -50,7 +51,13 @@ def _outcome_json(number: int, outcome: Mapping[str, Any]) -> dict[str, Any]:
 def texts_json(result: Mapping[str, Any], number: int) -> dict[str, str]:
     """Return what the policy wrote after an edit, and without it. :raises NotFound: there is no such outcome"""
     if not 0 <= number < len(result["outcomes"]):
-        raise NotFound(f"This trial has no outcome {number}; it has {len(result['outcomes'])}, from 0.")
+        raise NotFound(
+            tr(
+                "This trial has no outcome {number}; it has {n_result}, from 0.",
+                number=number,
+                n_result=len(result["outcomes"]),
+            )
+        )
     outcome = result["outcomes"][number]
     return {"after": outcome["text_after"], "before": outcome.get("text_before", "")}
 
@@ -71,7 +78,7 @@ def edited_window(
         raise NotFound(str(error)) from error
     observation = tool.call(edited.spectrum, dict(zoom.arguments))
     if observation.image is None:
-        raise NotFound(f"The tool refused the window in the edited spectrum: {observation.text}")
+        raise NotFound(tr("The tool refused the window in the edited spectrum: {text}", text=observation.text))
     return png_of(observation.image)
 
 

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from agent.language import deferred, tr
 from agent.tasks import Task
 from reviewer.store import Store
 from reviewer.web.visibility import VisibleItems
@@ -21,41 +22,43 @@ if TYPE_CHECKING:
 _MOST_SUSPECTS = 50
 _CLOSED = ("approved", "rejected", "cannot tell", "withdrawn")
 
-METHOD = (
+METHOD = deferred(
     "Method: any time. The section is opened again and again, so its thresholds come from tests that stay valid "
     "however often they are repeated after further labels; they need more labels than one count (spec-o3 certify)."
 )
-SUSPECT = (
+SUSPECT = deferred(
     "Cross-validated P(YES) of models that did not see the spectrum disagrees strongly with its label: confident "
     "learning (Northcutt, Jiang & Chuang 2021, JAIR 70, 1373). A second decision finds out which of the two is wrong."
 )
-ECE = (
+ECE = deferred(
     "Expected calibration error: mean distance of the points from the dashed line, weighted by the number of labels "
     "(Guo et al. 2017, arXiv:1706.04599). "
 )
-BRIER = "Mean of (P(YES) − label)², 0 is perfect (Brier 1950, Mon. Weather Rev. 78, 1)."
+BRIER = deferred("Mean of (P(YES) − label)², 0 is perfect (Brier 1950, Mon. Weather Rev. 78, 1).")
 MODELS = {
-    "raw": "The logistic function of the log odds that the policy gives, else of its votes; nothing is fitted.",
-    "scaled": "A line in the log odds of the policy, fitted on half of the labels (Platt 1999).",
-    "logistic": "Logistic regression in all features, fitted on half of the labels.",
-    "isotonic": "A non-decreasing function of the log odds of the policy, fitted on half of the labels.",
+    "raw": deferred(
+        "The logistic function of the log odds that the policy gives, else of its votes; nothing is fitted."
+    ),
+    "scaled": deferred("A line in the log odds of the policy, fitted on half of the labels (Platt 1999)."),
+    "logistic": deferred("Logistic regression in all features, fitted on half of the labels."),
+    "isotonic": deferred("A non-decreasing function of the log odds of the policy, fitted on half of the labels."),
 }
-SHOWINGS = (
+SHOWINGS = deferred(
     "Items that the ordered queue gave to a person, and how many of them it chose at random from the whole list. The "
     "random share keeps rates and bounds valid and cheap; 20 % is wanted."
 )
-ASKED = (
+ASKED = deferred(
     "Spectra that no certificate covers because of their data: low S/N, coarse sampling, no data at a primary feature, "
     "or a policy that gave no answer. A person decides them."
 )
-_ESTIMATE = (
+_ESTIMATE = deferred(
     " From the labels, and P(YES) of the other spectra (prediction-powered estimate); the interval has the confidence "
     "1 − δ at any time, whatever the queue did."
 )
-PREVALENCE = "Share of YES among all spectra of the list that a certificate can cover." + _ESTIMATE
-UNFLAGGED = "Share of YES among the spectra that are not called YES." + _ESTIMATE
-RECALL = "Share of the YES objects that are called YES." + _ESTIMATE
-LABELLED = (
+PREVALENCE = deferred("Share of YES among all spectra of the list that a certificate can cover.")
+UNFLAGGED = deferred("Share of YES among the spectra that are not called YES.")
+RECALL = deferred("Share of the YES objects that are called YES.")
+LABELLED = deferred(
     "Spectra whose label counts here: known beforehand, answer of an approved version, or votes of people that agree "
     "(posterior of 95 %). Spectra from which P(YES) was fitted are left out."
 )
@@ -63,14 +66,16 @@ LABELLED = (
 
 def why_not(store: Store, task: str, policy: str) -> dict[str, Any]:
     if not policy:
-        why = (
+        why = tr(
             "There are no items that a policy has drafted. Thresholds need spectra with answers of a policy and labels."
         )
         return {"why_not": why, "command": None}
     command = shlex.join(["spec-o3", "certify", "--db", str(store.path.resolve()), "--task", task, "--policy", policy])
-    why = (
-        f"No item of {policy} has a P(YES) yet. A coordinator calculates it on the server with the command below, "
-        "which may run while people work; then calibration, thresholds and the ordered queue appear."
+    why = tr(
+        "No item of {policy} has a P(YES) yet. A coordinator calculates it on the server with the "
+        "command below, which may run while people work; then calibration, thresholds and the "
+        "ordered queue appear.",
+        policy=policy,
     )
     return {"why_not": why, "command": command}
 
@@ -78,7 +83,7 @@ def why_not(store: Store, task: str, policy: str) -> dict[str, Any]:
 def scored_json(found: ScoredList) -> dict[str, Any]:
     return {
         "model": f"P(YES): {found.model.kind}",
-        "model_meaning": MODELS[found.model.kind],
+        "model_meaning": tr(MODELS[found.model.kind]),
         "text": f"{len(found.found.cases)} spectra, scored {found.at:%Y-%m-%d %H:%M} UTC; newer items have no P(YES) "
         "until spec-o3 certify runs again",
     }
@@ -103,7 +108,7 @@ def calibration_json(found: ScoredList) -> dict[str, Any] | None:
     text = f"{one.ece:.3f}{between}; by chance {one.by_chance:.3f}"
     from agent.trust.reliability import INTERVAL
 
-    return {"meaning": ECE + INTERVAL, "text": text, "brier_meaning": BRIER, "brier": f"{one.brier:.3f}"}
+    return {"meaning": tr(ECE) + INTERVAL, "text": text, "brier_meaning": tr(BRIER), "brier": f"{one.brier:.3f}"}
 
 
 def rates_json(found: ScoredList) -> list[dict[str, Any]]:
@@ -115,9 +120,9 @@ def rates_json(found: ScoredList) -> list[dict[str, Any]]:
     share = None if not shown else f"{100 * random / shown:.0f} %"
     of = f"{random} of {shown} showings" if shown else "undefined: the ordered queue has shown no item yet"
     return [
-        {"name": "Labels", "meaning": LABELLED, "value": str(len(made.decided)), "note": labelled},
-        {"name": "Not covered", "meaning": ASKED, "value": str(asked), "note": left},
-        {"name": "Random showings", "meaning": SHOWINGS, "value": share, "note": of},
+        {"name": "Labels", "meaning": tr(LABELLED), "value": str(len(made.decided)), "note": labelled},
+        {"name": "Not covered", "meaning": tr(ASKED), "value": str(asked), "note": left},
+        {"name": "Random showings", "meaning": tr(SHOWINGS), "value": share, "note": of},
     ]
 
 
@@ -126,8 +131,10 @@ def skill_json(found: ScoredList) -> dict[str, Any]:
     rows = [one.to_json() for one in people.skills]
     first = people.skills[0] if people.skills else None
     meanings = {
-        "votes": "Spectra on which the person gave a verdict: their own verdict before they saw the answer, or their "
-        "decision.",
+        "votes": tr(
+            "Spectra on which the person gave a verdict: their own verdict before they saw the answer, "
+            "or their decision."
+        ),
         "sensitivity": first.sensitivity.definition if first else "",
         "specificity": first.specificity.definition if first else "",
     }
@@ -164,9 +171,11 @@ def suspects_json(store: Store, visible: VisibleItems, suspects: Sequence[tuple[
     why = "an item of the spectrum is still open, or hidden from you"
     if len(items) == _MOST_SUSPECTS:
         why = f"the list ends after {_MOST_SUSPECTS}, or {why}"
-    hidden = f"{left} {'is' if left == 1 else 'are'} not listed: {why}." if left else ""
-    reason = "No label disagrees strongly with P(YES)."
-    return {"total": total, "items": items, "reason": reason, "meaning": SUSPECT, "hidden": hidden}
+    hidden = (
+        tr("{left} {value} not listed: {why}.", left=left, value="is" if left == 1 else "are", why=why) if left else ""
+    )
+    reason = tr("No label disagrees strongly with P(YES).")
+    return {"total": total, "items": items, "reason": reason, "meaning": tr(SUSPECT), "hidden": hidden}
 
 
 def sides_json(found: ScoredList, wanted: Wanted) -> dict[str, Any]:
@@ -182,7 +191,7 @@ def sides_json(found: ScoredList, wanted: Wanted) -> dict[str, Any]:
         ],
         "promise": promise(sides, wanted),
         "assumptions": list(assumptions(found.found, found.calibration, wanted)),
-        "method": METHOD,
+        "method": tr(METHOD),
         "rates": _estimates_json(found, sides[0].threshold, wanted.delta),
     }
 
@@ -196,9 +205,9 @@ def _estimates_json(found: ScoredList, threshold: float | None, delta: float) ->
     shares = estimates(made.labelled, made.pool, flagged, delta)
     where = f"P(YES) ≥ {flagged:.4g}" + (", as no threshold of YES is certified" if threshold is None else "")
     rows = (
-        ("Prevalence", PREVALENCE, shares.prevalence, ""),
-        ("YES in the unflagged", UNFLAGGED, shares.unflagged, f"; flagged: {where}"),
-        ("Recall", RECALL, shares.recall, f"; flagged: {where}"),
+        ("Prevalence", tr(PREVALENCE) + tr(_ESTIMATE), shares.prevalence, ""),
+        ("YES in the unflagged", tr(UNFLAGGED) + tr(_ESTIMATE), shares.unflagged, f"; flagged: {where}"),
+        ("Recall", tr(RECALL) + tr(_ESTIMATE), shares.recall, f"; flagged: {where}"),
     )
     return [_share_json(name, meaning, share, more) for name, meaning, share, more in rows]
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
+from agent.language import deferred, tr
 from agent.spectrum import Spectrum
 from agent.text import whole_number
 from reviewer.rules.people import Person
@@ -22,8 +23,8 @@ from reviewer.web.context import ContextDep, PersonDep
 
 RULE = "verdict_first"
 """Setting with the names of the batches in which everyone gives a verdict first."""
-HIDDEN = "Hidden until you have given your verdict."
-FIRST = "Give your own verdict first: in this batch you judge before you see the answer."
+HIDDEN = deferred("Hidden until you have given your verdict.")
+FIRST = deferred("Give your own verdict first: in this batch you judge before you see the answer.")
 
 _SIMULATED = "simulated "
 _ALIAS = re.compile(r"item-([1-9][0-9]{0,17})")
@@ -67,7 +68,7 @@ class VerdictFirst:
     def require_verdict(self, row: QueueRow) -> None:
         """Check that the item is not hidden. :raises NotAllowed: it is"""
         if self.hides(row):
-            raise NotAllowed(FIRST)
+            raise NotAllowed(tr(FIRST))
 
     def require_spectrum(self, sha256: str) -> None:
         """Check that a spectrum belongs to an item that is not hidden, or to none. :raises NotAllowed: it does not"""
@@ -75,7 +76,7 @@ class VerdictFirst:
             return
         rows = self._store.queue.rows_of_spectrum(sha256)
         if rows and len(self.hidden(rows)) == len(rows):
-            raise NotAllowed(FIRST)
+            raise NotAllowed(tr(FIRST))
 
     def searched(self, wanted: QueueFilter) -> QueueFilter:
         """Return a filter that finds no item by what is hidden: without the batches with the rule if it could, and with
@@ -116,7 +117,7 @@ def hash_of(store: Store, name: str) -> str:
         return name
     sha256 = store.items.get(item_id).row.spectrum_sha256
     if sha256 is None:
-        raise NotFound(f"Item {item_id} has no spectrum.")
+        raise NotFound(tr("Item {item_id} has no spectrum.", item_id=item_id))
     return sha256
 
 

@@ -53,7 +53,7 @@ class VisibleItems:
     def require(self, item_id: int) -> None:
         """Check that the item is visible. :raises NotAllowed: the item is withheld"""
         if item_id in self.items:
-            raise NotAllowed(WITHHELD)
+            raise NotAllowed(tr(WITHHELD))
 
     def item(self, item_id: int) -> Item:
         """Return an item. :raises NotAllowed: the item is withheld, or its answer is hidden by the rule of its batch"""
@@ -211,4 +211,4 @@ def require_visible(request: Request, person: PersonDep, context: ContextDep, vi
         if (item_id := item_of_alias(name)) is not None:
             visible.require(item_id)
     if context.store.blind.scoring.hidden_hashes(person.initials).intersection(hashes):
-        raise NotAllowed(WITHHELD)
+        raise NotAllowed(tr(WITHHELD))

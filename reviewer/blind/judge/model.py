@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.conversation import Stop, Usage
+from agent.language import tr
 from agent.policies.openai.endpoint import Endpoint
 from agent.policies.openai.replicas import Replicas
 from reviewer.blind.judge.answers import UnreadableAnswer, read_preference, read_score, split_reasoning
@@ -166,7 +167,14 @@ class Judge:
             return
         prompt, answer = prompt_tokens(messages), self.configuration.sampling.max_tokens
         if prompt + answer > limit:
-            raise TooLong(f"about {prompt:,} tokens and {answer:,} for the answer, the limit is {limit:,}")
+            raise TooLong(
+                tr(
+                    "about {prompt:,} tokens and {answer:,} for the answer, the limit is {limit:,}",
+                    prompt=prompt,
+                    answer=answer,
+                    limit=limit,
+                )
+            )
 
     def _read(self, question: JudgeQuestion, reply: _Reply) -> JudgeScore | PreferenceAnswer:
         """Read the answer of a reply. :raises UnreadableAnswer: there is none"""
@@ -179,7 +187,9 @@ class Judge:
             if reply.finish != "length":
                 raise
             limit = self.configuration.sampling.max_tokens
-            raise UnreadableAnswer(f"it was cut at its limit of {limit} tokens, and so {fault}") from fault
+            raise UnreadableAnswer(
+                tr("it was cut at its limit of {limit} tokens, and so {fault}", limit=limit, fault=fault)
+            ) from fault
 
     def _reply(
         self,

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from agent.conversation import ConversationTooLong, PolicyError, Stop, Usage
+from agent.language import tr
 from agent.tasks import Task
 from agent.trajectory import Trajectory
 from reviewer.blind.judge.measured import MeasuredValues, measured_values
@@ -168,8 +169,11 @@ def _ordered_questions(store: Store, by: str | None, session_id: int, judge: Jud
         every = tuple(one for one in every if one.kind == "scores")
         if not every:
             raise NothingToJudge(
-                f"session {session_id}: found pairs only, which a judge of one dimension does not get, as their "
-                "question is about both dimensions; use --dimension both"
+                tr(
+                    "session {session_id}: found pairs only, which a judge of one dimension does not get, as "
+                    "their question is about both dimensions; use --dimension both",
+                    session_id=session_id,
+                )
             )
 
     def place(one: ToJudge) -> tuple[str, tuple[int, ...]]:
@@ -193,8 +197,15 @@ def _check_same_judge(store: Store, by: str | None, session_id: int, judge: Judg
         if before.get(name) != now[name]:
             was = repr(before[name]) if name in before else "not recorded"
             raise JudgeMismatch(
-                f"the judge {judge.name!r} of session {session_id} was run with {name} "
-                f"{was:.200}, now with {now[name]!r:.200}: use another --name"
+                tr(
+                    "the judge {name!r} of session {session_id} was run with {name2} {was:.200}, now with "
+                    "{now!r:.200}: use another --name",
+                    name=judge.name,
+                    session_id=session_id,
+                    name2=name,
+                    was=was,
+                    now=now[name],
+                )
             )
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
+from agent.language import tr
 from agent.policies import Sampling
 from agent.settings_file import Number, Problem, Table, Text, Whole, load_toml, validate
 from agent.text import OneLine
@@ -61,9 +62,9 @@ class JudgeSettings:
 
     def __post_init__(self) -> None:
         if self.samples < 1:
-            raise ValueError(f"samples: found {self.samples}, expected 1 or more")
+            raise ValueError(tr("samples: found {samples}, expected 1 or more", samples=self.samples))
         if self.context is not None and self.context < 1:
-            raise ValueError(f"context: found {self.context}, expected 1 or more")
+            raise ValueError(tr("context: found {context}, expected 1 or more", context=self.context))
 
     @property
     def sends_schema(self) -> bool:
@@ -143,7 +144,9 @@ def preset_settings(name: str, reasoning: Reasoning | None = None) -> JudgeSetti
     """
     preset = presets().get(name)
     if preset is None:
-        raise PresetError(f"--preset: found {name!r:.60}, expected one of {', '.join(sorted(presets()))}")
+        raise PresetError(
+            tr("--preset: found {name!r:.60}, expected one of {names}", name=name, names=", ".join(sorted(presets())))
+        )
     chosen = reasoning or preset.reasoning
     mode = {"on": preset.on, "off": preset.off, "server": Mode()}[chosen]
     return JudgeSettings(

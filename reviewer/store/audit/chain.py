@@ -15,6 +15,7 @@ from typing import Any
 
 import sqlite_utils
 
+from agent.language import tr
 from agent.text import whole_number
 
 BEFORE_THE_FIRST = "0" * 64
@@ -46,7 +47,9 @@ class Head:
             or len(digest) != 64
             or not set(digest) <= set("0123456789abcdef")
         ):
-            raise ValueError(f"found {text!r:.80}, expected NUMBER:HASH, the hash of 64 hexadecimal digits")
+            raise ValueError(
+                tr("found {text!r:.80}, expected NUMBER:HASH, the hash of 64 hexadecimal digits", text=text)
+            )
         return cls(number, digest)
 
 

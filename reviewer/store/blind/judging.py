@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from agent.conversation import Usage
+from agent.language import tr
 from agent.trajectory import Trajectory
 from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.blind.sheet import PreferenceAnswer
@@ -68,7 +69,7 @@ class Judging:
             row = db.execute("SELECT * FROM blind_judgements WHERE key = ?", (key,)).fetchone()
             if row is not None:
                 if row["session"] != session_id or judgement_from(row) != judgement:
-                    raise KeyReused(f"The key {key!r:.60} belongs to another judgement.")
+                    raise KeyReused(tr("The key {key!r:.60} belongs to another judgement.", key=key))
                 return
             require_coordinator(db, by)
             _opened(db, session_id)
@@ -140,7 +141,9 @@ def _judgement_row(judgement: Judgement) -> dict[str, object]:
 def _opened(db: Transaction, session_id: int) -> BlindSession:
     session = blind_session_by_id(db, session_id)
     if session.rubric is None:
-        raise NotAllowed(f"Session {session_id} has not been open, so it has no rubric for a judge.")
+        raise NotAllowed(
+            tr("Session {session_id} has not been open, so it has no rubric for a judge.", session_id=session_id)
+        )
     return session
 
 
@@ -154,7 +157,14 @@ def _require_shown(db: Transaction, session_id: int, judgement: Judgement) -> No
     fits = isinstance(judgement.answer, JudgeScore if judgement.kind == "scores" else PreferenceAnswer)
     if not (fits or judgement.answer is None) or frozenset(judgement.shown) not in shown:
         found = " and ".join(map(str, judgement.shown))
-        raise NotFound(f"Nobody in session {session_id} was shown the version {found} for {judgement.kind}.")
+        raise NotFound(
+            tr(
+                "Nobody in session {session_id} was shown the version {found} for {kind}.",
+                session_id=session_id,
+                found=found,
+                kind=judgement.kind,
+            )
+        )
 
 
 def _json(value: object) -> str:

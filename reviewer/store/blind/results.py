@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from agent.language import tr
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Answer, Think
 from reviewer.blind.plan import Plan
@@ -120,10 +121,16 @@ class SessionResults:
             session = blind_session_by_id(db, session_id)
             if session.state != "closed":
                 raise NotAllowed(
-                    f"Session {session_id} is {session.state}; its results are available once it is closed."
+                    tr(
+                        "Session {session_id} is {state}; its results are available once it is closed.",
+                        session_id=session_id,
+                        state=session.state,
+                    )
                 )
             if session.rubric is None or session.opened_at is None or session.closed_at is None:
-                raise NotAllowed(f"Session {session_id} was never open, so nobody could score in it.")
+                raise NotAllowed(
+                    tr("Session {session_id} was never open, so nobody could score in it.", session_id=session_id)
+                )
             refuse_withheld_session(db, session, by)
             return Results(
                 session=session.id,
@@ -178,8 +185,13 @@ class SessionResults:
         found = {row["content_hash"]: int(row["item"]) for row in rows}
         if missing := [one for one in wanted if one not in found]:
             raise NotFound(
-                f"{len(missing)} of {len(wanted)} traces are not the current text of any item here, "
-                f"the first of them {missing[0]:.20}…"
+                tr(
+                    "{n_missing} of {n_wanted} traces are not the current text of any item here, the first of "
+                    "them {missing:.20}…",
+                    n_missing=len(missing),
+                    n_wanted=len(wanted),
+                    missing=missing[0],
+                )
             )
         return found
 

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
+from agent.language import deferred, tr
 from agent.trajectory import Trajectory
 from reviewer.blind.plan import CANNOT_TELL, PREFERENCES, SCORES, Preference, Score
 from reviewer.blind.rubric import Rubric
@@ -56,7 +57,7 @@ WHERE NOT EXISTS (SELECT 1 FROM blind_states c WHERE c.session = s.id AND c.stat
 LIMIT 1
 """
 
-WITHHELD = "You score this in a blind session; it is shown here again once the session is closed."
+WITHHELD = deferred("You score this in a blind session; it is shown here again once the session is closed.")
 
 _HIDDEN_HASHES = """
 SELECT i.spectrum FROM items i WHERE i.id IN (SELECT value FROM json_each(:items))
@@ -79,7 +80,7 @@ def refuse_withheld(db: Transaction, person: str, item_id: int) -> None:
         is not closed
     """
     if db.execute(_WITHHELD, {"person": person, "item": item_id}).fetchone():
-        raise NotAllowed(WITHHELD)
+        raise NotAllowed(tr(WITHHELD))
 
 
 def hidden_items(db: Transaction, person: str) -> frozenset[int]:
@@ -124,7 +125,7 @@ class Scoring:
         with self._database.read() as db:
             row = db.execute(_RUBRIC, {"person": person, "session": session_id}).fetchone()
         if row is None:
-            raise NotFound(f"You do not score in session {session_id}, or it is not open.")
+            raise NotFound(tr("You do not score in session {session_id}, or it is not open.", session_id=session_id))
         return Rubric.from_json(json.loads(row["rubric"]))
 
     def sheet(self, token: str, person: str) -> Sheet:
@@ -190,20 +191,28 @@ class Scoring:
         """
         for name, score in (("Coherence", coherence), ("Physical consistency", consistency)):
             if score != CANNOT_TELL and (isinstance(score, bool) or score not in SCORES):
-                raise NotAllowed(f"{name}: found {score!r:.40}, expected 0 to {SCORES[-1]} or “{CANNOT_TELL}”.")
+                raise NotAllowed(
+                    tr(
+                        "{name}: found {score!r:.40}, expected 0 to {scores} or “{cannot_tell}”.",
+                        name=name,
+                        score=score,
+                        scores=SCORES[-1],
+                        cannot_tell=CANNOT_TELL,
+                    )
+                )
         given = ScoreAnswer(coherence, consistency, comment.strip(), tuple(dict.fromkeys(wrong_steps)))
         with self._database.write() as db:
             row = _assignment(db, token, person)
             if not _answered_first(db, row, key, given):
                 _require_open(row)
                 if row["kind"] != "scores":
-                    raise NotAllowed("This is a pair: choose the better reasoning.")
+                    raise NotAllowed(tr("This is a pair: choose the better reasoning."))
                 require_in_turn(row, order_of(db, row))
                 (trajectory,) = _trajectories(db, row)
                 steps = {step.id for step in trace_of(trajectory).steps}
                 unknown = [step for step in given.wrong_steps if step not in steps]
                 if unknown:
-                    raise NotFound(f"The trace has no step {unknown[0]!r:.20}.")
+                    raise NotFound(tr("The trace has no step {unknown!r:.20}.", unknown=unknown[0]))
                 answer = {
                     "key": key,
                     "assignment": token,
@@ -229,14 +238,20 @@ class Scoring:
         :raises KeyReused: the key was used for another answer
         """
         if preference not in PREFERENCES:
-            raise NotAllowed(f"preference: found {preference!r:.40}, expected one of {', '.join(PREFERENCES)}.")
+            raise NotAllowed(
+                tr(
+                    "preference: found {preference!r:.40}, expected one of {names}.",
+                    preference=preference,
+                    names=", ".join(PREFERENCES),
+                )
+            )
         given = PreferenceAnswer(preference, comment.strip())
         with self._database.write() as db:
             row = _assignment(db, token, person)
             if not _answered_first(db, row, key, given):
                 _require_open(row)
                 if row["kind"] != "pair":
-                    raise NotAllowed("This is a single trace: score its coherence and physical consistency.")
+                    raise NotAllowed(tr("This is a single trace: score its coherence and physical consistency."))
                 require_in_turn(row, order_of(db, row))
                 answer = {
                     "key": key,
@@ -271,16 +286,16 @@ def preference_from(row: sqlite3.Row) -> PreferenceAnswer:
 def _assignment(db: Transaction, token: str, person: str) -> sqlite3.Row:
     row: sqlite3.Row | None = db.execute(_ASSIGNMENT, (token, person)).fetchone()
     if row is None:
-        raise NotFound("You have no such assignment.")
+        raise NotFound(tr("You have no such assignment."))
     return row
 
 
 def _require_open(row: sqlite3.Row) -> None:
     if not row["active"]:
-        raise NotAllowed(f"{row['scorer']} is no longer active here.")
+        raise NotAllowed(tr("{row} is no longer active here.", row=row["scorer"]))
     if row["state"] != "open":
         what = "is closed" if row["state"] == "closed" else "has not been opened yet"
-        raise NotAllowed(f"Session {row['session']} {what}; nothing can be scored in it.")
+        raise NotAllowed(tr("Session {row} {what}; nothing can be scored in it.", row=row["session"], what=what))
 
 
 def _trajectories(db: Transaction, row: sqlite3.Row) -> tuple[Trajectory, ...]:
@@ -311,5 +326,5 @@ def _answered_first(db: Transaction, assignment: sqlite3.Row, key: str, given: S
             of = row["assignment"]
             first = score_from(row) if table == "blind_scores" else preference_from(row)
     if first is not None and (of, first) != (assignment["token"], given):
-        raise KeyReused(f"The key {key!r:.60} belongs to another answer.")
+        raise KeyReused(tr("The key {key!r:.60} belongs to another answer.", key=key))
     return first is not None

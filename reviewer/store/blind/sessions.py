@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 
+from agent.language import tr
 from agent.trajectory import Trajectory
 from reviewer.blind.leaks import PICTURE_LEAK, sentence_with
 from reviewer.blind.pictures import revealing_pictures
@@ -98,7 +99,13 @@ class Sessions:
                 require_coordinator(db, by)
                 session = blind_session_by_id(db, session_id)
                 if session.state != "drawn":
-                    raise NotAllowed(f"Session {session_id} is {session.state}; only a new session can be opened.")
+                    raise NotAllowed(
+                        tr(
+                            "Session {session_id} is {state}; only a new session can be opened.",
+                            session_id=session_id,
+                            state=session.state,
+                        )
+                    )
                 self._require_all_active(db, session.plan.scorers)
                 _refuse_newly_involved(db, session)
                 self._append_state(db, key, session_id, "open", rubric(), by, analysis_sha256(session.plan, rubric()))
@@ -115,7 +122,7 @@ class Sessions:
             if not self._changed_first(db, key, by, session_id, "closed"):
                 require_coordinator(db, by)
                 if blind_session_by_id(db, session_id).state == "closed":
-                    raise NotAllowed(f"Session {session_id} is closed already.")
+                    raise NotAllowed(tr("Session {session_id} is closed already.", session_id=session_id))
                 self._append_state(db, key, session_id, "closed", None, by)
         return self.get(by, session_id)
 
@@ -212,7 +219,7 @@ class Sessions:
     def _require_all_active(self, db: Transaction, scorers: Iterable[str]) -> None:
         left = [scorer for scorer in scorers if not find_person(db, scorer).active]
         if left:
-            raise NotAllowed(f"{', '.join(left)}: no longer active. Create a session without them.")
+            raise NotAllowed(tr("{names}: no longer active. Create a session without them.", names=", ".join(left)))
 
     def _append_state(
         self,
@@ -236,7 +243,7 @@ class Sessions:
         """Return whether this change is stored under this key already. :raises KeyReused: another change is"""
         row = db.execute("SELECT session, state, person FROM blind_states WHERE key = ?", (key,)).fetchone()
         if row is not None and tuple(row) != (session_id, state, by):
-            raise KeyReused(f"The key {key!r:.60} belongs to another change of a session.")
+            raise KeyReused(tr("The key {key!r:.60} belongs to another change of a session.", key=key))
         return row is not None
 
 
@@ -273,7 +280,7 @@ def _drawn_first(db: Transaction, key: str, by: str | None, plan: Plan) -> int |
     items = Plan.from_stored(json.loads(row["plan"])).filter.listed_items
     same = replace(plan, filter=replace(plan.filter, listed_items=items))
     if row["person"] != by or row["plan"] != _json(same.to_json()):
-        raise KeyReused(f"The key {key!r:.60} belongs to another session.")
+        raise KeyReused(tr("The key {key!r:.60} belongs to another session.", key=key))
     return int(row["id"])
 
 
@@ -294,8 +301,15 @@ def _refuse_any(session: BlindSession, what: str, found: Collection[tuple[int, s
         item, scorer = min(found)
         more = f" and {len(found) - 1} more like it" if len(found) > 1 else ""
         raise NotAllowed(
-            f"{scorer} has {what} item {item} since session {session.id} was created{more}. "
-            "Close this session and create another one."
+            tr(
+                "{scorer} has {what} item {item} since session {id} was created{more}. Close this session "
+                "and create another one.",
+                scorer=scorer,
+                what=what,
+                item=item,
+                id=session.id,
+                more=more,
+            )
         )
 
 

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from datetime import datetime
 
+from agent.language import tr
 from reviewer.blind.plan import Plan
 from reviewer.blind.rubric import Rubric
 from reviewer.blind.sheet import Question
@@ -31,7 +32,7 @@ def blind_session_by_id(db: Transaction, session_id: int) -> BlindSession:
     """Return a session. :raises NotFound: there is no such session"""
     row = db.execute(f"{SESSIONS} WHERE s.id = ?", (session_id,)).fetchone()
     if row is None:
-        raise NotFound(f"There is no blind session {session_id}.")
+        raise NotFound(tr("There is no blind session {session_id}.", session_id=session_id))
     return session_from(row)
 
 
@@ -54,9 +55,9 @@ def session_from(row: sqlite3.Row) -> BlindSession:
 
 def why_withheld(db: Transaction, session: BlindSession, by: str | None) -> str:
     """Return why a coordinator may not see the sources and results of a session now; "" if they may."""
-    who = "Ask a coordinator who does not score in it, or the owner of the database file."
+    who = tr("Ask a coordinator who does not score in it, or the owner of the database file.")
     if session.state != "closed" and by in session.plan.scorers:
-        return f"You score in this session, so the sources of its traces are hidden from you. {who}"
+        return tr("You score in this session, so the sources of its traces are hidden from you. ")
     if by is not None and not hidden_items(db, by).isdisjoint(_items_of(db, session.id)):
         return (
             f"Session {session.id} has traces that you score in another session, or traces of the same spectra. "

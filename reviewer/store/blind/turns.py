@@ -10,6 +10,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Sequence
 
+from agent.language import tr
 from reviewer.blind.plan import KINDS, Kind
 from reviewer.blind.sheet import count_changeable
 from reviewer.store.blind.values import BlindWork
@@ -78,11 +79,13 @@ def require_in_turn(assignment: sqlite3.Row, order: Sequence[sqlite3.Row], ahead
     present = next((one for one in order if not one["answered"]), None)
     first = order[-1]["place"] + 1 if present is None else present["place"]
     if place > first + ahead:
-        raise NotAllowed(f"Place {first} has no answer yet: places are answered in order.")
+        raise NotAllowed(tr("Place {first} has no answer yet: places are answered in order.", first=first))
     changeable = _changeable(order, assignment["plan"])[(present or order[-1])["kind"]]
     if place < first - changeable:
         last = "the last answer" if changeable == 1 else f"the last {changeable} answers"
-        raise NotAllowed(f"The answer at place {place} is final: only {last} can be changed.")
+        raise NotAllowed(
+            tr("The answer at place {place} is final: only {last} can be changed.", place=place, last=last)
+        )
 
 
 def _changeable(order: Sequence[sqlite3.Row], plan: str) -> dict[Kind, int]:

@@ -17,6 +17,7 @@ from typing import Any
 
 import sqlite_utils
 
+from agent.language import tr
 from reviewer.store.audit.chain import Head, NewEntry, Range, append
 from reviewer.store.errors import CannotWrite, Damaged, FileGone, restore_instead
 
@@ -94,9 +95,12 @@ class FileIdentity:
                 self._known.setdefault(path, found)
             if found != self._known.get(path):
                 raise FileGone(
-                    f"{path} was moved, deleted or replaced while this program had it open. Nothing was "
-                    "saved. Put the file back; or stop the program, restore a backup with "
-                    "`spec-o3 restore` and start again."
+                    tr(
+                        "{path} was moved, deleted or replaced while this program had it open. Nothing was saved. "
+                        "Put the file back; or stop the program, restore a backup with `spec-o3 restore` and start "
+                        "again.",
+                        path=path,
+                    )
                 )
 
 
@@ -272,10 +276,17 @@ class Database:
                 raise CannotWrite(self._busy("it is locked by another program")) from error
             if kind not in _MESSAGES:
                 raise
-            raise CannotWrite(f"{self.path}: {_MESSAGES[kind]} Nothing was saved.") from error
+            raise CannotWrite(
+                tr("{path}: {messages} Nothing was saved.", path=self.path, messages=_MESSAGES[kind])
+            ) from error
 
     def _busy(self, why: str) -> str:
-        return f"{self.path}: {why}; waited {self.patience:.0f} seconds. Nothing was saved; try again."
+        return tr(
+            "{path}: {why}; waited {patience:.0f} seconds. Nothing was saved; try again.",
+            path=self.path,
+            why=why,
+            patience=self.patience,
+        )
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:

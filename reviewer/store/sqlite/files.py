@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from agent.language import tr
 from reviewer.store.errors import CannotWrite, InUse, NotAnnotations, NotFound, StoreError
 from reviewer.store.sqlite.database import connect, damage_as_sqlite_error
 
@@ -35,9 +36,9 @@ def copy(source: Path, target: Path, progress: Callable[[int, int], None] | None
     :raises StoreError: ``target`` exists, or the database or its copy is damaged
     """
     if not source.is_file():
-        raise NotFound(f"{source}: found no database to copy")
+        raise NotFound(tr("{source}: found no database to copy", source=source))
     if os.path.lexists(target):
-        raise StoreError(f"{target}: found an existing file, expected a new name")
+        raise StoreError(tr("{target}: found an existing file, expected a new name", target=target))
     part = target.with_name(f"{target.name}.{os.getpid()}{PART}")
     try:
         # Created here, so that others can never read it, not even while it is written.
@@ -47,7 +48,9 @@ def copy(source: Path, target: Path, progress: Callable[[int, int], None] | None
     except sqlite3.DatabaseError as error:
         raise _refused(error, source, target) from error
     except OSError as error:
-        raise CannotWrite(f"{target}: {error.strerror}. No copy was made.") from error
+        raise CannotWrite(
+            tr("{target}: {strerror}. No copy was made.", target=target, strerror=error.strerror)
+        ) from error
     finally:
         part.unlink(missing_ok=True)
 
@@ -62,11 +65,11 @@ def put_in_place(part: Path, target: Path) -> None:
         # A rename would replace a file that another process has just created.
         os.link(part, target)
     except FileExistsError:
-        raise StoreError(f"{target}: found an existing file, expected a new name") from None
+        raise StoreError(tr("{target}: found an existing file, expected a new name", target=target)) from None
     except OSError:
         # File systems without hard links, such as exFAT and some network shares.
         if os.path.lexists(target):
-            raise StoreError(f"{target}: found an existing file, expected a new name") from None
+            raise StoreError(tr("{target}: found an existing file, expected a new name", target=target)) from None
         part.rename(target)
     part.unlink(missing_ok=True)
     sync(target.parent)
@@ -86,8 +89,13 @@ def require_space(target: Path, wanted: int) -> None:
     free = shutil.disk_usage(target.parent).free
     if free < wanted + SPARE_BYTES:
         raise CannotWrite(
-            f"{target}: {wanted / 1e6:,.0f} MB are needed and {free / 1e6:,.0f} MB are free on that disk. "
-            "No copy was made. Free some space, or choose another folder."
+            tr(
+                "{target}: {wanted:,.0f} MB are needed and {free:,.0f} MB are free on that disk. No copy was "
+                "made. Free some space, or choose another folder.",
+                target=target,
+                wanted=wanted / 1000000.0,
+                free=free / 1000000.0,
+            )
         )
 
 
@@ -110,7 +118,9 @@ def _write(source: Path, part: Path, target: Path, progress: Callable[[int, int]
         new.execute("PRAGMA journal_mode = DELETE")
         (found,) = new.execute("PRAGMA integrity_check(1)").fetchone()
     if found != "ok":
-        raise StoreError(f"{source}: the database is damaged ({found:.300}). No copy was made.")
+        raise StoreError(
+            tr("{source}: the database is damaged ({found:.300}). No copy was made.", source=source, found=found)
+        )
 
 
 def _refused(error: sqlite3.DatabaseError, source: Path, target: Path) -> StoreError:
@@ -119,12 +129,14 @@ def _refused(error: sqlite3.DatabaseError, source: Path, target: Path) -> StoreE
     if kind == sqlite3.SQLITE_NOTADB:
         return NotAnnotations(f"{source}: found a file that is not SQLite, expected an annotations database")
     if kind == sqlite3.SQLITE_CORRUPT:
-        return StoreError(f"{source}: the database is damaged ({error}). No copy was made.")
+        return StoreError(
+            tr("{source}: the database is damaged ({error}). No copy was made.", source=source, error=error)
+        )
     if kind == sqlite3.SQLITE_FULL:
-        return CannotWrite(f"{target}: the disk is full. No copy was made.")
+        return CannotWrite(tr("{target}: the disk is full. No copy was made.", target=target))
     if kind == sqlite3.SQLITE_BUSY:
-        return CannotWrite(f"{source}: it is locked by another program. No copy was made.")
-    return CannotWrite(f"{target}: {error}. No copy was made.")
+        return CannotWrite(tr("{source}: it is locked by another program. No copy was made.", source=source))
+    return CannotWrite(tr("{target}: {error}. No copy was made.", target=target, error=error))
 
 
 # The bytes that SQLite locks, whatever the file's length: https://www.sqlite.org/fileformat2.html#the_lock_byte_page
@@ -147,7 +159,7 @@ def exclusive_access(path: Path) -> Iterator[None]:
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise _in_use(path) from None
-            raise CannotWrite(f"{path}: {error}. Nothing was changed.") from error
+            raise CannotWrite(tr("{path}: {error}. Nothing was changed.", path=path, error=error)) from error
         if not damaged:
             if _journal(db) != "delete":
                 raise _in_use(path)
@@ -183,7 +195,7 @@ def _bytes_locked(path: Path) -> Iterator[None]:
     try:
         handle = os.open(path, os.O_RDWR)
     except OSError as error:
-        raise CannotWrite(f"{path}: {error.strerror}. Nothing was changed.") from error
+        raise CannotWrite(tr("{path}: {strerror}. Nothing was changed.", path=path, strerror=error.strerror)) from error
     try:
         start, length = _LOCK_BYTES
         try:
@@ -197,6 +209,9 @@ def _bytes_locked(path: Path) -> Iterator[None]:
 
 def _in_use(path: Path) -> InUse:
     return InUse(
-        f"{path}: another program has it open. Nothing was changed. Stop the app and every other program that uses "
-        "this database, then try again."
+        tr(
+            "{path}: another program has it open. Nothing was changed. Stop the app and every other "
+            "program that uses this database, then try again.",
+            path=path,
+        )
     )

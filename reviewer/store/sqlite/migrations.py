@@ -10,6 +10,7 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 
+from agent.language import tr
 from reviewer.store.audit.chain import NewEntry, append
 from reviewer.store.errors import CannotWrite, NewerSchema, NotAnnotations, StoreError
 from reviewer.store.sqlite.database import Transaction, helpers, stamp, utc_now
@@ -63,8 +64,13 @@ def _pending(db: Transaction, path: Path, migrations: Sequence[Migration]) -> li
     done = applied(db)
     if done and done[-1] > migrations[-1].number:
         raise NewerSchema(
-            f"{path}: its schema is number {done[-1]}, this release knows {migrations[-1].number}. "
-            "Update spec-o3, or open a backup made by this release."
+            tr(
+                "{path}: its schema is number {done}, this release knows {number}. Update spec-o3, or open a "
+                "backup made by this release.",
+                path=path,
+                done=done[-1],
+                number=migrations[-1].number,
+            )
         )
     return [migration for migration in migrations if migration.number not in done]
 
@@ -92,8 +98,15 @@ def _upgrade(db: Transaction, path: Path, pending: Sequence[Migration], at: str)
         if kept is None:
             raise
         raise StoreError(
-            f"{path}: the upgrade from schema {done[-1]} to {pending[-1].number} failed ({error}). "
-            f"The file is unchanged, and a copy of it is {kept}."
+            tr(
+                "{path}: the upgrade from schema {done} to {number} failed ({error}). The file is unchanged, "
+                "and a copy of it is {kept}.",
+                path=path,
+                done=done[-1],
+                number=pending[-1].number,
+                error=error,
+                kept=kept,
+            )
         ) from error
     if kept is not None and _has_log(db):
         numbers = {"from": done[-1], "to": pending[-1].number, "copy": kept.name}
@@ -115,7 +128,14 @@ def _refuse_broken(db: Transaction, pending: Sequence[Migration]) -> None:
     broken = db.execute("PRAGMA foreign_key_check").fetchone()
     if broken is not None:
         names = " and ".join(str(migration.number) for migration in pending)
-        raise StoreError(f"migration {names} would leave {broken[0]} without its {broken[2]}")
+        raise StoreError(
+            tr(
+                "migration {names} would leave {broken} without its {broken2}",
+                names=names,
+                broken=broken[0],
+                broken2=broken[2],
+            )
+        )
 
 
 def _has_log(db: Transaction) -> bool:
@@ -136,7 +156,7 @@ def _copied(path: Path, schema: int) -> Path:
     try:
         copy(path, target)
     except CannotWrite as error:
-        raise CannotWrite(f"{error} The database was not upgraded and is unchanged.") from error
+        raise CannotWrite(tr("{error} The database was not upgraded and is unchanged.", error=error)) from error
     for before in earlier:
         if filecmp.cmp(before, target, shallow=False):
             target.unlink()
@@ -149,4 +169,6 @@ def refuse_foreign_file(db: Transaction, path: Path) -> None:
     (application,) = db.execute("PRAGMA application_id").fetchone()
     (tables,) = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     if application != APPLICATION_ID and tables:
-        raise NotAnnotations(f"{path}: found another program's database, expected an annotations database")
+        raise NotAnnotations(
+            tr("{path}: found another program's database, expected an annotations database", path=path)
+        )

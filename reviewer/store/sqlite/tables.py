@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from agent.language import tr
 from reviewer.store.audit.chain import Head, head
 from reviewer.store.errors import CannotWrite, NewerSchema, NotAnnotations, NotFound, StoreError
 from reviewer.store.sqlite.database import Transaction, connect, damage_as_sqlite_error, helpers, utc_now
@@ -93,7 +94,7 @@ def open_snapshot(path: Path) -> Iterator[Snapshot]:
     :raises StoreError: it is damaged
     """
     if not path.is_file():
-        raise NotFound(f"{path}: found no database")
+        raise NotFound(tr("{path}: found no database", path=path))
     # Immutable: SQLite uses neither locks nor a write-ahead log.
     uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
     try:
@@ -129,7 +130,7 @@ def summary(path: Path) -> Summary:
             moment = _ours(db, path)
             (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
             if found != "ok":
-                raise StoreError(f"{path}: the file is damaged ({found:.300})")
+                raise StoreError(tr("{path}: the file is damaged ({found:.300})", path=path, found=found))
             return Summary(moment.schema, moment.head)
     except sqlite3.DatabaseError as error:
         raise unreadable_error(error, path) from error
@@ -138,7 +139,9 @@ def summary(path: Path) -> Summary:
 def _ours(db: Transaction, path: Path) -> Snapshot:
     (application,) = db.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION_ID or not applied(db):
-        raise NotAnnotations(f"{path}: found another program's database, expected an annotations database")
+        raise NotAnnotations(
+            tr("{path}: found another program's database, expected an annotations database", path=path)
+        )
     return Snapshot(db)
 
 
@@ -169,7 +172,7 @@ class NewDatabase:
                 [row[column] for column in table.columns],
             )
         except (sqlite3.IntegrityError, sqlite3.DataError, OverflowError, UnicodeError) as error:
-            raise StoreError(f"{table.name} refuses this row: {error}") from None
+            raise StoreError(tr("{name} refuses this row: {error}", name=table.name, error=error)) from None
 
 
 @contextmanager
@@ -184,7 +187,13 @@ def new_database(path: Path, schema: int) -> Iterator[NewDatabase]:
     """
     known = [migration for migration in MIGRATIONS if migration.number <= schema]
     if not known or known[-1].number != schema:
-        raise StoreError(f"found the schema {schema}, this release knows 1 to {MIGRATIONS[-1].number}")
+        raise StoreError(
+            tr(
+                "found the schema {schema}, this release knows 1 to {number}",
+                schema=schema,
+                number=MIGRATIONS[-1].number,
+            )
+        )
     try:
         with closing(connect(path)) as connection:
             db = helpers(connection)
@@ -207,7 +216,7 @@ def new_database(path: Path, schema: int) -> Iterator[NewDatabase]:
                 db.execute(sql)
             db.execute("COMMIT")
     except sqlite3.OperationalError as error:
-        raise CannotWrite(f"{path}: {error}. No database was made.") from error
+        raise CannotWrite(tr("{path}: {error}. No database was made.", path=path, error=error)) from error
 
 
 def tables(db: Transaction) -> tuple[Table, ...]:
@@ -263,7 +272,7 @@ def require_own_schema(path: Path) -> None:
     :raises StoreError: a part differs or is missing, or the file is damaged
     """
     if not path.is_file():
-        raise NotFound(f"{path}: found no database")
+        raise NotFound(tr("{path}: found no database", path=path))
     try:
         with closing(connect(path)) as connection:
             db = helpers(connection)
@@ -279,20 +288,26 @@ def _require_schema(db: Transaction, path: Path) -> None:
     found = _schema_of(db)
     migrations = found.get(("table", "migrations"))
     if application != APPLICATION_ID or migrations is None:
-        raise NotAnnotations(f"{path}: found another program's database, expected an annotations database")
+        raise NotAnnotations(
+            tr("{path}: found another program's database, expected an annotations database", path=path)
+        )
     if migrations != _expected_schema(1)["table", "migrations"]:
-        raise _foreign(path, "found a different table 'migrations'")
+        raise _foreign(path, tr("found a different table 'migrations'"))
     # At most one more than there can be: the file is untrusted.
     query = "SELECT number FROM migrations ORDER BY number DESC LIMIT ?"
     numbers = [row[0] for row in db.execute(query, (len(MIGRATIONS) + 1,))]
     known = [migration.number for migration in MIGRATIONS]
     if numbers and isinstance(numbers[0], int) and numbers[0] > known[-1]:
         raise NewerSchema(
-            f"{path}: its schema is number {numbers[0]}, this release knows {known[-1]}. "
-            "Update spec-o3, then restore it."
+            tr(
+                "{path}: its schema is number {numbers}, this release knows {known}. Update spec-o3, then restore it.",
+                path=path,
+                numbers=numbers[0],
+                known=known[-1],
+            )
         )
     if not numbers or numbers[::-1] != known[: len(numbers)]:
-        raise _foreign(path, f"found the migrations {numbers[::-1]!r:.60}")
+        raise _foreign(path, tr("found the migrations {numbers!r:.60}", numbers=numbers[::-1]))
     strange = _difference(found, _expected_schema(len(numbers)))
     if strange is not None:
         raise _foreign(path, strange)

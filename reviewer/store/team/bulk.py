@@ -341,7 +341,7 @@ def _replayed(db: Transaction, key: str, submitted: Mapping[str, object]) -> Bul
         return None
     there = {**row, "details": json.loads(row["details"])}
     if any(there[name] != value for name, value in submitted.items()):
-        raise KeyReused(f"The key {key!r:.60} belongs to another action.")
+        raise KeyReused(tr("The key {key!r:.60} belongs to another action.", key=key))
     return _action_from(row)
 
 

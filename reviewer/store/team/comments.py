@@ -340,7 +340,7 @@ def _of_key(db: Transaction, key: str, values: Mapping[str, object]) -> Comment 
     """Return the comment that has this key. :raises KeyReused: it has other values"""
     row = db.execute(f"{_COMMENT} WHERE c.key = ?", (key,)).fetchone()
     if row is not None and any(row[name] != value for name, value in values.items()):
-        raise KeyReused(f"The key {key!r:.60} belongs to another comment.")
+        raise KeyReused(tr("The key {key!r:.60} belongs to another comment.", key=key))
     return None if row is None else _comment_from(row)
 
 

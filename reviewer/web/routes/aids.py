@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from numpy.typing import NDArray
 
 from agent.hints.line_table import CommonVelocity, LineAt, LineTable, line_table
+from agent.language import tr
 from agent.lines import Medium
 from agent.loci import Place, Plane, Point, place, planes, points
 from agent.measure import Measured, rest
@@ -148,7 +149,7 @@ def templates(context: ContextDep, spectrum: SpectrumDep, sha256: str, task: str
     """The ten best templates of all, and the best of each class. None of a hidden item: the library names real
     objects, and this spectrum may be one of them."""
     if item_of_alias(sha256) is not None:
-        return {"matches": [], "best_of_class": [], "z": spectrum.redshift, "note": HIDDEN}
+        return {"matches": [], "best_of_class": [], "z": spectrum.redshift, "note": tr(HIDDEN)}
     library, problems = _library(context)
     matches = _matches(context, spectrum)
     rows = [_match_json(number, match, library) for number, match in enumerate(matches, start=1)]
@@ -168,7 +169,7 @@ def template(context: ContextDep, spectrum: QueriedSpectrumDep, template_id: str
     """One template, the redshift at which it matches a spectrum, and the polynomial that brings it to its flux."""
     library, _ = _library(context)
     if template_id not in library:
-        raise NotFound("There is no template with this id.")
+        raise NotFound(tr("There is no template with this id."))
     found = library[template_id]
     seen = np.isfinite(found.flux)
     wavelength, flux = found.wavelength[seen], found.flux[seen]
@@ -250,15 +251,17 @@ def _notes(
     """Return sentences on what limits the ranking."""
     notes = []
     if not found:
-        notes.append("No template covers enough of this spectrum.")
+        notes.append(tr("No template covers enough of this spectrum."))
     elif wanted is not None and wanted not in found:
-        notes.append(f"No template of the class of the question ({wanted}) covers enough of this spectrum.")
+        notes.append(
+            tr("No template of the class of the question ({wanted}) covers enough of this spectrum.", wanted=wanted)
+        )
     if spectrum.frame == "observed" and spectrum.redshift is None:
-        notes.append("The file has no redshift: all templates were tried within 1 000 km/s of zero.")
+        notes.append(tr("The file has no redshift: all templates were tried within 1 000 km/s of zero."))
     elif spectrum.redshift is not None and spectrum.frame == "observed" and abs(spectrum.redshift) > STELLAR:
-        notes.append("The redshift of the file is no star's: stars were also tried within 1 000 km/s of zero.")
+        notes.append(tr("The redshift of the file is no star's: stars were also tried within 1 000 km/s of zero."))
     if spectrum.meta.get("medium_assumed"):
-        notes.append("The file does not state air or vacuum: if air is wrong, velocities are 80 km/s off.")
+        notes.append(tr("The file does not state air or vacuum: if air is wrong, velocities are 80 km/s off."))
     notes += [str(problem) for problem in problems]
     return notes
 

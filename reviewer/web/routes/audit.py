@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
+from agent.language import tr
 from reviewer.rules.people import Person
 from reviewer.store import Entry, NotAllowed, Store
 from reviewer.web.access import may_manage
@@ -28,7 +29,7 @@ same item must not know before; addresses of people; digests."""
 def in_charge(person: PersonDep, context: ContextDep) -> Person:
     """Return the person if they may read the log. :raises NotAllowed: they may not"""
     if not may_manage(person, context.store):
-        raise NotAllowed(f"Only a coordinator reads the audit log; {person.initials} is not one.")
+        raise NotAllowed(tr("Only a coordinator reads the audit log; {initials} is not one.", initials=person.initials))
     return person
 
 
@@ -83,7 +84,9 @@ def check(request: Request, person: InCharge, context: ContextDep) -> Any:
     running: Check = request.app.state.audit_check
     result = running.run(context.store)
     if result is None:
-        answer: Response = plain(409, "busy", "The log is being verified already. Wait for the result, then try again.")
+        answer: Response = plain(
+            409, "busy", tr("The log is being verified already. Wait for the result, then try again.")
+        )
         return answer
     return result
 

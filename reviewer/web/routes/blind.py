@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Response
 from pydantic import Field
 
+from agent.language import tr
 from agent.plot import png_bytes
 from agent.spectrum import Spectrum
 from reviewer.blind.pictures import PictureUnavailable, list_pictures, neutral_picture
@@ -71,7 +72,7 @@ def spectrum(person: PersonDep, context: ContextDep, token: str) -> Response:
     """The spectrum of a sheet as binary, without its name."""
     sha256 = context.store.blind.scoring.source(token, person.initials).spectrum
     if sha256 is None:
-        raise NotFound("This sheet has pictures only, no spectrum.")
+        raise NotFound(tr("This sheet has pictures only, no spectrum."))
     packed = spectrum_bytes(nameless(context.gallery.spectrum(sha256)))
     return Response(packed, media_type="application/octet-stream", headers=HEADERS)
 
@@ -98,11 +99,11 @@ def picture(person: PersonDep, context: ContextDep, token: str, trace: int, numb
     shown = source.trajectories[trace : trace + 1] if trace >= 0 else ()
     pictures = list_pictures(shown[0]) if shown else ()
     if not 0 <= number < len(pictures):
-        raise NotFound("There is no such picture on this sheet.")
+        raise NotFound(tr("There is no such picture on this sheet."))
     try:
         drawn = neutral_picture(context.store.spectra, pictures[number], source.spectrum, shown[0].redshift)
     except PictureUnavailable:
-        raise NotFound("This picture cannot be shown here.") from None
+        raise NotFound(tr("This picture cannot be shown here.")) from None
     # Encoded from its pixels: the file of a kept picture may contain metadata.
     return Response(png_bytes(drawn.image), media_type="image/png", headers=HEADERS)
 

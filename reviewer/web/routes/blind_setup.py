@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, Response
 from fastapi.responses import HTMLResponse
 from pydantic import Field
 
+from agent.language import tr
 from reviewer.blind.blocks import strata_of, stratum_name
 from reviewer.blind.order import block_of
 from reviewer.blind.pictures import count_states
@@ -26,7 +27,9 @@ from reviewer.web.requests import Key, Object, Sent
 def coordinator(person: PersonDep) -> Person:
     """Return the person if they are a coordinator. :raises NotAllowed: the person is no coordinator"""
     if not person.is_any("coordinator"):
-        raise NotAllowed(f"Only a coordinator sets up blind sessions; {person.initials} is not one.")
+        raise NotAllowed(
+            tr("Only a coordinator sets up blind sessions; {initials} is not one.", initials=person.initials)
+        )
     return person
 
 
@@ -121,7 +124,14 @@ def power(person: InCharge, sent: Powered) -> dict[str, Any]:
     from reviewer.blind.power import power as simulated_power  # the statistics take a second to import
 
     if sent.spectra > POWER_SPECTRA:
-        return {"sentences": [f"More than {POWER_SPECTRA} spectra: use spec-o3 blind power, it takes minutes."]}
+        return {
+            "sentences": [
+                tr(
+                    "More than {power_spectra} spectra: use spec-o3 blind power, it takes minutes.",
+                    power_spectra=POWER_SPECTRA,
+                )
+            ]
+        }
     found = [
         simulated_power(sent.spectra, sent.scorers, sent.each, difference, sent.sources, simulations=POWER_SIMULATIONS)
         for difference in POWER_DIFFERENCES

@@ -14,6 +14,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
+from agent.language import tr
 from reviewer.exchange import tables
 from reviewer.exchange.exports import MANIFEST, folder_of
 from reviewer.rules.people import Person
@@ -33,7 +34,9 @@ _PIECE = 1 << 16
 def manager(person: PersonDep, context: ContextDep) -> Person:
     """Return the person who sent the request. :raises NotAllowed: they may not export"""
     if not may_manage(person, context.store):
-        raise NotAllowed(f"Only coordinators download exports and tables; {person.initials} is not one.")
+        raise NotAllowed(
+            tr("Only coordinators download exports and tables; {initials} is not one.", initials=person.initials)
+        )
     return person
 
 
@@ -95,8 +98,13 @@ def zipped(person: ManagerDep, context: ContextDep, visible: VisibleDep, export_
     folder = folder_of(context.store) / made.name
     if not _is_of(folder, made):
         raise NotFound(
-            f"{folder}: found no files of the export {made.name!r} of {made.at:%Y-%m-%d %H:%M}, expected those with "
-            "its manifest. The folder was moved, deleted, or replaced by a later export; export again."
+            tr(
+                "{folder}: found no files of the export {name!r} of {at:%Y-%m-%d %H:%M}, expected those with "
+                "its manifest. The folder was moved, deleted, or replaced by a later export; export again.",
+                folder=folder,
+                name=made.name,
+                at=made.at,
+            )
         )
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return StreamingResponse(_packed(folder, files), media_type="application/zip", headers=_named(f"{made.name}.zip"))
@@ -119,7 +127,7 @@ def table(
 def _export(store: Store, visible: VisibleItems, export_id: int) -> Export:
     made = next((one for one in store.settings.exports() if one.id == export_id), None)
     if made is None:
-        raise NotFound(f"There is no export {export_id}.")
+        raise NotFound(tr("There is no export {export_id}.", export_id=export_id))
     for one in made.manifest.get("items", ()):
         visible.require(one["item"])
     return made

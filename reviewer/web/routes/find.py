@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 from fastapi import APIRouter, Depends
 from pydantic import Field, model_validator
 
+from agent.language import tr
 from reviewer.store import QueueFilter, View
 from reviewer.store.team.views import LONGEST_NAME
 from reviewer.web import requests
@@ -41,7 +42,7 @@ class ViewSaved(Sent):
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
         if (self.filter is None) == (self.selection is None):
-            raise ValueError("found neither or both of filter and selection, expected one of them")
+            raise ValueError(tr("found neither or both of filter and selection, expected one of them"))
         return self
 
 
@@ -56,7 +57,7 @@ class ViewChanged(Sent):
     @model_validator(mode="after")
     def _not_both(self) -> Self:
         if self.filter is not None and self.selection is not None:
-            raise ValueError("found both filter and selection, expected one of them at most")
+            raise ValueError(tr("found both filter and selection, expected one of them at most"))
         return self
 
 

@@ -11,6 +11,8 @@ from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 from PIL import Image, ImageDraw
 
+from agent.language import tr
+
 SIZES = (192, 512)
 """Pixels of the icons that Chromium requires."""
 _FAVICON = 64
@@ -32,7 +34,7 @@ def manifest() -> Response:
         "id": "/",
         "name": "Spec-o3",
         "short_name": "Spec-o3",
-        "description": "Review of the reasoning of a spectral-vetting agent.",
+        "description": tr("Review of the reasoning of a spectral-vetting agent."),
         "lang": "en",
         "start_url": "/",
         "scope": "/",

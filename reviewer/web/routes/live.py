@@ -15,6 +15,7 @@ from starlette.datastructures import UploadFile
 
 from agent import hints as measured
 from agent.batch.report import bundle, picture_sheet, trace_json
+from agent.language import tr
 from agent.tasks import TaskError
 from agent.text import whole_number
 from agent.trajectory import TrajectoryError
@@ -275,7 +276,7 @@ def _events(log: Log, after: int, last_event_id: str) -> Response:
 def _result_of(trial: LiveTrial) -> dict[str, Any]:
     """Return the result of a trial. :raises NotFound: it has none"""
     if trial.result is None:
-        raise NotFound("This trial has no result yet: it is still running, was stopped, or failed.")
+        raise NotFound(tr("This trial has no result yet: it is still running, was stopped, or failed."))
     return trial.result.to_json()
 
 
@@ -284,7 +285,9 @@ def _refuse_if_too_long(request: Request) -> None:
     length = declared_length(request.headers)
     if length is None or length > LARGEST_FOLDER:
         most = LARGEST_FOLDER / 2**30
-        raise BenchFull(f"found an upload that is too large or has no length, expected at most {most:.0f} GiB")
+        raise BenchFull(
+            tr("found an upload that is too large or has no length, expected at most {most:.0f} GiB", most=most)
+        )
 
 
 def _row_json(row: Row, runs: list[Run]) -> dict[str, Any]:
@@ -303,7 +306,7 @@ def _row_json(row: Row, runs: list[Run]) -> dict[str, Any]:
 
 def _picture(run: Run, sha256: str) -> bytes:
     if sha256 not in run.pictures:
-        raise NotFound("This run has no such picture.")
+        raise NotFound(tr("This run has no such picture."))
     return run.pictures[sha256]
 
 
@@ -311,9 +314,9 @@ def _draft(sample: Sample, run: Run) -> Draft:
     """Return a sample as a draft. :raises TrajectoryError: the sample is still running, or it is empty"""
     named = f"Sample {sample.number + 1}"
     if sample.ended is None:
-        raise TrajectoryError(f"{named} is still running; stop it, or wait until it has finished.")
+        raise TrajectoryError(tr("{named} is still running; stop it, or wait until it has finished.", named=named))
     if not sample.trajectory.steps:
-        raise TrajectoryError(f"{named} ended before its first step; there is nothing to review.")
+        raise TrajectoryError(tr("{named} ended before its first step; there is nothing to review.", named=named))
     return Draft(sample.trajectory, run.settings.spectrum, batch="live")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
+from agent.language import deferred, tr
 from agent.statistics import DEFAULT, Resampling
 from agent.tasks import Task
 from reviewer.agreement.reliability import gold_agreement, round_agreement
@@ -38,7 +39,7 @@ def progress_json(progress: Progress) -> dict[str, Any]:
     return {
         "by_task": {task: dict(states) for task, states in progress.by_task.items()},
         "by_person": {person: dict(rounds) for person, rounds in progress.by_person.items()},
-        "time_meaning": TIME_DEFINITION,
+        "time_meaning": tr(TIME_DEFINITION),
         "versions_by": dict(progress.versions_by),
         "time_by_person": {
             person: {name: asdict(spent) for name, spent in rounds.items()}
@@ -65,7 +66,7 @@ def _title(tasks: Mapping[str, Any], key: str) -> str:
     return tasks[key].title if key in tasks else key
 
 
-GOLD = (
+GOLD = deferred(
     "An item counts as gold when it came with a known label and is decided by now. A reviewer's "
     "first verdict on it, committed before they saw the answer (“my verdict first”), is compared with the "
     "label; “cannot tell” is counted separately."
@@ -73,7 +74,7 @@ GOLD = (
 JUDGED: tuple[Round, ...] = ("audit", "vote")
 """The rounds in which several people decide on the same version without seeing each other's decisions."""
 
-_NOBODY = "no version was decided by two people in a finished round"
+_NOBODY = deferred("no version was decided by two people in a finished round")
 _CANNOT_TELL = "cannot tell"
 _ENOUGH = 10_000_000  # resampled items in all; with more, the interval no longer changes
 _FEWEST_RESAMPLES = 200
@@ -145,7 +146,7 @@ def _figures(store: Store, tasks: Mapping[str, Task], task: str | None, batch: s
         "rounds_of_last": COMPARED if (store.statistics.last_facts()[0] or 0) > COMPARED else None,
         "gold": _gold(gold),
         "gold_items": len({one.item for one in gold}),
-        "gold_meaning": GOLD,
+        "gold_meaning": tr(GOLD),
     }
 
 
@@ -170,7 +171,7 @@ def _rounds(decisions: Sequence[SharedDecision], tasks: Mapping[str, Task]) -> l
 
 
 def _json(one: Estimate, decisions: Sequence[SharedDecision]) -> dict[str, Any]:
-    return (one if decisions else replace(one, reason=_NOBODY)).to_json()
+    return (one if decisions else replace(one, reason=tr(_NOBODY))).to_json()
 
 
 def _gold(verdicts: Sequence[GoldVerdict]) -> list[dict[str, Any]]:

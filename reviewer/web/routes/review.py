@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Response
 
 from agent.hints import thought_on
+from agent.language import tr
 from agent.trajectory import TrajectoryError
 from agent.trajectory.steps import object_of
 from reviewer.rules.inspection import ISSUES, QUALITIES, SPECTRAL_TYPES, Inspection, InspectionError
@@ -67,9 +68,10 @@ def me(person: PersonDep, context: ContextDep) -> dict[str, Any]:
 def _clock_warning(behind: timedelta | None) -> str:
     if behind is None:
         return ""
-    return (
-        f"The server's clock was set back {behind / timedelta(minutes=1):.0f} minutes. The order of all records is "
-        "kept, but displayed times may be wrong; please check the server clock."
+    return tr(
+        "The server's clock was set back {behind:.0f} minutes. The order of all records is kept, but "
+        "displayed times may be wrong; please check the server clock.",
+        behind=behind / timedelta(minutes=1),
     )
 
 
@@ -235,7 +237,7 @@ def tool_call(context: ContextDep, visible: VisibleDep, sent: requests.ToolCall)
     found = visible.item(sent.item)
     sha256 = found.row.spectrum_sha256
     if sha256 is None:
-        raise TrajectoryError("This item has no spectrum, so no new picture can be drawn.")
+        raise TrajectoryError(tr("This item has no spectrum, so no new picture can be drawn."))
     trajectory = found.version.trajectory
     step = zoom_step(context.gallery, sha256, trajectory, "new", sent.arguments)
     spectrum = as_stated(context.gallery.spectrum(sha256), trajectory)

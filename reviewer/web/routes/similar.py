@@ -68,7 +68,7 @@ def similar(
     if by is None:
         return _approved(person, context, visible, first, found)
     if first.hides(found.row):
-        return {"rows": [], "indexed": 0, "items": 0, "complete": True, "note": HIDDEN}
+        return {"rows": [], "indexed": 0, "items": 0, "complete": True, "note": tr(HIDDEN)}
     hidden = visible.unreadable()
     index, note = context.similar, ""
     if by == "text":
@@ -103,9 +103,9 @@ def _approved(
     own votes or answer is in it, and items that this person still scores blind are left out.
     """
     if first.hides(found.row):
-        return {"items": [], "compared": 0, "note": HIDDEN}
+        return {"items": [], "compared": 0, "note": tr(HIDDEN)}
     if found.row.spectrum_sha256 is None:
-        return {"items": [], "compared": 0, "note": "This item has no spectrum to compare."}
+        return {"items": [], "compared": 0, "note": tr("This item has no spectrum to compare.")}
     spectrum = context.gallery.spectrum(found.row.spectrum_sha256)
     hashes = context.store.blind.scoring.hidden_hashes(person.initials)
     neighbours = context.similar.find(spectrum, {found.id, *visible.items}, hashes)
@@ -115,9 +115,11 @@ def _approved(
         # It may have been reopened since the index was made.
         if item.row.state == "approved":
             rows.append(_similar_json(item, near.distance))
-    note = "" if neighbours.complete else "Still comparing: open this again in a few seconds for all approved items."
+    note = (
+        "" if neighbours.complete else tr("Still comparing: open this again in a few seconds for all approved items.")
+    )
     if neighbours.complete and not neighbours.compared:
-        note = "No item is approved yet."
+        note = tr("No item is approved yet.")
     return {"items": rows, "compared": neighbours.compared, "note": note}
 
 

@@ -26,7 +26,7 @@ def version(
     independently of others' decisions sees the current version only, as in the history."""
     found = context.store.items.get(item_id)
     if first.hides(found.row):
-        raise NotAllowed(FIRST)
+        raise NotAllowed(tr(FIRST))
     current = found.version
     if number != current.number:
         if standing_json(found.standing, context.store.settings.rules(), person, waiting=False)["withheld"]:

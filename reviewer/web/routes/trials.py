@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Response
 
+from agent.language import tr
 from reviewer.store import Item, NotAllowed, NotFound
 from reviewer.web.context import FOREVER, ContextDep
 from reviewer.web.pictures import as_stated
@@ -34,10 +35,10 @@ def _tried(context: ContextDep, first: VerdictFirstDep, item_id: int, key: str) 
     """
     item = context.store.items.get(item_id)
     if first.hides(item.row):
-        raise NotAllowed(FIRST)
+        raise NotAllowed(tr(FIRST))
     found = context.store.trust.trial_of(item_id, item.version.content_hash)
     if found is None or key_of(found.result) != key:
-        raise NotFound("This trial is no longer shown: the trace was edited or tried again. Open the item again.")
+        raise NotFound(tr("This trial is no longer shown: the trace was edited or tried again. Open the item again."))
     return _Tried(item, found.result)
 
 
@@ -57,7 +58,7 @@ def picture(context: ContextDep, tried: TriedDep, key: str, number: int) -> Resp
     row, trajectory = tried.item.row, tried.item.version.trajectory
     sha256, task = row.spectrum_sha256, context.tasks.get(row.task)
     if sha256 is None or task is None:
-        raise NotFound("The edit cannot be repeated here: found no spectrum or no task of this item.")
+        raise NotFound(tr("The edit cannot be repeated here: found no spectrum or no task of this item."))
 
     def draw() -> bytes:
         stated = as_stated(context.gallery.spectrum(sha256), trajectory)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
+from agent.language import deferred, tr
 from reviewer.store import NotAllowed, NotFound, Store
 from reviewer.web.access import may_manage
 from reviewer.web.context import ContextDep, PersonDep
@@ -76,7 +77,9 @@ CacheDep = Annotated[TrustCache, Depends(_cache)]
 def _require_coordinator(person: PersonDep, context: ContextDep) -> None:
     """:raises NotAllowed: the person is no coordinator"""
     if not may_manage(person, context.store):
-        raise NotAllowed(f"Only coordinators download certificates; {person.initials} is not one.")
+        raise NotAllowed(
+            tr("Only coordinators download certificates; {initials} is not one.", initials=person.initials)
+        )
 
 
 # Not async: calculating takes a second or more, in a thread.
@@ -167,7 +170,9 @@ def certificate(
     wanted = _wanted(alpha_yes, alpha_no, delta)
     sides = sides_of(found, wanted)
     if all(side.threshold is None for side in sides):
-        raise NotFound(f"Neither side is certified. {sides[0].refusal} {sides[1].refusal}")
+        raise NotFound(
+            tr("Neither side is certified. {refusal} {refusal2}", refusal=sides[0].refusal, refusal2=sides[1].refusal)
+        )
     now = context.store.database.now()
     made = certificate_of(found.found, found.model, found.calibration, sides, wanted, now)
     text = json.dumps(made.to_json(), ensure_ascii=False, indent=1) + "\n"
@@ -186,11 +191,13 @@ def _require_scored(cache: TrustCache, store: Store, task: str, policy: str) -> 
     """Return the scored cases. :raises NotFound: there are none"""
     found = cache.scored(store, task, policy)
     if found is None:
-        raise NotFound(f"No item of {policy!r:.60} has a P(YES) for {task!r:.20}. {_HOW}")
+        raise NotFound(
+            tr("No item of {policy!r:.60} has a P(YES) for {task!r:.20}. {how}", policy=policy, task=task, how=tr(_HOW))
+        )
     return found
 
 
-_HOW = "A coordinator calculates it on the server with spec-o3 certify."
+_HOW = deferred("A coordinator calculates it on the server with spec-o3 certify.")
 
 
 def _first_scored(store: Store, tasks: list[str]) -> str:
