@@ -5,7 +5,19 @@ import globals from 'globals'
 import messages from './messages.js'
 
 /** The folders whose texts are messages; this list only grows. */
-const CONVERTED = ['help', 'common', 'spectrum', 'evidence', 'trace', 'live', 'blind']
+const CONVERTED = [
+  'blind',
+  'comments',
+  'common',
+  'evidence',
+  'find',
+  'help',
+  'live',
+  'progress',
+  'review',
+  'spectrum',
+  'trace',
+]
 
 export default [
   js.configs.recommended,

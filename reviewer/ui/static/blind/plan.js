@@ -1,6 +1,8 @@
 // The plan that the form of a new session holds, as the server reads it.
 
 /** A field that cannot be read; the message is shown to the person. */
+import { t } from '../common/language.js'
+
 class Unreadable extends Error {
   forPerson = true
 }
@@ -36,7 +38,7 @@ export function planOf(data) {
     gold: goldOf(text('gold')),
     design: some('design'),
     strata: text('strata').split(' ').filter(Boolean),
-    training: itemsOf(text('training'), 'Training items'),
+    training: itemsOf(text('training'), t('Training items')),
     earlier: some('earlier'),
     analysis: analysisOf(data),
   }
@@ -77,17 +79,21 @@ function goldOf(text) {
       const words = line.split(/[\s,;]+/)
       if (words.length < 2 || words.length > 4)
         throw new Unreadable(
-          `Gold items: found “${line}”, expected an item, coherence, physical consistency and a tolerance, e.g. ` +
-            '17 5 4 1.',
+          t(
+            'Gold items: found “{line}”, expected an item, coherence, physical consistency and a ' +
+              'tolerance, e.g. 17 5 4 1.',
+            { line },
+          ),
         )
       const [item, coherence, consistency = null, tolerance = 1] = words.map((word, at) =>
-        word === '-' && at > 0 ? null : whole(word.replace(/^#/, ''), 'Gold items', line),
+        word === '-' && at > 0 ? null : whole(word.replace(/^#/, ''), t('Gold items'), line),
       )
       return { item, coherence, consistency, tolerance }
     })
 }
 
 function whole(word, where, found) {
-  if (!/^\d+$/.test(word)) throw new Unreadable(`${where}: found “${found}”, expected whole numbers.`)
+  if (!/^\d+$/.test(word))
+    throw new Unreadable(t('{where}: found “{found}”, expected whole numbers.', { where, found }))
   return Number(word)
 }

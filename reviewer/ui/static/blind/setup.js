@@ -54,61 +54,61 @@ export class SetupForm {
   #fields({ people, tasks, filter }) {
     const sources = this.#counted('source')
     return [
-      h('h2', {}, 'New session'),
-      line('name', 'Name', { required: true, maxLength: 200, placeholder: 'not shown to scorers' }),
+      h('h2', {}, t('New session')),
+      line('name', t('Name'), { required: true, maxLength: 200, placeholder: t('not shown to scorers') }),
       group(
-        'Sources',
-        'none chosen: all drafters',
-        sources.map(([key, n]) => check('sources', key, key, `${n} items`)),
+        t('Sources'),
+        t('none chosen: all drafters'),
+        sources.map(([key, n]) => check('sources', key, key, t('{n} items', { n }))),
       ),
       group(
-        'Classes',
-        'none chosen: all classes',
-        this.#counted('task').map(([key, n]) => check('tasks', key, tasks[key], `${n} items`)),
+        t('Classes'),
+        t('none chosen: all classes'),
+        this.#counted('task').map(([key, n]) => check('tasks', key, tasks[key], t('{n} items', { n }))),
       ),
-      radios('Questions', 'mode', [
-        ['scores', 'scores, 0 to 5'],
-        ['pairs', 'pairs: which is better'],
-        ['both', 'both'],
+      radios(t('Questions'), 'mode', [
+        ['scores', t('scores, 0 to 5')],
+        ['pairs', t('pairs: which is better')],
+        ['both', t('both')],
       ]),
       h(
         'div.numbers',
         {},
-        number('number', 'Spectra per class', {
-          placeholder: 'all',
+        number('number', t('Spectra per class'), {
+          placeholder: t('all'),
           min: 1,
-          title: 'each with the trace of every source; also per survey or label if they are chosen below',
+          title: t('each with the trace of every source; also per survey or label if they are chosen below'),
         }),
-        number('each', 'Scorers per spectrum', {
+        number('each', t('Scorers per spectrum'), {
           value: 2,
           min: 1,
-          title: 'all traces of a spectrum go to the same scorers',
+          title: t('all traces of a spectrum go to the same scorers'),
         }),
-        number('repeats', 'Hidden repeats per scorer', {
+        number('repeats', t('Hidden repeats per scorer'), {
           value: 0,
           min: 0,
-          title: 'items that are shown to each scorer again later, to measure self-consistency',
+          title: t('items that are shown to each scorer again later, to measure self-consistency'),
         }),
-        number('seed', 'Seed', { value: 1, min: 0, title: 'the same seed gives the same sample again' }),
+        number('seed', 'Seed', { value: 1, min: 0, title: t('the same seed gives the same sample again') }),
       ),
       group(
-        'Scorers',
-        'people who worked on an item never score it',
+        t('Scorers'),
+        t('people who worked on an item never score it'),
         people.map((one) => check('scorers', one.initials, `${one.initials} · ${one.name}`)),
       ),
       filterFields(filter),
       designFields(),
       analysisFields(sources.map(([key]) => key)),
       goldFields(),
-      radios('Texts that may reveal their author', 'giveaways', [
-        ['flag', 'include and list them'],
-        ['leave out', 'exclude'],
+      radios(t('Texts that may reveal their author'), 'giveaways', [
+        ['flag', t('include and list them')],
+        ['leave out', t('exclude')],
       ]),
       h(
         'div.verbs',
         {},
-        h('button', { type: 'button', onClick: () => this.#preview() }, 'Preview'),
-        h('button.primary', { type: 'submit' }, 'Create session'),
+        h('button', { type: 'button', onClick: () => this.#preview() }, t('Preview')),
+        h('button.primary', { type: 'submit' }, t('Create session')),
       ),
     ]
   }
@@ -133,8 +133,8 @@ export class SetupForm {
     for (const input of /** @type {NodeListOf<HTMLInputElement>} */ (this.root.querySelectorAll('[name=scorers]'))) {
       const barred = sum((one) => one.barred[input.value] ?? 0)
       part(/** @type {HTMLElement} */ (input.parentElement), '.hand').textContent = barred
-        ? `worked on ${barred} of ${sum((one) => one.items)}`
-        : 'may score all'
+        ? t('worked on {barred} of {sum}', { barred, sum: sum((one) => one.items) })
+        : t('may score all')
     }
   }
 
@@ -165,7 +165,7 @@ export class SetupForm {
       const sources = new Set(made.scores.map((one) => one.source)).size
       // It is simulated for sources on the same spectra.
       const known = sources > 1 && plan.design !== 'separate'
-      const power = h('p.muted.power', {}, 'The chance to show a difference is being calculated…')
+      const power = h('p.muted.power', {}, t('The chance to show a difference is being calculated…'))
       if (!shown(previewWords(made, this.setup.tasks), known && power)) return
       const { spectra, scorers } = made
       if (known) await this.#power(power, { spectra, scorers: scorers.length, each: plan.each ?? 2, sources })
@@ -201,7 +201,7 @@ export class SetupForm {
         found.sentences.map((sentence) => h('span.line', {}, sentence)),
       )
     } catch (error) {
-      place.textContent = `The chance to show a difference is not known: ${error.message}`
+      place.textContent = t('The chance to show a difference is not known: {message}', { message: error.message })
       if (!error.kind) throw error
     }
   }
@@ -211,11 +211,17 @@ export class SetupForm {
     if (!plan) return
     const text = JSON.stringify(plan)
     if (this.sent?.text !== text) this.sent = { text, key: newKey() }
-    const shown = this.#wait('The session is being created…')
+    const shown = this.#wait(t('The session is being created…'))
     try {
       const session = await postJSON('/api/v1/blind/sessions', { plan, key: this.sent.key })
       this.sent = null
-      shown(h('p.note', {}, `Session ${session.id} is created. Read its checks in the list of sessions, then open it.`))
+      shown(
+        h(
+          'p.note',
+          {},
+          t('Session {id} is created. Read its checks in the list of sessions, then open it.', { id: session.id }),
+        ),
+      )
       this.onDrawn(session)
     } catch (error) {
       this.#refused(error, shown)
@@ -232,28 +238,28 @@ export class SetupForm {
 function filterFields({ states, survey, batch, listed }) {
   const any = (values) => [['', 'any'], ...values.map((one) => [one, one])]
   return folded(
-    'Only some of the items',
+    t('Only some of the items'),
     h(
       'div.numbers',
       {},
-      select('state', 'State', any(states)),
-      select('survey', 'Survey', any(survey)),
-      select('batch', 'Batch', any(batch)),
+      select('state', t('State'), any(states)),
+      select('survey', t('Survey'), any(survey)),
+      select('batch', t('Batch'), any(batch)),
       listed.length > 0 && select('listed', t('List of items'), [['', t('any')], ...listed.map(listChoice)]),
-      select('simulated', 'Simulated', [
-        ['', 'any'],
-        ['true', 'only simulated'],
-        ['false', 'only observed'],
+      select('simulated', t('Simulated'), [
+        ['', t('any')],
+        ['true', t('only simulated')],
+        ['false', t('only observed')],
       ]),
       number('snr_min', 'S/N from', { step: 'any' }),
       number('snr_max', 'S/N to', { step: 'any' }),
-      select('disagreement', 'Disagreement', [
-        ['', 'any'],
-        ['true', 'only with'],
-        ['false', 'only without'],
+      select('disagreement', t('Disagreement'), [
+        ['', t('any')],
+        ['true', t('only with')],
+        ['false', t('only without')],
       ]),
     ),
-    line('items', 'Or exactly these items, by number', { placeholder: '12, 15, 18', inputMode: 'numeric' }),
+    line('items', t('Or exactly these items, by number'), { placeholder: '12, 15, 18', inputMode: 'numeric' }),
   )
 }
 
@@ -265,25 +271,25 @@ function listChoice({ id, name, person, items }) {
 /** How spectra are sampled, training items, and people who saw a trace before. */
 function designFields() {
   return folded(
-    'Sampling and training',
+    t('Sampling and training'),
     h(
       'div.numbers.wide',
       {},
-      select('design', 'Sources are compared on', [
-        ['same spectra', 'the same spectra'],
-        ['separate', 'spectra sampled for each source'],
+      select('design', t('Sources are compared on'), [
+        ['same spectra', t('the same spectra')],
+        ['separate', t('spectra sampled for each source')],
       ]),
-      select('strata', 'The number of spectra is per', [
-        ['', 'class'],
-        ['survey', 'class and survey'],
-        ['label', 'class and label'],
-        ['survey label', 'class, survey and label'],
+      select('strata', t('The number of spectra is per'), [
+        ['', t('class')],
+        ['survey', t('class and survey')],
+        ['label', t('class and label')],
+        ['survey label', t('class, survey and label')],
       ]),
-      select('earlier', 'Traces that a scorer saw in an earlier session', [
-        ['declare', 'shown again, and declared in the report'],
-        ['bar', 'not shown to that scorer again'],
+      select('earlier', t('Traces that a scorer saw in an earlier session'), [
+        ['declare', t('shown again, and declared in the report')],
+        ['bar', t('not shown to that scorer again')],
       ]),
-      line('training', 'Training items: shown first, not counted', { placeholder: '3, 8', inputMode: 'numeric' }),
+      line('training', t('Training items: shown first, not counted'), { placeholder: '3, 8', inputMode: 'numeric' }),
     ),
   )
 }
@@ -291,61 +297,65 @@ function designFields() {
 /** What will be analysed: frozen when the session opens. @param {string[]} sources */
 function analysisFields(sources) {
   const names = sources.map((one) => /** @type {[string, string]} */ ([one, one]))
-  const share = { min: 0, max: 1, step: 'any', placeholder: 'nobody is excluded' }
+  const share = { min: 0, max: 1, step: 'any', placeholder: t('nobody is excluded') }
   return folded(
-    'Analysis plan',
+    t('Analysis plan'),
     h(
       'p.muted',
       {},
-      'Frozen when the session opens, and printed in the report. The primary comparison is tested alone; all other ' +
-        'claims are adjusted for their number.',
+      t(
+        'Frozen when the session opens, and printed in the report. The primary comparison is tested ' +
+          'alone; all other claims are adjusted for their number.',
+      ),
     ),
     h(
       'div.numbers.wide',
       {},
-      select('first', 'Primary comparison: this source', [['', 'the first of the session'], ...names]),
-      select('second', 'less this source', [['', 'the second of the session'], ...names]),
-      select('dimension', 'in the scores of', [
-        ['consistency', 'physical consistency'],
-        ['coherence', 'coherence'],
+      select('first', t('Primary comparison: this source'), [['', t('the first of the session')], ...names]),
+      select('second', t('less this source'), [['', t('the second of the session')], ...names]),
+      select('dimension', t('in the scores of'), [
+        ['consistency', t('physical consistency')],
+        ['coherence', t('coherence')],
       ]),
-      number('margin', 'Margin of equivalence, in points', {
+      number('margin', t('Margin of equivalence, in points'), {
         min: 0,
         step: 'any',
-        placeholder: 'none',
-        title: 'smaller differences do not matter',
+        placeholder: t('none'),
+        title: t('smaller differences do not matter'),
       }),
-      number('gold_within', 'Least share of gold scores within the tolerance', {
+      number('gold_within', t('Least share of gold scores within the tolerance'), {
         ...share,
-        title: '0 to 1; a scorer with a smaller share is excluded',
+        title: t('0 to 1; a scorer with a smaller share is excluded'),
       }),
-      number('repeats_within_1', 'Least share of repeats at most 1 point apart', {
+      number('repeats_within_1', t('Least share of repeats at most 1 point apart'), {
         ...share,
-        title: '0 to 1; a scorer with a smaller share is excluded',
+        title: t('0 to 1; a scorer with a smaller share is excluded'),
       }),
     ),
-    check('without_revealing', 'true', 'Exclude traces that reveal their author from the primary analysis'),
-    line('stopping', 'When the session will be closed', {
+    check('without_revealing', 'true', t('Exclude traces that reveal their author from the primary analysis')),
+    line('stopping', t('When the session will be closed'), {
       maxLength: 500,
-      placeholder: 'when every question is answered',
+      placeholder: t('when every question is answered'),
     }),
   )
 }
 
 function goldFields() {
   return folded(
-    'Gold items with their expected scores',
+    t('Gold items with their expected scores'),
     h(
       'p.muted',
       {},
-      'Hidden among the other items, and counted in calibration only. One line per item: number, coherence, ' +
-        'physical consistency and tolerance (default 1); - where no score is expected.',
+      t(
+        'Hidden among the other items, and counted in calibration only. One line per item: number, ' +
+          'coherence, physical consistency and tolerance (default 1); - where no score is expected.',
+      ),
     ),
     h('textarea', {
       name: 'gold',
       rows: 3,
       placeholder: '17 5 4\n23 - 0 2',
-      'aria-label': 'Gold items',
+      'aria-label': t('Gold items'),
       spellcheck: false,
     }),
   )

@@ -1,19 +1,21 @@
 // The audit log: who did what, newest first, and its verification. For coordinators and a person who works alone.
 
+import { t } from '../common/language.js'
 import { fill, h } from '../common/dom.js'
 import { number } from '../common/format.js'
 import { getJSON, postJSON } from '../common/http.js'
 import { openPanel } from '../common/panels.js'
 import { openTab } from '../common/tabs.js'
 
-const ABOUT =
-  'Every change of the database, newest first. What was decided, marked or answered is not shown here, so that ' +
-  'nobody reads a vote before their own.'
+const ABOUT = t(
+  'Every change of the database, newest first. What was decided, marked or answered is not ' +
+    'shown here, so that nobody reads a vote before their own.',
+)
 
 /** @param {Person} me */
 export const mayReadLog = (me) => me.rules.solo || me.roles.includes('coordinator')
 
-export const openAuditLog = () => openPanel('Audit log', (close) => new LogPanel(close).root, { wide: true })
+export const openAuditLog = () => openPanel(t('Audit log'), (close) => new LogPanel(close).root, { wide: true })
 
 class LogPanel {
   /** Ends of the pages before the present one. @type {(number | null)[]} */
@@ -34,12 +36,12 @@ class LogPanel {
     }
     this.who = h('select', { onChange: again })
     this.what = h('select', { onChange: again })
-    this.item = h('input', { type: 'number', min: '1', step: '1', placeholder: 'any', onChange: again })
+    this.item = h('input', { type: 'number', min: '1', step: '1', placeholder: t('any'), onChange: again })
     this.rows = h('tbody')
-    this.newer = h('button', { type: 'button', onClick: () => this.#turn(this.#earlier.pop() ?? null) }, '← Newer')
-    this.older = h('button', { type: 'button', onClick: () => this.#older() }, 'Older →')
+    this.newer = h('button', { type: 'button', onClick: () => this.#turn(this.#earlier.pop() ?? null) }, t('← Newer'))
+    this.older = h('button', { type: 'button', onClick: () => this.#older() }, t('Older →'))
     this.state = h('p.muted', { role: 'status' })
-    this.verify = h('button', { type: 'button', onClick: () => this.#verify() }, 'Verify')
+    this.verify = h('button', { type: 'button', onClick: () => this.#verify() }, t('Verify'))
     this.result = h('div', { role: 'status' })
     const head = ['No.', 'Time', 'Who', 'What', 'About', 'Details'].map((name) => h('th', { scope: 'col' }, name))
     this.root = h(
@@ -49,15 +51,15 @@ class LogPanel {
       h(
         'div.filters',
         {},
-        h('label', {}, 'Person', this.who),
-        h('label', {}, 'What', this.what),
-        h('label', {}, 'Item number', this.item),
+        h('label', {}, t('Person'), this.who),
+        h('label', {}, t('What'), this.what),
+        h('label', {}, t('Item number'), this.item),
         this.verify,
       ),
       this.result,
       h(
         'div.rows',
-        { tabIndex: 0, role: 'region', 'aria-label': 'Entries' },
+        { tabIndex: 0, role: 'region', 'aria-label': t('Entries') },
         h('table', {}, h('thead', {}, h('tr', {}, head)), this.rows),
       ),
       h('footer', {}, this.state, this.newer, this.older),
@@ -96,7 +98,9 @@ class LogPanel {
       )
       this.newer.disabled = this.#earlier.length === 0
       this.older.disabled = page.next === null
-      this.state.textContent = page.entries.length ? `The log ends at ${shortHead(page.head)}` : 'No entry matches.'
+      this.state.textContent = page.entries.length
+        ? t('The log ends at {head}', { head: shortHead(page.head) })
+        : t('No entry matches.')
       this.state.title = page.head
     } catch (/** @type {any} */ error) {
       if (request === this.#lastRequest) this.state.textContent = error.message
@@ -132,11 +136,14 @@ class LogPanel {
 
   async #verify() {
     this.verify.disabled = true
-    fill(this.result, h('p.note', {}, 'Verifying every entry and every fact …'))
+    fill(this.result, h('p.note', {}, t('Verifying every entry and every fact …')))
     try {
       const { faults, more_faults: more, entries, seconds } = await postJSON('/api/v1/log/check', {})
-      const good = `${number(entries)} entries and all facts they cover are unchanged (${seconds.toFixed(1)} s).`
-      const rest = more ? [`and ${number(more)} more`] : []
+      const good = t('{entries} entries and all facts they cover are unchanged ({seconds} s).', {
+        entries: number(entries),
+        seconds: seconds.toFixed(1),
+      })
+      const rest = more ? [t('and {more} more', { more: number(more) })] : []
       if (!faults.length) fill(this.result, h('p.note.good', {}, good))
       else
         fill(
@@ -144,7 +151,7 @@ class LogPanel {
           h(
             'div.note.look',
             {},
-            h('strong', {}, 'Something was changed outside the program.'),
+            h('strong', {}, t('Something was changed outside the program.')),
             h(
               'ul',
               {},

@@ -1,6 +1,7 @@
 // The charts of the Progress tab as plain plotly figures: pure functions of the numbers and the colours.
 // Each returns {traces, layout, legend, least}, or {none}: the text to show if there is nothing to draw.
 
+import { t } from '../common/language.js'
 import { number } from '../common/format.js'
 
 export const STATES = [
@@ -42,14 +43,14 @@ export function byPerson(figures, colours) {
     const written = versions ? `, ${several(versions, 'version')}` : ''
     return { key: person, label: person, counts, note: several(sum(counts), 'decision') + written }
   })
-  if (!rows.length) return { none: 'No decisions yet. They appear here after the first decision in the Review tab.' }
+  if (!rows.length) return { none: t('No decisions yet. They appear here after the first decision in the Review tab.') }
   return stackedRows(rows, ROUNDS, colours, 'decisions', 175)
 }
 
 /** Decisions per UTC day, stacked by round. */
 export function perDay(figures, colours) {
   const days = Object.keys(figures.per_day).sort()
-  if (!days.length) return { none: 'No decisions yet.' }
+  if (!days.length) return { none: t('No decisions yet.') }
   const occurring = ROUNDS.filter((round) => days.some((day) => figures.per_day[day][round]))
   return {
     traces: occurring.map((round) =>
@@ -68,7 +69,7 @@ export function perDay(figures, colours) {
 /** Decided items per UTC day by outcome, and the yield so far as a line. */
 export function decidedPerDay(figures, colours) {
   const days = Object.keys(figures.decided_per_day).sort()
-  if (!days.length) return { none: 'No item is approved or rejected yet. The yield is undefined until one is.' }
+  if (!days.length) return { none: t('No item is approved or rejected yet. The yield is undefined until one is.') }
   const count = (verdict) => days.map((day) => figures.decided_per_day[day][verdict])
   const layout = dayLayout(days, colours, 'items')
   const yields = yieldSoFar(count('approved'), count('rejected'))

@@ -1,5 +1,6 @@
 // The Progress tab: its numbers are fetched whenever the tab becomes visible, and drawn with plotly.js.
 
+import { t } from '../common/language.js'
 import { fill, h } from '../common/dom.js'
 import { number, redshift } from '../common/format.js'
 import { getJSON } from '../common/http.js'
@@ -10,15 +11,18 @@ import { Chart } from './chart_card.js'
 import { byPerson, byTask, decidedPerDay, perDay } from './charts.js'
 import { card, defined, table } from './tables.js'
 
-const TASKS_MEANING =
-  'Every item is in exactly one state. Open states are rounds still to be done; the others are final.'
-const PEOPLE_MEANING =
-  'Decisions in force by who made them and in which round. A decision that was undone is left out; one on an ' +
-  'earlier version is counted. Versions are texts this person wrote.'
-const DAYS_MEANING = 'Decisions in force by the UTC day on which they were made.'
-const DECIDED_MEANING =
-  'Items by the UTC day on which they were decided. The line is the yield until then: approved / (approved + ' +
-  'rejected).'
+const TASKS_MEANING = t(
+  'Every item is in exactly one state. Open states are rounds still to be done; the others are ' + 'final.',
+)
+const PEOPLE_MEANING = t(
+  'Decisions in force by who made them and in which round. A decision that was undone is left ' +
+    'out; one on an earlier version is counted. Versions are texts this person wrote.',
+)
+const DAYS_MEANING = t('Decisions in force by the UTC day on which they were made.')
+const DECIDED_MEANING = t(
+  'Items by the UTC day on which they were decided. The line is the yield until then: approved ' +
+    '/ (approved + rejected).',
+)
 
 /** Put the tab's content into `root`. */
 export function mountProgress(root) {
@@ -36,9 +40,9 @@ class ProgressPage {
   constructor(root) {
     this.figures = null
     this.lastRequest = 0
-    this.task = h('select', { 'aria-label': 'Task', onchange: () => this.refresh() })
-    this.batch = h('select', { 'aria-label': 'Batch', onchange: () => this.refresh() })
-    this.log = h('button', { type: 'button', hidden: true, onclick: openAuditLog }, 'Audit log …')
+    this.task = h('select', { 'aria-label': t('Task'), onchange: () => this.refresh() })
+    this.batch = h('select', { 'aria-label': t('Batch'), onchange: () => this.refresh() })
+    this.log = h('button', { type: 'button', hidden: true, onclick: openAuditLog }, t('Audit log …'))
     getJSON('/api/v1/me').then(
       (me) => (this.log.hidden = !mayReadLog(me)),
       () => {},
@@ -47,13 +51,13 @@ class ProgressPage {
     this.tiles = h('dl.tiles')
     this.empty = h('div.empty', { hidden: true })
     this.charts = [
-      new Chart('Items by task and state', TASKS_MEANING, byTask),
-      new Chart('Decisions by reviewer', PEOPLE_MEANING, byPerson),
-      new Chart('Decisions per day', DAYS_MEANING, perDay),
-      new Chart('Approved and rejected per day', DECIDED_MEANING, decidedPerDay),
+      new Chart(t('Items by task and state'), TASKS_MEANING, byTask),
+      new Chart(t('Decisions by reviewer'), PEOPLE_MEANING, byPerson),
+      new Chart(t('Decisions per day'), DAYS_MEANING, perDay),
+      new Chart(t('Approved and rejected per day'), DECIDED_MEANING, decidedPerDay),
     ]
     this.time = h('div.words')
-    this.timeTitle = h('span', {}, 'Time per item')
+    this.timeTitle = h('span', {}, t('Time per item'))
     this.assigned = h('div.words')
     this.agreement = new AgreementCards()
     this.grid = h(
@@ -73,9 +77,9 @@ class ProgressPage {
       h(
         'div.bar',
         {},
-        h('label', {}, 'Task', this.task),
-        h('label', {}, 'Batch', this.batch),
-        h('button', { type: 'button', onclick: () => this.refresh() }, 'Refresh'),
+        h('label', {}, t('Task'), this.task),
+        h('label', {}, t('Batch'), this.batch),
+        h('button', { type: 'button', onclick: () => this.refresh() }, t('Refresh')),
         this.log,
         this.asof,
       ),
@@ -99,14 +103,16 @@ class ProgressPage {
       this.figures = figures
       this.#options(figures.tasks, figures.batches)
       this.asof.classList.remove('late')
-      this.asof.textContent = `as of ${new Date(figures.at).toLocaleTimeString('en-GB')}`
+      this.asof.textContent = t('as of {toLocaleTimeString}', {
+        toLocaleTimeString: new Date(figures.at).toLocaleTimeString('en-GB'),
+      })
       this.draw()
       await this.#refreshAgreement(query, request)
       if (request === this.lastRequest) await this.#refreshTrust()
     } catch (error) {
       if (request !== this.lastRequest) return
       this.asof.classList.add('late')
-      this.asof.textContent = `Not refreshed: ${error.message}`
+      this.asof.textContent = t('Not refreshed: {message}', { message: error.message })
     }
   }
 
@@ -151,13 +157,13 @@ class ProgressPage {
     const [task, batch] = [this.task.value, this.batch.value]
     fill(
       this.task,
-      h('option', { value: '' }, 'all tasks'),
+      h('option', { value: '' }, t('all tasks')),
       Object.entries(tasks).map(([key, title]) => h('option', { value: key }, title)),
     )
     fill(
       this.batch,
-      h('option', { value: '*' }, 'all batches'),
-      batches.map((name) => h('option', { value: name }, name || 'without a name')),
+      h('option', { value: '*' }, t('all batches')),
+      batches.map((name) => h('option', { value: name }, name || t('without a name'))),
     )
     this.task.value = task in tasks ? task : ''
     this.batch.value = batches.includes(batch) ? batch : '*'
@@ -169,29 +175,34 @@ function tiles(figures, items) {
   const judged = yielded.approved + yielded.rejected
   const decided = judged + yielded.cannot_tell
   return [
-    tile('Items', 'Everything in the filter: one spectrum with one drafted trajectory is one item.', number(items)),
-    tile('Open', 'Items that are not decided yet.', number(items - decided)),
-    tile('Approved', 'Items approved by vote or adjudication. An export contains these.', number(yielded.approved)),
-    tile('Rejected', 'Items rejected in any round.', number(yielded.rejected)),
+    tile('Items', t('Everything in the filter: one spectrum with one drafted trajectory is one item.'), number(items)),
+    tile('Open', t('Items that are not decided yet.'), number(items - decided)),
+    tile('Approved', t('Items approved by vote or adjudication. An export contains these.'), number(yielded.approved)),
+    tile('Rejected', t('Items rejected in any round.'), number(yielded.rejected)),
     tile(
-      'Cannot tell',
-      'Items of which people decided that nobody can tell from these data. No export for training contains them.',
+      t('Cannot tell'),
+      t(
+        'Items of which people decided that nobody can tell from these data. No export for training ' +
+          'contains them.',
+      ),
       number(yielded.cannot_tell),
     ),
     tile(
       'Yield',
-      'Approved / (approved + rejected). Open items and “cannot tell” are not counted.',
-      ...share(yielded.fraction, yielded.approved, judged, 'no item is approved or rejected yet'),
+      t('Approved / (approved + rejected). Open items and “cannot tell” are not counted.'),
+      ...share(yielded.fraction, yielded.approved, judged, t('no item is approved or rejected yet')),
     ),
     tile(
       'Disagreement',
-      'Of the items on whose current version two or more people decided in one round of audit or vote: those on ' +
-        'which they disagreed (pass or approve against return or reject).',
+      t(
+        'Of the items on whose current version two or more people decided in one round of audit or ' +
+          'vote: those on which they disagreed (pass or approve against return or reject).',
+      ),
       ...share(
         disagreement.fraction,
         disagreement.disagreed,
         disagreement.compared,
-        'no item was judged by two people yet',
+        t('no item was judged by two people yet'),
       ),
     ),
   ]
@@ -204,7 +215,7 @@ function tile(name, meaning, value, of = '', isUndefined = false) {
     h('dt', {}, defined(name, meaning)),
     h(
       isUndefined ? 'dd.undefined' : 'dd',
-      { title: isUndefined ? `undefined: ${of}` : '' },
+      { title: isUndefined ? t('undefined: {of}', { of }) : '' },
       isUndefined ? `${value}: ${of}` : [value, of && h('span.of', {}, of)],
     ),
   )
@@ -229,41 +240,47 @@ function times(people) {
     Object.entries(rounds).map(([round, { decisions, median_seconds: seconds }]) => [
       person,
       round,
-      h('strong', {}, `${number(seconds, seconds < 10 ? 1 : 0)}\u202fs`),
+      h('strong', {}, t('{seconds} s', { seconds: number(seconds, seconds < 10 ? 1 : 0) })),
       number(decisions),
     ]),
   )
-  if (!rows.length) return h('p.none', {}, 'Undefined: no decision has a measured time.')
+  if (!rows.length) return h('p.none', {}, t('Undefined: no decision has a measured time.'))
   return table(['Reviewer', 'Round', 'Median', 'Decisions'], [2, 3], null, rows)
 }
 
 function emptyWords(filtered) {
   if (filtered)
     return [
-      h('h3', {}, 'No item matches this filter'),
-      h('p', {}, 'Choose all tasks and all batches to see the whole campaign.'),
+      h('h3', {}, t('No item matches this filter')),
+      h('p', {}, t('Choose all tasks and all batches to see the whole campaign.')),
     ]
   return [
-    h('h3', {}, 'Nothing to review yet'),
+    h('h3', {}, t('Nothing to review yet')),
     h(
       'p',
       {},
-      'Open the Library tab to draft from survey files or to import trajectories. The charts appear with ' +
-        'the first item.',
+      t(
+        'Open the Library tab to draft from survey files or to import trajectories. The charts ' +
+          'appear with the first item.',
+      ),
     ),
   ]
 }
 
-const ROUNDS_MEANING =
-  'Audits and votes on the same version by two or more people, in closed rounds. Decisions of open rounds are ' +
-  'not counted.'
-const APART_MEANING =
+const ROUNDS_MEANING = t(
+  'Audits and votes on the same version by two or more people, in closed rounds. Decisions of ' +
+    'open rounds are not counted.',
+)
+const APART_MEANING = t(
   'Items on whose current version two people disagreed in one closed round of audit or vote ' +
-  '(pass or approve against return or reject).'
+    '(pass or approve against return or reject).',
+)
 
-const CONFLICTS_MEANING =
-  'Items of which two or more people gave inspections that differ by the rules of DESI: quality by 2 or more, ' +
-  '(z_max − z_min) / (1 + z_min) of 0.0033 or more, or the class. Inspections of open rounds are not counted.'
+const CONFLICTS_MEANING = t(
+  'Items of which two or more people gave inspections that differ by the rules of DESI: ' +
+    'quality by 2 or more, (z_max − z_min) / (1 + z_min) of 0.0033 or more, or the class. ' +
+    'Inspections of open rounds are not counted.',
+)
 
 /** The four cards about agreement. `show` draws the server's numbers, `fail` shows an error. */
 export class AgreementCards {
@@ -279,13 +296,13 @@ export class AgreementCards {
       card(defined('Inspections that differ', CONFLICTS_MEANING), this.conflicts),
       card(this.goldTitle, this.gold),
     ]
-    fill(this.goldTitle, 'Reviewers on gold')
+    fill(this.goldTitle, t('Reviewers on gold'))
     this.wait()
   }
 
   wait() {
     for (const part of [this.rounds, this.apart, this.conflicts, this.gold])
-      if (!part.childElementCount) fill(part, h('p.none', {}, 'Calculating …'))
+      if (!part.childElementCount) fill(part, h('p.none', {}, t('Calculating …')))
   }
 
   fail(message) {
@@ -296,55 +313,68 @@ export class AgreementCards {
     fill(
       this.rounds,
       table(
-        ['Round', 'Task', 'Raw agreement', 'Alpha'],
+        ['Round', 'Task', t('Raw agreement'), 'Alpha'],
         [2, 3],
         figures.rounds[0] && ['', '', figures.rounds[0].raw.definition, figures.rounds[0].alpha.definition],
         figures.rounds.map((row) => [row.round, row.title, estimate(row.raw, 'percent'), estimate(row.alpha)]),
       ),
       figures.rounds_of_last &&
-        h('p.none', {}, `Of the last ${figures.rounds_of_last.toLocaleString('en')} decisions of all rounds.`),
+        h(
+          'p.none',
+          {},
+          t('Of the last {toLocaleString} decisions of all rounds.', {
+            toLocaleString: figures.rounds_of_last.toLocaleString('en'),
+          }),
+        ),
     )
     fill(
       this.apart,
       figures.disagreements.total
         ? differing(figures.disagreements)
-        : h('p.none', {}, 'People disagree on no item so far.'),
+        : h('p.none', {}, t('People disagree on no item so far.')),
     )
     fill(
       this.conflicts,
       figures.conflicts.total
         ? conflicting(figures.conflicts)
-        : h('p.none', {}, 'No two people have given inspections that differ.'),
+        : h('p.none', {}, t('No two people have given inspections that differ.')),
       figures.conflicts.of_last &&
-        h('p.none', {}, `Of the last ${figures.conflicts.of_last.toLocaleString('en')} inspections.`),
+        h(
+          'p.none',
+          {},
+          t('Of the last {toLocaleString} inspections.', {
+            toLocaleString: figures.conflicts.of_last.toLocaleString('en'),
+          }),
+        ),
     )
     fill(this.goldTitle, defined('Reviewers on gold', figures.gold_meaning))
     fill(
       this.gold,
       figures.gold.length
         ? table(
-            ['Reviewer', 'Agrees with the label', '“Cannot tell”'],
+            ['Reviewer', t('Agrees with the label'), t('“Cannot tell”')],
             [1],
             [
               '',
               figures.gold[0].right.definition,
-              'Verdicts “cannot tell from these data”, which count in no other number here.',
+              t('Verdicts “cannot tell from these data”, which count in no other number here.'),
             ],
             figures.gold.map((row) => [row.person, estimate(row.right, 'percent'), number(row.cannot_tell)]),
           )
         : h(
             'p.none',
             {},
-            'Undefined: nobody has committed a verdict on an item that has a known label and is decided.',
+            t('Undefined: nobody has committed a verdict on an item that has a known label and is decided.'),
           ),
     )
   }
 }
 
 function differing({ total: count, items }) {
-  const more = count > items.length ? `The latest ${number(items.length)} of ${number(count)}. ` : ''
+  const more =
+    count > items.length ? t('The latest {n} of {count}. ', { n: number(items.length), count: number(count) }) : ''
   return [
-    h('p.more', {}, more, h('button.link', { type: 'button', onClick: showQueue }, 'Show them in the queue')),
+    h('p.more', {}, more, h('button.link', { type: 'button', onClick: showQueue }, t('Show them in the queue'))),
     table(
       ['Item', 'Task', 'State', 'Decisions'],
       [],
@@ -371,11 +401,12 @@ function conflicting({ total: count, items }) {
   /** @param {any} one */
   const found = ({ person, z, quality, type }) =>
     [person, z !== null && `z ${redshift(z)}`, quality !== null && `quality ${quality}`, type].filter(Boolean).join(' ')
-  const more = count > items.length ? `The latest ${number(items.length)} of ${number(count)}.` : ''
+  const more =
+    count > items.length ? t('The latest {n} of {count}.', { n: number(items.length), count: number(count) }) : ''
   return [
     more && h('p.more', {}, more),
     table(
-      ['Item', 'Task', 'What differs', 'Inspections'],
+      ['Item', 'Task', t('What differs'), 'Inspections'],
       [],
       null,
       items.map((item) => [
@@ -395,9 +426,15 @@ function showQueue() {
 
 /** A value with its interval below it, or the reason why there is none. */
 function estimate(one, as) {
-  if (one.value === null) return h('span.why', {}, `undefined: ${one.reason}`)
+  if (one.value === null) return h('span.why', {}, t('undefined: {reason}', { reason: one.reason }))
   const format = (value) => (as === 'percent' ? number(100 * value, 0) : value.toFixed(2).replace('-', '−'))
   const unit = as === 'percent' ? '\u202f%' : ''
-  const between = one.low === null ? `no interval: ${one.reason}` : `${format(one.low)} to ${format(one.high)}${unit}`
-  return [h('strong', {}, `${format(one.value)}${unit}`), h('span.why', {}, `${between}; n = ${number(one.n)}`)]
+  const between =
+    one.low === null
+      ? t('no interval: {reason}', { reason: one.reason })
+      : `${format(one.low)} to ${format(one.high)}${unit}`
+  return [
+    h('strong', {}, `${format(one.value)}${unit}`),
+    h('span.why', {}, t('{between}; n = {n}', { between, n: number(one.n) })),
+  ]
 }

@@ -1,6 +1,7 @@
 // The Trust section of the Progress tab: P(YES) against labels, certified thresholds, rates, votes and label errors.
 // It is fetched when it comes into view, after the charts.
 
+import { t, withParts } from '../common/language.js'
 import { fill, h, withCommands } from '../common/dom.js'
 import { number } from '../common/format.js'
 import { getJSON } from '../common/http.js'
@@ -9,17 +10,22 @@ import { Chart } from './chart_card.js'
 import { defined, table } from './tables.js'
 import { reliabilityDiagram, verdictBar } from './trust_charts.js'
 
-const RELIABILITY_MEANING =
-  'Spectra with a label, in ten bins of P(YES): the share of YES among them with its 95 % Wilson interval. If P(YES) ' +
-  'is calibrated, the points lie on the dashed line. Spectra from which P(YES) was fitted are left out.'
-const LIMITS_MEANING =
-  'A limit is the largest error rate that you accept on one side. δ is the chance that a stated bound is wrong.'
-const YES_MEANING = 'Error of YES: share of NO among the spectra called YES, which is 1 − purity.'
-const NO_MEANING = 'Error of NO: share of YES among the spectra called NO.'
-const DELTA_MEANING = 'The chance that the bound of a side is wrong, for each side. 5 % is a confidence of 95 %.'
-const PURPOSE =
-  'Which answers of a policy can be used without a person, and how many of them may be wrong. P(YES) is the ' +
-  'probability that a spectrum is YES. Labels are answers that people approved, or that were known before. '
+const RELIABILITY_MEANING = t(
+  'Spectra with a label, in ten bins of P(YES): the share of YES among them with its 95 % ' +
+    'Wilson interval. If P(YES) is calibrated, the points lie on the dashed line. Spectra from ' +
+    'which P(YES) was fitted are left out.',
+)
+const LIMITS_MEANING = t(
+  'A limit is the largest error rate that you accept on one side. δ is the chance that a ' + 'stated bound is wrong.',
+)
+const YES_MEANING = t('Error of YES: share of NO among the spectra called YES, which is 1 − purity.')
+const NO_MEANING = t('Error of NO: share of YES among the spectra called NO.')
+const DELTA_MEANING = t('The chance that the bound of a side is wrong, for each side. 5 % is a confidence of 95 %.')
+const PURPOSE = t(
+  'Which answers of a policy can be used without a person, and how many of them may be wrong. ' +
+    'P(YES) is the probability that a spectrum is YES. Labels are answers that people approved, ' +
+    'or that were known before. ',
+)
 const WAIT = 250 // ms after the last change of a limit
 
 /** @typedef {{task: string, policy: string}} Choice */
@@ -34,13 +40,13 @@ export class TrustSection {
   #isStale = true
 
   constructor() {
-    this.task = h('select', { 'aria-label': 'Class', onChange: () => this.refresh() })
-    this.policy = h('select', { 'aria-label': 'Policy', onChange: () => this.refresh() })
+    this.task = h('select', { 'aria-label': t('Class'), onChange: () => this.refresh() })
+    this.policy = h('select', { 'aria-label': t('Policy'), onChange: () => this.refresh() })
     this.state = h('span.asof', { role: 'status' })
     this.message = h('div.empty', { hidden: true })
     this.simulated = h('p.simulated', { hidden: true, role: 'note' })
     this.limits = new Limits(() => this.#later())
-    this.reliability = new Chart('How well P(YES) is calibrated', RELIABILITY_MEANING, reliabilityDiagram)
+    this.reliability = new Chart(t('How well P(YES) is calibrated'), RELIABILITY_MEANING, reliabilityDiagram)
     this.reliability.card.classList.add('reliability')
     this.calibration = h('p.more')
     this.reliability.card.append(this.calibration)
@@ -49,33 +55,33 @@ export class TrustSection {
     this.skill = h('div')
     this.suspects = h('div')
     this.certificates = h('div')
-    this.skillCard = block('Skill of the annotators', '', this.skill)
-    this.suspectsCard = block('Labels that may be wrong', '', this.suspects)
-    this.certificateCard = block('Certificates', '', this.certificates)
-    const thresholds = block('Certified thresholds', LIMITS_MEANING, [this.limits.root, this.sides])
+    this.skillCard = block(t('Skill of the annotators'), '', this.skill)
+    this.suspectsCard = block(t('Labels that may be wrong'), '', this.suspects)
+    this.certificateCard = block(t('Certificates'), '', this.certificates)
+    const thresholds = block(t('Certified thresholds'), LIMITS_MEANING, [this.limits.root, this.sides])
     thresholds.classList.add('thresholds')
     this.grid = h(
       'div.charts',
       { hidden: true },
       this.reliability.card,
       thresholds,
-      block('Rates', '', this.rates),
+      block(t('Rates'), '', this.rates),
       this.certificateCard,
       this.skillCard,
       this.suspectsCard,
     )
     this.root = h(
       'section.trust',
-      { 'aria-label': 'Trust' },
+      { 'aria-label': t('Trust') },
       h(
         'div.bar',
         {},
-        h('h2', {}, 'Trust'),
-        h('label', {}, 'Class', this.task),
-        h('label', {}, 'Policy', this.policy),
+        h('h2', {}, t('Trust')),
+        h('label', {}, t('Class'), this.task),
+        h('label', {}, t('Policy'), this.policy),
         this.state,
       ),
-      h('p.purpose', {}, PURPOSE, h('a', { href: '/docs/trust.md', target: '_blank' }, 'What is promised, and how')),
+      h('p.purpose', {}, PURPOSE, h('a', { href: '/docs/trust.md', target: '_blank' }, t('What is promised, and how'))),
       this.simulated,
       this.message,
       this.grid,
@@ -100,7 +106,7 @@ export class TrustSection {
     const request = ++this.#lastRequest
     this.#isStale = false
     this.state.classList.remove('late')
-    this.state.textContent = 'Calculating …'
+    this.state.textContent = t('Calculating …')
     const query = new URLSearchParams()
     if (this.task.value) query.set('task', this.task.value)
     if (this.policy.value) query.set('policy', this.policy.value)
@@ -133,7 +139,7 @@ export class TrustSection {
   async #certify(request) {
     const query = this.#query()
     if (!query) {
-      fill(this.sides, h('p.none', {}, 'Undefined: a limit must be above 0 and below 100 %.'))
+      fill(this.sides, h('p.none', {}, t('Undefined: a limit must be above 0 and below 100 %.')))
       return
     }
     const found = await getJSON(`/api/v1/progress/trust/thresholds?${query}`)
@@ -152,7 +158,7 @@ export class TrustSection {
     if (request !== this.#lastRequest) return
     const items = policies.find(({ name }) => name === policy)?.items ?? 0
     this.simulated.hidden = !total
-    fill(this.simulated, h('strong', {}, 'Simulated spectra: '), simulatedText(total, items))
+    fill(this.simulated, h('strong', {}, t('Simulated spectra: ')), simulatedText(total, items))
   }
 
   /** @param {Choice} choice @param {number} request */
@@ -171,7 +177,7 @@ export class TrustSection {
   /** @param {any} error */
   #fail(error) {
     this.state.classList.add('late')
-    this.state.textContent = `Not refreshed: ${error.message}`
+    this.state.textContent = t('Not refreshed: {message}', { message: error.message })
   }
 
   /** @param {any} figures */
@@ -194,7 +200,7 @@ export class TrustSection {
     fill(this.rates, figures.rates.map(rate))
     this.skillCard.hidden = figures.skill === null
     if (figures.skill) fill(this.skill, skills(figures.skill))
-    if (!this.suspects.childElementCount) fill(this.suspects, h('p.none', {}, 'Calculating …'))
+    if (!this.suspects.childElementCount) fill(this.suspects, h('p.none', {}, t('Calculating …')))
     this.certificateCard.hidden = !figures.certificates.length
     this.suspectsCard.classList.toggle('wide', this.skillCard.hidden !== this.certificateCard.hidden)
     fill(this.certificates, figures.certificates.map(certificate))
@@ -204,9 +210,13 @@ export class TrustSection {
 /** @param {number} total @param {number} items */
 const simulatedText = (total, items) =>
   total >= items
-    ? 'all items of this policy are simulated. These figures say nothing about real spectra.'
-    : `${number(total)} of ${number(items)} items of this policy are simulated. They are counted below only if ` +
-      'P(YES) was calculated with spec-o3 certify --simulated. Then these figures do not hold for real spectra.'
+    ? t('all items of this policy are simulated. These figures say nothing about real spectra.')
+    : t(
+        '{total} of {items} items of this policy are simulated. They are counted below only if ' +
+          'P(YES) was calculated with spec-o3 certify --simulated. Then these figures do not hold for ' +
+          'real spectra.',
+        { total: number(total), items: number(items) },
+      )
 
 /** Keep a number and its per cent sign on one line. @param {string} text */
 const unbroken = (text) => text.replaceAll(/(\d) %/g, '$1\u202f%')
@@ -216,8 +226,8 @@ class Limits {
   /** @param {() => void} onChange */
   constructor(onChange) {
     this.fields = {
-      alpha_yes: limit('Error of YES', YES_MEANING, 5, onChange),
-      alpha_no: limit('Error of NO', NO_MEANING, 5, onChange),
+      alpha_yes: limit(t('Error of YES'), YES_MEANING, 5, onChange),
+      alpha_no: limit(t('Error of NO'), NO_MEANING, 5, onChange),
       delta: limit('δ', DELTA_MEANING, 5, onChange),
     }
     this.root = h(
@@ -244,7 +254,7 @@ function limit(name, meaning, start, onChange) {
     max: '50',
     step: '0.1',
     value: String(start),
-    'aria-label': `${name} in per cent`,
+    'aria-label': t('{name} in per cent', { name }),
   })
   const slider = h('input', {
     type: 'range',
@@ -309,11 +319,11 @@ function sides(found, query) {
       {},
       found.sides.map((side) => h(side.threshold === null ? 'li.refused' : 'li.certified', {}, unbroken(side.text))),
     ),
-    found.promise && h('p', {}, h('strong', {}, 'Promised: '), unbroken(found.promise)),
+    found.promise && h('p', {}, h('strong', {}, t('Promised: ')), unbroken(found.promise)),
     h(
       'details',
       {},
-      h('summary', {}, 'Assumptions'),
+      h('summary', {}, t('Assumptions')),
       h(
         'ul',
         {},
@@ -322,7 +332,7 @@ function sides(found, query) {
     ),
     h('p.more', {}, found.method),
     query && found.promise
-      ? h('a.button', { href: `/api/v1/progress/trust/certificate?${query}`, download: '' }, 'Download certificate')
+      ? h('a.button', { href: `/api/v1/progress/trust/certificate?${query}`, download: '' }, t('Download certificate'))
       : null,
   ]
 }
@@ -335,7 +345,7 @@ const rate = ({ name, meaning, value, note }) => [
 
 /** @param {any} skill */
 function skills({ rows, reason, meanings }) {
-  if (reason) return h('p.none', {}, `Undefined: ${reason}.`)
+  if (reason) return h('p.none', {}, t('Undefined: {reason}.', { reason }))
   return table(
     ['Person', 'Votes', 'Sensitivity', 'Specificity'],
     [1, 2, 3],
@@ -346,8 +356,8 @@ function skills({ rows, reason, meanings }) {
 
 /** @param {any} one */
 function estimate({ value, low, high, reason }) {
-  if (value === null) return h('span.why', {}, `undefined: ${reason}`)
-  const between = low === null ? `no interval: ${reason}` : `${percent(low)} to ${percent(high)}\u202f%`
+  if (value === null) return h('span.why', {}, t('undefined: {reason}', { reason }))
+  const between = low === null ? t('no interval: {reason}', { reason }) : `${percent(low)} to ${percent(high)}\u202f%`
   return [h('strong', {}, `${percent(value)}\u202f%`), h('span.why', {}, between)]
 }
 
@@ -361,8 +371,10 @@ function suspects({ total, items, reason, meaning, hidden }) {
     h(
       'p.more',
       {},
-      defined(total === 1 ? '1 label' : `${number(total)} labels`, meaning),
-      ` against P(YES). ${hidden}`,
+      withParts(t('{defined} against P(YES). {hidden}'), {
+        defined: defined(total === 1 ? '1 label' : `${number(total)} labels`, meaning),
+        hidden,
+      }),
     ),
     items.length
       ? table(

@@ -1,5 +1,6 @@
 // The reliability diagram of the Trust section as a plain plotly figure, and the bar of the verdicts.
 
+import { t } from '../common/language.js'
 import { h } from '../common/dom.js'
 import { number } from '../common/format.js'
 
@@ -9,7 +10,7 @@ import { number } from '../common/format.js'
  */
 export function reliabilityDiagram({ reliability }, colours) {
   const { bins } = reliability
-  if (!bins.length) return { none: 'Undefined: no spectrum with a label has a P(YES).' }
+  if (!bins.length) return { none: t('Undefined: no spectrum with a label has a P(YES).') }
   const axis = {
     range: [-0.02, 1.02],
     fixedrange: true,
@@ -64,8 +65,8 @@ export function reliabilityDiagram({ reliability }, colours) {
         bordercolor: colours.ink,
       },
       margin: { l: 52, r: 14, t: 8, b: 42 },
-      xaxis: { ...axis, title: title('P(YES), mean of the bin') },
-      yaxis: { ...axis, title: title('share of YES among the labels') },
+      xaxis: { ...axis, title: title(t('P(YES), mean of the bin')) },
+      yaxis: { ...axis, title: title(t('share of YES among the labels')) },
     },
     legend: [
       { name: 'labels, with 95 % intervals', colour: colours.approved },
@@ -83,7 +84,7 @@ const KINDS = /** @type {const} */ ([
 /** How many cases would be YES, NO, or left to a person. @param {Record<'yes' | 'no' | 'ask', number>} counts */
 export function verdictBar(counts) {
   const all = counts.yes + counts.no + counts.ask
-  if (!all) return h('p.none', {}, 'Undefined: there is no case.')
+  if (!all) return h('p.none', {}, t('Undefined: there is no case.'))
   return h(
     'div.verdicts',
     {},

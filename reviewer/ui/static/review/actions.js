@@ -79,7 +79,12 @@ export function reviewActions(options) {
     if (!item || item.hidden) return
     const mine = item.marks.mine[id]
     const unsent = new dialogs.UnsentAnswer(state.me.initials, item, `note ${id}`)
-    const text = await dialogs.askText(`Note on step ${state.numberOf(id)}`, mine?.note ?? '', 'Save note', unsent)
+    const text = await dialogs.askText(
+      t('Note on step {numberOf}', { numberOf: state.numberOf(id) }),
+      mine?.note ?? '',
+      t('Save note'),
+      unsent,
+    )
     if (text !== null && (await decisions.mark(id, mine?.mark ?? 'not supported', text))) unsent.forget()
   }
 
@@ -116,7 +121,7 @@ export function reviewActions(options) {
     'move-down': onSelected((id) => editing.move(id, 1)),
     'remove-step': onSelected((id) => editing.remove(id)),
     'edit-undo': () => {
-      if (editing.undo()) notices.toast('Taken back. Ctrl Shift Z makes the change again.')
+      if (editing.undo()) notices.toast(t('Taken back. Ctrl Shift Z makes the change again.'))
     },
     'edit-redo': () => editing.redo(),
     'update-numbers': onSelected((id) => {
@@ -148,7 +153,7 @@ export function reviewActions(options) {
     const stay = action.endsWith('-stay')
     const verb = verbFor(state.item, action.replace('-stay', ''))
     if (verb) decisions.decide(verb, { stay })
-    else notices.toast('This round has no such decision.')
+    else notices.toast(t('This round has no such decision.'))
   }
 
   return (action) => {
@@ -157,7 +162,7 @@ export function reviewActions(options) {
     if (action in MARKS) return onSelected((id) => decisions.mark(id, MARKS[action]))()
     if (action in VERDICTS) return void decisions.commitVerdict(VERDICTS[action])
     if (action.startsWith('decide-') && !(action in table)) return decide(action)
-    if (action === 'brush' && !state.editable) return notices.toast('Windows are changed in the revision round.')
+    if (action === 'brush' && !state.editable) return notices.toast(t('Windows are changed in the revision round.'))
     const act = table[action]
     if (act) return act() === false ? false : undefined
     return view.command(action) ? undefined : false

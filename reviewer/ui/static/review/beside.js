@@ -102,8 +102,8 @@ export class Beside {
     const { item, spectrum } = shown
     const { trajectory } = item
     const pairs = loaded.spectrum ? sameWindows(windowsOf(first), windowsOf(this.steps), loaded.spectrum) : []
-    fill(this.heads[0], `L · ${titleOf(loaded.item)}`)
-    fill(this.heads[1], `R · ${titleOf(item)}`)
+    fill(this.heads[0], t('L · {item}', { item: titleOf(loaded.item) }))
+    fill(this.heads[1], t('R · {item}', { item: titleOf(item) }))
     fill(
       this.legend,
       h('span.swatch.so-left'),

@@ -1,5 +1,6 @@
 // The decision bar: at the same place in every round; only its verbs change. Each button shows its key.
 
+import { t, withParts } from '../common/language.js'
 import { cap, fill, h } from '../common/dom.js'
 import { isComposing } from '../common/keys.js'
 import { beforeImport } from './dialogs.js'
@@ -29,7 +30,7 @@ export class DecisionBar {
    * @param {HTMLElement} queueButton opens the queue where it is not on the page; stands first
    */
   constructor(keys, callbacks, queueButton) {
-    this.root = h('div.decision-bar', { role: 'toolbar', 'aria-label': 'Decision' })
+    this.root = h('div.decision-bar', { role: 'toolbar', 'aria-label': t('Decision') })
     this.keys = keys
     this.on = callbacks
     // What stands on either side of the comment, which stays in its place: it would lose the focus, and with it the
@@ -39,7 +40,7 @@ export class DecisionBar {
     this.comment = h('input.comment', {
       type: 'text',
       autocomplete: 'off',
-      'aria-label': 'Comment',
+      'aria-label': t('Comment'),
       onInput: (e) => this.on.onComment(e.target.value),
       onKeydown: (e) => {
         if ((e.key === 'Escape' || e.key === 'Enter') && !isComposing(e)) {
@@ -65,7 +66,7 @@ export class DecisionBar {
       return
     }
     const round = item.standing.round
-    this.comment.placeholder = round === 'revision' ? 'what was changed and why (c)' : 'comment (c)'
+    this.comment.placeholder = round === 'revision' ? t('what was changed and why (c)') : t('comment (c)')
     this.#fill(
       this.before,
       item.hidden ? this.#verdicts() : this.#verbs(item, dirty),
@@ -75,7 +76,11 @@ export class DecisionBar {
       this.after,
       this.#info(item, message),
       this.#undo(),
-      h('button.next', { type: 'button', onClick: () => this.on.onNext() }, 'Next ', cap(this.keys.of('next'))),
+      h(
+        'button.next',
+        { type: 'button', onClick: () => this.on.onNext() },
+        withParts(t('Next {cap}'), { cap: cap(this.keys.of('next')) }),
+      ),
     )
   }
 
@@ -88,12 +93,12 @@ export class DecisionBar {
   }
 
   #disagreements(count) {
-    const text = count === 1 ? '1 statement disagrees' : `${count} statements disagree`
+    const text = count === 1 ? t('1 statement disagrees') : `${count} statements disagree`
     return h(
       'button.link.disagreements',
       {
         type: 'button',
-        title: 'with the tool calls or the answer: go to the first',
+        title: t('with the tool calls or the answer: go to the first'),
         onClick: () => this.on.onDisagreement(),
       },
       text,
@@ -103,9 +108,8 @@ export class DecisionBar {
   #undo() {
     return h(
       'button',
-      { type: 'button', onClick: () => this.on.onUndo(), title: 'undo your last decision' },
-      'Undo ',
-      cap(this.keys.of('undo')),
+      { type: 'button', onClick: () => this.on.onUndo(), title: t('undo your last decision') },
+      withParts(t('Undo {cap}'), { cap: cap(this.keys.of('undo')) }),
     )
   }
 
@@ -119,10 +123,10 @@ export class DecisionBar {
         cap(key),
       )
     return [
-      h('span.ask', {}, 'Your verdict first:'),
+      h('span.ask', {}, t('Your verdict first:')),
       button('YES', 'YES', 'Y'),
       button('NO', 'NO', 'X'),
-      button('cannot tell', 'cannot tell', 'C'),
+      button(t('cannot tell'), t('cannot tell'), 'C'),
     ]
   }
 
@@ -130,7 +134,7 @@ export class DecisionBar {
     if (!item.standing.round) return this.#decided(item.standing.state)
     const round = h(
       'button.round',
-      { type: 'button', title: 'what each round is for', onClick: () => this.on.onRounds() },
+      { type: 'button', title: t('what each round is for'), onClick: () => this.on.onRounds() },
       item.standing.progress,
     )
     const reject = item.may.verbs.find(({ verb }) => verb === 'reject')
@@ -138,7 +142,7 @@ export class DecisionBar {
       round,
       item.may.verbs.map(({ verb, label, refusal }) => {
         const action = ACTION[verb]
-        const text = verb === 'submit' && dirty ? 'Save and submit' : label
+        const text = verb === 'submit' && dirty ? t('Save and submit') : label
         return h(
           `button${STYLE[action] ?? ''}`,
           {
@@ -163,7 +167,9 @@ export class DecisionBar {
 
   /** @param {string | null} refusal @param {boolean} suggested whether it is this person's own verdict */
   #cannotTell(refusal, suggested) {
-    const title = 'the data allow neither YES nor NO: the item is decided as “cannot tell” and never training data'
+    const title = t(
+      'the data allow neither YES nor NO: the item is decided as “cannot tell” and never training ' + 'data',
+    )
     return h(
       `button.cannot-tell${suggested ? '.primary' : ''}`,
       {
@@ -172,8 +178,7 @@ export class DecisionBar {
         title: refusal ?? title,
         onClick: (event) => this.#once(event, () => this.on.onCannotTell()),
       },
-      'Cannot tell ',
-      cap(this.keys.of('decide-cannot-tell')),
+      withParts(t('Cannot tell {cap}'), { cap: cap(this.keys.of('decide-cannot-tell')) }),
     )
   }
 
@@ -205,8 +210,7 @@ export class DecisionBar {
       h(
         'button.link.history',
         { type: 'button', onClick: () => this.on.onHistory() },
-        'history ',
-        cap(this.keys.of('history')),
+        withParts(t('history {cap}'), { cap: cap(this.keys.of('history')) }),
       ),
     ]
   }

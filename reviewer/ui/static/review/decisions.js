@@ -1,5 +1,6 @@
 // Marks, verdicts, versions and decisions: what is sent under an idempotency key, and what happens when it is refused.
 
+import { t } from '../common/language.js'
 import { Refused, newKey, postUntilAnswered } from '../common/http.js'
 import * as dialogs from './dialogs.js'
 import { problems } from '../trace/steps.js'
@@ -13,7 +14,11 @@ const CANNOT_TELL = 'cannot_tell'
 const SLOW = 700 // ms after which the page shows that something is being sent
 
 /** @type {Record<string, string>} decisions after which a text can become training data */
-const ALL_THE_SAME = { submit: 'Submit all the same', pass: 'Pass all the same', approve: 'Approve all the same' }
+const ALL_THE_SAME = {
+  submit: t('Submit all the same'),
+  pass: t('Pass all the same'),
+  approve: t('Approve all the same'),
+}
 const SENDS_ON = Object.keys(ALL_THE_SAME)
 
 /** @type {Record<string, string>} */
@@ -32,8 +37,8 @@ const DONE = {
  * @param {Item} item @param {string} verb @param {{state: string, progress: string}} answer
  */
 function sentence({ version }, verb, { state, progress }) {
-  if (state === 'cannot tell') return 'Decided: nobody can tell from these data.'
-  if (state === 'returned' && version.author) return `Returned to ${version.author}.`
+  if (state === 'cannot tell') return t('Decided: nobody can tell from these data.')
+  if (state === 'returned' && version.author) return t('Returned to {author}.', { author: version.author })
   return DONE[verb].toLowerCase() === state ? `${DONE[verb]}.` : `${DONE[verb]}. Next: ${progress}`
 }
 
@@ -104,7 +109,7 @@ export class Decisions {
     if (!item || !(await this.mark(id, 'supported'))) return
     this.on.onChanged(item.id)
     if (this.state.isShown(item.id)) await this.on.refresh()
-    this.notices.toast('Confirmed: the answer is marked as supported by the data.')
+    this.notices.toast(t('Confirmed: the answer is marked as supported by the data.'))
   }
 
   /** Give one's own verdict, after which the hidden answer is shown. @param {string} verdict */
@@ -116,7 +121,7 @@ export class Decisions {
       await postUntilAnswered(`/api/v1/item/${item.id}/verdict`, body, (e) => this.topBar.notSent(e.message))
       this.on.onChanged(item.id)
       await this.on.open(item.id)
-      if (verdict === 'cannot tell') this.notices.toast('Your verdict: cannot tell. “U” decides the item so.')
+      if (verdict === 'cannot tell') this.notices.toast(t('Your verdict: cannot tell. “U” decides the item so.'))
     } catch (error) {
       this.notices.error(error)
     }
@@ -128,7 +133,7 @@ export class Decisions {
     const version = await this.saveVersion()
     if (!version || version === before) return
     await this.on.refresh()
-    this.notices.toast('Saved as a version.')
+    this.notices.toast(t('Saved as a version.'))
   }
 
   /**
@@ -179,7 +184,12 @@ export class Decisions {
       if (made === null) return
       this.topBar.saved(made.at)
       await this.on.refresh()
-      this.notices.toast(`The wavelengths are in ${medium}, stated by you. Saved as version ${made.number}.`)
+      this.notices.toast(
+        t('The wavelengths are in {medium}, stated by you. Saved as version {number}.', {
+          medium,
+          number: made.number,
+        }),
+      )
     } catch (error) {
       if (error instanceof Refused && ITEM_CHANGED.includes(error.kind)) await this.#showPresentItem(item, error)
       else this.notices.error(error)
@@ -199,7 +209,7 @@ export class Decisions {
       for (let attempt = 0; ; attempt += 1) {
         const name = await lease.ensure(wait)
         if (name === null) {
-          topBar.notSent('Another person is working on the item.')
+          topBar.notSent(t('Another person is working on the item.'))
           return null
         }
         try {
@@ -232,7 +242,7 @@ export class Decisions {
     if (this.#sending || !draft || !item || item.hidden) return
     const offered = item.may.verbs.find((one) => one.verb === verb)
     if (!offered || offered.refusal) {
-      this.notices.toast(offered?.refusal ?? `“${verb}” is not possible in this round.`)
+      this.notices.toast(offered?.refusal ?? t('“{verb}” is not possible in this round.', { verb }))
       return
     }
     const unsent = new dialogs.UnsentAnswer(this.state.me.initials, item, verb)
@@ -255,14 +265,14 @@ export class Decisions {
     const comment = draft.comment.trim()
     if (verb === 'reject') return dialogs.askReason(this.state.me.reasons, comment, unsent)
     if (verb === 'return' && !comment) {
-      const text = await dialogs.askText('Return to revision: what should be changed?', '', 'Return', unsent)
+      const text = await dialogs.askText(t('Return to revision: what should be changed?'), '', t('Return'), unsent)
       return text ? { reason: '', comment: text } : null
     }
     if (verb === 'submit') {
       await this.on.changesMade()
       const missing = problems(this.state.steps)
       if (missing.length) {
-        this.notices.show(`Not submitted: ${missing.join('; ')}.`, { until: 'edit' })
+        this.notices.show(t('Not submitted: {missing}.', { missing: missing.join('; ') }), { until: 'edit' })
         return null
       }
     }
@@ -343,7 +353,7 @@ export class Decisions {
   async #showPresentItem(item, error) {
     const { state } = this
     if (!state.isShown(item.id)) return
-    const kept = state.dirty ? ' What you wrote is kept as unsent text.' : ''
+    const kept = state.dirty ? t(' What you wrote is kept as unsent text.') : ''
     try {
       await this.on.refresh()
       if (state.item && state.dirty) await this.lease.take(state.item)
@@ -359,7 +369,7 @@ export class Decisions {
     const { item, lastDecided } = this.state
     const id = item?.may.undo ? item.id : lastDecided
     if (!id) {
-      this.notices.toast('You have made no decision here that can be undone.')
+      this.notices.toast(t('You have made no decision here that can be undone.'))
       return
     }
     try {
@@ -368,7 +378,7 @@ export class Decisions {
       )
       this.state.lastDecided = null
       this.on.onChanged(id, { state: answer.state })
-      this.notices.toast(`Undone. Now: ${answer.state}`)
+      this.notices.toast(t('Undone. Now: {state}', { state: answer.state }))
       await this.on.open(id)
     } catch (error) {
       this.notices.error(error)

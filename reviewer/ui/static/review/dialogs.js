@@ -3,7 +3,7 @@
 import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h } from '../common/dom.js'
 import { isComposing } from '../common/keys.js'
-import { t } from '../common/language.js'
+import { t, withParts } from '../common/language.js'
 import { linkTo } from '../common/links.js'
 import { closePanel, openPanel } from '../common/panels.js'
 import { diffSteps } from '../trace/steps.js'
@@ -50,7 +50,13 @@ const sends = (/** @type {KeyboardEvent} */ event) =>
 
 /** @param {HTMLButtonElement} button */
 const footer = (button) =>
-  h('footer', {}, h('span.muted', {}, cap('Shift'), ' ', cap('Enter'), ' new line'), h('span.spring'), button)
+  h(
+    'footer',
+    {},
+    h('span.muted', {}, withParts(t('{cap} {cap2} new line'), { cap: cap('Shift'), cap2: cap('Enter') })),
+    h('span.spring'),
+    button,
+  )
 
 /**
  * Open a dialog for the reason of a rejection: digits choose, Enter rejects.
@@ -59,12 +65,12 @@ const footer = (button) =>
  */
 export function askReason(reasons, comment, unsent) {
   const typed = unsent.read()
-  return openPanel('Reject: why?', (close, dialog) => {
+  return openPanel(t('Reject: why?'), (close, dialog) => {
     const text = h('textarea', {
       value: typed?.text || comment,
       rows: 3,
-      placeholder: 'in your own words (needed for “Other”)',
-      'aria-label': 'Comment',
+      placeholder: t('in your own words (needed for “Other”)'),
+      'aria-label': t('Comment'),
     })
     const note = h('p.note.look', { hidden: true, role: 'alert' })
     const choices = Object.entries(reasons).map(([value, label]) => ({
@@ -80,7 +86,7 @@ export function askReason(reasons, comment, unsent) {
       const reason = chosen()
       if (reason && (reason !== 'other' || text.value.trim())) return close({ reason, comment: text.value.trim() })
       note.hidden = false
-      fill(note, reason ? 'Give the reason in a few words.' : 'Choose a reason.')
+      fill(note, reason ? t('Give the reason in a few words.') : t('Choose a reason.'))
       return undefined
     }
     dialog.addEventListener('keydown', (event) => {
@@ -110,7 +116,7 @@ export function askReason(reasons, comment, unsent) {
       choices.map(({ label, input }, at) => h('label', {}, input, ' ', cap(String(at + 1)), ' ', label)),
       text,
       note,
-      footer(h('button.danger', { type: 'submit' }, 'Reject ', cap('Enter'))),
+      footer(h('button.danger', { type: 'submit' }, withParts(t('Reject {cap}'), { cap: cap('Enter') }))),
     )
   })
 }
@@ -145,9 +151,9 @@ export function askText(title, value, action, unsent) {
  * @returns {Promise<'confirm' | 'first' | null>}
  */
 export function confirmDisagreements(open, action) {
-  const count = open.length === 1 ? '1 statement disagrees' : `${open.length} statements disagree`
-  return openPanel(`${count} with the tool calls or the answer`, (close) => {
-    const first = h('button.primary', { type: 'button', onClick: () => close('first') }, 'Go to the first')
+  const count = open.length === 1 ? t('1 statement disagrees') : `${open.length} statements disagree`
+  return openPanel(t('{count} with the tool calls or the answer', { count }), (close) => {
+    const first = h('button.primary', { type: 'button', onClick: () => close('first') }, t('Go to the first'))
     queueMicrotask(() => first.focus())
     return h(
       'div.confirm',
@@ -157,7 +163,7 @@ export function confirmDisagreements(open, action) {
         {},
         open.map(({ text }) => h('li', {}, text)),
       ),
-      h('p.note', {}, 'What you confirm is counted in the log and in every export.'),
+      h('p.note', {}, t('What you confirm is counted in the log and in every export.')),
       h('footer', {}, first, h('button', { type: 'button', onClick: () => close('confirm') }, action)),
     )
   })
@@ -171,7 +177,8 @@ const runsOf = (runs) => runs.map((r) => (r.op === '=' ? r.text : h(r.op === '-'
  * Who wrote a text before it was imported; null for a fresh draft.
  * @param {string[]} [authors]
  */
-export const beforeImport = (authors) => (authors?.length ? `written by ${authors.join(', ')} before the import` : null)
+export const beforeImport = (authors) =>
+  authors?.length ? t('written by {authors} before the import', { authors: authors.join(', ') }) : null
 
 /** Versions with author, reason and a diff by step; decisions in order. @param {any} history @param {number} item */
 export function openHistory(history, item) {
@@ -188,17 +195,20 @@ export function openHistory(history, item) {
         'h3',
         {},
         index === 0
-          ? 'Version 1 is the draft; later versions are compared here'
-          : `Version ${versions[index].number} against ${versions[index - 1].number}`,
+          ? t('Version 1 is the draft; later versions are compared here')
+          : t('Version {number} against {number2}', {
+              number: versions[index].number,
+              number2: versions[index - 1].number,
+            }),
       ),
-      index > 0 && !rows.length && h('p.muted', {}, 'The same steps.'),
+      index > 0 && !rows.length && h('p.muted', {}, t('The same steps.')),
       rows.map((r) => h('div.diff-row', {}, h('span.pill.grey', {}, r.title), h('p', {}, runsOf(r.runs)))),
     )
   }
   const content = h(
     'div.history',
     {},
-    withheld && h('p.note', {}, 'What others decided, and earlier texts, are shown once you have decided.'),
+    withheld && h('p.note', {}, t('What others decided, and earlier texts, are shown once you have decided.')),
     h(
       'ol.timeline',
       {},
@@ -208,8 +218,12 @@ export function openHistory(history, item) {
           {},
           h(
             'button.link.version',
-            { type: 'button', title: 'what it changed', onClick: () => show(at) },
-            `v${v.number} · ${v.author ?? beforeImport(v.before_import) ?? 'drafted'} · ${when(v.at)}`,
+            { type: 'button', title: t('what it changed'), onClick: () => show(at) },
+            t('v{number} · {author} · {at}', {
+              number: v.number,
+              author: v.author ?? beforeImport(v.before_import) ?? t('drafted'),
+              at: when(v.at),
+            }),
           ),
           v.reason && h('span', {}, ` “${v.reason}”`),
           ' ',
@@ -224,9 +238,8 @@ export function openHistory(history, item) {
         h(
           `li${d.withdrawn ? '.withdrawn' : ''}`,
           {},
-          h('strong', {}, d.person),
-          ` ${d.verb} in ${d.round}`,
-          d.version ? ` on v${d.version}` : '',
+          withParts(t('{h} {verb} in {round}'), { h: h('strong', {}, d.person), verb: d.verb, round: d.round }),
+          d.version ? t(' on v{version}', { version: d.version }) : '',
           d.at ? ` · ${when(d.at)}` : '',
           d.reason && ` · ${d.reason}`,
           d.comment && h('span', {}, ` “${d.comment}”`),
@@ -236,7 +249,7 @@ export function openHistory(history, item) {
     diff,
   )
   if (versions.length) show(versions.length - 1)
-  return openPanel('History', content, { wide: true })
+  return openPanel(t('History'), content, { wide: true })
 }
 
 /**
@@ -272,30 +285,34 @@ function chooseBetween(title, lines, mine, theirs, choices) {
 /** A conflict with another person's version: both texts for comparison; nothing is merged or lost. */
 export const openConflict = (message, mine, theirs, who) =>
   chooseBetween(
-    'The item has a newer version',
+    t('The item has a newer version'),
     [
       message,
-      `Struck out: ${who}. Inserted: yours. Your text is kept; load theirs and copy into it what you want to keep.`,
+      t(
+        'Struck out: {who}. Inserted: yours. Your text is kept; load theirs and copy into it what ' +
+          'you want to keep.',
+        { who },
+      ),
     ],
     mine,
     theirs,
     [
-      ['discard', 'Discard mine', '.danger'],
+      ['discard', t('Discard mine'), '.danger'],
       ['theirs', `Show ${who}`, '.primary'],
-      ['rebase', 'Replace its steps by mine', ''],
+      ['rebase', t('Replace its steps by mine'), ''],
     ],
   )
 
 /** Two unsent texts of one person: that of another tab or machine, and the one on the page. */
 export const openTexts = (other, onPage) =>
   chooseBetween(
-    'You have two unsent texts',
-    ['You have written on this item twice.', 'Struck out: the text on this page. Inserted: the other one.'],
+    t('You have two unsent texts'),
+    [t('You have written on this item twice.'), t('Struck out: the text on this page. Inserted: the other one.')],
     other,
     onPage,
     [
-      ['discard', 'Discard the other one', '.danger'],
-      ['keep', 'Keep both for now', '.primary'],
-      ['rebase', 'Use the other one', ''],
+      ['discard', t('Discard the other one'), '.danger'],
+      ['keep', t('Keep both for now'), '.primary'],
+      ['rebase', t('Use the other one'), ''],
     ],
   )

@@ -1,5 +1,6 @@
 // Editing the steps of the item shown: text, windows, order. The server's tool draws every new window.
 
+import { t } from '../common/language.js'
 import { postJSON } from '../common/http.js'
 import { rewritten, spansOf, textOf, textsAround } from '../trace/statements.js'
 import { insertAfter, moveStep, newStepId, removeStep, replaceStep } from '../trace/steps.js'
@@ -110,7 +111,7 @@ export class Editing {
       const change = step.kind === 'answer' ? { explanation: text } : { text }
       if (text !== textOf(step)) steps = replaceStep(steps, step.id, change)
     }
-    if (steps === state.steps) this.notices.toast('The windows and numbers in these texts need no update.')
+    if (steps === state.steps) this.notices.toast(t('The windows and numbers in these texts need no update.'))
     else state.changeSteps(steps)
   }
 
@@ -253,7 +254,7 @@ export class Editing {
       return
     }
     if (!spectrum) {
-      this.notices.toast('This item has no spectrum here, so no window can be drawn.')
+      this.notices.toast(t('This item has no spectrum here, so no window can be drawn.'))
       return
     }
     const { medium, redshift } = trajectory

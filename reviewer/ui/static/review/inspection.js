@@ -1,6 +1,7 @@
 // The person's own inspection of the spectrum: redshift, quality, issues, class and comment, as in DESI's visual
 // inspection. The redshift tried in the plot is kept in this browser until it is saved as part of an inspection.
 
+import { t, withParts } from '../common/language.js'
 import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h } from '../common/dom.js'
 import { parseNumber, redshift } from '../common/format.js'
@@ -41,13 +42,15 @@ export class Inspecting {
     const { item } = this.state
     if (!item) return null
     const { mine, merged } = item.inspection
-    const conflict = merged?.conflict.length ? `, people differ: ${merged.conflict.join(', ')}` : ''
+    const conflict = merged?.conflict.length
+      ? t(', people differ: {conflict}', { conflict: merged.conflict.join(', ') })
+      : ''
     const text = mine ? inLine({ ...mine, comment: '' }) || 'comment' : 'inspect'
     return h(
       `button.guide.inspection${conflict ? '.amber' : ''}`,
       {
         type: 'button',
-        title: `Your redshift, quality, issues and class of this spectrum${conflict}`,
+        title: t('Your redshift, quality, issues and class of this spectrum{conflict}', { conflict }),
         onClick: () => this.open(),
       },
       text,
@@ -65,13 +68,13 @@ export class Inspecting {
     if (!found) return
     const body = { key: this.#key, ...found }
     try {
-      const unreachable = () => this.notices.toast('Not saved yet: the server does not answer. Trying again.')
+      const unreachable = () => this.notices.toast(t('Not saved yet: the server does not answer. Trying again.'))
       const mine = await postUntilAnswered(`/api/v1/item/${item.id}/inspection`, body, unreachable)
       this.#key = newKey()
       this.dropItem(item.id)
       forgetTried(me.initials, item.id)
       unsent.forget()
-      this.notices.toast('Inspection saved.')
+      this.notices.toast(t('Inspection saved.'))
       if (!this.state.isShown(item.id)) return
       item.inspection = { ...item.inspection, mine: inLine(mine) ? mine : null }
       this.view.drawHeader()
@@ -94,14 +97,14 @@ function openInspection({ inspection }, { qualities, issues, spectypes }, plotte
   const { mine, others, merged } = inspection
   const saved = mine ? { ...mine, z: mine.z === null ? '' : redshift(mine.z), quality: String(mine.quality ?? '') } : {}
   const start = { z: '', quality: '', issues: '', spectype: '', comment: '', ...saved, ...unsent.read() }
-  return openPanel('Your inspection of this spectrum', (close, dialog) => {
+  return openPanel(t('Your inspection of this spectrum'), (close, dialog) => {
     const note = h('p.note.look', { hidden: true, role: 'alert' })
     const z = h('input.z', {
       type: 'text',
       inputMode: 'decimal',
       autocomplete: 'off',
-      'aria-label': 'Redshift',
-      placeholder: 'none',
+      'aria-label': t('Redshift'),
+      placeholder: t('none'),
       value: start.z,
     })
     const take = h(
@@ -114,8 +117,7 @@ function openInspection({ inspection }, { qualities, issues, spectypes }, plotte
           keep()
         },
       },
-      `take z = ${redshift(plotted ?? 0)} of the plot `,
-      cap('p'),
+      withParts(t('take z = {redshift} of the plot {cap}'), { redshift: redshift(plotted ?? 0), cap: cap('p') }),
     )
     /** @param {string} name @param {string} value @param {boolean} checked @param {string} type */
     const choice = (name, value, checked, type = 'radio') => h('input', { type, name, value, checked })
@@ -127,11 +129,11 @@ function openInspection({ inspection }, { qualities, issues, spectypes }, plotte
     const noQuality = choice('quality', '', start.quality === '')
     const spectype = h(
       'select',
-      { 'aria-label': 'Class' },
-      ['', ...spectypes].map((name) => h('option', { value: name }, name || 'none')),
+      { 'aria-label': t('Class') },
+      ['', ...spectypes].map((name) => h('option', { value: name }, name || t('none'))),
     )
     spectype.value = start.spectype
-    const comment = h('textarea', { rows: 2, 'aria-label': 'Comment', value: start.comment, maxLength: 2000 })
+    const comment = h('textarea', { rows: 2, 'aria-label': t('Comment'), value: start.comment, maxLength: 2000 })
     const typed = () => ({
       z: z.value.trim(),
       quality: qualityInputs.find((input) => input.checked)?.value ?? '',
@@ -144,7 +146,7 @@ function openInspection({ inspection }, { qualities, issues, spectypes }, plotte
       const found = typed()
       const value = found.z ? parseNumber(found.z) : null
       if (value !== null && !(value > -1 && value <= 20)) {
-        fill(note, `z: found “${found.z}”, expected a number above −1, 20 at most, or nothing`)
+        fill(note, t('z: found “{z}”, expected a number above −1, 20 at most, or nothing', { z: found.z }))
         note.hidden = false
         z.focus()
         return
@@ -181,35 +183,43 @@ function openInspection({ inspection }, { qualities, issues, spectypes }, plotte
           submit()
         },
       },
-      group('Redshift, in the medium of the spectrum', h('div.line', {}, z, take)),
+      group(t('Redshift, in the medium of the spectrum'), h('div.line', {}, z, take)),
       group(
-        'Quality',
+        t('Quality'),
         rated.map(([value, text], at) => h('label', {}, qualityInputs[at], ' ', cap(value), ' ', text)),
-        h('label', {}, noQuality, ' not given'),
+        h('label', {}, withParts(t('{noQuality} not given'), { noQuality })),
       ),
       group(
-        'Issues',
+        t('Issues'),
         Object.entries(issues).map(([letter, text], at) =>
           h('label', {}, issueInputs[at], ' ', cap(letter.toLowerCase()), ' ', text),
         ),
       ),
-      group('Class', spectype),
-      group('Comment', comment),
+      group(t('Class'), spectype),
+      group(t('Comment'), comment),
       others.length > 0 &&
         group(
-          'Others',
+          t('Others'),
           others.map((one) => h('p', {}, h('strong', {}, one.person), ` ${inLine(one)}`)),
         ),
       merged && merged.people.length > 1 && h(`p.note${merged.conflict.length ? '.look' : ''}`, {}, mergedText(merged)),
       note,
-      h('footer', {}, h('button.primary', { type: 'submit' }, 'Save inspection ', cap('Enter'))),
+      h(
+        'footer',
+        {},
+        h('button.primary', { type: 'submit' }, withParts(t('Save inspection {cap}'), { cap: cap('Enter') })),
+      ),
     )
   })
 }
 
 /** @param {NonNullable<Item['inspection']['merged']>} merged */
 function mergedText({ people, z, quality, spectype, secure, conflict }) {
-  if (conflict.length) return `${people.join(', ')} differ in ${conflict.join(', ')}: a third person decides.`
+  if (conflict.length)
+    return t('{people} differ in {conflict}: a third person decides.', {
+      people: people.join(', '),
+      conflict: conflict.join(', '),
+    })
   const parts = [z !== null && `z ${redshift(z)}`, quality !== null && `quality ${quality}`, spectype].filter(Boolean)
   return `Together: ${parts.join(' · ')}${secure ? ' · secure' : ''}`
 }

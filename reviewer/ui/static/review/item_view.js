@@ -208,18 +208,24 @@ export class ItemView {
   #cannotTellBanner({ draft_cannot_tell: reason, answer_confirmed: confirmed, marks, standing }, steps) {
     const answer = steps.find((step) => step.kind === 'answer')
     const open = answer && standing.round !== null && !confirmed && marks.mine[answer.id]?.mark !== 'supported'
-    const explained = h('p', {}, h('strong', {}, 'The drafter cannot tell'), `: ${reason}.`)
+    const explained = h('p', {}, h('strong', {}, t('The drafter cannot tell')), `: ${reason}.`)
     if (confirmed) {
-      return h('div.note.cannot-tell', {}, explained, h('p', {}, 'A person has changed or confirmed the answer since.'))
+      return h(
+        'div.note.cannot-tell',
+        {},
+        explained,
+        h('p', {}, t('A person has changed or confirmed the answer since.')),
+      )
     }
-    const consequence =
-      'Its answer is a default. It becomes training data only if a person changes the answer or confirms it.'
+    const consequence = t(
+      'Its answer is a default. It becomes training data only if a person changes the answer or ' + 'confirms it.',
+    )
     const confirm =
       open &&
       h(
         'button',
         { type: 'button', onClick: () => this.onConfirm(answer.id) },
-        `Confirm ${answer.verdict}: I can tell from the data`,
+        t('Confirm {verdict}: I can tell from the data', { verdict: answer.verdict }),
       )
     return h('div.note.cannot-tell.open', { role: 'note' }, explained, h('p', {}, consequence), confirm)
   }
@@ -231,7 +237,7 @@ export class ItemView {
     return h(
       'details.note',
       {},
-      h('summary', {}, `Marks by others: ${marks.length}`),
+      h('summary', {}, t('Marks by others: {n}', { n: marks.length })),
       h(
         'ul',
         {},
@@ -448,7 +454,11 @@ const requestBanner = ({ person, comment, at }) =>
   h(
     'p.note.request',
     { role: 'note' },
-    h('strong', {}, `${person} returned this on ${new Date(at).toLocaleString('sv').slice(0, 16)}:`),
+    h(
+      'strong',
+      {},
+      t('{person} returned this on {slice}:', { person, slice: new Date(at).toLocaleString('sv').slice(0, 16) }),
+    ),
     ' ',
     h('span', {}, comment),
   )

@@ -1,6 +1,7 @@
 // The lease on the item shown: taken with the first change or the decision, so that viewing locks nobody out; renewed
 // while the item is visible, requested again when it has run out. Saving a version and deciding need it.
 
+import { t } from '../common/language.js'
 import { timeOfDay } from '../common/format.js'
 import { Refused, Unreachable, getJSON, postJSON, postUntilAnswered } from '../common/http.js'
 
@@ -26,7 +27,8 @@ const nothingToDo = (item) => Boolean(item.may.edit) && item.may.verbs.every((ve
  * Who works on an item, and until when, in the local time of the reader.
  * @param {string} message @param {string} until
  */
-const heldText = (message, until) => `${message} Their lease ends at ${timeOfDay(until)} at the latest.`
+const heldText = (message, until) =>
+  t('{message} Their lease ends at {until} at the latest.', { message, until: timeOfDay(until) })
 
 export class Lease {
   /** @param {LeaseOptions} options */
@@ -52,7 +54,7 @@ export class Lease {
     const { stamp, held } = await getJSON(`/api/v1/item/${item.id}/present`)
     if (!isShown()) return
     if (held && !nothingToDo(item)) this.notices.show(heldText(held.message, held.until), { until: 'lease' })
-    if (stamp !== item.stamp) await this.onOutdated('The item has changed since it was fetched.')
+    if (stamp !== item.stamp) await this.onOutdated(t('The item has changed since it was fetched.'))
     else if (this.state.dirty) this.want()
   }
 
@@ -89,7 +91,7 @@ export class Lease {
       }
       this.held = lease
       this.notices.happened('lease')
-      if (lease.stamp !== item.stamp) await this.onOutdated('The item has changed since it was fetched.')
+      if (lease.stamp !== item.stamp) await this.onOutdated(t('The item has changed since it was fetched.'))
     } catch (error) {
       if (!(error instanceof Refused) || error.temporary || !isWanted()) throw error
       this.#refused(error, item)
@@ -99,10 +101,10 @@ export class Lease {
   /** Another person has the item, or the rules changed. @param {Refused} error @param {Item} item */
   #refused(error, item) {
     this.heldByOther = error.kind === 'held'
-    const unsent = this.state.dirty ? ' Your text is kept, unsent.' : ''
+    const unsent = this.state.dirty ? t(' Your text is kept, unsent.') : ''
     const message = this.heldByOther ? heldText(error.message, error.detail.until) : error.message
     this.notices.show(message + unsent, {
-      label: this.heldByOther ? 'Try again' : null,
+      label: this.heldByOther ? t('Try again') : null,
       onClick: () => this.#retake(item),
       until: 'lease',
     })

@@ -269,7 +269,7 @@ export class Navigation {
     if (to && !this.state.isShown(to)) return this.open(to)
     await this.queue.load()
     if (!this.queue.rows.length) return this.#nothing()
-    this.notices.toast('That was the last item under this filter.')
+    this.notices.toast(t('That was the last item under this filter.'))
     if (this.state.item) await this.open(this.state.item.id)
   }
 
@@ -280,17 +280,17 @@ export class Navigation {
     const after = shown === undefined ? '' : `&after=${shown}`
     const found = await getJSON(`/api/v1/first?${this.queue.query()}${after}`)
     if (!found.id || found.id === shown) {
-      this.notices.toast(shown === undefined ? 'Nothing waits for you.' : 'No other item waits for you.')
+      this.notices.toast(shown === undefined ? t('Nothing waits for you.') : t('No other item waits for you.'))
       return
     }
-    if (found.from_start) this.notices.toast('From the start of the queue.')
+    if (found.from_start) this.notices.toast(t('From the start of the queue.'))
     await this.open(found.id)
   }
 
   async back() {
     const to = this.state.current?.place?.back[0]
     if (!to) {
-      this.notices.toast('This is the first item under this filter.')
+      this.notices.toast(t('This is the first item under this filter.'))
       return
     }
     this.order.goBack(to)

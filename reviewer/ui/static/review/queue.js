@@ -6,7 +6,7 @@ import { fill, h } from '../common/dom.js'
 import { FilterChips, FilterForm, STATE_TONES, queryOf } from '../common/filters.js'
 import { getJSON } from '../common/http.js'
 import { nameInQueue } from '../common/item_header.js'
-import { t } from '../common/language.js'
+import { t, withParts } from '../common/language.js'
 
 const FILTER = 'so-filter'
 const CHECK_EVERY = 10_000 // ms
@@ -51,9 +51,8 @@ export class Queue {
     this.done = h('span')
     this.filterButton = h(
       'button.link',
-      { type: 'button', title: 'filter the queue', 'aria-expanded': 'false', onClick: () => this.toggleFilter() },
-      h('kbd.cap', {}, '/'),
-      ' filter',
+      { type: 'button', title: t('filter the queue'), 'aria-expanded': 'false', onClick: () => this.toggleFilter() },
+      withParts(t('{h} filter'), { h: h('kbd.cap', {}, '/') }),
     )
     this.title = h('div.queue-title', {}, h('div.top', {}, this.count, this.filterButton), h('div.bar', {}, this.done))
     this.chips = new FilterChips(tasks, (filter) => this.use(filter))
@@ -62,7 +61,7 @@ export class Queue {
     this.form = this.filterForm.root
     this.form.hidden = true
     this.list = h('div.rows', {
-      'aria-label': 'Queue',
+      'aria-label': t('Queue'),
       onKeydown: (event) => this.#key(event),
       onScroll: () => this.#loadMore().catch(() => {}),
     })
@@ -193,7 +192,7 @@ export class Queue {
     row.removeAttribute('role')
     row.removeAttribute('id')
     row.removeAttribute('aria-selected')
-    fill(this.pinned, row, h('p.muted', {}, this.#shownFits ? 'further down' : 'not in this filter'))
+    fill(this.pinned, row, h('p.muted', {}, this.#shownFits ? t('further down') : t('not in this filter')))
   }
 
   /** @param {HTMLElement} row */
@@ -263,8 +262,8 @@ export class Queue {
           'p.empty',
           {},
           this.onlyMine
-            ? 'Nothing waits for you under this filter. Press / to widen it.'
-            : 'No item fits this filter. Press / to change it.',
+            ? t('Nothing waits for you under this filter. Press / to widen it.')
+            : t('No item fits this filter. Press / to change it.'),
         ),
     )
     this.chips.show(this.filter, { order: this.hint })
@@ -279,7 +278,7 @@ export class Queue {
     const row = this.rows.findIndex(({ id }) => id === this.current)
     const further = this.place !== null && this.#shownFits ? this.place + 1 : 0
     const number = row < 0 ? further : row + 1
-    const at = number > 0 && number <= this.total ? ` · this is no. ${grouped(number)}` : ''
+    const at = number > 0 && number <= this.total ? t(' · this is no. {number}', { number: grouped(number) }) : ''
     const share = this.total ? Math.min(1, number / this.total) : 0
     fill(this.count, h('strong', {}, `${count} ${word}`), h('span.muted', {}, at))
     this.done.style.width = `${100 * share}%`
@@ -306,11 +305,11 @@ export class Queue {
       h(
         'div.sub',
         {},
-        h(`span.pill.${tone}`, {}, disagree ? 'disagreement' : state),
+        h(`span.pill.${tone}`, {}, disagree ? t('disagreement') : state),
         h('span.muted', {}, [row.task, drafter, row.version > 1 && `v${row.version}`].filter(Boolean).join(' · ')),
-        row.simulated && h('span.pill.grey', {}, 'simulated'),
+        row.simulated && h('span.pill.grey', {}, t('simulated')),
         row.unread && h('span.pill.amber', { title: t('comments that you have not read') }, t('unread')),
-        others.length > 0 && h('span.muted', { title: 'working on it now' }, ` ✎ ${others.join(', ')}`),
+        others.length > 0 && h('span.muted', { title: t('working on it now') }, ` ✎ ${others.join(', ')}`),
       ),
     )
   }
@@ -325,8 +324,8 @@ const blindRow = (row) =>
       'data-item': row.id,
       role: 'option',
       'aria-disabled': 'true',
-      title: 'You score this item in a blind session; it is shown here again when the session is closed.',
+      title: t('You score this item in a blind session; it is shown here again when the session is closed.'),
     },
     h('div.name', {}, h('span.muted', {}, `#${row.id}`)),
-    h('div.sub', {}, h('span.pill.grey', {}, 'in a blind session'), h('span.muted', {}, row.task)),
+    h('div.sub', {}, h('span.pill.grey', {}, t('in a blind session')), h('span.muted', {}, row.task)),
   )

@@ -1,6 +1,7 @@
 // Recovery of unsent texts, from this page, from the browser's storage and from the server. Where two of them differ,
 // one is shown and the other is offered for comparison; none replaces another by itself.
 
+import { t } from '../common/language.js'
 import { postJSON } from '../common/http.js'
 import * as dialogs from './dialogs.js'
 import { Draft, LocalCopies, asText, digest } from './drafts.js'
@@ -58,7 +59,7 @@ export class Recovery {
     this.drafts.set(item.id, draft)
     if (former && !former.closed && former.base === item.version.id) {
       draft.takeOver(former, item.may.edit === null && !item.hidden)
-      if (draft.dirty && !sameItem) this.#restored('Your unsent text has been restored.')
+      if (draft.dirty && !sameItem) this.#restored(t('Your unsent text has been restored.'))
       return
     }
     former?.stop() // written on an earlier version: kept in the browser, or on the server under that version
@@ -77,11 +78,11 @@ export class Recovery {
       mine && (!serverIsCurrent || onServer.at === mine.after || mine.sent?.includes(digest(asText(onServer.body))))
     if (continues && editable) {
       draft.restore(mine.steps, mine.comment, mine)
-      if (draft.dirty) this.#restored(`Your unsent text of ${clock(mine.at)} has been restored.`)
+      if (draft.dirty) this.#restored(t('Your unsent text of {at} has been restored.', { at: clock(mine.at) }))
     } else if (serverIsCurrent && editable) {
       draft.restore(onServer.body.steps, onServer.body.comment)
       if (mine) this.#offer(mine)
-      else if (draft.dirty) this.#restored(`Your unsent text of ${clock(onServer.at)} has been restored.`)
+      else if (draft.dirty) this.#restored(t('Your unsent text of {at} has been restored.', { at: clock(onServer.at) }))
     } else if (continues) {
       draft.comment = mine.comment ?? ''
     } else if (serverIsCurrent) {
@@ -109,11 +110,11 @@ export class Recovery {
   #offerEarlier(item, stored, onServer) {
     const found = stored ?? (onServer?.body.steps ? { ...onServer, steps: onServer.body.steps } : null)
     if (!found) return
-    this.notices.show(`You have unsent text of ${clock(found.at)}, written on an earlier version.`, {
-      label: 'Compare',
+    this.notices.show(t('You have unsent text of {at}, written on an earlier version.', { at: clock(found.at) }), {
+      label: t('Compare'),
       onClick: () =>
         this.resolveConflict({
-          message: 'Your unsent text was written on an earlier version.',
+          message: t('Your unsent text was written on an earlier version.'),
           base: found.base,
           mine: found.steps,
           theirs: item.trajectory.steps,
@@ -124,7 +125,7 @@ export class Recovery {
 
   /** @param {string} message */
   #restored(message) {
-    this.notices.show(message, { label: 'Discard it', onClick: () => this.discard() })
+    this.notices.show(message, { label: t('Discard it'), onClick: () => this.discard() })
   }
 
   /**
@@ -139,8 +140,10 @@ export class Recovery {
 
   /** @param {import('./drafts.js').StoredText} entry */
   #offer(entry) {
-    const message = 'You have written on this item in another tab or on another machine as well. Both texts are kept.'
-    this.notices.show(message, { label: 'Compare', onClick: () => this.#compare(entry) })
+    const message = t(
+      'You have written on this item in another tab or on another machine as well. Both texts are ' + 'kept.',
+    )
+    this.notices.show(message, { label: t('Compare'), onClick: () => this.#compare(entry) })
   }
 
   /** @param {import('./drafts.js').StoredText} entry */
@@ -184,6 +187,6 @@ export class Recovery {
     draft?.discard()
     await this.#discardOn(item, item.version.id)
     await this.refresh()
-    this.notices.toast('Discarded.')
+    this.notices.toast(t('Discarded.'))
   }
 }

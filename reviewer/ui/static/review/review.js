@@ -34,9 +34,10 @@ import { Statements } from './statements.js'
 import { ValueOrder } from './value_order.js'
 import { WorkTime } from './work_time.js'
 
-const NOTHING_LEFT =
-  'Every item under this filter is done, waits for another person, or is in a blind session of yours. ' +
-  'Press / to widen the filter, or add more in the Library tab.'
+const NOTHING_LEFT = t(
+  'Every item under this filter is done, waits for another person, or is in a blind session of ' +
+    'yours. Press / to widen the filter, or add more in the Library tab.',
+)
 
 /** Build the tab inside `root` and open the first item that waits. @param {HTMLElement | null} root */
 export async function mountReview(root) {
@@ -73,7 +74,8 @@ class ReviewNotices extends Notices {
     const { kind, message, temporary } = error
     if (error instanceof Unreachable || (temporary && kind !== 'store')) return
     if (!(error instanceof Refused)) console.error(error)
-    if (kind === 'store') this.show(`${message} What you write is kept in this browser.`, { until: 'saved' })
+    if (kind === 'store')
+      this.show(t('{message} What you write is kept in this browser.', { message }), { until: 'saved' })
     else this.show(message)
   }
 }
@@ -115,7 +117,7 @@ function buildReview(root, me, keymap) {
   const order = new ValueOrder(
     queue,
     () => state.verdictFirst,
-    () => notices.toast('No item here can be chosen by value of information; the next ones come by number.'),
+    () => notices.toast(t('No item here can be chosen by value of information; the next ones come by number.')),
   )
   const view = new ItemView({
     state,
@@ -293,7 +295,7 @@ function buildReview(root, me, keymap) {
     workTime.show(null)
     queue.setShown(null)
     comments.show(null)
-    view.showNothing(queue.onlyMine ? 'Nothing waits for you' : 'No item fits this filter', NOTHING_LEFT)
+    view.showNothing(queue.onlyMine ? t('Nothing waits for you') : t('No item fits this filter'), NOTHING_LEFT)
     showBar()
   }
 
@@ -312,15 +314,19 @@ function buildReview(root, me, keymap) {
     items.dropAll()
     queue.load().catch((error) => notices.error(error))
     unread.load().catch(() => {}) // the connection strip shows that the server does not answer
-    const hidden = 'Your verdict first: names, thoughts, answers and votes stay hidden until you have given yours.'
-    notices.toast(on ? hidden : '“Verdict first” is off: answers are visible.')
+    const hidden = t(
+      'Your verdict first: names, thoughts, answers and votes stay hidden until you have given ' + 'yours.',
+    )
+    notices.toast(on ? hidden : t('“Verdict first” is off: answers are visible.'))
     if (state.item) await navigation.open(state.item.id)
   }
 
   async function start() {
     try {
       await navigation.start()
-      const leftOut = me.problems.length ? [`Task files left out: ${me.problems.join(' · ')}`] : []
+      const leftOut = me.problems.length
+        ? [t('Task files left out: {problems}', { problems: me.problems.join(' · ') })]
+        : []
       const warnings = [me.clock, me.backups, ...leftOut].filter(Boolean)
       if (warnings.length) notices.show(warnings.join(' · '))
       if (isActive() && state.current) tour.startOnce()

@@ -1,15 +1,18 @@
 // The order by value of information: the item that the server has chosen to come next, and the items opened so far.
 
+import { t } from '../common/language.js'
 import { newKey, postRepeatable } from '../common/http.js'
 
 /** A choice that nobody opened for so long is made again: others may have decided the item meanwhile. */
 const CHOICE_LASTS = 10 * 60_000 // ms
 
 /** What the order means, for the tooltip of its chip. */
-const MEANING =
-  'The server chooses the item whose label is worth most for a certificate of the whole list. A share of the items ' +
-  '(20 % unless your coordinator sets another) is chosen at random, and the probability of every choice is recorded, ' +
-  'so rates and error bounds stay valid. Items without P(YES) are not in this order.'
+const MEANING = t(
+  'The server chooses the item whose label is worth most for a certificate of the whole list. ' +
+    'A share of the items (20 % unless your coordinator sets another) is chosen at random, and ' +
+    'the probability of every choice is recorded, so rates and error bounds stay valid. Items ' +
+    'without P(YES) are not in this order.',
+)
 
 /**
  * @typedef {Object} Chosen
@@ -101,6 +104,10 @@ export class ValueOrder {
 /** @param {Chosen | null} shown */
 function sentence(shown) {
   if (!shown?.probability) return MEANING
-  const how = shown.arm === 'random' ? 'at random' : 'by its value'
-  return `${MEANING} This item was chosen ${how}; its probability was ${shown.probability.toPrecision(2)}.`
+  const how = shown.arm === 'random' ? 'at random' : t('by its value')
+  return t('{MEANING} This item was chosen {how}; its probability was {toPrecision}.', {
+    MEANING,
+    how,
+    toPrecision: shown.probability.toPrecision(2),
+  })
 }
