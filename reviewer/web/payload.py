@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from agent import lines
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from reviewer.rules.inspection import Inspection
@@ -63,13 +63,13 @@ def sexagesimal(ra: float, dec: float) -> str:
 
 
 LABELS = {
-    "keep": "Keep",
-    "submit": "Submit revision",
-    "pass": "Pass",
-    "approve": "Approve",
-    "reject": "Reject…",
-    "return": "Return to revision",
-    "abstain": "Abstain",
+    "keep": deferred("Keep"),
+    "submit": deferred("Submit revision"),
+    "pass": deferred("Pass"),
+    "approve": deferred("Approve"),
+    "reject": deferred("Reject…"),
+    "return": deferred("Return to revision"),
+    "abstain": deferred("Abstain"),
 }
 
 
@@ -214,7 +214,7 @@ def _may(item: Item, rules: Rules, person: Person, waiting: bool) -> dict[str, A
     verbs = []
     for verb in VERBS[standing.round] if standing.round else ():
         why_not = wait if waiting else refusal(standing, rules, person, verb, version)
-        verbs.append({"verb": verb, "label": LABELS[verb], "refusal": why_not})
+        verbs.append({"verb": verb, "label": tr(LABELS[verb]), "refusal": why_not})
     last = standing.last
     return {
         "verbs": verbs,

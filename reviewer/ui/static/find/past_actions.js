@@ -1,7 +1,7 @@
 // The list of past actions on many items, each with its undo.
 
 import { fill, h } from '../common/dom.js'
-import { number } from '../common/format.js'
+import { dateAndTime, number } from '../common/format.js'
 import { getJSON } from '../common/http.js'
 import { t, tn } from '../common/language.js'
 import { openPanel } from '../common/panels.js'
@@ -19,9 +19,6 @@ const DONE = {
 
 /** What was done, in words. @param {string} kind @param {number} n */
 export const doneWords = (kind, n) => DONE[kind]?.(n) ?? `${kind} ${n}`
-
-/** @param {string} iso */
-const when = (iso) => new Date(iso).toLocaleString('sv').slice(0, 16)
 
 /**
  * What an action was about: the reason, the people, or the batch.
@@ -63,7 +60,7 @@ export async function openPast(me, undo) {
     h(
       'tr',
       {},
-      h('td', {}, when(one.at)),
+      h('td', {}, dateAndTime(one.at)),
       h('td', {}, one.person),
       h('td', {}, doneWords(one.kind, one.items), h('span.muted', {}, ` ${aboutAction(me, one)}`)),
       h(

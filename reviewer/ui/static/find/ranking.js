@@ -123,7 +123,7 @@ export class Ranking {
 
   /** @param {number} id */
   #markOf(id) {
-    if (this.unlike.has(id)) return 'not like'
+    if (this.unlike.has(id)) return 'unlike'
     return this.examples.has(id) ? 'like' : ''
   }
 

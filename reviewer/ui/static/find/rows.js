@@ -13,7 +13,7 @@ import { t, tn } from '../common/language.js'
  *   similarity?: number,
  *   score?: number,
  *   mark?: string,
- * }} FoundRow  `mark`: "like" or "not like", of the examples of a ranking
+ * }} FoundRow  `mark`: "like" or "unlike", of the examples of a ranking
  */
 
 /**
@@ -159,7 +159,7 @@ export class Rows {
     const { onMenu, onNotLike } = this.options
     const notLike = {
       type: 'button',
-      'aria-pressed': String(row.mark === 'not like'),
+      'aria-pressed': String(row.mark === 'unlike'),
       title: t('mark as not like these (n), then rank again'),
       onClick: () => onNotLike(row),
     }

@@ -76,8 +76,8 @@ export class SearchField {
 export function syntaxElements() {
   /** @type {[string, string][]} */
   const rows = [
-    ['sky line', t('texts with both words: the trace, a comment or a note')],
-    ['"sky line"', t('texts with these words next to each other')],
+    [t('sky line'), t('texts with both words: the trace, a comment or a note')],
+    [t('"sky line"'), t('texts with these words next to each other')],
     ['absor*', t('texts with a word that begins so')],
     ['Hβ -noise', t('texts with the first word and without the second')],
   ]

@@ -2,7 +2,7 @@
 
 import { t } from '../common/language.js'
 import { fill, h } from '../common/dom.js'
-import { number } from '../common/format.js'
+import { dateAndTime, number, timeWithSeconds } from '../common/format.js'
 import { getJSON, postJSON } from '../common/http.js'
 import { openPanel } from '../common/panels.js'
 import { openTab } from '../common/tabs.js'
@@ -168,7 +168,7 @@ class LogPanel {
 }
 
 /** @param {string} iso */
-const when = (iso) => new Date(iso).toLocaleString('sv')
+const when = (iso) => `${dateAndTime(iso).slice(0, 10)} ${timeWithSeconds(iso)}`
 
 /** @param {string} head number:hash */
 const shortHead = (head) => head.replace(/:(.{12}).*/, ':$1…')

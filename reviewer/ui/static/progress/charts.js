@@ -81,7 +81,7 @@ export function decidedPerDay(figures, colours) {
       {
         type: 'scatter',
         mode: 'lines+markers',
-        name: 'yield so far',
+        name: t('yield so far'),
         yaxis: 'y2',
         x: days.map(noon),
         y: yields.map((y) => 100 * y),
@@ -103,7 +103,7 @@ export function decidedPerDay(figures, colours) {
         showgrid: false,
       },
     },
-    legend: [...legend(['approved', 'rejected', 'cannot tell'], colours), { name: 'yield so far', line: true }],
+    legend: [...legend(['approved', 'rejected', 'cannot tell'], colours), { name: t('yield so far'), line: true }],
   }
 }
 

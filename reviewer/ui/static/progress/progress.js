@@ -147,7 +147,7 @@ class ProgressPage {
     this.empty.hidden = items > 0
     if (items > 0) {
       for (const chart of this.charts) chart.draw(this.figures)
-      fill(this.timeTitle, defined('Time per item', this.figures.time_meaning))
+      fill(this.timeTitle, defined(t('Time per item'), this.figures.time_meaning))
       fill(this.time, times(this.figures.time_by_person))
       fill(this.assigned, assigned(this.figures.assigned))
     } else fill(this.empty, emptyWords(this.task.value || this.batch.value !== '*'))
@@ -291,9 +291,9 @@ export class AgreementCards {
     this.gold = h('div.words')
     this.goldTitle = h('span')
     this.cards = [
-      card(defined('Agreement of reviewers', ROUNDS_MEANING), this.rounds),
+      card(defined(t('Agreement of reviewers'), ROUNDS_MEANING), this.rounds),
       card(defined('Disagreements', APART_MEANING), this.apart),
-      card(defined('Inspections that differ', CONFLICTS_MEANING), this.conflicts),
+      card(defined(t('Inspections that differ'), CONFLICTS_MEANING), this.conflicts),
       card(this.goldTitle, this.gold),
     ]
     fill(this.goldTitle, t('Reviewers on gold'))
@@ -347,7 +347,7 @@ export class AgreementCards {
           }),
         ),
     )
-    fill(this.goldTitle, defined('Reviewers on gold', figures.gold_meaning))
+    fill(this.goldTitle, defined(t('Reviewers on gold'), figures.gold_meaning))
     fill(
       this.gold,
       figures.gold.length

@@ -301,9 +301,9 @@ function options(field, pairs, chosen) {
 function calibrationText({ scored, calibration }) {
   const measured = calibration
     ? [
-        defined('Calibration error', calibration.meaning),
+        defined(t('Calibration error'), calibration.meaning),
         ` ${calibration.text} · `,
-        defined('Brier score', calibration.brier_meaning),
+        defined(t('Brier score'), calibration.brier_meaning),
         ` ${calibration.brier} · `,
       ]
     : []

@@ -69,7 +69,7 @@ export function reliabilityDiagram({ reliability }, colours) {
       yaxis: { ...axis, title: title(t('share of YES among the labels')) },
     },
     legend: [
-      { name: 'labels, with 95 % intervals', colour: colours.approved },
+      { name: t('labels, with 95 % intervals'), colour: colours.approved },
       { name: 'calibrated', line: true },
     ],
   }
@@ -77,7 +77,7 @@ export function reliabilityDiagram({ reliability }, colours) {
 
 const KINDS = /** @type {const} */ ([
   ['yes', 'YES'],
-  ['ask', 'a person decides'],
+  ['ask', t('a person decides')],
   ['no', 'NO'],
 ])
 

@@ -1,6 +1,6 @@
 // The decision bar: at the same place in every round; only its verbs change. Each button shows its key.
 
-import { t, withParts } from '../common/language.js'
+import { t, tn, withParts, word } from '../common/language.js'
 import { cap, fill, h } from '../common/dom.js'
 import { isComposing } from '../common/keys.js'
 import { beforeImport } from './dialogs.js'
@@ -93,7 +93,7 @@ export class DecisionBar {
   }
 
   #disagreements(count) {
-    const text = count === 1 ? t('1 statement disagrees') : `${count} statements disagree`
+    const text = tn('1 statement disagrees', '{n} statements disagree', count)
     return h(
       'button.link.disagreements',
       {
@@ -126,16 +126,19 @@ export class DecisionBar {
       h('span.ask', {}, t('Your verdict first:')),
       button('YES', 'YES', 'Y'),
       button('NO', 'NO', 'X'),
-      button(t('cannot tell'), t('cannot tell'), 'C'),
+      button('cannot tell', word('cannot tell'), 'C'),
     ]
   }
 
   #verbs(item, dirty) {
     if (!item.standing.round) return this.#decided(item.standing.state)
+    const { state, done, needed } = item.standing
+    const name = word(state)
+    const progress = needed > 1 ? t('{state} {done} of {wanted}', { state: name, done, wanted: needed }) : name
     const round = h(
       'button.round',
       { type: 'button', title: t('what each round is for'), onClick: () => this.on.onRounds() },
-      item.standing.progress,
+      progress,
     )
     const reject = item.may.verbs.find(({ verb }) => verb === 'reject')
     return [
@@ -162,14 +165,12 @@ export class DecisionBar {
 
   /** @param {string} state of a decided item */
   #decided(state) {
-    return h(`span.decided.${state.replace(' ', '-')}`, {}, state)
+    return h(`span.decided.${state.replace(' ', '-')}`, {}, word(state))
   }
 
   /** @param {string | null} refusal @param {boolean} suggested whether it is this person's own verdict */
   #cannotTell(refusal, suggested) {
-    const title = t(
-      'the data allow neither YES nor NO: the item is decided as “cannot tell” and never training ' + 'data',
-    )
+    const title = t('the data allow neither YES nor NO: the item is decided as “cannot tell” and never training data')
     return h(
       `button.cannot-tell${suggested ? '.primary' : ''}`,
       {
@@ -192,10 +193,10 @@ export class DecisionBar {
 
   #info(item, message) {
     const decision = item.standing.decisions.at(-1)
-    const last = decision && `${decision.person}: ${decision.comment ? `“${decision.comment}”` : decision.verb}`
+    const last = decision && `${decision.person}: ${decision.comment ? `“${decision.comment}”` : word(decision.verb)}`
     const { number, author, reason } = item.version
-    const version = `v${number} by ${author ?? '?'}${reason ? ` · “${reason}”` : ''}`
-    const draft = [`draft by ${item.row.drafter.name}`, beforeImport(item.trajectory.authors)]
+    const version = t('v{number} by {author}', { number, author: author ?? '?' }) + (reason ? ` · “${reason}”` : '')
+    const draft = [t('draft by {name}', { name: item.row.drafter.name }), beforeImport(item.trajectory.authors)]
       .filter(Boolean)
       .join(', ')
     const by = item.hidden ? '' : number > 1 ? version : draft

@@ -332,7 +332,7 @@ export class Decisions {
   async #postConfirmed(item, verb, body) {
     let open = SENDS_ON.includes(verb) ? this.on.disagreements() : []
     for (;;) {
-      if (open.length && !(await this.#confirmed(verb, open))) return 'not confirmed'
+      if (open.length && !(await this.#confirmed(verb, open))) return t('not confirmed')
       try {
         return await this.#postLeased(`/api/v1/item/${item.id}/decide`, { ...body, confirmed: open.length })
       } catch (error) {

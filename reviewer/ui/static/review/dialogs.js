@@ -1,9 +1,10 @@
 // Dialogs of the Review tab: the reason of a rejection, a comment, the history, two texts to choose between.
 
+import { dateAndTime } from '../common/format.js'
 import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h } from '../common/dom.js'
 import { isComposing } from '../common/keys.js'
-import { t, withParts } from '../common/language.js'
+import { t, tn, withParts, word } from '../common/language.js'
 import { linkTo } from '../common/links.js'
 import { closePanel, openPanel } from '../common/panels.js'
 import { diffSteps } from '../trace/steps.js'
@@ -151,7 +152,7 @@ export function askText(title, value, action, unsent) {
  * @returns {Promise<'confirm' | 'first' | null>}
  */
 export function confirmDisagreements(open, action) {
-  const count = open.length === 1 ? t('1 statement disagrees') : `${open.length} statements disagree`
+  const count = tn('1 statement disagrees', '{n} statements disagree', open.length)
   return openPanel(t('{count} with the tool calls or the answer', { count }), (close) => {
     const first = h('button.primary', { type: 'button', onClick: () => close('first') }, t('Go to the first'))
     queueMicrotask(() => first.focus())
@@ -168,8 +169,6 @@ export function confirmDisagreements(open, action) {
     )
   })
 }
-
-const when = (iso) => new Date(iso).toLocaleString('sv').slice(0, 16)
 
 const runsOf = (runs) => runs.map((r) => (r.op === '=' ? r.text : h(r.op === '-' ? 'del' : 'ins', {}, r.text)))
 
@@ -222,7 +221,7 @@ export function openHistory(history, item) {
             t('v{number} · {author} · {at}', {
               number: v.number,
               author: v.author ?? beforeImport(v.before_import) ?? t('drafted'),
-              at: when(v.at),
+              at: dateAndTime(v.at),
             }),
           ),
           v.reason && h('span', {}, ` “${v.reason}”`),
@@ -238,9 +237,13 @@ export function openHistory(history, item) {
         h(
           `li${d.withdrawn ? '.withdrawn' : ''}`,
           {},
-          withParts(t('{h} {verb} in {round}'), { h: h('strong', {}, d.person), verb: d.verb, round: d.round }),
+          withParts(t('{h} {verb} in {round}'), {
+            h: h('strong', {}, d.person),
+            verb: word(d.verb),
+            round: word(d.round),
+          }),
           d.version ? t(' on v{version}', { version: d.version }) : '',
-          d.at ? ` · ${when(d.at)}` : '',
+          d.at ? ` · ${dateAndTime(d.at)}` : '',
           d.reason && ` · ${d.reason}`,
           d.comment && h('span', {}, ` “${d.comment}”`),
         ),

@@ -2,7 +2,7 @@
 // state holds, redraws when the steps change, and reports what the person does with the cards.
 
 import { fill, h } from '../common/dom.js'
-import { windowText } from '../common/format.js'
+import { dateAndTime, windowText } from '../common/format.js'
 import { drawHeader } from '../common/item_header.js'
 import { t } from '../common/language.js'
 import { openPicture } from '../common/panels.js'
@@ -454,11 +454,7 @@ const requestBanner = ({ person, comment, at }) =>
   h(
     'p.note.request',
     { role: 'note' },
-    h(
-      'strong',
-      {},
-      t('{person} returned this on {slice}:', { person, slice: new Date(at).toLocaleString('sv').slice(0, 16) }),
-    ),
+    h('strong', {}, t('{person} returned this on {when}:', { person, when: dateAndTime(at) })),
     ' ',
     h('span', {}, comment),
   )

@@ -1,12 +1,13 @@
 // The queue: the items under a filter, one row per item; more are fetched while scrolling. It follows the server: a
 // number that grows with every change is requested often, the list only when that number has changed.
 
+import { number } from '../common/format.js'
 import { lasting } from '../common/browser_storage.js'
 import { fill, h } from '../common/dom.js'
 import { FilterChips, FilterForm, STATE_TONES, queryOf } from '../common/filters.js'
 import { getJSON } from '../common/http.js'
 import { nameInQueue } from '../common/item_header.js'
-import { t, withParts } from '../common/language.js'
+import { t, tn, withParts, word } from '../common/language.js'
 
 const FILTER = 'so-filter'
 const CHECK_EVERY = 10_000 // ms
@@ -15,7 +16,6 @@ const LARGEST_PAGE = 200 // rows of one answer
 const MOST_COUNTED = 10_000 // items with a text that very many have
 
 /** @param {number} count */
-const grouped = (count) => count.toLocaleString('en').replaceAll(',', '\u202f')
 
 export class Queue {
   #loading = false
@@ -271,23 +271,26 @@ export class Queue {
   }
 
   #drawTitle() {
-    const word = this.onlyMine ? 'waiting' : this.total === 1 ? 'item' : 'items'
     // Of a text that very many items have, the server counts the first.
-    const count = grouped(this.total) + (this.filter.text && this.total === MOST_COUNTED ? ' or more' : '')
+    const first = this.filter.text && this.total === MOST_COUNTED
+    const n = first ? t('{n} or more', { n: number(this.total) }) : number(this.total)
+    const count = this.onlyMine ? t('{n} waiting', { n }) : tn('{n} item', '{n} items', this.total, { n })
     // Of the item shown: its place among the rows, which begin with the first; 0 where it is not known.
     const row = this.rows.findIndex(({ id }) => id === this.current)
     const further = this.place !== null && this.#shownFits ? this.place + 1 : 0
-    const number = row < 0 ? further : row + 1
-    const at = number > 0 && number <= this.total ? t(' · this is no. {number}', { number: grouped(number) }) : ''
-    const share = this.total ? Math.min(1, number / this.total) : 0
-    fill(this.count, h('strong', {}, `${count} ${word}`), h('span.muted', {}, at))
+    const place = row < 0 ? further : row + 1
+    const at = place > 0 && place <= this.total ? t(' · this is no. {number}', { number: number(place) }) : ''
+    const share = this.total ? Math.min(1, place / this.total) : 0
+    fill(this.count, h('strong', {}, count), h('span.muted', {}, at))
     this.done.style.width = `${100 * share}%`
   }
 
   #row(row) {
     if (row.blind) return blindRow(row)
     const others = row.held_by.filter((who) => who !== this.initials)
-    const state = row.wanted > 1 ? `${row.state} ${row.cast} of ${row.wanted}` : row.state
+    const name = word(row.state)
+    const { cast, wanted } = row
+    const state = wanted > 1 ? t('{state} {cast} of {wanted}', { state: name, cast, wanted }) : name
     const drafter = row.drafter.kind === 'baseline' ? 'baseline' : row.drafter.name // empty while it is hidden
     const disagree = row.disagreement && row.state !== 'returned' // a returned item says what to do next
     const tone = disagree ? 'amber' : (STATE_TONES[row.state] ?? 'blue')

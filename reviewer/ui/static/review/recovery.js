@@ -118,7 +118,7 @@ export class Recovery {
           base: found.base,
           mine: found.steps,
           theirs: item.trajectory.steps,
-          whose: `v${item.version.number} by ${item.version.author ?? 'the drafter'}`,
+          whose: `v${item.version.number} by ${item.version.author ?? t('the drafter')}`,
         }),
     })
   }

@@ -104,7 +104,7 @@ export class ValueOrder {
 /** @param {Chosen | null} shown */
 function sentence(shown) {
   if (!shown?.probability) return MEANING
-  const how = shown.arm === 'random' ? 'at random' : t('by its value')
+  const how = shown.arm === 'random' ? t('at random') : t('by its value')
   return t('{MEANING} This item was chosen {how}; its probability was {toPrecision}.', {
     MEANING,
     how,
