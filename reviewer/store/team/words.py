@@ -79,7 +79,8 @@ class Seen:
         judged = "SELECT 1 FROM verdicts j WHERE j.item = s.item AND j.person = :person"
         wrote = "SELECT 1 FROM versions j WHERE j.item = s.item AND j.author = :person"
         hidden = f"{_any_of(_in_rounds('screening', 'revision', 'audit', 'vote', 'adjudication'))} "
-        hidden += f"AND NOT EXISTS ({judged}) AND NOT EXISTS ({wrote})"
+        # The first version has no author here; most items have no other.
+        hidden += f"AND NOT EXISTS ({judged}) AND NOT (s.number > 1 AND EXISTS ({wrote}))"
         if verdict_first is None:
             self._answer = f"NOT ({hidden})"
         elif verdict_first:
