@@ -87,6 +87,11 @@ SELECT d.*, e.kind, e.item, e.export, e.at, s.task, x.name
 FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
 LEFT JOIN standings s ON s.item = e.item LEFT JOIN exports x ON x.id = e.export
 """
+# Of its own accord SQLite reads all that was delivered before.
+_FIRST_WAITING = f"""{_EVENT} WHERE d.webhook = :webhook AND d.event = (
+    SELECT min(event) FROM webhook_deliveries INDEXED BY webhook_deliveries_waiting
+    WHERE webhook = :webhook AND next_at IS NOT NULL)
+"""
 
 
 def new_secret() -> str:
@@ -251,9 +256,7 @@ class Webhooks:
         found = []
         with self._database.read() as db:
             for target in _targets(db):
-                row = db.execute(
-                    f"{_EVENT} WHERE d.webhook = ? AND d.next_at IS NOT NULL ORDER BY d.event LIMIT 1", (target.id,)
-                ).fetchone()
+                row = db.execute(_FIRST_WAITING, {"webhook": target.id}).fetchone()
                 if row is not None and not stamp(now) < row["next_at"] < latest:
                     found.append((target, _delivery_from(row)))
         return found
@@ -287,8 +290,9 @@ class Webhooks:
 
     def _webhook(self, db: Transaction, webhook_id: int) -> Webhook:
         row = db.execute(
-            "SELECT w.*, (SELECT count(*) FROM webhook_deliveries d WHERE d.webhook = w.id AND d.next_at IS NOT NULL) "
-            "AS waiting FROM webhooks w WHERE w.id = ? AND w.deleted_at IS NULL",
+            "SELECT w.*, (SELECT count(*) FROM webhook_deliveries d INDEXED BY webhook_deliveries_waiting "
+            "WHERE d.webhook = w.id AND d.next_at IS NOT NULL) AS waiting FROM webhooks w "
+            "WHERE w.id = ? AND w.deleted_at IS NULL",
             (webhook_id,),
         ).fetchone()
         if row is None:
