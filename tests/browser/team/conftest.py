@@ -26,12 +26,13 @@ def drafts() -> Iterator[Draft]:
     for n in range(1, ITEMS + 1):
         spectrum = a_spectrum(f"spec-55859-F5902_sp01-{n:03d}.fits", snr={"r": float(n)})
         window = {"wavelength_range": [6500 + n % 7, 6600 + n % 5], "label": "Hα"}
-        zooms = [Zoom(f"z{k}", window, picture="ab" * 32) for k in range(1 if n % 10 else 3)]
+        again = n % 15 == 0
+        zooms = [Zoom(f"z{k}", window, picture="ab" * 32) for k in range(3 if again else 1)]
         steps = (
             Think("s1", TEXTS[n % 3]),
             *zooms,
-            Think("s3", "Double peaked, so a disk."),
-            Answer("s4", "YES", "Broad Balmer emission."),
+            Think("s3", "Let me see that again, once more the same window." if again else "Double peaked, so a disk."),
+            Answer("s4", "YES", "Seen again and once more in the same window." if again else "Broad Balmer emission."),
         )
         trajectory = a_trajectory(spectrum, steps=steps, drafter=Drafter("model", f"model {n % 2}"))
         yield Draft(trajectory, spectrum, batch="pilot" if n <= 100 else "second")
@@ -39,8 +40,8 @@ def drafts() -> Iterator[Draft]:
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Store]]:
-    """The app with its store. Items 3, 6, 9, ... have the first text, 1, 4, 7, ... the second; 10, 20,
-    30, ... open a window three times."""
+    """The app with its store. Items 3, 6, 9, ... have the first text, 1, 4, 7, ... the second; 15, 30,
+    45, ... open a window three times."""
     with Store.open(tmp_path_factory.mktemp("team") / "annotations.db") as store:
         for initials, roles in PEOPLE.items():
             store.accounts.add_person(initials, f"Person {initials}", roles, password=PASSWORD)

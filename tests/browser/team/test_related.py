@@ -12,7 +12,7 @@ from tests.browser.team.pages import App, button, finding, row, search, selected
 pytestmark = pytest.mark.browser
 
 SKY = set(range(3, 151, 3))
-AGAIN = set(range(10, 151, 10))
+AGAIN = set(range(15, 151, 15))
 """The items that open a window three times."""
 
 
@@ -66,21 +66,21 @@ def test_the_items_with_the_most_similar_spectrum_are_listed(chromium: Browser, 
 
 
 def test_more_like_these_ranks_suggests_a_cut_and_learns_what_is_not_alike(chromium: Browser, compared: App) -> None:
-    examples = [10, 20, 40, 50, 70]
+    examples = [15, 30, 45, 60, 75]
     with finding(chromium, compared) as page:
         for item in examples:
             row(page, item).locator(".tick input").click()
         button(page, "More like these").click()
         about = page.locator(".so-find .about")
         expect(about).to_contain_text("More like 5 examples. In common: A window is opened three times or more.")
-        expect(row(page, 20).locator(".name")).to_contain_text("example")
+        expect(row(page, 30).locator(".name")).to_contain_text("example")
         ranked = shown(page)
         assert ranked[:5] == examples
-        assert set(ranked[:15]) == AGAIN, ranked[:15]
+        assert set(ranked[:10]) == AGAIN, ranked[:10]
         cut = page.locator(".so-find tbody.cut")
-        expect(cut).to_contain_text("Suggested cut: the 10 items above are like your examples")
+        expect(cut).to_contain_text("Suggested cut: the 5 items above are like your examples")
         button(page, "Select down to the cut").click()
-        selected(page, "15 selected")
+        selected(page, "10 selected")
         page.keyboard.press("Backspace")
         selected(page, "Nothing selected")
         unlike = ranked[5]
@@ -89,7 +89,7 @@ def test_more_like_these_ranks_suggests_a_cut_and_learns_what_is_not_alike(chrom
         expect(about).to_contain_text("More like 5 examples, unlike 1 item.")
         button(page, "Rank again").click()
         expect(row(page, unlike)).to_have_count(0)
-        expect(row(page, 20)).to_be_visible()
+        expect(row(page, 30)).to_be_visible()
 
 
 def test_groups_are_shown_as_cards_and_opened_in_the_table(chromium: Browser, compared: App) -> None:
