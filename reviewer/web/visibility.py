@@ -69,7 +69,7 @@ class VisibleItems:
 
     def rows_of(self, items: Sequence[int]) -> list[dict[str, Any]]:
         """Return the rows of items that are readable, in the given order; withdrawn ones are left out."""
-        return [row_json(row) for row in self._store.queue.rows(items) if row.state != "withdrawn"]
+        return self._rows(row for row in self._store.queue.rows(items) if row.state != "withdrawn")
 
     def rows(self, wanted: QueueFilter, after: int | None, limit: int) -> tuple[list[dict[str, Any]], int]:
         """Return the queue's rows and their total number. The row of a withheld item has only its number, task and
