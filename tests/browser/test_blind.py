@@ -80,7 +80,7 @@ def test_a_session_from_set_up_to_closed(chromium: Browser, tmp_path: Path) -> N
             page.get_by_role("button", name="Close…").click()
             page.get_by_role("button", name="Close session").click()
             expect(page.locator(".session header .pill")).to_have_text("closed")
-            report = page.request.get(url + "api/blind/sessions/1/report.html")
+            report = page.request.get(url + "api/v1/blind/sessions/1/report.html")
             assert report.ok
             assert ZETA in report.text()
         with signed_in(chromium, url, "SC", PASSWORD) as page:
