@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from agent.language import tr
+from agent.language import tr, trn
 from reviewer.rules.people import new_token
 from reviewer.rules.workflow import Standing, work_refusal
 from reviewer.store.accounts import find_person, require_active
@@ -256,7 +256,6 @@ def held(running: list[sqlite3.Row]) -> HeldByAnother:
     """Return the refusal of an item on which others have these leases."""
     holders = tuple(row["person"] for row in running)
     until = max(datetime.fromisoformat(row["expires_at"]) for row in running)
-    verb = "is" if len(holders) == 1 else "are"
-    return HeldByAnother(
-        tr("{names} {verb} working on this item.", names=" and ".join(holders), verb=verb), holders, until
-    )
+    names = " and ".join(holders)
+    message = trn("{names} is working on this item.", "{names} are working on this item.", len(holders), names=names)
+    return HeldByAnother(message, holders, until)

@@ -32,7 +32,7 @@ from reviewer.ui.widgets import (
     sentences,
     table,
 )
-from reviewer.web.importing import Importing, ImportStatus
+from reviewer.web.background.importing import Importing, ImportStatus
 
 # A page of problems is enough to see the pattern.
 MOST_SHOWN = 200

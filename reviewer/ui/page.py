@@ -27,9 +27,9 @@ from reviewer.ui import drafts, exports, imports, people, withdrawals
 from reviewer.ui.languages import PageInLanguage
 from reviewer.ui.widgets import Changes, line, markup, on_show, report_errors, require_person
 from reviewer.web.access import PERSON, may_manage
-from reviewer.web.importing import Importing
+from reviewer.web.background.importing import Importing
+from reviewer.web.background.webhooks import WebhookSender
 from reviewer.web.routes.assets import PLOTLY_URL
-from reviewer.web.webhooks import WebhookSender
 
 STATIC = Path(__file__).parent / "static"
 FIRST_DESK = "review/review.js"

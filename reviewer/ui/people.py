@@ -28,7 +28,7 @@ from reviewer.ui.widgets import (
     table,
 )
 from reviewer.web.auth import needs_passwords
-from reviewer.web.webhooks import WebhookSender
+from reviewer.web.background.webhooks import WebhookSender
 
 _OWN_FIRST = "Set your own password first: from then on everyone, including you, signs in with a password."
 _START_TEAM = (

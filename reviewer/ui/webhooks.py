@@ -23,7 +23,7 @@ from reviewer.ui.widgets import (
     require_person,
     table,
 )
-from reviewer.web.webhooks import WebhookSender
+from reviewer.web.background.webhooks import WebhookSender
 
 _SHOWN = 10  # deliveries of the chosen webhook
 

@@ -1,7 +1,7 @@
 """Webhooks: addresses that get a message of each approved or returned item and each export, and the deliveries.
 
-Triggers write the events and what is to be delivered in the transaction of the change; ``reviewer/web/webhooks.py``
-delivers. Secrets are stored as they are, because messages are signed with them.
+Triggers write the events and what is to be delivered in the transaction of the change;
+``reviewer/web/background/webhooks.py`` delivers. Secrets are stored as they are, because messages are signed with them.
 """
 
 from __future__ import annotations

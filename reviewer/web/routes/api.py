@@ -14,11 +14,11 @@ from reviewer.store import Delivery, NotAllowed, Token, Webhook
 from reviewer.store.team.tokens import LONGEST_NAME
 from reviewer.store.team.webhooks import LONGEST_URL, Event
 from reviewer.web import openapi
+from reviewer.web.background.webhooks import WebhookSender
 from reviewer.web.context import NOT_STORED, Context, ContextDep, PersonDep, SessionDep
 from reviewer.web.headers import document_policy
 from reviewer.web.requests import Sent
 from reviewer.web.routes.documents import written
-from reviewer.web.webhooks import WebhookSender
 
 router = APIRouter(prefix="/api/v1")
 

@@ -20,8 +20,8 @@ from reviewer.exchange.exports import MANIFEST, folder_of
 from reviewer.rules.people import Person
 from reviewer.store import Export, NotAllowed, NotFound, Store
 from reviewer.web.access import may_manage
+from reviewer.web.background.exporting import Exporting, ExportWish
 from reviewer.web.context import ContextDep, PersonDep
-from reviewer.web.exporting import Exporting, ExportWish
 from reviewer.web.requests import Sent
 from reviewer.web.visibility import VisibleDep, VisibleItems
 

@@ -15,8 +15,8 @@ from agent.language import tr
 from reviewer.similar.facts import sentences
 from reviewer.similar.ranking import PURITY
 from reviewer.store import Item, NotAllowed, NotFound
+from reviewer.web.background.grouping import FoundGroup, Grouping, Job
 from reviewer.web.context import ContextDep, PersonDep
-from reviewer.web.grouping import FoundGroup, Grouping, Job
 from reviewer.web.requests import ItemNumber, Selection, Sent
 from reviewer.web.verdict_first import HIDDEN, VerdictFirstDep
 from reviewer.web.visibility import VisibleDep, VisibleItems, require_visible

@@ -16,7 +16,7 @@ from playwright.sync_api import Page, expect
 
 from reviewer.store import Store
 from reviewer.web import app as server
-from reviewer.web.webhooks import WebhookSender
+from reviewer.web.background.webhooks import WebhookSender
 from tests.support.campaign import TO_VOTE, Desk, an_item, people
 from tests.support.cli import free_port
 

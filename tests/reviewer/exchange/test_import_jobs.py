@@ -35,7 +35,7 @@ from reviewer.exchange.imports import (
 )
 from reviewer.exchange.recognition import by_state
 from reviewer.store import Draft, ImportJob, ImportStopped, Store
-from reviewer.web.importing import Importing
+from reviewer.web.background.importing import Importing
 from tests.support.campaign import a_spectrum, a_trajectory, people
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -259,7 +259,7 @@ def test_what_a_program_wrote_that_ended_by_itself_is_in_its_log(
 ) -> None:
     program = tmp_path / "program.py"
     program.write_text("raise SystemExit('no memory left')", encoding="ascii")
-    monkeypatch.setattr("reviewer.web.importing.PROGRAM", program)
+    monkeypatch.setattr("reviewer.web.background.importing.PROGRAM", program)
     importing = Importing(store)
     (job,) = importing.start([request_of(a_file(tmp_path / "rows.jsonl", 1))], "CO")
     assert ended(importing, job.id) == "running"

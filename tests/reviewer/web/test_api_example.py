@@ -18,7 +18,7 @@ from fastapi.testclient import TestClient
 
 from reviewer.store import Store
 from reviewer.web import app as server
-from reviewer.web.exporting import Exporting, ExportWish
+from reviewer.web.background.exporting import Exporting, ExportWish
 from tests.browser.support.review_app import serving
 from tests.support import campaign
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved
@@ -108,7 +108,7 @@ def test_an_export_of_a_script_is_made_in_the_background(store: Store, monkeypat
 
 
 def test_a_second_export_waits_and_a_stopped_one_leaves_no_files(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    from reviewer.web import exporting as module
+    from reviewer.web.background import exporting as module
 
     exporting, real = Exporting(store), module.export
 

@@ -28,9 +28,9 @@ from reviewer.store import NotAllowed, NotFound, Store
 from reviewer.store.team.actions import Reject
 from reviewer.store.team.webhooks import MOST, PAUSES, Target, clean_url
 from reviewer.web import app as server
-from reviewer.web import webhooks as sending
 from reviewer.web.auth import COOKIE
-from reviewer.web.webhooks import WebhookSender, message_id, send
+from reviewer.web.background import webhooks as sending
+from reviewer.web.background.webhooks import WebhookSender, message_id, send
 from tests.support.campaign import TO_VOTE, Clock, Desk, an_item, people
 from tests.support.cli import free_port
 

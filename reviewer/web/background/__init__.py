@@ -1,0 +1,1 @@
+"""What the app does in the background: imports, exports, groups of traces, and webhooks."""
