@@ -413,7 +413,7 @@ def test_the_doctor_checks_the_database(run: Run, database: Path) -> None:
     filled = in_json(run("backup", "--json"))
     after = findings()
     assert filled["path"] in after["last backup"]["found"]
-    assert after["audit log"]["found"].startswith("ends at 33:")
+    assert after["audit log"]["found"].startswith("ends at 44:")
     content = bytearray(database.read_bytes())
     content[4096 * 3 : 4096 * 6] = bytes(4096 * 3)
     database.write_bytes(content)

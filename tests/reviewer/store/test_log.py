@@ -193,6 +193,10 @@ def comment(store: Store, text: str) -> None:
     store.comments.add(person="RE", item_id=2, text=text, step="s1", key=text)
 
 
+def view(store: Store) -> int:
+    return store.views.create(person="RE", name="a view", items=[1], shared=True).id
+
+
 # Each method that writes, and the kind of its log entry; None: it makes none by design.
 WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
     "accounts.add_person": (lambda s: s.accounts.add_person("NE", "New", ["reviewer"], by="CO"), "person added"),
@@ -231,6 +235,9 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
         lambda s: s.marks.commit_verdict(person="VO", item_id=1, version_id=version_of(s, 1), verdict="NO"),
         "verdict committed",
     ),
+    "views.create": (lambda s: s.views.create(person="RE", name="a view", items=[1]), "view created"),
+    "views.change": (lambda s: s.views.change(person="CO", view_id=view(s), filter={"words": "Hα"}), "view changed"),
+    "views.delete": (lambda s: s.views.delete(person="RE", view_id=view(s)), "view deleted"),
     "comments.add": (lambda s: comment(s, "A new comment"), "commented"),
     "imported_comments.add": (
         lambda s: s.imported_comments.add([ImportedComment(1, "Argilla: ann", "verdict: NO", None, "from Argilla")]),
@@ -326,6 +333,11 @@ TWO_ENTRIES = {
 }
 """Methods of ``WRITES`` before which there is another entry: of what they end, or the choice that they follow."""
 """Methods of ``WRITES`` before which there is another entry."""
+# What they end, or the choice that they follow, makes an entry as well.
+TWO_ENTRIES = (
+    *("accounts.sign_out", "withdrawals.restore", "triage.show", "bulk.undo", "views.change", "views.delete"),
+    *("tokens.revoke", "webhooks.delete"),
+)
 
 # Writes only its entry; rewrites existing values; is a part of other methods.
 APART = {"upkeep.record_restore", "upkeep.check_at_start", "leases.keep_unsent"}
