@@ -52,6 +52,7 @@ __all__ = [
     "Verb",
     "VersionMade",
     "barred",
+    "decided",
     "incomplete",
     "judges_independently",
     "refusal",
@@ -165,6 +166,14 @@ def standing(history: Iterable[Fact], rules: Rules) -> Standing:
     if now is None:
         raise ValueError("a history begins with a version")
     return _settle(now, rules)
+
+
+def decided(now: Standing, decision: Decision, rules: Rules) -> Standing:
+    """Return the standing after one more decision that is made under the present ``rules``.
+
+    It equals that of the whole history, which need not be read again.
+    """
+    return _settle(_decided(now, decision, rules), rules)
 
 
 def _may_withdraw(now: Standing, undo: Decision) -> bool:

@@ -1,7 +1,7 @@
 """Reads the facts of an item and derives its standing.
 
 The tables ``standings`` and ``barred`` store the result, so that the queue does not derive 100,000 histories.
-Only ``History.refresh`` writes them, in the transaction that appends the fact; a bulk action sets the batch.
+Only ``History.keep`` writes them, in the transaction that appends the fact; a bulk action sets the batch.
 """
 
 from __future__ import annotations
@@ -103,9 +103,12 @@ class History:
 
     def refresh(self, db: Transaction, item_id: int) -> Standing:
         """Derive the standing after a fact was appended, and end the leases of a finished round."""
-        rules = self.current_rules(db)[1]
-        facts = self.facts(db, item_id)
-        new = derived(facts, rules, item_id)
+        new = derived(self.facts(db, item_id), self.current_rules(db)[1], item_id)
+        self.keep(db, item_id, new)
+        return new.standing
+
+    def keep(self, db: Transaction, item_id: int, new: Derived) -> None:
+        """Store what was derived after a fact was appended, and end the leases of a finished round."""
         db.execute(_REFRESH, new.row)
         db.execute("DELETE FROM barred WHERE item = ?", (item_id,))
         db.conn.executemany("INSERT INTO barred VALUES (?, ?)", [(person, item_id) for person in new.barred])
@@ -113,7 +116,6 @@ class History:
             "UPDATE leases SET ended = 'round over' WHERE item = ? AND ended IS NULL AND round IS NOT ?",
             (item_id, new.standing.round),
         )
-        return new.standing
 
     def refresh_imported(self, db: Transaction, person: str) -> None:
         """Bar a new person from the open items whose text they wrote before it was imported."""
@@ -135,6 +137,14 @@ def derived(facts: Sequence[tuple[Fact, datetime]], rules: Rules, item_id: int) 
     now = standing((fact for fact, _ in facts), rules)
     made_at = {fact.id: at for fact, at in facts if isinstance(fact, Decision)}
     deciding = now.decisions[-1] if now.decided_by else None
+    return derived_from(now, rules, item_id, made_at[deciding.id] if deciding else None)
+
+
+def derived_from(now: Standing, rules: Rules, item_id: int, decided_at: datetime | None) -> Derived:
+    """Return the derived rows of an item from its standing.
+
+    :param decided_at: the time of the decision that decided it; None: it is not decided
+    """
     row: dict[str, object] = {
         "item": item_id,
         "state": now.state,
@@ -143,7 +153,7 @@ def derived(facts: Sequence[tuple[Fact, datetime]], rules: Rules, item_id: int) 
         "cast": len(now.cast),
         "compared": int(now.compared),
         "disagreement": int(now.disagreement),
-        "decided_at": stamp(made_at[deciding.id]) if deciding else None,
+        "decided_at": None if decided_at is None else stamp(decided_at),
     }
     return Derived(now, row, tuple(sorted(barred(now, rules))))
 

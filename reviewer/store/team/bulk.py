@@ -14,12 +14,12 @@ from typing import Any
 from uuid import uuid4
 
 from agent.language import tr
-from reviewer.rules.workflow import round_of, undo_refusal
+from reviewer.rules.workflow import Decision, decided, round_of, standing, undo_refusal
 from reviewer.store.accounts import require_active
 from reviewer.store.audit.chain import Range
 from reviewer.store.blind.scoring import hidden_items
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
-from reviewer.store.history import History
+from reviewer.store.history import History, derived, derived_from
 from reviewer.store.reviews import INSERT_DECISION
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 from reviewer.store.sqlite.texts import DECISION, index_remark
@@ -208,25 +208,28 @@ class Bulk:
             }
             for one in items
         ]
-        facts = self._decide(db, by, bulk, rows)
+        at = self._database.now()
+        facts = self._decide(db, by, bulk, rows, at)
         chosen = json.dumps([one.item for one in items])
         db.execute(
             "UPDATE leases SET ended = 'decided' WHERE person = ? AND ended IS NULL "
             "AND item IN (SELECT value FROM json_each(?))",
             (by, chosen),
         )
-        for one in items:
-            self._history.refresh(db, one.item)
+        rules, (first, _) = self._history.current_rules(db)[1], facts["decisions"]
+        for number, one in enumerate(items, start=first):
+            now = one.now
+            assert now is not None
+            assert now.round is not None
+            decision = Decision(number, now.version_id, by, now.round, "reject", action.reason, rules=rules)
+            after = decided(now, decision, rules)
+            self._history.keep(db, one.item, derived_from(after, rules, one.item, at if after.decided_by else None))
         return facts
 
-    def _decide(self, db: Transaction, by: str, bulk: int, rows: Sequence[Mapping[str, Any]]) -> Facts:
+    def _decide(self, db: Transaction, by: str, bulk: int, rows: Sequence[Mapping[str, Any]], at: datetime) -> Facts:
         """Append decisions, which get consecutive numbers, and name them as those of the action."""
         (last,) = db.execute("SELECT coalesce(max(id), 0) FROM decisions").fetchone()
-        shared = {
-            "person": by,
-            "rules": self._history.current_rules(db)[0],
-            "at": stamp(self._database.now()),
-        }
+        shared = {"person": by, "rules": self._history.current_rules(db)[0], "at": stamp(at)}
         prefix = f"bulk:{uuid4().hex}:"
         db.conn.executemany(INSERT_DECISION, ({**row, **shared, "key": f"{prefix}{row['item']}"} for row in rows))
         numbers = range(last + 1, last + 1 + len(rows))
@@ -278,21 +281,24 @@ class Bulk:
                     person=done.person,
                 )
             )
-        hidden = hidden_items(db, by)
-        rows, later = [], []
+        hidden, rules, at = hidden_items(db, by), self._history.current_rules(db)[1], self._database.now()
+        rows, histories, later = [], [], []
         for number, item in db.execute(_DECISIONS, (done.id,)).fetchall():
-            now = self._history.standing(db, item)
+            history = self._history.facts(db, item)
+            now = standing((fact for fact, _ in history), rules)
             last = now.last
             if item in hidden or last is None or last.id != number or undo_refusal(now, who) is not None:
                 later.append(item)
             else:
                 row = {"item": item, "version": now.version_id, "round": last.round, "withdraws": number}
                 rows.append({**row, "verb": "undo", "reason": "", "comment": ""})
+                histories.append(history)
         items = [row["item"] for row in rows]
         bulk = self._begin_undo(db, by, done, key, items, later, hidden)
-        facts = self._decide(db, by, bulk, rows)
-        for item in items:
-            self._history.refresh(db, item)
+        facts = self._decide(db, by, bulk, rows, at)
+        for number, (row, history) in enumerate(zip(rows, histories, strict=True), start=facts["decisions"][0]):
+            undo = Decision(number, row["version"], by, row["round"], "undo", withdraws=row["withdraws"], rules=rules)
+            self._history.keep(db, row["item"], derived([*history, (undo, at)], rules, row["item"]))
         return {"bulk_actions": (bulk, bulk), **facts}, items
 
     def _undo_changes(self, db: Transaction, by: str, done: BulkAction, key: str) -> tuple[Facts, list[int]]:

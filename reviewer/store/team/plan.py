@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from agent.language import tr
-from reviewer.rules.workflow import Decision, Standing, State, incomplete, refusal, round_of, standing
+from reviewer.rules.workflow import Decision, Standing, State, decided, incomplete, refusal, round_of, standing
 from reviewer.store.accounts import find_person, require_active, require_coordinator
 from reviewer.store.audit.chain import canonical
 from reviewer.store.blind.scoring import hidden_items
@@ -47,6 +47,7 @@ class Planned:
     :param stands: state, version and number of decisions of its standing
     :param after: None: it depends on the decisions of others
     :param people: those who would be assigned, or no longer be
+    :param now: the standing of an item that would be rejected
     """
 
     item: int
@@ -54,6 +55,7 @@ class Planned:
     before: str
     after: str | None
     people: tuple[str, ...] = ()
+    now: Standing | None = None
 
 
 @dataclass
@@ -185,8 +187,7 @@ class Planner:
             if sentence is not None:
                 plan.leave_out(item, sentence)
                 continue
-            facts = [fact for fact, _ in self._history.facts(db, item)]
-            now = standing(facts, rules)
+            now = standing((fact for fact, _ in self._history.facts(db, item)), rules)
             sentence = refusal(now, rules, who, "reject", now.version_id)
             holders = leases.get(item, [])
             if sentence is not None:
@@ -203,8 +204,8 @@ class Planner:
                 assert now.round is not None
                 decision = Decision(0, now.version_id, by, now.round, "reject", action.reason, rules=rules)
                 # What follows from the decisions of others would reveal them.
-                after = None if now.cast else standing((*facts, decision), rules).state
-                plan.add(Planned(item, (now.state, now.version_id, len(now.cast)), now.state, after))
+                after = None if now.cast else decided(now, decision, rules).state
+                plan.add(Planned(item, (now.state, now.version_id, len(now.cast)), now.state, after, now=now))
 
 
 def _plan_assignments(db: Transaction, shown: Sequence[sqlite3.Row], action: Assign, plan: Plan) -> None:
