@@ -14,8 +14,8 @@ from reviewer.similar import facts
 from reviewer.similar.index import Corpus
 from reviewer.similar.ranking import rarity
 
-FACTS_OF_GROUPS = 1.5
-"""Weight of the facts beside the words: groups are to be of faults rather than of classes of objects."""
+FACTS_OF_GROUPS = 0.5
+"""Weight of the faults beside the words: groups are to be of faults rather than of classes of objects."""
 NUMBERS = (6, 12, 24)
 """Numbers of groups that are tried where none is given."""
 MOST = 60
@@ -75,8 +75,8 @@ def groups(
 
 
 def _vectors(corpus: Corpus, rows: Places) -> NDArray[np.float32]:
-    weighted = corpus.facts[rows].astype(np.float32) * rarity(corpus)
-    weighted /= np.maximum(np.linalg.norm(weighted, axis=1, keepdims=True), 1.0)
+    faults = [at for at, name in enumerate(facts.FACTS) if name not in facts.NEUTRAL]
+    weighted = corpus.facts[np.ix_(rows, faults)].astype(np.float32) * rarity(corpus)[faults]
     return np.hstack([corpus.words[rows].astype(np.float32), FACTS_OF_GROUPS * weighted])
 
 

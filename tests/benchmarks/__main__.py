@@ -263,6 +263,13 @@ SECTIONS = (
         ("-m", "tests.benchmarks.people.writers", "--db-dir", KEPT),
     ),
     Section(
+        "people-similar",
+        "Similar items, more like these, groups",
+        "What they find of planted failures in 10,000 simulated traces, and how long requests take at 100,000 items; see "
+        "`docs/team/similar.md`. The goals are 300 ms at the 95th percentile, and 60 s for groups.",
+        ("-m", "tests.benchmarks.people.similar", "--db-dir", KEPT),
+    ),
+    Section(
         "scale-planning",
         "Ten million spectra planned and resumed",
         "A catalogue of paths, and a results folder that has all but one in a thousand. The goal is 60 s and 1 GB.",
