@@ -27,6 +27,8 @@ from agent.policies.servers import RosterError
 from reviewer.backup.backups import DailyBackups
 from reviewer.drafting.demo_trust import load_demo
 from reviewer.rules.campaign import known_tasks
+from reviewer.similar.background import Similar
+from reviewer.similar.grouping import Grouping
 from reviewer.store import QueueFilter, Store
 from reviewer.store.sqlite.database import SUBMIT_SECONDS
 from reviewer.web import errors, openapi
@@ -34,10 +36,11 @@ from reviewer.web import live as live_desk
 from reviewer.web import log as log_lines
 from reviewer.web.access import UPLOAD_FOLDER, Access, UploadLimit
 from reviewer.web.background.exporting import Exporting
-from reviewer.web.background.grouping import Grouping
+from reviewer.similar.grouping import Grouping
 from reviewer.web.background.importing import Importing
 from reviewer.web.background.webhooks import WebhookSender
 from reviewer.web.context import Context
+from reviewer.web.exporting import Exporting
 from reviewer.web.headers import Headers
 from reviewer.web.language import Language
 from reviewer.web.language import router as language_router
@@ -67,6 +70,7 @@ from reviewer.web.routes import (
 )
 from reviewer.web.settings import ServerSettings
 from reviewer.web.similar import Similar
+from reviewer.web.webhooks import WebhookSender
 
 log = logging.getLogger("spec_o3")
 

@@ -265,8 +265,8 @@ SECTIONS = (
     Section(
         "people-similar",
         "Similar items, more like these, groups",
-        "What they find of planted failures in 10,000 simulated traces, and how long requests take at 100,000 items; see "
-        "`docs/team/similar.md`. The goals are 300 ms at the 95th percentile, and 60 s for groups.",
+        "What they find of planted failures in 10,000 simulated traces, and how long requests take at 100,000 items; "
+        "see `docs/team/similar.md`. The goals are 300 ms at the 95th percentile, and 60 s for groups.",
         ("-m", "tests.benchmarks.people.similar", "--db-dir", KEPT),
     ),
     Section(

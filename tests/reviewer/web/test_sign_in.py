@@ -38,6 +38,7 @@ from agent.policies.openai.stream import REDACTED, Delta, Redactor
 from agent.policies.roster import Roster
 from reviewer.backup.backups import DailyBackups
 from reviewer.rules.workflow import Rules
+from reviewer.similar.background import Similar
 from reviewer.store import Store
 from reviewer.web import app as server
 from reviewer.web import app as web
@@ -46,7 +47,6 @@ from reviewer.web.auth import COOKIE
 from reviewer.web.context import Context
 from reviewer.web.pictures import Gallery
 from reviewer.web.routes import sign_in
-from reviewer.web.similar import Similar
 from tests.reviewer.blind.test_judges import MODEL
 from tests.support.blind_campaign import a_store, opened
 from tests.support.model_server import (

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reviewer.rules.workflow import State
+from reviewer.similar.background import Similar, without
 from reviewer.similar.files import Keys
 from reviewer.similar.groups import groups
 from reviewer.store import Store
-from reviewer.web.similar import Similar, without
 
 log = logging.getLogger("spec_o3.similar")
 
