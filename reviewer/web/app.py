@@ -36,11 +36,9 @@ from reviewer.web import live as live_desk
 from reviewer.web import log as log_lines
 from reviewer.web.access import UPLOAD_FOLDER, Access, UploadLimit
 from reviewer.web.background.exporting import Exporting
-from reviewer.similar.grouping import Grouping
 from reviewer.web.background.importing import Importing
 from reviewer.web.background.webhooks import WebhookSender
 from reviewer.web.context import Context
-from reviewer.web.exporting import Exporting
 from reviewer.web.headers import Headers
 from reviewer.web.language import Language
 from reviewer.web.language import router as language_router
@@ -69,8 +67,6 @@ from reviewer.web.routes import (
     trust,
 )
 from reviewer.web.settings import ServerSettings
-from reviewer.web.similar import Similar
-from reviewer.web.webhooks import WebhookSender
 
 log = logging.getLogger("spec_o3")
 

@@ -16,7 +16,6 @@ from reviewer.similar.facts import sentences
 from reviewer.similar.grouping import FoundGroup, Grouping, Job
 from reviewer.similar.ranking import PURITY
 from reviewer.store import Item, NotAllowed, NotFound
-from reviewer.similar.grouping import FoundGroup, Grouping, Job
 from reviewer.web.context import ContextDep, PersonDep
 from reviewer.web.requests import ItemNumber, Selection, Sent
 from reviewer.web.verdict_first import HIDDEN, VerdictFirstDep
