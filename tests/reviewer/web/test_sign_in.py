@@ -574,6 +574,8 @@ EVENTS = {
     "imports.refresh": Event((None,), leads=True),
     "imports.cancel_import": Event((None,), leads=True),
     "imports.resume_import": Event((None,), leads=True),
+    "annotations.check_files": Event((None, "", False), leads=True),
+    "annotations.import_files": Event((None, "", False), leads=True),
     "withdrawals.preview_items": Event((None, ""), leads=True),
     "withdrawals.withdraw_items": Event((None, ""), leads=True),
     "withdrawals.restore_items": Event((None, ""), leads=True),
@@ -594,6 +596,13 @@ EVENTS = {
     "people.show_notice": Event(),
     "people.set_password": Event(("TA", "Paschen decrement"), leads=True, changes=True, after=_SHOW),
     "people.set_own": Event(("Paschen decrement", "Brackett decrement")),
+    "people.set_login": Event(("TA", "tamar@example.org"), leads=True, changes=True, after=_SHOW),
+    "tokens.make_token": Event(("", False, 90)),
+    "tokens.revoke_token": Event((None,)),
+    "webhooks.choose": Event((None,), leads=True),
+    "webhooks.add_webhook": Event(("https://example.org/hook", ["approved"]), leads=True, changes=True),
+    "webhooks.send_test": Event((None,), leads=True),
+    "webhooks.delete_webhook": Event((None,), leads=True),
     "people.add_person": Event(("NN", "N. N.", ["reviewer"], PASSWORD, False), leads=True, changes=True),
 }
 """Every event by the name of its handler; ``test_every_event_is_in_the_table`` checks that none is missing."""
