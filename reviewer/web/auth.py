@@ -198,6 +198,7 @@ READS_BY_POST = frozenset(
         "blind/preview",
         "blind/power",
         "bulk/preview",
+        "find/rows",
         "similar",
     )
 )

@@ -34,6 +34,8 @@ TAGS: Mapping[str, str] = {
     "exports": "Library",
     "bulk": "Find",
     "comments": "Comments",
+    "traces": "Review",
+    "similar": "Find",
     "api": "API",
 }
 """The desk of each module of routes; other modules are named after themselves."""
@@ -71,7 +73,7 @@ def _schema(app: FastAPI) -> dict[str, Any]:
     for path, method, operation in operations(found):
         text = operation.pop("description", "").split("\n\n:")[0].split("\n:")[0].strip()
         # The first line of the docstring says what a route does; without one there is no summary to show.
-        first, _, rest = re.sub(r" :raises .*", "", text, flags=re.DOTALL).partition("\n\n")
+        first, _, rest = re.sub(r"\s:(raises|param) .*", "", text, flags=re.DOTALL).partition("\n\n")
         operation["summary"] = " ".join(first.replace("``", "`").split())
         if rest.strip():
             operation["description"] = " ".join(rest.replace("``", "`").split())

@@ -89,6 +89,7 @@ def views(person: PersonDep, context: ContextDep) -> list[dict[str, Any]]:
 
 @router.post("/views")
 def save_view(person: PersonDep, context: ContextDep, visible: VisibleDep, sent: ViewSaved) -> dict[str, Any]:
+    """Save a filter, or a list of items, under a name."""
     items = None if sent.selection is None else visible.selected(sent.selection)
     made = context.store.views.create(
         person=person.initials, name=sent.name, filter=_saved(sent.filter), items=items, shared=sent.shared
@@ -106,6 +107,7 @@ def view(person: PersonDep, context: ContextDep, view_id: ItemNumber) -> dict[st
 def change_view(
     person: PersonDep, context: ContextDep, visible: VisibleDep, view_id: ItemNumber, sent: ViewChanged
 ) -> dict[str, Any]:
+    """Change a view of yours."""
     items = None if sent.selection is None else visible.selected(sent.selection)
     changed = context.store.views.change(
         person=person.initials,
@@ -120,6 +122,7 @@ def change_view(
 
 @router.delete("/views/{view_id}")
 def delete_view(person: PersonDep, context: ContextDep, view_id: ItemNumber) -> dict[str, Any]:
+    """Delete a view of yours."""
     context.store.views.delete(person=person.initials, view_id=view_id)
     return {}
 

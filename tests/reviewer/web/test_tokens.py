@@ -24,7 +24,6 @@ from tests.support.campaign import Clock, an_item
 
 HERE = "http://127.0.0.1:7860"
 PASSWORD = "Balmer decrement"
-NOT_MERGED_YET = {"/api/v1/similar"}
 
 
 @pytest.fixture
@@ -112,7 +111,7 @@ def test_a_token_to_read_only_reads(app: FastAPI, store: Store) -> None:
                 seen.add(template)
             else:
                 assert "may only read" in answer.json()["error"]
-    assert seen == READS_BY_POST - NOT_MERGED_YET
+    assert seen == READS_BY_POST
     call = {"wavelength_range": [6500, 6600], "label": "Hα"}
     assert reader.post("/api/v1/look", json={"item": item, "arguments": call}).status_code == 200
     assert store.log.head() == head
