@@ -75,7 +75,7 @@ def groups(
 
 
 def _vectors(corpus: Corpus, rows: Places) -> NDArray[np.float32]:
-    faults = [at for at, name in enumerate(facts.FACTS) if name not in facts.NEUTRAL]
+    faults = np.array([at for at, name in enumerate(facts.FACTS) if name not in facts.NEUTRAL], dtype=np.intp)
     weighted = corpus.facts[np.ix_(rows, faults)].astype(np.float32) * rarity(corpus)[faults]
     return np.hstack([corpus.words[rows].astype(np.float32), FACTS_OF_GROUPS * weighted])
 
