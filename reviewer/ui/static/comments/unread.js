@@ -13,6 +13,7 @@ const SHOWN = 160 // characters of a comment in the list
 export class Unread extends EventTarget {
   #stamp = /** @type {number | null} */ (null)
   #newest = -1
+  #ticket = 0
   /** @type {UnreadItem[]} */
   #items = []
   #total = 0
@@ -39,8 +40,11 @@ export class Unread extends EventTarget {
   }
 
   async load() {
+    const ticket = ++this.#ticket
     await idle() // the item that is being opened comes first
+    if (ticket !== this.#ticket) return
     const found = await getJSON(`/api/v1/comments/unread${this.verdictFirst() ? '?verdict_first=true' : ''}`)
+    if (ticket !== this.#ticket) return // an answer to a later request has, or will have, what was read since
     this.#items = found.items
     this.#total = found.total
     const news = this.#newest >= 0 && found.newest > this.#newest
