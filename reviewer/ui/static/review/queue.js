@@ -272,7 +272,7 @@ export class Queue {
 
   #drawTitle() {
     // Of a text that very many items have, the server counts the first.
-    const first = this.filter.text && this.total === MOST_COUNTED
+    const first = (this.filter.text || this.filter.words) && this.total === MOST_COUNTED
     const n = first ? t('{n} or more', { n: number(this.total) }) : number(this.total)
     const count = this.onlyMine ? t('{n} waiting', { n }) : tn('{n} item', '{n} items', this.total, { n })
     // Of the item shown: its place among the rows, which begin with the first; 0 where it is not known.

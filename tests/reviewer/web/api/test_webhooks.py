@@ -34,7 +34,7 @@ from reviewer.web.background.webhooks import WebhookSender, message_id, send
 from tests.support.campaign import TO_VOTE, Clock, Desk, an_item, people
 from tests.support.cli import free_port
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 APP = "https://review.example.org"
 ALL = ["approved", "returned", "exported"]
 

@@ -23,7 +23,7 @@ from tests.browser.support.review_app import serving
 from tests.support import campaign
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 EXAMPLE = ROOT / "docs" / "team" / "example.py"
 
 

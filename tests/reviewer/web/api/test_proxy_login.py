@@ -30,7 +30,7 @@ HOST = {"Host": "review.example.org"}
 NAME = "X-Forwarded-Email"
 PASSWORD = "Balmer decrement"
 PROXY = "10.0.5.7"
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.fixture
