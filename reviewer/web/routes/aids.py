@@ -45,6 +45,8 @@ def for_an_hour(request: Request, response: Response) -> None:
     """
     named_by_hash = item_of_alias(request.path_params["sha256"]) is None
     response.headers["Cache-Control"] = "private, max-age=3600" if named_by_hash else NOT_STORED["Cache-Control"]
+    # The answer has sentences, in the language of the request.
+    response.headers["Vary"] = "Cookie, Accept-Language"
 
 
 @router.get("/spectrum/{sha256}/lines", dependencies=[Depends(for_an_hour)])
