@@ -7,7 +7,7 @@ from typing import Any
 
 import gradio as gr
 
-from agent.language import tr
+from agent.language import deferred, tr
 from reviewer.rules.campaign import ROLES_OF, ROUNDS, Rules
 from reviewer.rules.people import ROLES, SHORTEST_PASSWORD, Person, PersonError, Role, generated_password
 from reviewer.store import NotAllowed, Store
@@ -30,28 +30,34 @@ from reviewer.ui.widgets import (
 from reviewer.web.auth import needs_passwords
 from reviewer.web.background.webhooks import WebhookSender
 
-_OWN_FIRST = "Set your own password first: from then on everyone, including you, signs in with a password."
-_START_TEAM = (
+_OWN_FIRST = deferred("Set your own password first: from then on everyone, including you, signs in with a password.")
+_START_TEAM = deferred(
     "You work here without a password. To start a team, set one below: you become its coordinator, and from "
     "then on everyone, including you, signs in with initials and password. Then add the others."
 )
-_STILL_SOLO = (
+_STILL_SOLO = deferred(
     "The rules still let one person do every round of an item. Untick that under Rules to have items judged "
     "by people other than their authors."
 )
-_BEFORE_THE_SECOND = (
+_BEFORE_THE_SECOND = deferred(
     "You can add the others now. The rules still let one person do every round of an item; adding the second person "
     "sets the rules of a team, unless you untick that."
 )
-_TEAM_RULES = f"Set the rules of a team: {Rules().auditors} audits, {Rules().votes} votes, nobody judges their own work"
-_SIGN_IN = ' <a href="/sign-in">Sign in</a>'
+
+
+def _sign_in() -> str:
+    return f' <a href="/sign-in">{tr("Sign in")}</a>'
+
+
+def _role_names(person: Person) -> str:
+    return and_list([tr(role) for role in sorted(person.roles)])
 
 
 def role_in_words(role: Role) -> str:
     """Describe what a role may do, from the rules of the rounds."""
     if role == "coordinator":
-        return "every round, people, rules, import, export"
-    return and_list([judged for judged in ROUNDS if role in ROLES_OF[judged]])
+        return tr("every round, people, rules, import, export")
+    return and_list([tr(judged) for judged in ROUNDS if role in ROLES_OF[judged]])
 
 
 def build(store: Store, local: bool, webhooks: WebhookSender | None = None) -> None:
@@ -97,23 +103,27 @@ class _PeopleTab:
         self._listen()
 
     def _build_people(self) -> None:
-        markup("<h3>People</h3>")
+        markup(f"<h3>{tr('People')}</h3>")
         self.everybody = markup()
         with gr.Column(elem_classes="so-inner") as self.changing:
             with gr.Row(equal_height=True):
-                self.who = gr.Dropdown(label="Change", choices=[], min_width=150, scale=1)
-                self.roles = gr.CheckboxGroup(_role_choices(), label="Roles", min_width=260, scale=3)
+                self.who = gr.Dropdown(label=tr("Change"), choices=[], min_width=150, scale=1)
+                self.roles = gr.CheckboxGroup(_role_choices(), label=tr("Roles"), min_width=260, scale=3)
             with gr.Row(equal_height=True):
-                self.save_roles = gr.Button("Save roles", size="sm", min_width=90)
-                self.leave = gr.Button("Deactivate", size="sm", min_width=90)
+                self.save_roles = gr.Button(tr("Save roles"), size="sm", min_width=90)
+                self.leave = gr.Button(tr("Deactivate"), size="sm", min_width=90)
             with gr.Row(equal_height=True):
                 self.new_name = gr.Textbox(
-                    label="Name shown", show_label=False, placeholder="Name shown", container=False, max_length=100
+                    label=tr("Name shown"),
+                    show_label=False,
+                    placeholder=tr("Name shown"),
+                    container=False,
+                    max_length=100,
                 )
-                self.save_name = gr.Button("Change name", size="sm", min_width=110, scale=0)
+                self.save_name = gr.Button(tr("Change name"), size="sm", min_width=110, scale=0)
             with gr.Row(equal_height=True):
-                self.password = _password("New password")
-                self.save_password = gr.Button("Set password", size="sm", min_width=110)
+                self.password = _password(tr("New password"))
+                self.save_password = gr.Button(tr("Set password"), size="sm", min_width=110)
             with gr.Accordion(tr("Sign-in through a proxy"), open=False):
                 hint = tr("Sign-in name at your provider, e.g. a mail address")
                 with gr.Row(equal_height=True):
@@ -124,36 +134,42 @@ class _PeopleTab:
         self.message = message_line()
 
     def _build_own_password(self) -> None:
-        markup("<h3>Your password</h3>")
+        markup(f"<h3>{tr('Your password')}</h3>")
         with gr.Row(equal_height=True):
-            self.own = _password(f"New password, {SHORTEST_PASSWORD} characters or more")
-            self.again = _password("Repeat the password")
-            self.save_own = gr.Button("Set my password", size="sm", min_width=150, scale=0)
+            self.own = _password(tr("New password, {n} characters or more", n=SHORTEST_PASSWORD))
+            self.again = _password(tr("Repeat the password"))
+            self.save_own = gr.Button(tr("Set my password"), size="sm", min_width=150, scale=0)
         self.own_message = message_line()
 
     def _build_adding(self) -> None:
-        markup("<h3>Add a person</h3>")
+        markup(f"<h3>{tr('Add a person')}</h3>")
         with gr.Row(equal_height=True):
-            self.initials = gr.Textbox(label="Initials", max_length=4, min_width=80, scale=1)
-            self.name = gr.Textbox(label="Name", max_length=100, min_width=160, scale=3)
-        self.first_roles = gr.CheckboxGroup(_role_choices(), value=["reviewer"], label="Roles")
+            self.initials = gr.Textbox(label=tr("Initials"), max_length=4, min_width=80, scale=1)
+            self.name = gr.Textbox(label=tr("Name"), max_length=100, min_width=160, scale=3)
+        self.first_roles = gr.CheckboxGroup(_role_choices(), value=["reviewer"], label=tr("Roles"))
         self.first_password = gr.Textbox(
-            label="First password",
-            info=f"{SHORTEST_PASSWORD} characters or more; they can change it here",
+            label=tr("First password"),
+            info=tr(
+                "{shortest_password} characters or more; they can change it here", shortest_password=SHORTEST_PASSWORD
+            ),
             type="password",
         )
         with gr.Row(equal_height=True):
-            self.shown = gr.Checkbox(label="Show the password", container=False, min_width=140)
-            self.generate = gr.Button("Generate a password", size="sm", min_width=160, scale=0)
+            self.shown = gr.Checkbox(label=tr("Show the password"), container=False, min_width=140)
+            self.generate = gr.Button(tr("Generate a password"), size="sm", min_width=160, scale=0)
         # In a field of its own: a copy button inside a field takes the place of the field under its label.
-        self.generated = gr.Textbox(label="Generated password", buttons=["copy"], interactive=False, visible=False)
+        self.generated = gr.Textbox(label=tr("Generated password"), buttons=["copy"], interactive=False, visible=False)
         self.team = gr.Checkbox(
             True,
-            label=_TEAM_RULES,
+            label=tr(
+                "Set the rules of a team: {audits} audits, {votes} votes, nobody judges their own work",
+                audits=Rules().auditors,
+                votes=Rules().votes,
+            ),
             container=False,
             visible=False,
         )
-        self.add = gr.Button("Add", size="sm", variant="primary", elem_classes="so-small")
+        self.add = gr.Button(tr("Add"), size="sm", variant="primary", elem_classes="so-small")
         self.adding_message = message_line()
 
     def _listen(self) -> None:
@@ -199,7 +215,10 @@ class _PeopleTab:
     def set_roles(self, request: gr.Request, initials: str, roles: list[str]) -> Changes:
         me = require_person(request, self.store, self.local, "coordinator")
         changed = self.store.accounts.set_roles(me.initials, _chosen(initials), roles)
-        text = line("good", f"{changed.initials} is now {and_list(sorted(changed.roles))}.")
+        text = line(
+            "good",
+            tr("{initials} is now {roles}.", initials=changed.initials, roles=_role_names(changed)),
+        )
         # Somebody may just have taken the coordinator's role from themselves.
         return {**self._show(self.store.accounts.person(me.initials), initials), self.message: text}
 
@@ -207,16 +226,18 @@ class _PeopleTab:
         me = require_person(request, self.store, self.local, "coordinator")
         if self.store.accounts.person(_chosen(initials)).active:
             self.store.accounts.deactivate(me.initials, initials)
-            text = f"{initials} is no longer active. Everything {initials} decided stays and counts."
+            text = tr(
+                "{initials} is no longer active. Everything {initials} decided stays and counts.", initials=initials
+            )
         else:
             self.store.accounts.reactivate(me.initials, initials)
-            text = f"{initials} is active again."
+            text = tr("{initials} is active again.", initials=initials)
         return {**self._show(self.store.accounts.person(me.initials), initials), self.message: line("good", text)}
 
     def set_name(self, request: gr.Request, initials: str, name: str) -> Changes:
         me = require_person(request, self.store, self.local, "coordinator")
         changed = self.store.accounts.set_name(me.initials, _chosen(initials), name)
-        text = line("good", f"{changed.initials} is shown as {changed.name} now.")
+        text = line("good", tr("{initials} is shown as {name} now.", initials=changed.initials, name=changed.name))
         return {**self._show(self.store.accounts.person(me.initials), initials), self.message: text}
 
     def set_login(self, request: gr.Request, initials: str, login: str) -> Changes:
@@ -235,38 +256,42 @@ class _PeopleTab:
             self.generated: gr.update(value=password, visible=True),
             self.shown: True,
             self.adding_message: line(
-                "note", "Copy this password now and give it to the person: it is not shown again."
+                "note", tr("Copy this password now and give it to the person: it is not shown again.")
             ),
         }
 
     def set_password(self, request: gr.Request, initials: str, password: str) -> Changes:
         me = require_person(request, self.store, self.local, "coordinator")
         if not me.has_password:
-            raise NotAllowed(_OWN_FIRST)
+            raise NotAllowed(tr(_OWN_FIRST))
         self.store.accounts.set_password(me.initials, _chosen(initials), password)
         if initials == me.initials:
-            return {self.message: line("good", "Your password is set.", _SIGN_IN), self.password: ""}
-        text = line("good", f"{initials} has a new password and is signed out everywhere.")
+            return {self.message: line("good", tr("Your password is set."), _sign_in()), self.password: ""}
+        text = line("good", tr("{initials} has a new password and is signed out everywhere.", initials=initials))
         return {**self._show(me, initials), self.message: text, self.password: ""}
 
     def set_own(self, request: gr.Request, password: str, again: str) -> Changes:
         me = require_person(request, self.store, self.local)
         if password != again:
-            raise PersonError("The two passwords differ; nothing was changed.")
+            raise PersonError(tr("The two passwords differ; nothing was changed."))
         self.store.accounts.set_password(me.initials, me.initials, password)
-        text = "Your password is set and you are signed out everywhere."
+        text = tr("Your password is set and you are signed out everywhere.")
         if not me.has_password:
-            text = "Your password is set. This is a team now, you are its coordinator, and everybody signs in."
-        return {self.own_message: line("good", text, _SIGN_IN), self.own: "", self.again: "", self.notice: ""}
+            text = tr("Your password is set. This is a team now, you are its coordinator, and everybody signs in.")
+        return {self.own_message: line("good", text, _sign_in()), self.own: "", self.again: "", self.notice: ""}
 
     def add_person(
         self, request: gr.Request, initials: str, name: str, roles: list[str], password: str, team: bool
     ) -> Changes:
         me = require_person(request, self.store, self.local, "coordinator")
         if not me.has_password:
-            raise NotAllowed(_OWN_FIRST)
+            raise NotAllowed(tr(_OWN_FIRST))
         added = self.store.accounts.add_person(initials, name, roles, password, by=me.initials)
-        text = f"{added.initials} can sign in now as {and_list(sorted(added.roles))}."
+        text = tr(
+            "{initials} can sign in now as {roles}.",
+            initials=added.initials,
+            roles=_role_names(added),
+        )
         if team and self.store.settings.rules().solo:
             self.store.settings.set_rules(me.initials, Rules())
             text += f" The rules of a team apply: {rules_form.in_words(Rules())}"
@@ -288,7 +313,7 @@ class _PeopleTab:
             self.adding: gr.update(visible=leads),
             self.who: gr.update(choices=[p.initials for p in people], value=person.initials),
             self.roles: gr.update(value=[role for role in ROLES if role in person.roles]),
-            self.leave: gr.update(value="Deactivate" if person.active else "Reactivate"),
+            self.leave: gr.update(value=tr("Deactivate") if person.active else tr("Reactivate")),
             self.new_name: person.name,
             self.login: self.store.logins.of_people().get(person.initials, "") if leads else "",
             self.hooking: gr.update(visible=leads),
@@ -312,41 +337,41 @@ def _password(hint: str) -> gr.Textbox:
 
 
 def _role_choices() -> list[tuple[str, str]]:
-    return [(f"{role} · {role_in_words(role)}", role) for role in ROLES]
+    return [(f"{tr(role)} · {role_in_words(role)}", role) for role in ROLES]
 
 
 def _chosen(initials: str | None) -> str:
     if not initials:
-        raise PersonError("Choose a person first.")
+        raise PersonError(tr("Choose a person first."))
     return initials
 
 
 def _notice(me: Person, people: list[Person], rules: Rules) -> str:
     if not needs_passwords(people):
-        return line("note", _START_TEAM)
+        return line("note", tr(_START_TEAM))
     if rules.solo and me.is_any("coordinator"):
         team = sum(person.active for person in people) > 1
-        return line("look", _STILL_SOLO) if team else line("note", _BEFORE_THE_SECOND)
+        return line("look", tr(_STILL_SOLO)) if team else line("note", tr(_BEFORE_THE_SECOND))
     if not me.is_any("coordinator"):
-        return line("note", "Only coordinators change people and rules. You can change your own password.")
+        return line("note", tr("Only coordinators change people and rules. You can change your own password."))
     return ""
 
 
 def _people_table(people: list[Person], me: Person) -> str:
-    signs_in = {True: "with a password", False: pill("no password yet", "amber")}
+    signs_in = {True: tr("with a password"), False: pill(tr("no password yet"), "amber")}
     if not needs_passwords(people):
-        signs_in[False] = "with initials alone"
+        signs_in[False] = tr("with initials alone")
     return table(
-        ["Initials", "Name", "Roles", "Signs in", ""],
+        [tr("Initials"), tr("Name"), tr("Roles"), tr("Signs in"), ""],
         [
             [
-                f"<b>{escape(p.initials)}</b>{' (you)' if p.initials == me.initials else ''}",
+                f"<b>{escape(p.initials)}</b>{tr(' (you)') if p.initials == me.initials else ''}",
                 escape(p.name),
-                " ".join(pill(role) for role in ROLES if role in p.roles),
+                " ".join(pill(tr(role)) for role in ROLES if role in p.roles),
                 signs_in[p.has_password] if p.active else "",
-                "" if p.active else pill("not active", "grey"),
+                "" if p.active else pill(tr("not active"), "grey"),
             ]
             for p in people
         ],
-        empty="Nobody yet.",
+        empty=tr("Nobody yet."),
     )
