@@ -294,7 +294,7 @@ class _PeopleTab:
         )
         if team and self.store.settings.rules().solo:
             self.store.settings.set_rules(me.initials, Rules())
-            text += f" The rules of a team apply: {rules_form.in_words(Rules())}"
+            text += tr(" The rules of a team apply: {rules}", rules=rules_form.in_words(Rules()))
         emptied = dict.fromkeys((self.initials, self.name), "")
         hidden = {self.first_password: gr.update(value="", type="password"), self.shown: False}
         hidden[self.generated] = gr.update(value="", visible=False)
