@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import MiniBatchKMeans
-from sklearn.metrics import silhouette_score
 
 from reviewer.similar import facts
 from reviewer.similar.index import Corpus
@@ -51,6 +49,9 @@ def groups(
     """
     if rows.size == 0:
         return []
+    # Not above: it would slow the start of the app.
+    from sklearn.cluster import MiniBatchKMeans
+
     vectors = _vectors(corpus, rows)
     step()
     distinct = np.unique(vectors[np.linspace(0, rows.size - 1, min(rows.size, _SAMPLE)).astype(int)], axis=0).shape[0]
@@ -84,6 +85,8 @@ def _separation(vectors: NDArray[np.float32], labels: NDArray[np.intp]) -> float
     sample = np.random.default_rng(_SEED).permutation(vectors.shape[0])[:_SAMPLE]
     if not 1 < len(set(labels[sample].tolist())) < sample.size:
         return -1.0
+    from sklearn.metrics import silhouette_score
+
     return float(silhouette_score(vectors[sample], labels[sample]))
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.extmath import randomized_svd
 
 from agent.similarity import SIZE, distances
 from reviewer.similar.files import Keys, Table
@@ -56,6 +55,9 @@ class Shapes:
         components, fitted = before.components, before.fitted
         if components is None or keys.size > _GROWTH * fitted:
             sample = keys[np.linspace(0, keys.size - 1, min(keys.size, _FITTED)).astype(int)]
+            # Not above: it would slow the start of the app.
+            from sklearn.utils.extmath import randomized_svd
+
             shapes = _filled(self._table.rows(sample)["vector"])
             components, fitted = randomized_svd(shapes, _SIZE, n_iter=3, random_state=_SEED)[2], int(keys.size)
             before = _Projected(np.zeros(0, np.int64), np.zeros((0, _SIZE), np.float16), None, 0)

@@ -16,18 +16,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.utils.extmath import randomized_svd
 
 from agent.trajectory import Trajectory, Verdict
 from reviewer.similar.files import write_atomically
 from reviewer.similar.of_texts import last_thought, texts_of
+
+if TYPE_CHECKING:
+    from scipy import sparse
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+# scipy and scikit-learn are imported where they are used: they would slow the start of the app.
 
 SIZE = 96
 """Elements of a vector."""
@@ -170,6 +172,8 @@ def fit(corpus: Sequence[Texts], traces: int, pause: Callable[[], None] = lambda
     :param corpus: a sample of the traces; ``traces``: how many there are
     :param pause: called after each small piece of the work
     """
+    from sklearn.utils.extmath import randomized_svd
+
     counts: Counter[str] = Counter()
     for piece in _pieces(corpus):
         for one in piece:
@@ -199,6 +203,8 @@ def _learn_verdicts(
     """Return the weights of a logistic regression of the answer on the words of the last thought: learned from all
     traces, because nearly all conclude as they think.
     """
+    from sklearn.linear_model import LogisticRegression
+
     learned = np.zeros(len(vectorizer.vocabulary) + 1, dtype=np.float32)
     used = [one for one in corpus if one.verdict is not None and one.last.strip()]
     verdicts = np.array([one.verdict == "YES" for one in used])
@@ -211,10 +217,14 @@ def _learn_verdicts(
 
 
 def _vectorizer(vocabulary: dict[str, int]) -> TfidfVectorizer:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
     return TfidfVectorizer(analyzer=terms_of, vocabulary=vocabulary, sublinear_tf=True, dtype=np.float32)
 
 
 def _transformed(vectorizer: TfidfVectorizer, texts: Sequence[str], pause: Callable[[], None]) -> sparse.csr_matrix:
+    from scipy import sparse
+
     parts = []
     for piece in _pieces(texts):
         parts.append(vectorizer.transform(piece))

@@ -182,16 +182,21 @@ COORDINATORS: dict[str, Callable[[Store, str], Any]] = {
     ),
     "withdrawals.withdraw": lambda s, by: s.withdrawals.withdraw(by, Selection(first=11)),
     "withdrawals.restore": lambda s, by: s.withdrawals.restore(by, Selection(first=11)),
+    "webhooks.add": lambda s, by: s.webhooks.add(by, "https://example.org/hook", ["approved"]),
+    "webhooks.delete": lambda s, by: s.webhooks.delete(by, 1),
+    "webhooks.listed": lambda s, by: s.webhooks.listed(by),
+    "webhooks.deliveries": lambda s, by: s.webhooks.deliveries(by, 1),
+    "webhooks.target": lambda s, by: s.webhooks.target(by, 1),
+    "logins.set": lambda s, by: s.logins.set(by, "RE", "re@example.org"),
     "bulk.preview": lambda s, by: s.bulk.preview(by, [11], SetBatch("other")),
     "bulk.apply": lambda s, by: s.bulk.apply(by, [11], Assign(("RE",)), "token", "bulk"),
 }
 
-# They take ``by`` and are open to every active person: the page restricts who adds drafts; a preview changes nothing;
-# everybody can undo their own rejections.
+# They take ``by`` and are open to every active person: the page restricts who adds drafts; a preview changes nothing.
 FOR_ALL = {
     *("items.add", "items.add_all", "items.add_part", "withdrawals.preview", "imports.create", "imports.resume"),
-    "bulk.undo",
-    "imported_comments.add",
+    # Everybody can undo their own rejections and revoke their own tokens.
+    *("bulk.undo", "tokens.revoke", "imported_comments.add"),
 }
 
 
