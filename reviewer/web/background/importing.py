@@ -19,7 +19,7 @@ from agent.language import tr
 from reviewer.exchange.imports import ImportFileError, delete_old_uploads, imports_folder, is_importing
 from reviewer.store import ImportJob, ImportRequest, Store
 
-PROGRAM = Path(__file__).resolve().parents[2] / "app.py"
+PROGRAM = Path(__file__).resolve().parents[3] / "app.py"
 LOG = "import.log"
 _END_SECONDS = 10.0
 
