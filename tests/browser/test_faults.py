@@ -380,7 +380,7 @@ def test_text_is_kept_and_a_notice_is_shown_if_the_item_went_back_meanwhile(page
 def test_a_sent_comment_does_not_become_unsent_text_again(page: Page, app: App) -> None:
     """The autosave is slow: the decision waits for it, so that the autosave cannot arrive later."""
     at_item(page, app, SCREENED, "RV")
-    comment = page.get_by_label("Comment")
+    comment = page.get_by_label("Comment", exact=True)
 
     def slowly(route: Route) -> None:
         page.wait_for_timeout(1500)

@@ -135,7 +135,7 @@ def test_blind_set_up_sheet_and_report(chromium: Browser, url: str) -> None:
         expect(page.locator(".session")).to_have_count(2)
         picture(page, "hostile-blind")
         watch.shows("session")
-        page.goto(url + "api/blind/sessions/1/report.html")
+        page.goto(url + "api/v1/blind/sessions/1/report.html")
         expect(page.locator("figure svg").first).to_be_visible()
         assert page.evaluate("getComputedStyle(document.querySelector('section')).borderTopWidth") == "1px"
         assert page.evaluate("getComputedStyle(document.querySelector('svg .bar')).fill") != "rgb(0, 0, 0)"

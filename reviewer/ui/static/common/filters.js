@@ -242,8 +242,9 @@ export class FilterForm {
     fill(
       this.root,
       text('text', t('Name or id'), t('part of it, or #123')),
-      this.with.words && text('words', t('Words in traces and comments'), t('all of these words')),
+      this.with.words && text('words', t('Words in texts'), t('of traces and comments')),
       tick('mine', t('waiting for me')),
+      tick('disagreement', t('only disagreements')),
       choose('state', t('State'), Object.keys(STATES), (value) => WORDS.state(value, tasks)),
       choose('task', t('Class'), facets.task ?? [], (key) => tasks[key]?.title ?? key),
       choose('survey', t('Survey'), facets.survey ?? []),
@@ -261,7 +262,6 @@ export class FilterForm {
       choose('simulated', t('Simulated'), ['true', 'false'], (value) =>
         value === 'true' ? t('only simulated') : t('only observed'),
       ),
-      tick('disagreement', t('only disagreements')),
       (facets.trial?.length > 0 || filter.trial) &&
         choose('trial', t('Trial of evidence'), facets.trial, (outcome) => TRIALS[outcome]()),
       this.with.order &&

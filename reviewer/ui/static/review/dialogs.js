@@ -226,7 +226,7 @@ export function openHistory(history, item) {
           ),
           v.reason && h('span', {}, ` “${v.reason}”`),
           ' ',
-          h('a', { href: linkTo({ item, version: v.number }), onClick: closePanel }, t('read')),
+          h('a.link', { href: linkTo({ item, version: v.number }), onClick: closePanel }, t('read')),
         ),
       ),
     ),
