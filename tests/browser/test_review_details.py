@@ -84,7 +84,7 @@ def test_the_header_has_the_surveys_identifiers_and_the_rest_one_click_away(desk
     expect(desk.locator(".toasts")).to_contain_text("plate-MJD-fibre copied")
     assert desk.evaluate("navigator.clipboard.readText()") == "266-51602-13"
     before = desk.locator(".so-review .so-full").bounding_box()
-    facts.locator(".more").click()
+    facts.get_by_role("button", name="ids, S/N").click()
     sheet = desk.locator(".so-review .facts-sheet")
     expect(sheet).to_be_visible()
     assert desk.locator(".so-review .so-full").bounding_box() == before, "the plot does not move"
