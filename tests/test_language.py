@@ -7,7 +7,6 @@ import json
 import re
 import string
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -405,9 +404,8 @@ def test_the_catalogue_of_the_page_is_kept_by_the_browser_until_it_changes(clien
     assert '"Documentation": "文档"' in answer.text
 
 
-def test_a_catalogue_is_read_in_a_tenth_of_a_second() -> None:
+def test_a_catalogue_is_read_once() -> None:
     language.catalogue.cache_clear()
     with speaking("zh"):
-        start = time.process_time()
-        tr("Sign in")
-        assert time.process_time() - start < 0.3  # 0.06 s where nothing else runs
+        assert tr("Sign in") == tr("Sign in") != "Sign in"
+    assert language.catalogue.cache_info().misses == 1

@@ -139,7 +139,7 @@ class Bulk:
         Rejections can be undone by their person, assignments and batches by coordinators. A rejection that its person
         has undone before is left as it is.
 
-        :raises NotAllowed: the person may not undo it; it was undone before; or somebody has built on one of its
+        :raises NotAllowed: the person may not undo it; it was undone before; or another person has built on one of its
             items: decided or written a version after the rejection, or changed the same assignment or the batch
         :raises NotFound: there is no such action
         :raises KeyReused: the key was used for another action
@@ -322,7 +322,7 @@ class Bulk:
         later: Collection[int],
         hidden: frozenset[int],
     ) -> int:
-        """Append the undo of an action. :raises NotAllowed: somebody has built on it, or nothing is left to undo"""
+        """Append the undo of an action. :raises NotAllowed: it was built on by others, or nothing is left to undo"""
         if later:
             raise NotAllowed(built_on(later, hidden))
         if not items:

@@ -155,7 +155,7 @@ class Planner:
                 if not action.people:
                     raise NotAllowed(tr("Choose at least one person."))
                 for person in action.people:
-                    # Past assignments of somebody who has left can be taken back.
+                    # Past assignments of a person who has left can be taken back.
                     (require_active if action.assigned else find_person)(db, person)
             case SetBatch():
                 self.require_manager(db, by)

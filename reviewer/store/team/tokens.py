@@ -116,7 +116,7 @@ class Tokens:
     def revoke(self, by: str, token_id: int) -> None:
         """End a token, as its person or as a coordinator. A second time changes nothing.
 
-        :raises NotFound: there is no such token, or it belongs to somebody else and ``by`` is no coordinator
+        :raises NotFound: there is no such token, or it belongs to another person and ``by`` is no coordinator
         """
         with self._database.write() as db:
             row = next(db.table("tokens").rows_where("id = ?", [token_id]), None)

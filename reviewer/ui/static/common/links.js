@@ -14,7 +14,7 @@ const viewIn = (hash) => (hash.startsWith(VIEW) ? Number(hash.slice(VIEW.length)
 /** @type {number | null} the view of a link, until the Find tab opens it */
 let wantedView = viewIn(location.hash)
 
-/** The view that the Find tab has to open, once. It is told of later ones by the event "so-view" of the window. */
+/** The view that the Find tab has to open, once. Later ones are announced by the event "so-view" of the window. */
 export function takeView() {
   const view = wantedView
   wantedView = null

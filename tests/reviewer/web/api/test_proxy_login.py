@@ -143,7 +143,7 @@ def test_a_coordinator_can_sign_in_by_password_and_set_the_name(store: Store) ->
     assert entered.status_code == 303
     assert who(browser.get("/api/v1/me", headers=headers)) == "CO"
     store.logins.set("CO", "CO", "cora@example.org")
-    # A name that the proxy gives comes before the cookie of whoever used this browser before.
+    # A name that the proxy gives comes before the cookie of the person who used this browser before.
     assert who(browser.get("/api/v1/me", headers={NAME: "rosa@example.org"})) == "RE"
 
 
