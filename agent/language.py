@@ -2,12 +2,13 @@
 
 Texts are English in the code; ``agent/locale/LANGUAGE/*.po`` has the others: ``program.po`` those of Python,
 ``page.po`` those of the browser modules. The web app sets the language for each request, the command line once.
+What is made in one place and shown in another is ``deferred``: English in files, in the database and for parsers.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -77,12 +78,40 @@ def of_environment(environment: Mapping[str, str] = os.environ) -> str:
     return best_of((environment.get("LANGUAGE") or locale).split(":"))
 
 
+class Message(str):
+    """An English text that knows its message and values, so that it can be shown in another language later.
+
+    Where nothing translates it, it is the English text: in files, in the database and for parsers.
+    """
+
+    message: str = ""
+    values: Mapping[str, Any] = {}
+    many: str = ""
+    """The form for other numbers than 1, where the message has two; the number is the value ``n``."""
+
+    def shown(self) -> str:
+        """Return the text in the language of the context."""
+        if self.many:
+            return trn(self.message, self.many, self.values["n"], **{"n": self.values["shown"], **self._others()})
+        return tr(self.message, **self.values) if self.message else str(self)
+
+    def _others(self) -> dict[str, Any]:
+        return {name: value for name, value in self.values.items() if name not in ("n", "shown")}
+
+
 def tr(message: str, /, **values: Any) -> str:
-    """Return a message in the language of the context, with ``{name}`` replaced by the values."""
+    """Return a message in the language of the context, with ``{name}`` replaced by the values; so are those of its
+    values which are themselves messages.
+    """
+    if isinstance(message, Message):
+        if not values:
+            return message.shown()
+        message = message.message
     code = current()
     if code != ENGLISH:
         message = _translated(code, message, message)
-    return message.format(**values) if values else message
+        values = _shown(values)
+    return message.format(**values) if values else str(message)
 
 
 def trn(one: str, many: str, n: int, /, **values: Any) -> str:
@@ -91,12 +120,54 @@ def trn(one: str, many: str, n: int, /, **values: Any) -> str:
     message = one if n == 1 else many
     if code != ENGLISH:
         message = _translated(code, one, message)
+        values = _shown(values)
     return message.format(**{"n": n, **values})
 
 
-def deferred(message: str) -> str:
-    """Return the message itself, and have Babel extract it: ``tr`` translates it where it is used."""
-    return message
+def _shown(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value.shown() if isinstance(value, Message) else value for name, value in values.items()}
+
+
+def deferred(message: str, /, **values: Any) -> str:
+    """Return the English text of a message; ``tr`` or ``localized`` translates it where it is shown."""
+    made = Message(message.format(**values) if values else message)
+    made.message, made.values = str(message), values
+    return made
+
+
+def deferredn(one: str, many: str, n: int, /, **values: Any) -> str:
+    """Return the English text of a message for a number, as ``trn``; it is translated where it is shown."""
+    values = {"n": n, **values}
+    made = Message((one if n == 1 else many).format(**values))
+    made.message, made.many, made.values = str(one), str(many), {**values, "n": n, "shown": values["n"]}
+    return made
+
+
+def joined(texts: Iterable[str], separator: Literal[", ", "; "] = "; ") -> str:
+    """Join texts, some of which may be messages, into one that is translated where it is shown."""
+    parts = tuple(texts)
+    made = _Joined(separator.join(parts))
+    made.message, made.parts = separator, parts
+    return made
+
+
+class _Joined(Message):
+    parts: tuple[str, ...] = ()
+
+    def shown(self) -> str:
+        separators = {", ": deferred(", "), "; ": deferred("; ")}
+        return tr(separators[self.message]).join(tr(one) if isinstance(one, Message) else one for one in self.parts)
+
+
+def localized(data: Any) -> Any:
+    """Return JSON data with its messages in the language of the context."""
+    if isinstance(data, Message):
+        return data.shown()
+    if isinstance(data, dict):
+        return {key: localized(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [localized(value) for value in data]
+    return data
 
 
 def _translated(code: str, key: str, english: str) -> str:

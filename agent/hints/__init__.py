@@ -16,6 +16,7 @@ from agent.hints.claims import claims_of, compare, summary
 from agent.hints.evidence import HOT, LOW_SNR, Evidence, LineEvidence, at_rest, evidence
 from agent.hints.promises import promises
 from agent.hints.unexplained import unexplained
+from agent.language import deferred, joined
 from agent.lines import Band, Line, SkyBand, bands, convert, convert_window, lines, sky_bands
 from agent.lines.names import named, species_named
 from agent.measure import (
@@ -70,7 +71,7 @@ def _level(kind: str) -> Level:
 
 def _why(kind: str) -> str:
     promise = promises().get(kind)
-    return "" if promise is None else str(promise)
+    return "" if promise is None else promise.shown()
 
 
 def _finding(kind: str, text: str, subject: str) -> Hint:
@@ -115,12 +116,13 @@ def hints(
     """
     window = zoom.window
     if window is None or window[0] >= window[1]:
-        return (Hint("look", "window", "the window is not two increasing numbers"),)
+        return (Hint("look", "window", deferred("the window is not two increasing numbers")),)
     view = _view(spectrum, zoom, window)
     covered = coverage(view.spectrum, view.window)
     if covered == 0.0:
         lo, hi = (view.on_axis(w) for w in (view.spectrum.wavelength[0], view.spectrum.wavelength[-1]))
-        return (Hint("look", "coverage", f"no data in the window; the spectrum covers {lo:.0f}–{hi:.0f} Å"),)
+        text = deferred("no data in the window; the spectrum covers {lo:.0f}–{hi:.0f} Å", lo=lo, hi=hi)
+        return (Hint("look", "coverage", text),)
     principal, others = _entries(view, task)
     outside = _outside(view)
     found = [
@@ -211,8 +213,9 @@ def _outside(view: _View) -> list[Hint]:
     labelled = named(view.zoom.label)
     if any(view.contains(entry) for entry in labelled):
         return []
+    medium = view.spectrum.medium
     return [
-        Hint("look", "label", f"{e.name} is at {view.on_axis(e.at(view.spectrum.medium)):.1f} Å, outside")
+        Hint("look", "label", deferred("{name} is at {at:.1f} Å, outside", name=e.name, at=view.on_axis(e.at(medium))))
         for e in labelled[:1]
     ]
 
@@ -225,15 +228,23 @@ def _in_window(view: _View, principal: Line | Band | None, others: list[Line | B
     snr = signal_to_noise(view.spectrum, view.window)
     if isinstance(snr, Undefined):
         return Hint("look", "snr", snr.reason)
-    estimated = " (noise estimated from scatter)" if view.spectrum.errors == "estimated" else ""
-    text = f"S/N {number(snr, 0 if abs(snr) >= 10 else 1)}{estimated}"
+    text = f"S/N {number(snr, 0 if abs(snr) >= 10 else 1)}"
+    if view.spectrum.errors == "estimated":
+        text = deferred("{text} (noise estimated from scatter)", text=text)
     level: Level = "plain" if snr >= LOW_SNR else "look"
     if principal is None:
-        return Hint(level, "line", f"no major line or band here, {text}")
-    where = view.on_axis(principal.at(view.spectrum.medium))
-    more = f" with {', '.join(e.name for e in others[:3])}" if others else ""
-    assumed = f" ({view.zoom.medium} assumed)" if view.spectrum.meta.get("medium_assumed") else ""
-    return Hint(level, "line", f"{principal.name} {where:.1f} Å{assumed} in window{more}, {text}", principal.name)
+        return Hint(level, "line", deferred("no major line or band here, {text}", text=text))
+    where = f"{principal.name} {view.on_axis(principal.at(view.spectrum.medium)):.1f} Å"
+    if view.spectrum.meta.get("medium_assumed"):
+        vacuum = view.zoom.medium == "vacuum"
+        assumed = deferred("{where} (vacuum assumed)", where=where)
+        where = assumed if vacuum else deferred("{where} (air assumed)", where=where)
+    if others:
+        names = ", ".join(e.name for e in others[:3])
+        text = deferred("{where} in window with {others}, {text}", where=where, others=names, text=text)
+    else:
+        text = deferred("{where} in window, {text}", where=where, text=text)
+    return Hint(level, "line", text, principal.name)
 
 
 def _unexplained(view: _View, spectrum: Spectrum, thought: str, whole: bool) -> list[Hint]:
@@ -254,11 +265,21 @@ def _unexplained(view: _View, spectrum: Spectrum, thought: str, whole: bool) -> 
     if any(abs(n - found.observed) < 5.0 or abs(n - at_rest) < 5.0 for n in mentioned):
         return []
     z = "z = 0" if not spectrum.redshift else f"z = {redshift_text(spectrum.redshift)}"
-    text = f"{found.peak.significance:.0f}σ emission at {found.observed:.0f} Å (observed) is no known line at {z}"
+    text = deferred(
+        "{sigma:.0f}σ emission at {at:.0f} Å (observed) is no known line at {z}",
+        sigma=found.peak.significance,
+        at=found.observed,
+        z=z,
+    )
     if found.suggestion is not None:
         suggestion = found.suggestion
-        others = ", ".join(f"{w:.0f}" for w in suggestion.others)
-        text += f"; {suggestion.line} at z = {suggestion.z:.4f} would also explain {others} Å"
+        also = deferred(
+            "{line} at z = {z:.4f} would also explain {others} Å",
+            line=suggestion.line,
+            z=suggestion.z,
+            others=", ".join(f"{w:.0f}" for w in suggestion.others),
+        )
+        text = joined((text, also))
     return [Hint("look", "unexplained", text)]
 
 
@@ -271,12 +292,23 @@ def _measurement(view: _View, entry: Line | Band) -> list[Hint]:
     measured = found.found
     if measured is None:
         if found.state == "none":
-            return [Hint("plain", "none", f"no {entry.name}: {found.reason}", entry.name)]
+            return [
+                Hint("plain", "none", deferred("no {name}: {reason}", name=entry.name, reason=found.reason), entry.name)
+            ]
         if found.state == "undefined":
-            return [Hint("look", "undefined", f"{entry.name} not measured: {found.reason}", entry.name)]
-        return [Hint("look", "undecided", f"{entry.name} not certain: {found.reason}{_size(found)}", entry.name)]
-    blend = f", fitted with {', '.join(line.name for line in measured.companions)}" if measured.companions else ""
-    text = f"{entry.name} {summary(found)} (absorption > 0), at {plus_minus(measured.velocity)}{blend}"
+            text = deferred("{name} not measured: {reason}", name=entry.name, reason=found.reason)
+            return [Hint("look", "undefined", text, entry.name)]
+        text = deferred("{name} not certain: {reason}", name=entry.name, reason=found.reason)
+        return [Hint("look", "undecided", joined((text, *_size(found))), entry.name)]
+    text = deferred(
+        "{name} {summary} (absorption > 0), at {velocity}",
+        name=entry.name,
+        summary=summary(found),
+        velocity=plus_minus(measured.velocity),
+    )
+    if measured.companions:
+        blend = ", ".join(line.name for line in measured.companions)
+        text = joined((text, deferred("fitted with {lines}", lines=blend)), ", ")
     return [
         _finding(_promise_of(found), text, entry.name),
         *_width(measured, entry),
@@ -293,26 +325,32 @@ def _promise_of(found: LineEvidence) -> str:
     return HOT_ABSORPTION if hot else found.state
 
 
-def _size(found: LineEvidence) -> str:
+def _size(found: LineEvidence) -> list[str]:
     measured = found.measurement
     if isinstance(measured, Undefined) or isinstance(measured.width, Undefined) or measured.at_limit:
-        return ""
-    return f"; EW {plus_minus(measured.width)} (absorption > 0)"
+        return []
+    return [deferred("EW {width} (absorption > 0)", width=plus_minus(measured.width))]
 
 
 def _width(measured: LineMeasurement, entry: Line) -> list[Hint]:
     if measured.fwhm.significance < 3.0:
         return []
-    note = "" if measured.resolved else ", not resolved"
-    return [_finding("width", f"FWHM {plus_minus(measured.fwhm)}{note}", entry.name)]
+    text = f"FWHM {plus_minus(measured.fwhm)}"
+    if not measured.resolved:
+        text = deferred("{text}, not resolved", text=text)
+    return [_finding("width", text, entry.name)]
 
 
 def _two(view: _View, entry: Line) -> list[Hint]:
     found = view.data.two_maxima(entry)
     if not isinstance(found, TwoMaxima):
         return []
-    depth = f"{100 * found.dip:.0f} % of the lower one deep, {found.significance:.0f}σ"
-    text = f"two maxima {plus_minus(found.separation)} apart, the dip {depth}"
+    text = deferred(
+        "two maxima {separation} apart, the dip {dip:.0f} % of the lower one deep, {sigma:.0f}σ",
+        separation=plus_minus(found.separation),
+        dip=100 * found.dip,
+        sigma=found.significance,
+    )
     return [_finding("two maxima", text, entry.name)]
 
 
@@ -327,12 +365,13 @@ def _velocities(view: _View, entry: Line, measured: LineMeasurement) -> list[Hin
             continue
         difference = measured.velocity.value - at.velocity.value
         error = float((measured.velocity.error**2 + at.velocity.error**2) ** 0.5)
-        text = f"{name} is at {plus_minus(at.velocity)}"
+        text = deferred("{name} is at {velocity}", name=name, velocity=plus_minus(at.velocity))
         allowed = 3.0 * error + ONE_VELOCITY + 0.1 * max(measured.fwhm.value, at.fwhm.value)
         if abs(difference) > allowed:
-            return [Hint("look", "velocity", f"{text}: the two lines do not have one velocity", entry.name)]
+            two = deferred("{text}: the two lines do not have one velocity", text=text)
+            return [Hint("look", "velocity", two, entry.name)]
         if other.found is not None:
-            return [_finding("velocity", f"{text}: one velocity", entry.name)]
+            return [_finding("velocity", deferred("{text}: one velocity", text=text), entry.name)]
     return []
 
 
@@ -344,21 +383,26 @@ def _band(view: _View, band: Band) -> list[Hint]:
     ratio = head_ratio(view.spectrum, band)
     found = view.data.molecule(band.species)
     if isinstance(ratio, Undefined):
-        text = f"{band.name} not measured: {ratio.reason}"
+        text = deferred("{name} not measured: {reason}", name=band.name, reason=ratio.reason)
     else:
         fall = Measured(abs(100 * (1 - ratio.value)), 100 * ratio.error)
-        verb = "falls" if ratio.value < 1 else "rises"
-        text = f"the flux {verb} by {plus_minus(fall)} % across the head of {band.name}"
+        by = {"by": plus_minus(fall), "name": band.name}
+        if ratio.value < 1:
+            text = deferred("the flux falls by {by} % across the head of {name}", **by)
+        else:
+            text = deferred("the flux rises by {by} % across the head of {name}", **by)
     if found is None:
         return [Hint("plain", "head", text, band.species)]
     values = ", ".join(f"{name} {plus_minus(v)}" for name, v in found.indices if isinstance(v, Measured))
     if not values:
-        return [Hint("look", "head", f"{text}; the indices of {band.species} are not covered", band.species)]
+        uncovered = deferred("the indices of {species} are not covered", species=band.species)
+        return [Hint("look", "head", joined((text, uncovered)), band.species)]
+    said = {"species": band.species, "values": values, "text": text}
     if found.state == "present":
-        return [_finding("band", f"{band.species} bands: {values}; {text}", band.species)]
+        return [_finding("band", deferred("{species} bands: {values}; {text}", **said), band.species)]
     if found.state == "absent":
-        return [_finding("no band", f"no {band.species} bands: {values}; {text}", band.species)]
-    return [Hint("look", "head", f"{band.species} not certain: {values}; {text}", band.species)]
+        return [_finding("no band", deferred("no {species} bands: {values}; {text}", **said), band.species)]
+    return [Hint("look", "head", deferred("{species} not certain: {values}; {text}", **said), band.species)]
 
 
 def _of_task(view: _View, task: Task | None) -> list[Hint]:
@@ -371,15 +415,20 @@ def _of_task(view: _View, task: Task | None) -> list[Hint]:
         measured = measure_feature(view.spectrum, feature)
         if isinstance(measured, Undefined):
             continue
-        bounds = [
-            f"{word} {bound:g}"
-            for word, bound in (("above", feature.above), ("below", feature.below))
-            if bound is not None
-        ]
-        side = "within" if feature.is_present(measured.value) else "outside"
-        text = f"{feature.name}: ratio {plus_minus(measured)}, {side} the bound ({' and '.join(bounds)})"
+        said = {"name": feature.name, "ratio": plus_minus(measured), "bounds": _bounds(feature)}
+        if feature.is_present(measured.value):
+            text = deferred("{name}: ratio {ratio}, within the bound ({bounds})", **said)
+        else:
+            text = deferred("{name}: ratio {ratio}, outside the bound ({bounds})", **said)
         found.append(Hint("plain", "index", text, feature.name))
     return found[:2]
+
+
+def _bounds(feature: Feature) -> str:
+    above, below = feature.above, feature.below
+    if above is not None and below is not None:
+        return deferred("above {above:g} and below {below:g}", above=above, below=below)
+    return deferred("below {bound:g}", bound=below) if above is None else deferred("above {bound:g}", bound=above)
 
 
 def _claims(view: _View, thought: str) -> list[Hint]:
@@ -390,16 +439,17 @@ def _claims(view: _View, thought: str) -> list[Hint]:
     order = {"contradicts": 0, "agrees": 1, "cannot be told": 2}
     found = []
     for one in sorted(compared, key=lambda c: order[c.verdict])[:MOST_CLAIMS]:
+        said = {"claim": one.claim.shown(), "reason": one.reason}
         if one.verdict == "agrees":
             absorbed = one.claim.property == "absorption" and one.claim.positive
             hot = absorbed and _promise_of(view.data.named(one.claim.subject)) == HOT_ABSORPTION
-            text = f"“{one.claim}” agrees: {one.reason}"
+            text = deferred("“{claim}” agrees: {reason}", **said)
             found.append(Hint(_level(HOT_ABSORPTION if hot else "claim"), "claim", text, str(one.claim), _why("claim")))
         elif one.verdict == "contradicts":
-            text = f"“{one.claim}” contradicts the data: {one.reason}"
+            text = deferred("“{claim}” contradicts the data: {reason}", **said)
             found.append(Hint("look", "contradiction", text, str(one.claim), _why("contradiction")))
         else:
-            text = f"“{one.claim}” cannot be told from these data: {one.reason}"
+            text = deferred("“{claim}” cannot be told from these data: {reason}", **said)
             found.append(Hint("plain", "claim", text, str(one.claim)))
     return found
 
@@ -409,23 +459,25 @@ def _redshift(view: _View, spectrum: Spectrum, principal: Line | Band | None, ta
     if spectrum.frame == "rest" and spectrum.redshift is None:
         return []
     if spectrum.redshift is None:
-        return [Hint("look", "redshift", "z is unknown, 0 taken")]
+        return [Hint("look", "redshift", deferred("z is unknown, 0 taken"))]
     if task is None or abs(spectrum.redshift) <= STELLAR or spectrum.frame == "rest":
         return []
-    text = f"z {number(spectrum.redshift, 4)} is not a star's"
+    text = deferred("z {z} is not a star's", z=number(spectrum.redshift, 4))
     if isinstance(principal, Line):
         at_zero = evidence(rest(spectrum, 0.0)).line(principal)
-        text += f"; at z = 0 {principal.name}: {summary(at_zero)}"
+        text = joined((text, deferred("at z = 0 {name}: {summary}", name=principal.name, summary=summary(at_zero))))
     return [Hint("look", "redshift", text)]
 
 
 def _incomplete(view: _View, covered: float) -> list[Hint]:
     found = []
     if covered < 0.995:
-        found.append(Hint("look", "coverage", f"{100 * (1 - covered):.0f} % of the window has no data"))
+        text = deferred("{share:.0f} % of the window has no data", share=100 * (1 - covered))
+        found.append(Hint("look", "coverage", text))
     share = flagged(view.spectrum, view.window)
     if share > 0.02:
-        found.append(Hint("look", "mask", f"the survey flags {100 * share:.0f} % of the pixels here"))
+        text = deferred("the survey flags {share:.0f} % of the pixels here", share=100 * share)
+        found.append(Hint("look", "mask", text))
     return found
 
 
@@ -450,7 +502,7 @@ def _disturbed(view: _View, principal: Line | Band | None) -> list[Hint]:
     middle = sum(focus) / 2 * view.to_observed
     ordered = dict.fromkeys([*on_line, *sorted(crossing, key=lambda b: abs((b.lo + b.hi) / 2 - middle))])
     return [
-        Hint("look", band.kind, f"overlaps {band.name} {band.lo:.0f}–{band.hi:.0f} Å{_frame_note(view)}")
+        Hint("look", band.kind, _overlaps(view, f"{band.name} {band.lo:.0f}–{band.hi:.0f} Å"))
         for band in list(ordered)[:2]
     ]
 
@@ -461,6 +513,8 @@ def _overlap(view: _View, band: SkyBand, window: Window) -> bool:
     return lo < window[1] * stretch and hi > window[0] * stretch
 
 
-def _frame_note(view: _View) -> str:
-    """Return a note if the numbers could be read on the wrong axis."""
-    return " observed" if view.to_axis != view.to_observed and abs((view.to_observed or 1.0) - 1.0) > 3e-4 else ""
+def _overlaps(view: _View, band: str) -> str:
+    """Name a band of the sky; with a note if its numbers could be read on the wrong axis."""
+    if view.to_axis != view.to_observed and abs((view.to_observed or 1.0) - 1.0) > 3e-4:
+        return deferred("overlaps {band} observed", band=band)
+    return deferred("overlaps {band}", band=band)

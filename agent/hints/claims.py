@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent.hints.evidence import Evidence, LineEvidence
+from agent.language import deferred, joined
 from agent.lines import Line
 from agent.lines.names import named, species_named
 from agent.measure import Measured, Undefined, coverage
@@ -39,6 +40,22 @@ class Claim:
     def __str__(self) -> str:
         words = {"band": "bands", "break": ""}.get(self.property, self.property)
         return f"{'' if self.positive else 'no '}{self.subject} {words}".strip()
+
+    def shown(self) -> str:
+        """Return the same words as a message."""
+        there, absent = _SHOWN[self.property]
+        return deferred(there if self.positive else absent, subject=self.subject)
+
+
+_SHOWN: dict[Property, tuple[str, str]] = {
+    "emission": (deferred("{subject} emission"), deferred("no {subject} emission")),
+    "absorption": (deferred("{subject} absorption"), deferred("no {subject} absorption")),
+    "broad": (deferred("{subject} broad"), deferred("no {subject} broad")),
+    "narrow": (deferred("{subject} narrow"), deferred("no {subject} narrow")),
+    "two maxima": (deferred("{subject} two maxima"), deferred("no {subject} two maxima")),
+    "band": (deferred("{subject} bands"), deferred("no {subject} bands")),
+    "break": (deferred("4000 Å break"), deferred("no 4000 Å break")),
+}
 
 
 @dataclass(frozen=True)
@@ -140,8 +157,10 @@ def summary(found: LineEvidence) -> str:
     if measured is None:
         return found.reason
     width = measured.width
-    size = "no continuum to compare with" if isinstance(width, Undefined) else f"EW {plus_minus(width)}"
-    return f"in {found.state}, {size}"
+    size = deferred("no continuum to compare with") if isinstance(width, Undefined) else f"EW {plus_minus(width)}"
+    if found.state == "emission":
+        return deferred("in emission, {size}", size=size)
+    return deferred("in absorption, {size}", size=size)
 
 
 def _width(claim: Claim, found: LineEvidence) -> Compared:
@@ -151,14 +170,14 @@ def _width(claim: Claim, found: LineEvidence) -> Compared:
             return Compared(claim, "contradicts", found.reason)
         return Compared(claim, "cannot be told", found.reason)
     bound, fwhm = BROAD[found.state], measured.fwhm
-    text = f"FWHM {plus_minus(fwhm)}, broad from {number(bound)} km/s on"
+    text = deferred("FWHM {fwhm}, broad from {bound} km/s on", fwhm=plus_minus(fwhm), bound=number(bound))
     is_broad: bool | None = None
     if fwhm.value - 2 * fwhm.error > bound and measured.resolved:
         is_broad = True
     elif fwhm.value + 2 * fwhm.error < bound:
         is_broad = False
     elif measured.instrument is not None and measured.instrument > bound:
-        text = f"the spectrograph's own FWHM is {number(measured.instrument)} km/s"
+        text = deferred("the spectrograph's own FWHM is {fwhm} km/s", fwhm=number(measured.instrument))
     if is_broad is None:
         return Compared(claim, "cannot be told", text)
     return _decided(claim, is_broad is (claim.property == "broad"), text)
@@ -167,25 +186,28 @@ def _width(claim: Claim, found: LineEvidence) -> Compared:
 def _two(claim: Claim, found: LineEvidence, data: Evidence) -> Compared:
     maxima = data.two_maxima(found.line)
     if isinstance(maxima, TwoMaxima):
-        return _decided(claim, True, f"two maxima {plus_minus(maxima.separation)} apart")
+        text = deferred("two maxima {separation} apart", separation=plus_minus(maxima.separation))
+        return _decided(claim, True, text)
     measured = found.found
     if isinstance(maxima, Undefined) or (measured is None and found.state != "none"):
         return Compared(claim, "cannot be told", maxima.reason if isinstance(maxima, Undefined) else found.reason)
     if measured is None or not measured.emission:
         return _decided(claim, False, summary(found))
-    if not measured.resolved or measured.amplitude.significance > ONE_MAXIMUM:
-        blend = f" with {', '.join(line.name for line in measured.companions)}" if measured.companions else ""
-        if not measured.resolved or measured.fwhm.value < BROAD["emission"]:
-            return _decided(claim, False, f"one maximum{blend}, FWHM {plus_minus(measured.fwhm)}")
-    return Compared(claim, "cannot be told", "no dip of 3σ between two maxima")
+    sure = measured.amplitude.significance > ONE_MAXIMUM and measured.fwhm.value < BROAD["emission"]
+    if not measured.resolved or sure:
+        blend, fwhm = ", ".join(line.name for line in measured.companions), f"FWHM {plus_minus(measured.fwhm)}"
+        text = deferred("one maximum with {blend}", blend=blend) if blend else deferred("one maximum")
+        return _decided(claim, False, joined((text, fwhm), ", "))
+    return Compared(claim, "cannot be told", deferred("no dip of 3σ between two maxima"))
 
 
 def _band(claim: Claim, data: Evidence) -> Compared:
     found = data.molecule(claim.subject)
     if found is None:
-        return Compared(claim, "cannot be told", "no index is defined")
+        return Compared(claim, "cannot be told", deferred("no index is defined"))
     values = [(name, value) for name, value in found.indices if isinstance(value, Measured)]
-    text = ", ".join(f"{name} {plus_minus(value)}" for name, value in values) or "its indices are not covered"
+    text = ", ".join(f"{name} {plus_minus(value)}" for name, value in values)
+    text = text or deferred("its indices are not covered")
     if found.state == "undecided":
         return Compared(claim, "cannot be told", text)
     return _decided(claim, found.state == "present", text)
@@ -193,7 +215,7 @@ def _band(claim: Claim, data: Evidence) -> Compared:
 
 def _break(claim: Claim, data: Evidence) -> Compared:
     if coverage(data.spectrum, (3850.0, 4100.0)) < 0.9:
-        return Compared(claim, "cannot be told", "3850–4100 Å is not covered")
+        return Compared(claim, "cannot be told", deferred("3850–4100 Å is not covered"))
     value = break_4000(data.spectrum)
     if isinstance(value, Undefined):
         return Compared(claim, "cannot be told", value.reason)

@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from agent.language import deferred, joined
 from agent.lines import Line, lines
 from agent.measure import COARSE, Undefined, rest, signal_to_noise
 from agent.measure.blends import LineMeasurement, measure_line, region_around
@@ -131,7 +132,7 @@ class Evidence:
     def coarse(self) -> str:
         """Why no line can be judged in a spectrum that is sampled too coarsely; "" if it is not."""
         step = self.spectrum.sampling
-        return f"sampled every {step:.0f} Å: lines cannot be judged" if step > COARSE else ""
+        return deferred("sampled every {step:.0f} Å: lines cannot be judged", step=step) if step > COARSE else ""
 
     def _judged(self, line: Line) -> LineEvidence:
         if self.coarse:
@@ -142,14 +143,23 @@ class Evidence:
         if not measured.stands_out:
             limit = _limit(measured)
             if limit is not None and limit < LIMIT:
-                return LineEvidence(line, "none", f"nothing deeper than {100 * limit:.0f} % of the continuum", measured)
-            return LineEvidence(line, "undecided", "not above the scatter of its neighbourhood", measured)
+                return LineEvidence(
+                    line,
+                    "none",
+                    deferred("nothing deeper than {limit:.0f} % of the continuum", limit=100 * limit),
+                    measured,
+                )
+            return LineEvidence(line, "undecided", deferred("not above the scatter of its neighbourhood"), measured)
         centre_doubt = "" if measured.at_limit else _off_centre(measured, self)
         doubt = centre_doubt or _doubt(measured, self)
         if not doubt and not measured.emission:
             centre = line.at(self.spectrum.medium)
             snr = signal_to_noise(self.spectrum, (centre * 0.99, centre * 1.01))
-            doubt = f"S/N below {LOW_SNR:g} per pixel" if isinstance(snr, Undefined) or abs(snr) < LOW_SNR else ""
+            doubt = (
+                deferred("S/N below {least:g} per pixel", least=LOW_SNR)
+                if isinstance(snr, Undefined) or abs(snr) < LOW_SNR
+                else ""
+            )
         if doubt:
             return LineEvidence(line, "undecided", doubt, measured, off_centre=bool(centre_doubt))
         return LineEvidence(line, "emission" if measured.emission else "absorption", "", measured)
@@ -199,8 +209,10 @@ def _off_centre(measured: LineMeasurement, data: Evidence) -> str:
     allowed = min(600.0, max(OFF_CENTRE, 0.15 * width))
     if width > TOO_BROAD or abs(measured.velocity.value - data.offset) - 2 * measured.velocity.error <= allowed:
         return ""
-    others = f", other lines are at {data.offset:+.0f} km/s" if data.offset else ""
-    return f"its centre is {measured.velocity.value:+.0f} km/s from {line.name}{others}"
+    text = deferred("its centre is {velocity:+.0f} km/s from {name}", velocity=measured.velocity.value, name=line.name)
+    if data.offset:
+        text = joined((text, deferred("other lines are at {offset:+.0f} km/s", offset=data.offset)), ", ")
+    return text
 
 
 def _doubt(measured: LineMeasurement, data: Evidence) -> str:
@@ -208,9 +220,13 @@ def _doubt(measured: LineMeasurement, data: Evidence) -> str:
     line, width = measured.line, measured.fwhm.value
     depth = None if isinstance(measured.depth, Undefined) else abs(measured.depth.value)
     if measured.at_limit:
-        return f"the nearest peak is farther than {abs(measured.velocity.value):.0f} km/s from {line.name}"
+        return deferred(
+            "the nearest peak is farther than {far:.0f} km/s from {name}",
+            far=abs(measured.velocity.value),
+            name=line.name,
+        )
     if width > TOO_BROAD:
-        return f"broader than {TOO_BROAD:.0f} km/s: more likely the continuum between two lines"
+        return deferred("broader than {most:.0f} km/s: more likely the continuum between two lines", most=TOO_BROAD)
     return (
         _doubt_in_emission(measured, depth, data) if measured.emission else _doubt_in_absorption(measured, depth, data)
     )
@@ -219,35 +235,37 @@ def _doubt(measured: LineMeasurement, data: Evidence) -> str:
 def _doubt_in_emission(measured: LineMeasurement, depth: float | None, data: Evidence) -> str:
     line, width = measured.line, measured.fwhm.value
     if line.kind == "absorption":
-        return f"{line.name} is not expected in emission: another line, or the sky"
+        return deferred("{name} is not expected in emission: another line, or the sky", name=line.name)
     if depth is None:
         return ""
     least = SHALLOW_FORBIDDEN if line.name.startswith("[") else SHALLOW_EMISSION
     if depth < least:
-        return f"a rise of {100 * depth:.0f} % of the continuum: flux calibration leaves such bumps"
+        return deferred(
+            "a rise of {depth:.0f} % of the continuum: flux calibration leaves such bumps", depth=100 * depth
+        )
     if width > BROAD and depth < SHALLOW_BROAD[0]:
-        return "broad and shallow: more likely the continuum between two absorption lines"
+        return deferred("broad and shallow: more likely the continuum between two absorption lines")
     if width > BROAD and data.between_absorption:
-        return "the hydrogen lines are broad absorption: it can be the continuum between them"
+        return deferred("the hydrogen lines are broad absorption: it can be the continuum between them")
     if data.cool:
         least = IN_A_COOL_STAR[0 if line.species in _CHROMOSPHERIC else 1]
         if depth < least or (width > 1000 and depth < BROAD_IN_A_COOL_STAR):
-            return "in a cool star it can be the flux between two bands"
+            return deferred("in a cool star it can be the flux between two bands")
     return ""
 
 
 def _doubt_in_absorption(measured: LineMeasurement, depth: float | None, data: Evidence) -> str:
     line, width = measured.line, measured.fwhm.value
     if line.kind == "emission":
-        return f"{line.name} does not occur in absorption"
+        return deferred("{name} does not occur in absorption", name=line.name)
     if depth is None:
-        return "there is no continuum"
+        return deferred("there is no continuum")
     if depth < SHALLOW_ABSORPTION:
-        return f"a dip of {100 * depth:.0f} % of the continuum: flux calibration leaves such dips"
+        return deferred("a dip of {depth:.0f} % of the continuum: flux calibration leaves such dips", depth=100 * depth)
     if depth > 1.05:
-        return "deeper than the continuum"
+        return deferred("deeper than the continuum")
     if width > BROAD and depth < SHALLOW_BROAD[1]:
-        return "broad and shallow: more likely a wave of the continuum"
+        return deferred("broad and shallow: more likely a wave of the continuum")
     if data.cool and line.species in HOT:
-        return f"in a cool star it is a blend of metal lines or a band, not {line.species}"
+        return deferred("in a cool star it is a blend of metal lines or a band, not {species}", species=line.species)
     return ""

@@ -12,6 +12,7 @@ import numpy as np
 
 from agent.hints import entries_of
 from agent.hints.evidence import evidence
+from agent.language import deferred
 from agent.lines import Line, convert, lines, sky_bands
 from agent.measure.pixels import coverage, rest, shown
 from agent.measure.profile import SPEED_OF_LIGHT
@@ -97,7 +98,7 @@ def line_table(spectrum: Spectrum, task: Task | None) -> LineTable:
     # A library star is at rest already: its redshift is not applied again.
     same = spectrum.frame == "rest" or z == 0.0
     at_z = None if z is None and not same else at_zero if same else rest(spectrum, z)
-    unknown = LineAt(reason="the file has no redshift")
+    unknown = LineAt(reason=deferred("the file has no redshift"))
     rows = []
     chosen = _chosen(spectrum, task, at_zero, at_z)
     for line, of_task in chosen:
@@ -137,7 +138,7 @@ def _measure(spectrum: Spectrum, view: Spectrum, line: Line, others: Sequence[Li
     centre = line.at(view.medium)
     if not view.wavelength[0] < centre < view.wavelength[-1]:
         covered = shown((view.wavelength[0], view.wavelength[-1]))
-        return LineAt(sky=sky, reason=f"outside the data ({covered} at this redshift)")
+        return LineAt(sky=sky, reason=deferred("outside the data ({covered} at this redshift)", covered=covered))
     found = evidence(view).line(line)
     measured = found.measurement
     if isinstance(measured, Undefined):
@@ -153,7 +154,10 @@ def _measure(spectrum: Spectrum, view: Spectrum, line: Line, others: Sequence[Li
         distance = abs(centroid.value - centre)
         nearer = next((o.name for o in others if abs(centroid.value - o.at(view.medium)) < distance), None)
         if nearer is not None:
-            return LineAt(sky=sky, reason=f"the peak at {centroid.value:.0f} Å is nearer to {nearer}")
+            return LineAt(
+                sky=sky,
+                reason=deferred("the peak at {at:.0f} Å is nearer to {nearer}", at=centroid.value, nearer=nearer),
+            )
     return LineAt(centroid, measured.velocity, measured.fwhm, width, sky, found.reason, found.found is not None)
 
 
@@ -192,10 +196,13 @@ def _common(task: Task | None, measured: Sequence[tuple[LineRow, LineAt]]) -> Co
     count = len(found)
     agree = count > 1 and _probability(chi2, count - 1) >= CHANCE
     if count == 1:
-        text = f"one line only, at {plus_minus(mean)}: two are needed to confirm a velocity"
+        text = deferred("one line only, at {mean}: two are needed to confirm a velocity", mean=plus_minus(mean))
     else:
-        verdict = "agree" if agree else "do not agree"
-        text = f"{count} lines {verdict}: mean {plus_minus(mean)}, χ² {number(chi2, 1)} for {count - 1}"
+        said = {"count": count, "mean": plus_minus(mean), "chi2": number(chi2, 1), "freedom": count - 1}
+        if agree:
+            text = deferred("{count} lines agree: mean {mean}, χ² {chi2} for {freedom}", **said)
+        else:
+            text = deferred("{count} lines do not agree: mean {mean}, χ² {chi2} for {freedom}", **said)
     return CommonVelocity(mean, count, chi2, agree, text)
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from agent.language import deferred
+
 FILE = Path(__file__).with_name("promises.toml")
 PRECISION = 0.95
 """A kind of hint is shown in green only from this share of right hints on."""
@@ -45,13 +47,19 @@ class Promise:
         """Whether the kind may be shown in green."""
         return self.precision is not None and self.precision >= PRECISION
 
-    def __str__(self) -> str:
+    def shown(self) -> str:
+        """Return the counts as a sentence."""
         if self.precision is None:
-            return "Not measured: no such hint in the labelled real spectra."
-        text = f"Right in {self.right} of {self.right + self.wrong} such hints on labelled real spectra"
-        if self.recall is not None:
-            text += f"; finds {100 * self.recall:.0f} % of what is there"
-        return f"{text} (docs/hints.md)."
+            return deferred("Not measured: no such hint in the labelled real spectra.")
+        said = {"right": self.right, "all": self.right + self.wrong}
+        if self.recall is None:
+            return deferred("Right in {right} of {all} such hints on labelled real spectra (docs/hints.md).", **said)
+        return deferred(
+            "Right in {right} of {all} such hints on labelled real spectra; finds {recall:.0f} % of what is "
+            "there (docs/hints.md).",
+            recall=100 * self.recall,
+            **said,
+        )
 
 
 @cache

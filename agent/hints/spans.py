@@ -15,7 +15,8 @@ from typing import Literal
 
 from agent.hints.claims import MOLECULES, summary
 from agent.hints.evidence import Evidence, at_rest, evidence
-from agent.lines import Line, convert_window
+from agent.language import deferred
+from agent.lines import Line, Medium, convert_window
 from agent.lines.names import mentions
 from agent.measure import Measured, TwoMaxima, Undefined, measure_feature, signal_to_noise
 from agent.measure.values import plus_minus
@@ -104,11 +105,17 @@ class SpanReader:
         if one.quoted is not None and self._spectrum is not None:
             shown = self._on_axis(one.quoted, zoom or next(iter(trajectory.zooms), None))
         if one.kind == "verdict":
-            note = f"the text says {one.says}, the answer is {one.found}" if one.agrees is False else ""
+            says = {"says": one.says, "found": one.found}
+            note = deferred("the text says {says}, the answer is {found}", **says) if one.agrees is False else ""
         elif one.agrees is False:
-            note = f"the text says {one.says}, the window of step {numbers[one.about or '']} is {one.found}"
+            note = deferred(
+                "the text says {says}, the window of step {step} is {found}",
+                says=one.says,
+                step=numbers[one.about or ""],
+                found=one.found,
+            )
         else:
-            note = "" if zoom is None else f"the window of step {numbers[zoom.id]}"
+            note = "" if zoom is None else deferred("the window of step {step}", step=numbers[zoom.id])
         return Span(one.start, one.end, one.kind, status, shown, one.about, note, one.new)
 
     # ---- wavelengths
@@ -137,16 +144,21 @@ class SpanReader:
         medium = self._at_rest.medium
         for start, end, entry in mentions(text):
             if isinstance(entry, Line):
-                note = f"{entry.name} {entry.at(medium):.1f} Å at rest, {medium}"
+                note = _at_rest(f"{entry.name} {entry.at(medium):.1f} Å", medium)
                 yield Span(start, end, "line", range=self._around(entry), note=note)
             else:
-                note = f"{entry.name}: band head at {entry.at(medium):.1f} Å at rest, {medium}"
+                head = deferred("{name}: band head at {at:.1f} Å", name=entry.name, at=entry.at(medium))
+                note = _at_rest(head, medium)
                 yield Span(start, end, "line", range=self._rest_on_axis(entry.window(medium)), note=note)
         for match in _WAVELENGTH.finditer(text):
             at = float(match["value"].replace(",", ""))
             if 900 <= at <= 30_000:
                 shown = self._rest_on_axis((at - 5.0, at + 5.0))
-                yield Span(*match.span(), "wavelength", range=shown, note=f"{at:g} Å, taken as at rest in {medium}")
+                taken = {
+                    "vacuum": deferred("{at:g} Å, taken as at rest in vacuum", at=at),
+                    "air": deferred("{at:g} Å, taken as at rest in air", at=at),
+                }
+                yield Span(*match.span(), "wavelength", range=shown, note=taken[medium])
 
     # ---- numbers
 
@@ -177,15 +189,19 @@ class SpanReader:
             if zoom is not None and zoom.window is not None:
                 lo, hi = self._on_axis(zoom.window, zoom)
                 window = lo / (1 + self._z), hi / (1 + self._z)
-                where = f"in the window of the zoom {zoom.window[0]:g} – {zoom.window[1]:g} Å"
+                of = f"{zoom.window[0]:g} – {zoom.window[1]:g} Å"
             elif _WHOLE.search(text[start : match.start()]):
                 wavelength = self._at_rest.wavelength
-                window, where = (float(wavelength[0]), float(wavelength[-1])), "of the whole spectrum"
+                window, of = (float(wavelength[0]), float(wavelength[-1])), ""
             else:
                 continue
             fresh = signal_to_noise(self._at_rest, window)
             if isinstance(fresh, float):
-                note = f"S/N {fresh:.1f} per pixel {where}"
+                note = (
+                    deferred("S/N {snr:.1f} per pixel in the window of the zoom {window}", snr=fresh, window=of)
+                    if of
+                    else deferred("S/N {snr:.1f} per pixel of the whole spectrum", snr=fresh)
+                )
                 yield _compared(text, match, Measured(fresh, 0.01 * fresh), self._rest_on_axis(window), note)
 
     def _feature_in(self, clause: str) -> tuple[Feature | None, int]:
@@ -209,7 +225,7 @@ class SpanReader:
         fresh = self._features[feature.name]
         if isinstance(fresh, Measured):
             shown = self._rest_on_axis(feature.in_medium(self._at_rest.medium).span)
-            yield _compared(text, match, fresh, shown, f"{feature.name}: measured {plus_minus(fresh)}")
+            yield _compared(text, match, fresh, shown, _fresh(feature.name, fresh))
 
     def _line_values(self, text: str, start: int, end: int, line: Line) -> Iterator[Span]:
         for quantity, pattern in _OF_A_LINE:
@@ -224,7 +240,7 @@ class SpanReader:
             elif found.found is not None:
                 fresh = {"fwhm": found.found.fwhm, "velocity": found.found.velocity, "ew": found.found.width}[quantity]
             if isinstance(fresh, Measured):
-                note = f"{line.name}: measured {plus_minus(fresh)} ({summary(found)})"
+                note = deferred("{measured} ({summary})", measured=_fresh(line.name, fresh), summary=summary(found))
                 yield _compared(text, matches[0], fresh, self._around(line), note, quantity)
 
     def _index_values(self, text: str, start: int, end: int) -> Iterator[Span]:
@@ -233,7 +249,7 @@ class SpanReader:
                 found = self._data.molecule(species)
                 for name, fresh in found.indices if found else ():
                     if name == match["name"] and isinstance(fresh, Measured):
-                        yield _compared(text, match, fresh, None, f"{name}: measured {plus_minus(fresh)}")
+                        yield _compared(text, match, fresh, None, _fresh(name, fresh))
                         break
                 else:
                     continue
@@ -267,6 +283,16 @@ _QUANTITIES = {
     "slope": "slope d ln F_λ / d ln λ",
     "roughness": "rms deviation from a smooth continuum",
 }
+
+
+def _fresh(name: str, measured: Measured) -> str:
+    return deferred("{name}: measured {value}", name=name, value=plus_minus(measured))
+
+
+def _at_rest(what: str, medium: Medium) -> str:
+    if medium == "air":
+        return deferred("{what} at rest, air", what=what)
+    return deferred("{what} at rest, vacuum", what=what)
 
 
 @cache
@@ -303,4 +329,5 @@ def _compared(
         error_decimals = len(match["error"].partition(".")[2])
         new += f"{match['between']}{fresh.error:.{error_decimals}f}"
     was = text[match.start("value") : end]
-    return Span(match.start("value"), end, "number", "stale", shown, None, f"the text says {was}. {note}", new)
+    note = deferred("the text says {was}. {note}", was=was, note=note)
+    return Span(match.start("value"), end, "number", "stale", shown, None, note, new)

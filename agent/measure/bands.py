@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from agent.language import deferred
 from agent.lines import Index
 from agent.measure.continuum import excess
 from agent.measure.gaussian import LineFit, fit_line
@@ -33,7 +34,7 @@ def flux_ratio(spectrum: Spectrum, band: Window, continuum: Sequence[Window]) ->
     bottom = sum(p.value for p in parts) / len(parts)
     bottom_error = float(np.sqrt(sum(p.error**2 for p in parts))) / len(parts)
     if bottom <= 3.0 * bottom_error or bottom <= 0.0:
-        return Undefined(f"the flux in {shown(continuum[0])} is not above zero by 3σ")
+        return Undefined(deferred("the flux in {window} is not above zero by 3σ", window=shown(continuum[0])))
     ratio = top.value / bottom
     return measured(ratio, float(np.hypot(top.error, ratio * bottom_error)) / bottom)
 
@@ -69,10 +70,10 @@ def slope(spectrum: Spectrum, windows: Sequence[Window]) -> Measured | Undefined
             return mean
     good = [m for m in means if isinstance(m, Measured)]
     if len(good) < 2:
-        return Undefined(f"{len(good)} window, and a slope needs two")
+        return Undefined(deferred("{n} window, and a slope needs two", n=len(good)))
     for window, mean in zip(windows, good, strict=True):
         if mean.value <= 3.0 * mean.error or mean.value <= 0.0:
-            return Undefined(f"the flux in {shown(window)} is not above zero by 3σ")
+            return Undefined(deferred("the flux in {window} is not above zero by 3σ", window=shown(window)))
     x = np.log([(lo + hi) / 2 for lo, hi in windows])
     y = np.log([m.value for m in good])
     sigma = np.array([max(m.error / m.value, 1e-9) for m in good])
@@ -112,7 +113,7 @@ def _too_coarse(spectrum: Spectrum, feature: Feature) -> Undefined | None:
     step = spectrum.sampling
     if step <= allowed or feature.quantity == "slope":
         return None
-    return Undefined(f"sampled every {step:.0f} Å, coarser than {allowed:.0f} Å")
+    return Undefined(deferred("sampled every {step:.0f} Å, coarser than {allowed:.0f} Å", step=step, allowed=allowed))
 
 
 def fit_feature(spectrum: Spectrum, feature: Feature) -> LineFit | Undefined:
@@ -123,5 +124,6 @@ def fit_feature(spectrum: Spectrum, feature: Feature) -> LineFit | Undefined:
         return fit
     found = "absorption" if fit.depth.value > 0 else "emission"
     if feature.sign not in (found, "either"):
-        return Undefined(f"the line is in {found}")
+        in_emission = deferred("the line is in emission")
+        return Undefined(in_emission if found == "emission" else deferred("the line is in absorption"))
     return fit

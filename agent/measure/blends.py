@@ -13,6 +13,7 @@ from functools import cache
 
 import numpy as np
 
+from agent.language import deferred
 from agent.lines import Line, Medium, lines
 from agent.measure.gaussian import FWHM_PER_SIGMA, instrument_fwhm
 from agent.measure.pixels import BoolArray, FloatArray, cells
@@ -114,14 +115,14 @@ def measure_line(spectrum: Spectrum, line: Line, near: float = 0.0) -> LineMeasu
     centre = line.at(spectrum.medium) * (1.0 + near / SPEED_OF_LIGHT)
     whole = region_around(spectrum, centre, BROADEST * REACH)
     if whole is None:
-        return Undefined(f"no data at {centre:.0f} Å")
+        return Undefined(deferred("no data at {centre:.0f} Å", centre=centre))
     if not _within_range(whole):
-        return Undefined("flux or ivar is beyond the range of numbers")
+        return Undefined(deferred("flux or ivar is beyond the range of numbers"))
     pixel = float(np.median(np.diff(whole.velocity))) if whole.velocity.size > 1 else np.inf
     instrument = instrument_fwhm(spectrum, centre)
     narrowest = max(NARROWEST, 2.0 * pixel, 0.8 * (instrument or 0.0))
     if narrowest > BROADEST / 2:
-        return Undefined(f"one pixel per {pixel:.0f} km/s is too coarse for a line")
+        return Undefined(deferred("one pixel per {pixel:.0f} km/s is too coarse for a line", pixel=pixel))
     companions = companions_of(line.name, spectrum.medium)
     # One start each for narrow, medium and broad: a coarse fit at a wrong width says little, so each is refined.
     starts: dict[int, tuple[float, float, float]] = {}
@@ -135,7 +136,7 @@ def measure_line(spectrum: Spectrum, line: Line, near: float = 0.0) -> LineMeasu
             if fitted is not None and (kind not in starts or fitted.significance > starts[kind][0]):
                 starts[kind] = fitted.significance, float(velocity), float(fwhm)
     if not starts:
-        return Undefined(f"too little data around {centre:.0f} Å")
+        return Undefined(deferred("too little data around {centre:.0f} Å", centre=centre))
     refined = [_refined(line, companions, whole, near, start[1:], instrument, pixel) for start in starts.values()]
     found = [one for one in refined if isinstance(one, LineMeasurement)]
     return max(found, key=lambda one: min(one.contrast, one.amplitude.significance)) if found else refined[0]
@@ -375,7 +376,7 @@ def _refined(
     region = whole.within(_reach(fwhm, pixel, companions))
     coarse, companions = _best_fit(region, velocity, fwhm, companions)
     if coarse is None:
-        return Undefined(f"no fit at {line.name}")
+        return Undefined(deferred("no fit at {name}", name=line.name))
     x, y, weight = (a[coarse.kept] for a in (region.velocity, region.flux, region.weight))
 
     def residual_of(values: FloatArray) -> FloatArray:
@@ -391,12 +392,12 @@ def _refined(
     velocity, fwhm = float(solved.x[0]), float(np.exp(solved.x[1]))
     final, companions = _best_fit(region, velocity, fwhm, companions)
     if final is None:
-        return Undefined(f"no fit at {line.name}")
+        return Undefined(deferred("no fit at {name}", name=line.name))
     level = Measured(
         float(final.amplitudes[-2] + final.amplitudes[-1] * velocity / BROADEST),
         float(np.sqrt(final.covariance[-2, -2])),
     )
-    no_continuum = Undefined(f"the continuum at {line.name} is not above zero by 3σ")
+    no_continuum = Undefined(deferred("the continuum at {name} is not above zero by 3σ", name=line.name))
     has_continuum = level.value > 3.0 * level.error
     shape = np.linalg.pinv(solved.jac.T @ solved.jac) * max(1.0, final.reduced)
     error_v, error_w = (float(np.sqrt(max(0.0, shape[i, i]))) for i in (0, 1))
@@ -433,7 +434,7 @@ def _equivalent_width(
     level = design[:, -2:] @ fit.amplitudes[-2:]
     inside = np.abs(v - velocity) <= 1.5 * fwhm
     if (level[inside] <= 0).any():
-        return Undefined("the continuum falls to zero within the line")
+        return Undefined(deferred("the continuum falls to zero within the line"))
     others = design[:, 1:-2] @ fit.amplitudes[1:-2]
     share = region.width[inside] / level[inside]
     value = float((share * (level - region.flux + others)[inside]).sum())

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from agent.language import deferred
 from agent.measure.pixels import BoolArray, FloatArray, cells, coverage, shown
 from agent.measure.values import Measured, Undefined, Window
 from agent.spectrum import Spectrum
@@ -53,14 +54,14 @@ def local_continuum(spectrum: Spectrum, side_bands: Sequence[Window]) -> Continu
     """
     for band in side_bands:
         if coverage(spectrum, band) < ENOUGH_SIDE:
-            return Undefined(f"too little data in the side band {shown(band)}")
+            return Undefined(deferred("too little data in the side band {band}", band=shown(band)))
     found = [cells(spectrum, band) for band in side_bands]
     wavelength = np.concatenate([c.wavelength[c.seen] for c in found])
     flux = np.concatenate([c.flux[c.seen] for c in found])
     root_ivar = np.sqrt(np.concatenate([c.ivar[c.seen] for c in found]))
     terms = 2 if len(side_bands) > 1 else 1
     if wavelength.size < terms + 2:
-        return Undefined(f"{wavelength.size} pixels in the side bands")
+        return Undefined(deferred("{size} pixels in the side bands", size=wavelength.size))
     pivot = float(wavelength.mean())
     design = np.vander(wavelength - pivot, terms, increasing=True)
     kept: BoolArray = np.ones(wavelength.shape, dtype=bool)

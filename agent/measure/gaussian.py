@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agent.language import deferred
 from agent.lines import survey
 from agent.measure.continuum import adjacent_bands, excess
 from agent.measure.pixels import FloatArray, shown
@@ -43,10 +44,12 @@ class LineFit:
     def intrinsic_fwhm(self) -> Measured | Undefined:
         """Return the FWHM in km/s, with the instrument's subtracted in quadrature."""
         if self.instrument is None:
-            return Undefined("the survey's resolving power is not known")
+            return Undefined(deferred("the survey's resolving power is not known"))
         squared = self.fwhm.value**2 - self.instrument**2
         if squared <= (2.0 * self.fwhm.error) ** 2:
-            return Undefined(f"not resolved: the instrument's own FWHM is {self.instrument:.0f} km/s")
+            return Undefined(
+                deferred("not resolved: the instrument's own FWHM is {instrument:.0f} km/s", instrument=self.instrument)
+            )
         value = float(np.sqrt(squared))
         return Measured(value, self.fwhm.error * self.fwhm.value / value, "km/s")
 
@@ -94,11 +97,11 @@ def fit_line(spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | 
             )
     solved = _fitted(x, y, sigma, start, window)
     if solved is None:
-        return Undefined(f"no single peak fits in {shown(window)}")
+        return Undefined(deferred("no single peak fits in {window}", window=shown(window)))
     best, covariance, reduced = solved
     error = np.sqrt(np.diag(covariance))
     if abs(best[0]) < 3.0 * error[0]:
-        return Undefined(f"nothing above 3σ in {shown(window)}")
+        return Undefined(deferred("nothing above 3σ in {window}", window=shown(window)))
     to_fwhm = FWHM_PER_SIGMA * SPEED_OF_LIGHT / best[1]
     return LineFit(
         depth=Measured(float(best[0]), float(error[0])),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agent.language import deferred
 from agent.lines import Line
 from agent.measure.blends import (
     BROADEST,
@@ -66,7 +67,7 @@ def two_maxima(spectrum: Spectrum, line: Line, one: LineMeasurement | None = Non
     reach = max(3.0 * found.fwhm.value, 2.0 * WIDEST)
     region = region_around(spectrum, line.at(spectrum.medium), reach)
     if region is None:
-        return Undefined(f"too little data around {line.name}")
+        return Undefined(deferred("too little data around {name}", name=line.name))
     pixel = float(np.median(np.diff(region.velocity)))
     narrowest = max(NARROWEST, 2.0 * pixel, found.instrument or 0.0)
     region = _cleaned(region, found)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.language import deferred
 from agent.lines import Medium, convert
 from agent.measure.values import Measured, Undefined, Window, measured
 from agent.spectrum import Spectrum
@@ -92,7 +93,7 @@ def signal_to_noise(spectrum: Spectrum, window: Window) -> float | Undefined:
     """Return the median of flux √ivar, per pixel, over the pixels of a window that have data."""
     pixels = cells(spectrum, window)
     if not pixels.seen.any():
-        return Undefined(f"no data in {shown(window)}")
+        return Undefined(deferred("no data in {window}", window=shown(window)))
     return float(np.median(pixels.flux[pixels.seen] * np.sqrt(pixels.ivar[pixels.seen])))
 
 
@@ -115,9 +116,11 @@ def too_little_data(spectrum: Spectrum, window: Window) -> Undefined | None:
     """Return why nothing can be integrated over a window; None if it can."""
     covered = coverage(spectrum, window)
     if covered == 0.0:
-        return Undefined(f"no data in {shown(window)}")
+        return Undefined(deferred("no data in {window}", window=shown(window)))
     if covered < ENOUGH:
-        return Undefined(f"only {100 * covered:.0f} % of {shown(window)} has data")
+        return Undefined(
+            deferred("only {covered:.0f} % of {window} has data", covered=100 * covered, window=shown(window))
+        )
     return None
 
 

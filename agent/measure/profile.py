@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agent.language import deferred
 from agent.measure.continuum import Continuum, adjacent_bands, local_continuum
 from agent.measure.pixels import BoolArray, FloatArray, cells, shown, too_little_data
 from agent.measure.values import Measured, Undefined, Window, measured
@@ -49,7 +50,7 @@ def line_profile(spectrum: Spectrum, window: Window, side_bands: Sequence[Window
     for edge in window:
         level = continuum.measured_at(edge)
         if level.value <= 3.0 * level.error or level.value <= 0.0:
-            return Undefined(f"the continuum at {edge:.0f} Å is not above zero by 3σ")
+            return Undefined(deferred("the continuum at {edge:.0f} Å is not above zero by 3σ", edge=edge))
     pixels = cells(spectrum, window)
     seen = pixels.seen
     wavelength = pixels.wavelength[seen]
@@ -103,14 +104,18 @@ def width_below(
     smooth = np.convolve(np.pad(profile.depth, 2, mode="edge"), np.full(5, 0.2), mode="valid")
     deepest = int(np.argmax(smooth))
     if smooth[deepest] <= below:
-        return Undefined(f"no pixel of {shown(window)} is {100 * below:.0f} % below the continuum")
+        return Undefined(
+            deferred(
+                "no pixel of {window} is {below:.0f} % below the continuum", window=shown(window), below=100 * below
+            )
+        )
     shallow = np.flatnonzero(smooth <= below)
     sides = shallow[shallow < deepest][-1:], shallow[shallow > deepest][:1]
     if not (sides[0].size and sides[1].size):
-        return Undefined(f"the line is wider than {shown(window)}")
+        return Undefined(deferred("the line is wider than {window}", window=shown(window)))
     edges = [_crossing(profile, int(side[0]), below) for side in sides]
     if edges[0] is None or edges[1] is None:
-        return Undefined("the line's edges are lost in the noise")
+        return Undefined(deferred("the line's edges are lost in the noise"))
     error = float(np.hypot(edges[0].error, edges[1].error))
     return measured(edges[1].value - edges[0].value, error, "Å")
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from agent.language import deferred
 from agent.lines import Medium, convert
 from agent.measure.continuum import local_continuum
 from agent.measure.gaussian import LineFit, fit_line
@@ -57,7 +58,12 @@ def between_points(spectrum: Spectrum, window: Window) -> BetweenPoints:
     """
     inside = spectrum.wavelength[(spectrum.wavelength >= window[0]) & (spectrum.wavelength <= window[1])]
     if inside.size < 3 * EDGE_PIXELS:
-        reason = f"{inside.size} pixels in {shown(window)}; at least {3 * EDGE_PIXELS} are needed"
+        reason = deferred(
+            "{size} pixels in {window}; at least {least} are needed",
+            size=inside.size,
+            window=shown(window),
+            least=3 * EDGE_PIXELS,
+        )
         return BetweenPoints(None, None, None, None, reason)
     half = float(np.median(np.diff(inside))) * EDGE_PIXELS / 2
     bands = tuple((edge - half, edge + half) for edge in window)

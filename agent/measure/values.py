@@ -6,6 +6,8 @@ import math
 import re
 from dataclasses import dataclass
 
+from agent.language import deferred
+
 Window = tuple[float, float]
 
 
@@ -34,7 +36,7 @@ def measured(value: float, error: float, unit: str = "") -> Measured | Undefined
     """Return the value, unless it or its error is not a finite number (absurd fluxes or ivar cause that)."""
     if math.isfinite(value) and math.isfinite(error):
         return Measured(float(value), float(error), unit)
-    return Undefined("flux or ivar is beyond the range of numbers")
+    return Undefined(deferred("flux or ivar is beyond the range of numbers"))
 
 
 MINUS = "\N{MINUS SIGN}"

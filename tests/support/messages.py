@@ -25,6 +25,7 @@ PROGRAM: Mapping[str, tuple[int, ...]] = {
     "tr": (0,),
     "trn": (0, 1),
     "deferred": (0,),
+    "deferredn": (0, 1),
     # Commands, with their help.
     "lazy": (1,),
     "Command": (1,),
