@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from agent.hints.evidence import evidence
+from agent.language import deferred, joined
 from agent.lines import indices
 from agent.measure import Measured, Undefined, band_index, measure_feature, rest
 from agent.measure.bands import fit_feature
@@ -97,15 +98,15 @@ def place(plane: Plane, spectrum: Spectrum) -> Place:
         value = axis.measure(at_rest)
         values.append(value if isinstance(value, Measured) else None)
         if isinstance(value, Undefined):
-            reasons.append(f"{axis.name}: {value.reason}")
-    return Place(values[0], values[1], "; ".join(reasons))
+            reasons.append(deferred("{name}: {reason}", name=axis.name, reason=value.reason))
+    return Place(values[0], values[1], joined(reasons))
 
 
 # ---- axes
 
 
 def _index(name: str) -> Axis:
-    return Axis(f"{name} index", "", lambda spectrum: band_index(spectrum, indices()[name]))
+    return Axis(deferred("{name} index", name=name), "", lambda spectrum: band_index(spectrum, indices()[name]))
 
 
 def _sum(first: str, second: str) -> Axis:
@@ -121,11 +122,15 @@ def _sum(first: str, second: str) -> Axis:
 
 
 def _ratio(name: str, feature: Feature) -> Axis:
-    return Axis(f"{name} (flux ratio)", "", lambda spectrum: measure_feature(spectrum, feature))
+    return Axis(deferred("{name} (flux ratio)", name=name), "", lambda spectrum: measure_feature(spectrum, feature))
 
 
 def _width(name: str, feature: Feature) -> Axis:
-    return Axis(f"{name} equivalent width (absorption > 0)", "Å", lambda spectrum: measure_feature(spectrum, feature))
+    return Axis(_width_of(name), "Å", lambda spectrum: measure_feature(spectrum, feature))
+
+
+def _width_of(name: str) -> str:
+    return deferred("{name} equivalent width (absorption > 0)", name=name)
 
 
 def _fwhm(name: str, feature: Feature) -> Axis:
@@ -134,7 +139,9 @@ def _fwhm(name: str, feature: Feature) -> Axis:
         if isinstance(fit, Undefined):
             return fit
         if abs(fit.depth.value) < SHALLOW:
-            return Undefined(f"the line differs from the continuum by less than {100 * SHALLOW:.0f} %")
+            return Undefined(
+                deferred("the line differs from the continuum by less than {least:.0f} %", least=100 * SHALLOW)
+            )
         return fit.fwhm
 
     return Axis(f"{name} FWHM", "km/s", measure)
@@ -152,11 +159,10 @@ def _emission(name: str, unit: str, breadth: Feature) -> Axis:
             return first
         found = evidence(spectrum).named(name)
         if found.found is None or found.state != "emission":
-            return Undefined(found.reason or f"{name} is in {found.state}")
+            return Undefined(found.reason or deferred("{name} is in absorption", name=name))
         return found.found.width if unit == "Å" else found.found.fwhm
 
-    label = "equivalent width (absorption > 0)" if unit == "Å" else "FWHM"
-    return Axis(f"{name} {label}", unit, measure)
+    return Axis(_width_of(name) if unit == "Å" else f"{name} FWHM", unit, measure)
 
 
 @cache
@@ -165,27 +171,27 @@ def _planes() -> dict[str, tuple[Plane, ...]]:
     tasks = load()
     a, cc, cv, o, ss, wd = (tasks[key].feature for key in ("a", "cc", "cv", "o", "ss", "wd"))
     balmer = Plane(
-        "White dwarf, hot subdwarf and A or B star by Hβ",
+        deferred("White dwarf, hot subdwarf and A or B star by Hβ"),
         _width("Hβ", wd("Hβ absorption")),
         _fwhm("Hβ", wd("Hβ breadth")),
         ("O", "B", "A", "F", "WD", "hot subdwarf"),
     )
     helium, hot = _width("He I 4471", o("He I 4471")), ("O", "B", "A", "WD", "hot subdwarf", "WR")
     o_and_b = (
-        Plane("O and B star by He II 4542 and He I 4471", helium, _width("He II 4542", o("He II 4542")), hot),
-        Plane("O and B star by He II 4686 and He I 4471", helium, _width("He II 4686", o("He II 4686")), hot),
+        Plane(deferred("O and B star by He II 4542 and He I 4471"), helium, _width("He II 4542", o("He II 4542")), hot),
+        Plane(deferred("O and B star by He II 4686 and He I 4471"), helium, _width("He II 4686", o("He II 4686")), hot),
     )
     c2 = _ratio("C₂ 5165", cc("C2 5165"))
     return {
         "gm": (
-            Plane("M giant and M dwarf by TiO and CaH", _sum("CaH2", "CaH3"), _index("TiO5")),
-            Plane("M giant and M dwarf by TiO and CaH 6385", _index("CaH1"), _index("TiO5")),
+            Plane(deferred("M giant and M dwarf by TiO and CaH"), _sum("CaH2", "CaH3"), _index("TiO5")),
+            Plane(deferred("M giant and M dwarf by TiO and CaH 6385"), _index("CaH1"), _index("TiO5")),
         ),
         "wd": (balmer,),
         "a": (
             balmer,
             Plane(
-                "A star between B and F by Ca II K and Hδ",
+                deferred("A star between B and F by Ca II K and Hδ"),
                 _width("Ca II K", a("Ca II K")),
                 _width("Hδ", a("Hδ")),
                 ("B", "A", "F", "G", "WD", "hot subdwarf"),
@@ -194,19 +200,21 @@ def _planes() -> dict[str, tuple[Plane, ...]]:
         "b": (balmer, *o_and_b),
         "o": o_and_b,
         "cc": (
-            Plane("Carbon star, M star and K giant by C₂ and CN", c2, _ratio("CN 6926", cc("CN 6926"))),
-            Plane("Carbon star, M star and K giant by C₂ and CN 7872", c2, _ratio("CN 7872", cc("CN 7872"))),
+            Plane(deferred("Carbon star, M star and K giant by C₂ and CN"), c2, _ratio("CN 6926", cc("CN 6926"))),
+            Plane(deferred("Carbon star, M star and K giant by C₂ and CN 7872"), c2, _ratio("CN 7872", cc("CN 7872"))),
         ),
-        "ss": (Plane("S star and M giant by ZrO and TiO", _index("TiO5"), _ratio("ZrO 6474", ss("ZrO 6474"))),),
+        "ss": (
+            Plane(deferred("S star and M giant by ZrO and TiO"), _index("TiO5"), _ratio("ZrO 6474", ss("ZrO 6474"))),
+        ),
         "cv": (
             Plane(
-                "Stars with Hα in emission, by its strength and breadth",
+                deferred("Stars with Hα in emission, by its strength and breadth"),
                 _emission("Hα", "Å", cv("Hα breadth")),
                 _emission("Hα", "km/s", cv("Hα breadth")),
                 ("CV", "O", "B", "K", "M dwarf", "M giant", "WR"),
             ),
             Plane(
-                "Hot stars and accretion discs by He II 4686 and Hβ",
+                deferred("Hot stars and accretion discs by He II 4686 and Hβ"),
                 _width("Hβ", cv("Hβ emission")),
                 _width("He II 4686", cv("He II 4686 emission")),
                 ("CV", "O", "B", "A", "WD", "hot subdwarf", "WR"),

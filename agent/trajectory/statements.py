@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from agent.language import deferred
 from agent.trajectory.record import Trajectory
 from agent.trajectory.steps import Answer, Step, Think, Zoom
 
@@ -97,10 +98,11 @@ def disagreements(trajectory: Trajectory, earlier: Trajectory | None = None) -> 
 def sentence(statement: Statement, trajectory: Trajectory) -> str:
     """Describe a disagreement for a person: "Step 5 says 6950 to 7250 Å; the window of step 4 is 6922 – 7250 Å"."""
     numbers = {step.id: number for number, step in enumerate(trajectory.steps, start=1)}
-    of = (
-        "the answer" if statement.kind == "verdict" else f"the window of step {numbers.get(statement.about or '', '?')}"
-    )
-    return f"Step {numbers[statement.step]} says {statement.says}; {of} is {statement.found}"
+    said = {"step": numbers[statement.step], "says": statement.says, "found": statement.found}
+    if statement.kind == "verdict":
+        return deferred("Step {step} says {says}; the answer is {found}", **said)
+    said["other"] = numbers.get(statement.about or "", "?")
+    return deferred("Step {step} says {says}; the window of step {other} is {found}", **said)
 
 
 # ---- windows

@@ -13,6 +13,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from agent.language import localized
+
 Event = dict[str, Any]
 
 JOIN = 0.04
@@ -62,11 +64,13 @@ class Log:
             return bool(self._events) and self._events[-1]["kind"] == "over"
 
     def after(self, number: int) -> list[tuple[int, str]]:
-        """Return the events above this number as (number, JSON); from now on they do not change."""
+        """Return the events above this number as (number, JSON), in the language of the context; from now on they do
+        not change.
+        """
         with self._lock:
             fresh = self._events[max(number, 0) :]
             self._read = len(self._events)
-            return [(at, json.dumps(event)) for at, event in enumerate(fresh, start=max(number, 0) + 1)]
+            return [(at, json.dumps(localized(event))) for at, event in enumerate(fresh, start=max(number, 0) + 1)]
 
     @contextmanager
     def waking(self, wake: Callable[[], None]) -> Iterator[None]:

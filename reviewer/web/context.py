@@ -79,7 +79,10 @@ class Context:
     def hints(
         self, spectrum: Spectrum, zoom: Zoom, task: Task | None, thought: str = "", whole: bool = False
     ) -> list[dict[str, str]]:
-        """Return the hints of a zoom and of the thought on it; measured once per spectrum, window, task and thought."""
+        """Return the hints of a zoom and of the thought on it; measured once per spectrum, window, task and thought.
+
+        Their texts are messages, which ``localized`` shows in the language of a request.
+        """
         key = json.dumps(
             [
                 spectrum.sha256,

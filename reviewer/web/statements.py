@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agent.hints.spans import Span, SpanReader
+from agent.language import tr
 from agent.trajectory import Trajectory
 from agent.trajectory.statements import disagreements, sentence, text_of_step
 from reviewer.store import Item
@@ -28,7 +29,7 @@ def statements_json(context: Context, item: Item, steps: list[dict[str, Any]]) -
             if step.id in spans
         },
         "disagreements": [
-            {"step": one.step, "text": sentence(one, trajectory)} for one in disagreements(trajectory, first)
+            {"step": one.step, "text": tr(sentence(one, trajectory))} for one in disagreements(trajectory, first)
         ],
     }
 
@@ -54,7 +55,7 @@ def _span_json(span: Span, text: str) -> dict[str, Any]:
         "status": span.status,
         "range": None if span.range is None else [round(edge, 2) for edge in span.range],
         "about": span.about,
-        "note": span.note,
+        "note": tr(span.note),
         "new": span.new,
     }
 

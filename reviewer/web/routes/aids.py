@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from numpy.typing import NDArray
 
 from agent.hints.line_table import CommonVelocity, LineAt, LineTable, line_table
-from agent.language import tr
+from agent.language import current, localized, tr
 from agent.lines import Medium
 from agent.loci import Place, Plane, Point, place, planes, points
 from agent.measure import Measured, rest
@@ -55,7 +55,8 @@ def lines(context: ContextDep, spectrum: SpectrumDep, task: str = "") -> dict[st
     made: dict[str, Any] = context.aids.get(
         ("lines", spectrum.sha256, task), lambda: lines_json(spectrum, line_table(spectrum, context.tasks.get(task)))
     )
-    return made
+    shown: dict[str, Any] = localized(made)
+    return shown
 
 
 @router.get("/measure")
@@ -79,7 +80,7 @@ def measure(
         "centroid": measured_json(fit.centre if fit else None),
         "fwhm": measured_json(fit.fwhm if fit else None),
         "continuum": [[round(at, 3), digits(flux)] for at, flux in found.continuum] if found.continuum else None,
-        "reason": found.reason,
+        "reason": tr(found.reason),
     }
 
 
@@ -217,10 +218,13 @@ def level_ratio(spectrum: Spectrum, wavelength: FloatArray, flux: FloatArray) ->
 
 
 def _library(context: Context) -> tuple[Library, tuple[TemplateError, ...]]:
-    found: tuple[Library, tuple[TemplateError, ...]] = context.aids.get(
-        ("library",), lambda: known_templates(context.store.path)
-    )
-    return found
+    def load() -> tuple[Library, tuple[TemplateError, ...]]:
+        return known_templates(context.store.path)
+
+    library, problems = context.aids.get(("library",), load)
+    if problems:
+        problems = context.aids.get(("problems of templates", current()), lambda: load()[1])
+    return library, problems
 
 
 def _matches(context: Context, spectrum: Spectrum) -> list[Match]:
@@ -274,7 +278,7 @@ def _notes(
 @router.get("/spectrum/{sha256}/loci", dependencies=[Depends(for_an_hour)])
 def loci(context: ContextDep, spectrum: SpectrumDep, task: str = "") -> dict[str, Any]:
     """The planes that separate the class from its look-alikes: the templates, and this spectrum."""
-    return {"plots": [_plot_json(context, spectrum, plane) for plane in planes(task)]}
+    return {"plots": [localized(_plot_json(context, spectrum, plane)) for plane in planes(task)]}
 
 
 def _plot_json(context: Context, spectrum: Spectrum, plane: Plane) -> dict[str, Any]:

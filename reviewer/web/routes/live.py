@@ -15,7 +15,7 @@ from starlette.datastructures import UploadFile
 
 from agent import hints as measured
 from agent.batch.report import bundle, picture_sheet, trace_json
-from agent.language import tr
+from agent.language import localized, tr
 from agent.tasks import TaskError
 from agent.text import whole_number
 from agent.trajectory import TrajectoryError
@@ -171,7 +171,8 @@ def start(person: PersonDep, live: LiveDep, bench: BenchDep, sent: RunRequest) -
 @router.get("/runs/{run}")
 def one_run(run: RunDep) -> dict[str, Any]:
     """A run of yours with its samples."""
-    return run.to_json()
+    state: dict[str, Any] = localized(run.to_json())
+    return state
 
 
 @router.get("/runs/{run}/events")

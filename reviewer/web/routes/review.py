@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Response
 
 from agent.hints import thought_on
-from agent.language import tr
+from agent.language import localized, tr
 from agent.trajectory import TrajectoryError
 from agent.trajectory.steps import object_of
 from reviewer.rules.inspection import ISSUES, QUALITIES, SPECTRAL_TYPES, Inspection, InspectionError
@@ -207,7 +207,8 @@ def item_hints(context: ContextDep, item_id: int, first: VerdictFirstDep, versio
     spectrum = as_stated(context.gallery.spectrum(sha256), trajectory)
     zooms = trajectory.zooms
     # What no zoom shows is reported once, on the first.
-    return {"hints": {z.id: context.hints(spectrum, z, task, thought_on(trajectory, z), z is zooms[0]) for z in zooms}}
+    found_hints = {z.id: context.hints(spectrum, z, task, thought_on(trajectory, z), z is zooms[0]) for z in zooms}
+    return {"hints": localized(found_hints)}
 
 
 @router.post("/item/{item_id}/statements", dependencies=_JUDGED)
@@ -244,7 +245,7 @@ def tool_call(context: ContextDep, visible: VisibleDep, sent: requests.ToolCall)
     return {
         "step": zoom_json(step),
         "png": png_in_base64(context.gallery, sha256, trajectory, step),
-        "hints": context.hints(spectrum, step, context.tasks.get(found.row.task)) if step.ok else [],
+        "hints": localized(context.hints(spectrum, step, context.tasks.get(found.row.task))) if step.ok else [],
     }
 
 
