@@ -27,7 +27,7 @@ from agent.conversation import (
     Stop,
     Usage,
 )
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.plot import RENDERER, pixels_sha256
 from agent.spectrum import Spectrum
 from agent.tasks import Task
@@ -241,7 +241,7 @@ class _Inspection:
             self.ended = "answered", ""
             yield Answered(answer, self.number)
         else:
-            self.ended = "no call and no answer", f"turn {self.number} had no tool call and no answer"
+            self.ended = "no call and no answer", deferred("turn {n} had no tool call and no answer", n=self.number)
 
     def _written(self) -> Generator[Event, None, str]:
         """Yield the text of the turn as the policy writes it, and return it; set ``ended`` if the turn could not be
@@ -277,13 +277,13 @@ class _Inspection:
         except PolicyError as failure:
             # In the first turn there is nothing to keep, and no other inspection would fit either.
             too_long = isinstance(failure, ConversationTooLong) and self.number > 1
-            self.ended = "truncated" if too_long else "policy failed", str(failure)
+            self.ended = "truncated" if too_long else "policy failed", failure.sentence
             self.retry = failure.retry
         finally:
             if isinstance(pieces, Generator):
                 pieces.close()
         if self.stop.is_set:
-            self.ended = "stopped", f"stopped in turn {self.number}"
+            self.ended = "stopped", deferred("stopped in turn {n}", n=self.number)
         return text
 
     def _fault(self, what: str) -> None:
@@ -295,7 +295,7 @@ class _Inspection:
         if self.number < self.max_turns:
             observation = tool.call(spectrum, call.arguments, call.name)
         else:
-            self.ended = "turn limit", f"no answer in {self.max_turns} turns; the last call was not run"
+            self.ended = "turn limit", deferred("no answer in {n} turns; the last call was not run", n=self.max_turns)
         frame, z = tool.frame_of(spectrum)
         zoom = Zoom(
             id=self._next_id(),

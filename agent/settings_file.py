@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple, NoReturn, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, Strict, StringConstraints, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from agent.language import tr
+from agent.language import deferred, tr
 
 Model = TypeVar("Model")
 
@@ -29,24 +29,24 @@ DEEPEST = 20
 """Levels of nested values in a YAML file; settings use three."""
 
 _EXPECTED = {
-    "missing": "a value",
-    "string_type": "a text",
-    "string_too_short": "a text that is not empty",
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "int_parsing": "a whole number",
-    "float_type": "a number",
-    "float_parsing": "a number",
-    "finite_number": "a finite number",
-    "bool_type": "true or false",
-    "bool_parsing": "true or false",
-    "list_type": "a list",
-    "tuple_type": "a list",
-    "dict_type": "a table of keys and values",
-    "mapping_type": "a table of keys and values",
-    "model_type": "a table of keys and values",
-    "model_attributes_type": "a table of keys and values",
-    "dataclass_type": "a table of keys and values",
+    "missing": deferred("a value"),
+    "string_type": deferred("a text"),
+    "string_too_short": deferred("a text that is not empty"),
+    "int_type": deferred("a whole number"),
+    "int_from_float": deferred("a whole number"),
+    "int_parsing": deferred("a whole number"),
+    "float_type": deferred("a number"),
+    "float_parsing": deferred("a number"),
+    "finite_number": deferred("a finite number"),
+    "bool_type": deferred("true or false"),
+    "bool_parsing": deferred("true or false"),
+    "list_type": deferred("a list"),
+    "tuple_type": deferred("a list"),
+    "dict_type": deferred("a table of keys and values"),
+    "mapping_type": deferred("a table of keys and values"),
+    "model_type": deferred("a table of keys and values"),
+    "model_attributes_type": deferred("a table of keys and values"),
+    "dataclass_type": deferred("a table of keys and values"),
 }
 
 
@@ -61,8 +61,13 @@ class Problem(NamedTuple):
     found: str
     expected: str
 
+    @property
+    def sentence(self) -> str:
+        """All of it; shown in the language of the context."""
+        return deferred("{source}: {field}: found {found}, expected {expected}", **self._asdict())
+
     def __str__(self) -> str:
-        return f"{self.source}: {self.field}: found {self.found}, expected {self.expected}"
+        return tr(self.sentence)
 
 
 class Mismatch(ValueError):
@@ -143,19 +148,20 @@ def parse_yaml(text: str) -> Any:
 
 def shown(value: object) -> str:
     """Return a value as it is quoted in a problem."""
-    return "nothing" if value is None else f"{value!r:.60}"
+    return deferred("nothing") if value is None else f"{value!r:.60}"
 
 
 def _text_of(path: Path, error: MakeError) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as unreadable:
-        raise error(Problem(str(path), "file", str(unreadable), "a readable UTF-8 text file")) from None
+        raise error(Problem(str(path), "file", str(unreadable), deferred("a readable UTF-8 text file"))) from None
 
 
 def _refuse_syntax(path: Path, language: str, broken: Exception, error: MakeError) -> NoReturn:
-    found = f"broken {language} ({' '.join(str(broken).split())})"
-    raise error(Problem(str(path), "file", found, f"valid {language}")) from None
+    error_text = " ".join(str(broken).split())
+    found = deferred("broken {language} ({error})", language=language, error=error_text)
+    raise error(Problem(str(path), "file", found, deferred("valid {language}", language=language))) from None
 
 
 def _problem(model: Any, data: object, invalid: ValidationError, source: str, prefix: str) -> Problem:
@@ -170,14 +176,18 @@ def _problem(model: Any, data: object, invalid: ValidationError, source: str, pr
         field, found, expected = custom.field or name, custom.found, custom.expected
     elif kind in _UNKNOWN:
         near = difflib.get_close_matches(str(path[-1]), fields, 1, 0.6)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        field, found, expected = name, "an unknown field", f"one of {', '.join(fields)}{hint}"
+        hint = deferred("; did you mean {near}?", near=near[0]) if near else ""
+        field, found, expected = (
+            name,
+            deferred("an unknown field"),
+            deferred("one of {fields}{hint}", fields=", ".join(fields), hint=hint),
+        )
     elif info is not None and info.description:
         field, found, expected = name, shown(value), info.description
     else:
         choices = first.get("ctx", {}).get("expected") if kind == "literal_error" else None
         expected = choices or _EXPECTED.get(kind) or _plain_message(first["msg"])
-        found = "nothing" if kind == "missing" else shown(first["input"])
+        found = deferred("nothing") if kind == "missing" else shown(first["input"])
         field = name
     return Problem(source, f"{prefix}{field}" if field else prefix.rstrip(", ") or "file", found, expected)
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any, TextIO, TypeVar
 
 from agent.language import tr
-from agent.text import whole_number
+from agent.text import OneLine, whole_number
 
 Item = TypeVar("Item")
 
@@ -21,7 +21,7 @@ BAR_DELAY = 2.0
 """Seconds until a progress bar appears."""
 
 
-class CannotRun(Exception):
+class CannotRun(OneLine):
     """A command cannot do its work: what, why, and what to do about it."""
 
 

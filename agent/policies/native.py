@@ -23,7 +23,7 @@ from typing import Any, Literal
 from PIL import Image
 
 from agent.conversation import Conversation, Piece, Remark, Stop
-from agent.language import tr
+from agent.language import deferred, joined
 from agent.policies import Sampling
 from agent.policies.openai.endpoint import CallPiece, Delta, Endpoint
 from agent.policies.openai.health import Health
@@ -435,10 +435,14 @@ def _picture(image: Image.Image) -> dict[str, Any]:
 
 TOOL_USE = {
     "shown": "",
-    "dropped": " Its chat template drops the tools of a request: the instructions describe the tool in words.",
-    "refused": " It refuses requests with tools: the instructions describe the tool in words.",
-    "unknown": " It does not count tokens, so it is unknown whether the model sees the tools of a request. If it does "
-    "not call the tool, set tool_in_words = true in servers.toml.",
+    "dropped": deferred(
+        " Its chat template drops the tools of a request: the instructions describe the tool in words."
+    ),
+    "refused": deferred(" It refuses requests with tools: the instructions describe the tool in words."),
+    "unknown": deferred(
+        " It does not count tokens, so it is unknown whether the model sees the tools of a request. If it does "
+        "not call the tool, set tool_in_words = true in servers.toml."
+    ),
 }
 """What the health of a server of this dialect says about the tools of a request."""
 
@@ -450,7 +454,10 @@ def health_of(endpoint: Endpoint | Replicas, in_words: bool | None) -> Health:
         return health
     if in_words:
         return replace(
-            health, sentence=health.sentence + tr(" The instructions describe the tool in words, as configured.")
+            health,
+            sentence=joined(
+                (health.sentence, deferred(" The instructions describe the tool in words, as configured.")), ""
+            ),
         )
     use = endpoint.tool_use([TOOL_SCHEMA])
-    return replace(health, sentence=health.sentence + TOOL_USE[use]) if use else health
+    return replace(health, sentence=joined((health.sentence, TOOL_USE[use]), "")) if use else health

@@ -16,7 +16,7 @@ from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
 from agent.conversation import Conversation, Piece, Policy, PolicyError, Score
-from agent.language import tr
+from agent.language import deferred
 from agent.policies import Sampling
 from agent.policies.baseline.rule import NAME as BASELINE
 from agent.policies.baseline.rule import Baseline
@@ -163,24 +163,26 @@ class Roster:
 
     def entries(self) -> tuple[Entry, ...]:
         """Return all of them, in display order."""
-        found = [Entry("baseline", BASELINE, "baseline", None, "measures lines and bands, here", False)]
+        found = [Entry("baseline", BASELINE, "baseline", None, deferred("measures lines and bands, here"), False)]
         if self.nano is not None:
-            found.append(Entry("nano", NANO, "nano", "spec-o3", "a very small model, here", True))
+            found.append(Entry("nano", NANO, "nano", "spec-o3", deferred("a very small model, here"), True))
         if self.specialist is not None:
             found.append(
-                Entry("specialist", SPECIALIST, "specialist", None, "a classifier without reasons, here", False)
+                Entry(
+                    "specialist", SPECIALIST, "specialist", None, deferred("a classifier without reasons, here"), False
+                )
             )
         for entry in self._servers.values():
             server = entry.server
             where = urlsplit(server.url).netloc
             if len(server.urls) > 1:
-                where += f" and {len(server.urls) - 1} more"
-            note = f"{server.model or 'the model it serves'}, at {where}"
+                where = deferred("{names} and {n} more", names=where, n=len(server.urls) - 1)
+            note = deferred("{model}, at {where}", model=server.model or deferred("the model it serves"), where=where)
             found.append(Entry(server.key, server.title or server.key, "server", server.dialect, note, True))
         if self.local is not None:
-            note = f"{self.local.name}, one turn at a time"
-            found.append(Entry("local", "Model in this process", "local", "spec-o3", note, True))
-        found.append(Entry("replay", "Replay", "replay", None, "repeats a stored trace", False))
+            note = deferred("{name}, one turn at a time", name=self.local.name)
+            found.append(Entry("local", deferred("Model in this process"), "local", "spec-o3", note, True))
+        found.append(Entry("replay", deferred("Replay"), "replay", None, deferred("repeats a stored trace"), False))
         return tuple(found)
 
     def entry(self, key: str) -> Entry:
@@ -193,7 +195,7 @@ class Roster:
             if entry.key == key:
                 return entry
         known = ", ".join(entry.key for entry in entries)
-        raise PolicyError(tr("found no policy {key!r:.60}, expected one of {known}", key=key, known=known))
+        raise PolicyError(deferred("found no policy {key!r:.60}, expected one of {known}", key=key, known=known))
 
     def server(self, key: str) -> Server | None:
         """Return the server with that key, None if it is not a server."""
@@ -250,7 +252,7 @@ class Roster:
         """
         entry = self.entry(key)
         if guidance is not None and entry.dialect != "native":
-            raise PolicyError(tr("{title} cannot use a label: it takes no instructions", title=entry.title))
+            raise PolicyError(deferred("{title} cannot use a label: it takes no instructions", title=entry.title))
         sampling = sampling or self.sampling(key)
         if key in self._servers:
             return self._servers[key].policy(sampling, guidance, stream)
@@ -263,7 +265,7 @@ class Roster:
         if entry.kind == "baseline":
             return Baseline()
         if trajectory is None:
-            raise PolicyError(tr("replay repeats a stored trace, and none was given"))
+            raise PolicyError(deferred("replay repeats a stored trace, and none was given"))
         return Replay(trajectory)
 
 
@@ -305,7 +307,7 @@ class _ServerEntry:
         try:
             key = self.server.api_key()
         except RosterError as problem:
-            raise PolicyError(str(problem)) from problem
+            raise PolicyError(problem.sentence) from problem
         with self._lock:
             if self._endpoint is None or self._endpoint[0] != key:
                 self._endpoint = key, open_endpoint(self.server.urls, self.server.model, key)

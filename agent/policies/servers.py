@@ -24,7 +24,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from agent.language import tr
+from agent.language import deferred
 from agent.policies import Sampling
 from agent.settings_file import Flag, Mismatch, Number, Problem, Table, Text, Whole, load_toml, shown, validate
 from agent.text import OneLine
@@ -34,8 +34,8 @@ Dialect = Literal["spec-o3", "native"]
 RESERVED_KEYS = ("baseline", "local", "nano", "openai", "replay", "specialist")
 """Keys that already have another meaning."""
 
-_ADDRESS = "an address, for example http://127.0.0.1:8000/v1"
-_ADDRESSES = "a list of addresses of servers with the same model, each once"
+_ADDRESS = deferred("an address, for example http://127.0.0.1:8000/v1")
+_ADDRESSES = deferred("a list of addresses of servers with the same model, each once")
 _KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
@@ -70,7 +70,7 @@ class Server(Table):
     @classmethod
     def _check_key(cls, key: str) -> str:
         if not _KEY.fullmatch(key):
-            raise Mismatch(repr(key), tr("lower-case letters, digits, . _ and -"))
+            raise Mismatch(repr(key), deferred("lower-case letters, digits, . _ and -"))
         return key
 
     @field_validator("url")
@@ -91,22 +91,24 @@ class Server(Table):
     def _check_variable(cls, name: str | None) -> str | None:
         if name is not None and not _VARIABLE.fullmatch(name):
             # Not quoted: it may be the key itself.
-            raise Mismatch(tr("something else than a variable's name"), tr("the name of the variable with the key"))
+            raise Mismatch(
+                deferred("something else than a variable's name"), deferred("the name of the variable with the key")
+            )
         return name
 
     @field_validator("api_key_file", mode="before")
     @classmethod
     def _check_file(cls, path: object) -> object:
         if path is not None and (not isinstance(path, str | Path) or not str(path).strip()):
-            raise Mismatch(shown(path), tr("the path of a file"))
+            raise Mismatch(shown(path), deferred("the path of a file"))
         return path
 
     @field_validator("temperature", "max_tokens")
     @classmethod
     def _check_range(cls, value: float | None, info: Any) -> float | None:
         limits: dict[str, tuple[Callable[[float], bool], str]] = {
-            "temperature": (lambda number: 0 <= number <= 2, "a number from 0 to 2"),
-            "max_tokens": (lambda number: number >= 1, "1 or more"),
+            "temperature": (lambda number: 0 <= number <= 2, deferred("a number from 0 to 2")),
+            "max_tokens": (lambda number: number >= 1, deferred("1 or more")),
         }
         allowed, expected = limits[info.field_name]
         if value is not None and not allowed(value):
@@ -116,9 +118,13 @@ class Server(Table):
     @model_validator(mode="after")
     def _complete_addresses(self) -> Self:
         if self.url and self.urls:
-            raise Mismatch("both", tr("one of them: url for one address, urls for several"), field="url, urls")
+            raise Mismatch(
+                deferred("both"), deferred("one of them: url for one address, urls for several"), field="url, urls"
+            )
         if not (self.url or self.urls):
-            raise Mismatch("nothing", tr("{address}, or several in urls", address=_ADDRESS), field="url")
+            raise Mismatch(
+                deferred("nothing"), deferred("{address}, or several in urls", address=_ADDRESS), field="url"
+            )
         # The model is frozen for everybody else.
         self.__dict__.update(url=self.url or self.urls[0], urls=self.urls or (self.url,))
         return self
@@ -126,7 +132,7 @@ class Server(Table):
     @model_validator(mode="after")
     def _check_one_key(self) -> Self:
         if self.api_key_env and self.api_key_file:
-            raise Mismatch("both", tr("at most one of them"), field="api_key_env, api_key_file")
+            raise Mismatch(deferred("both"), deferred("at most one of them"), field="api_key_env, api_key_file")
         return self
 
     def sampling(self) -> Sampling:
@@ -145,15 +151,15 @@ class Server(Table):
             return None
         found = os.environ.get(self.api_key_env, "").strip()
         if not found:
-            missing = f"no environment variable {self.api_key_env}"
-            expected = "the server's key in it, set where this program is started"
+            missing = deferred("no environment variable {api_key_env}", api_key_env=self.api_key_env)
+            expected = deferred("the server's key in it, set where this program is started")
             raise RosterError(Problem(f"server {self.key}", "api_key_env", missing, expected))
         return found
 
 
 class _ServersFile(Table):
     server: list[dict[str, Any]] = Field(
-        default_factory=list, description="one [[server]] table per server, in double brackets"
+        default_factory=list, description=deferred("one [[server]] table per server, in double brackets")
     )
 
 
@@ -173,7 +179,11 @@ def read_servers(path: str | os.PathLike[str]) -> tuple[Server, ...]:
         server = validate(Server, table, file, RosterError, f"server {name}, ")
         if taken:
             found = f"{key!r} twice" if key in servers else repr(key)
-            expected = "each key once" if key in servers else f"none of {', '.join(RESERVED_KEYS)}"
+            expected = (
+                deferred("each key once")
+                if key in servers
+                else deferred("none of {reserved_keys}", reserved_keys=", ".join(RESERVED_KEYS))
+            )
             raise RosterError(Problem(file, f"server {number}, key", found, expected))
         changes: dict[str, object] = {"title": server.title or server.key}
         if server.api_key_file is not None:
@@ -197,7 +207,7 @@ def checked_url(url: str, source: str, field: str) -> str:
 def _normal_url(url: str) -> str:
     if re.search(r"[@?#]", url):
         # Not quoted: it may hold a password or a key.
-        raise Mismatch(tr("an address with more than host and path in it (@, ? or #)"), _ADDRESS)
+        raise Mismatch(deferred("an address with more than host and path in it (@, ? or #)"), _ADDRESS)
     url = url.strip()
     try:
         parts = urlsplit(url)
@@ -218,11 +228,15 @@ def _key_in(path: Path) -> str:
         mode = path.stat().st_mode
         text = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise RosterError(Problem(str(path), "api_key_file", str(error), "a readable file with the key")) from None
+        raise RosterError(
+            Problem(str(path), "api_key_file", str(error), deferred("a readable file with the key"))
+        ) from None
     if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
-        found = f"mode {stat.S_IMODE(mode):04o}, which lets others read or change it"
-        expected = f"a file that only its owner can read: chmod 600 {path}"
+        found = deferred("mode {mode:04o}, which lets others read or change it", mode=stat.S_IMODE(mode))
+        expected = deferred("a file that only its owner can read: chmod 600 {path}", path=path)
         raise RosterError(Problem(str(path), "api_key_file", found, expected))
     if not text or len(text.split()) > 1:
-        raise RosterError(Problem(str(path), "api_key_file", "no key, or more than one word", "the key alone"))
+        raise RosterError(
+            Problem(str(path), "api_key_file", deferred("no key, or more than one word"), deferred("the key alone"))
+        )
     return text

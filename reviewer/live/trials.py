@@ -69,7 +69,7 @@ class LiveTrial:
         except TrialStopped:
             state = "stopped"
         except PolicyError as error:
-            state, detail = "failed", str(error)
+            state, detail = "failed", error.sentence
         except Exception as fault:
             state, detail = "failed", message(fault)
         self.log.add({"kind": "over", "state": state, "detail": detail, "result": result})

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from weakref import WeakKeyDictionary
 
+from agent.language import deferred
 from agent.measure import COARSE, Measured, Undefined, measure_feature, rest, signal_to_noise
 from agent.measure.values import number
 from agent.spectrum import Spectrum
@@ -160,12 +161,14 @@ def cannot_tell(assessment: Assessment, spectrum: Spectrum) -> str:
     missing = [f for f in primary if f.presence is None]
     confused = any(f.certainty > 0.5 and f.feature.role == "confuser" for f in assessment.findings)
     if len(missing) == len(primary) and not confused:
-        return f"no primary feature can be measured: {unmeasured(missing)}"
+        return deferred("no primary feature can be measured: {missing}", missing=unmeasured(missing))
     if missing and rest(spectrum).sampling > COARSE:
-        return f"the sampling hides what decides: {unmeasured(missing)}"
+        return deferred("the sampling hides what decides: {missing}", missing=unmeasured(missing))
     snr = signal_to_noise(spectrum, (float(spectrum.wavelength[0]), float(spectrum.wavelength[-1])))
     if isinstance(snr, float) and snr < MIN_SNR:
-        return f"the S/N is {number(snr, 1)} per pixel; a NO needs {MIN_SNR:g} or more"
+        return deferred(
+            "the S/N is {snr} per pixel; a NO needs {min_snr:g} or more", snr=number(snr, 1), min_snr=MIN_SNR
+        )
     return ""
 
 

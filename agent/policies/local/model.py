@@ -18,7 +18,7 @@ from typing import Any
 from PIL import Image
 
 from agent.conversation import ConversationTooLong, Piece, PolicyError, Remark, Score, Usage
-from agent.language import tr
+from agent.language import deferred
 from agent.policies import Sampling
 from agent.policies.local.chat_template import use_dialect
 from agent.policies.spec_o3 import Message
@@ -52,12 +52,14 @@ class Weights:
         """Return why it cannot be loaded, as far as can be seen without loading it; None if nothing is wrong."""
         found = _not_there(self.model, "config.json", "a model")
         if found is None and self.adapter:
-            found = _not_there(self.adapter, "adapter_config.json", "a PEFT adapter")
+            found = _not_there(self.adapter, "adapter_config.json", deferred("a PEFT adapter"))
         missing = [package for package in NEEDED if find_spec(package) is None]
         if found is None and missing:
-            found = f"a model in this process needs {' and '.join(missing)}: {INSTALL}"
+            found = deferred(
+                "a model in this process needs {missing}: {install}", missing=" and ".join(missing), install=INSTALL
+            )
         if found is None and self.adapter and find_spec("peft") is None:
-            found = "an adapter needs peft: pip install peft"
+            found = deferred("an adapter needs peft: pip install peft")
         return found
 
 
@@ -85,12 +87,18 @@ def _not_there(given: str, file: str, what: str) -> str | None:
         owner, slash, name = given.partition("/")
         if owner.strip(".~") and slash and name and "/" not in name and "\\" not in given:
             return None
-        return f"{given}: no such folder; expected {what}: a folder, or a name as Maxwell-Jia/spec-o3-3b"
+        return deferred(
+            "{given}: no such folder; expected {what}: a folder, or a name as Maxwell-Jia/spec-o3-3b",
+            given=given,
+            what=what,
+        )
     if (folder / file).is_file():
         return None
     if (folder / "adapter_config.json").is_file():
-        return f"{given} holds an adapter, not a model: give it with --adapter, and its model with --model"
-    return f"{given} is not {what}: found no {file} in it"
+        return deferred(
+            "{given} holds an adapter, not a model: give it with --adapter, and its model with --model", given=given
+        )
+    return deferred("{given} is not {what}: found no {file} in it", given=given, what=what, file=file)
 
 
 def _name(given: str) -> str:
@@ -140,7 +148,7 @@ class Loaded:
         # The libraries raise any type of error for a file that is missing, incomplete or of another kind.
         except Exception as error:
             raise PolicyError(
-                tr("{name} cannot be loaded: {error}", name=weights.name, error=_first_line(error))
+                deferred("{name} cannot be loaded: {error}", name=weights.name, error=_first_line(error))
             ) from error
 
     @classmethod
@@ -228,7 +236,7 @@ class Loaded:
         space = self.context - read
         if space < 1:
             raise ConversationTooLong(
-                tr(
+                deferred(
                     "the conversation has {read} tokens and the model holds {context}: allow fewer turns",
                     read=read,
                     context=self.context,
@@ -246,10 +254,10 @@ class Loaded:
                 self.model.generate(**inputs, **_chosen(sampling), max_new_tokens=limit, streamer=writer)
         except torch.OutOfMemoryError:
             torch.cuda.empty_cache()
-            raise _out_of_memory(tr("this conversation")) from None
+            raise _out_of_memory(deferred("this conversation")) from None
         except RuntimeError as error:
             raise PolicyError(
-                tr("the model failed on {device}: {error}", device=self.device, error=_first_line(error))
+                deferred("the model failed on {device}: {error}", device=self.device, error=_first_line(error))
             ) from error
         if not writer.ended and writer.written >= limit:
             put(Remark(f"cut at its limit of {limit} tokens"))
@@ -343,8 +351,11 @@ def _chosen(sampling: Sampling) -> dict[str, Any]:
 
 def _out_of_memory(what: str) -> PolicyError:
     return PolicyError(
-        f"the GPU has too little memory free for {what}: stop what else uses it, choose a smaller model or "
-        "--device cpu, or allow fewer turns"
+        deferred(
+            "the GPU has too little memory free for {what}: stop what else uses it, choose a smaller "
+            "model or --device cpu, or allow fewer turns",
+            what=what,
+        )
     )
 
 

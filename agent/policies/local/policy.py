@@ -12,6 +12,7 @@ from threading import Event
 from typing import Any
 
 from agent.conversation import Conversation, Piece
+from agent.language import deferred
 from agent.policies import Sampling
 from agent.policies.local.model import Loaded, TurnStopped, Weights, versions
 from agent.policies.openai.health import Health
@@ -71,8 +72,10 @@ class Local:
             return Health(False, problem, name)
         found = versions()
         loaded = _held.get(self.weights)
-        where = f"on {loaded.device}" if loaded else "loaded on first use"
-        sentence = f"{name}, in this process, {where}"
+        if loaded:
+            sentence = deferred("{name}, in this process, on {device}", name=name, device=loaded.device)
+        else:
+            sentence = deferred("{name}, in this process, loaded on first use", name=name)
         context = loaded.context if loaded else None
         return Health(True, sentence, name, "transformers", found["transformers"], context)
 

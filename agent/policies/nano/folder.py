@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from agent.conversation import PolicyError
+from agent.language import deferred
 from agent.settings_file import Mismatch, Problem, Text, Whole, validate
 
 Array = NDArray[np.float32]
@@ -95,8 +96,8 @@ class Language(_Settings):
         _divides("num_key_value_heads", keys, "num_attention_heads", heads)
         sections = sum(self.rope_parameters.mrope_section)
         if 2 * sections != self.head:
-            expected = f"numbers with the sum {self.head / 2:g}, half the width of a head"
-            raise Mismatch(f"the sum {sections}", expected, "rope_parameters.mrope_section")
+            expected = deferred("numbers with the sum {head:g}, half the width of a head", head=self.head / 2)
+            raise Mismatch(deferred("the sum {sections}", sections=sections), expected, "rope_parameters.mrope_section")
         return self
 
 
@@ -127,7 +128,9 @@ class Vision(_Settings):
     def _check(self) -> Vision:
         _divides("num_heads", self.num_heads, "hidden_size", self.hidden_size)
         if self.head % 4:
-            raise Mismatch(f"heads that are {self.head} wide", "a width that 4 divides", "num_heads")
+            raise Mismatch(
+                deferred("heads that are {head} wide", head=self.head), deferred("a width that 4 divides"), "num_heads"
+            )
         _divides(
             "patch_size × spatial_merge_size",
             self.patch_size * self.spatial_merge_size,
@@ -152,7 +155,7 @@ class Config(_Settings):
         found, expected = self.vision_config.out_hidden_size, self.text_config.hidden_size
         if found != expected:
             where = "vision_config.out_hidden_size"
-            raise Mismatch(str(found), f"{expected}, the text_config.hidden_size", where)
+            raise Mismatch(str(found), deferred("{expected}, the text_config.hidden_size", expected=expected), where)
         return self
 
 
@@ -185,7 +188,7 @@ class Pictures(_Settings):
     @classmethod
     def _check_std(cls, std: Colours) -> Colours:
         if min(std) <= 0:
-            raise Mismatch(str(std), "numbers above 0")
+            raise Mismatch(str(std), deferred("numbers above 0"))
         return std
 
 
@@ -217,7 +220,9 @@ class Abstain(BaseModel):
     def _check(self) -> Abstain:
         unknown = sorted(self.abstain.keys() - set(self.tasks))
         if unknown:
-            raise Mismatch(f"{unknown[0]!r}", f"one of the tasks: {', '.join(self.tasks)}", "abstain")
+            raise Mismatch(
+                f"{unknown[0]!r}", deferred("one of the tasks: {tasks}", tasks=", ".join(self.tasks)), "abstain"
+            )
         return self
 
 
@@ -240,15 +245,23 @@ def packaged() -> Path | None:
 def problem(path: Path) -> str | None:
     """Return why there is no model to load at ``path``, as far as can be seen without reading; None: nothing."""
     if not path.is_dir():
-        return f"{path}: found no such folder, expected the folder of a nano model"
+        return deferred("{path}: found no such folder, expected the folder of a nano model", path=path)
     missing = [name for name in (CONFIG, WEIGHTS, TOKENIZER, GENERATION) if not (path / name).is_file()]
     if not missing and not any((path / name).is_file() for name in PICTURES):
         missing = [PICTURES[0]]
     if missing:
-        return f"{path}: found no {', '.join(missing)}; expected a Qwen2.5-VL model in Hugging Face's format"
+        return deferred(
+            "{path}: found no {missing}; expected a Qwen2.5-VL model in Hugging Face's format",
+            path=path,
+            missing=", ".join(missing),
+        )
     absent = [package for package in PACKAGES if find_spec(package) is None]
     if absent:
-        return f"a nano model needs {' and '.join(absent)}: pip install {' '.join(absent)}"
+        return deferred(
+            "a nano model needs {absent}: pip install {packages}",
+            absent=" and ".join(absent),
+            packages=" ".join(absent),
+        )
     return None
 
 
@@ -267,8 +280,8 @@ def read(path: Path) -> Folder:
         ("temporal_patch_size", pictures.temporal_patch_size, config.vision_config.temporal_patch_size),
     ):
         if here != there:
-            expected = f"{there}, as in the vision_config of {CONFIG}"
-            raise PolicyError(Problem(str(path), f"{name} of the pictures", str(here), expected))
+            expected = deferred("{there}, as in the vision_config of {config}", there=there, config=CONFIG)
+            raise PolicyError(Problem(str(path), deferred("{name} of the pictures", name=name), str(here), expected))
     return Folder(path, config, pictures, _checked(Generation, path / GENERATION).ends, abstain(path))
 
 
@@ -284,7 +297,7 @@ def sha256(path: Path) -> str:
         state = file.stat()
         return _sha256(file, state.st_size, state.st_mtime_ns)
     except OSError as error:
-        raise PolicyError(Problem(str(file), "file", str(error), "a readable file")) from None
+        raise PolicyError(Problem(str(file), "file", str(error), deferred("a readable file"))) from None
 
 
 @lru_cache(maxsize=8)
@@ -306,7 +319,7 @@ class Weights:
             self._arrays: dict[str, NDArray[Any]] = load_file(self._file)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
             raise PolicyError(
-                Problem(str(self._file), "file", str(error), "safetensors of float16 or float32")
+                Problem(str(self._file), "file", str(error), deferred("safetensors of float16 or float32"))
             ) from error
 
     def prefix(self, *known: str) -> str:
@@ -320,11 +333,20 @@ class Weights:
         """Return a copy of the array of that name. :raises PolicyError: it is missing, or of another shape or type"""
         found = self._arrays.get(name)
         if found is None:
-            raise PolicyError(Problem(str(self._file), name, "nothing", f"an array of shape {shape}"))
+            raise PolicyError(
+                Problem(str(self._file), name, deferred("nothing"), deferred("an array of shape {shape}", shape=shape))
+            )
         if found.shape != shape:
-            raise PolicyError(Problem(str(self._file), name, f"the shape {found.shape}", f"{shape} as in {CONFIG}"))
+            raise PolicyError(
+                Problem(
+                    str(self._file),
+                    name,
+                    deferred("the shape {shape}", shape=found.shape),
+                    deferred("{shape} as in {config}", shape=shape, config=CONFIG),
+                )
+            )
         if found.dtype not in (np.float16, np.float32):
-            raise PolicyError(Problem(str(self._file), name, str(found.dtype), "float16 or float32"))
+            raise PolicyError(Problem(str(self._file), name, str(found.dtype), deferred("float16 or float32")))
         return found.astype(np.float32)
 
 
@@ -349,9 +371,9 @@ def _json(file: Path) -> Any:
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise PolicyError(Problem(str(file), "file", str(error), "a readable JSON file")) from None
+        raise PolicyError(Problem(str(file), "file", str(error), deferred("a readable JSON file"))) from None
 
 
 def _divides(small: str, divisor: int, large: str, number: int) -> None:
     if number % divisor:
-        raise Mismatch(f"{divisor}", f"a divisor of {large} ({number})", small)
+        raise Mismatch(f"{divisor}", deferred("a divisor of {large} ({number})", large=large, number=number), small)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from agent.conversation import ConversationTooLong, Piece, PolicyError, Remark, Score, Usage
+from agent.language import deferred
 from agent.plot import pixels_sha256
 from agent.policies import Sampling
 from agent.policies.nano.folder import Array, Folder, Weights, read
@@ -119,7 +120,7 @@ class NanoModel:
                 new = self.vocabulary.ids(part)
                 if not set(self.vocabulary.never).isdisjoint(new):
                     raise ConversationTooLong(
-                        "a text of the conversation has the mark of a picture in it: remove it there"
+                        deferred("a text of the conversation has the mark of a picture in it: remove it there")
                     )
                 marks += new
                 positions.append(np.tile(np.arange(at, at + len(new)), (3, 1)))
@@ -170,7 +171,13 @@ class NanoModel:
         given = self.input(script)
         n = len(given.ids)
         if n >= self.context:
-            raise PolicyError(f"the conversation has {n} tokens and the model holds {self.context}: allow fewer turns")
+            raise PolicyError(
+                deferred(
+                    "the conversation has {n} tokens and the model holds {context}: allow fewer turns",
+                    n=n,
+                    context=self.context,
+                )
+            )
         limit = min(sampling.max_tokens, self.context - n)
         choose = _Chooser(sampling, number)
         text, odds = TokenText(self.vocabulary), AnswerOdds(lambda: self.vocabulary.texts)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from agent.conversation import PolicyError
+from agent.language import deferred
 from agent.policies.nano.folder import Array, Pictures
 
 MOST_ELONGATED = 200
@@ -86,7 +87,13 @@ def smart_size(height: int, width: int, factor: int, least: int, most: int) -> t
     :raises PolicyError: one side is more than 200 times the other
     """
     if max(height, width) > MOST_ELONGATED * min(height, width):
-        raise PolicyError(f"found a picture of {width} × {height} pixels, expected sides of at most 200 to 1")
+        raise PolicyError(
+            deferred(
+                "found a picture of {width} × {height} pixels, expected sides of at most 200 to 1",
+                width=width,
+                height=height,
+            )
+        )
     high, wide = round(height / factor) * factor, round(width / factor) * factor
     if high * wide > most:
         shrink = math.sqrt(height * width / most)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from agent.conversation import CannotTell, Conversation, Piece, PolicyError
+from agent.language import deferred
 from agent.policies import Sampling
 from agent.policies.nano import folder
 from agent.policies.nano.model import NanoModel
@@ -61,17 +62,27 @@ class Nano:
         try:
             loaded = model(self.path)
         except PolicyError as problem:
-            return Health(False, str(problem), NAME)
+            return Health(False, problem.sentence, NAME)
         about = loaded.folder.abstain
-        tasks = "" if about is None else f", for {', '.join(about.tasks)}"
-        return Health(True, f"{NAME}, in this process{tasks}", NAME, "numpy", np.__version__, loaded.context)
+        if about is None:
+            sentence = deferred("{name}, in this process", name=NAME)
+        else:
+            sentence = deferred("{name}, in this process, for {tasks}", name=NAME, tasks=", ".join(about.tasks))
+        return Health(True, sentence, NAME, "numpy", np.__version__, loaded.context)
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
         """Stream the next turn; with an answer also its score, and the reason why it does not count if there is one."""
         loaded = model(self.path)
         about, key = loaded.folder.abstain, conversation.task.key
         if about is not None and key not in about.tasks:
-            raise PolicyError(f"{NAME} was not trained on the task {key!r:.60}; it knows {', '.join(about.tasks)}")
+            raise PolicyError(
+                deferred(
+                    "{name} was not trained on the task {key!r:.60}; it knows {tasks}",
+                    name=NAME,
+                    key=key,
+                    tasks=", ".join(about.tasks),
+                )
+            )
         text = ""
         number, stop = len(conversation.exchanges), conversation.stop
         with closing(loaded.write(script(conversation), self.sampling, number, lambda: stop.is_set)) as pieces:

@@ -10,6 +10,7 @@ from typing import Any
 from PIL import Image
 
 from agent.conversation import Conversation, PolicyError
+from agent.language import deferred
 from agent.policies.nano.folder import TOKENIZER, Folder
 from agent.settings_file import Problem
 from agent.tool import TOOL_BLOCK
@@ -66,7 +67,7 @@ class Vocabulary:
         # The library raises a plain Exception for a file that it cannot read.
         except Exception as error:
             raise PolicyError(
-                Problem(str(path), "file", str(error), "a tokenizer.json of the library tokenizers")
+                Problem(str(path), "file", str(error), deferred("a tokenizer.json of the library tokenizers"))
             ) from None
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
@@ -94,15 +95,19 @@ class Vocabulary:
     def _check(self, path: Path) -> None:
         for token in (START, END, VISION_START, VISION_END):
             if self._tokenizer.token_to_id(token) is None:
-                raise PolicyError(Problem(str(path), "added_tokens", f"no {token}", "the special tokens of Qwen2.5-VL"))
+                raise PolicyError(
+                    Problem(str(path), "added_tokens", f"no {token}", deferred("the special tokens of Qwen2.5-VL"))
+                )
         largest = max(self._tokenizer.get_vocab(with_added_tokens=True).values())
         for what, number in (
-            ("its tokens", largest),
+            (deferred("its tokens"), largest),
             ("eos_token_id", max(self.ends)),
             ("image_token_id", self.picture),
         ):
             if not 0 <= number < self.size:
-                raise PolicyError(Problem(str(path), what, str(number), f"less than the vocab_size {self.size}"))
+                raise PolicyError(
+                    Problem(str(path), what, str(number), deferred("less than the vocab_size {size}", size=self.size))
+                )
 
 
 class TokenText:

@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from agent.conversation import Stop
-from agent.language import tr
+from agent.language import deferred
 from agent.policies.openai.errors import ErrorResponse, ServerFailure, broken_off, is_here, unreachable
 from agent.policies.openai.route import SESSION_HEADER, session
 from agent.policies.openai.stream import END, MalformedStream, Redactor, ServerEvents, parsed
@@ -182,7 +182,7 @@ class ChatApi:
             async with asyncio.timeout(INFO_SECONDS):
                 answer = await client.get(address, headers=self._headers())
         except TimeoutError:
-            sentence = tr(
+            sentence = deferred(
                 "No answer from {url} within {info_seconds:g} s: it hangs or is overloaded.",
                 url=self.url,
                 info_seconds=INFO_SECONDS,
@@ -198,7 +198,7 @@ class ChatApi:
             return self.redactor().value(answer.json())
         except (ValueError, RecursionError):
             raise ServerFailure(
-                tr("{url} answered with content that does not match its content type.", url=self.url)
+                deferred("{url} answered with content that does not match its content type.", url=self.url)
             ) from None
 
     def redactor(self) -> Redactor:
@@ -232,7 +232,7 @@ class ChatApi:
         if answer.status_code >= 400:
             raise self._error(answer.status_code, _values(answer.content), answer.headers)
         if self._kind(answer.headers) == "text/event-stream":
-            raise ServerFailure(tr("{url} streams its answers, though a whole one was requested.", url=self.url))
+            raise ServerFailure(deferred("{url} streams its answers, though a whole one was requested.", url=self.url))
         return answer.content.decode(errors="replace")
 
     def _headers(self) -> dict[str, str]:
@@ -243,7 +243,7 @@ class ChatApi:
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind == "text/html":
             raise ServerFailure(
-                tr(
+                deferred(
                     "{url} answered with a web page: it is no model server. Its address usually ends in /v1.",
                     url=self.url,
                 )
@@ -256,7 +256,7 @@ class ChatApi:
             found = parsed((await stream.response.aread()).decode(errors="replace"))
             if found.get("error"):
                 raise self.error_in(found)
-            raise ServerFailure(tr("{url} does not stream its answers, as requested.", url=self.url))
+            raise ServerFailure(deferred("{url} does not stream its answers, as requested.", url=self.url))
 
     async def _received(self, stream: Stream) -> AsyncGenerator[bytes, None]:
         """Yield the bytes as they arrive. Any error of the transport means that the connection is lost."""

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Literal
 
 from agent.conversation import PolicyError, Stop, Usage
-from agent.language import tr
+from agent.language import deferred
 from agent.policies import Sampling
 from agent.policies.openai import client
 from agent.policies.openai.client import ChatApi
@@ -226,7 +226,7 @@ class Endpoint:
                 if tried >= self.limits.tries:
                     seconds = time.monotonic() - since
                     raise PolicyError(
-                        tr(
+                        deferred(
                             "{failure} (Tried {tried} times in {seconds:.0f} s.)",
                             failure=failure,
                             tried=tried,
@@ -304,8 +304,8 @@ class Endpoint:
             if not answer.done:
                 raise self._too_slow(answer, first) from None
         except MalformedStream as bad:
-            where = " in the middle of its answer" if body["stream"] else ""
-            sentence = tr(
+            where = deferred(" in the middle of its answer") if body["stream"] else ""
+            sentence = deferred(
                 "{url} sent {bad}{where}: its API is not OpenAI-compatible.", url=self.url, bad=bad, where=where
             )
             raise ServerFailure(sentence) from bad
@@ -314,16 +314,16 @@ class Endpoint:
     def _too_slow(self, answer: _Answer, first: float) -> ServerFailure:
         if answer.begun:
             return ServerFailure(
-                tr(
+                deferred(
                     "{url} stopped in the middle of its answer: nothing for {between:g} s. It hangs; its log may "
                     "say why.",
                     url=self.url,
                     between=self.limits.between,
                 )
             )
-        begun = "begun to answer" if first == self.limits.first else "answered"
+        begun = deferred("begun to answer") if first == self.limits.first else deferred("answered")
         return ServerFailure(
-            tr(
+            deferred(
                 "{url} had not {begun} after {first:g} s: it is overloaded, or hangs. Send fewer requests at "
                 "once, or see its log.",
                 url=self.url,
@@ -388,7 +388,7 @@ class Endpoint:
         try:
             return await self._api.get(path)
         except ErrorResponse as response:
-            raise failure_of(response, self.url, self.model or "its models", self._has_key, 0) from response
+            raise failure_of(response, self.url, self.model or deferred("its models"), self._has_key, 0) from response
 
 
 class _Answer:
@@ -430,7 +430,9 @@ class _Answer:
         :raises ServerFailure: the answer is incomplete
         """
         if not self.begun:
-            raise ServerFailure(tr("{url} sent an empty answer. Its log says why.", url=self._api.url), retry=True)
+            raise ServerFailure(
+                deferred("{url} sent an empty answer. Its log says why.", url=self._api.url), retry=True
+            )
         if not (self.done or self._finished):
             raise broken_off(self._api.url)
         rest = self._redactor.rest()

@@ -16,7 +16,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from agent.conversation import ConversationTooLong, PolicyError
-from agent.language import tr
+from agent.language import deferred
 
 _chance = random.Random()  # not the one of the whole process, which others may seed
 
@@ -185,7 +185,7 @@ def quoted(words: object) -> str:
     """Return a server's own text, shortened for use in a sentence; a web page is only named."""
     text = " ".join(str(words or "").split())
     if text[:200].lower().startswith(("<!doctype", "<html", "<head")):
-        return "a web page"
+        return deferred("a web page")
     return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
 
@@ -197,7 +197,7 @@ def failure_of(response: ErrorResponse, where: str, model: str, has_key: bool, m
         return ContextExceeded(_too_long(response.message, max_tokens))
     if _PICTURES.search(response.message):
         return ServerFailure(
-            tr(
+            deferred(
                 "{where} takes fewer pictures in one conversation than an inspection makes ({value}). Start "
                 "it with spec-o3 serve, or with --limit-mm-per-prompt '{{\"image\": 8}}', one per turn.",
                 where=where,
@@ -206,7 +206,7 @@ def failure_of(response: ErrorResponse, where: str, model: str, has_key: bool, m
         )
     if status in (400, 422) and _FEWER_LOGPROBS.search(response.message):
         return ServerFailure(
-            tr(
+            deferred(
                 "{where} gives fewer log-probabilities per token than --logprobs requests ({value}). Start "
                 "it with --max-logprobs 20, or leave --logprobs out.",
                 where=where,
@@ -215,30 +215,43 @@ def failure_of(response: ErrorResponse, where: str, model: str, has_key: bool, m
         )
     if _BLIND.search(response.message):
         return ServerFailure(
-            tr("{model} cannot see pictures ({value}): choose a vision model.", model=model, value=message)
+            deferred("{model} cannot see pictures ({value}): choose a vision model.", model=model, value=message)
         )
     if response.code == "insufficient_quota":
-        return ServerFailure(f"The account behind the key for {where} has no credit left{quote}")
+        return ServerFailure(
+            deferred("The account behind the key for {where} has no credit left{quote}", where=where, quote=quote)
+        )
     match status:
         case 401:
-            known = "rejected the API key" if has_key else "needs an API key, and none was sent"
+            known = deferred("rejected the API key") if has_key else deferred("needs an API key, and none was sent")
             return ServerFailure(
-                tr("{where} {known} (401). servers.toml says where its key is.", where=where, known=known)
+                deferred("{where} {known} (401). servers.toml says where its key is.", where=where, known=known)
             )
         case 403:
-            return ServerFailure(f"{where} does not let this API key use {model} (403){quote}")
+            return ServerFailure(
+                deferred(
+                    "{where} does not let this API key use {model} (403){quote}", where=where, model=model, quote=quote
+                )
+            )
         case 404:
-            return ServerFailure(f"{where} knows no model {model}, or is no model server (404){quote}")
+            return ServerFailure(
+                deferred(
+                    "{where} knows no model {model}, or is no model server (404){quote}",
+                    where=where,
+                    model=model,
+                    quote=quote,
+                )
+            )
         case 413:
             return ServerFailure(
-                tr(
+                deferred(
                     "The pictures of this conversation are more than {where} accepts at once (413). Allow fewer "
                     "turns, or raise the limit of the proxy in front of it (nginx: client_max_body_size).",
                     where=where,
                 )
             )
         case 408 | 409 | 429:
-            sentence = tr(
+            sentence = deferred(
                 "{where} is overloaded ({status}){quote} Send fewer requests at once, or wait.",
                 where=where,
                 status=status,
@@ -246,9 +259,18 @@ def failure_of(response: ErrorResponse, where: str, model: str, has_key: bool, m
             )
             return ServerFailure(sentence, retry=True, after=response.after)
         case _ if status >= 500:
-            sentence = tr("{where} failed ({status}){quote} Its log says why.", where=where, status=status, quote=quote)
+            sentence = deferred(
+                "{where} failed ({status}){quote} Its log says why.", where=where, status=status, quote=quote
+            )
             return ServerFailure(sentence, retry=True, after=response.after)
-    return ServerFailure(f"{where} refused the request ({status or 'no status'}){quote}")
+    return ServerFailure(
+        deferred(
+            "{where} refused the request ({status}){quote}",
+            where=where,
+            status=status or deferred("no status"),
+            quote=quote,
+        )
+    )
 
 
 def _too_long(message: str, max_tokens: int) -> str:
@@ -257,10 +279,15 @@ def _too_long(message: str, max_tokens: int) -> str:
     counted = ""
     if prompt and holds:
         read = int(next(filter(None, prompt.groups())))
-        counted = f": {read:,} tokens to read and up to {max_tokens:,} to write, of {int(holds[1]):,} it holds"
+        counted = deferred(
+            ": {read:,} tokens to read and up to {max_tokens:,} to write, of {holds:,} it holds",
+            read=read,
+            max_tokens=max_tokens,
+            holds=int(holds[1]),
+        )
     elif holds:
-        counted = f", which holds {int(holds[1]):,} tokens"
-    return tr(
+        counted = deferred(", which holds {holds:,} tokens", holds=int(holds[1]))
+    return deferred(
         "The conversation has grown too long for the model{counted}. Allow fewer turns or fewer "
         "tokens per turn, or serve it with a larger --max-model-len.",
         counted=counted,
@@ -281,12 +308,12 @@ def unreachable(error: BaseException, where: str, seconds: float) -> ServerFailu
     causes = list(_causes(error))
     if any(isinstance(cause, socket.gaierror) for cause in causes):
         return ServerFailure(
-            tr("There is no machine named {host} ({where}): check the address.", host=host, where=where)
+            deferred("There is no machine named {host} ({where}): check the address.", host=host, where=where)
         )
     # Before TLS: a handshake that takes too long is an SSL error underneath.
     if any("Timeout" in type(cause).__name__ for cause in causes):
         return ServerFailure(
-            tr(
+            deferred(
                 "No answer from {where} within {seconds:g} s: the machine is off or overloaded, or a "
                 "firewall is in between.",
                 where=where,
@@ -297,7 +324,7 @@ def unreachable(error: BaseException, where: str, seconds: float) -> ServerFailu
         )
     if wrong := next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None):
         return ServerFailure(
-            tr(
+            deferred(
                 "No safe connection to {where}: {value}. Check its certificate, and whether it supports https.",
                 where=where,
                 value=quoted(wrong.reason or wrong),
@@ -305,20 +332,24 @@ def unreachable(error: BaseException, where: str, seconds: float) -> ServerFailu
         )
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
         do = (
-            f"Start one: {START_COMMAND}"
+            deferred("Start one: {command}", command=START_COMMAND)
             if is_here(where)
-            else tr("Is it running, and does a firewall let this machine through?")
+            else deferred("Is it running, and does a firewall let this machine through?")
         )
-        return ServerFailure(f"No server at {where}. {do}", retry=True)
+        return ServerFailure(deferred("No server at {where}. {do}", where=where, do=do), retry=True)
     return ServerFailure(
-        tr("{where} closed the connection without an answer. Its log says why.", where=where), retry=True, how="lost"
+        deferred("{where} closed the connection without an answer. Its log says why.", where=where),
+        retry=True,
+        how="lost",
     )
 
 
 def broken_off(where: str) -> ServerFailure:
     """Word an answer that broke off."""
     return ServerFailure(
-        tr("{where} broke off in the middle of its answer: it was stopped, or crashed. Its log says why.", where=where),
+        deferred(
+            "{where} broke off in the middle of its answer: it was stopped, or crashed. Its log says why.", where=where
+        ),
         retry=True,
         how="lost",
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from agent.language import tr
+from agent.language import deferred
 from agent.policies.openai.errors import ServerFailure
 
 Fetch = Callable[[str], Awaitable[object]]
@@ -50,21 +50,23 @@ async def check_server(where: str, wanted: str | None, fetch: Fetch) -> Health:
     try:
         listed = await fetch("/models")
     except ServerFailure as failure:
-        return Health(False, str(failure), wanted or "", late=failure.how == "late")
+        return Health(False, failure.sentence, wanted or "", late=failure.how == "late")
     models = _models(listed)
     if models is None:
-        sentence = tr(
+        sentence = deferred(
             "{where} is no model server: it answered something else. Its address usually ends in /v1.", where=where
         )
         return Health(False, sentence, wanted or "")
     if not models:
-        return Health(False, tr("{where} serves no model.", where=where), wanted or "")
+        return Health(False, deferred("{where} serves no model.", where=where), wanted or "")
     model = wanted or next(iter(models))
     if model not in models:
-        names = ", ".join(list(models)[:8]) + (f" and {len(models) - 8} more" if len(models) > 8 else "")
+        names = ", ".join(list(models)[:8])
+        if len(models) > 8:
+            names = deferred("{names} and {n} more", names=names, n=len(models) - 8)
         return Health(
             False,
-            tr("{where} does not serve {model}. It serves {names}.", where=where, model=model, names=names),
+            deferred("{where} does not serve {model}. It serves {names}.", where=where, model=model, names=names),
             model,
         )
     server = SERVER_NAMES.get(str(models[model].get("owned_by", "")).lower(), "")
@@ -72,7 +74,8 @@ async def check_server(where: str, wanted: str | None, fetch: Fetch) -> Health:
     cards = (models[model], models.get(str(models[model].get("parent")), {}))
     context = next((n for card in cards if isinstance(n := card.get("max_model_len"), int)), None)
     version, running, waiting = await _rest(where, fetch) if server else ("", None, None)
-    sentence = _status_sentence(where, model, f"{server} {version}".strip(), context, running, waiting)
+    serves = deferred("{server} serves {model}", server=f"{server} {version}".strip() or where, model=model)
+    sentence = status_sentence(serves, context, running, waiting)
     return Health(True, sentence, model, server, version, context, running, waiting)
 
 
@@ -103,12 +106,12 @@ def _total(gauge: re.Pattern[str], metrics: str) -> int | None:
         return None
 
 
-def _status_sentence(
-    where: str, model: str, server: str, context: int | None, running: int | None, waiting: int | None
-) -> str:
-    sentence = f"{server or where} serves {model}"
+def status_sentence(serves: str, context: int | None, running: int | None, waiting: int | None) -> str:
+    """Complete a sentence that says what a server serves."""
     if context is not None:
-        sentence += f", {context:,} tokens of context"
+        serves = deferred("{serves}, {context:,} tokens of context", serves=serves, context=context)
     if running is not None and waiting is not None:
-        sentence += f"; {running} running, {waiting} waiting"
-    return f"{sentence}."
+        serves = deferred(
+            "{serves}; {running} running, {waiting} waiting", serves=serves, running=running, waiting=waiting
+        )
+    return deferred("{sentence}.", sentence=serves)

@@ -16,12 +16,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent.conversation import PolicyError, Stop
-from agent.language import tr
+from agent.language import deferred, joined
 from agent.policies import Sampling
 from agent.policies.openai import client
 from agent.policies.openai.endpoint import Endpoint, ToolUse
 from agent.policies.openai.errors import ContextExceeded, ErrorResponse, RequestLimits, ServerFailure, broken_off
-from agent.policies.openai.health import Health
+from agent.policies.openai.health import Health, status_sentence
 from agent.policies.openai.route import Route
 from agent.policies.openai.stream import Delta
 
@@ -159,7 +159,7 @@ class Replicas:
                     problems = str(failure) if failure and not none_left else self._none_usable()
                     seconds = time.monotonic() - since
                     raise PolicyError(
-                        tr(
+                        deferred(
                             "{problems} (Tried {tried} times in {seconds:.0f} s.)",
                             problems=problems,
                             tried=tried,
@@ -200,7 +200,7 @@ class Replicas:
                 lost += cause.how == "lost"
                 if lost >= MOST_LOST:
                     raise ServerFailure(
-                        tr("{lost} servers ended at this turn, the last one: {cause}", lost=lost, cause=cause)
+                        deferred("{lost} servers ended at this turn, the last one: {cause}", lost=lost, cause=cause)
                     ) from cause
             finally:
                 with self._lock:
@@ -332,7 +332,7 @@ class Replicas:
                 for other in self._replicas:
                     other.endpoint.model = health.model
             elif health.ok and self._facts is not None and health.model != self._facts.model:
-                problem = tr(
+                problem = deferred(
                     "{url} serves {model}, and the others {model2}: all addresses of a server must serve one "
                     "model. Correct urls in servers.toml, or set model there.",
                     url=one.endpoint.url,
@@ -352,24 +352,28 @@ class Replicas:
         if not used or facts is None:
             return Health(False, self._none_usable(), self.model or "", addresses=f"0 of {len(found)}")
         running, waiting = _total(health.running for health in used), _total(health.waiting for health in used)
-        server = f"{facts.server} {facts.version}".strip() or "The server"
+        server = f"{facts.server} {facts.version}".strip() or deferred("The server")
         addresses = f"{len(used)} of {len(found)}"
-        sentence = f"{server} serves {facts.model} at {addresses} addresses"
-        if facts.context is not None:
-            sentence += f", {facts.context:,} tokens of context"
-        if running is not None and waiting is not None:
-            sentence += f"; {running} running, {waiting} waiting"
-        sentence += f". Not used: {problems}" if (problems := self._problems()) else "."
+        serves = deferred(
+            "{server} serves {model} at {addresses} addresses", server=server, model=facts.model, addresses=addresses
+        )
+        sentence = status_sentence(serves, facts.context, running, waiting)
+        if problems := self._problems():
+            sentence = deferred("{sentence} Not used: {problems}", sentence=sentence, problems=problems)
         return replace(facts, sentence=sentence, running=running, waiting=waiting, addresses=addresses)
 
     def _none_usable(self) -> str:
-        return f"None of the {len(self._replicas)} addresses of this server can be used. {self._problems()}"
+        return deferred(
+            "None of the {n_replicas} addresses of this server can be used. {problems}",
+            n_replicas=len(self._replicas),
+            problems=self._problems(),
+        )
 
     def _problems(self) -> str:
         with self._lock:
             problems = [one.problem for one in self._replicas if one.problem is not None]
-        more = tr(" And {n_problems} more.", n_problems=len(problems) - NAMED) if len(problems) > NAMED else ""
-        return " ".join(problems[:NAMED]) + more
+        more = [deferred("And {n} more.", n=len(problems) - NAMED)] if len(problems) > NAMED else []
+        return joined((*problems[:NAMED], *more), " ")
 
 
 async def _health(one: _Replica) -> Health:

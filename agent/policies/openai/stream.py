@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agent.conversation import Usage
-from agent.language import tr
+from agent.language import deferred
 from agent.text import OneLine
 
 END = "[DONE]"
@@ -66,7 +66,7 @@ class ServerEvents:
         """
         *lines, self._rest = (self._rest + received).split(b"\n")
         if len(self._rest) > LONGEST_LINE:
-            raise MalformedStream(tr("a line of more than {longest_line} bytes", longest_line=LONGEST_LINE))
+            raise MalformedStream(deferred("a line of more than {longest_line} bytes", longest_line=LONGEST_LINE))
         return [event for line in lines if (event := self._line(line)) is not None]
 
     def end(self) -> list[str]:
@@ -81,7 +81,7 @@ class ServerEvents:
             try:
                 self._data.append(raw[5:].decode().strip())
             except UnicodeDecodeError:
-                raise MalformedStream(tr("bytes that are not UTF-8: {raw!r}", raw=raw[:40])) from None
+                raise MalformedStream(deferred("bytes that are not UTF-8: {raw!r}", raw=raw[:40])) from None
         return None
 
 
@@ -93,9 +93,9 @@ def parsed(event: str) -> dict[str, Any]:
     try:
         found = json.loads(event)
     except (ValueError, RecursionError):
-        raise MalformedStream(tr("something that is not JSON: {event!r}", event=event[:60])) from None
+        raise MalformedStream(deferred("something that is not JSON: {event!r}", event=event[:60])) from None
     if not isinstance(found, dict):
-        raise MalformedStream(tr("JSON that is not an object: {event!r}", event=event[:60]))
+        raise MalformedStream(deferred("JSON that is not an object: {event!r}", event=event[:60]))
     return found
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.conversation import PolicyError
-from agent.language import tr
+from agent.language import deferred
 from agent.policies.specialist.grid import CHANNELS, Float32
 from agent.processes import one_thread
 
@@ -63,7 +63,7 @@ class SpecialistFolder:
             digest = hashlib.sha256(weights.read_bytes()).hexdigest()
         except OSError as error:
             raise SpecialistError(
-                tr(
+                deferred(
                     "{weights}: {strerror}; expected a folder of `specialist train`",
                     weights=weights,
                     strerror=error.strerror,
@@ -71,7 +71,7 @@ class SpecialistFolder:
             ) from error
         if digest != card.get("weights_sha256"):
             raise SpecialistError(
-                tr("{weights}: found other bytes than {card} says, expected its own", weights=weights, card=CARD)
+                deferred("{weights}: found other bytes than {card} says, expected its own", weights=weights, card=CARD)
             )
         return cls(weights, card)
 
@@ -89,7 +89,7 @@ class SpecialistFolder:
         found = self.card.get("threshold")
         if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < 1:
             raise SpecialistError(
-                tr(
+                deferred(
                     "{parent}: threshold: found {found!r:.60}, expected a number between 0 and 1",
                     parent=self.weights.parent / CARD,
                     found=found,
@@ -130,7 +130,7 @@ class Network:
 
         if folder.weights.name != WEIGHTS:
             raise SpecialistError(
-                tr(
+                deferred(
                     "{weights}: found weights of an earlier release, expected {weights2}; train it again with "
                     "`spec-o3 specialist train`",
                     weights=folder.weights,
@@ -141,7 +141,7 @@ class Network:
             return cls(load_file(folder.weights))
         except (OSError, SafetensorError, ValueError) as error:
             raise SpecialistError(
-                tr("{weights}: found no weights that can be read ({error})", weights=folder.weights, error=error)
+                deferred("{weights}: found no weights that can be read ({error})", weights=folder.weights, error=error)
             ) from error
 
     def log_odds(self, rows: Float32) -> NDArray[np.float64]:
@@ -188,9 +188,9 @@ def _linear(state: Mapping[str, Float32], name: str, before: int, after: int) ->
 def _array(state: Mapping[str, Float32], name: str, shape: tuple[int, ...]) -> Float32:
     found = state.get(name)
     if found is None or found.shape != shape:
-        was = "nothing" if found is None else f"the shape {found.shape}"
+        was = "nothing" if found is None else deferred("the shape {shape}", shape=found.shape)
         raise SpecialistError(
-            tr("weights: {name}: found {was}, expected the shape {shape}", name=name, was=was, shape=shape)
+            deferred("weights: {name}: found {was}, expected the shape {shape}", name=name, was=was, shape=shape)
         )
     return found.astype(np.float32, copy=False)
 
@@ -200,15 +200,15 @@ def _card(path: Path) -> dict[str, Any]:
         card = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SpecialistError(
-            tr("{path}: {strerror}; expected a folder of `specialist train`", path=path, strerror=error.strerror)
+            deferred("{path}: {strerror}; expected a folder of `specialist train`", path=path, strerror=error.strerror)
         ) from error
     except (ValueError, RecursionError) as error:
         raise SpecialistError(
-            tr("{path}: found no JSON ({names})", path=path, names=" ".join(str(error).split())[:200])
+            deferred("{path}: found no JSON ({names})", path=path, names=" ".join(str(error).split())[:200])
         ) from error
     found = card.get("schema") if isinstance(card, dict) else None
     if found != SCHEMA:
         raise SpecialistError(
-            tr("{path}: schema: found {found!r:.60}, expected {schema!r}", path=path, found=found, schema=SCHEMA)
+            deferred("{path}: schema: found {found!r:.60}, expected {schema!r}", path=path, found=found, schema=SCHEMA)
         )
     return dict(card)

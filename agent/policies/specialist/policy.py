@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from agent.conversation import CannotTell, Conversation, Piece, PolicyError, Score
-from agent.language import tr
+from agent.language import deferred
 from agent.measure.values import signed
 from agent.policies.openai.health import Health
 from agent.policies.specialist.grid import FIRST, LAST, channels, sample
@@ -46,16 +46,16 @@ class Specialist:
         """Check whether it can be used."""
         try:
             folder, _ = self._folder, self._network
-            return Health(True, f"{NAME}, in this process, for {folder.task}", NAME)
+            return Health(True, deferred("{name}, in this process, for {tasks}", name=NAME, tasks=folder.task), NAME)
         except PolicyError as problem:
-            return Health(False, str(problem), NAME)
+            return Health(False, problem.sentence, NAME)
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
         """Yield the answer and its score. :raises SpecialistError: it was trained on another task"""
         folder, task = self._folder, conversation.task.key
         if task != folder.task:
             raise SpecialistError(
-                tr(
+                deferred(
                     "{path}: found a specialist for {task!r:.60}, expected one for {task2}",
                     path=self.path,
                     task=folder.task,
