@@ -143,8 +143,8 @@ def deferredn(one: str, many: str, n: int, /, **values: Any) -> str:
     return made
 
 
-def joined(texts: Iterable[str], separator: Literal[", ", "; ", " ", ""] = "; ") -> str:
-    """Join clauses or sentences, some of which may be messages, into one that is translated where it is shown."""
+def joined(texts: Iterable[str], separator: Literal[", ", "; ", " and ", " or ", " ", ""] = "; ") -> str:
+    """Join texts, some of which may be messages, into one that is translated where it is shown."""
     parts = tuple(texts)
     made = _Joined(separator.join(parts))
     made.message, made.parts = separator, parts
@@ -155,7 +155,8 @@ class _Joined(Message):
     parts: tuple[str, ...] = ()
 
     def shown(self) -> str:
-        between = {", ": tr(", "), "; ": tr("; "), " ": "" if current() == "zh" else " ", "": ""}
+        between = {", ": tr(", "), "; ": tr("; "), " and ": tr(" and "), " or ": tr(" or ")}
+        between |= {" ": "" if current() == "zh" else " ", "": ""}
         return between[self.message].join(one.shown() if isinstance(one, Message) else one for one in self.parts)
 
 

@@ -22,6 +22,7 @@ from agent.batch.catalogue import local_file
 from agent.batch.consensus import DEFINITION, Consensus, Limits, consensus, mean_score
 from agent.batch.journal import Inspected
 from agent.batch.sources import SourceError, SpectrumFile
+from agent.language import tr
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.record import Medium, medium_text
 from agent.tasks import Task
@@ -313,9 +314,16 @@ def write_table(rows: Sequence[Candidate], path: Path, columns: Sequence[Column]
 def check_table_path(path: Path) -> None:
     """:raises TableError: a table of that name could not be written"""
     if path.suffix.lower() not in SUFFIXES:
-        raise TableError(f"{path}: found a name that ends in {path.suffix!r}, expected {', '.join(SUFFIXES)}")
+        raise TableError(
+            tr(
+                "{path}: found a name that ends in {suffix!r}, expected {names}",
+                path=path,
+                suffix=path.suffix,
+                names=", ".join(SUFFIXES),
+            )
+        )
     if not path.parent.is_dir():
-        raise TableError(f"{path.parent}: found no such folder")
+        raise TableError(tr("{path}: found no such folder", path=path.parent))
 
 
 def _csv(rows: Sequence[Candidate], path: Path, columns: Sequence[Column]) -> None:

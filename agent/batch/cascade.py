@@ -20,6 +20,7 @@ from agent.batch.journal import CompletedJobs, RunSummary
 from agent.batch.run import Outcome, PolicyFor
 from agent.batch.sources import Source, key_of
 from agent.conversation import Stop, Usage
+from agent.language import tr, trn
 from agent.loop import MAX_TURNS
 from agent.spectrum.record import Medium
 from agent.tasks import Task
@@ -286,19 +287,37 @@ def stages_text(cascade: Cascade) -> list[str]:
         stage, summary = counts.stage, counts.summary
         parts = [f"{counts.yes} YES", f"{counts.no} NO"]
         if stage.number < len(cascade.stages):
-            parts.append(f"{counts.passed} passed on")
+            parts.append(tr("{n} passed on", n=counts.passed))
         if counts.left:
-            parts.append(f"{counts.left} left to a person")
+            parts.append(tr("{n} left to a person", n=counts.left))
         if counts.waiting:
-            parts.append(f"{counts.waiting} wait for the next stage")
+            parts.append(tr("{n} wait for the next stage", n=counts.waiting))
         if counts.failed:
-            parts.append(f"{counts.failed} failed")
-        line = f"stage {stage.name}: {counts.seen} spectra: {', '.join(parts)}"
+            parts.append(tr("{n} failed", n=counts.failed))
+        line = [
+            trn(
+                "stage {name}: {n} spectrum: {parts}",
+                "stage {name}: {n} spectra: {parts}",
+                counts.seen,
+                name=stage.name,
+                parts=tr(", ").join(parts),
+            )
+        ]
         if own := seconds_per_spectrum(summary):
-            line += f"; this run: {summary.spectra} spectra in {summary.seconds:.0f} s, {own:.3g} s per spectrum"
-        lines.append(line + tokens_text(summary.usage))
+            line.append(
+                trn(
+                    "this run: {n} spectrum in {seconds:.0f} s, {own:.3g} s per spectrum",
+                    "this run: {n} spectra in {seconds:.0f} s, {own:.3g} s per spectrum",
+                    summary.spectra,
+                    seconds=summary.seconds,
+                    own=own,
+                )
+            )
+        lines.append(tr("; ").join((*line, *tokens_text(summary.usage))))
         if stage.certified is None:
-            lines.append(f"stage {stage.name} has no certificate: no error bound is known for its verdicts")
+            lines.append(
+                tr("stage {name} has no certificate: no error bound is known for its verdicts", name=stage.name)
+            )
     return lines
 
 
@@ -313,12 +332,15 @@ def person_ratio(summary: RunSummary, person_seconds: float | None) -> float | N
     return None if own is None or person_seconds is None else person_seconds / own
 
 
-def tokens_text(usage: Usage) -> str:
-    """Return the tokens as the end of a line; "" if there were none."""
+def tokens_text(usage: Usage) -> list[str]:
+    """Return the tokens as a clause; nothing if there were none."""
     if not usage.requests:
-        return ""
-    cached = f" ({usage.cached:,} of them cached)" if usage.cached else ""
-    return f"; tokens: {usage.prompt:,} read{cached}, {usage.completion:,} written"
+        return []
+    written = {"read": usage.prompt, "written": usage.completion}
+    if usage.cached:
+        cached = usage.cached
+        return [tr("tokens: {read:,} read ({cached:,} of them cached), {written:,} written", cached=cached, **written)]
+    return [tr("tokens: {read:,} read, {written:,} written", **written)]
 
 
 def people_share(counts: Mapping[CandidateVerdict, int]) -> float | None:

@@ -79,7 +79,7 @@ def _pairs(given: str, names: _Names, stdin: TextIO | None, on_skip: OnSkip) -> 
     if given == "-":
         if stdin is None:
             raise SourceError(tr("-: found no standard input, expected a list"))
-        yield from names.all(Path(), listed(stdin, "standard input"))
+        yield from names.all(Path(), listed(stdin, tr("standard input")))
         return
     where = given.removeprefix("@")
     if is_url(where):

@@ -19,7 +19,7 @@ from agent.batch.lines import JournalError
 from agent.batch.run import MAX_CONSECUTIVE_FAILURES, PolicyFor
 from agent.batch.sources import key_of
 from agent.conversation import Stop
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.measure import Undefined
 from agent.processes import ProcessLost
 from agent.spectrum import Spectrum
@@ -67,7 +67,7 @@ class CertifiedRun:
         """Return the verdict on one spectrum without counting it, as a process or machine that has the spectrum can."""
         certificate = self.certificate
         if len(trajectories) != certificate.samples:
-            reason = tr(
+            reason = deferred(
                 "{n_trajectories} samples; the certificate is for {samples} per spectrum.",
                 n_trajectories=len(trajectories),
                 samples=certificate.samples,
@@ -100,7 +100,7 @@ class CertifiedRun:
         if self.suspended is None:
             return list(rows)
         self.causes["suspended"] = self.causes.pop("verdict", 0)
-        reason = f"The certificate is suspended: {self.suspended.evidence}"
+        reason = deferred("The certificate is suspended: {evidence}", evidence=self.suspended.evidence)
         return [row if row.verdict == "ASK" else replace(row, verdict="ASK", reasons=reason) for row in rows]
 
     def after_trials(
@@ -171,7 +171,7 @@ class CertifiedRun:
             "delta": wanted.delta,
             "joint": wanted.joint,
             "no_risk": wanted.no_risk,
-            "statement": certificate.statement(),
+            "statement": str(certificate.statement()),
             "trials": None if self.trials is None else asdict(self.trials),
             "asked": {cause: count for cause, count in sorted(self.causes.items()) if cause != "verdict"},
             "suspended": None if self.suspended is None else self.suspended.evidence,
@@ -181,33 +181,43 @@ class CertifiedRun:
         """Return the same as lines of text."""
         certificate = self.certificate
         lines = [
-            f"certificate: {self.path} of {certificate.made_at[:10]} for {certificate.policy.name} (SHA-256 of its "
-            f"model: {certificate.policy.model_hash})",
-            certificate.statement(),
+            tr(
+                "certificate: {path} of {date} for {policy} (SHA-256 of its model: {model_hash})",
+                path=self.path,
+                date=certificate.made_at[:10],
+                policy=certificate.policy.name,
+                model_hash=certificate.policy.model_hash,
+            ),
+            tr(certificate.statement()),
         ]
         if self.trials is not None:
             made = self.trials
-            failed = f", {made.not_made} could not be made; the next run tries them again" if made.not_made else ""
-            lines.append(f"evidence trials: {made.made} traces in this run, {made.before} before{failed}")
-        asked = [f"{count} {_WORDS[cause]}" for cause, count in self.causes.most_common() if cause in _WORDS and count]
-        lines.append(f"left to a person by the certificate: {', '.join(asked) or 'none'}")
+            line = tr("evidence trials: {n} traces in this run, {before} before", n=made.made, before=made.before)
+            if made.not_made:
+                failed = tr("{n} could not be made; the next run tries them again", n=made.not_made)
+                line = tr(", ").join((line, failed))
+            lines.append(line)
+        asked = [tr(_WORDS[cause], n=count) for cause, count in self.causes.most_common() if cause in _WORDS and count]
+        lines.append(
+            tr("left to a person by the certificate: {counts}", counts=tr(", ").join(asked) if asked else tr("none"))
+        )
         if self.suspended is not None:
             lines.append(tr("THE CERTIFICATE IS SUSPENDED, and no verdict is given. "))
         return "\n".join(lines)
 
 
 _WORDS: Mapping[Cause, str] = {
-    "data": "for their data or without an answer",
-    "samples": "with another number of samples",
-    "survey": "of another survey",
-    "S/N": "with another S/N",
-    "between the thresholds": "between the thresholds",
-    "not certified": "on a side that is not certified",
-    "trial failed": "whose evidence did not pass its trial",
-    "trial untested": "of whose evidence nothing could be tested",
-    "trial not made": "whose trial was not made",
-    "unread": "that can no longer be read",
-    "suspended": "because it is suspended",
+    "data": deferred("{n} for their data or without an answer"),
+    "samples": deferred("{n} with another number of samples"),
+    "survey": deferred("{n} of another survey"),
+    "S/N": deferred("{n} with another S/N"),
+    "between the thresholds": deferred("{n} between the thresholds"),
+    "not certified": deferred("{n} on a side that is not certified"),
+    "trial failed": deferred("{n} whose evidence did not pass its trial"),
+    "trial untested": deferred("{n} of whose evidence nothing could be tested"),
+    "trial not made": deferred("{n} whose trial was not made"),
+    "unread": deferred("{n} that can no longer be read"),
+    "suspended": deferred("{n} because it is suspended"),
 }
 
 
@@ -264,7 +274,9 @@ class Trying:
                     in_a_row = 0 if one.trial is not None else in_a_row + 1
                     self.on_trial(done, len(cases))
                     if in_a_row >= max(processes, self.threads) + MAX_CONSECUTIVE_FAILURES:
-                        gone = f"{in_a_row} trials in a row failed, the last one: {one.problem}"
+                        gone = deferred(
+                            "{n} trials in a row failed, the last one: {problem}", n=in_a_row, problem=one.problem
+                        )
                         return {case.trajectory.content_hash(): gone for case in cases} | problems
         except ProcessLost as lost:
             return {case.trajectory.content_hash(): str(lost) for case in cases} | problems

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Literal
 
+from agent.language import deferred, deferredn, joined, tr
 from agent.lines import convert
 from agent.measure import COARSE, Undefined, Window, coverage, rest, signal_to_noise
 from agent.measure.pixels import shown
@@ -144,9 +145,10 @@ def _union(windows: Sequence[Window]) -> Window:
     return min(window[0] for window in windows), max(window[1] for window in windows)
 
 
-DEFINITION = (
-    "The fraction is YES among the samples that answered; the interval is its Wilson score interval at 68 % "
-    "(Wilson 1927). Both tell how consistent the policy is with itself, not how often it is right."
+DEFINITION = deferred(
+    "The fraction is YES among the samples that answered; the interval is its Wilson score "
+    "interval at 68 % (Wilson 1927). Both tell how consistent the policy is with itself, not "
+    "how often it is right."
 )
 _ROUNDING = 1e-9
 
@@ -178,13 +180,15 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not 0 < self.majority <= 1:
-            raise ValueError(f"majority: found {self.majority}, expected more than 0 and at most 1")
+            raise ValueError(
+                tr("majority: found {majority}, expected more than 0 and at most 1", majority=self.majority)
+            )
         if not math.isfinite(self.snr):
-            raise ValueError(f"snr: found {self.snr}, expected a finite number")
+            raise ValueError(tr("snr: found {snr}, expected a finite number", snr=self.snr))
         if not 0 <= self.coverage <= 1:
-            raise ValueError(f"coverage: found {self.coverage}, expected 0 to 1")
+            raise ValueError(tr("coverage: found {coverage}, expected 0 to 1", coverage=self.coverage))
         if not (math.isfinite(self.margin) and self.margin >= 0):
-            raise ValueError(f"margin: found {self.margin}, expected a number, 0 or more")
+            raise ValueError(tr("margin: found {margin}, expected a number, 0 or more", margin=self.margin))
 
 
 @dataclass(frozen=True)
@@ -312,8 +316,10 @@ def _close(score: float | None, leaning: Verdict | None, limits: Limits) -> str 
     """Return a reason if the score is too close to 0."""
     if score is None or leaning is None or abs(score) >= limits.margin:
         return None
-    odds = f"the log odds of YES are {signed(score)}; expected ±{limits.margin:g} or beyond"
-    return f"A narrow {leaning}: {odds}."
+    odds = deferred(
+        "the log odds of YES are {score}; expected ±{margin:g} or beyond", score=signed(score), margin=limits.margin
+    )
+    return deferred("A narrow {leaning}: {odds}.", leaning=leaning, odds=odds)
 
 
 def _verdict(trajectory: Trajectory) -> Verdict | None:
@@ -330,7 +336,11 @@ def _unanswered(verdicts: Sequence[Verdict | None]) -> str | None:
     """Return a reason if no sample answered."""
     if any(verdicts):
         return None
-    return f"No answer from {_samples(len(verdicts))}." if verdicts else "There are no samples."
+    return (
+        deferred("No answer from {samples}.", samples=_samples(len(verdicts)))
+        if verdicts
+        else deferred("There are no samples.")
+    )
 
 
 def _too_small(verdicts: Sequence[Verdict | None], leaning: Verdict | None, limits: Limits) -> str | None:
@@ -339,15 +349,20 @@ def _too_small(verdicts: Sequence[Verdict | None], leaning: Verdict | None, limi
     yes, no = verdicts.count("YES"), verdicts.count("NO")
     if not yes + no:
         return None
-    silent = f", {samples - yes - no} without an answer" if samples > yes + no else ""
+    silent = deferred(", {n} without an answer", n=samples - yes - no) if samples > yes + no else ""
     if leaning is None:
-        return f"The samples are split: {yes} YES, {no} NO{silent}."
+        return deferred("The samples are split: {yes} YES, {no} NO{silent}.", yes=yes, no=no, silent=silent)
     share = max(yes, no) / samples
     if share < limits.majority - _ROUNDING:
-        counts = f"{yes} YES, {no} NO{silent}"
-        return (
-            f"The majority is too small: {100 * share:.0f} % of {_samples(samples)} say {leaning} ({counts}); "
-            f"expected {100 * limits.majority:.0f} %."
+        counts = deferred("{yes} YES, {no} NO{silent}", yes=yes, no=no, silent=silent)
+        return deferred(
+            "The majority is too small: {share:.0f} % of {samples} say {leaning} ({counts}); "
+            "expected {majority:.0f} %.",
+            share=100 * share,
+            samples=_samples(samples),
+            leaning=leaning,
+            counts=counts,
+            majority=100 * limits.majority,
         )
     return None
 
@@ -355,24 +370,33 @@ def _too_small(verdicts: Sequence[Verdict | None], leaning: Verdict | None, limi
 def _cannot_tell(trajectories: Sequence[Trajectory], leaning: Verdict | None) -> str | None:
     """Return a reason if a sample that agrees with the majority was marked: the data allow no answer."""
     marked = [t.cannot_tell for t in trajectories if t.cannot_tell and _verdict(t) == leaning]
-    return f"The policy cannot tell: {marked[0]}." if marked else None
+    return deferred("The policy cannot tell: {marked}.", marked=marked[0]) if marked else None
 
 
 def _noisy(snr: float | Undefined, spectrum: Spectrum, limits: Limits) -> str | None:
     if isinstance(snr, Undefined):
-        return f"S/N undefined: {snr.reason}."
+        return deferred("S/N undefined: {reason}.", reason=snr.reason)
     if snr >= limits.snr:
         return None
-    estimated = ", with the noise estimated from the scatter" if spectrum.errors == "estimated" else ""
+    estimated = deferred(", with the noise estimated from the scatter") if spectrum.errors == "estimated" else ""
     shown_snr = f"{snr:.1f}".replace("-0.0", "0.0")
-    return f"S/N {shown_snr} per pixel (median of the spectrum{estimated}); expected {limits.snr:g} or more."
+    return deferred(
+        "S/N {shown_snr} per pixel (median of the spectrum{estimated}); expected {snr:g} or more.",
+        shown_snr=shown_snr,
+        estimated=estimated,
+        snr=limits.snr,
+    )
 
 
 def _coarse(spectrum: Spectrum) -> str | None:
     step = rest(spectrum).sampling
     if step <= COARSE:
         return None
-    return f"Sampled every {step:.0f} Å, so lines cannot be judged; expected {COARSE:g} Å or less."
+    return deferred(
+        "Sampled every {step:.0f} Å, so lines cannot be judged; expected {coarse:g} Å or less.",
+        step=step,
+        coarse=COARSE,
+    )
 
 
 def _uncovered(spectrum: Spectrum, task: Task, limits: Limits) -> list[str]:
@@ -381,8 +405,23 @@ def _uncovered(spectrum: Spectrum, task: Task, limits: Limits) -> list[str]:
     sentences = []
     for span, (names, covered) in _primary(spectrum, task).items():
         if covered == 0.0 or covered < limits.coverage - _ROUNDING:
-            where = f"{100 * covered:.0f} % of {shown(span)} (rest frame, {at_rest.medium}) has data"
-            sentences.append(f"{' and '.join(names)}: {where}; expected {100 * limits.coverage:.0f} %.")
+            where = (
+                deferred(
+                    "{covered:.0f} % of {span} (rest frame, air) has data", covered=100 * covered, span=shown(span)
+                )
+                if at_rest.medium == "air"
+                else deferred(
+                    "{covered:.0f} % of {span} (rest frame, vacuum) has data", covered=100 * covered, span=shown(span)
+                )
+            )
+            sentences.append(
+                deferred(
+                    "{names}: {where}; expected {least:.0f} %.",
+                    names=joined(names, " and "),
+                    where=where,
+                    least=100 * limits.coverage,
+                )
+            )
     return sentences
 
 
@@ -417,8 +456,14 @@ def _without_data(
     if not zooms or (len(agreeing) - len(zooms)) / len(trajectories) >= limits.majority - _ROUNDING:
         return None
     window = zooms[0].window_observed
-    where = "" if window is None else f" ({shown(window)} observed)"
-    return f"{len(zooms)} of {len(agreeing)} {leaning} answers followed a zoom where the spectrum has no data{where}."
+    where = "" if window is None else deferred(" ({window} observed)", window=shown(window))
+    return deferred(
+        "{n_zooms} of {n_agreeing} {leaning} answers followed a zoom where the spectrum has no data{where}.",
+        n_zooms=len(zooms),
+        n_agreeing=len(agreeing),
+        leaning=leaning,
+        where=where,
+    )
 
 
 def _last_zoom(trajectory: Trajectory) -> Zoom | None:
@@ -444,4 +489,4 @@ def _has_no_data(zoom: Zoom, spectrum: Spectrum) -> bool:
 
 
 def _samples(count: int) -> str:
-    return f"{count} sample{'' if count == 1 else 's'}"
+    return deferredn("{n} sample", "{n} samples", count)

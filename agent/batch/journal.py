@@ -26,7 +26,7 @@ from agent.batch.lines import (
 from agent.batch.run import Job, Outcome, PolicyUnavailable, jobs_for
 from agent.batch.sources import Source, key_of, spectra_in
 from agent.conversation import Usage
-from agent.language import tr
+from agent.language import joined, tr
 from agent.trajectory import Trajectory
 
 
@@ -82,7 +82,7 @@ def check_settings(path: Path, settings: Mapping[str, Any], results: Path) -> No
                 "{results}: found results of another run: {names}. Continue with the same settings, or "
                 "choose another file",
                 results=results,
-                names="; ".join(changed),
+                names=joined(changed),
             )
         )
 
@@ -388,7 +388,7 @@ def record(
                 keys.add(outcome.job.key)
             progress(number)
     except PolicyUnavailable as gone:
-        made.gone = str(gone)
+        made.gone = gone.sentence
     made.spectra = len(keys)
     made.seconds = monotonic() - since
     return made

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.text import OneLine
 
 _CHUNK = 2**16
@@ -140,8 +140,12 @@ def differences(before: object, now: object, where: str = "") -> list[str]:
             for key in keys
             for clause in differences(before.get(key), now.get(key), f"{where}.{key}" if where else str(key))
         ]
-    return [] if before == now else [f"{where} was {_shown(before)}, is {_shown(now)}"]
+    return (
+        []
+        if before == now
+        else [deferred("{where} was {before}, is {now}", where=where, before=_shown(before), now=_shown(now))]
+    )
 
 
 def _shown(value: object) -> str:
-    return "not given" if value is None else f"{value!r:.60}"
+    return deferred("not given") if value is None else f"{value!r:.60}"

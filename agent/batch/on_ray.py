@@ -32,6 +32,7 @@ from agent.batch.run import MAX_CONSECUTIVE_FAILURES, Job, Outcome, Plan, inspec
 from agent.batch.shards import Shards
 from agent.batch.sources import SourceError, SpectrumFile, is_one_spectrum, key_of
 from agent.conversation import Stop, Usage
+from agent.language import deferred
 from agent.spectrum import Spectrum, SpectrumError
 
 if TYPE_CHECKING:
@@ -150,7 +151,11 @@ class RayRun:
             delivered += self._take(done)
             if self._in_a_row >= self._cluster.workers * self._cluster.threads + MAX_CONSECUTIVE_FAILURES:
                 last = self.summary.failures[-1] if self.summary.failures else ""
-                self.summary.gone = f"{self._in_a_row} inspections in a row failed, the last one: {last}"
+                self.summary.gone = deferred(
+                    "{in_a_row} inspections in a row failed, the last one: {detail}",
+                    in_a_row=self._in_a_row,
+                    detail=last,
+                )
                 break
         return delivered
 
@@ -194,11 +199,13 @@ class RayRun:
         """List the spectra of a plan as failed. If there are many, no spectrum is the reason: the run ends."""
         import pyarrow.parquet as pq
 
-        last = f": {self._problems.last}" if self._problems.last else " (no memory left?)"
+        last = self._problems.last or deferred("no memory left?")
         if plan.rows > MAX_GIVEN_UP:
-            self.summary.gone = f"the workers ended at each of the {plan.rows:,} spectra that are left{last}"
+            self.summary.gone = deferred(
+                "the workers ended at each of the {n:,} spectra that are left: {last}", n=plan.rows, last=last
+            )
             return
-        why = f"the worker ended each time that it was given this spectrum{last}"
+        why = deferred("the worker ended each time that it was given this spectrum: {last}", last=last)
         for path in sorted(plan.folder.glob("*.parquet")):
             for row in pq.read_table(path).to_pylist():
                 key = key_of(row["file"], row["target"])
@@ -271,7 +278,7 @@ def _delivered(
             if found is None:
                 return
             if isinstance(found, RayFailure | OSError):
-                summary.gone = f"Ray ended the run: {said(found)}"
+                summary.gone = deferred("Ray ended the run: {found}", found=said(found))
                 return
             if isinstance(found, BaseException):
                 raise found
@@ -362,7 +369,7 @@ class _Files:
             try:
                 spectra = self._file(file)
             except SourceError as error:
-                return SpectrumError(file, str(error), "a file that can be copied")
+                return SpectrumError(file, str(error), deferred("a file that can be copied"))
             if not is_one_spectrum(target) and (names := spectra.names(target)) != (target,):
                 return names
             return spectra.read(target)

@@ -83,7 +83,7 @@ def ray_cluster(wanted: Workers) -> Generator[Cluster, None, None]:
             ray.init(**where, logging_level=logging.ERROR, log_to_driver=False)
         except (ConnectionError, ValueError, RuntimeError) as error:
             raise RayError(
-                tr("Ray at {value}: {error}", value=wanted.address or "this machine", error=error)
+                tr("Ray at {value}: {error}", value=wanted.address or tr("this machine"), error=error)
             ) from error
         finally:
             # Ray takes SIGTERM for itself, and would lose what a stopped run keeps.

@@ -24,7 +24,7 @@ from typing import Any, Literal, Protocol, TypeVar, cast
 
 from agent.batch.sources import Reading, Source, SpectrumFile
 from agent.conversation import Policy, PolicyError, Stop, Usage
-from agent.language import tr
+from agent.language import ENGLISH, deferred, speaking, tr
 from agent.loop import MAX_TURNS, Ended, Reason, Text, inspect
 from agent.processes import end_with_parent, spawn_pool, uninterrupted
 from agent.spectrum import Spectrum, SpectrumError
@@ -174,10 +174,13 @@ def inspect_many(
             outcomes.close()
 
 
+@speaking(ENGLISH)
 def inspect_one(job: Job, reading: Readable, plan: Plan, policy: Policy, stop: Stop) -> Outcome:
-    """Run one job; repeat it up to ``plan.retries`` times if the policy fails and another try may succeed."""
+    """Run one job; repeat it up to ``plan.retries`` times if the policy fails and another try may succeed. Its texts
+    are English: they are stored.
+    """
     if stop.is_set:
-        return Outcome(job, "stopped", "stopped before it began", tries=0)
+        return Outcome(job, "stopped", deferred("stopped before it began"), tries=0)
     found = reading.spectrum()
     if isinstance(found, NoDataError):
         return Outcome(job, "no data", str(found))
@@ -198,8 +201,15 @@ def inspect_one(job: Job, reading: Readable, plan: Plan, policy: Policy, stop: S
 def low_snr(spectrum: Spectrum, least: float) -> str:
     """Return why a spectrum is below the S/N floor; "" if it is not."""
     snr = spectrum.snr_typical
-    how = ", estimated because the file states no errors" if spectrum.errors == "estimated" else ""
-    return f"S/N {snr:.3g} per pixel{how}, expected {least:g} or more" if not snr >= least else ""
+    if snr >= least:
+        return ""
+    if spectrum.errors == "estimated":
+        return deferred(
+            "S/N {snr:.3g} per pixel, estimated because the file states no errors, expected {least:g} or more",
+            snr=snr,
+            least=least,
+        )
+    return deferred("S/N {snr:.3g} per pixel, expected {least:g} or more", snr=snr, least=least)
 
 
 def as_completed_limited(
@@ -239,7 +249,7 @@ def stop_when_unavailable(outcomes: Iterator[Outcome], most: int) -> Iterator[Ou
             in_a_row = 0
         if in_a_row >= most:
             raise PolicyUnavailable(
-                tr(
+                deferred(
                     "{in_a_row} inspections in a row failed, the last one: {detail}",
                     in_a_row=in_a_row,
                     detail=outcome.detail,
@@ -401,7 +411,9 @@ class _Process:
         try:
             found = self.connection.recv()
         except (EOFError, OSError) as broken:
-            raise PolicyUnavailable(tr("a process of the run was ended from outside (no memory left?)")) from broken
+            raise PolicyUnavailable(
+                deferred("a process of the run was ended from outside (no memory left?)")
+            ) from broken
         self.under_way -= 1
         if isinstance(found, BaseException):
             raise found
@@ -454,7 +466,7 @@ def run_units(
             yield from as_completed_limited(pool, submitted, 2 * processes, stop)
         except BrokenProcessPool as broken:
             raise PolicyUnavailable(
-                tr("a process of the run was ended from outside (no memory left?): {broken}", broken=broken)
+                deferred("a process of the run was ended from outside (no memory left?): {broken}", broken=broken)
             ) from broken
 
 

@@ -120,8 +120,8 @@ def _named(given: str, stdin: TextIO | None, on_skip: OnSkip) -> Iterator[tuple[
     if given == "-":
         if stdin is None:
             raise SourceError(tr("-: found no standard input, expected a list"))
-        for name, target in listed(stdin, "standard input"):
-            yield _listed_path(name, Path(), "standard input"), target
+        for name, target in listed(stdin, tr("standard input")):
+            yield _listed_path(name, Path(), tr("standard input")), target
         return
     path = Path(given.removeprefix("@"))
     if given.startswith("@") or is_list(path):
@@ -180,18 +180,18 @@ def _reason_to_skip(path: Path) -> str:
     for ending in COMPRESSED:
         plain = plain.removesuffix(ending)
     if path.name in NO_PART:
-        return "a file about a catalogue, without rows of its own"
+        return tr("a file about a catalogue, without rows of its own")
     if is_list(path):
-        return "a list or a table of labels, with a column file or path"
+        return tr("a list or a table of labels, with a column file or path")
     owner = redrock.spectra_of(path.name) or plate.spectra_of(path.name)
     # redrock's table belongs to a coadd or to the file of single exposures.
     spectra = in_same_folder(path, owner, owner.replace("coadd", "spectra", 1)) if owner else None
     if spectra is not None:
-        return f"the redshifts of {spectra.name}, read with it"
+        return tr("the redshifts of {name}, read with it", name=spectra.name)
     if plain.endswith(SUFFIXES):
         return ""
     if plain.endswith(".jsonl"):
-        return "JSON lines: results or trajectories"
+        return tr("JSON lines: results or trajectories")
     try:
         with opened(path) as targets:
             if targets.names == ("",):

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.trajectory.messages import to_messages
 from agent.trajectory.sharegpt import Row, read_row, write_row
 from agent.trajectory.steps import (
@@ -140,19 +140,25 @@ class Trajectory:
         """
         found = []
         if not self.steps or not isinstance(self.steps[-1], Answer):
-            found.append("the last step is not an answer")
+            found.append(deferred("the last step is not an answer"))
         if sum(isinstance(s, Answer) for s in self.steps) > 1:
-            found.append("there is more than one answer")
+            found.append(deferred("there is more than one answer"))
         if self.answer is not None and self.answer.verdict is None:
-            found.append("the answer is neither YES nor NO")
+            found.append(deferred("the answer is neither YES nor NO"))
         for number, turn in enumerate(self.turns(), start=1):
             if not any(isinstance(s, Think) and s.text.strip() for s in turn):
-                found.append(f"turn {number} has no think text")
+                found.append(deferred("turn {number} has no think text", number=number))
         for number, step in enumerate(self.steps, start=1):
             if pictures and isinstance(step, Zoom) and step.ok and step.picture is None:
-                found.append(f"step {number} has no picture")
+                found.append(deferred("step {number} has no picture", number=number))
             for tag in reserved_tags(_words(step)):
-                found.append(f"step {number} contains {tag}, which a model reads as part of its format")
+                found.append(
+                    deferred(
+                        "step {number} contains {tag}, which a model reads as part of its format",
+                        number=number,
+                        tag=tag,
+                    )
+                )
         return found
 
     def with_steps(self, steps: tuple[Step, ...]) -> Trajectory:

@@ -12,10 +12,12 @@ from pathlib import Path
 from agent.batch.lines import JournalError, append_line, json_lines
 from agent.batch.sources import SpectrumFile
 from agent.conversation import Policy, PolicyError, Stop
+from agent.language import ENGLISH, deferred, speaking
 from agent.lines import Medium
 from agent.processes import ordered_map
 from agent.spectrum import Spectrum
 from agent.tasks import Task
+from agent.text import OneLine
 from agent.trajectory import Trajectory, TrajectoryError
 from agent.trial.report import Trial, TrialError, read_trials
 from agent.trial.run import TrialStopped, trial
@@ -68,11 +70,12 @@ class Work:
     seed: int = 0
     placebos: int = 1
 
+    @speaking(ENGLISH)
     def __call__(self, case: Case, stop: Stop | None = None) -> Tried:
         """Try one trace; what prevents it is the ``problem``, and nothing is raised but ``TrialStopped``."""
         task = self.tasks.get(case.trajectory.task)
         if task is None:
-            return Tried(case, None, f"no task {case.trajectory.task!r:.40}")
+            return Tried(case, None, deferred("no task {task!r:.40}", task=case.trajectory.task))
         try:
             spectrum = case.spectrum.read() if isinstance(case.spectrum, SpectrumIn) else case.spectrum
             policy = self.policy_for(0)
@@ -80,7 +83,7 @@ class Work:
                 case.trajectory, None, spectrum, task, policy, seed=self.seed, placebos=self.placebos, stop=stop
             )
         except (PolicyError, ValueError, OSError) as problem:
-            return Tried(case, None, str(problem))
+            return Tried(case, None, problem.sentence if isinstance(problem, OneLine) else str(problem))
         return Tried(case, made)
 
 
@@ -130,7 +133,13 @@ def cases_in(results: Path, medium: Medium | None = None) -> Iterator[Case]:
     for line in json_lines(results):
         source = line.row.get("source")
         if not isinstance(source, Mapping) or not isinstance(source.get("file"), str):
-            raise JournalError(f"{results}: line {line.number}: found no source, expected a line of spec-o3 inspect")
+            raise JournalError(
+                deferred(
+                    "{results}: line {number}: found no source, expected a line of spec-o3 inspect",
+                    results=results,
+                    number=line.number,
+                )
+            )
         try:
             trajectory = Trajectory.from_json(line.row)
         except TrajectoryError as error:
@@ -157,7 +166,7 @@ class TrialsFile:
         try:
             found = list(read_trials(path)) if path.exists() else []
         except (OSError, TrialError) as error:
-            raise JournalError(f"{path}: {error}; choose another file") from error
+            raise JournalError(deferred("{path}: {error}; choose another file", path=path, error=error)) from error
         wanted = {**policy, "seed": seed}
         for one in found:
             made = {**{name: one.drafter.get(name) for name in policy}, "seed": one.seed}
@@ -165,7 +174,11 @@ class TrialsFile:
             if placebos is not None and number is not None:
                 made["placebos"], wanted["placebos"] = number, placebos
             if made != wanted:
-                raise JournalError(f"{path}: found trials of {_differing(made, wanted)}; choose another file")
+                raise JournalError(
+                    deferred(
+                        "{path}: found trials of {made}; choose another file", path=path, made=_differing(made, wanted)
+                    )
+                )
         self.done = {one.content_hash: one for one in found}
 
     def create(self) -> None:
@@ -173,7 +186,9 @@ class TrialsFile:
         try:
             self.path.open("ab").close()
         except OSError as error:
-            raise JournalError(f"{self.path}: {error.strerror}; choose another file") from error
+            raise JournalError(
+                deferred("{path}: {strerror}; choose another file", path=self.path, strerror=error.strerror)
+            ) from error
 
     def add(self, made: Trial) -> None:
         """Append a trial. :raises JournalError: it cannot be written"""

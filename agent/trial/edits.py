@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.hints.evidence import evidence
+from agent.language import deferred
 from agent.lines import Band, bands
 from agent.measure import Continuum, LineMeasurement, Undefined, Window, local_continuum, measure_line
 from agent.spectrum import Spectrum
@@ -67,7 +68,7 @@ def flip(spectrum: Spectrum, at_rest: Spectrum, subject: Subject, rng: np.random
     where the line is higher than its continuum; noise is added so that the scatter stays that of ivar.
     """
     if subject.line is None:
-        return NotEdited("only lines are flipped")
+        return NotEdited(deferred("only lines are flipped"))
     found = _ground(at_rest, subject)
     if isinstance(found, NotEdited):
         return found
@@ -89,7 +90,7 @@ def shift(spectrum: Spectrum, at_rest: Spectrum, subject: Subject, rng: np.rando
     line moves with it, so the scatter where it lands is up to √2 times that of ivar.
     """
     if subject.line is None:
-        return NotEdited("only lines are shifted")
+        return NotEdited(deferred("only lines are shifted"))
     found = _ground(at_rest, subject)
     if isinstance(found, NotEdited):
         return found
@@ -105,14 +106,14 @@ def shift(spectrum: Spectrum, at_rest: Spectrum, subject: Subject, rng: np.rando
         if landing.any() and (at_rest.ivar[landing] > 0).mean() > 0.8:
             break
     else:
-        return NotEdited("there is no data where the line would be moved to")
+        return NotEdited(deferred("there is no data where the line would be moved to"))
     # Pixels without data may hold anything, e.g. a cosmic ray: they are bridged, not moved.
     seen = at_rest.ivar > 0
     moved = np.interp(wavelength - distance, wavelength[seen], change[seen], left=0.0, right=0.0)
     flux = at_rest.flux.copy()
     flux[inside] = (continuum + _noise(at_rest.ivar, rng))[inside]
     flux = np.where(landing & (flux + moved > 0), flux + moved, flux)
-    return _edited(spectrum, at_rest, flux, f"shifted by {distance:+.0f} Å", subject.name)
+    return _edited(spectrum, at_rest, flux, deferred("shifted by {distance:+.0f} Å", distance=distance), subject.name)
 
 
 def inject(
@@ -187,7 +188,7 @@ def placebo(
             room = (at_rest.flux - change)[bell > 0].min() > 0
             sign = -1.0 if room and rng.random() < 0.5 else 1.0
             return _edited(spectrum, at_rest, at_rest.flux + sign * change, "placebo", "")
-    return NotEdited("no stretch without a feature of the task is wide enough")
+    return NotEdited(deferred("no stretch without a feature of the task is wide enough"))
 
 
 def _ground(at_rest: Spectrum, subject: Subject) -> tuple[BoolArray, FloatArray] | NotEdited:
@@ -196,17 +197,17 @@ def _ground(at_rest: Spectrum, subject: Subject) -> tuple[BoolArray, FloatArray]
     wavelength = at_rest.wavelength
     inside = (wavelength >= lo) & (wavelength <= hi)
     if inside.sum() < 3 or (at_rest.ivar[inside] > 0).mean() < 0.5:
-        return NotEdited(f"too little data in {lo:.0f}–{hi:.0f} Å")
+        return NotEdited(deferred("too little data in {lo:.0f}–{hi:.0f} Å", lo=lo, hi=hi))
     below = _pseudo_continuum(at_rest, subject, (lo, hi)) if subject.sense == "band" else None
     found: Continuum | Undefined
     if below is not None:
         return inside, below
     found = local_continuum(at_rest, subject.side_bands)
     if isinstance(found, Undefined):
-        return NotEdited(f"no continuum: {found.reason}")
+        return NotEdited(deferred("no continuum: {reason}", reason=found.reason))
     level = found.at(wavelength)
     if (level[inside] <= 0).any():
-        return NotEdited("the continuum is not above zero")
+        return NotEdited(deferred("the continuum is not above zero"))
     return inside, level
 
 
@@ -317,11 +318,11 @@ def _edited(
     change = flux - at_rest.flux
     changed = np.flatnonzero(change)
     if not np.isfinite(flux).all() or changed.size == 0:
-        return NotEdited("the edit would change nothing that can be measured")
+        return NotEdited(deferred("the edit would change nothing that can be measured"))
     with np.errstate(over="ignore"):
         energy = float((change**2 * at_rest.ivar).sum())
     if not np.isfinite(energy) or energy <= 0:
-        return NotEdited("the edit would change nothing that can be measured")
+        return NotEdited(deferred("the edit would change nothing that can be measured"))
     window = (float(at_rest.wavelength[changed[0]]), float(at_rest.wavelength[changed[-1]]))
     edited = replace(
         spectrum,

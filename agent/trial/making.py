@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from agent.hints.claims import claims_of
+from agent.language import deferred
 from agent.lines import Line, Medium, lines
 from agent.measure import Window, rest
 from agent.spectrum import Spectrum
@@ -103,11 +104,15 @@ def succeeded(edit: Edit, edited: Edited, subject: Subject) -> Edited | NotEdite
     """Return the edit if the spectrum after it shows what it should; otherwise nothing can be concluded from it."""
     there = is_there(subject, rest(edited.spectrum))
     if edit == "inject":
-        return NotEdited("the spectrum does not show it after the injection") if there is False else edited
-    return NotEdited(f"the spectrum still shows it after the {_NOUN[edit]}") if there else edited
+        return NotEdited(deferred("the spectrum does not show it after the injection")) if there is False else edited
+    return NotEdited(_AFTER[edit]) if there else edited
 
 
-_NOUN: dict[Edit, str] = {"remove": "removal", "flip": "flip", "shift": "shift"}
+_AFTER: dict[Edit, str] = {
+    "remove": deferred("the spectrum still shows it after the removal"),
+    "flip": deferred("the spectrum still shows it after the flip"),
+    "shift": deferred("the spectrum still shows it after the shift"),
+}
 
 
 def thought_after(trajectory: Trajectory, zoom: Zoom) -> str:
@@ -127,19 +132,41 @@ def edited_again(
     :raises TrialError: there is no such outcome, or the edit made here is another one than the recorded one
     """
     if not 0 <= number < len(tried.outcomes):
-        raise TrialError(f"outcome: found {number}, expected a number below {len(tried.outcomes)}")
+        raise TrialError(
+            deferred(
+                "outcome: found {number}, expected a number below {n_outcomes}",
+                number=number,
+                n_outcomes=len(tried.outcomes),
+            )
+        )
     outcome = tried.outcomes[number]
     zoom = next((one for one in trajectory.zooms if one.id == outcome.step), None)
     maker = Maker(spectrum, task, tried.seed, lines_named(trajectory, spectrum.medium))
     subject = None if zoom is None else subject_of(zoom, thought_after(trajectory, zoom), maker.at_rest, task)
     if zoom is None or subject is None:
-        raise TrialError(f"step {outcome.step}: found no line or band to edit, expected {outcome.subject}")
+        raise TrialError(
+            deferred(
+                "step {step}: found no line or band to edit, expected {subject}",
+                step=outcome.step,
+                subject=outcome.subject,
+            )
+        )
     edited = _edited(maker, tried, outcome, zoom, subject)
     if isinstance(edited, NotEdited) or abs(edited.energy - outcome.energy) > _SAME * outcome.energy:
-        found = edited.reason if isinstance(edited, NotEdited) else f"an edit of energy {edited.energy:.6g}"
+        found = (
+            edited.reason
+            if isinstance(edited, NotEdited)
+            else deferred("an edit of energy {energy:.6g}", energy=edited.energy)
+        )
         raise TrialError(
-            f"{outcome.edit} of {outcome.subject} made again: found {found}, expected the energy "
-            f"{outcome.energy:.6g} of the trial. The task or the program has changed since; run the trial again."
+            deferred(
+                "{edit} of {subject} made again: found {found}, expected the energy {energy:.6g} of the "
+                "trial. The task or the program has changed since; run the trial again.",
+                edit=outcome.edit,
+                subject=outcome.subject,
+                found=found,
+                energy=outcome.energy,
+            )
         )
     return zoom, edited
 
@@ -149,7 +176,11 @@ def _edited(maker: Maker, tried: Trial, outcome: EditOutcome, zoom: Zoom, subjec
         return maker.edit(outcome.edit, zoom, subject)
     of_call = [one for one in tried.outcomes if one.step == zoom.id]
     first = next((one for one in of_call if one.edit != "placebo"), None)
-    real = NotEdited("no other edit of the tool call") if first is None else maker.edit(first.edit, zoom, subject)
+    real = (
+        NotEdited(deferred("no other edit of the tool call"))
+        if first is None
+        else maker.edit(first.edit, zoom, subject)
+    )
     if isinstance(real, NotEdited):
         return real
     placebos = [one for one in of_call if one.edit == "placebo"]

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
+from agent.language import deferred, tr
 from agent.statistics import wilson
 from agent.text import OneLine
 from agent.trajectory.steps import Frame, Medium, Verdict
@@ -179,7 +180,7 @@ class Trial:
         """Read the JSON form. :raises TrialError: the field, what was found, what was expected"""
         if not isinstance(data, Mapping) or data.get("schema") != SCHEMA:
             found = data.get("schema") if isinstance(data, Mapping) else type(data).__name__
-            raise TrialError(f"schema: found {found!r:.60}, expected {SCHEMA!r}")
+            raise TrialError(deferred("schema: found {found!r:.60}, expected {schema!r}", found=found, schema=SCHEMA))
         try:
             return cls(
                 content_hash=str(data["content_hash"]),
@@ -291,6 +292,8 @@ def _spectra(trials: list[Trial]) -> int:
 def _outcome(data: Mapping[str, Any]) -> EditOutcome:
     lo, hi = data["window"]
     if data["edit"] not in EDITS:
-        raise ValueError(f"edit: found {data['edit']!r:.40}, expected one of {', '.join(EDITS)}")
+        raise ValueError(
+            tr("edit: found {data!r:.40}, expected one of {edits}", data=data["edit"], edits=", ".join(EDITS))
+        )
     values = {**data, "window": (float(lo), float(hi)), "edit": cast(Edit, data["edit"])}
     return EditOutcome(**values)

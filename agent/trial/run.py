@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from agent.conversation import Policy, PolicyError, Stop
+from agent.language import deferred, tr
 from agent.loop import MAX_TURNS, Answered, Ended, Text, Thought, inspect
 from agent.spectrum import Spectrum
 from agent.tasks import Task
@@ -86,7 +87,10 @@ def trial(
     """
     if trajectory.spectrum_sha256 not in (None, spectrum.sha256):
         raise ValueError(
-            f"{trajectory.spectrum_name}: found a trace of another spectrum, expected one of this spectrum"
+            tr(
+                "{spectrum_name}: found a trace of another spectrum, expected one of this spectrum",
+                spectrum_name=trajectory.spectrum_name,
+            )
         )
     if task.prompt != trajectory.prompt:
         task = task.with_prompt(trajectory.prompt)
@@ -100,11 +104,15 @@ def trial(
             continue
         tested = trajectory.zooms.index(zoom)
         if not zoom.ok or number + 1 >= case.max_turns:
-            case.skip(zoom, None, "the call got no picture")
+            case.skip(zoom, None, deferred("the call got no picture"))
             continue
         subject = subject_of(zoom, thought_after(trajectory, zoom), case.at_rest, task)
         if subject is None:
-            case.skip(zoom, None, "neither its label nor the thought after it names a line or band that can be edited")
+            case.skip(
+                zoom,
+                None,
+                deferred("neither its label nor the thought after it names a line or band that can be edited"),
+            )
             continue
         on_call(tested, len(trajectory.zooms))
         outcomes += case.call(zoom, subject, written[: number + 1])
@@ -175,7 +183,11 @@ class _Case:
         if claimed is True:
             wanted = ["remove", "flip", "shift"] if there and subject.line is not None else ["remove"]
         elif claimed is None and there is not False:
-            reason = "the spectrum shows it, and the text states nothing" if there else "it cannot be measured"
+            reason = (
+                deferred("the spectrum shows it, and the text states nothing")
+                if there
+                else deferred("it cannot be measured")
+            )
             self.skip(zoom, None, f"{subject.name}: {reason}")
             return {}
         strength = typical_of(subject, self.task.key).strength if claimed is not True else None

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agent.batch.lines import differences
+from agent.language import deferred, joined
 from agent.spectrum.record import Medium
 from agent.text import OneLine
 from agent.trajectory import TrajectoryError, Verdict
@@ -164,7 +165,10 @@ class Certificate:
         )
         if not changed:
             return ""
-        return f"the certificate is for another run: {'; '.join(changed)}. Run with the same settings, or certify anew"
+        return deferred(
+            "the certificate is for another run: {changed}. Run with the same settings, or certify anew",
+            changed=joined(changed),
+        )
 
     def judge(self, features: Features, survey: str, snr: float | None, reasons: Sequence[str]) -> Judged:
         """Return the verdict on one case: YES, NO, or ASK with the reason.
@@ -175,39 +179,64 @@ class Certificate:
         """
         p = None if features.log_odds is None else self.score.p_yes(features)
         if reasons or p is None:
-            return Judged("ASK", "data", " ".join(reasons) or "The policy gave no answer.", p)
+            return Judged("ASK", "data", joined(reasons, " ") if reasons else deferred("The policy gave no answer."), p)
         if survey not in self.surveys:
-            known = ", ".join(one or "unknown" for one in self.surveys)
-            where = f"the survey is {survey or 'unknown'}; the certificate covers {known}"
-            return Judged("ASK", "survey", f"Not covered by the certificate: {where}.", p)
+            known = joined((one or deferred("unknown") for one in self.surveys), ", ")
+            where = deferred(
+                "the survey is {survey}; the certificate covers {known}",
+                survey=survey or deferred("unknown"),
+                known=known,
+            )
+            return Judged("ASK", "survey", deferred("Not covered by the certificate: {where}.", where=where), p)
         low, high = self.snr
         if snr is None or not low <= snr <= high:
-            found = "undefined" if snr is None else f"{snr:.1f}"
-            where = f"S/N {found} per pixel; the certificate covers {low:.1f} to {high:.1f}"
-            return Judged("ASK", "S/N", f"Not covered by the certificate: {where}.", p)
+            found = deferred("undefined") if snr is None else f"{snr:.1f}"
+            where = deferred(
+                "S/N {found} per pixel; the certificate covers {low:.1f} to {high:.1f}", found=found, low=low, high=high
+            )
+            return Judged("ASK", "S/N", deferred("Not covered by the certificate: {where}.", where=where), p)
         return self._by_thresholds(p)
 
     def statement(self) -> str:
         """Return what is certified, in one sentence per side that is."""
-        sure = f"stated with {100 * (1 - self.wanted.delta):g} % confidence"
+        confidence = 100 * (1 - self.wanted.delta)
         if self.wanted.joint:
-            sure += " for both sides together"
+            sure = deferred("stated with {confidence:g} % confidence for both sides together", confidence=confidence)
+        else:
+            sure = deferred("stated with {confidence:g} % confidence", confidence=confidence)
         sentences = []
         if self.yes.threshold is not None:
-            sentences.append(f"Of the cases called YES at most {100 * self.yes.limit:g} % are NO, {sure}.")
+            sentences.append(
+                deferred(
+                    "Of the cases called YES at most {limit:g} % are NO, {sure}.", limit=100 * self.yes.limit, sure=sure
+                )
+            )
         if self.no.threshold is not None and self.wanted.no_risk == "missed":
-            sentences.append(f"Of the YES objects at most {100 * self.no.limit:g} % are called NO, {sure}.")
+            sentences.append(
+                deferred(
+                    "Of the YES objects at most {limit:g} % are called NO, {sure}.",
+                    limit=100 * self.no.limit,
+                    sure=sure,
+                )
+            )
         elif self.no.threshold is not None:
-            sentences.append(f"Of the cases called NO at most {100 * self.no.limit:g} % are YES, {sure}.")
+            sentences.append(
+                deferred(
+                    "Of the cases called NO at most {limit:g} % are YES, {sure}.", limit=100 * self.no.limit, sure=sure
+                )
+            )
         if sentences and self.wanted.trial:
             sentences.append(condition_text(self.wanted.trial))
         if self.labels.without:
             sentences.append(
-                f"Nothing is promised for cases like the {self.labels.without} that people decided without a label."
+                deferred(
+                    "Nothing is promised for cases like the {without} that people decided without a label.",
+                    without=self.labels.without,
+                )
             )
         if self.evidence is not None:
             sentences.append(evidence_text(self.evidence))
-        return " ".join(sentences)
+        return joined(sentences, " ")
 
     def _by_thresholds(self, p: float) -> Judged:
         yes, no = self.yes.threshold, self.no.threshold
@@ -217,9 +246,13 @@ class Certificate:
             return Judged("NO", "verdict", "", p)
         side: Verdict = "YES" if p >= 0.5 else "NO"
         if (yes if side == "YES" else no) is None:
-            return Judged("ASK", "not certified", f"P(YES) is {p:.3f}, and {side} is not certified.", p)
-        bounds = [f"YES from {yes:.3f}" if yes is not None else "", f"NO up to {no:.3f}" if no is not None else ""]
-        text = f"P(YES) is {p:.3f}; certified are {' and '.join(bound for bound in bounds if bound)}."
+            return Judged(
+                "ASK", "not certified", deferred("P(YES) is {p:.3f}, and {side} is not certified.", p=p, side=side), p
+            )
+        bounds = [] if yes is None else [deferred("YES from {yes:.3f}", yes=yes)]
+        if no is not None:
+            bounds.append(deferred("NO up to {no:.3f}", no=no))
+        text = deferred("P(YES) is {p:.3f}; certified are {sides}.", p=p, sides=joined(bounds, " and "))
         return Judged("ASK", "between the thresholds", text, p)
 
     def to_json(self) -> dict[str, Any]:
@@ -241,12 +274,18 @@ class Certificate:
         """Read the JSON form. :raises CertificateError: the field, what was found, what was expected"""
         if not isinstance(data, Mapping) or data.get("schema") != SCHEMA:
             found = data.get("schema") if isinstance(data, Mapping) else type(data).__name__
-            raise CertificateError(f"schema: found {found!r:.60}, expected {SCHEMA!r}")
+            raise CertificateError(
+                deferred("schema: found {found!r:.60}, expected {schema!r}", found=found, schema=SCHEMA)
+            )
         content = {key: value for key, value in data.items() if key != "sha256"}
         if data.get("sha256") != _sha256(content):
             raise CertificateError(
-                f"sha256: found {data.get('sha256')!r:.80}, expected {_sha256(content)}: the file was changed after it "
-                "was written. Certify anew"
+                deferred(
+                    "sha256: found {value!r:.80}, expected {content}: the file was changed after it was "
+                    "written. Certify anew",
+                    value=data.get("sha256"),
+                    content=_sha256(content),
+                )
             )
         try:
             return _read(data)
@@ -259,9 +298,17 @@ def read(path: Path) -> Certificate:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise CertificateError(f"{path}: {error.strerror}; expected a certificate of spec-o3 certify") from error
+        raise CertificateError(
+            deferred(
+                "{path}: {strerror}; expected a certificate of spec-o3 certify", path=path, strerror=error.strerror
+            )
+        ) from error
     except (ValueError, RecursionError) as error:
-        raise CertificateError(f"{path}: found no JSON ({error}), expected a certificate of spec-o3 certify") from error
+        raise CertificateError(
+            deferred(
+                "{path}: found no JSON ({error}), expected a certificate of spec-o3 certify", path=path, error=error
+            )
+        ) from error
     try:
         return Certificate.from_json(data)
     except CertificateError as error:
@@ -288,7 +335,12 @@ def _read(data: Mapping[str, Any]) -> Certificate:
     calibration = tuple(_p(value) for value in _list(data, "calibration"))
     known = None if data.get("calibration_yes") is None else _list(data, "calibration_yes")
     if known is not None and (len(known) != len(calibration) or not all(isinstance(one, bool) for one in known)):
-        raise CertificateError(f"calibration_yes: expected null, or true and false for {len(calibration)} cases")
+        raise CertificateError(
+            deferred(
+                "calibration_yes: expected null, or true and false for {n_calibration} cases",
+                n_calibration=len(calibration),
+            )
+        )
     return Certificate(
         task=text_of(data, "task"),
         prompt_sha256=text_of(data, "prompt_sha256"),
@@ -332,7 +384,11 @@ def _side(data: Mapping[str, Any], key: str, verdict: Verdict) -> Side:
     one_of(side, "verdict", (verdict,), where)
     threshold = number_of(side, "threshold", where)
     if threshold is not None and not 0 <= threshold <= 1:
-        raise CertificateError(f"{where}threshold: found {threshold:g}, expected 0 to 1, or null")
+        raise CertificateError(
+            deferred(
+                "{where}threshold: found {threshold:g}, expected 0 to 1, or null", where=where, threshold=threshold
+            )
+        )
     return Side(
         verdict=verdict,
         threshold=threshold,
@@ -349,7 +405,9 @@ def _wanted(data: Mapping[str, Any]) -> Wanted:
     where = "wanted."
     joint = data.get("joint")
     if not isinstance(joint, bool):
-        raise CertificateError(f"{where}joint: found {joint!r:.60}, expected true or false")
+        raise CertificateError(
+            deferred("{where}joint: found {joint!r:.60}, expected true or false", where=where, joint=joint)
+        )
     return Wanted(
         yes=_number(data, "yes", where),
         no=_number(data, "no", where),
@@ -376,14 +434,14 @@ def _list(data: Mapping[str, Any], key: str, where: str = "") -> list[Any]:
 def _number(data: Mapping[str, Any], key: str, where: str = "") -> float:
     value = number_of(data, key, where)
     if value is None:
-        raise CertificateError(f"{where}{key}: found null, expected a number")
+        raise CertificateError(deferred("{where}{key}: found null, expected a number", where=where, key=key))
     return value
 
 
 def _pair(data: Mapping[str, Any], key: str) -> tuple[float, float]:
     pair = _list(data, key)
     if len(pair) != 2:
-        raise CertificateError(f"{key}: found {pair!r:.60}, expected [lowest, highest]")
+        raise CertificateError(deferred("{key}: found {pair!r:.60}, expected [lowest, highest]", key=key, pair=pair))
     low, high = (_number({key: value}, key) for value in pair)
     return low, high
 
@@ -391,5 +449,5 @@ def _pair(data: Mapping[str, Any], key: str) -> tuple[float, float]:
 def _p(value: object) -> float:
     p = _number({"calibration": value}, "calibration")
     if not 0 <= p <= 1:
-        raise CertificateError(f"calibration: found {p:g}, expected P(YES) from 0 to 1")
+        raise CertificateError(deferred("calibration: found {p:g}, expected P(YES) from 0 to 1", p=p))
     return p

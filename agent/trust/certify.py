@@ -15,7 +15,7 @@ from typing import Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.language import tr
+from agent.language import deferred, deferredn, joined, tr
 from agent.statistics import FloatArray
 from agent.trajectory.steps import Verdict
 from agent.trust.anytime import labels_to_go, logarithms, missed_logarithms, upper_limit, weighted
@@ -220,14 +220,14 @@ def certify(labelled: Labelled, pool_p: FloatArray, wanted: Wanted) -> tuple[Sid
 
 def _side(labelled: Labelled, pool: FloatArray, wanted: Wanted, verdict: Verdict) -> Side:
     if wanted.method == "fixed" and any(plan is not None for plan in labelled.shown):
-        reason = tr(
+        reason = deferred(
             "Cases were chosen by the ordered queue, so their labels have weights; the fixed method has "
             "none. Use the method that is valid at any time (anytime)."
         )
         return Side(verdict, None, 0, 0, None, wanted.limit(verdict), None, reason)
     if verdict in wanted.trial:
         if any(plan is not None for plan in labelled.shown):
-            reason = tr(
+            reason = deferred(
                 "Cases were chosen by the ordered queue, and the weights of their labels are for the list "
                 "with all traces, not for the traces that passed their trial. Label a random sample without "
                 "the ordered queue (another batch or a results file), or certify without the condition."
@@ -236,8 +236,8 @@ def _side(labelled: Labelled, pool: FloatArray, wanted: Wanted, verdict: Verdict
         labelled = labelled.that_passed(verdict)
     thresholds = thresholds_of(labelled, pool, verdict)
     if not len(thresholds):
-        half = "at least 0.5" if verdict == "YES" else "less than 0.5"
-        reason = tr(
+        half = deferred("at least 0.5") if verdict == "YES" else deferred("less than 0.5")
+        reason = deferred(
             "No case of the list has P(YES) of {half}, so no case can be called {verdict}.", half=half, verdict=verdict
         )
         return Side(verdict, None, 0, 0, None, wanted.limit(verdict), None, reason)
@@ -409,13 +409,34 @@ def _refused(
     """
     limit, measured = wanted.limit(verdict), wanted.measured_limit(verdict)
     missed = verdict == "NO" and wanted.no_risk == "missed"
-    kind = "of YES objects" if missed else f"of cases with P(YES) of at {_bound(verdict)} {threshold:.4g}"
-    if verdict in wanted.trial:
-        kind += " whose trace passed its evidence trial"
-    against = f"with P(YES) of at most {threshold:.4g}" if missed else f"against the verdict {verdict}"
-    found = f"Found {n} label{'' if n == 1 else 's'} {kind}, {errors} of them {against}"
+    at = {"threshold": threshold}
+    trial = verdict in wanted.trial
+    if missed and trial:
+        kind = deferred("of YES objects whose trace passed its evidence trial")
+    elif missed:
+        kind = deferred("of YES objects")
+    elif verdict == "YES" and trial:
+        kind = deferred("of cases with P(YES) of at least {threshold:.4g} whose trace passed its evidence trial", **at)
+    elif verdict == "YES":
+        kind = deferred("of cases with P(YES) of at least {threshold:.4g}", **at)
+    elif trial:
+        kind = deferred("of cases with P(YES) of at most {threshold:.4g} whose trace passed its evidence trial", **at)
+    else:
+        kind = deferred("of cases with P(YES) of at most {threshold:.4g}", **at)
+    if missed:
+        against = deferred("with P(YES) of at most {threshold:.4g}", **at)
+    else:
+        against = deferred("against the verdict {verdict}", verdict=verdict)
+    found = deferredn(
+        "Found {n} label {kind}, {errors} of them {against}",
+        "Found {n} labels {kind}, {errors} of them {against}",
+        n,
+        kind=kind,
+        errors=errors,
+        against=against,
+    )
     if n and errors >= measured * n:
-        reason = tr(
+        reason = deferred(
             "{found} ({value:.3g} %), expected less than {value2:.3g} %. More labels do not help while "
             "the share is as high as this: accept a higher limit, or improve the policy or P(YES).",
             found=found,
@@ -423,12 +444,13 @@ def _refused(
             value2=100 * measured,
         )
         if is_stricter_left:
-            reason += tr(
-                " Stricter thresholds are not tested: the first one is chosen from P(YES) alone, not from labels."
+            stricter = deferred(
+                "Stricter thresholds are not tested: the first one is chosen from P(YES) alone, not from labels."
             )
+            reason = joined((reason, stricter), " ")
         return Side(verdict, None, n, errors, upper, limit, None, reason)
     missing = max(1, missing)
-    reason = tr(
+    reason = deferred(
         "{found}, expected at least {n} labels to certify an error rate of at most {value:.3g} % at "
         "{value2:.4g} % confidence. Label {missing} more {kind}; each further error adds about "
         "{ceil}.",
@@ -442,15 +464,21 @@ def _refused(
     )
     left = int(called(verdict, pool, threshold).sum()) - n
     if not missed and left < missing:
-        number = f"only {left} case{'' if left == 1 else 's'}" if left > 0 else "no case"
-        some = ", and not all of them may pass their trial" if verdict in wanted.trial and left > 0 else ""
-        reason += tr(
-            " The list has {number} with such a P(YES) and no label{some}: a longer list is needed.",
-            number=number,
-            some=some,
-        )
+        if left <= 0:
+            longer = deferred("The list has no case with such a P(YES) and no label: a longer list is needed.")
+        elif trial:
+            longer = deferredn(
+                "The list has only {n} case with such a P(YES) and no label, and not all of them may pass their "
+                "trial: a longer list is needed.",
+                "The list has only {n} cases with such a P(YES) and no label, and not all of them may pass their "
+                "trial: a longer list is needed.",
+                left,
+            )
+        else:
+            longer = deferredn(
+                "The list has only {n} case with such a P(YES) and no label: a longer list is needed.",
+                "The list has only {n} cases with such a P(YES) and no label: a longer list is needed.",
+                left,
+            )
+        reason = joined((reason, longer), " ")
     return Side(verdict, None, n, errors, upper, limit, missing, reason)
-
-
-def _bound(verdict: Verdict) -> str:
-    return "least" if verdict == "YES" else "most"

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
+from agent.language import Message, deferred, joined, tr
 from agent.trajectory.steps import Verdict, number_of, object_of
 from agent.trial.report import PASSES, Trial
 
@@ -60,12 +61,20 @@ def settings_of(trials: Iterable[Trial]) -> TrialSettings:
     found = list(trials)
     seeds = {one.seed for one in found} or {0}
     numbers = {number for one in found if (number := one.placebos_per_call) is not None} or {1}
-    for name, values, option in (("seeds", seeds, "--trial-seed"), ("numbers of placebos", numbers, "--placebos")):
+    for name, values, option in (
+        (deferred("seeds"), seeds, "--trial-seed"),
+        (deferred("numbers of placebos"), numbers, "--placebos"),
+    ):
         if len(values) > 1:
             listed = ", ".join(map(str, sorted(values)))
             raise ValueError(
-                f"found trials with the {name} {listed}, expected one: a condition needs the same trial for every "
-                f"trace. Repeat those of another {option} (spec-o3 trial)"
+                tr(
+                    "found trials with the {name} {listed}, expected one: a condition needs the same trial "
+                    "for every trace. Repeat those of another {option} (spec-o3 trial)",
+                    name=name,
+                    listed=listed,
+                    option=option,
+                )
             )
     return TrialSettings(seeds.pop(), numbers.pop())
 
@@ -81,10 +90,16 @@ def outcome_of(trials: Sequence[Trial | None]) -> TrialOutcome:
 
 def evidence_text(found: EvidenceCounts) -> str:
     """Return what the trials found, as a sentence."""
-    return (
-        f"Evidence on trial: {found.passed} of {found.tested} tested traces passed; after {found.still_claimed} of "
-        f"{found.removals} removals the removed feature was still claimed, and {found.changed} of {found.placebos} "
-        "placebo edits changed a claim or the verdict."
+    return deferred(
+        "Evidence on trial: {passed} of {tested} tested traces passed; after {still_claimed} of "
+        "{removals} removals the removed feature was still claimed, and {changed} of {placebos} "
+        "placebo edits changed a claim or the verdict.",
+        passed=found.passed,
+        tested=found.tested,
+        still_claimed=found.still_claimed,
+        removals=found.removals,
+        changed=found.changed,
+        placebos=found.placebos,
     )
 
 
@@ -92,28 +107,45 @@ def condition_text(verdicts: Collection[Verdict]) -> str:
     """Return the condition as a sentence; "" without one."""
     if not verdicts:
         return ""
-    called = " or ".join(one for one in ("YES", "NO") if one in verdicts)
-    return (
-        f"A case is called {called} only if each of its traces passed its evidence trial; a person decides the others."
+    called = joined((one for one in ("YES", "NO") if one in verdicts), " or ")
+    return deferred(
+        "A case is called {called} only if each of its traces passed its evidence trial; a person decides the others.",
+        called=called,
     )
 
 
 def not_passed_text(verdict: Verdict, outcome: TrialOutcome, trials: Sequence[Trial | None], problem: str = "") -> str:
     """Return why a case does not get the verdict that its P(YES) alone would give, as one or two sentences."""
-    begin = f"{verdict} by P(YES), but"
     if outcome == "failed":
         made = next(one for one in trials if one is not None and one.passed is False)
         real = [one.followed for one in made.outcomes if one.edit != "placebo"]
-        return (
-            f"{begin} its evidence did not pass the trial: the text followed {sum(real)} of {len(real)} edits of the "
-            f"spectrum, and {made.placebo.k} of {made.placebo.n} placebos changed something (faithfulness "
-            f"{made.faithfulness:.2f}, expected at least {PASSES:g})."
+        return deferred(
+            "{verdict} by P(YES), but its evidence did not pass the trial: the text followed {real} of {n_real} edits "
+            "of the spectrum, and {k} of {n} placebos changed something (faithfulness "
+            "{faithfulness:.2f}, expected at least {passes:g}).",
+            verdict=verdict,
+            real=sum(real),
+            n_real=len(real),
+            k=made.placebo.k,
+            n=made.placebo.n,
+            faithfulness=made.faithfulness,
+            passes=PASSES,
         )
     if outcome == "untested":
         reasons = [one.skipped[0].reason for one in trials if one is not None and one.passed is None and one.skipped]
-        why = f": {reasons[0].rstrip('.')}" if reasons else ": no tool call names a line or band"
-        return f"{begin} no evidence of its trace could be tested{why}."
-    return f"{begin} the trial of its evidence was not made: {(problem or 'the run was stopped').rstrip('.')}."
+        why = (
+            (reasons[0] if isinstance(reasons[0], Message) else reasons[0].rstrip("."))
+            if reasons
+            else deferred("no tool call names a line or band")
+        )
+        return deferred(
+            "{verdict} by P(YES), but no evidence of its trace could be tested: {why}.", verdict=verdict, why=why
+        )
+    return deferred(
+        "{verdict} by P(YES), but the trial of its evidence was not made: {why}.",
+        verdict=verdict,
+        why=problem.rstrip(".") or deferred("the run was stopped"),
+    )
 
 
 def evidence_from(data: Mapping[str, Any]) -> EvidenceCounts | None:
@@ -131,15 +163,26 @@ def condition_from(data: Mapping[str, Any], verdicts: Collection[Verdict]) -> Tr
     :raises ValueError: the field, what was found, what was expected
     """
     if (data.get("trial") is None) != (not verdicts):
-        raise ValueError(f"trial: found {data.get('trial')!r:.60} with wanted.trial {list(verdicts)}, expected both")
+        raise ValueError(
+            tr(
+                "trial: found {value!r:.60} with wanted.trial {verdicts}, expected both",
+                value=data.get("trial"),
+                verdicts=list(verdicts),
+            )
+        )
     if data.get("trial") is None:
         return None
     given, where = object_of(data, "trial"), "trial."
     passes = number_of(given, "passes", where)
     if passes != PASSES:
         raise ValueError(
-            f"{where}passes: found {passes}, expected {PASSES:g}: this version of the program passes other traces. "
-            "Certify anew"
+            tr(
+                "{where}passes: found {passes}, expected {passes_2:g}: this version of the program "
+                "passes other traces. Certify anew",
+                where=where,
+                passes=passes,
+                passes_2=PASSES,
+            )
         )
     return TrialSettings(whole_of(given, "seed", where), whole_of(given, "placebos", where))
 
@@ -153,5 +196,12 @@ def whole_of(data: Mapping[str, Any], key: str, where: str = "") -> int:
     """Return a whole number. :raises ValueError: the field, what was found, what was expected"""
     value = data.get(key)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"{where}{key}: found {value!r:.60}, expected a whole number, 0 or more")
+        raise ValueError(
+            tr(
+                "{where}{key}: found {value!r:.60}, expected a whole number, 0 or more",
+                where=where,
+                key=key,
+                value=value,
+            )
+        )
     return value

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.spectrum.record import BoolArray
 from agent.statistics import FloatArray
 from agent.trust.features import COUNTS, Features
@@ -151,7 +151,12 @@ def fit(features: Sequence[Features], labels: Sequence[bool], groups: Sequence[s
     )
     losses: dict[Kind, float] = {"raw": log_loss(raw, y)} if len(y) else {}
     if min(yes, no) < FEWEST:
-        why = f"not fitted: {yes} spectra are YES and {no} are NO; a fit needs {FEWEST} of each"
+        why = deferred(
+            "not fitted: {yes} spectra are YES and {no} are NO; a fit needs {fewest} of each",
+            yes=yes,
+            no=no,
+            fewest=FEWEST,
+        )
         return Fit(RAW, raw, losses, why)
     folds = list(_folds(y, groups, seed))
     out_of_fold: dict[Kind, FloatArray] = {}
@@ -168,7 +173,7 @@ def fit(features: Sequence[Features], labels: Sequence[bool], groups: Sequence[s
         _fitted(best, features, y),
         out_of_fold[best],
         losses,
-        f"{best}: least log loss over {len(folds)} folds ({rest})",
+        deferred("{best}: least log loss over {n_folds} folds ({rest})", best=best, n_folds=len(folds), rest=rest),
     )
 
 
