@@ -14,7 +14,7 @@ from typing import Literal
 
 from agent.language import tr
 from reviewer.rules.workflow import Standing, judges_independently
-from reviewer.store.accounts import find_person, require_active, require_coordinator
+from reviewer.store.accounts import find_person, require_active
 from reviewer.store.blind.scoring import hidden_items, refuse_withheld
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
 from reviewer.store.history import History, version_by_id
@@ -173,35 +173,6 @@ class Comments:
             self._read_up_to(db, person, item_id, number, answer_hidden)
             return _by_id(db, number)
 
-    def add_imported(
-        self,
-        item_id: int,
-        source: str,
-        text: str,
-        at: datetime,
-        key: str,
-        person: str | None = None,
-        by: str | None = None,
-    ) -> Comment:
-        """Add a comment from another program as a thread of its own. The same key again changes nothing.
-
-        :param source: the program, and the author's name there
-        :param at: when it was written there
-        :param person: its author, if they are a person of this database
-        :param by: initials of the coordinator who imports it; None: the command line
-        :raises NotAllowed: the text is empty or too long, the source is missing, or ``by`` is no coordinator
-        :raises NotFound: there is no such item or person
-        :raises KeyReused: the key was used for another comment
-        """
-        with self._database.write() as db:
-            require_coordinator(db, by)
-            before = self._last(db)
-            comment = append_imported(db, self._history, item_id, source, text, at, key, person)
-            if comment.id > before:
-                details = {"version": comment.version_id, "step": "", "thread": None, "imported": True}
-                self._database.log(db, by, "commented", f"item {item_id}", details, {"comments": comment.id})
-            return comment
-
     def set_resolved(self, *, person: str, item_id: int, thread: int, resolved: bool, key: str) -> None:
         """Resolve a thread, or open it again; nothing happens if it is so already.
 
@@ -299,26 +270,21 @@ class Comments:
 
 
 def append_imported(
-    db: Transaction,
-    history: History,
-    item_id: int,
-    source: str,
-    text: str,
-    at: datetime,
-    key: str,
-    person: str | None = None,
-) -> Comment:
-    """Append an imported comment in a transaction of the caller, who logs its row; see ``Comments.add_imported``."""
+    db: Transaction, history: History, item_id: int, source: str, text: str, at: datetime, key: str, person: str | None
+) -> int:
+    """Append a comment from another program as a thread of its own, in a transaction of the caller, who logs its row;
+    return its id. ``ImportedComment`` describes the values; the key is new.
+
+    :raises NotAllowed: the text is empty or too long, or the source is missing
+    :raises NotFound: there is no such item or person
+    """
     text, source = _checked(text), source.strip()
     if not source:
         raise NotAllowed(tr("An imported comment needs a source, e.g. the program and the author's name there."))
-    values = {"item": item_id, "person": person, "text": text, "source": source, "at": stamp(at)}
-    if (repeated := _of_key(db, key, values)) is not None:
-        return repeated
     if person is not None:
         find_person(db, person)
-    now = history.standing(db, item_id)
-    return _by_id(db, _append(db, {**values, "key": key, "thread": None, "step": ""}, now))
+    row = {"key": key, "item": item_id, "person": person, "text": text, "source": source, "at": stamp(at)}
+    return _append(db, {**row, "thread": None, "step": ""}, history.standing(db, item_id))
 
 
 def _checked(text: str) -> str:

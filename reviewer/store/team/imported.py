@@ -65,7 +65,7 @@ class ImportedComments:
         """Add comments in one transaction, each as a thread of its own; return how many are new.
 
         :param by: who imports them; None: the owner of the file, on the command line
-        :raises NotAllowed: ``by`` is not active, or a text is empty or too long
+        :raises NotAllowed: ``by`` is not active, a text is empty or too long, or a source is missing
         :raises NotFound: there is no such item or person
         """
         with self._database.write() as db:
@@ -79,7 +79,7 @@ class ImportedComments:
             made = [
                 append_imported(
                     db, self._history, one.item_id, one.source, one.text, one.at or now, one.key, one.person
-                ).id
+                )
                 for one in new
             ]
             items = sorted({one.item_id for one in new})

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from reviewer.drafting import demo
 from reviewer.store import Draft, Store
+from reviewer.store.team.imported import ImportedComment
 from tests.browser.page.test_accessibility import SMALL, add_axe, use_theme, violations
 from tests.browser.support.review_app import PASSWORD, serving, settled, show_item, signed_in
 from tests.support.campaign import TO_AUDIT, Desk
@@ -348,7 +349,7 @@ def test_nothing_is_cut_off(chromium: Browser, app: tuple[str, Path], width: int
     with Store.open(db) as store:
         store.comments.set_resolved(person="AB", item_id=1, thread=thread, resolved=True, key="resolve")
         source = "Label Studio, " + "someone@example.org" * 5
-        store.comments.add_imported(1, source, "Agreed.", store.database.now(), "imported")
+        store.imported_comments.add([ImportedComment(1, source, "Agreed.", None, "imported")])
     with desk(chromium, url, "RE") as page:
         page.set_viewport_size({"width": width, "height": 900})
         show_item(page, 1)
@@ -378,7 +379,7 @@ def test_axe_finds_nothing_in_comments(chromium: Browser, app: tuple[str, Path],
     thread = add(db, "AB", "Done.")
     with Store.open(db) as store:
         store.comments.set_resolved(person="AB", item_id=1, thread=thread, resolved=True, key="resolve")
-        store.comments.add_imported(1, "Argilla, ana", "Agreed.", store.database.now(), "imported")
+        store.imported_comments.add([ImportedComment(1, "Argilla, ana", "Agreed.", None, "imported")])
     with desk(chromium, url, "RE") as page:
         add_axe(page)
         use_theme(page, theme)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from reviewer.rules.workflow import Rules
 from reviewer.store import Comment, KeyReused, NotAllowed, NotFound, QueueFilter, Selection, Store
+from reviewer.store.team.imported import ImportedComment
 from reviewer.store.team.mentions import mentioned
 from reviewer.store.team.unread import COMMENTS_OF_ITEM, UNREAD_OF_ITEM
 from tests.support.blind_campaign import opened, two_drafters
@@ -372,12 +374,11 @@ def test_wrong_mentions_are_found_and_derived_again(store: Store, item: int, say
 
 
 def test_an_imported_comment_keeps_its_time_and_author(store: Store, item: int, say: Say) -> None:
+    add = store.imported_comments.add
     at = datetime(2025, 3, 1, 9, 30, tzinfo=UTC)
-    made = [
-        store.comments.add_imported(item, "Label Studio, maria", "Agreed, @RE.", at, "ls:1"),
-        store.comments.add_imported(item, "Argilla, au", "Not for me.", at, "ar:1", person="AU", by="CO"),
-    ]
-    assert store.comments.add_imported(item, "Label Studio, maria", "Agreed, @RE.", at, "ls:1") == made[0]
+    maria = ImportedComment(item, "Label Studio, maria", "Agreed, @RE.", at, "ls:1")
+    au = ImportedComment(item, "Argilla, au", "Not for me.", at, "ar:1", person="AU")
+    assert (add([maria]), add([maria, au], by="CO"), add([maria])) == (1, 1, 0)
     first, second = (thread.comments[0] for thread in store.comments.of_item(item, "CO").threads)
     assert (first.person, first.source, first.at) == (None, "Label Studio, maria", at)
     assert (second.person, second.source) == ("AU", "Argilla, au")
@@ -385,21 +386,22 @@ def test_an_imported_comment_keeps_its_time_and_author(store: Store, item: int, 
     assert (unread(store, "RE"), unread(store, "CO")) == ([], [])
     say("VO", "New.")
     assert (unread(store, "RE"), unread(store, "AU")) == (["New."], [])
-    assert [e.person for e in store.log.entries(limit=100) if e.what == "commented"] == [None, "CO", "VO"]
+    logged = [(e.person, e.what) for e in store.log.entries(limit=100) if "comment" in e.what]
+    assert logged == [(None, "comments imported"), ("CO", "comments imported"), ("VO", "commented")]
     assert store.upkeep.verify() == []
 
 
 def test_an_imported_comment_that_cannot_be_stored_is_refused(store: Store, item: int) -> None:
-    at = datetime(2025, 3, 1, tzinfo=UTC)
-    with pytest.raises(NotAllowed, match="needs a source"):
-        store.comments.add_imported(item, " ", "Agreed.", at, "key")
-    with pytest.raises(NotAllowed, match="needs a text"):
-        store.comments.add_imported(item, "Argilla", "", at, "key")
-    with pytest.raises(NotFound, match="nobody with the initials"):
-        store.comments.add_imported(item, "Argilla", "Agreed.", at, "key", person="XX")
-    store.comments.add_imported(item, "Argilla", "Agreed.", at, "key")
-    with pytest.raises(KeyReused):
-        store.comments.add_imported(item, "Argilla", "No.", at, "key")
+    good = ImportedComment(item, "Argilla", "Agreed.", None, "key")
+    for bad, why in (
+        (replace(good, key="other", source=" "), "needs a source"),
+        (replace(good, key="other", text=" "), "needs a text"),
+        (replace(good, key="other", person="XX"), "nobody with the initials"),
+        (replace(good, key="other", item_id=99), "no item 99"),
+    ):
+        with pytest.raises((NotAllowed, NotFound), match=why):
+            store.imported_comments.add([good, bad])
+    assert store.comments.of_item(item, "CO").threads == ()
 
 
 # ---- search

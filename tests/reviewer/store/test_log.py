@@ -243,10 +243,6 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
         lambda s: s.imported_comments.add([ImportedComment(1, "Argilla: ann", "verdict: NO", None, "from Argilla")]),
         "comments imported",
     ),
-    "comments.add_imported": (
-        lambda s: s.comments.add_imported(1, "Label Studio, maria", "Agreed.", s.database.now(), "imported comment"),
-        "commented",
-    ),
     "comments.set_resolved": (
         lambda s: s.comments.set_resolved(person="VO", item_id=2, thread=1, resolved=True, key="resolve"),
         "thread resolved",

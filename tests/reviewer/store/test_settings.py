@@ -177,9 +177,6 @@ COORDINATORS: dict[str, Callable[[Store, str], Any]] = {
     "blind.results.report_material": lambda s, by: s.blind.results.report_material(by, 1),
     "trust.record_scores": lambda s, by: s.trust.record_scores(by, "cv", {}, [ScoreRow(11, 0.5, {})]),
     "trust.record_trials": lambda s, by: s.trust.record_trials(by, [TrialRow(content_hash(s, 11), True, {})]),
-    "comments.add_imported": lambda s, by: s.comments.add_imported(
-        11, "Argilla, ana", "Agreed.", s.database.now(), "imported", by=by
-    ),
     "withdrawals.withdraw": lambda s, by: s.withdrawals.withdraw(by, Selection(first=11)),
     "withdrawals.restore": lambda s, by: s.withdrawals.restore(by, Selection(first=11)),
     "webhooks.add": lambda s, by: s.webhooks.add(by, "https://example.org/hook", ["approved"]),
