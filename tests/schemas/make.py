@@ -2,7 +2,7 @@
 
 Run it before a migration is added, with the program as it was released:
 
-    PYTHONPATH=tests python tests/schemas/make.py tests/schemas/3.sql
+    PYTHONPATH=. python tests/schemas/make.py tests/schemas/3.sql
 
 Never overwrite a dump: it holds what its release wrote. Its number is that of the last migration.
 """
@@ -29,6 +29,8 @@ from tests.support.campaign import TO_AUDIT, TO_VOTE, Clock, Desk, a_spectrum, a
 from tests.support.kept_campaign import score_and_try
 
 DRAFTERS = ("gpt-5", "Spec-o3-7B")
+# They store no rows themselves; those are in their shadow tables.
+VIRTUAL_TABLES = ("items_text", "remarks_text", "traces_text")
 
 
 def fill(store: Store, clock: Clock) -> None:
@@ -71,8 +73,6 @@ def fill(store: Store, clock: Clock) -> None:
         store.imports.create(ImportRequest(Path("/nowhere/rows.jsonl"), 1000, 10**18), "CO")
     if hasattr(store, "trust"):
         score_and_try(store, waiting=5, tried=(5, 6, 8))
-    if hasattr(store, "comments"):
-        _discuss(store)
     if hasattr(store, "bulk"):
         _act_on_many(store)
     if hasattr(store, "comments"):
@@ -119,18 +119,6 @@ def _hold(store: Store, desk: Desk, clock: Clock) -> None:
         store.accounts.sign_in("ZO", "a wrong password", "10.0.0.3")
 
 
-def _discuss(store: Store) -> None:
-    """Add a resolved and an open thread, what was read, views, and the name of a login."""
-    thread = store.comments.add(person="AU", item_id=8, text="@ZO: is Hα “real”?", key=uuid4().hex).id
-    store.comments.add(person="ZO", item_id=8, text="Yes.", key=uuid4().hex, thread=thread)
-    store.comments.set_resolved(person="AU", item_id=8, thread=thread, resolved=True, key=uuid4().hex)
-    store.comments.add(person="RE", item_id=7, text="发射线很宽。", key=uuid4().hex, step="s1")
-    store.views.create(person="RE", name="Ünsure", filter={"words": '"broad line"', "state": ["audit"]}, shared=True)
-    store.views.create(person="CO", name="a list", items=[3, 1])
-    store.views.delete(person="CO", view_id=store.views.create(person="CO", name="gone", items=[2]).id)
-    store.logins.set("CO", "RE", "re@example.org")
-
-
 def _act_on_many(store: Store) -> None:
     """Add a bulk action of each kind, and an undo."""
     from reviewer.store.team.actions import Assign, Reject, SetBatch
@@ -149,12 +137,18 @@ def _act_on_many(store: Store) -> None:
 
 
 def _discuss(store: Store) -> None:
-    """Add a thread about a step with a mention and a reply, resolve it, and import a comment."""
-    first = store.comments.add(person="VO", item_id=2, text="Is Hα broad, @RE? 宽吗?", step="s2", key=uuid4().hex)
-    store.comments.add(person="RE", item_id=2, text="No.", thread=first.id, key=uuid4().hex)
-    store.comments.set_resolved(person="VO", item_id=2, thread=first.id, resolved=True, key=uuid4().hex)
-    at = store.database.now()
-    store.comments.add_imported(2, "Label Studio, maria", "Agreed.", at, "label studio 1")
+    """Add a resolved and an open thread, an imported comment, what was read, views, and a sign-in name."""
+    from reviewer.store.team.imported import ImportedComment
+
+    thread = store.comments.add(person="AU", item_id=8, text="@ZO: is Hα “real”? 宽吗?", key=uuid4().hex, step="s2").id
+    store.comments.add(person="ZO", item_id=8, text="Yes.", key=uuid4().hex, thread=thread)
+    store.comments.set_resolved(person="AU", item_id=8, thread=thread, resolved=True, key=uuid4().hex)
+    store.comments.add(person="RE", item_id=7, text="发射线很宽。", key=uuid4().hex, step="s1")
+    store.imported_comments.add([ImportedComment(2, "Label Studio, maria", "Agreed.", None, "label studio 1")])
+    store.views.create(person="RE", name="Ünsure", filter={"words": '"broad line"', "state": ["audit"]}, shared=True)
+    store.views.create(person="CO", name="a list", items=[3, 1])
+    store.views.delete(person="CO", view_id=store.views.create(person="CO", name="gone", items=[2]).id)
+    store.logins.set("CO", "RE", "re@example.org")
 
 
 def _score_blind(store: Store, clock: Clock) -> None:
@@ -200,8 +194,8 @@ def _score_blind(store: Store, clock: Clock) -> None:
 def dump(path: Path) -> str:
     """The whole file as SQL."""
     with closing(sqlite3.connect(path)) as connection:
-        # The virtual table of the search stores no rows itself; they are in its shadow tables.
-        lines = [line for line in connection.iterdump() if not line.startswith('INSERT INTO "items_text" ')]
+        of_virtual = tuple(f'INSERT INTO "{table}" ' for table in VIRTUAL_TABLES)
+        lines = [line for line in connection.iterdump() if not line.startswith(of_virtual)]
     lines.append(f"PRAGMA application_id = {APPLICATION_ID};")
     return "\n".join(lines) + "\n"
 

@@ -15,6 +15,7 @@ import pytest
 from reviewer.store import CannotWrite, NewerSchema, NotAnnotations, QueueFilter, Store, StoreError
 from reviewer.store.sqlite.database import helpers
 from reviewer.store.sqlite.schema import MIGRATIONS, Migration
+from tests.schemas import make
 from tests.support.campaign import TO_AUDIT, Clock, Desk, an_item, people
 
 
@@ -191,8 +192,15 @@ def earlier(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def test_every_earlier_schema_has_a_dump() -> None:
     assert [int(dump.stem) for dump in EARLIER] == [migration.number for migration in MIGRATIONS[:-1]], (
-        "before a migration is added: PYTHONPATH=tests python tests/schemas/make.py tests/schemas/N.sql"
+        "before a migration is added: PYTHONPATH=. python tests/schemas/make.py tests/schemas/N.sql"
     )
+
+
+def test_the_present_schema_can_be_dumped(tmp_path: Path) -> None:
+    make.main(tmp_path / "now.sql")
+    with Store.open(as_file(tmp_path / "now.sql", tmp_path / "annotations.db")) as store:
+        assert store.upkeep.verify() == []
+        assert store.queue.page(QueueFilter(words="宽吗"), "ZO").total == 1
 
 
 def test_every_table_of_a_dump_has_rows(earlier: Path) -> None:
