@@ -67,9 +67,13 @@ class VisibleItems:
         """Return the items whose texts this person may not see: what is like them would tell something of these."""
         return frozenset(self.items) | self.verdict_first.hidden_items()
 
-    def rows_of(self, items: Sequence[int]) -> list[dict[str, Any]]:
-        """Return the rows of items that are readable, in the given order; withdrawn ones are left out."""
-        return self._rows(row for row in self._store.queue.rows(items) if row.state != "withdrawn")
+    def rows_of(self, items: Sequence[int], withdrawn: bool = False) -> list[dict[str, Any]]:
+        """Return the rows of these items in the given order; items that do not exist are left out.
+
+        :param withdrawn: False: withdrawn items are left out too, as in the queue
+        """
+        rows = self._store.queue.rows(items)
+        return self._rows(row for row in rows if withdrawn or row.state != "withdrawn")
 
     def rows(self, wanted: QueueFilter, after: int | None, limit: int) -> tuple[list[dict[str, Any]], int]:
         """Return the queue's rows and their total number. The row of a withheld item has only its number, task and
@@ -86,10 +90,6 @@ class VisibleItems:
         ids = [row["id"] for row in rows]
         snippets = self._store.finding.snippets(self._searched(wanted), self._person, ids)
         return [{**row, "snippets": [asdict(one) for one in snippets.get(row["id"], ())]} for row in rows], total
-
-    def named(self, items: Sequence[int]) -> list[dict[str, Any]]:
-        """Return the rows of these items in the given order; items that do not exist are left out."""
-        return self._rows(self._store.queue.rows(items))
 
     def selected(self, selection: Selection) -> list[int]:
         """Return the items of a selection in order. Of a filter, withheld items and those which it may not find for

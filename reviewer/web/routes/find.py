@@ -77,8 +77,8 @@ def find(
 
 @router.post("/find/rows")
 def rows(visible: VisibleDep, sent: Named) -> dict[str, Any]:
-    """The rows of items that were found in another way, e.g. of a group, in the given order."""
-    return {"rows": visible.named(sent.items)}
+    """The rows of items that were found in another way, e.g. of a group, in the given order, also of withdrawn ones."""
+    return {"rows": visible.rows_of(sent.items, withdrawn=True)}
 
 
 @router.get("/views")
