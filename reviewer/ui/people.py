@@ -105,7 +105,8 @@ class _PeopleTab:
     def _build_people(self) -> None:
         markup(f"<h3>{tr('People')}</h3>")
         self.everybody = markup()
-        with gr.Column(elem_classes="so-inner") as self.changing:
+        # Hidden until it is filled: the answer would replace what a person has typed by then.
+        with gr.Column(elem_classes="so-inner", visible=False) as self.changing:
             with gr.Row(equal_height=True):
                 self.who = gr.Dropdown(label=tr("Change"), choices=[], min_width=150, scale=1)
                 self.roles = gr.CheckboxGroup(_role_choices(), label=tr("Roles"), min_width=260, scale=3)

@@ -134,7 +134,17 @@ def test_a_coordinator_adds_a_webhook_and_sees_what_was_delivered(store: Store, 
     assert page.title() != "1"
 
 
-def test_a_coordinator_sets_a_sign_in_name(store: Store, address: str, page: Page) -> None:
+def test_a_coordinator_sets_a_sign_in_name(
+    store: Store, address: str, page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_people = store.logins.of_people
+
+    def late() -> dict[str, str]:
+        time.sleep(1)
+        return of_people()
+
+    # An answer that fills the tab late must not replace what was typed.
+    monkeypatch.setattr(store.logins, "of_people", late)
     open_people(page, address, "CO")
     page.get_by_role("button", name="Sign-in through a proxy").click()
     page.get_by_placeholder("Sign-in name at your provider").fill("Cora@Example.org")
