@@ -25,9 +25,18 @@ from reviewer.store.audit.chain import (
 )
 from reviewer.store.sqlite.database import ALLOWANCE, Database, Transaction
 
-_ABOUT_ITEM = """(subject = 'item ' || :item OR subject GLOB 'items [0-9]* to [0-9]*'
+# The items of an entry on many are not always a whole range; where it covers facts of single items, these tell which.
+_OF_ITEMS = ("decisions", "comments", "assignments", "batch_changes")
+_AMONG = " OR ".join(
+    f"EXISTS (SELECT 1 FROM {table} f WHERE f.item = :item "
+    f"AND f.id BETWEEN details ->> '$.facts.{table}[0]' AND details ->> '$.facts.{table}[1]')"
+    for table in _OF_ITEMS
+)
+_FACTS_OF_ITEMS = ", ".join(f"details ->> '$.facts.{table}'" for table in _OF_ITEMS)
+_ABOUT_ITEM = f"""(subject = 'item ' || :item OR subject GLOB 'items [0-9]* to [0-9]*'
 AND CAST(substr(subject, 7) AS INTEGER) <= :item
-AND CAST(substr(subject, instr(subject, ' to ') + 4) AS INTEGER) >= :item)"""
+AND CAST(substr(subject, instr(subject, ' to ') + 4) AS INTEGER) >= :item
+AND (coalesce({_FACTS_OF_ITEMS}) IS NULL OR {_AMONG}))"""
 """Subjects are ``item 3`` and ``items 1 to 100``."""
 _PLAIN = ("number", "at", "person", "what", "subject")
 
@@ -169,7 +178,7 @@ class AuditLog:
     ) -> list[Entry]:
         """Return the last ``limit`` entries, oldest first; only of one person or kind, if given.
 
-        :param item: only entries about this item, or about a range of items that contains it
+        :param item: only entries about this item, or about several items with this one among them
         :param before: only entries below this number
         """
         values = {"limit": limit, "person": person, "what": what, "item": item, "before": before}

@@ -56,7 +56,8 @@ FROM batch_changes c WHERE c.bulk = ? ORDER BY c.id
 """
 
 _LOGGED = {
-    "reject": "items rejected",
+    # Not how: who reads the log may still judge the items.
+    "reject": "items decided",
     "assign": "items assigned",
     "unassign": "items unassigned",
     "batch": "batch set",

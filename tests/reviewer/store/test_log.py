@@ -43,7 +43,7 @@ from reviewer.store.accounts import MAX_PER_PERSON_AND_ORIGIN
 from reviewer.store.audit.chain import BEFORE_THE_FIRST, BOUND
 from reviewer.store.sqlite.database import Clocks, helpers
 from reviewer.store.sqlite.schema import FACTS, MIGRATIONS
-from reviewer.store.team.actions import Action, Assign, BulkAction, Reject
+from reviewer.store.team.actions import Action, Assign, BulkAction, Reject, SetBatch
 from reviewer.store.team.imported import ImportedComment
 from reviewer.web import app as server
 from tests.support.blind_campaign import drawn, opened, tokens, two_drafters
@@ -869,3 +869,15 @@ def test_the_steady_clock_never_goes_back_and_is_never_slower_than_time(moves: l
         assert times.steady() >= times.now()
     for (before, earlier), (after, later) in pairwise(readings):
         assert (later - earlier).total_seconds() >= (after - before) - 1e-5
+
+
+def test_entries_about_an_item_are_those_of_actions_with_this_item_among_them(store: Store) -> None:
+    begin = store.log.head().number
+    for action in (Assign(("RE",)), SetBatch("other"), Reject("duplicate")):
+        items = [3, 5]
+        token = store.bulk.preview("CO", items, action).token
+        store.bulk.apply("CO", items, action, token, f"a key of {action.kind}")
+    store.imported_comments.add([ImportedComment(n, "Argilla", "NO", None, f"import {n}") for n in (3, 5)])
+    kinds = ["items assigned", "batch set", "items decided", "comments imported"]
+    about = {n: [e.what for e in store.log.last(item=n) if e.number > begin] for n in (3, 4, 5)}
+    assert about == {3: kinds, 4: [], 5: kinds}

@@ -89,7 +89,7 @@ def test_a_rejection_of_many_items_is_a_decision_on_each_in_its_present_round(st
             BAD.comment,
         )
     (entry,) = store.log.entries(after=end)
-    assert (entry.what, entry.subject, entry.person) == ("items rejected", "items 1 to 4", "CO")
+    assert (entry.what, entry.subject, entry.person) == ("items decided", "items 1 to 4", "CO")
     assert set(entry.details["facts"]) == {"bulk_actions", "decisions", "bulk_decisions"}
     assert entry.details["facts"]["decisions"][2] == 4
     assert "sky lines" not in repr(entry)
