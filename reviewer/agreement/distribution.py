@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from agent.language import deferred
 from agent.statistics import DEFAULT, FloatArray, Picks, Resampling, Statistic, divided, once, times_sampled, wilson
 from reviewer.agreement.values import SCALE, Estimate, Scores, ScoresError, estimate, jackknife
 
@@ -67,11 +68,11 @@ def share(
     found = mean(hits, counts, definition, resampling, none=none, n=n, n_of=n_of, detail=detail)
     if found.value is None:
         return found
-    low, high, how = found.low, found.high, "bootstrap by item"
+    low, high, how = found.low, found.high, deferred("bootstrap by item")
     if low is None:
         items = len(_kept(hits, counts)[0])
         low, high = wilson(found.value, items, resampling.confidence)
-        how = "Wilson, each item counted once"
+        how = deferred("Wilson, each item counted once")
     known = {**found.detail, "interval": how}
     return Estimate(found.value, low, high, found.n, definition, "", known, n_of)
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
+from agent.language import deferred, tr
 from agent.statistics import DEFAULT, FloatArray, Picks, Resampling, divided, once, times_sampled
 from reviewer.agreement.distribution import by_item, share
 from reviewer.agreement.mixed import Ratings, fit
@@ -17,11 +18,15 @@ from reviewer.agreement.values import POPULATION_BOTH, Estimate, Scores, ScoresE
 
 Level = Literal["nominal", "ordinal", "interval"]
 
-_DEFINITION = (
-    "Krippendorff's alpha ({}): 1 less the observed disagreement over the one expected by chance; 1 "
-    "is perfect agreement, 0 is chance. Krippendorff 2011, Computing Krippendorff's "
-    "Alpha-Reliability."
+_DEFINITION = deferred(
+    "Krippendorff's alpha ({level}): 1 less the observed disagreement over the one expected by chance; 1 is perfect "
+    "agreement, 0 is chance. Krippendorff 2011, Computing Krippendorff's Alpha-Reliability."
 )
+_LEVELS: dict[Level, str] = {
+    "nominal": deferred("nominal"),
+    "ordinal": deferred("ordinal"),
+    "interval": deferred("interval"),
+}
 
 
 def krippendorff_alpha(
@@ -40,7 +45,7 @@ def krippendorff_alpha(
 
     :param clusters: the spectrum of each item; the interval is then ``jackknife`` over spectra
     """
-    definition = _DEFINITION.format(level)
+    definition = deferred(_DEFINITION, level=_LEVELS[level])
     shared = scores.given.sum(axis=1) > 1
     used = scores.values[shared]
     n = len(used)
@@ -54,9 +59,9 @@ def krippendorff_alpha(
         return Estimate.undefined(why, n, definition, detail)
     categories = np.unique(used[~np.isnan(used)])
     if len(categories) == 1:
-        return Estimate.undefined(f"every score is {categories[0]:g}", n, definition, detail)
+        return Estimate.undefined(deferred("every score is {score:g}", score=categories[0]), n, definition, detail)
     if n == 1:
-        return Estimate.undefined("only one item was scored by two scorers", n, definition, detail)
+        return Estimate.undefined(deferred("only one item was scored by two scorers"), n, definition, detail)
     pairs = _coincidences(used, categories).reshape(n, -1)
 
     def alpha(picks: Picks) -> FloatArray:
@@ -102,12 +107,15 @@ def _differences(totals: FloatArray, categories: FloatArray, level: Level) -> Fl
 
 
 _DEFINITIONS = {
-    "A,1": "ICC(A,1): the share of the variance of single scores that is due to the items, scorers "
-    "taken as a sample of many and their severity counted as error (two-way random effects, "
-    "absolute agreement). McGraw & Wong 1996, Psychological Methods 1, 30; Shrout & Fleiss's "
-    "ICC(2,1).",
-    "A,k": "ICC(A,k): the same share for the mean of all k scorers (two-way random effects, absolute "
-    "agreement). McGraw & Wong 1996, Psychological Methods 1, 30; Shrout & Fleiss's ICC(2,k).",
+    "A,1": deferred(
+        "ICC(A,1): the share of the variance of single scores that is due to the items, scorers taken as a sample of "
+        "many and their severity counted as error (two-way random effects, absolute agreement). McGraw & Wong 1996, "
+        "Psychological Methods 1, 30; Shrout & Fleiss's ICC(2,1)."
+    ),
+    "A,k": deferred(
+        "ICC(A,k): the same share for the mean of all k scorers (two-way random effects, absolute agreement). McGraw & "
+        "Wong 1996, Psychological Methods 1, 30; Shrout & Fleiss's ICC(2,k)."
+    ),
 }
 
 
@@ -142,26 +150,27 @@ def _icc(scores: Scores, kind: Literal["A,1", "A,k"], clusters: Sequence[str] | 
         "scores": int((~np.isnan(values)).sum()),
         "population": POPULATION_BOTH,
     }
-    if why := unshared(scores) or ("only one item was scored; expected two" if n < 2 else ""):
+    if why := unshared(scores) or (deferred("only one item was scored; expected two") if n < 2 else ""):
         return Estimate.undefined(why, n, definition, detail)
     given = values[~np.isnan(values)]
     if np.ptp(given) == 0:
-        return Estimate.undefined(f"every score is {given[0]:g}", n, definition, detail)
+        return Estimate.undefined(deferred("every score is {score:g}", score=given[0]), n, definition, detail)
     if len(given) - n - raters + 1 < 1:
-        return Estimate.undefined(
-            f"{len(given)} scores of {n} items by {raters} scorers are too few", n, definition, detail
+        few = deferred(
+            "{scores} scores of {n} items by {raters} scorers are too few", scores=len(given), n=n, raters=raters
         )
+        return Estimate.undefined(few, n, definition, detail)
     squares = _mean_squares(values)
     smallest = 1e-12 * float(np.ptp(given)) ** 2
     value = _ratio(squares, kind, smallest)
     if np.isnan(value):
-        return Estimate.undefined("the items' means do not differ", n, definition, detail)
+        return Estimate.undefined(deferred("the items' means do not differ"), n, definition, detail)
     spectra = n if clusters is None else len({one for one, keep in zip(clusters, kept, strict=True) if keep})
     detail["mean_squares"] = {name: getattr(squares, name) for name in ("items", "raters", "rest")}
     detail["scores_per_item"] = squares.k
-    few = f"fewer than {MIN_ITEMS} spectra" if spectra < MIN_ITEMS else ""
+    few = deferred("fewer than {fewest} spectra", fewest=MIN_ITEMS) if spectra < MIN_ITEMS else ""
     ends = None if few else _f_interval(replace(squares, of_items=spectra - 1), kind, confidence)
-    why = few or ("" if ends else "the F interval has no value here")
+    why = few or ("" if ends else deferred("the F interval has no value here"))
     low, high = ends or (None, None)
     return Estimate(value, low, high, n, definition, why, detail)
 
@@ -243,11 +252,11 @@ def _f_interval(squares: _Squares, kind: Literal["A,1", "A,k"], confidence: floa
     return (float(low), float(high)) if np.isfinite([low, high]).all() and low <= high else None
 
 
-_RAW_AGREEMENT = (
-    "Raw agreement: of two people who decided on the same item, the chance that they decided alike, "
-    "averaged over items. Fleiss 1971, Psychological Bulletin 76, 378 (his mean P)."
+_RAW_AGREEMENT = deferred(
+    "Raw agreement: of two people who decided on the same item, the chance that they decided alike, averaged over "
+    "items. Fleiss 1971, Psychological Bulletin 76, 378 (his mean P)."
 )
-_GOLD = "Calibration on gold: the share of a reviewer's decisions on gold items that are the expected one."
+_GOLD = deferred("Calibration on gold: the share of a reviewer's decisions on gold items that are the expected one.")
 
 Group = TypeVar("Group", bound=Hashable)
 
@@ -275,16 +284,24 @@ def round_agreement(
     counts = (scores.values[:, :, None] == np.arange(len(names))).sum(axis=1).astype(float)
     alike, several = _agreeing_pairs(counts)
     detail = {"decisions": {name: int(n) for name, n in zip(names, counts.sum(axis=0), strict=True)}}
-    nobody = "nobody decided anything"
-    why = unshared(scores).replace("nobody gave a score", nobody).replace("scorer", "reviewer")
-    why = why.replace("was scored by", "was decided on by")
+    why = _unshared_decisions(scores)
     raw = share(alike, several, _RAW_AGREEMENT, resampling, none=why, detail=detail)
     alpha = krippendorff_alpha(scores, "nominal", resampling)
     if alpha.value is None:
         used = [name for name, n in zip(names, counts[several > 0].sum(axis=0), strict=True) if n]
-        one_item = "only one item was decided on by two reviewers"
-        alpha = replace(alpha, reason=why or (f"every decision is {used[0]}" if len(used) == 1 else one_item))
+        same = deferred("every decision is {decision}", decision=deferred(used[0])) if len(used) == 1 else ""
+        alpha = replace(alpha, reason=why or same or deferred("only one item was decided on by two reviewers"))
     return RoundAgreement(raw, alpha)
+
+
+def _unshared_decisions(scores: Scores) -> str:
+    """As ``unshared``, of decisions."""
+    people = int(scores.given.any(axis=0).sum())
+    if people == 0:
+        return deferred("nobody decided anything")
+    if people == 1:
+        return deferred("there is one reviewer only")
+    return "" if (scores.given.sum(axis=1) > 1).any() else deferred("no item was decided on by two reviewers")
 
 
 def agreement_by(
@@ -296,7 +313,13 @@ def agreement_by(
 ) -> dict[Group, RoundAgreement]:
     """Return ``round_agreement`` for each group, e.g. (round, task), in order of first appearance."""
     if len(groups) != len(items):
-        raise ScoresError(f"decisions: {len(groups)} groups for {len(items)} decisions; expected one each")
+        raise ScoresError(
+            tr(
+                "decisions: {groups} groups for {decisions} decisions; expected one each",
+                groups=len(groups),
+                decisions=len(items),
+            )
+        )
     places: dict[Group, list[int]] = {}
     for place, group in enumerate(groups):
         places.setdefault(group, []).append(place)
@@ -317,18 +340,29 @@ def gold_agreement(
     """
     if not len(items) == len(given) == len(expected):
         raise ScoresError(
-            f"decisions: {len(items)} items, {len(given)} decisions, {len(expected)} expected; expected one each"
+            tr(
+                "decisions: {items} items, {given} decisions, {wanted} expected; expected one each",
+                items=len(items),
+                given=len(given),
+                wanted=len(expected),
+            )
         )
     right = [own == wanted for own, wanted in zip(given, expected, strict=True)]
     hits, every = by_item(items, right, np.ones(len(right)))
-    none = "no gold item was decided on"
-    return share(hits, every, _GOLD, resampling, none=none, n=len(right), n_of="decisions on gold items")
+    none = deferred("no gold item was decided on")
+    n_of = deferred("decisions on gold items")
+    return share(hits, every, _GOLD, resampling, none=none, n=len(right), n_of=n_of)
 
 
 def _decision_table(items: Sequence[str], people: Sequence[str], verbs: Sequence[str]) -> tuple[Scores, list[str]]:
     if not len(items) == len(people) == len(verbs):
         raise ScoresError(
-            f"decisions: {len(items)} items, {len(people)} people, {len(verbs)} decisions; expected one each"
+            tr(
+                "decisions: {items} items, {people} people, {verbs} decisions; expected one each",
+                items=len(items),
+                people=len(people),
+                verbs=len(verbs),
+            )
         )
     names = sorted(set(verbs))
     return Scores.of(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.language import deferred, tr
 from agent.statistics import DEFAULT, FloatArray, Resampling, Statistic, percentile_interval, resampled
 from agent.text import OneLine
 
@@ -66,15 +67,23 @@ class Estimate:
 
     def __str__(self) -> str:
         """Return ``0.71 (0.55 to 0.83), n = 48``, or ``undefined: every score is 5``."""
+        return str(self.text)
+
+    @property
+    def text(self) -> str:
+        """The form to show, as ``str``; ``tr`` translates it."""
         if self.value is None:
-            return f"undefined: {self.reason}"
+            return deferred("undefined: {reason}", reason=self.reason)
+        value, n = _two(self.value), self.n
         if self.low is None or self.high is None:
-            return f"{_two(self.value)} (no interval: {self.reason}), n = {self.n}"
-        caution = f"; {self.reason}" if self.reason else ""
-        return f"{_two(self.value)} ({_two(self.low)} to {_two(self.high)}), n = {self.n}{caution}"
+            return deferred("{value} (no interval: {reason}), n = {n}", value=value, reason=self.reason, n=n)
+        ends = {"value": value, "low": _two(self.low), "high": _two(self.high), "n": n}
+        if self.reason:
+            return deferred("{value} ({low} to {high}), n = {n}; {reason}", reason=self.reason, **ends)
+        return deferred("{value} ({low} to {high}), n = {n}", **ends)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON form; ``text`` is the form to show."""
+        """Return the JSON form; ``text`` is the form to show. ``localized`` translates its texts."""
         return {
             "value": self.value,
             "low": self.low,
@@ -84,7 +93,7 @@ class Estimate:
             "definition": self.definition,
             "reason": self.reason,
             "detail": dict(self.detail),
-            "text": str(self),
+            "text": self.text,
         }
 
 
@@ -104,15 +113,20 @@ class Scores:
         values = np.array(self.values, dtype=float)
         if values.shape != (len(self.items), len(self.raters)):
             raise ScoresError(
-                f"scores: an array of shape {values.shape} for {len(self.items)} items and "
-                f"{len(self.raters)} scorers; it must be (items, scorers)"
+                tr(
+                    "scores: an array of shape {shape} for {items} items and {raters} scorers; it must be "
+                    "(items, scorers)",
+                    shape=values.shape,
+                    items=len(self.items),
+                    raters=len(self.raters),
+                )
             )
-        for what, names in (("item", self.items), ("scorer", self.raters)):
+        for names in (self.items, self.raters):
             if len(set(names)) != len(names):
                 twice = next(name for name in names if names.count(name) > 1)
-                raise ScoresError(f"scores: the {what} {twice!r} is there twice; each may be there once")
+                raise ScoresError(tr("scores: {name!r} is there twice; each may be there once", name=twice))
         if np.isinf(values).any():
-            raise ScoresError("scores: an infinite score; a score is a number, NaN where there is none")
+            raise ScoresError(tr("scores: an infinite score; a score is a number, NaN where there is none"))
         values.setflags(write=False)
         object.__setattr__(self, "values", values)
 
@@ -126,7 +140,9 @@ class Scores:
         given: dict[tuple[str, str], float] = {}
         for item, rater, score in rows:
             if (item, rater) in given:
-                raise ScoresError(f"scores: {rater!r} has two scores for {item!r}; one counts")
+                raise ScoresError(
+                    tr("scores: {rater!r} has two scores for {item!r}; one counts", rater=rater, item=item)
+                )
             given[item, rater] = math.nan if score is None else float(score)
         items = sorted({item for item, _ in given})
         raters = sorted({rater for _, rater in given})
@@ -161,7 +177,9 @@ class Scores:
 
     def _column(self, rater: str) -> int:
         if rater not in self.raters:
-            raise ScoresError(f"scores: no scorer {rater!r}; there are {', '.join(self.raters) or 'none'}")
+            raise ScoresError(
+                tr("scores: no scorer {rater!r}; there are {names}", rater=rater, names=", ".join(self.raters) or "–")
+            )
         return self.raters.index(rater)
 
 
@@ -169,10 +187,10 @@ def unshared(scores: Scores) -> str:
     """Return why agreement is undefined: no item has two scores. Empty if one has."""
     raters = int(scores.given.any(axis=0).sum())
     if raters == 0:
-        return "nobody gave a score"
+        return deferred("nobody gave a score")
     if raters == 1:
-        return "there is one scorer only"
-    return "" if (scores.given.sum(axis=1) > 1).any() else "no item was scored by two scorers"
+        return deferred("there is one scorer only")
+    return "" if (scores.given.sum(axis=1) > 1).any() else deferred("no item was scored by two scorers")
 
 
 def estimate(
@@ -263,20 +281,20 @@ def jackknife(
         return Estimate(value, None, None, len(clusters), definition, caution or why, known)
 
     if groups < fewest:
-        return without(f"fewer than {fewest} spectra")
+        return without(deferred("fewer than {fewest} spectra", fewest=fewest))
     if fisher and abs(value) >= 1 - 1e-12:
-        return without("the value is at the end of its range")
+        return without(deferred("the value is at the end of its range"))
     kept = [np.flatnonzero(number != one) for one in range(groups)]
     left = np.empty(groups)
     for size in {len(one) for one in kept}:  # all of one length at once
         same = [one for one in range(groups) if len(kept[one]) == size]
         left[same] = statistic(np.stack([kept[one] for one in same]))
     if np.isnan(left).any() or (fisher and (abs(left) >= 1).any()):
-        return without("without one of the spectra it has no value, too much is alike")
+        return without(deferred("without one of the spectra it has no value, too much is alike"))
     centre, left = (np.arctanh(value), np.arctanh(left)) if fisher else (value, left)
     error = math.sqrt((groups - 1) / groups * float(((left - centre) ** 2).sum()))
     if error <= 1e-12 * max(1.0, abs(value)):
-        return without("it is the same without any of the spectra")
+        return without(deferred("it is the same without any of the spectra"))
     half = float(t.ppf((1 + confidence) / 2, groups - 1 if freedom is None else freedom)) * error
     low, high = (float(np.tanh(end)) if fisher else float(end) for end in (centre - half, centre + half))
     return Estimate(value, low, high, len(clusters), definition, caution, known)
@@ -299,14 +317,18 @@ def _interval(
     resamples: FloatArray, smallest: int, of: str, resampling: Resampling
 ) -> tuple[tuple[float, float] | None, str]:
     if smallest < resampling.few:
-        return None, f"fewer than {resampling.few} {of}"
+        return None, deferred("fewer than {few} {of}", few=resampling.few, of=of)
     ends = percentile_interval(resamples, resampling.confidence, resampling.undefined_at_most)
     defined = resamples[~np.isnan(resamples)]
     if ends is None:
         undefined = len(resamples) - len(defined)
-        return None, f"{undefined} of {len(resamples)} resamples have no value, too much in them is alike"
+        return None, deferred(
+            "{undefined} of {n} resamples have no value, too much in them is alike",
+            undefined=undefined,
+            n=len(resamples),
+        )
     if np.ptp(defined) <= 1e-12 * max(1.0, float(np.abs(defined).max())):
-        return None, "every resample gave the same value"
+        return None, deferred("every resample gave the same value")
     return ends, ""
 
 

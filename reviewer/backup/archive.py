@@ -362,10 +362,12 @@ def _refuse_other_files(folder: Path, manifest: Manifest) -> None:
 
 def _refuse_other_tables(folder: Path, manifest: Manifest, new: NewDatabase) -> None:
     for name in sorted(manifest.tables.keys() ^ new.tables.keys()):
-        which = "which no database of its schema has" if name in manifest.tables else "which is missing"
-        raise BadArchive(
-            tr("{folder}: the table {name!r:.60}, {which}", folder=folder / MANIFEST_NAME, name=name, which=which)
-        )
+        where = folder / MANIFEST_NAME
+        if name in manifest.tables:
+            raise BadArchive(
+                tr("{file}: found the table {name!r:.60}, which no database of its schema has", file=where, name=name)
+            )
+        raise BadArchive(tr("{file}: found no table {name!r:.60}, which belongs to its schema", file=where, name=name))
 
 
 def _regular_file(path: Path) -> os.stat_result:

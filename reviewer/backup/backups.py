@@ -21,7 +21,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.text import OneLine
 from reviewer.store import Head, Store, StoreError
 from reviewer.store.spectrum_files import SpectrumFiles, copy_new, spectra_folder
@@ -435,7 +435,7 @@ class DailyBackups:
             except Exception:
                 # If the thread ended, no more backups would be made, and nobody would notice.
                 log.exception("the daily backup failed")
-                self.problem = tr("The daily backup failed; details are in the server log.")
+                self.problem = deferred("The daily backup failed; details are in the server log.")
             wait = RETRY_INTERVAL if self.problem else CHECK_INTERVAL
 
     def _has_today(self) -> bool:
@@ -452,7 +452,7 @@ class DailyBackups:
             raise _Stopped
 
     def _failed(self, why: str) -> None:
-        self.problem = f"The daily backup could not be made: {why}"
+        self.problem = deferred("The daily backup could not be made: {why}", why=why)
         log.error("%s", self.problem)
         try:
             self._store.log.note(None, "backup failed", "", why=why)

@@ -19,7 +19,7 @@ def add_import(parser: ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="exports of Label Studio (JSON, JSON-MIN, CSV, TSV) or records of Argilla (JSON)",
+        help=tr("exports of Label Studio (JSON, JSON-MIN, CSV, TSV) or records of Argilla (JSON)"),
     )
     parser.add_argument(
         "--person",
@@ -27,27 +27,27 @@ def add_import(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="AUTHOR=INITIALS",
-        help="the author is this person, e.g. ann@example.org=AB; may be repeated",
+        help=tr("the author is this person, e.g. ann@example.org=AB; may be repeated"),
     )
     parser.add_argument(
         "--item-field",
         metavar="NAME",
-        help="field of a task that has the number, key or spectrum of its item (spec_o3_item, item, key or name)",
+        help=tr("field of a task that has the number, key or spectrum of its item (spec_o3_item, item, key or name)"),
     )
     parser.add_argument(
         "--question",
         action="append",
         default=[],
         metavar="NAME",
-        help="only the answers to this question; may be repeated",
+        help=tr("only the answers to this question; may be repeated"),
     )
     parser.add_argument(
         "--skip-bad",
         action="store_true",
-        help="import the rest if some annotations cannot be used; by default none is imported then",
+        help=tr("import the rest if some annotations cannot be used; by default none is imported then"),
     )
-    parser.add_argument("--dry-run", action="store_true", help="check everything, and change nothing")
-    parser.add_argument("--by", type=str.upper, metavar="INITIALS", help="who imports them (the owner of the file)")
+    parser.add_argument("--dry-run", action="store_true", help=tr("check everything, and change nothing"))
+    parser.add_argument("--by", type=str.upper, metavar="INITIALS", help=tr("who imports them (the owner of the file)"))
     add_database(parser)
     add_json(parser)
 
@@ -100,14 +100,14 @@ def add_tasks(parser: ArgumentParser) -> None:
     from reviewer.exchange.annotations.tasks import FORMS
     from reviewer.rules.campaign import STATES
 
-    parser.add_argument("file", type=Path, help="the JSON file to write; an existing one is not replaced")
-    parser.add_argument("--for", dest="form", choices=FORMS, default=FORMS[0], help="the program (label-studio)")
-    parser.add_argument("--task", help="only items of this task")
-    parser.add_argument("--batch", help="only items of this batch")
+    parser.add_argument("file", type=Path, help=tr("the JSON file to write; an existing one is not replaced"))
+    parser.add_argument("--for", dest="form", choices=FORMS, default=FORMS[0], help=tr("the program (label-studio)"))
+    parser.add_argument("--task", help=tr("only items of this task"))
+    parser.add_argument("--batch", help=tr("only items of this batch"))
     parser.add_argument(
-        "--state", choices=STATES, action="append", default=[], help="only items in this state; may be repeated"
+        "--state", choices=STATES, action="append", default=[], help=tr("only items in this state; may be repeated")
     )
-    parser.add_argument("--address", default="", metavar="URL", help="the app's address, for a link to each item")
+    parser.add_argument("--address", default="", metavar="URL", help=tr("the app's address, for a link to each item"))
     add_database(parser)
     add_json(parser)
 
@@ -156,9 +156,9 @@ SUBCOMMANDS: tuple[Command, ...] = (
 
 
 def add(parser: ArgumentParser) -> None:
-    does = parser.add_subparsers(metavar="WHAT", title="what to do", required=True, help="see below")
+    does = parser.add_subparsers(metavar="WHAT", title=tr("what to do"), required=True, help=tr("see below"))
     for command in SUBCOMMANDS:
-        one = does.add_parser(command.name, help=command.help, description=command.help)
+        one = does.add_parser(command.name, help=tr(command.help), description=tr(command.help))
         command.add(one)
         one.set_defaults(run=command.run)
 

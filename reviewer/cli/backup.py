@@ -40,7 +40,7 @@ def run(arguments: Namespace) -> int:
 def _copy(arguments: Namespace) -> int:
     from reviewer.backup.backups import BackupError, back_up, default_folder
 
-    with opened(arguments.db, must_exist=True) as store, ProgressBar(None, "copying") as bar:
+    with opened(arguments.db, must_exist=True) as store, ProgressBar(None, tr("copying")) as bar:
 
         def on_progress(done: int, of: int) -> None:
             bar.expect(of)
@@ -54,7 +54,13 @@ def _copy(arguments: Namespace) -> int:
     print_result(
         arguments,
         {**made.to_json(), "path": str(made.path)},
-        f"{made.path}: {made.bytes / 1e6:,.1f} MB, checked. Its log ends at {made.head}" + _spectra_line(made),
+        tr(
+            "{path}: {size:,.1f} MB, checked. Its log ends at {head}",
+            path=made.path,
+            size=made.bytes / 1e6,
+            head=made.head,
+        )
+        + _spectra_line(made),
     )
     return DONE
 
@@ -83,7 +89,7 @@ def _plain(arguments: Namespace) -> int:
 
     database = arguments.db or DATABASE
     target = arguments.target
-    with opened(arguments.db, must_exist=True) as store, ProgressBar(None, "writing rows") as bar:
+    with opened(arguments.db, must_exist=True) as store, ProgressBar(None, tr("writing rows")) as bar:
         if target is None:
             folder = default_folder(database)
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -102,7 +108,13 @@ def _plain(arguments: Namespace) -> int:
     print_result(
         arguments,
         {**made.to_json(), "path": str(target)},
-        f"{target}: {rows:,} rows of {len(made.tables)} tables. Its log ends at {made.head}",
+        tr(
+            "{target}: {rows:,} rows of {tables} tables. Its log ends at {head}",
+            target=target,
+            rows=rows,
+            tables=len(made.tables),
+            head=made.head,
+        ),
     )
     return DONE
 
@@ -118,7 +130,7 @@ def run_restore(arguments: Namespace) -> int:
     from reviewer.backup.restore import restore
     from reviewer.store import StoreError
 
-    with ProgressBar(None, "reading") as bar:
+    with ProgressBar(None, tr("reading")) as bar:
 
         def on_progress(done: int, of: int) -> None:
             bar.expect(of)
@@ -140,7 +152,7 @@ def run_restore(arguments: Namespace) -> int:
         "{database}: {items:,} items, checked. Everyone must sign in again.", database=done.database, items=done.items
     )
     if done.kept_as is not None:
-        text += f"\nThe previous database is now {done.kept_as}"
+        text += "\n" + tr("The previous database is now {path}", path=done.kept_as)
     if done.spectra_missing:
         text += tr(
             "\n{n_spectra_missing:,} spectra have no file here or next to the backup: `spec-o3 spectra` "

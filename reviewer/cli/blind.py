@@ -33,7 +33,7 @@ def add_list(parser: ArgumentParser) -> None:
 def run_list(arguments: Namespace) -> int:
     with opened(arguments.db, must_exist=True) as store:
         sessions = store.blind.sessions.all(None)
-    text = "\n".join(headline(one) for one in sessions) or "there are no blind sessions"
+    text = "\n".join(headline(one) for one in sessions) or tr("there are no blind sessions")
     print_result(arguments, {"sessions": [session_json(one) for one in sessions]}, text)
     return DONE
 
@@ -46,7 +46,13 @@ def run_status(arguments: Namespace) -> int:
     with opened(arguments.db, must_exist=True) as store:
         session = store.blind.sessions.get(arguments.by, arguments.session)
         progress = store.blind.sessions.progress(arguments.by, session.id)
-    lines = [headline(session), *(f"  {one.scorer}: {one.done} of {one.assigned}" for one in progress)]
+    lines = [
+        headline(session),
+        *(
+            "  " + tr("{scorer}: {done} of {assigned}", scorer=one.scorer, done=one.done, assigned=one.assigned)
+            for one in progress
+        ),
+    ]
     rows = [{"scorer": one.scorer, "done": one.done, "assigned": one.assigned} for one in progress]
     result = session_json(session) | {"progress": rows}
     print_result(arguments, result, "\n".join((*lines, *session.notes)))
@@ -60,7 +66,7 @@ def add_open(parser: ArgumentParser) -> None:
 def run_open(arguments: Namespace) -> int:
     with opened(arguments.db, must_exist=True) as store:
         session = store.blind.sessions.open(arguments.by, arguments.session, uuid4().hex)
-    frozen = f"analysis plan frozen, SHA-256 {session.analysis_sha256}"
+    frozen = tr("analysis plan frozen, SHA-256 {sha256}", sha256=session.analysis_sha256)
     print_result(arguments, session_json(session), f"{headline(session)}\n{frozen}")
     return DONE
 
@@ -107,11 +113,11 @@ def run_leaks(arguments: Namespace) -> int:
     measured = fingerprints([(one.source, one.spectrum, one.trajectory) for one in traces if one.compared])
     lines = [_leak(one) for one in found[:SHOWN]]
     if len(found) > SHOWN:
-        lines.append(f"and {len(found) - SHOWN} more")
-    lines = lines or ["nothing was found; a scorer may still notice other leaks"]
+        lines.append(tr("and {n} more", n=len(found) - SHOWN))
+    lines = lines or [tr("nothing was found; a scorer may still notice other leaks")]
     for source, states in pictures.items():
-        counts = ", ".join(f"{number} {state}" for state, number in states.items())
-        lines.append(f"pictures of {source}: {counts or 'none'}")
+        counts = ", ".join(f"{number} {tr(state)}" for state, number in states.items())
+        lines.append(tr("pictures of {source}: {counts}", source=source, counts=counts or tr("none")))
     lines.append(measured.sentence)
     result = {
         "session": arguments.session,
@@ -124,8 +130,15 @@ def run_leaks(arguments: Namespace) -> int:
 
 
 def _leak(found: LeakFound) -> str:
-    where = f"step {found.step}" if found.step else "first picture"
-    return f"item {found.item}, {where}, by {found.source}: “{found.giveaway.words}” ({found.giveaway.kind})"
+    where = tr("step {step}", step=found.step) if found.step else tr("first picture")
+    return tr(
+        "item {item}, {where}, by {source}: “{words}” ({kind})",
+        item=found.item,
+        where=where,
+        source=found.source,
+        words=found.giveaway.words,
+        kind=tr(found.giveaway.kind),
+    )
 
 
 def add_report(parser: ArgumentParser) -> None:
@@ -145,7 +158,13 @@ def run_report(arguments: Namespace) -> int:
         raise CannotRun(str(error)) from error
     names = [path.name for path in written]
     result = {"session": arguments.session, "folder": str(written[0].parent), "files": names}
-    print_result(arguments, result, f"session {arguments.session} reported in {written[0].parent}: {', '.join(names)}")
+    text = tr(
+        "session {session} reported in {folder}: {names}",
+        session=arguments.session,
+        folder=written[0].parent,
+        names=", ".join(names),
+    )
+    print_result(arguments, result, text)
     return DONE
 
 
@@ -163,7 +182,7 @@ SUBCOMMANDS: tuple[Command, ...] = (
 
 
 def add(parser: ArgumentParser) -> None:
-    does = parser.add_subparsers(metavar="WHAT", title="what to do", required=True, help="see below")
+    does = parser.add_subparsers(metavar="WHAT", title=tr("what to do"), required=True, help=tr("see below"))
     for command in SUBCOMMANDS:
         one = does.add_parser(command.name, help=tr(command.help), description=tr(command.help))
         command.add(one)

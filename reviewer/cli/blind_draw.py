@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
-from agent.language import tr
+from agent.language import tr, trn
 from reviewer.cli.common import add_common, opened, session_json
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ def _add_plan(parser: ArgumentParser) -> None:
 
 
 def _add_analysis(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("the analysis plan", "frozen when the session opens, and printed in the report")
+    group = parser.add_argument_group(
+        tr("the analysis plan"), tr("frozen when the session opens, and printed in the report")
+    )
     group.add_argument(
         "--primary",
         dest="dimension",
@@ -152,7 +154,7 @@ def run(arguments: Namespace) -> int:
         if arguments.again and arguments.plan:
             raise CannotRun(tr("found a plan and --again, expected one of them"))
         plan = None if arguments.again else _plan(arguments, _read(arguments.plan) if arguments.plan else {})
-        with opened(arguments.db, must_exist=True) as store, ProgressBar(None, "texts searched") as bar:
+        with opened(arguments.db, must_exist=True) as store, ProgressBar(None, tr("texts searched")) as bar:
             plan = plan or _plan(arguments, _rerun(arguments.again, store))
             session = store.blind.sessions.create(arguments.by, plan, uuid4().hex, bar.at)
             progress = store.blind.sessions.progress(arguments.by, session.id)
@@ -164,7 +166,8 @@ def run(arguments: Namespace) -> int:
     except SessionFileError as error:
         raise CannotRun(str(error)) from error
     except TooFew as few:
-        print_result(arguments, {"session": None, "reason": str(few)}, f"nothing drawn: {few}")
+        nothing = tr("nothing drawn: {reason}", reason=few)
+        print_result(arguments, {"session": None, "reason": str(few)}, nothing)
         return CHECK_FAILED
     result = session_json(session) | {
         "assigned": {one.scorer: one.assigned for one in progress},
@@ -215,12 +218,22 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _drawn_summary(session: BlindSession, progress: tuple[BlindProgress, ...], revealing: int) -> str:
-    lines = [f"session {session.id} drawn: {session.name}"]
-    lines += [f"  {one.scorer} has {one.assigned} questions" for one in progress]
+    lines = [tr("session {id} drawn: {name}", id=session.id, name=session.name)]
+    lines += [
+        "  " + trn("{scorer} has {n} question", "{scorer} has {n} questions", one.assigned, scorer=one.scorer)
+        for one in progress
+    ]
     lines += list(session.notes)
     if revealing:
-        lines.append(f"{revealing} texts reveal their authors: spec-o3 blind giveaways {session.id}")
-    lines.append(f"to let its scorers begin: spec-o3 blind open {session.id}")
+        lines.append(
+            trn(
+                "{n} text reveals its author: spec-o3 blind giveaways {id}",
+                "{n} texts reveal their authors: spec-o3 blind giveaways {id}",
+                revealing,
+                id=session.id,
+            )
+        )
+    lines.append(tr("to let its scorers begin: spec-o3 blind open {id}", id=session.id))
     return "\n".join(lines)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
-from agent.language import tr
+from agent.language import tr, trn
 from reviewer.cli.common import DATABASE, add_session, opened
-from reviewer.cli.draft import add_costs
+from reviewer.cli.draft import add_costs, spent_text
 
 if TYPE_CHECKING:
     from agent.conversation import Stop
@@ -35,13 +35,13 @@ def add(parser: ArgumentParser) -> None:
     _add_who(parser)
     _add_what(parser)
     _add_how(parser)
-    words = f"questions in parallel ({AT_A_TIME})"
+    words = tr("questions in parallel ({at_a_time})", at_a_time=AT_A_TIME)
     parser.add_argument("--concurrency", type=at_least_one, default=AT_A_TIME, metavar="N", help=words)
     add_costs(parser)
 
 
 def _add_who(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("the judge")
+    group = parser.add_argument_group(tr("the judge"))
     group.add_argument(
         "--server",
         required=True,
@@ -59,7 +59,7 @@ def _add_who(parser: ArgumentParser) -> None:
 
 
 def _add_what(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("the questions")
+    group = parser.add_argument_group(tr("the questions"))
     seen = group.add_mutually_exclusive_group()
     seen.add_argument("--pictures", action="store_true", help=tr("with the pictures of the trace (default)"))
     seen.add_argument(
@@ -79,7 +79,7 @@ def _add_what(parser: ArgumentParser) -> None:
 
 
 def _add_how(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("settings of the model", tr("They override those of --preset."))
+    group = parser.add_argument_group(tr("settings of the model"), tr("They override those of --preset."))
     group.add_argument("--preset", metavar="NAME", help=tr("settings for a model that is known, e.g. astrosage-70b"))
     system = group.add_mutually_exclusive_group()
     system.add_argument("--system", metavar="TEXT", help=tr("text of the system message, before the instructions"))
@@ -137,7 +137,10 @@ def run(arguments: Namespace) -> int:
     result = _result(arguments, judge, tally, spending) | (
         {"rank_correlation": {name: one.to_json() for name, one in correlations.items()}} if correlations else {}
     )
-    lines = [f"{name}, rank correlation with the people: {one}" for name, one in correlations.items()]
+    lines = [
+        tr("{name}, rank correlation with the people: {estimate}", name=name, estimate=one.text)
+        for name, one in correlations.items()
+    ]
     print_result(arguments, result, "\n".join((_summary(arguments, judge, tally, spending), *lines)))
     if stopped:
         raise KeyboardInterrupt
@@ -152,11 +155,11 @@ def _run_judge(arguments: Namespace, store: Store, judge: Judge, spending: Budge
     from reviewer.blind.judge.run import judge_session
 
     stop: Stop = Stop()
-    with ProgressBar(None, "judging") as bar, stop_on_signal(stop):
+    with ProgressBar(None, tr("judging")) as bar, stop_on_signal(stop):
 
         def progress(done: int, of: int) -> None:
             bar.expect(of)
-            bar.at(done, f"{spending.cost:.2f} spent" if arguments.price_out else "")
+            bar.at(done, tr("{cost:.2f} spent", cost=spending.cost) if arguments.price_out else "")
 
         tally = judge_session(
             store, arguments.by, arguments.session, judge, spending, arguments.concurrency, stop, progress
@@ -182,11 +185,18 @@ def _judge(arguments: Namespace, session: BlindSession) -> Judge:
     from reviewer.blind.judge.model import Judge
 
     if session.rubric is None:
-        found = f"session {session.id}: found it {session.state}, expected one that is or was open"
         raise CannotRun(
-            tr("{found}; to open it: spec-o3 blind open {id}", found=found, id=session.id)
+            tr(
+                "session {id}: found it {state}, expected one that is or was open; to open it: spec-o3 blind open {id}",
+                id=session.id,
+                state=tr(session.state),
+            )
             if session.state == "drawn"
-            else found
+            else tr(
+                "session {id}: found it {state}, expected one that is or was open",
+                id=session.id,
+                state=tr(session.state),
+            )
         )
     endpoint, settings = _endpoint_and_settings(arguments)
     health = endpoint.check()
@@ -320,36 +330,60 @@ def _result(arguments: Namespace, judge: Judge, tally: JudgeRun, spending: Budge
 
 
 def _summary(arguments: Namespace, judge: Judge, tally: JudgeRun, spending: Budget) -> str:
-    who = arguments.by or "the owner of the file"
+    who = arguments.by or tr("the owner of the file")
     chosen = judge.configuration
-    several = "scores of " if chosen.samples > 1 or chosen.separately else ""
-    new = f"{tally.scores} {several}traces and {tally.orders} orders of pairs"
-    lines = [f"{judge.name}, run for {who}: {new} judged, {tally.before} already judged"]
+    values = {
+        "judge": judge.name,
+        "who": who,
+        "scores": tally.scores,
+        "orders": tally.orders,
+        "before": tally.before,
+    }
+    lines = [
+        tr(
+            "{judge}, run for {who}: {scores} scores of traces and {orders} orders of pairs judged, {before} already "
+            "judged",
+            **values,
+        )
+        if chosen.samples > 1 or chosen.separately
+        else tr(
+            "{judge}, run for {who}: {scores} traces and {orders} orders of pairs judged, {before} already judged",
+            **values,
+        )
+    ]
     if tally.again:
-        lines.append(f"{tally.again} were requested twice; {tally.unreadable} remained unreadable")
+        lines.append(
+            trn(
+                "{n} was requested twice; {unreadable} remained unreadable",
+                "{n} were requested twice; {unreadable} remained unreadable",
+                tally.again,
+                unreadable=tally.unreadable,
+            )
+        )
     if tally.reasoned:
-        lines.append(f"{tally.reasoned} came with reasoning, which is kept separately")
+        lines.append(tr("{n} came with reasoning, which is kept separately", n=tally.reasoned))
     if judge.endpoint.left_out:
-        lines.append(f"the server does not take {', '.join(judge.endpoint.left_out)}: left out")
-    used = spending.used
-    if used.requests:
-        cost = f", {spending.cost:.2f} in all" if arguments.price_out is not None else ""
-        read = f"{used.prompt:,} tokens read ({used.cached:,} of them cached)"
-        lines.append(f"{read}, {used.completion:,} written, in {used.requests:,} requests{cost}")
-    lines += _first_of("not judged", tally.failed)
-    lines += _first_of("too long, not sent", tally.too_long)
+        lines.append(tr("the server does not take {names}: left out", names=", ".join(judge.endpoint.left_out)))
+    lines += spent_text(spending, arguments.price_out is not None)
+    lines += [tr("not judged: {why}", why=one) for one in tally.failed[:SHOWN]]
+    if len(tally.failed) > SHOWN:
+        lines.append(tr("not judged: {n} more", n=len(tally.failed) - SHOWN))
+    lines += [tr("too long, not sent: {why}", why=one) for one in tally.too_long[:SHOWN]]
+    if len(tally.too_long) > SHOWN:
+        lines.append(tr("too long, not sent: {n} more", n=len(tally.too_long) - SHOWN))
     if ended := tally.gone or spending.ended:
-        lines.append(f"ended early: {ended}")
+        lines.append(tr("ended early: {reason}", reason=ended))
     if tally.too_long:
-        lines.append("serve the model with a larger context (vLLM: --max-model-len), or lower --max-tokens")
+        lines.append(tr("serve the model with a larger context (vLLM: --max-model-len), or lower --max-tokens"))
     if rest := tally.left - len(tally.too_long):
-        lines.append(f"{rest} are left; run the same command again to continue")
+        lines.append(
+            trn(
+                "{n} is left; run the same command again to continue",
+                "{n} are left; run the same command again to continue",
+                rest,
+            )
+        )
     return "\n".join(lines)
-
-
-def _first_of(what: str, sentences: list[str]) -> list[str]:
-    more = len(sentences) - SHOWN
-    return [f"{what}: {one}" for one in sentences[:SHOWN]] + ([f"{what}: {more} more"] if more > 0 else [])
 
 
 def _template(text: str) -> dict[str, Any]:

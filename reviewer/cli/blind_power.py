@@ -31,14 +31,15 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help=tr("seed of the simulation (1)"))
     group = parser.add_argument_group(
-        "standard deviations in points of the scale", "a report of an earlier session has those of its own scorers"
+        tr("standard deviations in points of the scale"),
+        tr("a report of an earlier session has those of its own scorers"),
     )
     for name, words in (
-        ("spectrum", "between spectra"),
-        ("trace", "between traces of one spectrum"),
-        ("scorer", "of scorers' severity"),
-        ("taste", "of a scorer's taste for a source"),
-        ("rest", "of what is left"),
+        ("spectrum", tr("between spectra")),
+        ("trace", tr("between traces of one spectrum")),
+        ("scorer", tr("of scorers' severity")),
+        ("taste", tr("of a scorer's taste for a source")),
+        ("rest", tr("of what is left")),
     ):
         group.add_argument(f"--sd-{name}", type=float, metavar="SD", help=words)
     add_json(parser)
@@ -79,6 +80,6 @@ def run(arguments: Namespace) -> int:
             )
         ) from error
     assumed = ", ".join(f"{name} {getattr(spread, name):g}" for name in names)
-    text = "\n".join([*(one.sentence for one in found), f"standard deviations: {assumed}"])
+    text = "\n".join([*(one.sentence for one in found), tr("standard deviations: {assumed}", assumed=assumed)])
     print_result(arguments, {"power": [one.to_json() for one in found], "standard_deviations": vars(spread)}, text)
     return DONE

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, at_least_one, print_result
-from agent.language import tr
+from agent.language import tr, trn
 from agent.trajectory import Verdict
 from reviewer.cli.certify_sources import cases_from, sources, trials_from
 from reviewer.cli.common import add_json
+from reviewer.trust.labels import SOURCES
 
 REQUIRED: Mapping[str, tuple[Verdict, ...]] = {"both": ("YES", "NO"), "yes": ("YES",), "no": ("NO",)}
 """Verdicts that need a trace that passed its trial, by the value of --require-trial."""
@@ -58,7 +59,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--check", type=Path, metavar="FILE", help=tr("test this certificate on what was decided since")
     )
-    wanted = parser.add_argument_group("what is to be certified")
+    wanted = parser.add_argument_group(tr("what is to be certified"))
     wanted.add_argument("--alpha-yes", type=_share, default=0.05, metavar="X", help=tr("largest error of YES (0.05)"))
     wanted.add_argument("--alpha-no", type=_share, default=0.05, metavar="X", help=tr("largest error of NO (0.05)"))
     wanted.add_argument(
@@ -87,7 +88,7 @@ def add(parser: ArgumentParser) -> None:
             "(both); needs the trials of the labelled traces"
         ),
     )
-    how = parser.add_argument_group("how")
+    how = parser.add_argument_group(tr("how"))
     how.add_argument(
         "--score",
         choices=("auto", "raw", "fitted"),
@@ -145,7 +146,7 @@ def run(arguments: Namespace) -> int:
             if required:
                 require_trials(made, required)
         except CalibrationError as refusal:
-            print_result(arguments, {"refusal": str(refusal)}, f"refused: {refusal}")
+            print_result(arguments, {"refusal": str(refusal)}, tr("refused: {reason}", reason=refusal))
             return CHECK_FAILED
         if store is not None:
             record(store, arguments.by, task, chosen, found)
@@ -220,51 +221,90 @@ def _result(
 
 def _text(result: dict[str, Any], is_certified: bool) -> str:
     labels, policy, verdicts = result["labels"], result["policy"], result["verdicts"]
-    counts = ", ".join(f"{n} {source}" for source, n in labels.items()) or "none"
+    counts = ", ".join(f"{n} {tr(SOURCES[source])}" for source, n in labels.items()) or tr("none")
     lines = [
-        f"{result['task']}, policy {policy['name']!r}: {result['cases']} spectra, {sum(labels.values())} with a label "
-        f"({counts})"
+        tr(
+            "{task}, policy {policy!r}: {spectra} spectra, {labelled} with a label ({counts})",
+            task=result["task"],
+            policy=policy["name"],
+            spectra=result["cases"],
+            labelled=sum(labels.values()),
+            counts=counts,
+        )
     ]
     if result["without_certificate"]:
-        lines.append(f"{result['without_certificate']} of them are left to a person because of their data")
+        lines.append(
+            trn(
+                "{n} of them is left to a person because of its data",
+                "{n} of them are left to a person because of their data",
+                result["without_certificate"],
+            )
+        )
     for reason, names in result["left_out"].items():
-        lines.append(f"left out: {len(names)}, {reason}: {_names(names)}")
+        lines.append(tr("left out: {n}, {reason}: {names}", n=len(names), reason=tr(reason), names=_names(names)))
     lines.append(f"P(YES) {result['score']['why']}")
     counted = result["calibration"]
-    how = "chosen by the ordered queue" if counted["sampling"] == "logged" else "assumed to be a random sample"
-    lines.append(f"labels that count: {counted['n']} ({counted['yes']} YES), {how}")
-    lines += [f"labels that do not count: {n}, {reason}" for reason, n in counted["not_counted"].items()]
+    lines.append(
+        tr("labels that count: {n} ({yes} YES), chosen by the ordered queue", n=counted["n"], yes=counted["yes"])
+        if counted["sampling"] == "logged"
+        else tr("labels that count: {n} ({yes} YES), assumed to be a random sample", n=counted["n"], yes=counted["yes"])
+    )
+    lines += [
+        tr("labels that do not count: {n}, {reason}", n=n, reason=tr(reason))
+        for reason, n in counted["not_counted"].items()
+    ]
     if result["trials"] is not None:
         lines.append(_trials_text(result["trials"], result["wanted"]["trial"]))
     lines += [side["text"] for side in result["sides"]]
-    lines.append(f"of this list: {verdicts['yes']} YES, {verdicts['no']} NO, {verdicts['ask']} left to a person")
+    lines.append(
+        tr(
+            "of this list: {yes} YES, {no} NO, {ask} left to a person",
+            yes=verdicts["yes"],
+            no=verdicts["no"],
+            ask=verdicts["ask"],
+        )
+    )
     if is_certified:
-        lines.append(f"promised: {result['promise']}")
+        lines.append(tr("promised: {promise}", promise=result["promise"]))
     if "evidence" in result:
         lines.append(result["evidence"]["text"])
     if result["not_promised"]:
-        lines.append(f"not promised: {result['not_promised']}")
+        lines.append(tr("not promised: {what}", what=result["not_promised"]))
     if is_certified:
-        lines += [f"assumed: {one}" for one in result["assumptions"]]
+        lines += [tr("assumed: {what}", what=one) for one in result["assumptions"]]
         written = result["certificate"]
-        lines.append(f"certificate: {written}" if written else "no file was written; --out FILE writes the certificate")
+        lines.append(
+            tr("certificate: {path}", path=written)
+            if written
+            else tr("no file was written; --out FILE writes the certificate")
+        )
     else:
-        lines.append("refused: no certificate was written")
+        lines.append(tr("refused: no certificate was written"))
     return "\n".join(lines)
 
 
 def _trials_text(counts: Mapping[TrialOutcome, int], verdicts: Sequence[Verdict]) -> str:
     """Return how many cases passed the trial that these verdicts need."""
-    shown: tuple[TrialOutcome, ...] = ("passed", "failed", "untested")
-    text = ", ".join(f"{counts.get(one, 0)} {one}" for one in shown)
-    without = counts.get("not made", 0)
-    more = f"; {without} have no trial and are counted below as if they passed" if without else ""
-    return f"evidence trial, needed for {' and '.join(verdicts)}: {text}{more}"
+    values: dict[str, Any] = {name: counts.get(name, 0) for name in ("passed", "failed", "untested")}
+    values["verdicts"] = tr(" and ").join(verdicts)
+    without = counts.get("not made", 0)  # as stored
+    if not without:
+        return tr(
+            "evidence trial, needed for {verdicts}: {passed} passed, {failed} failed, {untested} untested", **values
+        )
+    return trn(
+        "evidence trial, needed for {verdicts}: {passed} passed, {failed} failed, {untested} untested; {n} has no "
+        "trial and is counted below as if it passed",
+        "evidence trial, needed for {verdicts}: {passed} passed, {failed} failed, {untested} untested; {n} have no "
+        "trial and are counted below as if they passed",
+        without,
+        **values,
+    )
 
 
 def _names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+    shown = ", ".join(names[:SHOWN])
+    return tr("{names} and {n} more", names=shown, n=len(names) - SHOWN) if len(names) > SHOWN else shown
 
 
 def ordering_model(store: Store | None, found: CaseList) -> ScoreModel | None:

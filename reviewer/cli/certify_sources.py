@@ -93,7 +93,7 @@ def cases_from(arguments: Namespace, task: Task, store: Store | None) -> CaseLis
         read = reader_of(store)
     # A process takes a second or two to start; a few cases are measured sooner without.
     processes = arguments.processes or min(cores(), 1 + len(found.cases) // 50)
-    with ProgressBar(len(found.cases), "measuring") as bar:
+    with ProgressBar(len(found.cases), tr("measuring")) as bar:
         return measured(found, task, read, processes, bar.at)
 
 

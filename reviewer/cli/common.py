@@ -93,7 +93,13 @@ def session_json(session: BlindSession) -> dict[str, Any]:
 def headline(session: BlindSession) -> str:
     """Return a session in one line."""
     at = session.closed_at or session.opened_at or session.drawn_at
-    return f"{session.id}: {session.name}, {session.state} since {at:%Y-%m-%d %H:%M} UTC"
+    return tr(
+        "{id}: {name}, {state} since {at:%Y-%m-%d %H:%M} UTC",
+        id=session.id,
+        name=session.name,
+        state=tr(session.state),
+        at=at,
+    )
 
 
 def unanswered(progress: tuple[BlindProgress, ...]) -> int:

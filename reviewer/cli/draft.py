@@ -17,7 +17,7 @@ from agent.batch.labels import Labels
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
 from agent.cli.policy_options import add_policy_options
 from agent.cli.selection import Skipped, add_medium_option, skipped_text
-from agent.language import tr
+from agent.language import deferred, tr, trn
 from reviewer.cli.common import DATABASE, add_database, add_json, opened
 from reviewer.drafting.budget import Budget
 from reviewer.drafting.run import DraftCounts, contradicting_path
@@ -26,7 +26,7 @@ from reviewer.rules.workflow import Round
 
 def add_costs(parser: ArgumentParser) -> Any:
     """Add the options about cost; return their group for further options."""
-    group = parser.add_argument_group("cost")
+    group = parser.add_argument_group(tr("cost"))
     group.add_argument("--budget", type=_amount, metavar="AMOUNT", help=tr("start nothing that might exceed this"))
     group.add_argument("--price-in", type=_amount, metavar="X", help=tr("price of a million input tokens"))
     group.add_argument("--price-cached", type=_amount, metavar="X", help=tr("price of a million cached input tokens"))
@@ -171,13 +171,13 @@ def _draft(
                 )
             )
         )
-        bar = open_things.enter_context(ProgressBar(work.expected, "drafting"))
+        bar = open_things.enter_context(ProgressBar(work.expected, tr("drafting")))
         open_things.enter_context(stop_on_signal(stop))
         try:
             for number, outcome in enumerate(outcomes, start=1):
                 results.add(outcome)
                 bar.expect(work.expected)
-                bar.at(number, f"{spending.cost:.2f} spent" if arguments.price_out else "")
+                bar.at(number, tr("{cost:.2f} spent", cost=spending.cost) if arguments.price_out else "")
         except PolicyUnavailable as error:
             gone = str(error)
         seconds = monotonic() - since
@@ -199,7 +199,7 @@ def _known_labels(label: Verdict | None, labels: Labels | None) -> KnownLabels:
     from reviewer.drafting.run import KnownLabels
 
     if labels is None:
-        return KnownLabels(lambda job: label, "given when drafted")
+        return KnownLabels(lambda job: label, deferred("given when drafted"))
     return KnownLabels(lambda job: labels.of(job.path.name, job.target), labels.source)
 
 
@@ -278,15 +278,18 @@ def _task(name: str, database: Path) -> Task:
     known, problems = known_tasks(database)
     task = tasks.find(known, name)
     if task is None:
-        left_out = "".join(f"; left out: {problem}" for problem in problems)
-        raise CannotRun(
-            tr(
-                "--task: found {name!r}, expected one of {names}{left_out}",
-                name=name,
-                names=", ".join(known),
-                left_out=left_out,
+        names = ", ".join(known)
+        if problems:
+            left_out = "; ".join(str(problem) for problem in problems)
+            raise CannotRun(
+                tr(
+                    "--task: found {task!r}, expected one of {names}; left out: {problems}",
+                    task=name,
+                    names=names,
+                    problems=left_out,
+                )
             )
-        )
+        raise CannotRun(tr("--task: found {task!r}, expected one of {names}", task=name, names=names))
     return task
 
 
@@ -369,57 +372,96 @@ class Summary:
 
     def _lines(self) -> Iterator[str]:
         tally, out = self.tally, self.arguments.out
-        where = [f"{tally.new} of them new in {self.database}"] if self.database else []
-        where += [f"written to {out}"] if out else []
-        yield f"{tally.drafted} drafted, {', '.join(where)}"
+        values: dict[str, Any] = {"new": tally.new, "database": self.database, "out": out}
+        if self.database and out:
+            yield tr("{n} drafted, {new} of them new in {database}, written to {out}", n=tally.drafted, **values)
+        elif self.database:
+            yield tr("{n} drafted, {new} of them new in {database}", n=tally.drafted, **values)
+        else:
+            yield tr("{n} drafted, written to {out}", n=tally.drafted, **values)
         yield from self._time()
-        yield from self._spent()
-        if tally.contradicting:
-            put = f"; written to {contradicting_path(out)}" if tally.left_out else "; keep or reject them in review"
-            yield f"{tally.contradicting} contradict their label{put}"
+        yield from spent_text(self.spending, self.arguments.price_out is not None)
+        if tally.contradicting and tally.left_out:
+            yield trn(
+                "{n} contradicts its label; written to {file}",
+                "{n} contradict their label; written to {file}",
+                tally.contradicting,
+                file=contradicting_path(out),
+            )
+        elif tally.contradicting:
+            yield trn(
+                "{n} contradicts its label; keep or reject it in review",
+                "{n} contradict their label; keep or reject them in review",
+                tally.contradicting,
+            )
         if tally.giving_away:
-            yield f"{tally.giving_away} reveal that the label was known; their problems say where"
+            yield trn(
+                "{n} reveals that the label was known; its problems say where",
+                "{n} reveal that the label was known; their problems say where",
+                tally.giving_away,
+            )
         if tally.unanswered:
-            yield f"{tally.unanswered} ended without an answer"
+            yield tr("{n} ended without an answer", n=tally.unanswered)
         if tally.empty:
-            yield f"{tally.empty} targets have no data"
+            yield trn("{n} target has no data", "{n} targets have no data", tally.empty)
         yield from _skipped(tally.skipped)
-        yield from _name_list("without a label, not drafted", self.work.passed_over)
-        yield from _name_list("labels of spectra that were not given", self.unused)
-        yield from (f"refused: {reason}" for reason in tally.refused[:SHOWN])
+        if names := self.work.passed_over:
+            yield tr("{n} without a label, not drafted: {names}", n=len(names), names=_some(names))
+        if unused := self.unused:
+            yield tr("{n} labels of spectra that were not given: {names}", n=len(unused), names=_some(unused))
+        yield from (tr("refused: {reason}", reason=reason) for reason in tally.refused[:SHOWN])
         if len(tally.refused) > SHOWN:
-            yield f"and {len(tally.refused) - SHOWN} more refused"
+            yield tr("and {n} more refused", n=len(tally.refused) - SHOWN)
         if self.ended:
-            yield f"ended early: {self.ended}"
+            yield tr("ended early: {reason}", reason=self.ended)
 
     def _time(self) -> Iterator[str]:
         if self.seconds_per_draft is None:
             return
-        line = f"{self.seconds_per_draft:.3g} s per draft (the whole run, divided by its drafts)"
+        line = tr("{seconds:.3g} s per draft (the whole run, divided by its drafts)", seconds=self.seconds_per_draft)
         if self.people is not None and self.ratio is not None:
-            line += (
-                f"; people take {self.people.median_seconds:.3g} s per item in {VETTING} (median active time, "
-                f"n = {self.people.decisions}), {self.ratio:.3g} times as long"
+            line = tr(
+                "{line}; people take {people:.3g} s per item in {round} (median active time, n = {n}), {ratio:.3g} "
+                "times as long",
+                line=line,
+                people=self.people.median_seconds,
+                round=tr(VETTING),
+                n=self.people.decisions,
+                ratio=self.ratio,
             )
         yield line
 
-    def _spent(self) -> Iterator[str]:
-        used = self.spending.used
-        if used.requests:
-            cost = f", {self.spending.cost:.2f} in all" if self.arguments.price_out is not None else ""
-            read = f"{used.prompt:,} tokens read ({used.cached:,} of them cached)"
-            yield f"{read}, {used.completion:,} written, in {used.requests:,} requests{cost}"
+
+def spent_text(spending: Budget, with_cost: bool) -> Iterator[str]:
+    """Yield a sentence about the tokens of a run, and about their cost; nothing without a request."""
+    used = spending.used
+    values = {"read": used.prompt, "cached": used.cached, "written": used.completion, "cost": spending.cost}
+    if used.requests and with_cost:
+        yield trn(
+            "{read:,} tokens read ({cached:,} of them cached), {written:,} written, in {n:,} request, "
+            "{cost:.2f} in all",
+            "{read:,} tokens read ({cached:,} of them cached), {written:,} written, in {n:,} requests, "
+            "{cost:.2f} in all",
+            used.requests,
+            **values,
+        )
+    elif used.requests:
+        yield trn(
+            "{read:,} tokens read ({cached:,} of them cached), {written:,} written, in {n:,} request",
+            "{read:,} tokens read ({cached:,} of them cached), {written:,} written, in {n:,} requests",
+            used.requests,
+            **values,
+        )
 
 
 def _skipped(skipped: Mapping[str, str]) -> Iterator[str]:
     if skipped:
-        yield f"{len(skipped)} skipped, below the S/N floor:"
+        yield tr("{n} skipped, below the S/N floor:", n=len(skipped))
         yield from (f"  {name}: {reason}" for name, reason in list(skipped.items())[:SHOWN])
         if len(skipped) > SHOWN:
-            yield f"  and {len(skipped) - SHOWN} more"
+            yield "  " + tr("and {n} more", n=len(skipped) - SHOWN)
 
 
-def _name_list(what: str, names: Sequence[str]) -> Iterator[str]:
-    if names:
-        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-        yield f"{len(names)} {what}: {', '.join(names[:SHOWN])}{more}"
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:SHOWN])
+    return tr("{names} and {n} more", names=shown, n=len(names) - SHOWN) if len(names) > SHOWN else shown

@@ -12,7 +12,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from agent.cli.command import CANNOT_RUN, CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
-from agent.language import tr
+from agent.language import tr, trn
 from reviewer.cli.common import add_database, add_json, opened
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def add_export(parser: ArgumentParser) -> None:
 def run_export(arguments: Namespace) -> int:
     from reviewer.exchange.exports import ExportError, NothingToExport, export, folder_of
 
-    with opened(arguments.db, must_exist=True) as store, ProgressBar(None, "items exported") as bar:
+    with opened(arguments.db, must_exist=True) as store, ProgressBar(None, tr("items exported")) as bar:
         folder = arguments.to or folder_of(store)
         try:
             made = export(
@@ -54,7 +54,8 @@ def run_export(arguments: Namespace) -> int:
                 processes=arguments.processes,
             )
         except NothingToExport as nothing:
-            print_result(arguments, {"folder": None, "reason": str(nothing)}, f"nothing exported: {nothing}")
+            text = tr("nothing exported: {reason}", reason=nothing)
+            print_result(arguments, {"folder": None, "reason": str(nothing)}, text)
             return CHECK_FAILED
         except ExportError as error:
             raise CannotRun(str(error)) from error
@@ -95,7 +96,8 @@ def run_tables(arguments: Namespace) -> int:
                 tr("{folder}: {strerror}; not every table was written", folder=folder, strerror=error.strerror)
             ) from error
     result = {"folder": str(folder), "tables": {file.name: rows for file, rows in made}}
-    print_result(arguments, result, "\n".join(f"{rows} rows in {file}" for file, rows in made))
+    text = "\n".join(trn("{n} row in {file}", "{n} rows in {file}", rows, file=file) for file, rows in made)
+    print_result(arguments, result, text)
     return DONE
 
 
@@ -106,18 +108,26 @@ def _alone(store: Store) -> str | None:
 
 def _export_summary(made: Exported) -> str:
     counts = made.summary["counts"]
-    lines = [f"{counts['items']} trajectories with {counts['pictures']} pictures in {made.folder}"]
+    lines = [
+        trn(
+            "{n} trajectory with {pictures} pictures in {folder}",
+            "{n} trajectories with {pictures} pictures in {folder}",
+            counts["items"],
+            pictures=counts["pictures"],
+            folder=made.folder,
+        )
+    ]
     if made.summary["one_person"]:
-        lines.append(f"{counts['by_one_person']} of them approved by one person only")
+        lines.append(tr("{n} of them approved by one person only", n=counts["by_one_person"]))
     if counts["simulated"]:
-        lines.append(f"{counts['simulated']} of them of simulated spectra")
-    lines += [f"left out: item {one.item_id}: {one.reason}" for one in made.left_out]
+        lines.append(tr("{n} of them of simulated spectra", n=counts["simulated"]))
+    lines += [tr("left out: item {item}: {reason}", item=one.item_id, reason=one.reason) for one in made.left_out]
     return "\n".join(lines)
 
 
 def _numbers(items: list[int], count: int) -> str:
-    more = f" and {count - len(items)} more" if count > len(items) else ""
-    return ", ".join(map(str, items)) + more
+    shown = ", ".join(map(str, items))
+    return tr("{names} and {n} more", names=shown, n=count - len(items)) if count > len(items) else shown
 
 
 SHOWN = 20  # problems and items printed for a person
@@ -166,7 +176,7 @@ def run_import(arguments: Namespace) -> int:
 
     if arguments.end_with_input:
         Thread(target=_end_with_input, daemon=True).start()
-    with opened(arguments.db) as store, ProgressBar(None, "rows") as bar:
+    with opened(arguments.db) as store, ProgressBar(None, tr("rows")) as bar:
         try:
             with one_import(store.path):
                 for number in arguments.job or [_requested(store, arguments)]:
@@ -208,20 +218,17 @@ def _imported(store: Store, number: int, bar: ProgressBar) -> ImportJob:
     def on_part(job: ImportJob) -> None:
         found, at, size = Findings.of(job), job.progress.offset, job.request.size
         bar.expect(round(found.rows * size / at) if at else None)
-        bar.at(found.rows, "checking" if job.progress.step == "check" else "writing")
+        bar.at(found.rows, tr("checking") if job.progress.step == "check" else tr("writing"))
 
     job = store.imports.get(number)
     if job.progress.line:
-        step = "checked" if job.progress.step == "check" else "written"
-        print(
-            tr(
-                "import {number} resumes: {rows:,} rows are {step} already",
-                number=number,
-                rows=Findings.of(job).rows,
-                step=step,
-            ),
-            file=sys.stderr,
+        values = {"number": number, "rows": Findings.of(job).rows}
+        text = (
+            tr("import {number} resumes: {rows:,} rows are checked already", **values)
+            if job.progress.step == "check"
+            else tr("import {number} resumes: {rows:,} rows are written already", **values)
         )
+        print(text, file=sys.stderr)
     try:
         return continue_import(store, number, on_part)
     except KeyboardInterrupt:
@@ -240,19 +247,50 @@ def _end_with_input() -> None:
 def _import_summary(job: ImportJob, found: Findings, states: Mapping[State, tuple[int, list[int]]]) -> str:
     if job.state == "refused" and not found.bad:
         lines = [
-            f"nothing imported: {found.others} rows of spectra that are here for the same task with another text; "
-            "import the file again with the choice --same-spectrum import or leave-out"
+            trn(
+                "nothing imported: {n} row of a spectrum that is here for the same task with another text; import the "
+                "file again with the choice --same-spectrum import or leave-out",
+                "nothing imported: {n} rows of spectra that are here for the same task with another text; import the "
+                "file again with the choice --same-spectrum import or leave-out",
+                found.others,
+            )
         ]
     elif job.state == "refused":
-        lines = [f"nothing imported: {found.bad} rows are bad (--skip-bad imports the others)"]
+        lines = [
+            trn(
+                "nothing imported: {n} row is bad (--skip-bad imports the others)",
+                "nothing imported: {n} rows are bad (--skip-bad imports the others)",
+                found.bad,
+            )
+        ]
     else:
-        lines = [f"{found.added} imported"]
-        lines += [f"{n} already {state} here: items {_numbers(items, n)}" for state, (n, items) in states.items()]
-        lines += [f"{found.unlisted} more rows are already here"] if found.unlisted else []
-        done = "left out" if job.request.same_spectrum == "leave out" else "imported all the same (--same-spectrum)"
-        same = f"{found.others} rows of spectra that are here for the same task with another text: {done}"
-        lines += [same] * (found.others > 0)
-        lines += [f"{found.bad} rows left out"] if found.bad else []
+        lines = [tr("{n} imported", n=found.added)]
+        lines += [
+            tr("{n} already {state} here: items {items}", n=n, state=tr(state), items=_numbers(items, n))
+            for state, (n, items) in states.items()
+        ]
+        if found.unlisted:
+            lines.append(trn("{n} more row is already here", "{n} more rows are already here", found.unlisted))
+        if found.others and job.request.same_spectrum == "leave out":
+            lines.append(
+                trn(
+                    "{n} row of a spectrum that is here for the same task with another text: left out",
+                    "{n} rows of spectra that are here for the same task with another text: left out",
+                    found.others,
+                )
+            )
+        elif found.others:
+            lines.append(
+                trn(
+                    "{n} row of a spectrum that is here for the same task with another text: imported all the same "
+                    "(--same-spectrum)",
+                    "{n} rows of spectra that are here for the same task with another text: imported all the same "
+                    "(--same-spectrum)",
+                    found.others,
+                )
+            )
+        if found.bad:
+            lines.append(trn("{n} row left out", "{n} rows left out", found.bad))
     lines += [str(problem) for problem in found.problems[:SHOWN]]
-    lines += [f"and {found.bad - SHOWN} more"] if found.bad > SHOWN else []
+    lines += [tr("and {n} more", n=found.bad - SHOWN)] if found.bad > SHOWN else []
     return "\n".join(lines)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.cli import doctor
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, at_least_one, print_result
-from agent.language import tr
+from agent.language import tr, trn
 from agent.text import one_line, visible
 from reviewer.cli.common import add_database, add_json, opened
 
@@ -51,7 +51,7 @@ def _show(arguments: Namespace, store: Store) -> int:
     entries = store.log.last(arguments.last, arguments.person, arguments.what)
     head = store.log.head()
     result = {"head": str(head), "entries": [_to_json(entry) for entry in entries]}
-    print_result(arguments, result, "\n".join([*map(_line, entries), f"the log ends at {head}"]))
+    print_result(arguments, result, "\n".join([*map(_line, entries), tr("the log ends at {head}", head=head)]))
     return DONE
 
 
@@ -63,8 +63,17 @@ def _check(arguments: Namespace, store: Store) -> int:
     except ValueError as error:
         raise CannotRun(f"--head: {error}") from error
     wrong, head = store.log.check(known), store.log.head()
-    text = "\n".join(wrong) if wrong else f"{head.number:,} entries and all facts they cover are unchanged"
-    print_result(arguments, {"ok": not wrong, "wrong": wrong, "head": str(head)}, f"{text}\nthe log ends at {head}")
+    text = (
+        "\n".join(wrong)
+        if wrong
+        else trn(
+            "{n:,} entry and all facts it covers are unchanged",
+            "{n:,} entries and all facts they cover are unchanged",
+            head.number,
+        )
+    )
+    text += "\n" + tr("the log ends at {head}", head=head)
+    print_result(arguments, {"ok": not wrong, "wrong": wrong, "head": str(head)}, text)
     return CHECK_FAILED if wrong else DONE
 
 
@@ -108,12 +117,13 @@ def database_checks(options: DoctorOptions) -> Iterator[Finding]:
         seen = summary(options.database)
     except StoreError as error:
         restore = f"spec-o3 restore BACKUP --db {options.database}"
-        yield Finding("integrity", False, str(error), restore)
+        yield Finding(tr("integrity"), False, str(error), restore)
         return
-    yield Finding("integrity", True, f"every page of {options.database} is sound, schema {seen.schema}")
+    sound = tr("every page of {database} is sound, schema {schema}", database=options.database, schema=seen.schema)
+    yield Finding(tr("integrity"), True, sound)
     yield _backups(options)
-    text = "none: the schema is from before it" if seen.head is None else f"ends at {seen.head}"
-    yield Finding("audit log", None, text)
+    text = tr("none: the schema is from before it") if seen.head is None else tr("ends at {head}", head=seen.head)
+    yield Finding(tr("audit log"), None, text)
 
 
 def _backups(options: DoctorOptions) -> Finding:
@@ -124,14 +134,14 @@ def _backups(options: DoctorOptions) -> Finding:
     made = list_backups(options.database, folder)
     again = f"spec-o3 backup --db {options.database}"
     if not made:
-        return Finding("last backup", None, f"none in {folder}", again)
+        return Finding(tr("last backup"), None, tr("none in {folder}", folder=folder), again)
     age = datetime.now(UTC) - made[0].at
-    text = f"{_span(age)} ago, {made[0].path}, and {len(made) - 1} earlier"
-    return Finding("last backup", None, text, again if age > _OLD else "")
+    text = tr("{span} ago, {path}, and {n} earlier", span=_span(age), path=made[0].path, n=len(made) - 1)
+    return Finding(tr("last backup"), None, text, again if age > _OLD else "")
 
 
 def _span(age: timedelta) -> str:
     hours = age.total_seconds() / 3600
     if hours < 2:
-        return f"{60 * hours:.0f} min"
-    return f"{hours:.0f} h" if hours < 48 else f"{hours / 24:.0f} days"
+        return tr("{n:.0f} min", n=60 * hours)
+    return tr("{n:.0f} h", n=hours) if hours < 48 else tr("{n:.0f} days", n=hours / 24)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from agent.cli.command import CHECK_FAILED, DONE, ProgressBar, at_least_one, print_result
-from agent.language import tr
+from agent.language import tr, trn
 from reviewer.cli.common import add_database, add_json, opened
 
 SHOWN = 20  # faults printed for a person; --json has all of them
@@ -38,7 +38,7 @@ def run(arguments: Namespace) -> int:
     from reviewer.store.spectrum_files import SpectrumFileError
 
     faults: list[str] = []
-    with opened(arguments.db, must_exist=True) as store, ProgressBar(None, "spectra") as bar:
+    with opened(arguments.db, must_exist=True) as store, ProgressBar(None, tr("spectra")) as bar:
         if arguments.files_from is not None:
             store.settings.set(None, FILES_FROM, arguments.files_from)
         moved = store.spectra.move_to_files(bar.at) if arguments.to_files else 0
@@ -48,7 +48,7 @@ def run(arguments: Namespace) -> int:
         for number, sha256 in enumerate(in_files, start=1):
             if not arguments.check:
                 if not store.spectra.files.exists(sha256):
-                    faults.append(f"{store.spectra.files.path(sha256)}: found no file with this spectrum")
+                    faults.append(tr("{path}: found no file with this spectrum", path=store.spectra.files.path(sha256)))
                 continue
             try:
                 store.spectra.get(sha256)
@@ -64,15 +64,27 @@ def run(arguments: Namespace) -> int:
             "database_bytes": store.path.stat().st_size,
             "faults": faults,
         }
-    checked = "and match their hashes" if arguments.check else "(--check compares their hashes)"
-    lines = [f"{moved} spectra moved to files"] if arguments.to_files else []
+    lines = [trn("{n} spectrum moved to files", "{n} spectra moved to files", moved)] if arguments.to_files else []
     lines += [
-        f"{result['spectra']} spectra, the arrays of {len(in_files)} of them in files in {result['folder']}",
-        f"new ones are in files from {result['files_from']} spectra on; "
-        f"the database has {store.path.stat().st_size / 1e6:,.1f} MB",
-        f"all files are there {checked}" if not faults else f"{len(faults)} files are missing or damaged:",
+        trn(
+            "{n} spectrum, the arrays of {in_files} of them in files in {folder}",
+            "{n} spectra, the arrays of {in_files} of them in files in {folder}",
+            result["spectra"],
+            in_files=len(in_files),
+            folder=result["folder"],
+        ),
+        tr(
+            "new ones are in files from {files_from} spectra on; the database has {size:,.1f} MB",
+            files_from=result["files_from"],
+            size=store.path.stat().st_size / 1e6,
+        ),
+        trn("{n} file is missing or damaged:", "{n} files are missing or damaged:", len(faults))
+        if faults
+        else tr("all files are there and match their hashes")
+        if arguments.check
+        else tr("all files are there (--check compares their hashes)"),
         *faults[:SHOWN],
     ]
-    lines += [f"and {len(faults) - SHOWN} more"] if len(faults) > SHOWN else []
+    lines += [tr("and {n} more", n=len(faults) - SHOWN)] if len(faults) > SHOWN else []
     print_result(arguments, result, "\n".join(lines))
     return CHECK_FAILED if faults else DONE

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result, progress
-from agent.language import tr
+from agent.language import tr, trn
 from reviewer.cli.common import DATABASE, add_database, add_json
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ SHOWN = 60
 def add(parser: ArgumentParser) -> None:
     add_database(parser)
     add_json(parser)
-    commands = parser.add_subparsers(metavar="", title="other commands")
-    about = "read the prompt of each class from SpecVI-Bench's rows, and store it next to annotations.db"
+    commands = parser.add_subparsers(metavar="", title=tr("other commands"))
+    about = tr("read the prompt of each class from SpecVI-Bench's rows, and store it next to annotations.db")
     one = commands.add_parser("import", help=about, description=about)
     one.add_argument("paths", nargs="+", type=Path, metavar="PATH", help=tr("Parquet files, or the folder with them"))
     # Without defaults of their own, which would replace options given before the word "import".
@@ -46,14 +46,14 @@ def run(arguments: Namespace) -> int:
         for task in known.values()
     ]
     width = max(len(one["title"]) for one in listed)
-    lines = [f"{'task':6}  {'class':{width}}  prompts"]
+    lines = [f"{tr('task'):6}  {tr('class'):{width}}  {tr('prompts')}"]
     for row in listed:
         imported = prompts.get(str(row["key"]))
-        words = f"as trained ({_source(imported)}), ours" if imported else "ours"
+        words = tr("as trained ({source}), ours", source=_source(imported)) if imported else tr("ours")
         lines.append(f"{row['key']:6}  {row['title']:{width}}  {words}")
     if not prompts:
         lines.append(tr("No prompt of the published checkpoints has been imported; {how}.", how=HOW))
-    lines += [f"left out: {problem}" for problem in problems]
+    lines += [tr("left out: {problem}", problem=problem) for problem in problems]
     result = {"tasks": listed, "prompts_file": str(where), "problems": [str(problem) for problem in problems]}
     print_result(arguments, result, "\n".join(lines))
     return CHECK_FAILED if problems else DONE
@@ -68,7 +68,7 @@ def run_import(arguments: Namespace) -> int:
     where = _where(arguments)
     try:
         files = [file for path in arguments.paths for file in files_in(path)]
-        found = import_prompts(progress(files, len(files), "reading"), known)
+        found = import_prompts(progress(files, len(files), tr("reading")), known)
     except TaskError as error:
         raise CannotRun(str(error)) from error
     if not found.prompts:
@@ -114,25 +114,53 @@ def _systems(found: Imported) -> dict[str, int]:
 def _text(found: Imported, where: Path) -> str:
     lines = []
     for key, one in sorted(found.prompts.items()):
-        lines.append(f"{key}: {len(one.prompt):,} characters, in {_source(one)}")
+        lines.append(tr("{key}: {n:,} characters, in {source}", key=key, n=len(one.prompt), source=_source(one)))
         if one.others:
             every = one.rows + sum(other.rows for other in one.others)
             lines.append(
-                f"  {1 + len(one.others)} variants in {every:,} rows; the most frequent one, of {one.rows:,} rows, "
-                "was taken. The others:"
+                "  "
+                + tr(
+                    "{variants} variants in {every:,} rows; the most frequent one, of {rows:,} rows, was taken. "
+                    "The others:",
+                    variants=1 + len(one.others),
+                    every=every,
+                    rows=one.rows,
+                )
             )
-            lines += [f"  {other.rows:,} rows: …{_difference(other.prompt, one.prompt)}…" for other in one.others]
-    lines += [f"left out: {rows:,} rows of {name!r:.60}, no task here" for name, rows in sorted(found.unknown.items())]
+            lines += [
+                "  "
+                + trn(
+                    "{n:,} row: …{difference}…",
+                    "{n:,} rows: …{difference}…",
+                    other.rows,
+                    difference=_difference(other.prompt, one.prompt),
+                )
+                for other in one.others
+            ]
     lines += [
-        f"{rows:,} rows have another system text than the one this program sends: {text!r:.80}"
+        trn(
+            "left out: {n:,} row of {name!r:.60}, no task here",
+            "left out: {n:,} rows of {name!r:.60}, no task here",
+            rows,
+            name=name,
+        )
+        for name, rows in sorted(found.unknown.items())
+    ]
+    lines += [
+        trn(
+            "{n:,} row has another system text than the one this program sends: {text!r:.80}",
+            "{n:,} rows have another system text than the one this program sends: {text!r:.80}",
+            rows,
+            text=text,
+        )
         for text, rows in sorted(_systems(found).items())
     ]
-    return "\n".join([*lines, f"written to {where}"])
+    return "\n".join([*lines, tr("written to {where}", where=where)])
 
 
 def _source(one: TrainedPrompt) -> str:
     names = ", ".join(source.file for source in one.files)
-    return f"{one.rows:,} rows of {names}"
+    return trn("{n:,} row of {names}", "{n:,} rows of {names}", one.rows, names=names)
 
 
 def _difference(text: str, other: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
 from agent.cli.policy_options import add_policy_options, choice_from, roster_from
 from agent.cli.selection import add_medium_option
-from agent.language import tr
+from agent.language import deferred, tr, trn
 from agent.processes import cores
 from agent.text import whole_number
 from reviewer.cli.common import add_json, opened
@@ -122,7 +122,7 @@ def _run(arguments: Namespace, store: Store | None) -> int:
     tried = 0
     with (
         stop_on_signal(stop),
-        ProgressBar(len(left), "trying") as bar,
+        ProgressBar(len(left), tr("trying")) as bar,
         closing(try_all(left, work, min(processes, len(left)), arguments.concurrency, stop)) as outcomes,
     ):
         for tried, one in enumerate(outcomes, start=1):
@@ -178,9 +178,9 @@ def _of_policy(cases: Iterator[Case], drafter: Drafter, wanted: Task | None, cou
     for case in cases:
         made_by = case.trajectory.drafter
         if wanted is not None and case.trajectory.task != wanted.key:
-            counts["of another task"] += 1
+            counts[deferred("of another task")] += 1
         elif (made_by.kind, made_by.name) != (drafter.kind, drafter.name):
-            counts["of another policy"] += 1
+            counts[deferred("of another policy")] += 1
         else:
             yield case
 
@@ -188,7 +188,7 @@ def _of_policy(cases: Iterator[Case], drafter: Drafter, wanted: Task | None, cou
 def _wanted(cases: Iterator[Case], file: TrialsFile | None, counts: Counter[str]) -> Iterator[Case]:
     for case in cases:
         if file is not None and case.trajectory.content_hash() in file.done:
-            counts["done before"] += 1
+            counts[deferred("done before")] += 1
         else:
             yield case
 
@@ -202,7 +202,7 @@ def _stored(store: Store, tasks: dict[str, Task], wanted: Task | None) -> Iterat
         for item, trajectory in store.trust.trajectories(list(found)):
             sha256 = found[item].spectrum_sha256
             if sha256 is not None and store.spectra.exists(sha256):
-                yield Case(f"item {item}", trajectory, store.spectra.get(sha256), item)
+                yield Case(tr("item {item}", item=item), trajectory, store.spectra.get(sha256), item)
 
 
 def _record(store: Store, by: str | None, made: Trial, item: int | None) -> None:
@@ -226,23 +226,38 @@ def _result(made: list[Trial], problems: list[str], counts: Counter[str]) -> dic
 
 
 def _text(result: dict[str, Any]) -> str:
-    lines = [f"{result['traces']} traces, {result['tested']} with evidence to test, {result['passed']} of them passed"]
+    lines = [
+        trn(
+            "{n} trace, {tested} with evidence to test, {passed} of them passed",
+            "{n} traces, {tested} with evidence to test, {passed} of them passed",
+            result["traces"],
+            tested=result["tested"],
+            passed=result["passed"],
+        )
+    ]
     for one in result["summary"]:
         if one["task"]:
-            shares = (f"{name.replace('_', ' ')} {_share(one[name])}" for name in _NAMES)
+            shares = (f"{tr(words)} {_share(one[name])}" for name, words in _NAMES.items())
             lines.append(f"{one['policy']}, {one['task']}: {', '.join(shares)}")
-    lines += [f"left out, {reason}: {number}" for reason, number in result["left_out"].items()]
-    lines += [f"failed: {problem}" for problem in result["failed"][:SHOWN]]
+    lines += [
+        tr("left out, {reason}: {n}", reason=tr(reason), n=number) for reason, number in result["left_out"].items()
+    ]
+    lines += [tr("failed: {problem}", problem=problem) for problem in result["failed"][:SHOWN]]
     if len(result["failed"]) > SHOWN:
-        lines.append(f"and {len(result['failed']) - SHOWN} more")
+        lines.append(tr("and {n} more", n=len(result["failed"]) - SHOWN))
     return "\n".join(lines)
 
 
-_NAMES = ("necessity", "sufficiency", "placebo", "still_claims")
+_NAMES = {
+    "necessity": deferred("necessity"),
+    "sufficiency": deferred("sufficiency"),
+    "placebo": deferred("placebo"),
+    "still_claims": deferred("still claims"),
+}
 
 
 def _share(share: dict[str, Any]) -> str:
     if share["interval"] is None:
-        return "not tested"
+        return tr("not tested")
     low, high = share["interval"]
-    return f"{share['k']}/{share['n']} ({low:.2f} to {high:.2f})"
+    return tr("{k}/{n} ({low:.2f} to {high:.2f})", k=share["k"], n=share["n"], low=low, high=high)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result
-from agent.language import tr
+from agent.language import tr, trn
 from reviewer.cli.common import add_database, add_json, opened, person_or_only_one
 
 if TYPE_CHECKING:
@@ -37,8 +37,17 @@ def run(arguments: Namespace) -> int:
 
 def _list(arguments: Namespace, store: Store) -> int:
     batches = store.withdrawals.batches()
-    lines = [f"{b.name or '(no name)'}: {b.items} items, {b.withdrawn} withdrawn" for b in batches]
-    print_result(arguments, {"batches": [asdict(b) for b in batches]}, "\n".join(lines) or "no items yet")
+    lines = [
+        trn(
+            "{batch}: {n} item, {withdrawn} withdrawn",
+            "{batch}: {n} items, {withdrawn} withdrawn",
+            b.items,
+            batch=b.name or tr("(no name)"),
+            withdrawn=b.withdrawn,
+        )
+        for b in batches
+    ]
+    print_result(arguments, {"batches": [asdict(b) for b in batches]}, "\n".join(lines) or tr("no items yet"))
     return DONE
 
 
@@ -70,9 +79,15 @@ def _withdraw(arguments: Namespace, store: Store) -> int:
 
 
 def _in_words(arguments: Namespace, count: int, found: Untouched | None) -> str:
-    verb = "restored" if arguments.restore else "withdrawn"
-    lines = [f"{count} items would be {verb}" if arguments.dry_run else f"{count} items {verb}"]
+    if arguments.restore and arguments.dry_run:
+        lines = [trn("{n} item would be restored", "{n} items would be restored", count)]
+    elif arguments.restore:
+        lines = [trn("{n} item restored", "{n} items restored", count)]
+    elif arguments.dry_run:
+        lines = [trn("{n} item would be withdrawn", "{n} items would be withdrawn", count)]
+    else:
+        lines = [trn("{n} item withdrawn", "{n} items withdrawn", count)]
     stay = {} if found is None or arguments.restore else found.worked_on
-    lines += [f"stays: item {item} ({what})" for item, what in list(stay.items())[:SHOWN]]
-    lines += [f"and {len(stay) - SHOWN} more"] if len(stay) > SHOWN else []
+    lines += [tr("stays: item {item} ({what})", item=item, what=tr(what)) for item, what in list(stay.items())[:SHOWN]]
+    lines += [tr("and {n} more", n=len(stay) - SHOWN)] if len(stay) > SHOWN else []
     return "\n".join(lines)

@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from agent.conversation import Conversation, Piece, Policy, Stop, Usage
+from agent.language import deferred
 from agent.trajectory import Drafter
 
-_UNCOUNTED = "the server does not report its tokens, so that no budget can be kept"
+_UNCOUNTED = deferred("the server does not report its tokens, so that no budget can be kept")
 _POLL_SECONDS = 0.2  # seconds between two checks whether to stop
 
 
@@ -99,7 +100,7 @@ class Budget:
             if allowed:
                 self._in_progress.append(tab)
             elif not stop.is_set and not self.ended:
-                self.ended = _UNCOUNTED if self._uncounted else "one more might exceed the budget"
+                self.ended = _UNCOUNTED if self._uncounted else deferred("one more might exceed the budget")
         try:
             yield tab if allowed else None
         finally:

@@ -164,7 +164,11 @@ class Bench:
                 room -= len(chunk)
                 if room < 0:
                     most, all_files = LARGEST_FILE / 2**30, LARGEST_FOLDER / 2**30
-                    wanted = f"at most {most:.0f} GiB per file and {all_files:.0f} GiB on a bench"
+                    wanted = tr(
+                        "at most {most:.0f} GiB per file and {all_files:.0f} GiB on a bench",
+                        most=most,
+                        all_files=all_files,
+                    )
                     raise SpectrumError(name, tr("a file that is too large"), wanted)
                 copy.write(chunk)
 

@@ -11,6 +11,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import copy_context
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from queue import SimpleQueue
@@ -23,7 +24,7 @@ from agent.batch.consensus import consensus
 from agent.batch.consensus import to_json as consensus_to_json
 from agent.conversation import Conversation, Piece, Policy, PolicyError, Stop
 from agent.hints import thought_on
-from agent.language import deferred
+from agent.language import deferred, tr
 from agent.policies import Sampling
 from agent.spectrum import Spectrum
 from agent.tasks import Task
@@ -129,10 +130,12 @@ class Run:
         self._happened: SimpleQueue[tuple[Sample, _Happened]] = SimpleQueue()
 
     def start(self) -> None:
-        """Start the threads; they do not keep the program from ending."""
-        threading.Thread(target=self._publish, name=f"run {self.id}", daemon=True).start()
+        """Start the threads, in the language of the context; they do not keep the program from ending."""
+        threading.Thread(target=copy_context().run, args=(self._publish,), name=f"run {self.id}", daemon=True).start()
         for _ in range(min(self.settings.at_once, len(self.samples))):
-            threading.Thread(target=self._work, name=f"sample of {self.id}", daemon=True).start()
+            threading.Thread(
+                target=copy_context().run, args=(self._work,), name=f"sample of {self.id}", daemon=True
+            ).start()
 
     @property
     def outcome(self) -> str | None:

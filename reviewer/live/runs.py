@@ -61,13 +61,18 @@ class Runs:
         :raises TooManyRunning: a trial of this person is running
         :raises TrajectoryError: the sample is still running, or has no tool call
         """
-        if sample.ended is None or not sample.trajectory.zooms:
-            state = "is still running" if sample.ended is None else "has no tool call"
+        if sample.ended is None:
             raise TrajectoryError(
                 tr(
-                    "Sample {number} {state}: found no evidence that can be put on trial.",
+                    "Sample {number} is still running: its evidence cannot be put on trial yet.",
                     number=sample.number + 1,
-                    state=state,
+                )
+            )
+        if not sample.trajectory.zooms:
+            raise TrajectoryError(
+                tr(
+                    "Sample {number} has no tool call: found no evidence that can be put on trial.",
+                    number=sample.number + 1,
                 )
             )
         made = LiveTrial(

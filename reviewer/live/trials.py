@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Sequence
+from contextvars import copy_context
 
 from agent.conversation import Policy, PolicyError, Stop
 from agent.spectrum import Spectrum
@@ -45,7 +46,7 @@ class LiveTrial:
 
     def start(self) -> None:
         """Start the thread; it does not keep the program from ending."""
-        threading.Thread(target=self._run, name=f"trial {self.id}", daemon=True).start()
+        threading.Thread(target=copy_context().run, args=(self._run,), name=f"trial {self.id}", daemon=True).start()
 
     @property
     def is_running(self) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.statistics import FloatArray
 from agent.text import OneLine
 from reviewer.agreement.values import Estimate
@@ -30,16 +30,16 @@ FEW_OF_CLASS = 5
 CHAINS, BURN_IN, KEPT, THIN = 100, 100, 20, 10
 
 _ITERATIONS = 2000
-_SKILL = (
+_SKILL = deferred(
     "Dawid & Skene 1979: {what}; mean and central 95 % of the posterior sample (data augmentation, Tanner & Wong "
     "1987), prior Beta(3, 1.5). Votes are assumed independent given the true class: the interval is too narrow where "
     "some spectra are hard for everybody."
 )
-_PREVALENCE = (
+_PREVALENCE = deferred(
     "Dawid & Skene 1979: share of YES among the spectra with votes; mean and central 95 % of the posterior sample, "
     "uniform prior. The interval is too narrow where some spectra are hard for everybody."
 )
-_NOISE = (
+_NOISE = deferred(
     "Lower bound of the error rate of one vote: half the Clopper-Pearson lower bound (one-sided, {percent:g} %) of the "
     "share of spectra on which two people disagree, as one of the two is then wrong."
 )
@@ -197,12 +197,22 @@ def annotators(votes: Iterable[Vote], known: Mapping[str, bool] | None = None, s
         for what, name, expected, values in zip(
             _WHATS, ("YES", "NO"), of_class, (sample.sensitivity[:, j], sample.specificity[:, j]), strict=True
         ):
-            definition = _SKILL.format(what=what)
+            definition = deferred(_SKILL, what=what)
             if not skilled[j]:
-                why = f"{compared[j]} votes that can be compared with those of two others; {FEW_VOTES} needed"
+                why = deferred(
+                    "{n} votes that can be compared with those of two others; {needed} needed",
+                    n=int(compared[j]),
+                    needed=FEW_VOTES,
+                )
                 ends.append(Estimate.undefined(why, n, definition, n_of="votes"))
             elif expected < FEW_OF_CLASS:
-                why = f"about {expected:.0f} of the {n} spectra are {name}; {FEW_OF_CLASS} needed"
+                why = deferred(
+                    "about {expected:.0f} of the {n} spectra are {verdict}; {needed} needed",
+                    expected=expected,
+                    n=n,
+                    verdict=name,
+                    needed=FEW_OF_CLASS,
+                )
                 ends.append(Estimate.undefined(why, n, definition, n_of="votes"))
             else:
                 ends.append(_of_sample(values, n, definition, "votes"))
@@ -213,17 +223,19 @@ def annotators(votes: Iterable[Vote], known: Mapping[str, bool] | None = None, s
     return Annotators(tuple(skills), prevalence, found, "")
 
 
-_WHATS = ("probability of the vote YES if it is YES", "probability of the vote NO if it is NO")
+_WHATS = (deferred("probability of the vote YES if it is YES"), deferred("probability of the vote NO if it is NO"))
 
 
 def _not_identified(table: Table, compared: NDArray[np.int64]) -> str:
     if not table.people:
-        return "no votes"
+        return deferred("no votes")
     if int(compared.max(initial=0)) >= FEW_VOTES:
         return ""
-    return (
-        f"no person has {FEW_VOTES} votes on spectra with votes of two other people or a known label (the most is "
-        f"{int(compared.max(initial=0))}); with fewer the skills would rest on the prior, not on the votes"
+    return deferred(
+        "no person has {needed} votes on spectra with votes of two other people or a known label (the most is {most}); "
+        "with fewer the skills would rest on the prior, not on the votes",
+        needed=FEW_VOTES,
+        most=int(compared.max(initial=0)),
     )
 
 
@@ -336,15 +348,17 @@ def label_noise(votes: Iterable[Vote], delta: float = 0.05, seed: int = 0) -> Es
     from scipy.stats import beta
 
     table = table_of(votes)
-    definition = _NOISE.format(percent=100 * (1 - delta))
+    definition = deferred(_NOISE, percent=100 * (1 - delta))
     rng = np.random.default_rng(seed)
     pairs = [rng.choice(row[row >= 0], 2, replace=False) for row in table.votes if (row >= 0).sum() >= 2]
     n, k = len(pairs), int(sum(one != other for one, other in pairs))
     detail = {"disagree": k, "delta": delta}
     if not n:
-        return Estimate.undefined("no spectrum has votes of two people", 0, definition, detail, "spectra")
+        nobody = deferred("no spectrum has votes of two people")
+        return Estimate.undefined(nobody, 0, definition, detail, "spectra")
     bound = float(beta.ppf(delta, k, n - k + 1)) / 2 if k else 0.0
-    return Estimate(bound, None, None, n, definition, "the value is itself a bound", detail, "spectra")
+    why = deferred("the value is itself a bound")
+    return Estimate(bound, None, None, n, definition, why, detail, "spectra")
 
 
 @dataclass(frozen=True)
@@ -404,7 +418,7 @@ def suspects(p_yes: Sequence[float], labels: Sequence[bool], groups: Sequence[st
         other = 1 - mean[group] if label else mean[group]
         if other > 0.5 and other >= typical[not label]:
             this, that = ("YES", "NO") if label else ("NO", "YES")
-            reason = tr(
+            reason = deferred(
                 "Label {this}, but P({that}) is {other:.2f} by the other labelled spectra; spectra labelled "
                 "{that} have {typical:.2f} on average.",
                 this=this,

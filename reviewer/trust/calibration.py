@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.spectrum.record import BoolArray
 from agent.statistics import FloatArray
 from agent.trajectory import Verdict
@@ -92,19 +92,21 @@ def scoring(cases: Sequence[Case], choice: ScoreChoice = "auto", stored: ScoreMo
     decided = [case for case in cases if case.features is not None and case.label is not None and not case.reasons]
     half = [case for case in decided if for_fit(case)]
     labels = [case.label.yes for case in half if case.label is not None]
-    counts = f"{labels.count(True)} YES and {labels.count(False)} NO"
+    counts = deferred("{yes} YES and {no} NO", yes=labels.count(True), no=labels.count(False))
     if choice == "raw":
-        return Scoring(
-            RAW, None, "as the policy gives it (--score raw): nothing was fitted, so no label was set aside for it"
-        )
+        why = deferred("as the policy gives it (--score raw): nothing was fitted, so no label was set aside for it")
+        return Scoring(RAW, None, why)
     if choice == "auto" and stored is not None and any(case.shown is not None for case in decided):
-        why = (
-            f"by the model that ordered the queue ({stored.kind}), because labels of its showings are weighted by it; "
-            "--score raw or fitted chooses another, and then these labels do not count"
+        why = deferred(
+            "by the model that ordered the queue ({kind}), because labels of its showings are weighted by it; --score "
+            "raw or fitted chooses another, and then these labels do not count",
+            kind=stored.kind,
         )
         return Scoring(stored, None, why)
     if choice == "auto" and len(decided) < ENOUGH_TO_FIT:
-        why = f"as the policy gives it: {len(decided)} decided spectra, a fit needs {ENOUGH_TO_FIT}"
+        why = deferred(
+            "as the policy gives it: {n} decided spectra, a fit needs {needed}", n=len(decided), needed=ENOUGH_TO_FIT
+        )
         return Scoring(RAW, None, why)
     if min(labels.count(True), labels.count(False)) < FEWEST:
         raise CalibrationError(
@@ -116,7 +118,9 @@ def scoring(cases: Sequence[Case], choice: ScoreChoice = "auto", stored: ScoreMo
             )
         )
     made = fit([case.features for case in half if case.features is not None], labels, [c.spectrum_sha256 for c in half])
-    why = f"fitted on {len(half)} decided spectra ({counts}); the thresholds come from the others"
+    why = deferred(
+        "fitted on {n} decided spectra ({counts}); the thresholds come from the others", n=len(half), counts=counts
+    )
     return Scoring(made.model, made, why)
 
 
@@ -169,7 +173,9 @@ def require_trials(made: Calibration, verdicts: Collection[Verdict]) -> None:
     of = [case for case, is_needed in zip(made.decided, needed, strict=True) if is_needed]
     without = [case.name for case in of if outcome[case.spectrum_sha256] == "not made"]
     if without:
-        named = ", ".join(without[:3]) + (f" and {len(without) - 3} more" if len(without) > 3 else "")
+        named = ", ".join(without[:3])
+        if len(without) > 3:
+            named = tr("{names} and {n} more", names=named, n=len(without) - 3)
         raise CalibrationError(
             tr(
                 "--require-trial: found no trial by this policy with its settings for {n_without} of the "
@@ -177,7 +183,7 @@ def require_trials(made: Calibration, verdicts: Collection[Verdict]) -> None:
                 "Make them with spec-o3 trial; those of a results file are named with --trials FILE",
                 n_without=len(without),
                 n_of=len(of),
-                names=" or ".join(verdicts),
+                names=tr(" or ").join(verdicts),
                 named=named,
             )
         )

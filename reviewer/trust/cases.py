@@ -16,7 +16,7 @@ from agent.batch.labels import Labels
 from agent.batch.lines import json_lines
 from agent.batch.sources import SpectrumFile, key_of
 from agent.cli.inspect import MACHINE_SETTINGS
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.processes import ordered_map
 from agent.spectrum import Spectrum
 from agent.spectrum.record import Medium
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from reviewer.store import Store
     from reviewer.store.trust_values import StoredCase
 
-LABEL_KNOWN = "the policy was given the known label"
-CONTRADICTORY = "labels of one spectrum contradict each other"
-OTHER_RUN = "made with other settings or another prompt than most"
-SIMULATED = "simulated (--simulated takes them)"
-NO_SPECTRUM = "no spectrum is stored"
-DUPLICATE = "the same spectrum as another file of the list"
-UNREADABLE = "the file can no longer be read, or has changed"
+LABEL_KNOWN = deferred("the policy was given the known label")
+CONTRADICTORY = deferred("labels of one spectrum contradict each other")
+OTHER_RUN = deferred("made with other settings or another prompt than most")
+SIMULATED = deferred("simulated (--simulated takes them)")
+NO_SPECTRUM = deferred("no spectrum is stored")
+DUPLICATE = deferred("the same spectrum as another file of the list")
+UNREADABLE = deferred("the file can no longer be read, or has changed")
 
 
 class CasesError(OneLine):
@@ -330,7 +330,7 @@ def _of_one_run(
 ) -> tuple[PolicyRun, list[Any]]:
     """Return the settings that most traces have, and the rows that have them. :raises CasesError: there are none"""
     if not rows:
-        why = "; ".join(f"{len(names)} {reason}" for reason, names in left_out.items())
+        why = "; ".join(f"{len(names)} {tr(reason)}" for reason, names in left_out.items())
         raise CasesError(tr("found no case to certify from{value}", value=": " + why if why else ""))
     keys = [_run_key(trace) for _, trace, _ in rows]
     usual, _ = Counter(keys).most_common(1)[0]
@@ -362,7 +362,7 @@ def _usual_number(numbers: Iterable[int]) -> int:
 
 
 def _few(number: int) -> str:
-    return f"fewer than {number} samples"
+    return deferred("fewer than {n} samples", n=number)
 
 
 def in_order(cases: Iterable[Case]) -> tuple[Case, ...]:

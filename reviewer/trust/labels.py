@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.trajectory import Verdict
 
 if TYPE_CHECKING:
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from reviewer.trust.annotators import Annotators
 
 LabelSource = Literal["known", "approved", "votes"]
+SOURCES: Mapping[LabelSource, str] = {
+    "known": deferred("known beforehand"),
+    "approved": deferred("approved version"),
+    "votes": deferred("votes of people"),
+}
+"""The sources of labels in words."""
 SURE = 0.95
 """Votes are a label where the posterior of YES is at least this, or at most 1 minus this."""
 

@@ -10,15 +10,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agent.language import deferred
+
 if TYPE_CHECKING:
     from agent.trust.plans import Plan
     from reviewer.store.trust_values import StoredCase
 
-NARROWER = "chosen by the ordered queue from another list than this one (a filter was set)"
-OTHER_ITEMS = "chosen by the ordered queue from a list with items of other policies, or simulated ones"
-SEVERAL_SAMPLES = "chosen by the ordered queue, which counts items, but a spectrum has several here"
-OTHER_SCORES = "chosen by the ordered queue with P(YES) of another model"
-NOT_SHOWN = "not shown by the ordered queue"
+NARROWER = deferred("chosen by the ordered queue from another list than this one (a filter was set)")
+OTHER_ITEMS = deferred("chosen by the ordered queue from a list with items of other policies, or simulated ones")
+SEVERAL_SAMPLES = deferred("chosen by the ordered queue, which counts items, but a spectrum has several here")
+OTHER_SCORES = deferred("chosen by the ordered queue with P(YES) of another model")
+NOT_SHOWN = deferred("not shown by the ordered queue")
 
 
 @dataclass(frozen=True)

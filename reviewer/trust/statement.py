@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from agent.language import deferred, deferredn
 from agent.spectrum.record import BoolArray
 from agent.statistics import FloatArray
 from agent.trajectory import Verdict
@@ -28,19 +29,42 @@ def percent(share: float) -> str:
 def side_text(side: Side, wanted: Wanted) -> str:
     """Return the result of one side in a sentence."""
     if side.threshold is None:
-        return f"{side.verdict}: not certified. {_sentence(side.refusal)}"
-    sign = "≥" if side.verdict == "YES" else "≤"
-    where = f"{side.verdict} where P(YES) {sign} {side.threshold:.4g}"
+        return deferred("{verdict}: not certified. {why}", verdict=side.verdict, why=_sentence(side.refusal))
+    values: dict[str, Any] = {
+        "verdict": side.verdict,
+        "other": _other(side.verdict),
+        "sign": "≥" if side.verdict == "YES" else "≤",
+        "threshold": f"{side.threshold:.4g}",
+    }
+    where = deferred("{verdict} where P(YES) {sign} {threshold}", **values)
     if side.verdict in wanted.trial:
-        where += " and the trace passed its evidence trial"
-    if side.verdict == "NO" and wanted.no_risk == "missed":
-        counts = f"{side.errors} of {side.n} YES labels are there"
-        what = "of all YES objects are called NO"
-    else:
-        counts = f"{side.errors} of {side.n} labels there are {_other(side.verdict)}"
-        what = f"of the spectra called {side.verdict} are {_other(side.verdict)}"
-    upper = "" if side.upper is None else f" (estimated upper end {percent(side.upper)})"
-    return f"{where}: {counts}; certified: at most {percent(side.limit)} {what}{upper}."
+        where = deferred("{verdict} where P(YES) {sign} {threshold} and the trace passed its evidence trial", **values)
+    values |= {"errors": side.errors, "n": side.n, "limit": percent(side.limit), "where": where}
+    missed = side.verdict == "NO" and wanted.no_risk == "missed"
+    if side.upper is None and missed:
+        return deferred(
+            "{where}: {errors} of {n} YES labels are there; certified: at most {limit} of all YES objects are called "
+            "NO.",
+            **values,
+        )
+    if side.upper is None:
+        return deferred(
+            "{where}: {errors} of {n} labels there are {other}; certified: at most {limit} of the spectra called "
+            "{verdict} are {other}.",
+            **values,
+        )
+    values["upper"] = percent(side.upper)
+    if missed:
+        return deferred(
+            "{where}: {errors} of {n} YES labels are there; certified: at most {limit} of all YES objects are called "
+            "NO (estimated upper end {upper}).",
+            **values,
+        )
+    return deferred(
+        "{where}: {errors} of {n} labels there are {other}; certified: at most {limit} of the spectra called {verdict} "
+        "are {other} (estimated upper end {upper}).",
+        **values,
+    )
 
 
 def promise(sides: Sequence[Side], wanted: Wanted) -> str:
@@ -49,56 +73,79 @@ def promise(sides: Sequence[Side], wanted: Wanted) -> str:
     for side in sides:
         if side.threshold is None:
             continue
+        limit = percent(side.limit)
         if side.verdict == "YES":
-            parts.append(f"at most {percent(side.limit)} of the spectra called YES are NO")
+            parts.append(deferred("at most {limit} of the spectra called YES are NO", limit=limit))
         elif wanted.no_risk == "missed":
-            parts.append(f"at most {percent(side.limit)} of the YES objects are called NO")
+            parts.append(deferred("at most {limit} of the YES objects are called NO", limit=limit))
         else:
-            parts.append(f"at most {percent(side.limit)} of the spectra called NO are YES")
+            parts.append(deferred("at most {limit} of the spectra called NO are YES", limit=limit))
     if not parts:
         return ""
-    sure = percent(1 - wanted.delta)
-    if len(parts) == 2 and wanted.joint:
-        how = f"With a confidence of {sure} for both statements together"
-    elif len(parts) == 2:
-        how = f"With a confidence of {sure} for each of the two statements"
+    values = {"sure": percent(1 - wanted.delta), "one": parts[0], "two": parts[-1]}
+    if len(parts) == 1:
+        promised = deferred("With a confidence of {sure}: {one}.", sure=values["sure"], one=parts[0])
+    elif wanted.joint:
+        promised = deferred("With a confidence of {sure} for both statements together: {one} and {two}.", **values)
     else:
-        how = f"With a confidence of {sure}"
-    when = " These numbers may be calculated again after each label." if wanted.method == "anytime" else ""
-    once = (
-        " This is valid for one calculation: to repeat it after more labels, use --method anytime." if not when else ""
-    )
-    condition = f" {text}" if (text := condition_text(wanted.trial)) else ""
-    return f"{how}: {' and '.join(parts)}.{condition}{when}{once}"
+        promised = deferred("With a confidence of {sure} for each of the two statements: {one} and {two}.", **values)
+    if condition := condition_text(wanted.trial):
+        promised = then(promised, condition)
+    if wanted.method == "anytime":
+        return then(promised, deferred("These numbers may be calculated again after each label."))
+    once = deferred("This is valid for one calculation: to repeat it after more labels, use --method anytime.")
+    return then(promised, once)
+
+
+def then(first: str, second: str) -> str:
+    """Return two sentences, one after the other."""
+    return deferred("{first} {second}", first=first, second=second)
 
 
 def assumptions(found: CaseList, made: Calibration, wanted: Wanted) -> tuple[str, ...]:
     """Return what must be true for the promise to hold, one sentence each."""
     lines = [
-        "The spectra to be judged are like those of this list: same survey, policy, question and settings.",
-        "The limits were chosen before the result was seen: a limit that was chosen because it passes is not covered.",
+        deferred("The spectra to be judged are like those of this list: same survey, policy, question and settings."),
+        deferred(
+            "The limits were chosen before the result was seen: a limit that was chosen because it passes is not "
+            "covered."
+        ),
     ]
     n = len(made.decided)
     if made.sampling == "logged":
         lines.append(
-            f"{n} labelled spectra were chosen by the ordered queue; each counts with the probability with which it "
-            "was chosen. People decided what they were shown, and skipped nothing because of its answer."
+            deferredn(
+                "{n} labelled spectrum was chosen by the ordered queue; it counts with the probability with which it "
+                "was chosen. People decided what they were shown, and skipped nothing because of its answer.",
+                "{n} labelled spectra were chosen by the ordered queue; each counts with the probability with which it "
+                "was chosen. People decided what they were shown, and skipped nothing because of its answer.",
+                n,
+            )
         )
-        lines += [f"{count} labels do not count: {reason}." for reason, count in made.not_counted.items()]
+        lines += [
+            deferredn("{n} label does not count: {reason}.", "{n} labels do not count: {reason}.", count, reason=reason)
+            for reason, count in made.not_counted.items()
+        ]
         if made.not_counted:
-            lines.append("The bounds are for the list without the spectra of these labels.")
+            lines.append(deferred("The bounds are for the list without the spectra of these labels."))
     elif n:
         lines.append(
-            f"The {n} labelled spectra are a random sample of the list: none comes from a showing of the ordered "
-            "queue, so how they were chosen is not known. This is wrong if people chose them, e.g. the interesting "
-            "ones first."
+            deferred(
+                "The {n} labelled spectra are a random sample of the list: none comes from a showing of the ordered "
+                "queue, so how they were chosen is not known. This is wrong if people chose them, e.g. the interesting "
+                "ones first.",
+                n=n,
+            )
         )
     if wanted.label_noise:
-        lines.append(f"At least {percent(wanted.label_noise)} of the labels are wrong, at random.")
+        noise = percent(wanted.label_noise)
+        lines.append(deferred("At least {noise} of the labels are wrong, at random.", noise=noise))
     else:
         lines.append(
-            "Labels are taken as they are. Labels that are wrong at random, at most half of them, cost labels but do "
-            "not break the bound; labels that repeat the errors of the policy do."
+            deferred(
+                "Labels are taken as they are. Labels that are wrong at random, at most half of them, cost labels but "
+                "do not break the bound; labels that repeat the errors of the policy do."
+            )
         )
     return tuple(lines)
 
@@ -109,10 +156,13 @@ def without_label(found: CaseList, made: Calibration, sides: Sequence[Side]) -> 
         return ""
     p = np.array([p for case, p in zip(made.cases, made.p, strict=True) if case.no_label], dtype=float)
     counts = verdict_counts(p, sides, found.no_label - len(p))
-    return (
-        f"nothing is promised for spectra like the {found.no_label} that people decided without a label (trace "
-        f"rejected, or nobody can tell): {counts['yes']} of them are called YES and {counts['no']} NO. If the policy "
-        "is wrong there more often, its error rates are higher than the bounds"
+    return deferred(
+        "nothing is promised for spectra like the {n} that people decided without a label (trace rejected, or nobody "
+        "can tell): {yes} of them are called YES and {no} NO. If the policy is wrong there more often, its error rates "
+        "are higher than the bounds",
+        n=found.no_label,
+        yes=counts["yes"],
+        no=counts["no"],
     )
 
 
@@ -139,5 +189,4 @@ def _other(verdict: Verdict) -> Verdict:
 
 
 def _sentence(text: str) -> str:
-    text = text.strip()
-    return text if text.endswith(".") else f"{text}."
+    return text if text.endswith(".") else deferred("{text}.", text=text)

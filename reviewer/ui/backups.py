@@ -107,7 +107,7 @@ def _status(backups: DailyBackups | None) -> str:
 
 
 def _problem(backups: DailyBackups) -> str:
-    return line("bad", backups.problem) if backups.problem else ""
+    return line("bad", tr(backups.problem)) if backups.problem else ""
 
 
 def _when(at: datetime) -> str:

@@ -181,7 +181,9 @@ def serve(settings: ServerSettings) -> None:
         with ThreadPoolExecutor(1) as pool, _private_uploads():
             check = pool.submit(store.upkeep.check_at_start)
             _prepare(
-                store, None if settings.local else settings.public or settings.host or "every address", settings.login
+                store,
+                None if settings.local else settings.public or settings.host or tr("every address"),
+                settings.login,
             )
             backups = DailyBackups(store, settings.backups) if settings.backups else None
             app = build(

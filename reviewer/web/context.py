@@ -16,7 +16,7 @@ from fastapi import Depends, Request
 from fastapi.responses import JSONResponse
 
 from agent import hints as measured
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.text import one_line
@@ -166,7 +166,7 @@ def program_version() -> str:
     try:
         return installed_version("spec-o3")
     except PackageNotFoundError:
-        return "(run from its folder, not installed)"
+        return deferred("(run from its folder, not installed)")
 
 
 SessionDep = Annotated[Person, Depends(by_session)]

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlsplit
 
+from agent.language import ENGLISH, TAGS, current, deferred, tr
+
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
@@ -29,12 +31,18 @@ _PICTURES = {".png": "image/png", ".svg": "image/svg+xml"}
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "Reviewing": ("reviewing.md", "hints.md", "review-aids.md", "inspecting.md", "tasks.md", "zh/reviewing.md"),
-    "Teamwork": ("team/finding.md", "team/similar.md", "team/api.md"),
-    "Trust": ("trust.md", "trust/trial.md", "trust/measurements.md"),
-    "Live and blind": ("live.md", "blind.md", "blind/report.md", "blind/statistics.md", "blind/judges.md", "bench.md"),
-    "Coordinating": ("drafting.md", "formats.md", "access.md", "team/api.md", "backups.md", "SECURITY.md"),
-    "Agent and training": (
+    deferred("Reviewing"): (
+        *("reviewing.md", "hints.md", "review-aids.md", "inspecting.md", "tasks.md", "zh/reviewing.md"),
+    ),
+    deferred("Teamwork"): ("team/finding.md", "team/similar.md", "team/api.md"),
+    deferred("Trust"): ("trust.md", "trust/trial.md", "trust/measurements.md"),
+    deferred("Live and blind"): (
+        *("live.md", "blind.md", "blind/report.md", "blind/statistics.md", "blind/judges.md", "bench.md"),
+    ),
+    deferred("Coordinating"): (
+        *("drafting.md", "formats.md", "access.md", "team/api.md", "backups.md", "SECURITY.md"),
+    ),
+    deferred("Agent and training"): (
         "scale.md",
         "baseline.md",
         "simulator.md",
@@ -46,7 +54,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
 }
 """The order of the list of documents; those that are not named here come last."""
-_OTHERS = "Program"
+_OTHERS = deferred("Program")
 
 
 @dataclass(frozen=True)
@@ -97,12 +105,16 @@ class Documents:
     def __contains__(self, name: str) -> bool:
         return name in self._files
 
+    def language_of(self, name: str) -> str:
+        """Return the language in which a document is written, as HTML names it."""
+        return TAGS["zh"] if name.startswith("zh/") or name.endswith(".zh.md") else TAGS[ENGLISH]
+
     def document(self, name: str) -> Document:
         """Return a document, rendered again when its file has changed.
 
         :raises KeyError: there is none of this name
         """
-        return self._rendered(name, self._files[name].stat().st_mtime_ns)
+        return self._rendered(name, self._files[name].stat().st_mtime_ns, current())
 
     def picture(self, name: str) -> Picture | None:
         return self._pictures.get(name)
@@ -123,7 +135,8 @@ class Documents:
         found = re.search(r"^# (.+)$", text, re.MULTILINE)
         return found[1].replace("`", "").strip() if found else name
 
-    def _render(self, name: str, changed: int) -> Document:
+    def _render(self, name: str, changed: int, language: str) -> Document:
+        """Read a document, with notes on its links in the language of the context. The arguments are a cache's key."""
         # Not above: it takes a tenth of a second, which the start of the app would wait for.
         from markdown_it import MarkdownIt
 
@@ -149,7 +162,10 @@ class Documents:
                 elsewhere = address is None
                 if address is None:
                     # A file of the repository that is no document: its name is shown, and no link.
-                    token.tag, token.attrs = "span", {"title": f"{target}, in the repository of the program"}
+                    token.tag, token.attrs = (
+                        "span",
+                        {"title": tr("{file}, in the repository of the program", file=target)},
+                    )
                 else:
                     token.attrs["href"] = address
                     if urlsplit(address).scheme:

@@ -116,7 +116,7 @@ def _selection_changed(request: Request, error: Exception) -> JSONResponse:
 def _bad_request(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
-    field = ".".join(str(part) for part in first["loc"][1:]) or "the request"
+    field = ".".join(str(part) for part in first["loc"][1:]) or tr("the request")
     return plain(422, "bad_request", f"{field}: {first['msg']}")
 
 

@@ -14,7 +14,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agent import language
-from agent.language import ENGLISH, NAMES, PSEUDO, TAGS
+from agent.language import ENGLISH, NAMES, PSEUDO, TAGS, tr
 
 COOKIE = "so-language"
 LASTS = 365 * 86400
@@ -86,7 +86,7 @@ def script_url(code: str) -> str:
 def script(code: str, request: Request) -> Response:
     """The messages of the browser modules in one language."""
     if code not in language.offered():
-        return Response("no such language", status_code=404, media_type="text/plain")
+        return Response(tr("no such language"), status_code=404, media_type="text/plain")
     content, tag = _script(code)
     headers = {"Cache-Control": "no-cache", "ETag": tag}
     if request.headers.get("if-none-match") == tag:

@@ -12,31 +12,31 @@ from typing import Any
 from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from agent.language import tr
+from agent.language import deferred, tr
 from reviewer.web.context import program_version
 
 API = "/api/v1/"
 METHODS = ("get", "post", "put", "delete")
-_ABOUT = (
+_ABOUT = deferred(
     "The routes that the page uses. Send a token of yours as `Authorization: Bearer so3_...`; it acts in your name, "
     "under the same rules as on the page. Errors are JSON: a stable `kind`, a sentence for people, and details."
 )
 TAGS: Mapping[str, str] = {
-    "review": "Review",
-    "aids": "Evidence",
-    "trials": "Evidence",
-    "live": "Live",
-    "blind": "Blind",
-    "blind_setup": "Blind",
-    "progress": "Progress",
-    "trust": "Progress",
-    "audit": "Progress",
-    "exports": "Library",
-    "bulk": "Find",
-    "comments": "Comments",
-    "traces": "Review",
-    "similar": "Find",
-    "api": "API",
+    "review": deferred("Review"),
+    "aids": deferred("Evidence"),
+    "trials": deferred("Evidence"),
+    "live": deferred("Live"),
+    "blind": deferred("Blind"),
+    "blind_setup": deferred("Blind"),
+    "progress": deferred("Progress"),
+    "trust": deferred("Progress"),
+    "audit": deferred("Progress"),
+    "exports": deferred("Library"),
+    "bulk": deferred("Find"),
+    "comments": deferred("Comments"),
+    "traces": deferred("Review"),
+    "similar": deferred("Find"),
+    "api": deferred("API"),
 }
 """The desk of each module of routes; other modules are named after themselves."""
 SESSION_ONLY = (("post", f"{API}tokens"), ("delete", f"{API}tokens/{{token_id}}"))
@@ -88,17 +88,17 @@ def _schema(app: FastAPI) -> dict[str, Any]:
     components["schemas"] = {**schemas, "Error": _ERROR}
     components["responses"] = {
         "Error": {
-            "description": tr("Refused or failed; nothing was saved."),
+            "description": deferred("Refused or failed; nothing was saved."),
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
         }
     }
     components["securitySchemes"] = {
-        "token": {"type": "http", "scheme": "bearer", "description": tr("A token of the People tab.")},
+        "token": {"type": "http", "scheme": "bearer", "description": deferred("A token of the People tab.")},
         "session": {
             "type": "apiKey",
             "in": "cookie",
             "name": "spec_o3_session",
-            "description": tr("The page's cookie."),
+            "description": deferred("The page's cookie."),
         },
     }
     found["security"] = [{"token": []}, {"session": []}]
@@ -128,7 +128,7 @@ class Page:
     def tags(self) -> str:
         """The list of routes by desk."""
         return "".join(
-            f"<p>{escape(tag)}</p><ul>"
+            f"<p>{escape(tr(tag))}</p><ul>"
             + "".join(
                 f'<li><a href="#{_anchor(method, path)}">{method.upper()} {escape(path.removeprefix(API))}</a></li>'
                 for path, method, _ in self._of(tag)
@@ -146,10 +146,11 @@ class Page:
     @property
     def text(self) -> str:
         """The description of every route, and of the objects in their bodies."""
-        about = _code(escape(str(self._schema["info"]["description"])))
+        about = _code(escape(tr(_ABOUT)))
         file = f'<a href="{API}openapi.json">{escape(tr("This description as a file (OpenAPI 3.1)"))}</a>'
         routes = "".join(
-            f"<h2>{escape(tag)}</h2>" + "".join(self._route(*route) for route in self._of(tag)) for tag in self._tags
+            f"<h2>{escape(tr(tag))}</h2>" + "".join(self._route(*route) for route in self._of(tag))
+            for tag in self._tags
         )
         models = "".join(
             f'<h3 id="model-{escape(name)}">{escape(name)}</h3>{self._paragraph(model)}{self._fields(model)}'

@@ -6,9 +6,10 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agent.language import deferred, tr
+from agent.language import deferred, tr, trn
 from agent.tasks import Task
 from reviewer.store import Store
+from reviewer.trust.labels import SOURCES
 from reviewer.web.visibility import VisibleItems
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ SUSPECT = deferred(
 )
 ECE = deferred(
     "Expected calibration error: mean distance of the points from the dashed line, weighted by the number of labels "
-    "(Guo et al. 2017, arXiv:1706.04599). "
+    "(Guo et al. 2017, arXiv:1706.04599)."
 )
 BRIER = deferred("Mean of (P(YES) − label)², 0 is perfect (Brier 1950, Mon. Weather Rev. 78, 1).")
 MODELS = {
@@ -52,7 +53,7 @@ ASKED = deferred(
     "or a policy that gave no answer. A person decides them."
 )
 _ESTIMATE = deferred(
-    " From the labels, and P(YES) of the other spectra (prediction-powered estimate); the interval has the confidence "
+    "From the labels, and P(YES) of the other spectra (prediction-powered estimate); the interval has the confidence "
     "1 − δ at any time, whatever the queue did."
 )
 PREVALENCE = deferred("Share of YES among all spectra of the list that a certificate can cover.")
@@ -84,8 +85,11 @@ def scored_json(found: ScoredList) -> dict[str, Any]:
     return {
         "model": f"P(YES): {found.model.kind}",
         "model_meaning": tr(MODELS[found.model.kind]),
-        "text": f"{len(found.found.cases)} spectra, scored {found.at:%Y-%m-%d %H:%M} UTC; newer items have no P(YES) "
-        "until spec-o3 certify runs again",
+        "text": tr(
+            "{n} spectra, scored {at:%Y-%m-%d %H:%M} UTC; newer items have no P(YES) until spec-o3 certify runs again",
+            n=len(found.found.cases),
+            at=found.at,
+        ),
     }
 
 
@@ -104,25 +108,34 @@ def calibration_json(found: ScoredList) -> dict[str, Any] | None:
     one = found.reliability
     if one is None:
         return None
-    between = "" if one.interval is None else f" ({one.interval[0]:.3f} to {one.interval[1]:.3f})"
-    text = f"{one.ece:.3f}{between}; by chance {one.by_chance:.3f}"
+    values = {"ece": f"{one.ece:.3f}", "by_chance": f"{one.by_chance:.3f}"}
+    if one.interval is None:
+        text = tr("{ece}; by chance {by_chance}", **values)
+    else:
+        low, high = (f"{end:.3f}" for end in one.interval)
+        text = tr("{ece} ({low} to {high}); by chance {by_chance}", low=low, high=high, **values)
     from agent.trust.reliability import INTERVAL
+    from reviewer.trust.statement import then
 
-    return {"meaning": tr(ECE) + INTERVAL, "text": text, "brier_meaning": tr(BRIER), "brier": f"{one.brier:.3f}"}
+    return {"meaning": tr(then(ECE, INTERVAL)), "text": text, "brier_meaning": tr(BRIER), "brier": f"{one.brier:.3f}"}
 
 
 def rates_json(found: ScoredList) -> list[dict[str, Any]]:
     made, (random, shown) = found.calibration, found.shown
     asked = len(found.found.cases) - len(made.cases)
     yes = int(made.labelled.yes.sum())
-    labelled = f"{yes} YES and {len(made.decided) - yes} NO, of {len(made.cases)} spectra"
-    left = f"of {len(found.found.cases)} spectra"
+    labelled = tr("{yes} YES and {no} NO, of {n} spectra", yes=yes, no=len(made.decided) - yes, n=len(made.cases))
+    left = tr("of {n} spectra", n=len(found.found.cases))
     share = None if not shown else f"{100 * random / shown:.0f} %"
-    of = f"{random} of {shown} showings" if shown else "undefined: the ordered queue has shown no item yet"
+    of = (
+        tr("{random} of {shown} showings", random=random, shown=shown)
+        if shown
+        else tr("undefined: the ordered queue has shown no item yet")
+    )
     return [
-        {"name": "Labels", "meaning": tr(LABELLED), "value": str(len(made.decided)), "note": labelled},
-        {"name": "Not covered", "meaning": tr(ASKED), "value": str(asked), "note": left},
-        {"name": "Random showings", "meaning": tr(SHOWINGS), "value": share, "note": of},
+        {"name": tr("Labels"), "meaning": tr(LABELLED), "value": str(len(made.decided)), "note": labelled},
+        {"name": tr("Not covered"), "meaning": tr(ASKED), "value": str(asked), "note": left},
+        {"name": tr("Random showings"), "meaning": tr(SHOWINGS), "value": share, "note": of},
     ]
 
 
@@ -162,23 +175,34 @@ def suspects_json(store: Store, visible: VisibleItems, suspects: Sequence[tuple[
                 "name": row.name,
                 "label": "YES" if suspect.label else "NO",
                 "p_yes": suspect.p_yes,
-                "reason": suspect.reason,
-                "source": "" if case.label is None else case.label.source,
+                "reason": tr(suspect.reason),
+                "source": "" if case.label is None else tr(SOURCES[case.label.source]),
             }
         )
     total = len(suspects)
     left = total - len(items)
-    why = "an item of the spectrum is still open, or hidden from you"
-    if len(items) == _MOST_SUSPECTS:
-        why = f"the list ends after {_MOST_SUSPECTS}, or {why}"
-    hidden = (
-        tr("{left} {value} not listed: {why}.", left=left, value="is" if left == 1 else "are", why=why) if left else ""
-    )
+    hidden = ""
+    if left and len(items) == _MOST_SUSPECTS:
+        hidden = trn(
+            "{n} is not listed: the list ends after {most}, or an item of the spectrum is still open, or hidden from "
+            "you.",
+            "{n} are not listed: the list ends after {most}, or an item of the spectrum is still open, or hidden from "
+            "you.",
+            left,
+            most=_MOST_SUSPECTS,
+        )
+    elif left:
+        hidden = trn(
+            "{n} is not listed: an item of the spectrum is still open, or hidden from you.",
+            "{n} are not listed: an item of the spectrum is still open, or hidden from you.",
+            left,
+        )
     reason = tr("No label disagrees strongly with P(YES).")
     return {"total": total, "items": items, "reason": reason, "meaning": tr(SUSPECT), "hidden": hidden}
 
 
 def sides_json(found: ScoredList, wanted: Wanted) -> dict[str, Any]:
+    """Return the thresholds; ``localized`` translates their texts, so that they can be kept for everybody."""
     from reviewer.trust.figures import sides_of
     from reviewer.trust.statement import assumptions, promise, side_text, verdict_counts
 
@@ -191,7 +215,7 @@ def sides_json(found: ScoredList, wanted: Wanted) -> dict[str, Any]:
         ],
         "promise": promise(sides, wanted),
         "assumptions": list(assumptions(found.found, found.calibration, wanted)),
-        "method": tr(METHOD),
+        "method": METHOD,
         "rates": _estimates_json(found, sides[0].threshold, wanted.delta),
     }
 
@@ -199,38 +223,50 @@ def sides_json(found: ScoredList, wanted: Wanted) -> dict[str, Any]:
 def _estimates_json(found: ScoredList, threshold: float | None, delta: float) -> list[dict[str, Any]]:
     """Return prevalence, YES among the unflagged and recall, at the threshold of YES or, without one, at 0.5."""
     from agent.trust.estimates import estimates
+    from reviewer.trust.statement import then
 
     made = found.calibration
     flagged = 0.5 if threshold is None else threshold
     shares = estimates(made.labelled, made.pool, flagged, delta)
-    where = f"P(YES) ≥ {flagged:.4g}" + (", as no threshold of YES is certified" if threshold is None else "")
+    at = f"P(YES) ≥ {flagged:.4g}"
+    where = deferred("{at}, as no threshold of YES is certified", at=at) if threshold is None else at
     rows = (
-        ("Prevalence", tr(PREVALENCE) + tr(_ESTIMATE), shares.prevalence, ""),
-        ("YES in the unflagged", tr(UNFLAGGED) + tr(_ESTIMATE), shares.unflagged, f"; flagged: {where}"),
-        ("Recall", tr(RECALL) + tr(_ESTIMATE), shares.recall, f"; flagged: {where}"),
+        (deferred("Prevalence"), then(PREVALENCE, _ESTIMATE), shares.prevalence, ""),
+        (deferred("YES in the unflagged"), then(UNFLAGGED, _ESTIMATE), shares.unflagged, where),
+        (deferred("Recall"), then(RECALL, _ESTIMATE), shares.recall, where),
     )
-    return [_share_json(name, meaning, share, more) for name, meaning, share, more in rows]
+    return [_share_json(name, meaning, share, flagged_at) for name, meaning, share, flagged_at in rows]
 
 
-def _share_json(name: str, meaning: str, share: Share, more: str) -> dict[str, Any]:
+def _share_json(name: str, meaning: str, share: Share, flagged_at: str) -> dict[str, Any]:
     if share.value is None:
-        return {"name": name, "meaning": meaning, "value": None, "note": "undefined: no case or no label there"}
-    between = f"{100 * share.low:.3g} to {100 * share.high:.3g} %"
-    return {"name": name, "meaning": meaning, "value": f"{100 * share.value:.3g} %", "note": between + more}
+        note = deferred("undefined: no case or no label there")
+        return {"name": name, "meaning": meaning, "value": None, "note": note}
+    ends = {"low": f"{100 * share.low:.3g}", "high": f"{100 * share.high:.3g}"}
+    note = deferred("{low} to {high} %", **ends)
+    if flagged_at:
+        note = deferred("{low} to {high} %; flagged: {flagged_at}", flagged_at=flagged_at, **ends)
+    return {"name": name, "meaning": meaning, "value": f"{100 * share.value:.3g} %", "note": note}
 
 
 def listed_json(one: Listed) -> dict[str, Any]:
     from agent.trust.evidence import condition_text
 
     if one.certificate is None:
-        return {"file": one.path.name, "state": "cannot be read", "is_valid": False, "text": one.problem}
+        return {"file": one.path.name, "state": tr("cannot be read"), "is_valid": False, "text": one.problem}
     made, found = one.suspension, one.certificate
-    text = f"{found.policy.name}, made {found.made_at[:10]}, {found.labels.n} labels"
+    text = tr("{policy}, made {date}, {n} labels", policy=found.policy.name, date=found.made_at[:10], n=found.labels.n)
     if condition := condition_text(found.wanted.trial):
-        text += f". {condition.removesuffix('.')}"
+        text = tr("{text}. {more}", text=text, more=tr(condition).removesuffix(".").removesuffix("。"))
     if made is not None:
-        text += f". Suspended since {made.since} by {made.by}. {made.evidence}"
-    state = "in force" if made is None else "suspended"
+        text = tr(
+            "{text}. Suspended since {since} by {by}. {evidence}",
+            text=text,
+            since=made.since,
+            by=made.by,
+            evidence=made.evidence,
+        )
+    state = tr("in force") if made is None else tr("suspended")
     return {"file": one.path.name, "state": state, "is_valid": made is None, "text": text}
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.text import whole_number
 from reviewer.rules.people import Person
 from reviewer.store import WITHHELD, Item, NotAllowed, NotFound, QueueFilter, QueueRow, Store
@@ -23,7 +23,7 @@ _REVEALING = (
 )
 _WITHHELD_ROW: dict[str, Any] = {
     "blind": True,
-    "name": "in a blind session",
+    "name": deferred("in a blind session"),
     "survey": "",
     "snr": None,
     "batch": "",
@@ -180,7 +180,8 @@ class VisibleItems:
     def _row(self, row: dict[str, Any]) -> dict[str, Any]:
         if row["id"] not in self.items:
             return {**row, "blind": False}
-        return _WITHHELD_ROW | {name: row[name] for name in ("id", "task", "state")}
+        shown = {name: row[name] for name in ("id", "task", "state")}
+        return _WITHHELD_ROW | shown | {"name": tr(_WITHHELD_ROW["name"])}
 
 
 def _reveals(wanted: QueueFilter) -> bool:

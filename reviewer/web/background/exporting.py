@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -66,7 +67,10 @@ class Exporting:
                 assert self.status is not None
                 raise ExportError(tr("The export {name} is running. Wait for its end.", name=self.status.name))
             self.status = ExportStatus(wish.name, "running")
-            thread = self._thread = threading.Thread(target=self._run, args=(person, wish), daemon=True)
+            # In the language of the person who asked for it.
+            thread = self._thread = threading.Thread(
+                target=copy_context().run, args=(self._run, person, wish), daemon=True
+            )
             thread.start()
         thread.join(wait)
         return self.status

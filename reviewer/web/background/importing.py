@@ -6,6 +6,7 @@ import that is run on the command line is seen and cancelled like one of the pag
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agent.language import tr
+from agent.language import current, tr
 from reviewer.exchange.imports import ImportFileError, delete_old_uploads, imports_folder, is_importing
 from reviewer.store import ImportJob, ImportRequest, Store
 
@@ -146,4 +147,12 @@ class Importing:
         numbers = [argument for job in jobs for argument in ("--job", str(job))]
         command = [sys.executable, str(PROGRAM), "import", *numbers, "--end-with-input", "--db", str(self._store.path)]
         with (self.folder / LOG).open("wb") as log:
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log)
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=_environment())
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of an import: this one, but with messages in the language of the context."""
+    own = {name: value for name, value in os.environ.items() if name not in ("LC_ALL", "LANGUAGE")}
+    if "LC_ALL" in os.environ:
+        own["LC_CTYPE"] = os.environ["LC_ALL"]
+    return own | {"LC_MESSAGES": current()}

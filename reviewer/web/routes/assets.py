@@ -14,6 +14,7 @@ from threading import Lock, Thread
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import FileResponse, PlainTextResponse
 
+from agent.language import tr
 from reviewer.web.headers import IMMUTABLE
 
 STATIC = Path(__file__).parents[2] / "ui" / "static"
@@ -44,7 +45,7 @@ async def static_file(name: str, request: Request) -> Response:
     path = STATIC / name
     # The name is untrusted: no path, no special characters, short enough to look up on the disk.
     if not _OUR_NAMES.fullmatch(name) or not path.is_file():
-        return PlainTextResponse("no such file", status_code=404)
+        return PlainTextResponse(tr("no such file"), status_code=404)
     # The page requests forty of them at once: served from memory on the event loop, none needs a thread.
     content, tag = _content(path, path.stat().st_mtime_ns)
     headers = {"Cache-Control": "no-cache", "ETag": tag}

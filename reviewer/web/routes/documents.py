@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse
 from starlette.status import HTTP_404_NOT_FOUND
 
+from agent.language import ENGLISH, TAGS, current, tr
 from reviewer.web.context import ContextDep, program_version
 from reviewer.web.documents import ADDRESS, Document, Documents
 from reviewer.web.headers import document_policy
@@ -34,20 +35,25 @@ def document(request: Request, context: ContextDep, name: str) -> Response:
     if picture is not None:
         return FileResponse(picture.path, media_type=picture.media_type)
     if name not in context.documents:
-        missing = "<h1>No such document</h1><p>There is no document of this name. The list has all of them.</p>"
-        return _page(request, context.documents, "", Document("No such document", missing, ()), HTTP_404_NOT_FOUND)
+        title = tr("No such document")
+        about = tr("There is no document of this name. The list has all of them.")
+        missing = f"<h1>{escape(title)}</h1><p>{escape(about)}</p>"
+        return _page(request, context.documents, "", Document(title, missing, ()), HTTP_404_NOT_FOUND)
     return _page(request, context.documents, name, context.documents.document(name))
 
 
 def _contents(documents: Documents) -> Document:
     if not documents.groups:
-        text = (
-            f"<p>No documents are installed: expected the folder <code>{escape(str(documents.folder))}</code>. "
-            "They are in the repository of the program, in the folder <code>docs</code>.</p>"
+        where = f"<code>{escape(str(documents.folder))}</code>"
+        none = tr(
+            "No documents are installed: expected the folder {folder}. They are in the repository of the program, in "
+            "the folder {docs}."
         )
+        text = f"<p>{escape(none).format(folder=where, docs='<code>docs</code>')}</p>"
     else:
-        text = "".join(f"<h2>{escape(group)}</h2><ul>{_links(own)}</ul>" for group, own in documents.groups.items())
-    return Document("Documentation", f"<h1>Documentation</h1>{text}", ())
+        text = "".join(f"<h2>{escape(tr(group))}</h2><ul>{_links(own)}</ul>" for group, own in documents.groups.items())
+    title = tr("Documentation")
+    return Document(title, f"<h1>{escape(title)}</h1>{text}", ())
 
 
 def _links(titles: Mapping[str, str], chosen: str = "") -> str:
@@ -63,20 +69,43 @@ def _headings(shown: Document) -> str:
     if len(second) < _FEWEST_HEADINGS:
         return ""
     entries = "".join(f'<li><a href="#{escape(one.id)}">{escape(one.text)}</a></li>' for one in second)
-    return f"<p>On this page</p><ul>{entries}</ul>"
+    return f"<p>{escape(tr('On this page'))}</p><ul>{entries}</ul>"
 
 
 def _page(request: Request, documents: Documents, name: str, shown: Document, status: int = 200) -> HTMLResponse:
-    listed = "".join(f"<p>{escape(group)}</p><ul>{_links(own, name)}</ul>" for group, own in documents.groups.items())
+    listed = "".join(
+        f"<p>{escape(tr(group))}</p><ul>{_links(own, name)}</ul>" for group, own in documents.groups.items()
+    )
     headers = {"Content-Security-Policy": document_policy(request.scope), "Cache-Control": "no-cache"}
-    return written(shown.title, listed, shown.html, _headings(shown), headers, status)
+    language = documents.language_of(name) if name else TAGS[current()]
+    return written(shown.title, listed, shown.html, _headings(shown), headers, status, language)
 
 
 def written(
-    title: str, listed: str, text: str, headings: str, headers: Mapping[str, str], status: int = 200
+    title: str,
+    listed: str,
+    text: str,
+    headings: str,
+    headers: Mapping[str, str],
+    status: int = 200,
+    language: str = TAGS[ENGLISH],
 ) -> HTMLResponse:
-    """Return a page that only shows text; all parts but the title are HTML."""
+    """Return a page that only shows text; all parts but the title are HTML.
+
+    :param language: of the text, as HTML names it; what is around it is in the language of the request
+    """
     page = _PAGE.substitute(
-        title=escape(title), version=escape(program_version()), list=listed, text=text, headings=headings
+        language=TAGS[current()],
+        title=escape(title),
+        skip=escape(tr("Skip to the text")),
+        home=escape(tr("Spec-o3 review")),
+        documentation=escape(tr("Documentation")),
+        documents=escape(tr("Documents")),
+        on_this_page=escape(tr("On this page")),
+        version=escape(tr(program_version())),
+        list=listed,
+        text=text,
+        text_language=language,
+        headings=headings,
     )
     return HTMLResponse(page, status_code=status, headers=dict(headers))

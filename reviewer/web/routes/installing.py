@@ -11,7 +11,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 from PIL import Image, ImageDraw
 
-from agent.language import tr
+from agent.language import TAGS, current, tr
 
 SIZES = (192, 512)
 """Pixels of the icons that Chromium requires."""
@@ -35,7 +35,7 @@ def manifest() -> Response:
         "name": "Spec-o3",
         "short_name": "Spec-o3",
         "description": tr("Review of the reasoning of a spectral-vetting agent."),
-        "lang": "en",
+        "lang": TAGS[current()],
         "start_url": "/",
         "scope": "/",
         "display": "standalone",
@@ -43,7 +43,8 @@ def manifest() -> Response:
         "theme_color": _BLUE,
         "icons": icons,
     }
-    return JSONResponse(content, media_type="application/manifest+json", headers=_KEPT)
+    headers = {**_KEPT, "Vary": "Accept-Language, Cookie"}
+    return JSONResponse(content, media_type="application/manifest+json", headers=headers)
 
 
 @router.get("/pwa_icon/{size}")

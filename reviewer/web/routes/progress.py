@@ -9,7 +9,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from agent.language import deferred, tr
+from agent.language import deferred, localized, tr
 from agent.statistics import DEFAULT, Resampling
 from agent.tasks import Task
 from reviewer.agreement.reliability import gold_agreement, round_agreement
@@ -84,7 +84,8 @@ _MOST_CONFLICTS = 50
 
 
 class AgreementCache:
-    """The figures of each task and batch, until the next decision; calculated by one thread at a time."""
+    """The figures of each task and batch, until the next decision; calculated by one thread at a time. ``localized``
+    translates their texts."""
 
     def __init__(self) -> None:
         self._figures: dict[tuple[str | None, str | None], tuple[tuple[int | None, ...], dict[str, Any]]] = {}
@@ -109,7 +110,7 @@ def agreement(
     hidden = context.store.blind.scoring.hidden_items(person.initials)
     total, items = context.store.statistics.disagreements(task or None, batch, hidden=hidden)
     return {
-        **figures,
+        **localized(figures),
         "disagreements": {"total": total, "items": [_apart_json(one, context.tasks) for one in items]},
         "conflicts": _conflicts(context.store, context.tasks, task or None, batch, hidden),
     }
@@ -146,7 +147,7 @@ def _figures(store: Store, tasks: Mapping[str, Task], task: str | None, batch: s
         "rounds_of_last": COMPARED if (store.statistics.last_facts()[0] or 0) > COMPARED else None,
         "gold": _gold(gold),
         "gold_items": len({one.item for one in gold}),
-        "gold_meaning": tr(GOLD),
+        "gold_meaning": GOLD,
     }
 
 
@@ -164,14 +165,14 @@ def _rounds(decisions: Sequence[SharedDecision], tasks: Mapping[str, Task]) -> l
                 [one.verb for one in own],
                 _resampling(len({one.version for one in own})),
             )
-            title = "all tasks" if key is None else _title(tasks, key)
+            title = deferred("all tasks") if key is None else _title(tasks, key)
             estimates = {"raw": _json(alike.raw, own), "alpha": _json(alike.alpha, own)}
             found.append({"round": judged, "task": key, "title": title, **estimates})
     return found
 
 
 def _json(one: Estimate, decisions: Sequence[SharedDecision]) -> dict[str, Any]:
-    return (one if decisions else replace(one, reason=tr(_NOBODY))).to_json()
+    return (one if decisions else replace(one, reason=_NOBODY)).to_json()
 
 
 def _gold(verdicts: Sequence[GoldVerdict]) -> list[dict[str, Any]]:

@@ -52,11 +52,13 @@ def me(person: PersonDep, context: ContextDep) -> dict[str, Any]:
         "roles": sorted(person.roles),
         "has_password": person.has_password,
         "rules": asdict(context.store.settings.rules()),
-        "version": program_version(),
+        "version": tr(program_version()),
         "reasons": REASONS,
         "scales": {"qualities": QUALITIES, "issues": ISSUES, "spectypes": SPECTRAL_TYPES},
         "problems": list(context.problems),
-        "backups": context.backups.problem if context.backups is not None and may_manage(person, context.store) else "",
+        "backups": tr(context.backups.problem)
+        if context.backups is not None and may_manage(person, context.store)
+        else "",
         "clock": _clock_warning(context.store.log.clock_behind()),
         "tasks": {
             key: {"title": task.title, "question": task.question, "guide": task.guide}

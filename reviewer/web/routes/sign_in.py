@@ -46,9 +46,12 @@ async def enter(request: Request, context: ContextDep) -> Response:
     # A form of unknown length (chunked) is refused too: nothing is read before its size is known.
     length = declared_length(request.headers)
     if length is None:
-        return PlainTextResponse("found a form without a length, expected a Content-Length", status_code=411)
+        return PlainTextResponse(tr("found a form without a length, expected a Content-Length"), status_code=411)
     if length > LARGEST_FORM:
-        return PlainTextResponse(f"found a form of {length} bytes, expected at most {LARGEST_FORM}", status_code=413)
+        return PlainTextResponse(
+            tr("found a form of {length} bytes, expected at most {most}", length=length, most=LARGEST_FORM),
+            status_code=413,
+        )
     form = await request.form(max_files=0, max_fields=4)
     initials, password = str(form.get("initials", "")), str(form.get("password", ""))
     # Checking a password takes a tenth of a second and 32 MiB by design: not on the event loop, and only a few at

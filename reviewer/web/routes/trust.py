@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from agent.language import deferred, tr
+from agent.language import deferred, localized, tr
+from reviewer.rules.people import Person
 from reviewer.store import NotAllowed, NotFound, Store
 from reviewer.web.access import may_manage
-from reviewer.web.context import ContextDep, PersonDep
+from reviewer.web.context import Context, ContextDep, PersonDep
 from reviewer.web.trust import (
     calibration_json,
     listed_json,
@@ -88,6 +89,11 @@ def trust(
     person: PersonDep, context: ContextDep, visible: VisibleDep, cache: CacheDep, task: str = "", policy: str = ""
 ) -> dict[str, Any]:
     """The calibration, the rates and the votes of one policy for one class."""
+    shown: dict[str, Any] = localized(_trust(person, context, cache, task, policy))
+    return shown
+
+
+def _trust(person: Person, context: Context, cache: TrustCache, task: str, policy: str) -> dict[str, Any]:
     store = context.store
     present = list(store.queue.facets().get("task", ()))
     tasks = {key: title_of(context.tasks, key) for key in present}
@@ -134,7 +140,8 @@ def thresholds(
     result: dict[str, Any] = cache.get(
         context.store, (task, policy, limits), lambda: sides_json(found, _wanted(*limits))
     )
-    return result
+    shown: dict[str, Any] = localized(result)
+    return shown
 
 
 @router.get("/suspects")

@@ -86,7 +86,7 @@ def test_scores_are_not_changed_afterwards() -> None:
 def test_invalid_scores_are_refused_with_the_fault() -> None:
     with pytest.raises(ScoresError, match=r"shape \(1, 2\) for 2 items and 1 scorers"):
         Scores(("a", "b"), ("AB",), np.zeros((1, 2)))
-    with pytest.raises(ScoresError, match="the item 'a' is there twice"):
+    with pytest.raises(ScoresError, match="'a' is there twice"):
         Scores(("a", "a"), ("AB",), np.zeros((2, 1)))
     with pytest.raises(ScoresError, match="infinite"):
         Scores(("a",), ("AB",), np.array([[math.inf]]))

@@ -83,7 +83,7 @@ def test_after_a_showing_only_labels_with_a_known_probability_count(store: Store
     # The bound speaks of the list without the spectrum that somebody chose.
     assert len(made.pool) == 39
     text = " ".join(assumptions(found, made, WANTED))
-    assert f"1 labels do not count: {NOT_SHOWN}." in text
+    assert f"1 label does not count: {NOT_SHOWN}." in text
     panel = scored_list(store, "cv", POLICY)
     assert panel is not None
     assert len(panel.calibration.decided) == len(made.decided)

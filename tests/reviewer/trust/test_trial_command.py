@@ -38,7 +38,7 @@ def test_the_baseline_passes_and_the_file_resumes(capsys, results: Path, tmp_pat
     out = tmp_path / "trials.jsonl"
     status, text = trial(capsys, results, "--policy", "baseline", "--out", out, "--limit", 1)
     assert status == 0, text
-    assert "1 traces, 1 with evidence to test, 1 of them passed" in text
+    assert "1 trace, 1 with evidence to test, 1 of them passed" in text
     first = out.read_bytes()
     status, text = trial(capsys, results, "--policy", "baseline", "--out", out, "--json")
     found = json.loads(text)
