@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from agent.language import tr
+from agent.language import tr, trn
 from reviewer.rules.people import Person
 from reviewer.store import Entry, NotAllowed, Store
 from reviewer.web.access import may_manage
@@ -99,4 +99,63 @@ def _entry_json(entry: Entry) -> dict[str, Any]:
         "what": entry.what,
         "subject": entry.subject,
         "details": {name: entry.details[name] for name in _DETAILS if name in entry.details},
+        "said": _said(entry),
     }
+
+
+def _said(entry: Entry) -> str:
+    """Return the details of what people do together, and of what scripts use, as a sentence; "": ``details`` say it."""
+    known = entry.details
+    match entry.what:
+        case "commented" if known.get("thread") is not None:
+            return tr("a reply in thread {thread}", thread=known["thread"])
+        case "commented":
+            return tr("on step {step}", step=known["step"]) if known.get("step") else tr("on the whole item")
+        case "thread resolved" | "thread reopened":
+            return tr("thread {thread}", thread=known.get("thread"))
+        case "comments imported":
+            return trn("{n} comment", "{n} comments", known.get("count", 0))
+        case "items decided" | "items assigned" | "items unassigned" | "batch set" | "bulk action undone":
+            return _said_of_bulk(entry)
+        case "token made" | "token revoked":
+            return _said_of_token(entry)
+        case "webhook added":
+            return tr("to {host}: {events}", host=known.get("host"), events=", ".join(known.get("events", ())))
+        case "webhook deleted":
+            return tr("to {host}", host=known.get("host"))
+        case "view created" | "view changed" if isinstance(known.get("items"), int):
+            return trn("a list of {n} item", "a list of {n} items", known["items"])
+        case _:
+            return ""
+
+
+def _said_of_bulk(entry: Entry) -> str:
+    known = entry.details
+    number, items = known.get("action"), known.get("count", 0)
+    people = ", ".join(known.get("initials", ()))
+    match entry.what:
+        case "items assigned":
+            what = trn("{n} item, to {people}", "{n} items, to {people}", items, people=people)
+        case "items unassigned":
+            what = trn("{n} item, from {people}", "{n} items, from {people}", items, people=people)
+        case "batch set":
+            batch = known.get("batch")
+            what = trn("{n} item, into the batch {batch}", "{n} items, into the batch {batch}", items, batch=batch)
+        case "bulk action undone":
+            undone = known.get("undoes")
+            what = trn("{n} item of action {undone}", "{n} items of action {undone}", items, undone=undone)
+        case _:
+            what = trn("{n} item", "{n} items", items)
+    return tr("action {number}: {what}", number=number, what=what)
+
+
+def _said_of_token(entry: Entry) -> str:
+    known = entry.details
+    name = known.get("name")
+    if entry.what == "token revoked":
+        return tr("“{name}”", name=name)
+    may = tr("reads and writes") if known.get("may_write") else tr("reads only")
+    ends = known.get("expires_at")
+    if ends is None:
+        return tr("“{name}”, {may}, without an end", name=name, may=may)
+    return tr("“{name}”, {may}, until {day}", name=name, may=may, day=ends[:10])

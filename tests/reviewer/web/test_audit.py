@@ -9,6 +9,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from reviewer.store import Store
+from reviewer.store.team.actions import Assign, Reject, SetBatch
+from reviewer.store.team.imported import ImportedComment
 from reviewer.web import app as server
 from reviewer.web.routes.audit import PAGE, Check
 from tests.support.campaign import Desk, an_item, people
@@ -94,3 +96,48 @@ def test_the_log_is_verified_once_at_a_time(store: Store, client: TestClient) ->
         answer = client.post("/api/v1/log/check", json={})
     assert (answer.status_code, answer.json()["kind"]) == (409, "busy")
     assert client.post("/api/v1/log/check", json={}).status_code == 200
+
+
+def test_what_people_do_together_is_said_in_one_line_that_tells_no_judgement(store: Store, client: TestClient) -> None:
+    for number in range(4):
+        an_item(store, number)
+    begin = store.log.head().number
+    thread = store.comments.add(person="RE", item_id=2, text="A sky line?", key="a new comment", step="s2").id
+    store.comments.add(person="AU", item_id=2, text="Yes.", key="a reply to it", thread=thread)
+    store.comments.set_resolved(person="AU", item_id=2, thread=thread, resolved=True, key="it is resolved")
+    store.comments.add(person="RE", item_id=3, text="Noisy.", key="another comment")
+    store.imported_comments.add([ImportedComment(n, "Argilla", "NO", None, f"import {n}") for n in (1, 3)], "CO")
+    for action in (Assign(("RE", "VO")), Assign(("VO",), False), SetBatch("December"), Reject("bad_data", "Sky.")):
+        token = store.bulk.preview("CO", [1, 3], action).token
+        done = store.bulk.apply("CO", [1, 3], action, token, f"key {action.kind}")
+    store.bulk.undo("CO", done.id, "key of the undo")
+    token, _ = store.tokens.make("RE", "my laptop", True, None)
+    store.tokens.revoke("CO", token.id)
+    store.webhooks.add("CO", "https://example.org/a/secret/path", ["approved", "exported"])
+    store.webhooks.delete("CO", 1)
+    store.views.create(person="RE", name="mine", items=[1, 2])
+    answer = client.get("/api/v1/log")
+    said = [
+        (one["person"], one["what"], one["subject"], one["said"])
+        for one in answer.json()["entries"][::-1]
+        if one["number"] > begin and one["what"] != "signed in"
+    ]
+    assert said == [
+        ("RE", "commented", "item 2", "on step s2"),
+        ("AU", "commented", "item 2", f"a reply in thread {thread}"),
+        ("AU", "thread resolved", "item 2", f"thread {thread}"),
+        ("RE", "commented", "item 3", "on the whole item"),
+        ("CO", "comments imported", "items 1 to 3", "2 comments"),
+        ("CO", "items assigned", "items 1 to 3", "action 1: 2 items, to RE, VO"),
+        ("CO", "items unassigned", "items 1 to 3", "action 2: 2 items, from VO"),
+        ("CO", "batch set", "items 1 to 3", "action 3: 2 items, into the batch December"),
+        ("CO", "items decided", "items 1 to 3", "action 4: 2 items"),
+        ("CO", "bulk action undone", "items 1 to 3", "action 5: 2 items of action 4"),
+        ("RE", "token made", "RE", "“my laptop”, reads and writes, without an end"),
+        ("CO", "token revoked", "RE", "“my laptop”"),
+        ("CO", "webhook added", "webhook 1", "to example.org: approved, exported"),
+        ("CO", "webhook deleted", "webhook 1", "to example.org"),
+        ("RE", "view created", "view 1", "a list of 2 items"),
+    ]
+    for secret in ("reject", "bad_data", "Sky", "secret", "Noisy", "mine"):
+        assert secret not in answer.text
