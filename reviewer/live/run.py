@@ -24,7 +24,7 @@ from agent.batch.consensus import consensus
 from agent.batch.consensus import to_json as consensus_to_json
 from agent.conversation import Conversation, Piece, Policy, PolicyError, Stop
 from agent.hints import thought_on
-from agent.language import deferred, tr
+from agent.language import deferred
 from agent.policies import Sampling
 from agent.spectrum import Spectrum
 from agent.tasks import Task
