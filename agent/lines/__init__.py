@@ -194,7 +194,7 @@ def _surveys() -> tuple[Survey, ...]:
 def _load(file: str, table: str, kind: type[Any]) -> tuple[Any, ...]:
     made = []
     for number, entry in enumerate(_entries(file, table), start=1):
-        where = f"{file}, {table} {number} ({entry.get('name', 'no name')})"
+        where = f"{file}, {table} {number} ({entry.get('name', 'unnamed')})"
         if entry.get("medium") not in ("vacuum", "air"):
             raise LinesError(
                 tr("{where}: found medium {get!r}, expected vacuum or air", where=where, get=entry.get("medium"))

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum import Spectrum, SpectrumError, read_all
 from agent.text import OneLine
 
@@ -23,7 +23,7 @@ class SpectraFolder:
     def __init__(self, folder: Path) -> None:
         """:raises SpectrumNotFound: there is no such folder"""
         if not folder.is_dir():
-            raise SpectrumNotFound(tr("{folder}: found no folder, expected one of survey files", folder=folder))
+            raise SpectrumNotFound(deferred("{folder}: found no folder, expected one of survey files", folder=folder))
         self.folder = folder
         self._by_name: dict[str, Path] = {}
         for path in sorted(p for p in folder.rglob("*") if p.is_file()):
@@ -57,7 +57,7 @@ class SpectraFolder:
             found = None if path is None else self._with_hash([path], sha256)
         if found is None:
             raise SpectrumNotFound(
-                tr(
+                deferred(
                     "found no spectrum {name!r} with sha256 {sha256:.12}… in {folder}",
                     name=name,
                     sha256=sha256,
@@ -76,14 +76,14 @@ class SpectraFolder:
 
     def _only_one(self, name: str, path: Path | None) -> Spectrum:
         if path is None:
-            raise SpectrumNotFound(tr("found no file {name!r} in {folder}", name=name, folder=self.folder))
+            raise SpectrumNotFound(deferred("found no file {name!r} in {folder}", name=name, folder=self.folder))
         try:
             spectra = list(read_all(path))
         except SpectrumError as error:
             raise SpectrumNotFound(str(error)) from error
         if len(spectra) != 1:
             raise SpectrumNotFound(
-                tr(
+                deferred(
                     "found {n_spectra} spectra in {name}, expected one or a sha256",
                     n_spectra=len(spectra),
                     name=path.name,

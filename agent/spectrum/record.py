@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.spectrum.noise import ivar_from_scatter
 from agent.text import OneLine, one_line
 
@@ -33,7 +33,7 @@ _TEXTS = ("medium", "frame", "flux_unit", "survey", "name", "catalogue_class", "
 _NUMBERS = ("ra", "dec", "redshift")
 _MAPPINGS = ("ids", "snr", "meta")
 
-_ONE_LENGTH = "arrays of one length"
+_ONE_LENGTH = deferred("arrays of one length")
 _CHOICES = {
     "medium": ("vacuum", "air"),
     "frame": ("observed", "rest"),
@@ -49,11 +49,15 @@ def _vector(name: str, what: str, values: ArrayLike) -> FloatArray:
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise SpectrumError(name, tr("{what} that is not numbers", what=what), tr("a 1-D array of numbers")) from None
+        raise SpectrumError(
+            name, deferred("{what} that is not numbers", what=what), deferred("a 1-D array of numbers")
+        ) from None
     if array.ndim != 1:
-        raise SpectrumError(name, tr("{what} of shape {shape}", what=what, shape=array.shape), "a 1-D array")
+        raise SpectrumError(
+            name, deferred("{what} of shape {shape}", what=what, shape=array.shape), deferred("a 1-D array")
+        )
     if not np.isfinite(array).all():
-        raise SpectrumError(name, tr("{what} with NaN or infinity in it", what=what), tr("finite numbers"))
+        raise SpectrumError(name, deferred("{what} with NaN or infinity in it", what=what), deferred("finite numbers"))
     return _read_only(array)
 
 
@@ -68,20 +72,26 @@ def _check_pixels(name: str, wavelength: FloatArray, flux: FloatArray, ivar: Flo
     """:raises SpectrumError: not two or more pixels of increasing, positive wavelength with ivar of 0 or more"""
     lengths = [wavelength.size, flux.size, ivar.size]
     if len(set(lengths)) != 1:
-        raise SpectrumError(name, tr("wavelength, flux, ivar of {lengths} pixels", lengths=lengths), _ONE_LENGTH)
+        raise SpectrumError(name, deferred("wavelength, flux, ivar of {lengths} pixels", lengths=lengths), _ONE_LENGTH)
     if lengths[0] < 2:
-        raise SpectrumError(name, f"{lengths[0]} pixels", tr("two or more"))
+        raise SpectrumError(name, f"{lengths[0]} pixels", deferred("two or more"))
     if wavelength[0] <= 0:
         raise SpectrumError(
-            name, tr("a wavelength of {wavelength:g} Å", wavelength=wavelength[0]), tr("positive wavelengths")
+            name,
+            deferred("a wavelength of {wavelength:g} Å", wavelength=wavelength[0]),
+            deferred("positive wavelengths"),
         )
     steps = np.diff(wavelength)
     if not (steps > 0).all():
         at = int(np.argmin(steps > 0))
-        pair = f"{wavelength[at]:.8g} Å followed by {wavelength[at + 1]:.8g} Å"
-        raise SpectrumError(name, pair, tr("wavelengths that increase from pixel to pixel"))
+        pair = deferred(
+            "{wavelength:.8g} Å followed by {wavelength_2:.8g} Å",
+            wavelength=wavelength[at],
+            wavelength_2=wavelength[at + 1],
+        )
+        raise SpectrumError(name, pair, deferred("wavelengths that increase from pixel to pixel"))
     if (ivar < 0).any():
-        raise SpectrumError(name, tr("a negative inverse variance"), tr("ivar of 0 (no data) or more"))
+        raise SpectrumError(name, deferred("a negative inverse variance"), deferred("ivar of 0 (no data) or more"))
 
 
 Medium = Literal["vacuum", "air"]
@@ -104,7 +114,9 @@ class SpectrumError(OneLine, ValueError):
         self.expected = expected
 
     def __str__(self) -> str:
-        return one_line(f"{self.name}: found {self.found}; expected {self.expected}")
+        return one_line(
+            tr("{name}: found {found}; expected {expected}", name=self.name, found=self.found, expected=self.expected)
+        )
 
 
 class SeveralSpectra(SpectrumError):
@@ -113,7 +125,11 @@ class SeveralSpectra(SpectrumError):
     def __init__(self, name: str, targets: Sequence[str]) -> None:
         self.targets = tuple(targets)
         shown = ", ".join(self.targets[:5]) + (", …" if len(self.targets) > 5 else "")
-        super().__init__(name, f"{len(self.targets)} spectra ({shown})", "one of them named as target")
+        super().__init__(
+            name,
+            deferred("{n} spectra ({shown})", n=len(self.targets), shown=shown),
+            deferred("one of them named as target"),
+        )
 
     def __reduce__(self) -> tuple[type[SeveralSpectra], tuple[str, tuple[str, ...]]]:
         return SeveralSpectra, (self.name, self.targets)
@@ -214,13 +230,13 @@ class Spectrum:
         if self.mask.ndim != 1 or self.mask.size != self.flux.size:
             raise SpectrumError(
                 self.name,
-                tr("{size} pixels, mask of shape {shape}", size=self.flux.size, shape=self.mask.shape),
+                deferred("{size} pixels, mask of shape {shape}", size=self.flux.size, shape=self.mask.shape),
                 _ONE_LENGTH,
             )
         if self.model is not None and self.model.size != self.flux.size:
             raise SpectrumError(
                 self.name,
-                tr("{size} pixels, a model of {size2}", size=self.flux.size, size2=self.model.size),
+                deferred("{size} pixels, a model of {size2}", size=self.flux.size, size2=self.model.size),
                 _ONE_LENGTH,
             )
         _check_pixels(self.name, self.wavelength, self.flux, self.ivar)
@@ -228,7 +244,7 @@ class Spectrum:
             raise SpectrumError(
                 self.name,
                 f"{len(self.exposures)} exposures",
-                tr("at most {max_exposures}", max_exposures=MAX_EXPOSURES),
+                deferred("at most {max_exposures}", max_exposures=MAX_EXPOSURES),
             )
 
     def _check_values(self) -> None:
@@ -238,13 +254,15 @@ class Spectrum:
         for what in _NUMBERS:
             value = getattr(self, what)
             if value is not None and not np.isfinite(value):
-                raise SpectrumError(self.name, f"{what} {value!r}", tr("a finite number or None"))
+                raise SpectrumError(self.name, f"{what} {value!r}", deferred("a finite number or None"))
         if self.redshift is not None and self.redshift <= -1:
-            raise SpectrumError(self.name, f"redshift {self.redshift!r}", tr("a redshift above -1"))
+            raise SpectrumError(self.name, f"redshift {self.redshift!r}", deferred("a redshift above -1"))
         for key, value in self.meta.items():
             if not isinstance(value, str | int | float | bool | None):
                 raise SpectrumError(
-                    self.name, tr("meta[{key!r}] of {name}", key=key, name=type(value).__name__), tr("a JSON scalar")
+                    self.name,
+                    deferred("meta[{key!r}] of {name}", key=key, name=type(value).__name__),
+                    deferred("a JSON scalar"),
                 )
 
     def __eq__(self, other: object) -> bool:
@@ -369,13 +387,13 @@ def unpack_curves(name: str, form: Mapping[str, Any]) -> dict[str, Any]:
 def _exposures(name: str, form: Any) -> tuple[Exposure, ...]:
     if not isinstance(form, list) or len(form) > MAX_EXPOSURES:
         raise SpectrumError(
-            name, f"exposures {form!r:.60}", tr("a list of at most {max_exposures}", max_exposures=MAX_EXPOSURES)
+            name, f"exposures {form!r:.60}", deferred("a list of at most {max_exposures}", max_exposures=MAX_EXPOSURES)
         )
     rows = [_of_type(name, "exposures", one, Mapping) for one in form]
     return tuple(
         Exposure(
-            _of_type(name, "name of an exposure", one.get("name"), str),
-            *(unpack(name, f"{key} of an exposure", one.get(key)) for key in EXPOSURE_ARRAYS),
+            _of_type(name, deferred("name of an exposure"), one.get("name"), str),
+            *(unpack(name, deferred("{key} of an exposure", key=key), one.get(key)) for key in EXPOSURE_ARRAYS),
         )
         for one in rows
     )
@@ -401,7 +419,7 @@ def from_facts(data: Mapping[str, Any], arrays: Mapping[str, Any]) -> Spectrum:
     for mapping in ("snr", "meta"):
         for key, value in values[mapping].items():
             if isinstance(value, float) and not np.isfinite(value):
-                raise SpectrumError(name, f"{mapping}[{key!r:.60}] {value!r}", tr("a finite number"))
+                raise SpectrumError(name, f"{mapping}[{key!r:.60}] {value!r}", deferred("a finite number"))
     return Spectrum(**values)
 
 
@@ -435,8 +453,8 @@ def unpack(name: str, key: str, packed: Any) -> NDArray[np.float64]:
     if dtype not in ("<f4", "<f8", "|u1") or type(n) is not int or not 0 < n <= MAX_PIXELS:
         raise SpectrumError(
             name,
-            tr("{key} of {n!r:.20} numbers of type {dtype!r:.20}", key=key, n=n, dtype=dtype),
-            tr("<f4, <f8 or |u1 numbers"),
+            deferred("{key} of {n!r:.20} numbers of type {dtype!r:.20}", key=key, n=n, dtype=dtype),
+            deferred("<f4, <f8 or |u1 numbers"),
         )
     width = np.dtype(dtype).itemsize
     try:
@@ -444,13 +462,13 @@ def unpack(name: str, key: str, packed: Any) -> NDArray[np.float64]:
         raw = unzip.decompress(base64.b64decode(_of_type(name, key, text, str), validate=True), n * width)
     except (zlib.error, binascii.Error, ValueError):
         raise SpectrumError(
-            name, tr("{key} with damaged data", key=key), tr("base64 of zlib-compressed numbers")
+            name, deferred("{key} with damaged data", key=key), deferred("base64 of zlib-compressed numbers")
         ) from None
     if len(raw) != n * width:
         raise SpectrumError(
             name,
-            tr("{key} of {n_raw} bytes", key=key, n_raw=len(raw)),
-            tr("{n} numbers in {n2} bytes", n=n, n2=n * width),
+            deferred("{key} of {n_raw} bytes", key=key, n_raw=len(raw)),
+            deferred("{n} numbers in {n2} bytes", n=n, n2=n * width),
         )
     rows = np.frombuffer(raw, dtype="u1").reshape(width, n).T
     array: NDArray[np.float64] = np.ascontiguousarray(rows).view(dtype).ravel().astype(np.float64)
@@ -459,10 +477,10 @@ def unpack(name: str, key: str, packed: Any) -> NDArray[np.float64]:
 
 def _of_type(name: str, key: str, value: Any, kind: Any) -> Any:
     if not isinstance(value, kind) or isinstance(value, bool):
-        expected = {str: "text", Mapping: "an object"}.get(kind, "a number")
+        expected = {str: deferred("text"), Mapping: deferred("an object")}.get(kind, deferred("a number"))
         raise SpectrumError(name, f"{key} {value!r:.60}", expected)
     if isinstance(value, str) and not _is_whole(value):
-        raise SpectrumError(name, f"{key} {value!r:.60}", tr("whole characters"))
+        raise SpectrumError(name, f"{key} {value!r:.60}", deferred("whole characters"))
     return value
 
 
@@ -470,7 +488,9 @@ def _number(name: str, key: str, value: Any) -> float:
     try:
         return float(_of_type(name, key, value, (int, float)))
     except OverflowError:
-        raise SpectrumError(name, tr("{key} of {n} digits", key=key, n=len(str(value))), "a number") from None
+        raise SpectrumError(
+            name, deferred("{key} of {n} digits", key=key, n=len(str(value))), deferred("a number")
+        ) from None
 
 
 def _is_whole(text: str) -> bool:

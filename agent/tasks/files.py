@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.lines import Medium
 from agent.settings_file import Mismatch, Number, Problem, Table, Text, load_toml, validate
 from agent.tasks.values import Confuser, Feature, FeatureKind, Quantity, Role, Sign, Statement, Task
@@ -31,7 +31,15 @@ class TaskError(OneLine, ValueError):
         self.expected = expected
 
     def __str__(self) -> str:
-        return one_line(f"{self.file}: {self.field}: found {self.found}; expected {self.expected}")
+        return one_line(
+            tr(
+                "{file}: {field}: found {found}; expected {expected}",
+                file=self.file,
+                field=self.field,
+                found=self.found,
+                expected=self.expected,
+            )
+        )
 
 
 def load(folder: str | os.PathLike[str] | None = None) -> dict[str, Task]:
@@ -57,7 +65,9 @@ def load_all(
     taken: dict[str, str] = {}
     for folder in (FOLDER, *map(Path, folders)):
         if not folder.is_dir():
-            problems.append(TaskError(str(folder), "folder", "no such folder", "a folder of task files"))
+            problems.append(
+                TaskError(str(folder), "folder", deferred("no such folder"), deferred("a folder of task files"))
+            )
         for path in sorted(folder.glob("*.toml")):
             try:
                 task = read(path)
@@ -66,8 +76,8 @@ def load_all(
                         raise TaskError(
                             str(path),
                             "key",
-                            tr("{name!r}, already used by {taken}", name=name, taken=taken[name]),
-                            tr("a new name"),
+                            deferred("{name!r}, already used by {taken}", name=name, taken=taken[name]),
+                            deferred("a new name"),
                         )
             except TaskError as problem:
                 problems.append(problem)
@@ -92,12 +102,12 @@ def read(path: str | os.PathLike[str]) -> Task:
     def entries(field: str, model: type[_Entry], tables: Iterable[dict[str, Any]]) -> list[Any]:
         found = []
         for number, table in enumerate(tables, start=1):
-            prefix = f"{field} {number} ({table.get('name') or table.get('weight') or 'no name'}), "
+            prefix = f"{field} {number} ({table.get('name') or table.get('weight') or 'unnamed'}), "
             entry = validate(model, table, str(path), _error, prefix)
             unknown = next((key for key in entry.references if key not in names), None)
             if unknown is not None or not entry.references:
                 found_there = "none" if unknown is None else repr(unknown)
-                raise TaskError(str(path), f"{prefix}references", found_there, tr("keys of [references]"))
+                raise TaskError(str(path), f"{prefix}references", found_there, deferred("keys of [references]"))
             found.append(entry)
         return found
 
@@ -114,15 +124,17 @@ def read(path: str | os.PathLike[str]) -> Task:
     feature_names = [feature.name for feature in task.features]
     repeated = sorted(name for name in set(feature_names) if feature_names.count(name) > 1)
     if repeated:
-        raise TaskError(str(path), "feature.name", f"{repeated[0]!r} twice", tr("each name once"))
+        raise TaskError(
+            str(path), "feature.name", deferred("{name!r} twice", name=repeated[0]), deferred("each name once")
+        )
     for number, feature in enumerate(task.features, start=1):
         field = f"feature {number} ({feature.name}), requires"
         seen = [feature.name]
         while (wanted := task.feature(seen[-1]).requires) is not None:
             if wanted not in feature_names:
-                raise TaskError(str(path), field, repr(wanted), tr("the name of another feature of the file"))
+                raise TaskError(str(path), field, repr(wanted), deferred("the name of another feature of the file"))
             if wanted in seen:
-                raise TaskError(str(path), field, " → ".join([*seen, wanted]), tr("no circle of features"))
+                raise TaskError(str(path), field, " → ".join([*seen, wanted]), deferred("no circle of features"))
             seen.append(wanted)
     return task
 
@@ -155,31 +167,33 @@ _TEXT = "a text"
 class _TaskFile(Table):
     """The top level of a task file."""
 
-    key: Text = Field(description="lower-case letters, digits and _ only, as in cv")
+    key: Text = Field(description=deferred("lower-case letters, digits and _ only, as in cv"))
     title: Text = Field(description=_TEXT)
-    question: Text = Field(description=f"one line, {QUESTION!r} and the title in **bold**")
-    guide: list[dict[str, Any]] = Field(min_length=1, description="at least one [[guide]]")
-    feature: list[dict[str, Any]] = Field(min_length=1, description="at least one [[feature]]")
-    confuser: list[dict[str, Any]] = Field(default=[], description="any number of [[confuser]]")
-    references: dict[str, str] = Field(description="a table of key = 'author year journal'")
-    aliases: _Names = Field(default=(), description="a list of texts")
+    question: Text = Field(description=deferred("one line, {question!r} and the title in **bold**", question=QUESTION))
+    guide: list[dict[str, Any]] = Field(min_length=1, description=deferred("at least one [[guide]]"))
+    feature: list[dict[str, Any]] = Field(min_length=1, description=deferred("at least one [[feature]]"))
+    confuser: list[dict[str, Any]] = Field(default=[], description=deferred("any number of [[confuser]]"))
+    references: dict[str, str] = Field(description=deferred("a table of key = 'author year journal'"))
+    aliases: _Names = Field(default=(), description=deferred("a list of texts"))
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         question = self.question
         if not question.startswith(QUESTION) or f"**{self.title}**" not in question or "\n" in question:
             raise Mismatch(
-                repr(question), tr("one line, {question!r} and the title in **bold**", question=QUESTION), "question"
+                repr(question),
+                deferred("one line, {question!r} and the title in **bold**", question=QUESTION),
+                "question",
             )
         if not (self.key.isascii() and self.key.isidentifier() and self.key.islower()):
-            raise Mismatch(repr(self.key), tr("lower-case letters, digits and _ only, as in cv"), "key")
+            raise Mismatch(repr(self.key), deferred("lower-case letters, digits and _ only, as in cv"), "key")
         return self
 
 
 class _Entry(Table):
     """Base of the tables of a task file."""
 
-    references: _Names = Field(description="a list of texts")
+    references: _Names = Field(description=deferred("a list of texts"))
 
 
 class _StatementTable(_Entry):
@@ -200,29 +214,33 @@ class _FeatureTable(_Entry):
     kind: FeatureKind
     role: Role
     medium: Medium
-    window: _Window = Field(description="[lo, hi] in Å, 0 < lo < hi")
-    span: _Window | None = Field(default=None, description="[lo, hi] in Å, 0 < lo < hi")
-    side_bands: tuple[_Window, ...] = Field(default=(), description="a list of [lo, hi] in Å, 0 < lo < hi")
+    window: _Window = Field(description=deferred("[lo, hi] in Å, 0 < lo < hi"))
+    span: _Window | None = Field(default=None, description=deferred("[lo, hi] in Å, 0 < lo < hi"))
+    side_bands: tuple[_Window, ...] = Field(default=(), description=deferred("a list of [lo, hi] in Å, 0 < lo < hi"))
     quantity: Quantity
     why: Text = Field(description=_TEXT)
-    wavelengths: tuple[_Wavelength, ...] = Field(default=(), description="a list of positive numbers in Å")
-    above: Number | None = Field(default=None, description="a finite number")
-    below: Number | None = Field(default=None, description="a finite number")
+    wavelengths: tuple[_Wavelength, ...] = Field(default=(), description=deferred("a list of positive numbers in Å"))
+    above: Number | None = Field(default=None, description=deferred("a finite number"))
+    below: Number | None = Field(default=None, description=deferred("a finite number"))
     sign: Sign = "either"
-    requires: Text | None = Field(default=None, description="the name of another feature")
+    requires: Text | None = Field(default=None, description=deferred("the name of another feature"))
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.above is None and self.below is None:
-            raise Mismatch("neither", tr("at least one: what makes the feature present"), tr("above, below"))
+            raise Mismatch(
+                deferred("neither"), deferred("at least one: what makes the feature present"), "above, below"
+            )
         if not self.side_bands and self.quantity != "roughness":
-            raise Mismatch("none", tr("one or more continuum windows [lo, hi]"), "side_bands")
+            raise Mismatch(deferred("none"), deferred("one or more continuum windows [lo, hi]"), "side_bands")
         span = self.span or self.window
         if self.quantity in ("equivalent_width", "fwhm", "depth") and any(
             lo < span[1] and hi > span[0] for lo, hi in self.side_bands
         ):
             raise Mismatch(
-                tr("one that overlaps the span {span}", span=span), tr("windows outside the span"), "side_bands"
+                deferred("one that overlaps the span {span}", span=span),
+                deferred("windows outside the span"),
+                "side_bands",
             )
         return self
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.spectrum import SpectrumError
 from agent.spectrum.readers.parquet import ParquetProcess
 from agent.tasks.files import TaskError
@@ -73,8 +73,10 @@ def prompts_in(path: Path) -> RowPrompts:
         file = ParquetProcess(str(path), path)
         missing = [name for name in COLUMNS if name not in file.schema.names]
         if missing:
-            found = f"no column {' and no column '.join(missing)}"
-            raise TaskError(str(path), "columns", found, tr("a file of SpecVI-Bench, with data_source and prompt"))
+            found = deferred("no columns {missing}", missing=", ".join(missing))
+            raise TaskError(
+                str(path), "columns", found, deferred("a file of SpecVI-Bench, with data_source and prompt")
+            )
         tables = [file.table(group, COLUMNS).to_pylist() for group in range(len(file.groups))]
     except SpectrumError as error:
         raise TaskError(str(path), "file", error.found, error.expected) from None
@@ -84,9 +86,9 @@ def prompts_in(path: Path) -> RowPrompts:
         try:
             text = prompt_text(row["prompt"])
         except ValueError as error:
-            raise TaskError(str(path), f"row {number}", str(error), tr("SpecVI-Bench's chat layout")) from None
+            raise TaskError(str(path), f"row {number}", str(error), deferred("SpecVI-Bench's chat layout")) from None
         counts[str(row["data_source"]), text] += 1
         systems["\n".join(_texts(row["prompt"], "system"))] += 1
     if not counts:
-        raise TaskError(str(path), "rows", "none", tr("questions with their prompts"))
+        raise TaskError(str(path), "rows", "none", deferred("questions with their prompts"))
     return RowPrompts(counts, systems)

@@ -18,7 +18,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from agent.language import tr
+from agent.language import deferred
 from agent.settings_file import Problem, Table, Text, Whole, validate
 from agent.tasks.files import TaskError, find
 from agent.tasks.specvi import PARTS, files_by_part, prompts_in
@@ -30,7 +30,7 @@ FILE = "trained_prompts.json"
 VARIABLE = "SPEC_O3_PROMPTS"
 PROGRAM = Path(__file__).parents[2]
 """Folder of the program, in which annotations.db is by default."""
-HOW = "`spec-o3 tasks import SpecVI-Bench/data` imports them"
+HOW = deferred("`spec-o3 tasks import SpecVI-Bench/data` imports them")
 
 
 class Source(Table):
@@ -93,13 +93,16 @@ def load(path: Path) -> dict[str, TrainedPrompt]:
         return {}
     except (OSError, ValueError, RecursionError) as error:
         raise TaskError(
-            str(path), "file", str(error), tr("JSON as `spec-o3 tasks import` writes it; {how}", how=HOW)
+            str(path), "file", str(error), deferred("JSON as `spec-o3 tasks import` writes it; {how}", how=HOW)
         ) from None
     found = validate(_File, data, str(path), _error).tasks
     for key, one in found.items():
         if _sha256(one.prompt) != one.sha256:
             raise TaskError(
-                str(path), f"tasks.{key}.prompt", tr("a changed text"), tr("the text as imported; {how}", how=HOW)
+                str(path),
+                f"tasks.{key}.prompt",
+                deferred("a changed text"),
+                deferred("the text as imported; {how}", how=HOW),
             )
     return found
 
@@ -113,7 +116,7 @@ def save(path: Path, prompts: Mapping[str, TrainedPrompt]) -> None:
         part.write_text(text, encoding="utf-8", newline="\n")
         part.replace(path)
     except OSError as error:
-        raise TaskError(str(path), "file", str(error), tr("a folder that can be written")) from None
+        raise TaskError(str(path), "file", str(error), deferred("a folder that can be written")) from None
     finally:
         part.unlink(missing_ok=True)
 
@@ -127,9 +130,12 @@ def files_in(path: Path) -> list[Path]:
         return [path]
     found = [file for part in PARTS for file in files_by_part(path)[part]]
     if not found:
-        wanted = "train_*.parquet or test_*.parquet, in it or in its folder data"
+        wanted = deferred("train_*.parquet or test_*.parquet, in it or in its folder data")
         raise TaskError(
-            str(path), "path", tr("no such file") if not path.is_dir() else tr("a folder without them"), wanted
+            str(path),
+            "path",
+            deferred("no such file") if not path.is_dir() else deferred("a folder without them"),
+            wanted,
         )
     return found
 
@@ -191,8 +197,10 @@ def choose(
     if wanted == "ours" or (wanted is None and not (is_checkpoint and imported is not None)):
         return task
     if imported is None:
-        found = f"no imported prompt of {task.key}"
-        raise TaskError(tr("prompt as trained"), task.key, found, tr("prompts of SpecVI-Bench; {how}", how=HOW))
+        found = deferred("no imported prompt of {key}", key=task.key)
+        raise TaskError(
+            deferred("prompt as trained"), task.key, found, deferred("prompts of SpecVI-Bench; {how}", how=HOW)
+        )
     return task.with_prompt(imported.prompt, "trained")
 
 

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
+from agent.language import deferred
 from agent.lines import Medium
 from agent.measure.pixels import rest
 from agent.measure.profile import SPEED_OF_LIGHT
 from agent.spectrum import Spectrum, SpectrumError, read
 from agent.templates import grid
 from agent.templates.library import About, Template
+from agent.text import OneLine
 
 COLUMNS = (
     *("path", "id", "name", "kind", "subtype", "source", "citation", "repository", "licence"),
@@ -27,7 +29,7 @@ usable range in Å in the file's medium and frame."""
 NEEDED = ("path", "kind")
 
 
-class BuildError(Exception):
+class BuildError(OneLine):
     """The folder or the CSV cannot be used: which row or file, what was found and what was expected."""
 
 
@@ -47,14 +49,28 @@ def rows_of(manifest: Path) -> list[dict[str, str]]:
             reader = csv.DictReader(opened)
             missing = [name for name in NEEDED if name not in (reader.fieldnames or ())]
             if missing:
-                raise BuildError(f"{manifest}: found no column {missing[0]!r}, expected {', '.join(COLUMNS)}")
+                raise BuildError(
+                    deferred(
+                        "{manifest}: found no column {missing!r}, expected {columns}",
+                        manifest=manifest,
+                        missing=missing[0],
+                        columns=", ".join(COLUMNS),
+                    )
+                )
             rows = [{key: (value or "").strip() for key, value in row.items() if key in COLUMNS} for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise BuildError(f"{manifest}: {error}") from None
     for number, row in enumerate(rows, start=2):
         empty = next((name for name in NEEDED if not row.get(name)), None)
         if empty is not None:
-            raise BuildError(f"{manifest}, line {number}: found no {empty}, expected one")
+            raise BuildError(
+                deferred(
+                    "{manifest}, line {number}: found no {empty}, expected one",
+                    manifest=manifest,
+                    number=number,
+                    empty=empty,
+                )
+            )
     return rows
 
 
@@ -71,7 +87,7 @@ def build(folder: Path, rows: list[dict[str, str]]) -> Iterator[Built]:
         try:
             made = _template(folder, row)
             if made.about.id in taken:
-                raise BuildError(f"the id {made.about.id!r} is already used; give each row its own")
+                raise BuildError(deferred("the id {id!r} is already used; give each row its own", id=made.about.id))
         except (SpectrumError, BuildError) as problem:
             yield Built(row["path"], None, str(problem))
             continue
@@ -83,11 +99,17 @@ def _template(folder: Path, row: Mapping[str, str]) -> Template:
     spectrum = read(folder / row["path"])
     medium, frame = row.get("medium") or spectrum.medium, row.get("frame") or spectrum.frame
     if medium not in ("air", "vacuum") or frame not in ("observed", "rest"):
-        raise BuildError(f"medium {medium!r}, frame {frame!r}; expected air or vacuum, observed or rest")
+        raise BuildError(
+            deferred(
+                "medium {medium!r}, frame {frame!r}; expected air or vacuum, observed or rest",
+                medium=medium,
+                frame=frame,
+            )
+        )
     lo, hi = _number(row, "lo", 0.0), _number(row, "hi", np.inf)
     kept = (spectrum.wavelength >= lo) & (spectrum.wavelength <= hi)
     if kept.sum() < 2:
-        raise BuildError(f"no pixels in {lo:g}–{hi:g} Å")
+        raise BuildError(deferred("no pixels in {lo:g}–{hi:g} Å", lo=lo, hi=hi))
     own = 0.0 if frame == "rest" else SPEED_OF_LIGHT * (spectrum.redshift or 0.0)
     velocity = _number(row, "velocity", own)
     wanted: Medium = "air" if medium == "air" else "vacuum"
@@ -102,11 +124,13 @@ def _template(folder: Path, row: Mapping[str, str]) -> Template:
     first, flux, ivar = grid.rebin(rest(cut, velocity / SPEED_OF_LIGHT, "vacuum"))
     seen = np.flatnonzero(ivar > 0)
     if seen.size < 50:
-        raise BuildError(f"{seen.size} pixels with data on the grid of 1000–10 471 Å; expected 50 or more")
+        raise BuildError(
+            deferred("{size} pixels with data on the grid of 1000–10 471 Å; expected 50 or more", size=seen.size)
+        )
     flux, ivar = flux[seen[0] : seen[-1] + 1], ivar[seen[0] : seen[-1] + 1]
     middle = float(np.median(np.abs(flux[ivar > 0])))
     if middle <= 0.0:
-        raise BuildError("a median flux of 0")
+        raise BuildError(deferred("a median flux of 0"))
     name = row.get("name") or Path(row["path"]).stem
     source = row.get("source", "")
     about = About(

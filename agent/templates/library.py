@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.language import deferred, tr
 from agent.spectrum import Spectrum
 from agent.spectrum.noise import ivar_from_scatter
 from agent.templates import grid
@@ -41,7 +42,9 @@ class TemplateError(OneLine, ValueError):
         self.expected = expected
 
     def __str__(self) -> str:
-        return one_line(f"{self.file}: found {self.found}; expected {self.expected}")
+        return one_line(
+            tr("{file}: found {found}; expected {expected}", file=self.file, found=self.found, expected=self.expected)
+        )
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,11 @@ def load_all(folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[Library, t
             for template in found.templates:
                 if template.about.id in taken:
                     known = taken[template.about.id]
-                    raise TemplateError(str(path), f"the id {template.about.id!r}, already used by {known}", "new ids")
+                    raise TemplateError(
+                        str(path),
+                        deferred("the id {id!r}, already used by {known}", id=template.about.id, known=known),
+                        deferred("new ids"),
+                    )
         except TemplateError as problem:
             problems.append(problem)
             continue
@@ -182,31 +189,41 @@ def read(path: str | os.PathLike[str]) -> Library:
         with zipfile.ZipFile(path) as archive:
             largest = max((member.file_size for member in archive.infolist()), default=0)
         if largest > _LARGEST:
-            raise TemplateError(name, f"an array of {largest} bytes", f"at most {_LARGEST}")
+            raise TemplateError(
+                name,
+                deferred("an array of {largest} bytes", largest=largest),
+                deferred("at most {largest}", largest=_LARGEST),
+            )
         with np.load(path, allow_pickle=False) as arrays:
             first, size, flux = (np.asarray(arrays[key]) for key in ("first", "size", "flux"))
             info = json.loads(bytes(arrays["info"]).decode())
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise TemplateError(name, _short(error), "a file made by `spec-o3 templates build`") from None
+        raise TemplateError(name, _short(error), deferred("a file made by `spec-o3 templates build`")) from None
     entries = info.get("templates") if isinstance(info, dict) and info.get("schema") == SCHEMA else None
     if not isinstance(entries, list) or not len(entries) == first.size == size.size or size.sum() != flux.size:
-        raise TemplateError(name, "arrays and entries that do not belong together", f"the layout {SCHEMA}")
+        raise TemplateError(
+            name,
+            deferred("arrays and entries that do not belong together"),
+            deferred("the layout {schema}", schema=SCHEMA),
+        )
     if (first < 0).any() or (size < 2).any() or (first + size > grid.PIXELS).any():
-        raise TemplateError(name, "pixels outside the grid", f"pixels 0 to {grid.PIXELS}")
+        raise TemplateError(name, deferred("pixels outside the grid"), f"pixels 0 to {grid.PIXELS}")
     ends = np.cumsum(size)
     templates = tuple(
         Template(_about(name, entry), int(start), flux[end - n : end].astype(np.float64))
         for entry, start, n, end in zip(entries, first, size, ends, strict=True)
     )
     if len({template.about.id for template in templates}) != len(templates):
-        raise TemplateError(name, "an id twice", "each id once")
+        raise TemplateError(name, deferred("an id twice"), deferred("each id once"))
     return Library(templates)
 
 
 def _about(file: str, entry: Any) -> About:
     known = {field.name: field.type for field in fields(About)}
     if not isinstance(entry, dict) or not all(isinstance(entry.get(key), str) for key in ("id", "name", "kind")):
-        raise TemplateError(file, f"the entry {entry!r:.60}", "an object with id, name and kind")
+        raise TemplateError(
+            file, deferred("the entry {entry!r:.60}", entry=entry), deferred("an object with id, name and kind")
+        )
     values = {key: value for key, value in entry.items() if key in known}
     for key, value in values.items():
         wanted: Any = (int, float) if known[key] == "float" else str

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.readers import fits_image, fits_table, json_text, other, own, parquet, text, votable
 from agent.spectrum.readers.files import FORMATS, uncompressed
 from agent.spectrum.readers.fits import FitsFile
@@ -21,12 +21,12 @@ from agent.spectrum.readers.targets import Targets
 from agent.spectrum.record import Spectrum, SpectrumError
 
 _REFUSED = {
-    b"\x89HDF": "an HDF5 container",
-    b"PK\x03\x04": "a ZIP archive",
-    b"\x89PNG": "a PNG picture",
-    b"\xff\xd8\xff": "a JPEG picture",
-    b"%PDF": "a PDF document",
-    b"\xfd7zXZ": "an xz file",
+    b"\x89HDF": deferred("an HDF5 container"),
+    b"PK\x03\x04": deferred("a ZIP archive"),
+    b"\x89PNG": deferred("a PNG picture"),
+    b"\xff\xd8\xff": deferred("a JPEG picture"),
+    b"%PDF": deferred("a PDF document"),
+    b"\xfd7zXZ": deferred("an xz file"),
 }
 
 _Reader = tuple[Callable[[FitsFile], bool], Callable[[FitsFile], Targets]]
@@ -77,11 +77,13 @@ def opened(path: str | os.PathLike[str]) -> Iterator[Targets]:
     except SpectrumError:
         raise
     except MemoryError:
-        raise SpectrumError(name, tr("more data than fits into memory"), "a spectrum") from None
+        raise SpectrumError(name, deferred("more data than fits into memory"), deferred("a spectrum")) from None
     except Exception as error:
         # An unforeseen error of a reader: callers rely on one kind of exception.
-        found = f"something its reader did not expect ({type(error).__name__}: {error})"
-        raise SpectrumError(name, found[:300], FORMATS) from error
+        found = deferred(
+            "something its reader did not expect ({name}: {error})", name=type(error).__name__, error=error
+        )
+        raise SpectrumError(name, found, FORMATS) from error
 
 
 def _targets(where: Path, name: str, stream: BinaryIO, size: int) -> Targets:
@@ -98,8 +100,8 @@ def _targets(where: Path, name: str, stream: BinaryIO, size: int) -> Targets:
     if size > text.MAX_TEXT:
         raise SpectrumError(
             name,
-            tr("{size} bytes of no known format", size=size),
-            tr("a spectrum; as text at most {max_text}", max_text=text.MAX_TEXT),
+            deferred("{size} bytes of no known format", size=size),
+            deferred("a spectrum; as text at most {max_text}", max_text=text.MAX_TEXT),
         )
     raw = stream.read()
     if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
@@ -115,8 +117,10 @@ def _fits_targets(where: Path, fits: FitsFile) -> Targets:
             return targets(fits)
     names = [hdu.name or "unnamed" for hdu in fits]
     columns = [c.name for hdu in fits for c in hdu.columns.values()][:6]
-    found = f"FITS HDUs {', '.join(names[:5])}" + (f" with columns {', '.join(columns)}" if columns else "")
-    reason = fits.refusal(found, "a spectrum in a layout known here, or to specutils if installed")
+    found = deferred("FITS HDUs {names}", names=", ".join(names[:5]))
+    if columns:
+        found = deferred("{found} with columns {columns}", found=found, columns=", ".join(columns))
+    reason = fits.refusal(found, deferred("a spectrum in a layout known here, or to specutils if installed"))
     if not fits.is_whole:
         # astropy, which specutils uses, searches for a header after the last HDU, for minutes.
         raise reason

@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.record import SpectrumError
 
 CHUNK = 2**20
 SPOOL_BYTES = 64 * 2**20
 MAX_UNPACKED = 4 * 2**30
 
-FORMATS = "a FITS, Parquet, VOTable, JSON or text spectrum"
+FORMATS = deferred("a FITS, Parquet, VOTable, JSON or text spectrum")
 COMPRESSED = (".gz", ".bz2")
 """Suffixes of compressed files; the contents decide."""
 
@@ -39,10 +39,10 @@ def uncompressed(where: Path, name: str) -> Iterator[tuple[BinaryIO, int]]:
     kind = "gzip"
     try:
         if where.is_dir():
-            raise SpectrumError(name, "a directory", tr("a spectrum file"))
+            raise SpectrumError(name, "a directory", deferred("a spectrum file"))
         size = where.stat().st_size
         if size == 0:
-            raise SpectrumError(name, tr("an empty file"), FORMATS)
+            raise SpectrumError(name, deferred("an empty file"), FORMATS)
         with open(where, "rb") as plain:
             start = plain.read(3)
             plain.seek(0)
@@ -60,17 +60,19 @@ def uncompressed(where: Path, name: str) -> Iterator[tuple[BinaryIO, int]]:
                 yield plain, size
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise SpectrumError(
-            name, tr("damaged {kind} data ({error})", kind=kind, error=error), tr("a complete {kind} file", kind=kind)
+            name,
+            deferred("damaged {kind} data ({error})", kind=kind, error=error),
+            deferred("a complete {kind} file", kind=kind),
         ) from None
     except FileNotFoundError:
-        raise SpectrumError(name, tr("no file at {where}", where=where), tr("a spectrum file")) from None
+        raise SpectrumError(name, deferred("no file at {where}", where=where), deferred("a spectrum file")) from None
     except OSError as error:
         if kind == "bzip2" and error.errno is None:  # what bz2 raises for invalid data
             raise SpectrumError(
-                name, tr("damaged bzip2 data ({error})", error=error), tr("a complete bzip2 file")
+                name, deferred("damaged bzip2 data ({error})", error=error), deferred("a complete bzip2 file")
             ) from None
-        found = f"a file that cannot be read ({error.strerror or error})"
-        raise SpectrumError(name, found, tr("a readable file")) from None
+        found = deferred("a file that cannot be read ({value})", value=error.strerror or error)
+        raise SpectrumError(name, found, deferred("a readable file")) from None
 
 
 @contextmanager
@@ -85,8 +87,10 @@ def _unpacked(packed: IO[bytes], name: str, size: int, kind: str) -> Iterator[tu
         while chunk := packed.read(CHUNK):
             whole.write(chunk)
             if whole.tell() > limit:
-                found = f"a {kind} file of {size} bytes that unpacks to more than {limit}"
-                raise SpectrumError(name, found, "a spectrum")
+                found = deferred(
+                    "a {kind} file of {size} bytes that unpacks to more than {limit}", kind=kind, size=size, limit=limit
+                )
+                raise SpectrumError(name, found, deferred("a spectrum"))
         if whole.tell() == 0:
-            raise SpectrumError(name, tr("an empty {kind} file", kind=kind), FORMATS)
+            raise SpectrumError(name, deferred("an empty {kind} file", kind=kind), FORMATS)
         yield cast(BinaryIO, whole), whole.seek(0, os.SEEK_END)

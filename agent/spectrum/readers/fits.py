@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.record import SpectrumError
 
 _STRING = re.compile(r"\s*'((?:[^']|'')*)'")
@@ -127,11 +127,12 @@ class Hdu:
         self._offset = offset
         naxis = header.integer("NAXIS")
         if not 0 <= naxis <= 99:
-            raise file.refusal(f"NAXIS = {naxis}", tr("0 to 99 axes"))
+            raise file.refusal(f"NAXIS = {naxis}", deferred("0 to 99 axes"))
         axes = [header.integer(f"NAXIS{n}", -1) for n in range(1, naxis + 1)]
         if any(a < 0 for a in axes):
             raise file.refusal(
-                tr("NAXIS = {naxis} with a missing or negative axis length", naxis=naxis), tr("a length for each axis")
+                deferred("NAXIS = {naxis} with a missing or negative axis length", naxis=naxis),
+                deferred("a length for each axis"),
             )
         self.shape: tuple[int, ...] = tuple(reversed(axes))
         self._compressed = header["ZIMAGE"] is True
@@ -167,7 +168,7 @@ class Hdu:
         skipped = 0
         for at, length, below in zip(index, self.shape, range(1, len(self.shape) + 1), strict=False):
             if not 0 <= at < length:
-                raise self._file.refusal(tr("an image with {length} rows", length=length), f"row {at}")
+                raise self._file.refusal(deferred("an image with {length} rows", length=length), f"row {at}")
             skipped += at * prod(self.shape[below:])
         raw = self._file.data(self._offset + skipped * item, item * prod(shape))
         array: Array = np.frombuffer(raw, dtype=dtype).reshape(shape)
@@ -183,8 +184,8 @@ class Hdu:
         claim = prod(self.shape) * abs(self.header.integer("ZBITPIX", 8)) // 8
         if claim > MAX_BYTES:
             raise self._file.refusal(
-                tr("a compressed image of {claim} bytes", claim=claim),
-                tr("at most {max_bytes} bytes", max_bytes=MAX_BYTES),
+                deferred("a compressed image of {claim} bytes", claim=claim),
+                deferred("at most {max_bytes} bytes", max_bytes=MAX_BYTES),
             )
         raw = self._raw + self._file.data(self._offset, self.size) + bytes(self.end - self._offset - self.size)
         with warnings.catch_warnings():
@@ -193,11 +194,14 @@ class Hdu:
             try:
                 array: Array = np.asarray(hdus[1].data)
             except Exception as error:
-                found = f"a compressed image {self.name} that cannot be unpacked ({error})"
-                raise self._file.refusal(found, tr("a complete FITS file")) from None
+                found = deferred(
+                    "a compressed image {name} that cannot be unpacked ({error})", name=self.name, error=error
+                )
+                raise self._file.refusal(found, deferred("a complete FITS file")) from None
         if array.shape != self.shape:
             raise self._file.refusal(
-                tr("a compressed image {name} of shape {shape}", name=self.name, shape=array.shape), f"{self.shape}"
+                deferred("a compressed image {name} of shape {shape}", name=self.name, shape=array.shape),
+                f"{self.shape}",
             )
         return array
 
@@ -211,7 +215,9 @@ class Hdu:
         for n in range(1, self.header.integer("TFIELDS") + 1):
             match = _FORMAT.match(self.header.text(f"TFORM{n}"))
             if match is None:
-                raise self._file.refusal(f"TFORM{n} = {self.header.text(f'TFORM{n}')!r}", tr("a FITS column format"))
+                raise self._file.refusal(
+                    f"TFORM{n} = {self.header.text(f'TFORM{n}')!r}", deferred("a FITS column format")
+                )
             repeat, code = int(match[1] or 1), match[2]
             name = self.header.text(f"TTYPE{n}") or f"COL{n}"
             scale, zero = self.header.number(f"TSCAL{n}"), self.header.number(f"TZERO{n}") or 0.0
@@ -221,8 +227,8 @@ class Hdu:
             offset += (repeat + 7) // 8 if code == "X" else repeat * _WIDTHS[code]
         if offset > self.shape[1]:
             raise self._file.refusal(
-                tr("columns of {offset} bytes in rows of {shape}", offset=offset, shape=self.shape[1]),
-                tr("columns that fit"),
+                deferred("columns of {offset} bytes in rows of {shape}", offset=offset, shape=self.shape[1]),
+                deferred("columns that fit"),
             )
         return found
 
@@ -237,7 +243,8 @@ class Hdu:
         dtype = f"S{max(1, column.repeat)}" if column.code == "A" else _TABLE_TYPES.get(column.code)
         if dtype is None or column.repeat == 0:
             raise self._file.refusal(
-                tr("column {name} of type {code}", name=name, code=column.code), tr("numbers or text of fixed length")
+                deferred("column {name} of type {code}", name=name, code=column.code),
+                deferred("numbers or text of fixed length"),
             )
         rows, width = self.shape
         several = column.code != "A" and column.repeat != 1
@@ -274,7 +281,7 @@ class Hdu:
     @cached_property
     def _table_bytes(self) -> bytes:
         if prod(self.shape) == 0:
-            raise self._file.refusal(tr("a table without rows"), tr("a table with rows"))
+            raise self._file.refusal(deferred("a table without rows"), deferred("a table with rows"))
         return self._file.data(self._offset, prod(self.shape))
 
 
@@ -298,22 +305,23 @@ class FitsFile:
     def check(self, end: int) -> None:
         """:raises SpectrumError: a header claims data up to byte ``end``, beyond the end of the file"""
         if end > self._size:
-            claim = f"a header that claims {end} bytes in a file of {self._size}"
-            raise self.refusal(claim, tr("a complete FITS file"))
+            claim = deferred("a header that claims {end} bytes in a file of {size}", end=end, size=self._size)
+            raise self.refusal(claim, deferred("a complete FITS file"))
 
     def data(self, offset: int, size: int) -> bytes:
         """Read exactly ``size`` bytes; refuse before reading if they are missing or too many."""
         self.check(offset + size)
         if size > MAX_BYTES:
             raise self.refusal(
-                tr("an array of {size} bytes", size=size),
-                tr("a spectrum, at most {max_bytes} bytes", max_bytes=MAX_BYTES),
+                deferred("an array of {size} bytes", size=size),
+                deferred("a spectrum, at most {max_bytes} bytes", max_bytes=MAX_BYTES),
             )
         self._stream.seek(offset)
         raw = self._stream.read(size)
         if len(raw) != size:
             raise self.refusal(
-                tr("{n_raw} bytes where the header says {size}", n_raw=len(raw), size=size), tr("a complete FITS file")
+                deferred("{n_raw} bytes where the header says {size}", n_raw=len(raw), size=size),
+                deferred("a complete FITS file"),
             )
         return raw
 
@@ -327,7 +335,7 @@ class FitsFile:
         while len(self._found) <= index and not self._ended:
             self._find_next()
         if index >= len(self._found):
-            raise self.refusal(f"{len(self._found)} HDUs", tr("{index} or more", index=index + 1))
+            raise self.refusal(f"{len(self._found)} HDUs", deferred("{index} or more", index=index + 1))
         return self._found[index]
 
     def __iter__(self) -> Iterator[Hdu]:
@@ -361,7 +369,7 @@ class FitsFile:
                 # After the last HDU there is only padding or rubbish; without a first HDU it is no FITS file.
                 self._ended = True
                 if not self._found:
-                    raise self.refusal(tr("a FITS header that breaks off"), tr("a complete FITS header"))
+                    raise self.refusal(deferred("a FITS header that breaks off"), deferred("a complete FITS header"))
                 return
             raw += block
             end = _end_card(block)
@@ -369,8 +377,8 @@ class FitsFile:
                 self._found.append(Hdu(self, raw, offset + len(raw)))
                 return
         raise self.refusal(
-            tr("a header of more than {max_header_blocks} blocks", max_header_blocks=MAX_HEADER_BLOCKS),
-            tr("a header with an END card"),
+            deferred("a header of more than {max_header_blocks} blocks", max_header_blocks=MAX_HEADER_BLOCKS),
+            deferred("a header with an END card"),
         )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.readers import positions
 from agent.spectrum.readers.fits import FitsFile, Hdu, Header
 from agent.spectrum.readers.pixels import Array, ivar_from_sigma, spectrum
@@ -43,7 +43,9 @@ def targets(fits: FitsFile) -> Targets:
     header = primary.header
     library = next((card for card in _LIBRARIES if card in header), None)
     if library:
-        raise fits.refusal(tr("a library of basis vectors ({library})", library=library), tr("one spectrum"))
+        raise fits.refusal(
+            deferred("a library of basis vectors ({library})", library=library), deferred("one spectrum")
+        )
     apertures = _apertures(fits, primary)
     if len(apertures) == 1:
         return Targets.single(fits.name, partial(_read, fits, fits.name, 0))
@@ -59,7 +61,7 @@ def _apertures(fits: FitsFile, primary: Hdu) -> list[str]:
     says_so = "APNUM1" in primary.header or "multispec" in primary.header.text("WAT0_001")
     if len(shape) > 3 or (rows > 1 and not says_so) or (len(shape) == 3 and shape[0] > 1 and not says_so):
         raise fits.refusal(
-            tr("an image of {names} pixels", names=" x ".join(map(str, reversed(shape)))), "a 1-D spectrum"
+            deferred("an image of {names} pixels", names=" x ".join(map(str, reversed(shape)))), "a 1-D spectrum"
         )
     names = [primary.header.text(f"APNUM{n}").split(" ")[0] or str(n) for n in range(1, rows + 1)]
     return names if len(set(names)) == rows else [str(n) for n in range(1, rows + 1)]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.readers import positions, sparcl
 from agent.spectrum.readers.fits import FitsFile, Hdu, Header
 from agent.spectrum.readers.pixels import spectrum
@@ -33,7 +33,7 @@ def targets(fits: FitsFile) -> Targets:
     """Return one spectrum, or one per row of vectors."""
     found = _found(fits)
     if found is None:
-        raise fits.refusal(tr("no table with wavelength and flux columns"), tr("a table with a spectrum"))
+        raise fits.refusal(deferred("no table with wavelength and flux columns"), deferred("a table with a spectrum"))
     table, which = found
     if sparcl.is_record(table.columns):
         return _sparcl(fits, table)

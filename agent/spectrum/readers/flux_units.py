@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.record import FloatArray, SpectrumError
 
 F_LAMBDA = "1e-17 erg s-1 cm-2 Å-1"
@@ -33,7 +33,9 @@ def per_wavelength(name: str, unit: str) -> float | None:
     """
     if _LOGARITHMIC.search(unit):
         raise SpectrumError(
-            name, tr("a flux in {unit!r:.40}", unit=unit), tr("a linear flux density, e.g. erg/s/cm2/Å or mJy")
+            name,
+            deferred("a flux in {unit!r:.40}", unit=unit),
+            deferred("a linear flux density, e.g. erg/s/cm2/Å or mJy"),
         )
     if not _PER_FREQUENCY.search(unit):
         return None
@@ -63,5 +65,5 @@ def _erg(name: str, unit: str) -> float:
             return float(units.Unit(text).to(units.erg / units.s / units.cm**2 / units.Hz))
     except (ValueError, TypeError, ArithmeticError):
         raise SpectrumError(
-            name, tr("a flux in {unit!r:.40}", unit=unit), tr("a unit such as mJy or erg/s/cm2/Hz")
+            name, deferred("a flux in {unit!r:.40}", unit=unit), deferred("a unit such as mJy or erg/s/cm2/Hz")
         ) from None

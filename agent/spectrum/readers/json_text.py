@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.readers import positions, sparcl
 from agent.spectrum.readers.pixels import finite_number, ivar_from_sigma, spectrum, usable_redshift
 from agent.spectrum.readers.targets import Targets
@@ -25,8 +25,8 @@ from agent.spectrum.readers.wavelengths import Roles, arrays, roles, to_angstrom
 from agent.spectrum.record import SCHEMA, Scalar, Spectrum, SpectrumError
 
 MAX_SPECTRA = 10_000
-_WANTED = 'arrays "wavelength" and "flux" with units, an Open Astronomy Catalog entry, or SPARCL records'
-_UNITS_WANTED = 'both units in the file, e.g. "wavelengthUnits": "Angstrom", "fluxUnits": "erg/s/cm2/A"'
+_WANTED = deferred('arrays "wavelength" and "flux" with units, an Open Astronomy Catalog entry, or SPARCL records')
+_UNITS_WANTED = deferred('both units in the file, e.g. "wavelengthUnits": "Angstrom", "fluxUnits": "erg/s/cm2/A"')
 
 
 def targets(name: str, raw: bytes) -> Targets:
@@ -34,9 +34,9 @@ def targets(name: str, raw: bytes) -> Targets:
     try:
         content = json.loads(raw.removeprefix(b"\xef\xbb\xbf"))
     except (ValueError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        reason = deferred("nested too deeply") if isinstance(error, RecursionError) else str(error)
         raise SpectrumError(
-            name, tr("damaged JSON ({reason:.120})", reason=reason), tr("a complete JSON text")
+            name, deferred("damaged JSON ({reason:.120})", reason=reason), deferred("a complete JSON text")
         ) from None
     if isinstance(content, Mapping) and content.get("schema") == SCHEMA:
         return Targets.single(name, partial(Spectrum.from_json, {**content, "name": content.get("name") or name}))
@@ -51,13 +51,15 @@ def targets(name: str, raw: bytes) -> Targets:
         if found is not None:
             return Targets.single(name, partial(_plain, name, content, found))
         keys = ", ".join(str(key) for key in list(content)[:6])
-        raise SpectrumError(name, tr("a JSON object with {value}", value=keys or "nothing in it"), _WANTED)
-    raise SpectrumError(name, f"a JSON {type(content).__name__}", _WANTED)
+        raise SpectrumError(
+            name, deferred("a JSON object with {keys}", keys=keys or deferred("nothing in it")), _WANTED
+        )
+    raise SpectrumError(name, deferred("a JSON {kind}", kind=type(content).__name__), _WANTED)
 
 
 def _of_records(name: str, records: list[Mapping[str, Any]]) -> Targets:
     if len(records) > MAX_SPECTRA:
-        raise SpectrumError(name, f"{len(records)} records", tr("at most {max_spectra}", max_spectra=MAX_SPECTRA))
+        raise SpectrumError(name, f"{len(records)} records", deferred("at most {max_spectra}", max_spectra=MAX_SPECTRA))
     if len(records) == 1:
         return Targets.single(name, partial(sparcl.record, name, records[0]))
     found = Targets(name)
@@ -85,7 +87,7 @@ def _catalog_entries(content: Any) -> list[tuple[Mapping[str, Any], Mapping[str,
 
 def _of_catalog(name: str, entries: list[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Targets:
     if len(entries) > MAX_SPECTRA:
-        raise SpectrumError(name, f"{len(entries)} spectra", tr("at most {max_spectra}", max_spectra=MAX_SPECTRA))
+        raise SpectrumError(name, f"{len(entries)} spectra", deferred("at most {max_spectra}", max_spectra=MAX_SPECTRA))
     if len(entries) == 1:
         return Targets.single(name, partial(_catalog, name, *entries[0]))
     labels = [_text(entry.get("filename")).replace("/", "_") for _, entry in entries]
@@ -100,16 +102,18 @@ def _of_catalog(name: str, entries: list[tuple[Mapping[str, Any], Mapping[str, A
 def _catalog(name: str, thing: Mapping[str, Any], entry: Mapping[str, Any]) -> Spectrum:
     units = {key: _text(entry.get(f"u_{key}")) for key in ("wavelengths", "fluxes", "errors")}
     if not units["wavelengths"] or not units["fluxes"]:
-        raise SpectrumError(name, tr("a spectrum without u_wavelengths or u_fluxes"), _UNITS_WANTED)
+        raise SpectrumError(name, deferred("a spectrum without u_wavelengths or u_fluxes"), _UNITS_WANTED)
     try:
         data = np.asarray(entry["data"], np.float64)
     except (TypeError, ValueError):
         raise SpectrumError(
-            name, tr("data that are not rows of numbers"), tr("rows of wavelength, flux, error")
+            name, deferred("data that are not rows of numbers"), deferred("rows of wavelength, flux, error")
         ) from None
     if data.ndim != 2 or data.shape[1] < 2:
         raise SpectrumError(
-            name, tr("data of shape {shape}", shape=data.shape), tr("rows of wavelength, flux and, if known, error")
+            name,
+            deferred("data of shape {shape}", shape=data.shape),
+            deferred("rows of wavelength, flux and, if known, error"),
         )
     has_errors = data.shape[1] > 2 and bool(units["errors"])
     # Spectra of surveys whose wavelengths are in vacuum.
@@ -166,7 +170,7 @@ def _plain(name: str, content: Mapping[str, Any], found: Roles) -> Spectrum:
     wavelength_unit, flux_unit = _unit(stated, "w"), _unit(stated, "f")
     if not wavelength_unit or not flux_unit:
         missing = " or ".join(what for what, unit in (("wavelength", wavelength_unit), ("flux", flux_unit)) if not unit)
-        raise SpectrumError(name, tr("JSON arrays without a unit of {missing}", missing=missing), _UNITS_WANTED)
+        raise SpectrumError(name, deferred("JSON arrays without a unit of {missing}", missing=missing), _UNITS_WANTED)
     pixels = arrays(name, found, content, wavelength_unit)
     word = f"{stated.get('medium', '')} {found.wavelength}".lower()
     medium = "vacuum" if "vac" in word or content.get("vacuum") is True else "air"

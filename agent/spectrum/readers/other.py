@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.readers.fits import FitsFile, Header
 from agent.spectrum.readers.pixels import spectrum, usable_redshift
 from agent.spectrum.readers.targets import Targets
 from agent.spectrum.record import Medium, Scalar, Spectrum, SpectrumError
 
-INSTALL = "specutils to be installed (pip install 'spec-o3[surveys]')"
+INSTALL = deferred("specutils to be installed (pip install 'spec-o3[surveys]')")
 _GENERIC = ("tabular-fits", "wcs1d-fits", "ascii", "ecsv", "ipac", "generic", "iraf")
 _IN_AIR = ("6dfgs", "2dfgrs", "gama", "ozdes", "wigglez", "2slaq", "galah", "aaomega", "data central", "sami")
 _SIXDF = ("OBSRA", "OBSDEC", "Z", "Z_HELIO", "QUALITY")
@@ -45,12 +45,16 @@ def targets(fits: FitsFile) -> Targets:
     """Return the spectra of a file of one of these surveys. :raises SpectrumError: specutils is missing, or damage"""
     name = survey(fits)
     if fits.path is None or not fits.is_whole:
-        raise fits.refusal(tr("a {name} file with data after its last HDU", name=name), tr("a complete FITS file"))
+        raise fits.refusal(
+            deferred("a {name} file with data after its last HDU", name=name), deferred("a complete FITS file")
+        )
     try:
         import specutils  # noqa: F401
     except ImportError:
-        raise fits.refusal(f"a {name} file", INSTALL) from None
-    reason = fits.refusal(f"a {name} file that specutils cannot read", "a complete file of the survey")
+        raise fits.refusal(deferred("a {name} file", name=name), INSTALL) from None
+    reason = fits.refusal(
+        deferred("a {name} file that specutils cannot read", name=name), deferred("a complete file of the survey")
+    )
     spectra = _read_with_specutils(fits.path, reason, several=True)
     if len(spectra) == 1:
         return Targets.single(fits.name, partial(_spectrum, fits.name, *spectra[0], reason))

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.readers.fits import FitsFile, Hdu
 from agent.spectrum.record import ARRAYS, SCHEMA, FloatArray, Spectrum, facts, from_facts
 
@@ -41,7 +41,7 @@ def read(fits: FitsFile) -> Spectrum:
     except ValueError:
         form = None
     if not isinstance(form, dict):
-        raise fits.refusal(tr("FACTS that are no JSON object"), tr("the text that was written"))
+        raise fits.refusal(deferred("FACTS that are no JSON object"), deferred("the text that was written"))
     arrays = {name: table.column(name) for name in ARRAYS}
     return from_facts(form, arrays)
 
@@ -77,7 +77,7 @@ def write(spectrum: Spectrum, path: Path) -> None:
 def _table(fits: FitsFile, name: str) -> Hdu:
     found = fits.get(name)
     if found is None or not found.is_table:
-        raise fits.refusal(tr("no table {name}", name=name), tr("the tables SPECTRUM and FACTS"))
+        raise fits.refusal(deferred("no table {name}", name=name), deferred("the tables SPECTRUM and FACTS"))
     return found
 
 

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.readers import parquet_child, sparcl
 from agent.spectrum.readers.pixels import finite_number, spectrum, usable_redshift
 from agent.spectrum.readers.targets import Targets
@@ -33,7 +33,7 @@ from agent.spectrum.record import Medium, Scalar, Spectrum, SpectrumError
 
 SECONDS = 120.0
 """For one answer. A group of a few hundred MiB takes a second or two."""
-_WANTED = "a complete Parquet file"
+_WANTED = deferred("a complete Parquet file")
 
 
 class ParquetProcess:
@@ -84,13 +84,13 @@ class ParquetProcess:
         finally:
             watch.cancel()
         if reply is not None and "error" in reply:
-            raise SpectrumError(self.name, tr("a damaged Parquet file ({reply})", reply=reply["error"]), _WANTED)
+            raise SpectrumError(self.name, deferred("a damaged Parquet file ({reply})", reply=reply["error"]), _WANTED)
         if reply is None or len(content) != reply["bytes"]:
             raise self._crashed()
         return reply, content
 
     def _crashed(self) -> SpectrumError:
-        return SpectrumError(self.name, "a Parquet file that makes its reader crash", _WANTED)
+        return SpectrumError(self.name, deferred("a Parquet file that makes its reader crash"), _WANTED)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -126,13 +126,13 @@ def targets(name: str, path: Path) -> Targets:
     if which is None:
         nested = _nested(schema)
         if nested is None:
-            raise SpectrumError(name, f"columns {', '.join(names[:6])}", tr("columns named wavelength and flux"))
+            raise SpectrumError(name, f"columns {', '.join(names[:6])}", deferred("columns named wavelength and flux"))
         column, inside = nested
         wanted = [column, *_about(names)]
         return _by_row(name, groups, lambda row: _nested_row(f"{name}#{row}", column, inside, groups.row(row, wanted)))
     wanted = list(which.columns)
     if len(schema.get_all_field_indices(which.flux)) != 1:
-        raise SpectrumError(name, tr("several columns {flux}", flux=which.flux), tr("one of each name"))
+        raise SpectrumError(name, deferred("several columns {flux}", flux=which.flux), deferred("one of each name"))
     kind = schema.field(which.flux).type
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         wanted += _about(names)
@@ -163,12 +163,12 @@ class _Groups:
         if self.rows > MAX_PIXELS:
             raise SpectrumError(
                 self.name,
-                tr("a table of {rows} rows", rows=self.rows),
-                tr("at most {max_pixels} pixels", max_pixels=MAX_PIXELS),
+                deferred("a table of {rows} rows", rows=self.rows),
+                deferred("at most {max_pixels} pixels", max_pixels=MAX_PIXELS),
             )
         parts = [self._file.table(group, columns) for group in range(len(self._file.groups))]
         if not parts:
-            raise SpectrumError(self.name, tr("a table without rows"), "a spectrum")
+            raise SpectrumError(self.name, deferred("a table without rows"), "a spectrum")
         with _naming_damage(self.name):
             return {c: np.concatenate([p[c].to_numpy(zero_copy_only=False) for p in parts]) for c in columns}
 
@@ -186,14 +186,16 @@ def _naming_damage(name: str) -> Iterator[None]:
         raise
     except (pa.ArrowException, OSError, ValueError, LookupError) as error:
         raise SpectrumError(
-            name, tr("a damaged Parquet file ({error})", error=error), tr("a complete Parquet file")
+            name, deferred("a damaged Parquet file ({error})", error=error), deferred("a complete Parquet file")
         ) from None
 
 
 def _by_row(name: str, groups: _Groups, read_row: Callable[[int], Spectrum]) -> Targets:
     if not 0 < groups.rows <= MAX_ROWS:
         raise SpectrumError(
-            name, tr("a table of {rows} rows", rows=groups.rows), tr("1 to {max_rows} spectra", max_rows=MAX_ROWS)
+            name,
+            deferred("a table of {rows} rows", rows=groups.rows),
+            deferred("1 to {max_rows} spectra", max_rows=MAX_ROWS),
         )
     found = Targets(name)
     for row in range(groups.rows):
@@ -237,7 +239,9 @@ def _nested_row(name: str, column: str, which: Roles, row: Mapping[str, Any]) ->
     if isinstance(inside, list):
         inside = {key: [pixel and pixel[key] for pixel in inside] for key in which.columns}
     if not isinstance(inside, Mapping):
-        raise SpectrumError(name, tr("nothing in the column {column}", column=column), tr("wavelength and flux"))
+        raise SpectrumError(
+            name, deferred("nothing in the column {column}", column=column), deferred("wavelength and flux")
+        )
     return _named(name, which, {**row, **inside})
 
 
@@ -274,7 +278,9 @@ def bench_spectrum(name: str, number: int, row: Mapping[str, Any]) -> Spectrum:
         wavelength, flux, redshift = given["wavelength"], given["flux"], given.get("redshift")
     except (KeyError, TypeError, AttributeError):
         raise SpectrumError(
-            name, tr("row {number} without create_kwargs", number=number), tr("wavelength and flux of the tool")
+            name,
+            deferred("row {number} without create_kwargs", number=number),
+            deferred("wavelength and flux of the tool"),
         ) from None
     label = (row.get("reward_model") or {}).get("ground_truth")
     return spectrum(
@@ -297,6 +303,8 @@ def _whole(name: str, number: int, text: Any) -> Spectrum:
         form = None
     if not isinstance(form, dict):
         raise SpectrumError(
-            name, tr("row {number} with a damaged extra_info.spectrum", number=number), tr("JSON of a spectrum")
+            name,
+            deferred("row {number} with a damaged extra_info.spectrum", number=number),
+            deferred("JSON of a spectrum"),
         )
     return Spectrum.from_json(form)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.language import tr
+from agent.language import deferred
 from agent.lines.air_vacuum import convert
 from agent.spectrum.noise import ivar_from_scatter
 from agent.spectrum.readers.flux_units import F_LAMBDA, converted, per_wavelength
@@ -58,14 +58,18 @@ def spectrum(
     parts = [a for a in (wavelength, flux, ivar, mask) if a is not None]
     if any(a.ndim != 1 or a.shape != flux.shape for a in parts):
         raise SpectrumError(
-            name, tr("arrays of shapes {value}", value=[a.shape for a in parts]), tr("1-D arrays of one length")
+            name,
+            deferred("arrays of shapes {value}", value=[a.shape for a in parts]),
+            deferred("1-D arrays of one length"),
         )
     if flux.size < MIN_PIXELS:
         raise SpectrumError(
-            name, f"{flux.size} pixels", tr("a spectrum of at least {min_pixels} pixels", min_pixels=MIN_PIXELS)
+            name, f"{flux.size} pixels", deferred("a spectrum of at least {min_pixels} pixels", min_pixels=MIN_PIXELS)
         )
     if not np.isfinite(wavelength).all():
-        raise SpectrumError(name, tr("wavelengths with NaN or infinity among them"), tr("a wavelength for each pixel"))
+        raise SpectrumError(
+            name, deferred("wavelengths with NaN or infinity among them"), deferred("a wavelength for each pixel")
+        )
     seen = np.isfinite(flux)
     if ivar is not None:
         ivar = np.asarray(ivar, np.float64)
@@ -74,7 +78,9 @@ def spectrum(
         seen = seen & ~zero_stretches(flux)
     if not seen.any() or (ivar is not None and not ivar.any()):
         raise NoDataError(
-            name, tr("no pixel with data (all NaN, all 0, or ivar 0 everywhere)"), tr("a spectrum with data")
+            name,
+            deferred("no pixel with data (all NaN, all 0, or ivar 0 everywhere)"),
+            deferred("a spectrum with data"),
         )
     if model is not None:
         model = np.asarray(model, np.float64)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.readers.flux_units import F_LAMBDA
 from agent.spectrum.readers.pixels import Array, finite_number, spectrum, usable_redshift
 from agent.spectrum.record import Scalar, Spectrum, SpectrumError
@@ -96,7 +96,9 @@ def _array(name: str, key: str, value: Any) -> Array:
     try:
         return np.asarray(value, np.float64).reshape(-1)
     except (TypeError, ValueError):
-        raise SpectrumError(name, tr("{key} that is not numbers", key=key), tr("an array of numbers")) from None
+        raise SpectrumError(
+            name, deferred("{key} that is not numbers", key=key), deferred("an array of numbers")
+        ) from None
 
 
 def _text(row: Mapping[str, Any], key: str) -> str:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.readers.pixels import NoDataError
 from agent.spectrum.record import SeveralSpectra, Spectrum, SpectrumError
 
@@ -106,8 +106,10 @@ class Targets:
             return tuple(name for name in self.names if selection.accepts(name, CatalogueEntry()))
         entries = self._entries
         if not any(entry != CatalogueEntry() for entry in entries.values()):
-            found = "spectra without a class or redshift warning"
-            raise SpectrumError(self.name, found, tr("a catalogue to select {selection} from", selection=selection))
+            found = deferred("spectra without a class or redshift warning")
+            raise SpectrumError(
+                self.name, found, deferred("a catalogue to select {selection} from", selection=selection)
+            )
         return tuple(name for name in self.names if selection.accepts(name, entries.get(name, CatalogueEntry())))
 
     @cached_property
@@ -142,7 +144,11 @@ class Targets:
                 raise SeveralSpectra(self.name, names)
             target = names[0] if names else target
         if target not in self._loaders:
-            there = ", ".join(list(self._loaders)[:5]) if "" not in self._loaders else "one spectrum without a name"
+            there = (
+                ", ".join(list(self._loaders)[:5])
+                if "" not in self._loaders
+                else deferred("one spectrum without a name")
+            )
             raise SpectrumError(self.name, there, f"a target {target}")
         return _loaded(self._loaders[target])
 
@@ -167,7 +173,9 @@ class Targets:
             yield spectrum
         if not given:
             raise SpectrumError(
-                self.name, tr("{left_out} spectra, sky or without data", left_out=left_out), tr("a spectrum with data")
+                self.name,
+                deferred("{left_out} spectra, sky or without data", left_out=left_out),
+                deferred("a spectrum with data"),
             )
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.readers import gaia
 from agent.spectrum.readers.pixels import Array, finite_number, spectrum, usable_redshift
 from agent.spectrum.readers.wavelengths import Roles, arrays, in_brackets, roles
@@ -30,7 +30,7 @@ _COMMENT = re.compile(r"\s*([#*%;!]|SET\b)")
 _KEY_VALUE = re.compile(r"^\W*([A-Za-z][\w /+-]{0,30}?)\s*[:=]\s*(\S.*)$")
 _ECSV_COLUMN = re.compile(r"^#\s*-\s*\{\s*name:\s*([^,}]+)(?:,\s*unit:\s*([^,}]+))?")
 _SDSS_NAME = re.compile(r"^spec-\d{4,6}-\d{5}-\d{4}")
-_WANTED = "lines of numbers: wavelength in Å, flux, and if known its error"
+_WANTED = deferred("lines of numbers: wavelength in Å, flux, and if known its error")
 
 
 @dataclass
@@ -52,7 +52,7 @@ def read(name: str, raw: bytes) -> Spectrum:
         values = {n: text.table[:, text.names.index(n)] for n in text.names}
         unit = text.units.get(which.wavelength, "") or ("nm" if _is_gaia(text) else "")
     elif text.names:
-        raise SpectrumError(name, f"columns {', '.join(text.names[:6])}", tr("columns named wavelength and flux"))
+        raise SpectrumError(name, f"columns {', '.join(text.names[:6])}", deferred("columns named wavelength and flux"))
     else:
         which = Roles("wavelength", "flux", sigma="third" if _third_is_error(text.table) else None)
         values = dict(zip(("wavelength", "flux", "third"), text.table.T, strict=False))
@@ -68,7 +68,9 @@ def read(name: str, raw: bytes) -> Spectrum:
 
 def _decoded(name: str, raw: bytes) -> str:
     if b"\0" in raw[:4096]:
-        raise SpectrumError(name, tr("a binary file of no known kind"), tr("a FITS, Parquet or text spectrum"))
+        raise SpectrumError(
+            name, deferred("a binary file of no known kind"), deferred("a FITS, Parquet or text spectrum")
+        )
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -81,7 +83,7 @@ def _taken_apart(name: str, text: str) -> _Text:
     numbered = {number: line for number, line in numbered.items() if not _COMMENT.match(line)}
     rows = list(numbered.values())
     if not rows:
-        raise SpectrumError(name, tr("no line of data"), _WANTED)
+        raise SpectrumError(name, deferred("no line of data"), _WANTED)
     delimiter = next((d for d in (",", ";", "|") if d in rows[0]), None)
     names = [c.strip().strip('"') for c in rows[0].split(delimiter)] if _is_header(rows[0], delimiter) else []
     rows = rows[1:] if names else rows
@@ -90,7 +92,7 @@ def _taken_apart(name: str, text: str) -> _Text:
     if names and len(names) != found.table.shape[1]:
         raise SpectrumError(
             name,
-            tr("{n_names} column names over {shape} columns", n_names=len(names), shape=found.table.shape[1]),
+            deferred("{n_names} column names over {shape} columns", n_names=len(names), shape=found.table.shape[1]),
             _WANTED,
         )
     for line in comments:
@@ -107,7 +109,7 @@ def _is_header(line: str, delimiter: str | None) -> bool:
 
 def _numbers(name: str, rows: list[str], delimiter: str | None, line_numbers: Sequence[int]) -> Array:
     if not rows:
-        raise SpectrumError(name, tr("column names without a line of data"), _WANTED)
+        raise SpectrumError(name, deferred("column names without a line of data"), _WANTED)
     table = _loaded(rows, delimiter)
     if table is None and delimiter is None:
         table = _loaded([row.replace("D", "E") for row in rows], None)
@@ -118,7 +120,7 @@ def _numbers(name: str, rows: list[str], delimiter: str | None, line_numbers: Se
     if table is None:
         raise SpectrumError(name, _first_fault(rows, delimiter, line_numbers), _WANTED)
     if table.shape[1] < 2:
-        raise SpectrumError(name, tr("one column of numbers"), _WANTED)
+        raise SpectrumError(name, deferred("one column of numbers"), _WANTED)
     return table
 
 
@@ -135,11 +137,22 @@ def _first_fault(rows: list[str], delimiter: str | None, line_numbers: Sequence[
     for number, row in zip(line_numbers, cells, strict=True):
         for column, cell in enumerate(row, start=1):
             if not _is_number(cell.strip()):
-                return f"{cell.strip()!r:.40} in line {number}, column {column}, which is no number"
+                return deferred(
+                    "{cell!r:.40} in line {number}, column {column}, which is no number",
+                    cell=cell.strip(),
+                    number=number,
+                    column=column,
+                )
     for number, row in zip(line_numbers, cells, strict=True):
         if len(row) != len(cells[0]):
-            return f"{len(row)} columns in line {number} after {len(cells[0])} in line {line_numbers[0]}"
-    return f"numbers from line {line_numbers[0]} on that cannot be read"
+            return deferred(
+                "{n_row} columns in line {number} after {n_cells} in line {first}",
+                n_row=len(row),
+                number=number,
+                n_cells=len(cells[0]),
+                first=line_numbers[0],
+            )
+    return deferred("numbers from line {first} on that cannot be read", first=line_numbers[0])
 
 
 def _is_number(cell: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.readers import gaia
 from agent.spectrum.readers.pixels import Array, ivar_from_sigma, spectrum
 from agent.spectrum.readers.wavelengths import roles, to_angstrom
@@ -24,7 +24,9 @@ from agent.spectrum.record import Scalar, Spectrum, SpectrumError
 _STREAM = re.compile(rb"STREAM((?:[^>\"']|\"[^\"]*\"|'[^']*')*)")
 """An element STREAM with all its attributes; a quoted value may hold ">"."""
 LARGEST_CELL = 10_000_000
-_WANTED = "a VOTable with a spectral axis and a flux (IVOA Spectral Data Model), or columns wavelength and flux"
+_WANTED = deferred(
+    "a VOTable with a spectral axis and a flux (IVOA Spectral Data Model), or columns wavelength and flux"
+)
 _UTYPES = {
     "wavelength": r"spectralaxis\.value$",
     "flux": r"fluxaxis\.value$",
@@ -53,24 +55,32 @@ def read(name: str, raw: bytes) -> Spectrum:
     fields = [field.name or field.ID for table in tables for field in table.fields]
     if any("access" in f"{field.utype} {field.name}".lower() for table in tables for field in table.fields):
         raise SpectrumError(
-            name, tr("a list of spectra (the result of an SSA query)"), tr("one of the files that it points to")
+            name,
+            deferred("a list of spectra (the result of an SSA query)"),
+            deferred("one of the files that it points to"),
         )
-    found = f"a VOTable with columns {', '.join(map(str, fields[:6]))}" if fields else "a VOTable without a table"
+    found = (
+        deferred("a VOTable with columns {fields}", fields=", ".join(map(str, fields[:6])))
+        if fields
+        else deferred("a VOTable without a table")
+    )
     raise SpectrumError(name, found, _WANTED)
 
 
 def _tables(name: str, raw: bytes) -> list[Any]:
     if re.search(rb"<!(ENTITY|DOCTYPE)", raw):
-        raise SpectrumError(name, tr("XML with definitions of its own (DOCTYPE or ENTITY)"), _WANTED)
+        raise SpectrumError(name, deferred("XML with definitions of its own (DOCTYPE or ENTITY)"), _WANTED)
     if any(b"href" in attributes for attributes in _STREAM.findall(raw)):
         # The parser would fetch it, from the network or from this machine.
-        raise SpectrumError(name, tr("a VOTable whose data are in another file"), tr("a VOTable that holds its data"))
+        raise SpectrumError(
+            name, deferred("a VOTable whose data are in another file"), deferred("a VOTable that holds its data")
+        )
     for size in re.findall(rb"\barraysize\s*=\s*[\"'](\d+)", raw):
         if int(size) > LARGEST_CELL:
             raise SpectrumError(
                 name,
-                tr("cells of {size} numbers", size=size.decode()[:20]),
-                tr("at most {largest_cell}", largest_cell=LARGEST_CELL),
+                deferred("cells of {size} numbers", size=size.decode()[:20]),
+                deferred("at most {largest_cell}", largest_cell=LARGEST_CELL),
             )
     # The number of rows is a promise that the parser would allocate memory for; without it the rows are counted.
     raw = re.sub(rb"\bnrows\s*=\s*(\"[^\"]*\"|'[^']*')", b"", raw)
@@ -85,7 +95,7 @@ def _tables(name: str, raw: bytes) -> list[Any]:
             # The parser raises many kinds, from expat's to numpy's, over a damaged file.
             reason = " ".join(str(error).split())
             raise SpectrumError(
-                name, tr("a damaged VOTable ({reason:.120})", reason=reason), tr("a complete VOTable")
+                name, deferred("a damaged VOTable ({reason:.120})", reason=reason), deferred("a complete VOTable")
             ) from None
 
 
@@ -141,7 +151,7 @@ def _values(name: str, table: Any, field: Any) -> Array:
     try:
         return np.ma.filled(np.ma.asarray(cells, dtype=np.float64), np.nan).reshape(-1)
     except (TypeError, ValueError):
-        raise SpectrumError(name, tr("a column {name} that is not numbers", name=field.name), "numbers") from None
+        raise SpectrumError(name, deferred("a column {name} that is not numbers", name=field.name), "numbers") from None
 
 
 def _words(table: Any, field: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.readers.fits import FitsFile, Header
 from agent.spectrum.readers.pixels import ivar_from_sigma
 from agent.spectrum.record import FloatArray, Medium, Scalar, SpectrumError
@@ -109,7 +109,7 @@ def _numbers(name: str, table: Mapping[str, Any], column: str) -> FloatArray:
     try:
         return np.asarray(table[column], np.float64)
     except (TypeError, ValueError):
-        raise SpectrumError(name, tr("a column {column} that is not numbers", column=column), "numbers") from None
+        raise SpectrumError(name, deferred("a column {column} that is not numbers", column=column), "numbers") from None
 
 
 def in_brackets(text: str) -> str:
@@ -123,11 +123,13 @@ def to_angstrom(name: str, wavelength: FloatArray, unit: str) -> FloatArray:
     key = unit.strip().strip("'\"\\").lower()
     factor = ANGSTROMS.get(key) or ANGSTROMS.get(key.rstrip("s"))
     if key and factor is None:
-        raise SpectrumError(name, tr("wavelengths in {unit!r:.40}", unit=unit), tr("Å, nm, µm or m"))
+        raise SpectrumError(name, deferred("wavelengths in {unit!r:.40}", unit=unit), deferred("Å, nm, µm or m"))
     finite = wavelength[np.isfinite(wavelength)]
     if not key and (finite.size == 0 or finite.max() < PLAUSIBLE_END or finite.min() < PLAUSIBLE_START):
         span = f"{finite.min():.6g} to {finite.max():.6g}" if finite.size else "nothing"
-        raise SpectrumError(name, tr("an axis without unit from {span}", span=span), tr("wavelengths in Å, or a unit"))
+        raise SpectrumError(
+            name, deferred("an axis without unit from {span}", span=span), deferred("wavelengths in Å, or a unit")
+        )
     return wavelength * (factor or 1.0)
 
 
@@ -155,8 +157,8 @@ def wavelengths(fits: FitsFile, header: Header, pixels: int, aperture: int = 0) 
     delta = header.number("CDELT1") or header.number("CD1_1")
     kind = header.text("CTYPE1").upper()
     if value is None or not delta or kind.startswith(_NOT_WAVELENGTH):
-        found = f"an image whose first axis is {kind or 'without CRVAL1 and CDELT1'}"
-        raise fits.refusal(found, tr("a wavelength axis"))
+        found = deferred("an image whose first axis is {value}", value=kind or "without CRVAL1 and CDELT1")
+        raise fits.refusal(found, deferred("a wavelength axis"))
     start = value - delta * ((1.0 if at is None else at) - 1.0)
     log = header["DC-FLAG"] == 1 or header["LOGLAM"] is True or ("LOG" in kind and start < 10)
     return _values(fits, start, delta, log, pixels, _unit(header))
@@ -204,7 +206,9 @@ def _values(fits: FitsFile, start: float, step: float, log: bool, pixels: int, u
     axis = np.asarray(start + step * np.arange(pixels), np.float64)
     if log:
         if np.abs(axis).max() > 20:
-            raise fits.refusal(tr("a log axis up to {max:.4g}", max=np.abs(axis).max()), tr("log10 of wavelengths"))
+            raise fits.refusal(
+                deferred("a log axis up to {max:.4g}", max=np.abs(axis).max()), deferred("log10 of wavelengths")
+            )
         axis = 10.0**axis
     return to_angstrom(fits.name, axis, unit)
 
@@ -227,8 +231,9 @@ def _multispec(fits: FitsFile, header: Header, aperture: int) -> tuple[float, fl
         kind, start, step = int(fields[2]), float(fields[3]), float(fields[4])
     except (IndexError, ValueError):
         raise fits.refusal(
-            tr("no axis of aperture {aperture} in WAT2", aperture=aperture + 1), tr("an IRAF multispec axis")
+            deferred("no axis of aperture {aperture} in WAT2", aperture=aperture + 1),
+            deferred("an IRAF multispec axis"),
         ) from None
     if kind not in (0, 1):
-        raise fits.refusal(tr("a non-linear IRAF multispec axis"), tr("a linear or log-linear one"))
+        raise fits.refusal(deferred("a non-linear IRAF multispec axis"), deferred("a linear or log-linear one"))
     return start, step, kind == 1

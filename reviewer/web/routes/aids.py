@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from numpy.typing import NDArray
 
 from agent.hints.line_table import CommonVelocity, LineAt, LineTable, line_table
-from agent.language import current, localized, tr
+from agent.language import localized, tr
 from agent.lines import Medium
 from agent.loci import Place, Plane, Point, place, planes, points
 from agent.measure import Measured, rest
@@ -218,13 +218,10 @@ def level_ratio(spectrum: Spectrum, wavelength: FloatArray, flux: FloatArray) ->
 
 
 def _library(context: Context) -> tuple[Library, tuple[TemplateError, ...]]:
-    def load() -> tuple[Library, tuple[TemplateError, ...]]:
-        return known_templates(context.store.path)
-
-    library, problems = context.aids.get(("library",), load)
-    if problems:
-        problems = context.aids.get(("problems of templates", current()), lambda: load()[1])
-    return library, problems
+    found: tuple[Library, tuple[TemplateError, ...]] = context.aids.get(
+        ("library",), lambda: known_templates(context.store.path)
+    )
+    return found
 
 
 def _matches(context: Context, spectrum: Spectrum) -> list[Match]:

@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.readers.fits import FitsFile, Hdu
 from agent.spectrum.readers.flux_units import F_LAMBDA
 from agent.spectrum.readers.pixels import exposure, finite_number, spectrum
@@ -29,7 +29,7 @@ from agent.spectrum.readers.targets import CatalogueEntry, Targets
 from agent.spectrum.record import MAX_EXPOSURES, Exposure, FloatArray, Scalar, Spectrum
 
 GRID = 0.01  # Å; pixels of two arms closer than this are the same pixel
-_WANTED = "DESI arms with WAVELENGTH, FLUX and IVAR"
+_WANTED = deferred("DESI arms with WAVELENGTH, FLUX and IVAR")
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,11 @@ def targets(fits: FitsFile) -> Targets:
     fibermap = fits.get("FIBERMAP")
     if fibermap is None or "TARGETID" not in fibermap.columns or fibermap.shape[0] != rows:
         found = (
-            "no FIBERMAP with TARGETID" if fibermap is None else f"{rows} spectra, FIBERMAP of {fibermap.shape[0]} rows"
+            deferred("no FIBERMAP with TARGETID")
+            if fibermap is None
+            else deferred("{rows} spectra, FIBERMAP of {shape} rows", rows=rows, shape=fibermap.shape[0])
         )
-        raise fits.refusal(found, tr("a FIBERMAP row with a TARGETID for each spectrum"))
+        raise fits.refusal(found, deferred("a FIBERMAP row with a TARGETID for each spectrum"))
     by_target: dict[str, list[int]] = {}
     for row, target in enumerate(fibermap.column("TARGETID").tolist()):
         by_target.setdefault(str(target), []).append(row)
@@ -138,7 +140,8 @@ class _Redshifts:
         if not self.of:
             wanted = (redrock.names(self._fits.name) or ("a redrock table",))[0]
             raise self._fits.refusal(
-                tr("no redshift table"), tr("{wanted} in the same folder, to select by class or ZWARN", wanted=wanted)
+                deferred("no redshift table"),
+                deferred("{wanted} in the same folder, to select by class or ZWARN", wanted=wanted),
             )
         return {target: CatalogueEntry(fit.kind, fit.zwarn) for target, fit in self.of.items()}
 
@@ -148,30 +151,32 @@ def _arms(fits: FitsFile) -> list[Arm]:
     found = []
     prefixes = [n.removesuffix("_WAVELENGTH") for n in hdus if n.endswith("_WAVELENGTH")]
     if not prefixes and any(name in hdus for name in redrock.TABLES):
-        wanted = redrock.spectra_of(fits.name) or "its coadd file"
+        wanted = redrock.spectra_of(fits.name) or deferred("its coadd file")
         raise fits.refusal(
-            tr("a table of redshifts without spectra (redrock)"),
-            tr("{wanted}: keep both in one folder and read the coadd", wanted=wanted),
+            deferred("a table of redshifts without spectra (redrock)"),
+            deferred("{wanted}: keep both in one folder and read the coadd", wanted=wanted),
         )
     if not prefixes:
         raise fits.refusal(f"HDUs {', '.join(list(hdus)[:6])}", _WANTED)
     if set(prefixes) & set("BRZ") and not set(prefixes) >= set("BRZ"):
-        raise fits.refusal(tr("only the arms {names}", names=", ".join(prefixes)), tr("all of the arms B, R, Z"))
+        raise fits.refusal(
+            deferred("only the arms {names}", names=", ".join(prefixes)), deferred("all of the arms B, R, Z")
+        )
     for prefix in prefixes:
         flux, ivar = hdus.get(f"{prefix}_FLUX"), hdus.get(f"{prefix}_IVAR")
         if flux is None or ivar is None:
-            raise fits.refusal(tr("an arm {prefix} without FLUX or IVAR", prefix=prefix), _WANTED)
+            raise fits.refusal(deferred("an arm {prefix} without FLUX or IVAR", prefix=prefix), _WANTED)
         wavelength = hdus[f"{prefix}_WAVELENGTH"].image().astype(np.float64)
         mask = hdus.get(f"{prefix}_MASK")
         for hdu in (flux, ivar, *([mask] if mask else [])):
             if len(hdu.shape) != 2 or hdu.shape[1:] != wavelength.shape or hdu.shape[0] != flux.shape[0]:
                 raise fits.refusal(
-                    tr("{name} of shape {shape}", name=hdu.name, shape=hdu.shape),
-                    tr("rows of {size} pixels", size=wavelength.size),
+                    deferred("{name} of shape {shape}", name=hdu.name, shape=hdu.shape),
+                    deferred("rows of {size} pixels", size=wavelength.size),
                 )
         found.append(Arm(wavelength, flux, ivar, mask))
     if len({arm.flux.shape[0] for arm in found}) != 1:
-        raise fits.refusal(tr("arms with different numbers of spectra"), tr("the same targets in each arm"))
+        raise fits.refusal(deferred("arms with different numbers of spectra"), deferred("the same targets in each arm"))
     _check_one_grid(fits, found)
     return found
 
@@ -179,10 +184,12 @@ def _arms(fits: FitsFile) -> list[Arm]:
 def _check_one_grid(fits: FitsFile, arms: list[Arm]) -> None:
     joined = np.concatenate([arm.wavelength for arm in arms])
     if not np.isfinite(joined).all() or np.abs(joined).max(initial=0.0) > 1e6:
-        raise fits.refusal(tr("wavelengths that are no wavelengths"), tr("wavelengths in Å"))
+        raise fits.refusal(deferred("wavelengths that are no wavelengths"), deferred("wavelengths in Å"))
     steps = np.diff(np.unique(np.round(joined / GRID)))
     if steps.size == 0 or steps.min() < 0.5 * np.median(steps):
-        raise fits.refusal(tr("arms whose pixels interleave where they overlap"), tr("arms on one wavelength grid"))
+        raise fits.refusal(
+            deferred("arms whose pixels interleave where they overlap"), deferred("arms on one wavelength grid")
+        )
 
 
 def _merged(arms: list[Arm], rows: list[int]) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.bool_]]:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.readers.fits import FitsFile, Hdu, Header
 from agent.spectrum.readers.pixels import Array, exposure, spectrum
 from agent.spectrum.readers.wavelengths import velocity_frame
@@ -45,13 +45,15 @@ def read(fits: FitsFile) -> Spectrum:
 
 def _image(fits: FitsFile, hdu: Hdu) -> dict[str, Array]:
     if hdu.shape[0] != 5:
-        raise fits.refusal(tr("an image of {shape} rows", shape=hdu.shape[0]), tr("the five rows of a LAMOST spectrum"))
+        raise fits.refusal(
+            deferred("an image of {shape} rows", shape=hdu.shape[0]), deferred("the five rows of a LAMOST spectrum")
+        )
     flux, ivar, third, andmask, _ = hdu.image()
     header = hdu.header
     if "Wavelength" not in header.text("EXTEN0"):
         start, step = header.number("COEFF0"), header.number("COEFF1")
         if start is None or step is None:
-            raise fits.refusal(tr("neither a wavelength row nor COEFF0 and COEFF1"), tr("the wavelengths"))
+            raise fits.refusal(deferred("neither a wavelength row nor COEFF0 and COEFF1"), deferred("the wavelengths"))
         third = 10.0 ** (start + step * np.arange(flux.size))
     return {"wavelength": third, "flux": flux, "ivar": ivar, "mask": andmask != 0}
 
@@ -60,8 +62,12 @@ def _table(fits: FitsFile) -> dict[str, Array]:
     names = [hdu.name for hdu in fits]
     if "COADD" not in names:
         medium = any(n[:2] in ("B-", "R-") for n in names)
-        found = f"{'a medium-resolution file' if medium else 'a file'} with HDUs {', '.join(names[:4])}"
-        raise fits.refusal(found, tr("a LAMOST spectrum (five-row image, or tables COADD or COADD_B and COADD_R)"))
+        found = deferred("a file with HDUs {names}", names=", ".join(names[:4]))
+        if medium:
+            found = deferred("a medium-resolution file with HDUs {names}", names=", ".join(names[:4]))
+        raise fits.refusal(
+            found, deferred("a LAMOST spectrum (five-row image, or tables COADD or COADD_B and COADD_R)")
+        )
     return _pixels(fits[names.index("COADD")])
 
 
@@ -82,7 +88,7 @@ def _pixels(table: Hdu) -> dict[str, Array]:
 def _read_medium(fits: FitsFile) -> Spectrum:
     arms = [hdu for hdu in fits if hdu.name in ("COADD_B", "COADD_R") and hdu.shape[0] > 0]
     if not arms:
-        raise fits.refusal(tr("empty tables COADD_B and COADD_R"), tr("a spectrum of at least one arm"))
+        raise fits.refusal(deferred("empty tables COADD_B and COADD_R"), deferred("a spectrum of at least one arm"))
     parts = sorted((_pixels(arm) for arm in arms), key=lambda part: float(part["wavelength"][0]))
     arrays = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
     fields = _fields(fits[0].header) | {"survey": "LAMOST MRS"}

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.readers.fits import FitsFile, Hdu
 from agent.spectrum.readers.pixels import ivar_from_sigma, spectrum
 from agent.spectrum.readers.targets import Targets
@@ -32,7 +32,7 @@ def targets(fits: FitsFile) -> Targets:
     """Return the objects of a Marz file. :raises SpectrumError: an image of more than two axes"""
     shape = fits[0].shape
     if len(shape) > 2:
-        raise fits.refusal(tr("an image of {n_shape} axes", n_shape=len(shape)), tr("one row per object"))
+        raise fits.refusal(deferred("an image of {n_shape} axes", n_shape=len(shape)), deferred("one row per object"))
     if len(shape) == 1 or shape[0] == 1:
         return Targets.single(fits.name, partial(_read, fits, fits.name, 0))
     found = Targets(fits.name)
@@ -49,7 +49,9 @@ def _read(fits: FitsFile, name: str, row: int) -> Spectrum:
     primary, variance = fits[0], fits.get("VARIANCE")
     header, pixels = primary.header, primary.shape[-1]
     if variance is None or variance.shape != primary.shape:
-        raise fits.refusal(tr("VARIANCE of another shape than the spectra"), tr("a variance for each pixel"))
+        raise fits.refusal(
+            deferred("VARIANCE of another shape than the spectra"), deferred("a variance for each pixel")
+        )
     index = () if len(primary.shape) == 1 else (row,)
     sigma = np.sqrt(np.maximum(variance.image(*index), 0.0))
     fibres = fits.get("FIBRES")

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.readers.fits import FitsFile, Hdu
 from agent.spectrum.readers.flux_units import F_LAMBDA
 from agent.spectrum.readers.pixels import Array, exposure, finite_number, spectrum
@@ -44,8 +44,8 @@ def targets(fits: FitsFile) -> Targets:
     tables = [hdu for hdu in fits if hdu.is_table and hdu.shape[0] > 0 and set(hdu.columns) >= _ARRAYS]
     if not tables:
         models = any("MODEL_FLUX" in hdu.columns for hdu in fits)
-        found = "model spectra of a pipeline of Astra" if models else "HDUs without a spectrum"
-        raise fits.refusal(found, tr("an mwmStar or mwmVisit file with data"))
+        found = deferred("model spectra of a pipeline of Astra") if models else deferred("HDUs without a spectrum")
+        raise fits.refusal(found, deferred("an mwmStar or mwmVisit file with data"))
     has_boss = any(hdu.name.startswith("BOSS") for hdu in tables)
     loaders = Targets(fits.name)
     for hdu in tables:
@@ -144,7 +144,7 @@ def _wavelength(fits: FitsFile, hdu: Hdu) -> FloatArray:
     pixels = hdu.columns["FLUX"].repeat
     if start is None or step is None or abs(start) > 10 or abs(start + step * pixels) > 10:
         raise fits.refusal(
-            tr("{name} without wavelengths", name=hdu.name), tr("a column wavelength, or CRVAL and CDELT")
+            deferred("{name} without wavelengths", name=hdu.name), deferred("a column wavelength, or CRVAL and CDELT")
         )
     return np.asarray(10.0 ** (start + step * np.arange(pixels)), np.float64)
 

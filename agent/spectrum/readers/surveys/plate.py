@@ -15,7 +15,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.readers.files import in_same_folder, uncompressed
 from agent.spectrum.readers.fits import FitsFile, Hdu
 from agent.spectrum.readers.flux_units import F_LAMBDA
@@ -40,14 +40,14 @@ def targets(fits: FitsFile) -> Targets:
     """Return the spectra of a plate, one per fibre. :raises SpectrumError: a spZbest file, or HDUs that do not fit"""
     plug_map = _plug_map(fits)
     if plug_map is None:
-        wanted = spectra_of(fits.name) or "its spPlate file"
-        wanted += ": keep both in one folder and read the spPlate"
-        raise fits.refusal(tr("a table of redshifts without spectra (spZbest)"), wanted)
+        wanted = spectra_of(fits.name) or deferred("its spPlate file")
+        wanted = deferred("{wanted}: keep both in one folder and read the spPlate", wanted=wanted)
+        raise fits.refusal(deferred("a table of redshifts without spectra (spZbest)"), wanted)
     for number, hdu in enumerate(fits.first(3)):
         if hdu.shape != fits[0].shape:
             raise fits.refusal(
-                tr("HDU {number} of shape {shape}", number=number, shape=hdu.shape),
-                tr("an image of shape {shape}", shape=fits[0].shape),
+                deferred("HDU {number} of shape {shape}", number=number, shape=hdu.shape),
+                deferred("an image of shape {shape}", shape=fits[0].shape),
             )
     fit = _Fit(fits)
     found = Targets(fits.name)
@@ -98,7 +98,7 @@ class _Fit:
             table = other[1]
             if not set(table.columns) >= _FIT | {"Z"} or table.shape[0] == 0:
                 raise other.refusal(
-                    f"columns {', '.join(list(table.columns)[:6])}", tr("CLASS, Z, ZWARNING and FIBERID")
+                    f"columns {', '.join(list(table.columns)[:6])}", deferred("CLASS, Z, ZWARNING and FIBERID")
                 )
             image = other.first(3)[2:]
             models = image[0].image() if image and image[0].shape == (table.shape[0], self._fits[0].shape[1]) else None
@@ -120,7 +120,8 @@ class _Fit:
         if not self.of:
             wanted = redshifts_of(self._fits.name)
             raise self._fits.refusal(
-                tr("no redshifts"), tr("{wanted} in the same folder, to select by class or ZWARN", wanted=wanted)
+                deferred("no redshifts"),
+                deferred("{wanted} in the same folder, to select by class or ZWARN", wanted=wanted),
             )
         return {fibre: CatalogueEntry(row.kind, row.zwarn) for fibre, row in self.of.items()}
 
@@ -129,7 +130,7 @@ def _read(fits: FitsFile, plug_map: Hdu, fit: _Fit, row: int, fibre: str) -> Spe
     header = fits[0].header
     start, step = header.number("COEFF0"), header.number("COEFF1")
     if start is None or step is None:
-        raise fits.refusal(tr("no usable COEFF0 and COEFF1"), tr("a log-linear axis"))
+        raise fits.refusal(deferred("no usable COEFF0 and COEFF1"), deferred("a log-linear axis"))
     flux, ivar, mask = (fits[number].image(row) for number in range(3))
     best = fit.of.get(fibre)
     meta: dict[str, Scalar] = {"objtype": plug_map.cell("OBJTYPE", row) or ""}

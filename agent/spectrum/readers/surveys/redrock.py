@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.readers.files import in_same_folder, uncompressed
 from agent.spectrum.readers.fits import FitsFile, Hdu
 from agent.spectrum.readers.pixels import usable_redshift
@@ -52,7 +52,9 @@ def redshifts(fits: FitsFile) -> dict[str, Redshift]:
         other = FitsFile(stream, companion.name, size)
         table = other.get(*TABLES)
         if table is None:
-            raise other.refusal(tr("no table REDSHIFTS or ZBEST"), tr("the redshifts of {name}", name=fits.name))
+            raise other.refusal(
+                deferred("no table REDSHIFTS or ZBEST"), deferred("the redshifts of {name}", name=fits.name)
+            )
         return _rows(table, companion.name)
 
 

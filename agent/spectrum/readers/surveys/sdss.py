@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from agent.language import tr
+from agent.language import deferred
 from agent.spectrum.readers.fits import FitsFile, Hdu, Header
 from agent.spectrum.readers.flux_units import F_LAMBDA
 from agent.spectrum.readers.pixels import Array, exposure, ivar_from_sigma, spectrum, usable_redshift
@@ -94,11 +94,15 @@ def _read_image(fits: FitsFile) -> Spectrum:
     primary = fits[0]
     header = primary.header
     if "EIGEN0" in header or primary.shape[0] not in (4, 5):
-        kind = "a library of eigenspectra" if "EIGEN0" in header else f"an image of {primary.shape[0]} rows"
-        raise fits.refusal(kind, tr("one spectrum (flux, flux minus continuum, error, mask)"))
+        kind = (
+            deferred("a library of eigenspectra")
+            if "EIGEN0" in header
+            else deferred("an image of {shape} rows", shape=primary.shape[0])
+        )
+        raise fits.refusal(kind, deferred("one spectrum (flux, flux minus continuum, error, mask)"))
     start, step = header.number("COEFF0"), header.number("COEFF1")
     if start is None or step is None:
-        raise fits.refusal(tr("no usable COEFF0 and COEFF1"), tr("a log-linear axis"))
+        raise fits.refusal(deferred("no usable COEFF0 and COEFF1"), deferred("a log-linear axis"))
     flux, _, sigma, mask = primary.image()[:4]
     # The galaxy and QSO composites among the DR2 templates have no plate, and are made in the rest frame.
     observed = "PLATEID" in header
