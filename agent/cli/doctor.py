@@ -47,13 +47,14 @@ def run(arguments: Namespace, extra_checks: Mapping[str, Check]) -> int:
 def _text(found: list[Diagnosis]) -> str:
     lines = []
     for diagnosis in found:
-        lines.append(f"{_MARK[diagnosis.ok]} {diagnosis.capability.title} ({diagnosis.capability.name})")
+        lines.append(f"{_MARK[diagnosis.ok]} {tr(diagnosis.capability.title)} ({diagnosis.capability.name})")
         lines += [line for finding in diagnosis.findings for line in _lines(finding)]
     return "\n".join(lines)
 
 
 def _lines(finding: Finding) -> list[str]:
-    first = f"{_MARK[finding.ok]} {finding.what}: {finding.found}"
+    said = tr("{what}: {found}", what=tr(finding.what), found=tr(finding.found))
+    first = f"{_MARK[finding.ok]} {said}"
     lines = textwrap.wrap(first, _WIDTH, initial_indent="    ", subsequent_indent="      ", break_on_hyphens=False)
     # A command stays on one line, so that it can be copied.
-    return [*lines, f"      → {finding.remedy}"] if finding.remedy and finding.ok is not True else lines
+    return [*lines, f"      → {tr(finding.remedy)}"] if finding.remedy and finding.ok is not True else lines

@@ -142,7 +142,7 @@ class RayEngine:
         conversations = 1 if computes else stage.threads or THREADS
         workers = Workers(self.arguments.address, self.arguments.workers, conversations)
         try:
-            with ray_cluster(workers) as connected, ProgressBar(None, "inspecting") as bar:
+            with ray_cluster(workers) as connected, ProgressBar(None, tr("inspecting")) as bar:
                 run = RayRun(results, work, connected, stop, bar.at)
 
                 def planned() -> SurveyPlan:

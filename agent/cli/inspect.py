@@ -26,7 +26,7 @@ from agent.cli.policy_options import (
     task_prompts_from,
 )
 from agent.cli.selection import Skipped, add_selection_options, selected_sources, skipped_text
-from agent.language import tr
+from agent.language import tr, trn
 from agent.processes import cores
 
 if TYPE_CHECKING:
@@ -205,12 +205,17 @@ def _certified(path: Path | None, stage: Stage) -> CertifiedRun | None:
     now = CertifiedPolicy(about["kind"], about["name"], settings)
     refusal = found.certificate.refusal(task.key, stage.prompt_sha256, now, stage.samples, stage.medium)
     if refusal and found.certificate.policy.settings.get(AFTER) != about["settings"].get(AFTER):
-        refusal += (
-            ". A stage after others sees only the spectra that they leave, so its certificate must be made from such "
-            "spectra: run without it, label some spectra of this stage's results, and certify these results"
+        raise CannotRun(
+            tr(
+                "--certificate {path}: {refusal}. A stage after others sees only the spectra that they leave, so its "
+                "certificate must be made from such spectra: run without it, label some spectra of this stage's "
+                "results, and certify these results",
+                path=path,
+                refusal=refusal,
+            )
         )
     if refusal:
-        raise CannotRun(f"--certificate {path}: {refusal}")
+        raise CannotRun(f"--certificate {path}: {tr(refusal)}")
     return found
 
 
@@ -240,7 +245,7 @@ def run_stage(stage: Stage, sources: Sequence[Source], stop: Stop) -> StageRun:
         work = PendingJobs(sources, stage.samples, known, stage.limit)
         summary = _inspect(stage, work, journal, stop)
         given = None if stage.number == 1 else keys_of(sources)
-        inspected = progress(journal.inspected(), journal.spectra, "counting")
+        inspected = progress(journal.inspected(), journal.spectra, tr("counting"))
         wanted = (one for one in inspected if given is None or key_of(one.file, one.target) in given)
         rows = list(candidates_from(wanted, folder, stage.task, stage.limits, stage.medium, certified))
         if certified is not None:
@@ -260,7 +265,7 @@ def _after_trials(
     if not needed:
         return rows
     processes, threads = _workers(stage, needed * stage.samples)
-    with ProgressBar(needed * stage.samples, "trying the evidence") as bar:
+    with ProgressBar(needed * stage.samples, tr("trying the evidence")) as bar:
         trying = Trying(stage.policy_for, processes, threads, stage.medium, lambda done, of: _at(bar, done, of))
         return certified.after_trials(rows, journal.inspected(), trying, stage.results, stop)
 
@@ -307,7 +312,7 @@ def _inspect(stage: Stage, work: PendingJobs, journal: Journal, stop: Stop) -> R
         medium=stage.medium,
         stop=stop,
     )
-    with ProgressBar(work.expected, "inspecting") as bar:
+    with ProgressBar(work.expected, tr("inspecting")) as bar:
 
         def done(number: int) -> None:
             bar.expect(work.expected)
@@ -392,7 +397,7 @@ def _task(arguments: Namespace) -> Task:
     known, problems = tasks.load_all([arguments.tasks] if arguments.tasks else [])
     task = tasks.find(known, arguments.task)
     if task is None:
-        left_out = "".join(f"; left out: {problem}" for problem in problems)
+        left_out = "".join(tr("; left out: {problem}", problem=problem) for problem in problems)
         raise CannotRun(
             tr(
                 "--task: found {task!r}, expected one of {names}{left_out}",
@@ -455,33 +460,51 @@ def _text(arguments: Namespace, cascade: Cascade, counts: Counter[CandidateVerdi
 
     summary = cascade.summary()
     share = people_share(counts) if len(cascade.stages) > 1 else None
-    lines = [
-        f"{counts.total()} spectra in {arguments.out}: {counts['YES']} YES, {counts['NO']} NO, "
-        f"{counts['ASK']} left to a person" + ("" if share is None else f" ({100 * share:.1f} %)")
-    ]
+    line = trn(
+        "{n} spectrum in {out}: {yes} YES, {no} NO, {ask} left to a person",
+        "{n} spectra in {out}: {yes} YES, {no} NO, {ask} left to a person",
+        counts.total(),
+        out=arguments.out,
+        yes=counts["YES"],
+        no=counts["NO"],
+        ask=counts["ASK"],
+    )
+    lines = [line if share is None else tr("{line} ({share:.1f} %)", line=line, share=100 * share)]
     lines += stages_text(cascade)
     if summary.inspected:
         per_spectrum, ratio = seconds_per_spectrum(summary), person_ratio(summary, arguments.person_seconds)
-        rate = f", {1 / per_spectrum:.2f} spectra/s, {per_spectrum:.3g} s per spectrum" if per_spectrum else ""
+        run = trn(
+            "this run: {n} inspection in {seconds:.0f} s",
+            "this run: {n} inspections in {seconds:.0f} s",
+            summary.inspected,
+            seconds=summary.seconds,
+        )
+        if per_spectrum:
+            rate = {"run": run, "rate": 1 / per_spectrum, "seconds": per_spectrum}
+            run = tr("{run}, {rate:.2f} spectra/s, {seconds:.3g} s per spectrum", **rate)
         if ratio is not None:
-            rate += f" ({arguments.person_seconds:g} s of a person are {ratio:.3g} times as long)"
-        tokens = tokens_text(summary.usage)
-        lines.append(f"this run: {summary.inspected} inspections in {summary.seconds:.0f} s{rate}{tokens}")
+            person = {"run": run, "seconds": arguments.person_seconds, "ratio": ratio}
+            run = tr("{run} ({seconds:g} s of a person are {ratio:.3g} times as long)", **person)
+        lines.append(tr("; ").join((run, *tokens_text(summary.usage))))
     if summary.truncated:
         lines.append(
-            f"{summary.truncated} truncated: the conversation no longer fitted the model. Allow fewer turns or tokens "
-            "per turn, or serve the model with a larger --context"
+            tr(
+                "{n} truncated: the conversation no longer fitted the model. Allow fewer turns or tokens per turn, or "
+                "serve the model with a larger --context",
+                n=summary.truncated,
+            )
         )
     if summary.empty:
-        lines.append(f"{summary.empty} targets have no data")
+        lines.append(trn("{n} target has no data", "{n} targets have no data", summary.empty))
     if arguments.table is not None:
-        lines.append(f"table: {arguments.table}")
+        lines.append(tr("table: {table}", table=arguments.table))
     for stage in cascade.counts:
         if made := stage.summary.failed:
-            lines.append(f"{made} failed, listed in {_failures(stage.stage.results)}; the next run retries them:")
+            listed = _failures(stage.stage.results)
+            lines.append(tr("{n} failed, listed in {file}; the next run retries them:", n=made, file=listed))
             lines += [f"  {failure}" for failure in stage.summary.failures]
         if stage.summary.gone:
-            lines.append(f"stopped early: {stage.summary.gone}")
+            lines.append(tr("stopped early: {reason}", reason=tr(stage.summary.gone)))
     lines += [stage.certified.text() for stage in cascade.stages if stage.certified is not None]
     return "\n".join(lines)
 

@@ -337,7 +337,7 @@ def _refuse_unused(arguments: Namespace) -> None:
     for name in _ALL:
         if getattr(arguments, name) is not None and name not in allowed:
             option = f"--{name.replace('_', '-')}"
-            others = ", ".join(f"--{one.replace('_', '-')}" for one in allowed) or "no options"
+            others = ", ".join(f"--{one.replace('_', '-')}" for one in allowed) or tr("no options")
             raise CannotRun(
                 tr(
                     "{option} has no effect with --policy {policy}, which takes {others}",

@@ -189,7 +189,7 @@ def _run(
     report = _reporter()
     file = arguments.log or log_file(None, service)
     with _stop_requests() as requests, Server(line, variables, file, stop_signal) as server:
-        report(f"{title}; its complete log: {server.log}")
+        report(tr("{title}; its complete log: {log}", title=title, log=server.log))
         if wait_until_ready(server, service, log, report, requests.any, answers):
             show(server)
         while server.status is None and not requests.any():
@@ -324,7 +324,7 @@ def _check_port(service: Service) -> None:
         try:
             probe.bind((service.host, service.port))
         except OSError as error:
-            why = "another program listens there" if error.errno == errno.EADDRINUSE else error.strerror
+            why = tr("another program listens there") if error.errno == errno.EADDRINUSE else error.strerror
             raise CannotRun(
                 tr(
                     "port {port} on {host}: {why}; choose another with --port",
@@ -355,7 +355,7 @@ def _as_words(line: list[str], variables: dict[str, str]) -> str:
 
 
 def _whole(least: int, most: int | None = None) -> Callable[[str], int]:
-    expected = f"{least} to {most}" if most is not None else f"{least} or more"
+    expected = f"{least} to {most}" if most is not None else tr("{least} or more", least=least)
 
     def read(text: str) -> int:
         if not text.isdecimal() or int(text) < least or (most is not None and int(text) > most):

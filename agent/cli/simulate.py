@@ -64,14 +64,23 @@ def run(arguments: Namespace) -> int:
     try:
         if folder.exists() and any(folder.iterdir()):
             raise CannotRun(tr("{folder}: found files in it, expected a new or an empty folder", folder=folder))
-        for _ in progress(write(folder, orders, tasks), len(orders), "simulating"):
+        for _ in progress(write(folder, orders, tasks), len(orders), tr("simulating")):
             pass
     except OSError as error:
         raise CannotRun(f"{error.filename or folder}: {error.strerror}") from error
     kinds = Counter(order.kind for order in orders)
     per_kind = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
     result = {"folder": str(folder), "spectra": len(orders), "kinds": dict(kinds), "tasks": tasks}
-    print_result(arguments, result, f"{folder}: {len(orders)} simulated spectra ({per_kind}) and labels.csv")
+    print_result(
+        arguments,
+        result,
+        tr(
+            "{folder}: {n} simulated spectra ({per_kind}) and labels.csv",
+            folder=folder,
+            n=len(orders),
+            per_kind=per_kind,
+        ),
+    )
     return DONE
 
 

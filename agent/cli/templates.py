@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, at_least_one, print_result, progress
-from agent.language import tr
+from agent.language import tr, trn
 
 if TYPE_CHECKING:
     from agent.templates import Library
@@ -96,12 +96,16 @@ def run_rank(arguments: Namespace) -> int:
                 "overlap": match.overlap,
             }
         )
-        velocity = "no minimum" if match.error is None else plus_minus(Measured(match.velocity, match.error, "km/s"))
+        velocity = (
+            tr("no minimum") if match.error is None else plus_minus(Measured(match.velocity, match.error, "km/s"))
+        )
         lines.append(
             f"{number:3} {about.kind:13} {about.name:28} {about.subtype:34} χ²/ν {match.reduced_chi2:8.2f}  {velocity}"
         )
     result = {"spectrum": spectrum.name, "redshift": spectrum.redshift, "matches": found}
-    print_result(arguments, result, "\n".join(lines) or f"{spectrum.name}: no template covers enough of it")
+    print_result(
+        arguments, result, "\n".join(lines) or tr("{name}: no template covers enough of it", name=spectrum.name)
+    )
     return DONE if found else CHECK_FAILED
 
 
@@ -135,7 +139,7 @@ def run_build(arguments: Namespace) -> int:
         rows = rows_of(arguments.manifest) if arguments.manifest else rows_of_folder(arguments.folder)
     except BuildError as error:
         raise CannotRun(str(error)) from error
-    built = list(progress(build(arguments.folder, rows), len(rows), "reading"))
+    built = list(progress(build(arguments.folder, rows), len(rows), tr("reading")))
     templates = [one.template for one in built if one.template is not None]
     left_out = {one.path: one.problem for one in built if one.template is None}
     if not templates:
@@ -147,8 +151,16 @@ def run_build(arguments: Namespace) -> int:
         raise CannotRun(f"{arguments.out}: {error.strerror}") from error
     size = arguments.out.stat().st_size
     result: dict[str, Any] = {"file": str(arguments.out), "templates": len(templates), "bytes": size}
-    lines = [f"left out: {path}: {problem}" for path, problem in left_out.items()]
-    lines.append(f"{arguments.out}: {len(templates)} templates, {size / 1000:.0f} kB")
+    lines = [tr("left out: {path}: {problem}", path=path, problem=problem) for path, problem in left_out.items()]
+    lines.append(
+        trn(
+            "{out}: {n} template, {size:.0f} kB",
+            "{out}: {n} templates, {size:.0f} kB",
+            len(templates),
+            out=arguments.out,
+            size=size / 1000,
+        )
+    )
     print_result(arguments, result | {"left_out": left_out}, "\n".join(lines))
     return CHECK_FAILED if left_out else DONE
 

@@ -9,9 +9,12 @@ from typing import Any
 
 from agent.doctor import checks
 from agent.doctor.checks import DISTRIBUTION, Finding, pip
+from agent.language import deferred
 from agent.vllm.flags import ServeError, find_build
 
-_START_A_SERVER = "spec-o3 serve --model Maxwell-Jia/spec-o3-3b, or name a server in servers.toml (docs/live.md)"
+_START_A_SERVER = deferred(
+    "spec-o3 serve --model Maxwell-Jia/spec-o3-3b, or name a server in servers.toml (docs/live.md)"
+)
 
 
 @dataclass(frozen=True)
@@ -101,13 +104,13 @@ def _server(options: DoctorOptions) -> Iterator[Finding]:
     try:
         roster = Roster.load(options.servers, database_folder=options.database.resolve().parent)
     except RosterError as error:
-        yield Finding("servers.toml", False, str(error), "correct the file")
+        yield Finding("servers.toml", False, str(error), deferred("correct the file"))
         return
     health = {entry.key: roster.health(entry.key) for entry in roster.entries() if entry.kind == "server"}
     any_healthy = any(found.ok for found in health.values())
     for key, found in health.items():
         ok = True if found.ok else (None if any_healthy else False)
-        yield Finding(f"server {key}", ok, found.sentence, "" if found.ok else _START_A_SERVER)
+        yield Finding(deferred("server {key}", key=key), ok, found.sentence, "" if found.ok else _START_A_SERVER)
 
 
 def _serve(options: DoctorOptions) -> Iterator[Finding]:
@@ -115,7 +118,7 @@ def _serve(options: DoctorOptions) -> Iterator[Finding]:
     try:
         build = find_build(options.python)
     except ServeError as error:
-        yield Finding("vLLM", False, str(error).partition(";")[0], pip(f"'{DISTRIBUTION}[serve]'"))
+        yield Finding("vLLM", False, error.found, pip(f"'{DISTRIBUTION}[serve]'"))
         yield from checks.gpu_findings()
     else:
         yield checks.vllm_release(build.version, build.cpu)
@@ -153,17 +156,17 @@ def _tests(options: DoctorOptions) -> Iterator[Finding]:
 CAPABILITIES = {
     capability.name: capability
     for capability in (
-        Capability("review", "Review: screen, revise, audit, vote", _review),
-        Capability("live", "Live vetting with the baseline", _live),
-        Capability("pictures", "Pictures exactly as in training", _pictures),
+        Capability("review", deferred("Review: screen, revise, audit, vote"), _review),
+        Capability("live", deferred("Live vetting with the baseline"), _live),
+        Capability("pictures", deferred("Pictures exactly as in training"), _pictures),
         Capability("database", "annotations.db", _database),
-        Capability("server", "Live vetting with a model server", _server),
-        Capability("serve", "Serving a model here", _serve),
-        Capability("local", "A model in this process (transformers)", _local),
-        Capability("train", "Training", _train),
-        Capability("scale", "Many machines (Ray)", _scale),
+        Capability("server", deferred("Live vetting with a model server"), _server),
+        Capability("serve", deferred("Serving a model here"), _serve),
+        Capability("local", deferred("A model in this process (transformers)"), _local),
+        Capability("train", deferred("Training"), _train),
+        Capability("scale", deferred("Many machines (Ray)"), _scale),
         Capability("gpu", "GPU", _gpu),
-        Capability("tests", "The program's own tests", _tests),
+        Capability("tests", deferred("The program's own tests"), _tests),
     )
 }
 CORE = ("review", "live", "pictures", "database")

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.language import deferred, joined
 from agent.vllm.server import gpus
 
 if TYPE_CHECKING:
@@ -53,27 +54,29 @@ def pip(what: str) -> str:
 
 def python() -> Finding:
     found = platform.python_version()
-    return Finding("Python", sys.version_info >= (3, 11), found, "install Python 3.11 or later")
+    return Finding("Python", sys.version_info >= (3, 11), found, deferred("install Python 3.11 or later"))
 
 
 def core_packages() -> Iterator[Finding]:
     """Check Python and the packages without which the program does not start."""
     yield python()
-    yield _requirements("core packages", _required(""), pip(DISTRIBUTION))
+    yield _requirements(deferred("core packages"), _required(""), pip(DISTRIBUTION))
 
 
 def extra_packages(name: str) -> Iterator[Finding]:
     """Check the packages of one of the project's extras."""
-    yield _requirements(f"packages of the extra '{name}'", _required(name), pip(f"'{DISTRIBUTION}[{name}]'"))
+    yield _requirements(
+        deferred("packages of the extra '{name}'", name=name), _required(name), pip(f"'{DISTRIBUTION}[{name}]'")
+    )
 
 
 def vllm_release(version: str, cpu: bool) -> Finding:
     """Check a vLLM's version against the one that the extra ``serve`` requires."""
     required = next((r.specifier for r in _required("serve") or () if r.name == "vllm"), None)
-    built = ", built for the CPU" if cpu else ""
+    found = deferred("{version}, built for the CPU", version=version) if cpu else version
     if required is None or version == "unknown" or required.contains(version, prereleases=True):
-        return Finding("vLLM", True, f"{version}{built}")
-    return Finding("vLLM", False, f"{version}{built}: expected {required}", pip(f"'{DISTRIBUTION}[serve]'"))
+        return Finding("vLLM", True, found)
+    return Finding("vLLM", False, _not_expected(found, required), pip(f"'{DISTRIBUTION}[serve]'"))
 
 
 def installed_version(distribution: str) -> str | None:
@@ -88,18 +91,24 @@ def installed_version(distribution: str) -> str | None:
 
 def _requirements(what: str, required: Iterable[Requirement] | None, remedy: str) -> Finding:
     if required is None:
-        found = f"{DISTRIBUTION} is not installed, so its requirements are not known"
+        found = deferred(
+            "{distribution} is not installed, so its requirements are not known", distribution=DISTRIBUTION
+        )
         return Finding(what, False, found, pip("--editable ."))
     wrong, right = [], []
     for requirement in required:
         installed = installed_version(requirement.name)
         if installed is None:
-            wrong.append(f"{requirement.name}: not installed")
+            wrong.append(deferred("{name}: not installed", name=requirement.name))
         elif not requirement.specifier.contains(installed, prereleases=True):
-            wrong.append(f"{requirement.name} {installed}: expected {requirement.specifier}")
+            wrong.append(_not_expected(f"{requirement.name} {installed}", requirement.specifier))
         else:
             right.append(f"{requirement.name} {installed}")
-    return Finding(what, not wrong, "; ".join(wrong) or ", ".join(right), remedy if wrong else "")
+    return Finding(what, not wrong, joined(wrong) if wrong else ", ".join(right), remedy if wrong else "")
+
+
+def _not_expected(found: str, expected: object) -> str:
+    return deferred("{found}: expected {expected}", found=found, expected=expected)
 
 
 def _required(extra: str) -> list[Requirement] | None:
@@ -125,19 +134,27 @@ def gpu_findings(needed: bool = True) -> Iterator[Finding]:
     """Report each GPU. ``needed`` False: having none is not a failure."""
     found = gpus()
     if not found:
-        reason = "nvidia-smi lists none" if shutil.which("nvidia-smi") else "no nvidia-smi, so no NVIDIA driver"
-        remedy = "install NVIDIA's driver; without a GPU, use the baseline or a small model on the CPU"
+        reason = (
+            deferred("nvidia-smi lists none")
+            if shutil.which("nvidia-smi")
+            else deferred("no nvidia-smi, so no NVIDIA driver")
+        )
+        remedy = deferred("install NVIDIA's driver; without a GPU, use the baseline or a small model on the CPU")
         yield Finding("GPU", False if needed else None, reason, remedy if needed else "")
     for gpu in found:
-        memory = f"{(gpu.total - gpu.used) / 1024:.1f} of {gpu.total / 1024:.1f} GiB free"
-        driver = f"driver {gpu.driver}, compute capability {gpu.capability}"
+        memory = deferred(
+            "{used:.1f} of {total:.1f} GiB free", used=(gpu.total - gpu.used) / 1024, total=gpu.total / 1024
+        )
+        driver = deferred(
+            "driver {driver}, compute capability {capability}", driver=gpu.driver, capability=gpu.capability
+        )
         yield Finding(f"GPU {gpu.index}", True, f"{gpu.name}, {memory}, {driver}")
 
 
 def database_findings(path: Path) -> Iterator[Finding]:
     """Check the folder of annotations.db, who can read the file, and SQLite."""
     folder = path.resolve().parent
-    yield _writable("folder of the database", folder)
+    yield _writable(deferred("folder of the database"), folder)
     if os.name == "posix" and path.is_file():
         yield _permissions(path)
     yield sqlite()
@@ -148,17 +165,26 @@ def database_findings(path: Path) -> Iterator[Finding]:
 def _permissions(path: Path) -> Finding:
     mode = stat.S_IMODE(path.stat().st_mode)
     if not mode & (stat.S_IRWXG | stat.S_IRWXO):
-        return Finding("who can read it", True, f"{path}: its owner alone")
+        return Finding(deferred("who can read it"), True, deferred("{path}: its owner alone", path=path))
     # Not a failure: a group may share the file on purpose.
-    found = f"{path}: mode {mode:04o}, so others on this machine can read or change it, password hashes included"
-    return Finding("who can read it", None, found, f"unless this is intended: chmod 600 {path}*")
+    found = deferred(
+        "{path}: mode {mode:04o}, so others on this machine can read or change it, password hashes included",
+        path=path,
+        mode=mode,
+    )
+    return Finding(
+        deferred("who can read it"), None, found, deferred("unless this is intended: chmod 600 {path}*", path=path)
+    )
 
 
 def sqlite() -> Finding:
     probe = subprocess.run([sys.executable, "-c", _PROBE], capture_output=True, text=True, timeout=60)
     least = ".".join(map(str, SQLITE))
-    remedy = f"use a Python with SQLite {least} or later and full-text search (python.org's and conda's have both)"
-    found = probe.stdout.strip() or (probe.stderr.strip().splitlines() or ["no answer"])[-1]
+    remedy = deferred(
+        "use a Python with SQLite {least} or later and full-text search (python.org's and conda's have both)",
+        least=least,
+    )
+    found = probe.stdout.strip() or (probe.stderr.strip().splitlines() or [deferred("no answer")])[-1]
     try:
         ok = probe.returncode == 0 and tuple(map(int, found.split("."))) >= SQLITE
     except ValueError:
@@ -169,7 +195,12 @@ def sqlite() -> Finding:
 def free_disk(folder: Path) -> Finding:
     free = shutil.disk_usage(folder).free
     ok = free >= MIN_FREE_DISK
-    return Finding("free disk", ok, f"{free / 1e9:.1f} GB in {folder}", "" if ok else "free some disk space")
+    return Finding(
+        deferred("free disk"),
+        ok,
+        deferred("{free:.1f} GB in {folder}", free=free / 1e9, folder=folder),
+        "" if ok else deferred("free some disk space"),
+    )
 
 
 def weights() -> Finding:
@@ -177,8 +208,12 @@ def weights() -> Finding:
     cache = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface").expanduser()
     existing = next(folder for folder in (cache, *cache.parents) if folder.is_dir())
     free = shutil.disk_usage(existing).free
-    found = f"{free / 1e9:.1f} GB free in {cache} (HF_HOME); a 3B model takes about 8 GB, a 7B about 17 GB"
-    return Finding("disk for weights", None, found)
+    found = deferred(
+        "{free:.1f} GB free in {cache} (HF_HOME); a 3B model takes about 8 GB, a 7B about 17 GB",
+        free=free / 1e9,
+        cache=cache,
+    )
+    return Finding(deferred("disk for weights"), None, found)
 
 
 def chromium() -> Finding:
@@ -189,16 +224,16 @@ def chromium() -> Finding:
         playwright = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or Path.home() / ".cache" / "ms-playwright")
         found = next((str(path) for path in sorted(playwright.glob("chromium-*"))), None)
     remedy = f"{sys.executable} -m playwright install chromium"
-    return Finding("Chromium", found is not None, found or "none", "" if found else remedy)
+    return Finding("Chromium", found is not None, found or deferred("none"), "" if found else remedy)
 
 
 def _writable(what: str, folder: Path) -> Finding:
     try:
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".spec-o3-doctor-"):
-            return Finding(what, True, f"{folder} is writable")
+            return Finding(what, True, deferred("{folder} is writable", folder=folder))
     except OSError as error:
         found = f"{folder}: {error.strerror}"
-        return Finding(what, False, found, "choose a database in a writable folder with --db")
+        return Finding(what, False, found, deferred("choose a database in a writable folder with --db"))
 
 
 MATPLOTLIB = "3.10.5"
@@ -211,7 +246,7 @@ pictures."""
 def matplotlib_release() -> Finding:
     found = installed_version("matplotlib")
     ok = found == MATPLOTLIB
-    return Finding("matplotlib", ok, found or "not installed", "" if ok else pip(f"matplotlib=={MATPLOTLIB}"))
+    return Finding("matplotlib", ok, found or deferred("not installed"), "" if ok else pip(f"matplotlib=={MATPLOTLIB}"))
 
 
 def pixels() -> Finding:
@@ -223,13 +258,18 @@ def pixels() -> Finding:
 
         from agent import plot
     except Exception as error:
-        return Finding("drawing", False, f"the renderer cannot be loaded: {error}", pip(f"matplotlib=={MATPLOTLIB}"))
+        return Finding(
+            deferred("drawing"),
+            False,
+            deferred("the renderer cannot be loaded: {error}", error=error),
+            pip(f"matplotlib=={MATPLOTLIB}"),
+        )
     pixel = np.arange(3600)
     wavelength = 3700.0 + 1.5 * pixel
     flux = (pixel * 7919 % 1000) / 10.0 + np.abs(pixel - 1800) / 20.0
     drawn = [plot.pixels_sha256(plot.draw(wavelength, flux, window)) for window in (None, (6500.0, 6650.0))]
     if drawn == [OVERVIEW, ZOOM]:
-        return Finding("drawing", True, "a test spectrum is drawn as published, pixel for pixel")
-    found = "a test spectrum is drawn with other pixels than those that the models were trained on"
+        return Finding(deferred("drawing"), True, deferred("a test spectrum is drawn as published, pixel for pixel"))
+    found = deferred("a test spectrum is drawn with other pixels than those that the models were trained on")
     remedy = pip(f"--force-reinstall --no-deps --only-binary :all: matplotlib=={MATPLOTLIB}")
-    return Finding("drawing", False, found, remedy)
+    return Finding(deferred("drawing"), False, found, remedy)

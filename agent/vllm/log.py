@@ -8,89 +8,106 @@ from __future__ import annotations
 import re
 from collections import deque
 
-_SMALLER = "a smaller --context or fewer --sequences need less"
+from agent.language import deferred, tr
 
 _CAUSES = (
     (
         r"less than desired GPU memory utilization \(([\d.]+), ([\d.]+) GiB\)",
-        "too little GPU memory is free: --memory {0} needs {1} GiB, and another program uses some of it "
-        "(nvidia-smi names it); end that one, or request less with --memory",
+        deferred(
+            "too little GPU memory is free: --memory {0} needs {1} GiB, and another program uses some of it "
+            "(nvidia-smi names it); end that one, or request less with --memory"
+        ),
     ),
     (
         r"To serve at least one request .*?\((\d+)\)[^(]*\(([\d.]+) GiB KV cache is needed"
         r".*?memory \(([\d.]+) GiB\).*?maximum model length is (\d+)",
-        "one conversation of {0} tokens needs {1} GiB of cache, and {2} GiB are left; --context {3} is the "
-        "most that fits",
+        deferred(
+            "one conversation of {0} tokens needs {1} GiB of cache, and {2} GiB are left; --context {3} is the "
+            "most that fits"
+        ),
     ),
     (
         r"To serve at least one request .*?\((\d+)\)[^(]*\(([\d.]+) GiB KV cache is needed"
         r".*?memory \(([\d.]+) GiB\)",
-        "one conversation of {0} tokens needs {1} GiB of cache, and {2} GiB are left; " + _SMALLER,
+        deferred(
+            "one conversation of {0} tokens needs {1} GiB of cache, and {2} GiB are left; a smaller --context or fewer "
+            "--sequences need less"
+        ),
     ),
     (
         r"No available memory for the cache blocks",
-        "after the weights no memory is left for the cache; give more with --memory (at most about 0.95), "
-        "end other programs on the GPU, or serve a smaller model",
+        deferred(
+            "after the weights no memory is left for the cache; give more with --memory (at most about 0.95), "
+            "end other programs on the GPU, or serve a smaller model"
+        ),
     ),
     (
         r"CUDA out of memory|OutOfMemoryError|not enough GPU memory|CUDA error: out of memory",
-        "the GPU ran out of memory; end other programs on it (nvidia-smi names them), or serve a smaller "
-        "model; " + _SMALLER,
+        deferred(
+            "the GPU ran out of memory; end other programs on it (nvidia-smi names them), or serve a smaller "
+            "model; a smaller --context or fewer --sequences need less"
+        ),
     ),
     (
         r"Available memory on node .*? is less than requested memory for kv",
-        "too little main memory is free for the cache; set VLLM_CPU_KVCACHE_SPACE to fewer GiB",
+        deferred("too little main memory is free for the cache; set VLLM_CPU_KVCACHE_SPACE to fewer GiB"),
     ),
     (
         r"max_model_len \((\d+)\) is greater than the derived max_model_len \(max_position_embeddings=(\d+)",
-        "--context {0} is longer than the model supports; --context {1} is the most",
+        deferred("--context {0} is longer than the model supports; --context {1} is the most"),
     ),
-    (r"[Aa]ddress already in use", "the port is taken by another program; choose one with --port"),
+    (r"[Aa]ddress already in use", deferred("the port is taken by another program; choose one with --port")),
     (
         r"gated repo|GatedRepoError|Access to model \S+ is restricted",
-        "the model is gated: accept its terms on its Hugging Face page, then `hf auth login`",
+        deferred("the model is gated: accept its terms on its Hugging Face page, then `hf auth login`"),
     ),
     (
         r"RepositoryNotFoundError|is not a valid model identifier|Repo id must be in the form|"
         r"Invalid repository ID or local directory",
-        "no such model: found neither a folder with a config.json nor a model of that name on Hugging Face "
-        "(a private one needs `hf auth login`)",
+        deferred(
+            "no such model: found neither a folder with a config.json nor a model of that name on Hugging Face "
+            "(a private one needs `hf auth login`)"
+        ),
     ),
     (
         r"couldn't connect to '?https://|OfflineModeIsEnabled|LocalEntryNotFoundError|"
         r"Temporary failure in name resolution|outgoing traffic has been disabled",
-        "the model is not on this machine and Hugging Face cannot be reached; fetch it where there is "
-        "network (`hf download NAME --local-dir FOLDER`) and serve the folder",
+        deferred(
+            "the model is not on this machine and Hugging Face cannot be reached; fetch it where there is "
+            "network (`hf download NAME --local-dir FOLDER`) and serve the folder"
+        ),
     ),
-    (r"No space left on device", "the disk is full; models are downloaded to HF_HOME"),
+    (r"No space left on device", deferred("the disk is full; models are downloaded to HF_HOME")),
     (
         r"Failed to infer device type|found no NVIDIA driver|No CUDA GPUs are available|"
         r"NVIDIA driver on your system is too old",
-        "vLLM found no GPU that it can use (nvidia-smi should list one, with a recent driver); without a GPU "
-        "it takes vLLM's build for the CPU",
+        deferred(
+            "vLLM found no GPU that it can use (nvidia-smi should list one, with a recent driver); without a GPU "
+            "it takes vLLM's build for the CPU"
+        ),
     ),
-    (r"Bfloat16 is only supported on GPUs", "this GPU does not support bfloat16; --dtype half"),
+    (r"Bfloat16 is only supported on GPUs", deferred("this GPU does not support bfloat16; --dtype half")),
     (
         r"number of available GPUs|Not enough GPUs|local_rank .*? out of bounds|invalid device ordinal",
-        "there are fewer GPUs than requested; fewer with --data-parallel",
+        deferred("there are fewer GPUs than requested; fewer with --data-parallel"),
     ),
     (
         r"SafetensorError|HeaderTooLarge|MetadataIncompleteBuffer|Error while deserializing header",
-        "the model's weights are damaged or cut short; fetch them again",
+        deferred("the model's weights are damaged or cut short; fetch them again"),
     ),
     (
         r"Unrecognized model in|should have a `model_type`|does not recognize this architecture|"
         r"Model architectures .*? (?:are not supported|failed to be inspected)",
-        "the model's config.json names no architecture that this vLLM knows; expected a Qwen2.5-VL model",
+        deferred("the model's config.json names no architecture that this vLLM knows; expected a Qwen2.5-VL model"),
     ),
     (
         r"No adapter found for|Loading lora \S+ failed",
-        "an adapter cannot be loaded; --adapter wants NAME=FOLDER, the folder as PEFT saves it",
+        deferred("an adapter cannot be loaded; --adapter wants NAME=FOLDER, the folder as PEFT saves it"),
     ),
-    (r"error: (unrecognized arguments: .*|argument .*)", "vLLM refuses an argument: {0}"),
-    (r"No module named '([\w.]+)'", "its Python lacks the module {0}; install vLLM again"),
+    (r"error: (unrecognized arguments: .*|argument .*)", deferred("vLLM refuses an argument: {0}")),
+    (r"No module named '([\w.]+)'", deferred("its Python lacks the module {0}; install vLLM again")),
 )
-_KILLED = (
+_KILLED = deferred(
     "it was killed from outside; Linux does that when main memory runs out. A smaller model needs less, and "
     "on the CPU a smaller VLLM_CPU_KVCACHE_SPACE"
 )
@@ -105,12 +122,12 @@ def cause(log: str, status: int | None) -> str:
     """
     for pattern, message in _CAUSES:
         if found := re.search(pattern, log):
-            return message.format(*found.groups())
+            return tr(message).format(*found.groups())
     if status == -9:
-        return _KILLED
+        return tr(_KILLED)
     lines = log.splitlines()
     errors = [line for line in lines if _ERROR.search(line)]
-    return f"vLLM's message: {(errors or lines or ['none'])[-1]}"
+    return tr("vLLM's message: {line}", line=(errors or lines or [tr("none")])[-1])
 
 
 KEPT = 2000  # last lines, searched for the cause of an end
@@ -158,16 +175,16 @@ class VllmLog:
         self._tail.append(line)
         if found := _WEIGHTS.search(line):
             self.weights = float(found[1])
-            return f"weights loaded: {found[1]} GiB in {float(found[2]):.1f} s"
+            return tr("weights loaded: {size} GiB in {seconds:.1f} s", size=found[1], seconds=float(found[2]))
         if found := _READ.search(line):
-            return f"weights read in {float(found[1]):.1f} s"
+            return tr("weights read in {seconds:.1f} s", seconds=float(found[1]))
         if found := _LEFT.search(line):
             self.cache = float(found[1] or found[2])
-            return f"memory for the cache: {self.cache:g} GiB"
+            return tr("memory for the cache: {size:g} GiB", size=self.cache)
         if found := _TOKENS.search(line):
             engine = _ENGINE.match(line)
             self._tokens[engine[0] if engine else ""] = int(found[1].replace(",", ""))
-            return f"the cache holds {found[1]} tokens"
+            return tr("the cache holds {tokens} tokens", tokens=found[1])
         found = _PASSED_ON.search(line)
         return found[0] if found else None
 

@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.vllm.flags import Build, ServeError, Service, environment, max_conversations
 
-INSTALL = "pip install 'ray[serve]>=2.60,<3' beside vLLM, or pip install 'ray[serve,llm]>=2.60,<3', which installs both"
+INSTALL = deferred(
+    "pip install 'ray[serve]>=2.60,<3' beside vLLM, or pip install 'ray[serve,llm]>=2.60,<3', which installs both"
+)
 APPLICATION = "spec-o3"
 ROUTER = "ray.serve.experimental.consistent_hash_router.ConsistentHashRouter"
 """Sends the turns with one ``x-session-id`` to one replica. Ray's router by prefixes compares texts, not pictures: all
@@ -48,9 +50,18 @@ def check_ray(build: Build) -> str:
             tr("{python}: found no Python that runs ({error}), expected one with Ray", python=build.python, error=error)
         ) from error
     if version is None or missing:
-        found = "no Ray" if version is None else f"Ray {version} without all of Ray Serve ({missing} is missing)"
+        found = tr("no Ray")
+        if version is not None:
+            found = tr(
+                "Ray {version} without all of Ray Serve ({missing} is missing)", version=version, missing=missing
+            )
         raise ServeError(
-            tr("--engine ray: found {found} in {python}; {install}", found=found, python=build.python, install=INSTALL)
+            tr(
+                "--engine ray: found {found} in {python}; {install}",
+                found=found,
+                python=build.python,
+                install=tr(INSTALL),
+            )
         )
     return str(version)
 

@@ -114,7 +114,7 @@ class Replica:
         """
 
         def say(message: str) -> None:
-            report(f"port {self.service.port}: {message}")
+            report(tr("port {port}: {message}", port=self.service.port, message=message))
 
         server = self._server
         if server is None or self._started is None:
@@ -128,7 +128,7 @@ class Replica:
         elif not self._answers and is_healthy(self.service.url):
             self._answers = True
             if self.ready is not None:
-                say(f"answers again, after {time.monotonic() - self._started.at:.0f} s")
+                say(tr("answers again, after {seconds:.0f} s", seconds=time.monotonic() - self._started.at))
             self.ready = describe_ready(server, self.service, self.build, self._log, self._started)
 
     def _restart(self, server: Server, say: Report) -> None:
@@ -149,18 +149,32 @@ class Replica:
         if len(self.restarts) >= RESTARTS:
             self.given_up = True
             say(
-                f"vLLM ended: {why}. It ended {RESTARTS + 1} times within {minutes:.0f} minutes and is not started "
-                f"again (its log: {self.log_file})"
+                tr(
+                    "vLLM ended: {why}. It ended {n} times within {minutes:.0f} minutes and is not started again "
+                    "(its log: {log})",
+                    why=why,
+                    n=RESTARTS + 1,
+                    minutes=minutes,
+                    log=self.log_file,
+                )
             )
             return
         self.restarts.append(now)
-        say(f"vLLM ended: {why}. It is started again, for time {len(self.restarts)} of {RESTARTS} in {minutes:.0f} min")
+        say(
+            tr(
+                "vLLM ended: {why}. It is started again, for time {n} of {most} in {minutes:.0f} min",
+                why=why,
+                n=len(self.restarts),
+                most=RESTARTS,
+                minutes=minutes,
+            )
+        )
         try:
             self.start()
         except ServeError as error:
             # The others go on.
             self.given_up = True
-            say(f"it is not started again: {error}")
+            say(tr("it is not started again: {error}", error=error))
 
     def stop(self, hurry: StopRequested = lambda: False) -> None:
         """Stop it and all that it started."""
@@ -237,9 +251,14 @@ def to_text(ready: Sequence[Ready]) -> str:
         )
     ]
     for one in ready:
-        cache = "" if one.cache_tokens is None else f", cache for {one.cache_tokens:,} tokens"
-        lines.append(f"  {one.service.url}/v1{cache}; its log: {one.log}")
-    lines += ["For servers.toml:", "", found["servers_toml"], ""]
+        address = f"{one.service.url}/v1"
+        if one.cache_tokens is None:
+            line = tr("{address}; its log: {log}", address=address, log=one.log)
+        else:
+            tokens = one.cache_tokens
+            line = tr("{address}, cache for {n:,} tokens; its log: {log}", address=address, n=tokens, log=one.log)
+        lines.append(f"  {line}")
+    lines += [tr("For servers.toml:"), "", found["servers_toml"], ""]
     return "\n".join([*lines, tr("One that ends is started again. Ctrl C stops all of them.")])
 
 

@@ -188,7 +188,8 @@ def wait_until_ready(
         if answers() if answers is not None else is_healthy(service.url):
             return True
         if time.monotonic() - reported_at > SILENCE_SECONDS:
-            report(f"still starting; vLLM's last line: {log.last:.120}" if log.last else "still starting")
+            last = tr("still starting; vLLM's last line: {line:.120}", line=log.last)
+            report(last if log.last else tr("still starting"))
             reported_at = time.monotonic()
         time.sleep(POLL_SECONDS)
     return False
@@ -276,21 +277,38 @@ class Ready:
     def _facts(self) -> Iterable[tuple[str, str]]:
         service = self.service
         yield "url", f"{service.url}/v1"
-        yield "model", ", ".join(self.to_json()["models"])
-        yield "context", f"{service.context_length:,} tokens"
+        yield tr("model"), ", ".join(self.to_json()["models"])
+        yield tr("context"), tr("{n:,} tokens", n=service.context_length)
         if self.cache_tokens is not None:
-            capacity = f"room for {self.conversations:.1f} conversations of that length, or more shorter ones"
-            limit = max_conversations(service, self.build)
-            at_once = f"; at most {limit} are written at a time" if limit else ""
-            yield "cache", f"{self.cache_tokens:,} tokens: {capacity}{at_once}"
+            room = tr(
+                "{tokens:,} tokens: room for {n:.1f} conversations of that length, or more shorter ones",
+                tokens=self.cache_tokens,
+                n=self.conversations,
+            )
+            if limit := max_conversations(service, self.build):
+                room = tr("{room}; at most {n} are written at a time", room=room, n=limit)
+            yield tr("cache"), room
         if self.weights_gib is not None:
-            yield "weights", f"{self.weights_gib:g} GiB"
+            yield tr("weights"), f"{self.weights_gib:g} GiB"
         for gpu, before in zip(self.gpus, self.used_before, strict=False):
-            used = f"{gpu.used:,} of {gpu.total:,} MiB in use, {before:,} before it started ({gpu.name})"
+            used = tr(
+                "{used:,} of {total:,} MiB in use, {before:,} before it started ({name})",
+                used=gpu.used,
+                total=gpu.total,
+                before=before,
+                name=gpu.name,
+            )
             yield f"GPU {gpu.index}", used
         if self.main_memory is not None:
-            yield "memory", f"{self.main_memory / 2**30:.1f} GiB of main memory"
-        yield "vLLM", f"{self.build.version}{', on the CPU' if self.build.cpu else ''}; its log: {self.log}"
+            yield tr("memory"), tr("{size:.1f} GiB of main memory", size=self.main_memory / 2**30)
+        yield (
+            "vLLM",
+            (
+                tr("{version}, on the CPU; its log: {log}", version=self.build.version, log=self.log)
+                if self.build.cpu
+                else tr("{version}; its log: {log}", version=self.build.version, log=self.log)
+            ),
+        )
 
 
 def describe_ready(server: Server, service: Service, build: Build, log: VllmLog, started: Started) -> Ready:

@@ -264,7 +264,7 @@ def _ask(
         left = len(questions) * options.samples - answers.done
         processes = _processes(arguments, left)
         threads = LOCAL_CONCURRENCY if arguments.policy in IN_THIS_PROCESS else THREADS
-        with ProgressBar(left, "asking") as bar:
+        with ProgressBar(left, tr("asking")) as bar:
             made = ask_all(
                 questions,
                 options,

@@ -127,7 +127,7 @@ def _built(arguments: Namespace, recipe: Recipe, task: Task, placed: Any) -> tup
 
     positives, candidates = _entries(arguments, task)
     weak = _weak(arguments, task)
-    with ProgressBar(None, "negatives found") as bar:
+    with ProgressBar(None, tr("negatives found")) as bar:
         built = build(recipe, positives, candidates, weak, placed, bar.at)
     return built, build_record(built, recipe, weak.description())
 
@@ -191,7 +191,7 @@ def _write(folder: Path, built: Built, task: Task, description: dict[str, Any]) 
 
     (folder / "data").mkdir(exist_ok=True)
     done = 0
-    with ProgressBar(len(built.train) + len(built.test), "writing") as bar:
+    with ProgressBar(len(built.train) + len(built.test), tr("writing")) as bar:
 
         def one_more() -> None:
             nonlocal done

@@ -52,7 +52,7 @@ def run(arguments: Namespace) -> int:
         raise CannotRun(tr("bench table: found no run, expected RUN or --row NAME=RUN,RUN"))
     published = not arguments.no_published
     try:
-        rows = [row(path) for path in progress(arguments.runs, len(arguments.runs), "reading")]
+        rows = [row(path) for path in progress(arguments.runs, len(arguments.runs), tr("reading"))]
         rows += [row_of_runs(name, [row(path) for path in paths]) for name, paths in arguments.row]
         for path, made in ((arguments.csv, table.csv_text), (arguments.markdown, table.markdown)):
             if path is not None:

@@ -129,7 +129,7 @@ def _train(arguments: Namespace, settings: GrpoSettings, prepared: Prepared, sta
     from training.grpo.learning import train
     from training.run import CardFiles
 
-    with ProgressBar(None, "rounds learned from") as bar:
+    with ProgressBar(None, tr("rounds learned from")) as bar:
 
         def on_step(number: int, total: int, numbers: Mapping[str, Any]) -> None:
             bar.expect(total)

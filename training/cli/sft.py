@@ -179,7 +179,7 @@ class _Watch:
     """A progress bar on a terminal; otherwise one line per step, for log files."""
 
     def __init__(self) -> None:
-        self._bar = ProgressBar(None, "learning")
+        self._bar = ProgressBar(None, tr("learning"))
 
     def on_step(self, step: int, steps: int, numbers: Mapping[str, Any]) -> None:
         if sys.stderr.isatty():
@@ -207,7 +207,7 @@ def _with_progress(examples: Sequence[Example]) -> Iterable[Example]:
 
 
 def _bar(examples: Sequence[Example]) -> Iterator[Example]:
-    yield from progress(examples, len(examples), "reading")
+    yield from progress(examples, len(examples), tr("reading"))
 
 
 def _short(numbers: Mapping[str, Any]) -> str:

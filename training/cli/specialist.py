@@ -82,9 +82,9 @@ def run_train(arguments: Namespace) -> int:
     _refuse_without_torch()
     settings = _settings(arguments)
     question_fields = _questions(arguments, arguments.task, "train")
-    questions, rows = _sampled(progress(question_fields, len(question_fields), "reading"))
+    questions, rows = _sampled(progress(question_fields, len(question_fields), tr("reading")))
     try:
-        with ProgressBar(settings.epochs, "epochs") as bar:
+        with ProgressBar(settings.epochs, tr("epochs")) as bar:
             specialist = train(questions, settings, lambda line: bar.at(int(line["epoch"])), rows)
         specialist.save(arguments.output)
     except (SpecialistError, CardError, JournalError) as error:
