@@ -36,6 +36,12 @@ from reviewer.store.team.actions import (
 from reviewer.store.team.plan import Planned, Planner
 
 _ACTIONS = "SELECT b.*, u.id AS undone FROM bulk_actions b LEFT JOIN bulk_actions u ON u.undoes = b.id"
+# Rejections by others of items that are still in the round in which they were rejected, and the undo of such an action.
+_SECRET = """:person IS NOT NULL AND b.person <> :person AND EXISTS (
+    SELECT 1 FROM bulk_decisions k JOIN decisions d ON d.id = k.decision JOIN standings s ON s.item = d.item
+    WHERE k.bulk = coalesce(b.undoes, b.id) AND s.state IN ('audit', 'vote') AND d.round = s.state
+          AND d.version = s.version
+)"""
 _DECISIONS = """
 SELECT d.id, d.item FROM bulk_decisions b JOIN decisions d ON d.id = b.decision
 WHERE b.bulk = ? AND NOT EXISTS (SELECT 1 FROM decisions u WHERE u.withdraws = d.id) ORDER BY d.item
@@ -163,10 +169,16 @@ class Bulk:
             self._log(db, by, "undo", bulk, items, {"undoes": bulk_id}, facts)
             return _action(db, bulk)
 
-    def actions(self, limit: int = 50) -> list[BulkAction]:
-        """Return the last actions and undos, newest first."""
+    def actions(self, limit: int = 50, person: str | None = None) -> list[BulkAction]:
+        """Return the last actions and undos, newest first.
+
+        :param person: only those of which this person may know (initials). Rejections by others are left out while an
+            item of theirs is in the round of audit or vote in which it was rejected: people who still judge it would
+            learn how others did.
+        """
         with self._database.read() as db:
-            return [_action_from(row) for row in db.execute(f"{_ACTIONS} ORDER BY b.id DESC LIMIT ?", (limit,))]
+            sql = f"{_ACTIONS} WHERE NOT ({_SECRET}) ORDER BY b.id DESC LIMIT :limit"
+            return [_action_from(row) for row in db.execute(sql, {"person": person, "limit": limit})]
 
     # ---- what is written
 

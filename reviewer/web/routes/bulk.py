@@ -80,9 +80,10 @@ def apply(person: PersonDep, context: ContextDep, visible: VisibleDep, sent: App
 def actions(
     person: PersonDep, context: ContextDep, limit: Annotated[int, Query(ge=1, le=_MOST_ACTIONS)] = 50
 ) -> dict[str, Any]:
-    """The last actions, newest first."""
+    """The last actions, newest first, without rejections by others of items that are still judged in that round."""
     manages = may_manage(person, context.store)
-    return {"actions": [_action_json(one, person, manages) for one in context.store.bulk.actions(limit)]}
+    found = context.store.bulk.actions(limit, person.initials)
+    return {"actions": [_action_json(one, person, manages) for one in found]}
 
 
 @router.post("/{action}/undo")

@@ -14,7 +14,7 @@ from reviewer.web import app as server
 from reviewer.web.auth import COOKIE
 from reviewer.web.verdict_first import FIRST, RULE
 from tests.support.blind_campaign import drawn
-from tests.support.campaign import Desk, an_item, people
+from tests.support.campaign import TO_VOTE, Desk, an_item, people
 
 PASSWORD = "Balmer decrement"
 REJECT = {"kind": "reject", "reason": "bad_data", "comment": "Sky lines."}
@@ -77,6 +77,28 @@ def test_a_selection_is_rejected_and_brought_back(store: Store, browsers: Browse
     assert (undone.status_code, undone.json()["undoes"]) == (200, number)
     assert {store.items.standing(item).state for item in (1, 2, 3, 4)} == {"screening"}
     assert [one["undone"] for one in browsers["CO"].get("/api/v1/bulk").json()["actions"]] == [None, number + 1]
+
+
+def test_a_rejection_by_another_person_is_listed_once_its_round_is_over(store: Store, browsers: Browsers) -> None:
+    def listed(who: str) -> list[str]:
+        return [one["kind"] for one in browsers[who].get("/api/v1/bulk").json()["actions"]]
+
+    desk = Desk(store)
+    for item in (1, 2):
+        desk.until(item, *TO_VOTE)
+    token = preview(browsers["CO"], {"items": [1, 2]}, REJECT)["token"]
+    done = apply(browsers["CO"], {"items": [1, 2]}, REJECT, token, "first-key").json()
+    # VO votes on the items too.
+    assert (listed("CO"), listed("VO"), listed("RE")) == (["reject"], [], [])
+    browsers["CO"].post(f"/api/v1/bulk/{done['id']}/undo", json={"key": "undo-key"})
+    assert (listed("CO"), listed("VO")) == (["undo", "reject"], [])
+    token = preview(browsers["CO"], {"items": [1, 2]}, REJECT)["token"]
+    apply(browsers["CO"], {"items": [1, 2]}, REJECT, token, "second-key")
+    desk.decide("VO", 1, "reject", reason="bad_data")
+    assert listed("VO") == []
+    desk.decide("VO", 2, "reject", reason="bad_data")
+    assert store.items.standing(2).state == "rejected"
+    assert listed("VO") == ["reject", "undo", "reject"]
 
 
 def test_a_selection_that_has_changed_is_refused_with_the_new_preview(store: Store, browsers: Browsers) -> None:
