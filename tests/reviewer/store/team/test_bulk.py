@@ -12,7 +12,7 @@ from reviewer.rules.workflow import Rules, refusal
 from reviewer.store import KeyReused, NotAllowed, NotFound, QueueFilter, Selection, Store
 from reviewer.store.sqlite.schema import FIGURES
 from reviewer.store.team import actions, plan
-from reviewer.store.team.actions import Action, Assign, BulkAction, Reject, SelectionChanged, SetBatch
+from reviewer.store.team.actions import Action, Assign, BulkAction, Change, Reject, SelectionChanged, SetBatch
 from tests.support.blind_campaign import drawn
 from tests.support.campaign import TO_AUDIT, TO_VOTE, Clock, Desk, a_trajectory, an_item, edited, people
 
@@ -253,6 +253,16 @@ def test_an_action_is_refused_if_an_item_has_moved_since_the_preview(store: Stor
         assert store.bulk.apply("CO", [1, 2, 3], action, refused.value.preview.token, uuid4().hex).items
         store.bulk.undo("CO", store.bulk.actions()[0].id, uuid4().hex)
         store.reviews.undo(person="RE", item_id=1, key=uuid4().hex)
+
+
+def test_an_action_is_refused_if_other_rules_would_lead_to_another_state(store: Store, desk: Desk) -> None:
+    desk.until(1, *TO_VOTE)
+    shown = store.bulk.preview("CO", [1], BAD)
+    assert shown.changes == (Change("vote", "vote", 1),)
+    store.settings.set_rules("CO", Rules(votes=1, approve_at=1, reject_at=1))
+    with pytest.raises(SelectionChanged) as refused:
+        store.bulk.apply("CO", [1], BAD, shown.token, uuid4().hex)
+    assert refused.value.preview.changes == (Change("vote", "rejected", 1),)
 
 
 def test_a_token_belongs_to_one_action_and_selection(store: Store) -> None:
