@@ -27,6 +27,7 @@ from reviewer.store.leases import Leases, drop_autosave, drop_sent_comment
 from reviewer.store.spectra import Spectra, encode, insert_spectrum
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 from reviewer.store.sqlite.texts import DECISION, index_remark, trace_text
+from reviewer.store.team.webhooks import unreported
 from reviewer.store.values import Version, WorkTime
 
 INSERT_DECISION = """
@@ -245,7 +246,8 @@ class Reviews:
                     "withdraws": now.last.id,
                 },
             )
-            return self._history.refresh(db, item_id)
+            with unreported(db):
+                return self._history.refresh(db, item_id)
 
     @contextmanager
     def _autosave_if_refused(

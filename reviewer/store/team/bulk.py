@@ -34,6 +34,7 @@ from reviewer.store.team.actions import (
     built_on,
 )
 from reviewer.store.team.plan import Planned, Planner
+from reviewer.store.team.webhooks import unreported
 
 _ACTIONS = "SELECT b.*, u.id AS undone FROM bulk_actions b LEFT JOIN bulk_actions u ON u.undoes = b.id"
 # Rejections by others of items that are still in the round in which they were rejected, and the undo of such an action.
@@ -309,9 +310,13 @@ class Bulk:
         items = [row["item"] for row in rows]
         bulk = self._begin_undo(db, by, done, key, items, later, hidden)
         facts = self._decide(db, by, bulk, rows, at)
-        for number, (row, history) in enumerate(zip(rows, histories, strict=True), start=facts["decisions"][0]):
-            undo = Decision(number, row["version"], by, row["round"], "undo", withdraws=row["withdraws"], rules=rules)
-            self._history.keep(db, row["item"], derived([*history, (undo, at)], rules, row["item"]))
+        undone = enumerate(zip(rows, histories, strict=True), start=facts["decisions"][0])
+        with unreported(db):
+            for number, (row, history) in undone:
+                undo = Decision(
+                    number, row["version"], by, row["round"], "undo", withdraws=row["withdraws"], rules=rules
+                )
+                self._history.keep(db, row["item"], derived([*history, (undo, at)], rules, row["item"]))
         return {"bulk_actions": (bulk, bulk), **facts}, items
 
     def _undo_changes(self, db: Transaction, by: str, done: BulkAction, key: str) -> tuple[Facts, list[int]]:

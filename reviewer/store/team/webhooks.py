@@ -9,7 +9,8 @@ from __future__ import annotations
 import base64
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -305,6 +306,15 @@ class Webhooks:
             made_at=datetime.fromisoformat(row["made_at"]),
             waiting=row["waiting"],
         )
+
+
+@contextmanager
+def unreported(db: Transaction) -> Iterator[None]:
+    """Report nothing that the block changes: an undo brings a state back that was reported when the item got it."""
+    (last,) = db.execute("SELECT coalesce(max(id), 0) FROM webhook_events").fetchone()
+    yield
+    db.execute("DELETE FROM webhook_deliveries WHERE event > ?", (last,))
+    db.execute("DELETE FROM webhook_events WHERE id > ?", (last,))
 
 
 def drop_waiting(db: Transaction) -> int:
