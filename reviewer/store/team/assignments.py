@@ -28,6 +28,12 @@ class Assignments:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    def people(self) -> frozenset[str]:
+        """Return the initials of everybody to whom any item is assigned."""
+        some = "SELECT 1 FROM assigned a WHERE a.person = p.initials"
+        with self._database.read() as db:
+            return frozenset(who for (who,) in db.execute(f"SELECT initials FROM people p WHERE EXISTS ({some})"))
+
     def of_items(self, items: Sequence[int]) -> dict[int, tuple[str, ...]]:
         """Return the people assigned to each of these items that has any, by initials."""
         with self._database.read() as db:

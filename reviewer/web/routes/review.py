@@ -94,13 +94,18 @@ def queue_stamp(person: PersonDep, context: ContextDep) -> dict[str, int]:
 
 
 @router.get("/facets")
-def facets(person: PersonDep, context: ContextDep) -> dict[str, list[str]]:
+def facets(person: PersonDep, context: ContextDep) -> dict[str, list[str] | dict[str, str]]:
     """Values to filter by; those of ``trial`` and ``order`` only where an item has a trial, or P(YES). ``assigned`` are
-    the people to whom an item can be assigned."""
-    found = {name: list(values) for name, values in context.store.queue.facets().items()}
+    the people to whom an item can be assigned; ``names`` has their names, and those of people who have left the team
+    and to whom items are still assigned, by initials."""
+    found: dict[str, list[str] | dict[str, str]] = {
+        name: list(values) for name, values in context.store.queue.facets().items()
+    }
     found["trial"] = list(TRIAL_OUTCOMES) if context.store.trust.any_trials() else []
     found["order"] = ["value"] if context.store.trust.any_scores() else []
-    found["assigned"] = [person.initials for person in context.store.accounts.people() if person.active]
+    people, assignees = context.store.accounts.people(), context.store.assignments.people()
+    found["assigned"] = [one.initials for one in people if one.active]
+    found["names"] = {one.initials: one.name for one in people if one.active or one.initials in assignees}
     return found
 
 

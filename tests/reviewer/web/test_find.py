@@ -209,10 +209,25 @@ def test_rows_say_who_is_assigned_and_what_is_said(of: Client, several: Store) -
             5: ([], 0, False),
         }
     assert of("RE").get("/api/v1/queue").json()["rows"][0]["unread"] is False
-    assert of("VO").get("/api/v1/facets").json()["assigned"] == sorted(PEOPLE)
+    facets = of("VO").get("/api/v1/facets").json()
+    assert facets["assigned"] == list(facets["names"]) == sorted(PEOPLE)
+    assert facets["names"]["VO"] == several.accounts.person("VO").name
     assert ids(of("VO").get("/api/v1/find", params={"assigned": "VO"})) == [1, 3]
     assert ids(of("VO").get("/api/v1/find", params={"assigned": "nobody"})) == [2, 4, 5]
     assert ids(of("VO").get("/api/v1/find", params={"words": "because"})) == [1]
+
+
+def test_whoever_has_left_stays_among_the_names_as_long_as_items_are_assigned_to_them(
+    of: Client, several: Store
+) -> None:
+    with several.database.write() as db:
+        db.execute("INSERT INTO assigned VALUES ('VO', 1)")
+    for initials in ("VO", "RE"):
+        several.accounts.deactivate(None, initials)
+    facets = of("AU").get("/api/v1/facets").json()
+    assert facets["assigned"] == sorted(set(PEOPLE) - {"VO", "RE"})
+    assert facets["names"]["VO"] == several.accounts.person("VO").name
+    assert "RE" not in facets["names"]
 
 
 def test_items_with_open_unread_and_personal_discussions_are_found(of: Client, several: Store) -> None:
