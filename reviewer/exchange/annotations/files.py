@@ -66,15 +66,27 @@ def _reader(row: object) -> Callable[..., Iterator[Found]] | None:
 
 
 def _rows(file: TextIO) -> Iterator[Any]:
-    """Yield the rows of a JSON list, of JSON lines, or of a table with a heading."""
+    """Yield the rows of a JSON list, of JSON lines, of a single JSON object, or of a table with a heading."""
     start = file.read(4096).lstrip()
     file.seek(0)
     if start.startswith("["):
         yield from elements(file, strict=False)
     elif start.startswith("{"):
-        yield from (json.loads(line, strict=False) for line in file if line.strip())
+        yield from _objects(file)
     else:
         yield from _table(file, start)
+
+
+def _objects(file: TextIO) -> Iterator[Any]:
+    """Yield JSON lines, or one object that is written over several lines."""
+    try:
+        first = json.loads(next(line for line in file if line.strip()), strict=False)
+    except ValueError:
+        file.seek(0)
+        yield json.load(file, strict=False)
+        return
+    yield first
+    yield from (json.loads(line, strict=False) for line in file if line.strip())
 
 
 def _table(file: TextIO, start: str) -> Iterator[dict[str, Any]]:

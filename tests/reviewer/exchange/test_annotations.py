@@ -307,9 +307,19 @@ def test_the_rest_is_imported_if_problems_are_skipped(store: Store, tmp_path: Pa
     assert len(of(store, 1)) == 1
 
 
+@pytest.mark.parametrize("indent", [None, 2])
+def test_one_task_alone_and_tasks_on_lines_are_read(store: Store, tmp_path: Path, indent: int | None) -> None:
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(a_task(1), indent=indent) + "\n", encoding="utf-8-sig")
+    assert read(store, path).items == [1]
+    path.write_text("\n" + "\r\n\r\n".join(json.dumps(a_task(n)) for n in (1, 2, 3)))
+    assert read(store, path).items == [2, 3]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ('{"id": 1}\n{"id":', "found text that is no JSON and no table"),
         ("", "found no annotations, expected an export of Label Studio"),
         ("[]", "found no annotations, expected an export of Label Studio"),
         ('[{"text": "x"}]', "found no annotations, expected an export of Label Studio"),
