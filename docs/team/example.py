@@ -22,11 +22,11 @@ def call(method, path, body=None):
         sys.exit(f"{method} {path}: {json.load(error)['error']}")
 
 
-last = 0
+me, last = json.loads(call("GET", "/api/v1/me"))["initials"], 0
 while rows := json.loads(call("GET", f"/api/v1/queue?mine=true&after={last}&limit=200"))["rows"]:
     last = rows[-1]["id"]
     for noisy in (row["id"] for row in rows if row["snr"] is not None and row["snr"] < 10):
-        key = str(uuid.uuid5(uuid.NAMESPACE_URL, f"noisy {noisy}"))  # the same comment twice is one comment
+        key = str(uuid.uuid5(uuid.NAMESPACE_URL, f"noisy {me} {noisy}"))  # run twice, it is one comment
         call("POST", f"/api/v1/item/{noisy}/comments", {"text": "S/N below 10: check the continuum.", "key": key})
         print(f"commented on item {noisy}")
 name = time.strftime("approved-%Y%m%dT%H%M%S")
