@@ -110,13 +110,15 @@ export class Comments {
 
   /** Fetch the comments of the item shown again. */
   async reload() {
-    const before = new Set(this.#found?.threads.flatMap((thread) => thread.comments.map((one) => one.id)))
-    const known = this.#found !== null
+    const item = this.#item
+    const known = this.#found
     await this.#load(true)
+    if (!known || item?.id !== this.#item?.id) return // its comments are no news
+    const before = new Set(known.threads.flatMap((thread) => thread.comments.map((one) => one.id)))
     const { me } = this.state
     const come = this.#found?.threads
       .flatMap((thread) => thread.comments)
-      .filter((one) => known && !before.has(one.id) && one.person !== me.initials)
+      .filter((one) => !before.has(one.id) && one.person !== me.initials)
     const last = come?.at(-1)
     if (last) this.options.notices.toast(t('{person} commented on this item.', { person: last.person ?? last.source }))
   }

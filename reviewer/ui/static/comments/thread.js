@@ -90,8 +90,9 @@ export class ThreadBox {
     const toggle = () => {
       this.#shown = folded
       this.#draw()
-      this.header.querySelector('button.show')?.focus()
     }
+    // A button that has the focus is drawn again with it.
+    const focused = this.header.contains(document.activeElement) ? document.activeElement?.className : ''
     const count = thread.comments.length
     fill(
       this.header,
@@ -113,14 +114,11 @@ export class ThreadBox {
       h('span.spring'),
       h(
         'button.resolve',
-        {
-          type: 'button',
-          onClick: () =>
-            options.onResolve(!thread.resolved).then(() => this.header.querySelector('button.resolve')?.focus()),
-        },
+        { type: 'button', onClick: () => options.onResolve(!thread.resolved) },
         thread.resolved ? t('Reopen') : t('Resolve'),
       ),
     )
+    if (focused) this.header.querySelector(`button.${focused.split(' ').join('.')}`)?.focus()
     fill(this.list, folded ? [] : thread.comments.map((one) => this.#comment(one)))
     this.list.hidden = folded
     this.reply.hidden = folded || this.#replying
