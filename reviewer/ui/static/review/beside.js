@@ -2,6 +2,7 @@
 // spectrum, and in what they differ.
 
 import { fill, h } from '../common/dom.js'
+import { stateName } from '../common/filters.js'
 import { t, tn } from '../common/language.js'
 import { openPicture } from '../common/panels.js'
 import { sheetOf } from '../common/popover.js'
@@ -210,7 +211,7 @@ export class Beside {
     const facts = [
       drafter.name,
       task.title,
-      state,
+      stateName(state),
       t('version {version}', { version }),
       answer ? t('answer {answer}', { answer }) : t('no answer'),
     ]

@@ -25,6 +25,7 @@ import { picturesOf } from './items.js'
 export class Navigation {
   #ticket = 0 // of the last item opened: only that one is drawn
   #abort = new AbortController() // aborted when another item is opened
+  #besideTicket = 0 // of the second trace chosen last
 
   /** @param {NavigationOptions} options */
   constructor({ state, items, queue, order, lease, editing, notices, view, draw, drawVersion, drawNothing }) {
@@ -120,6 +121,7 @@ export class Navigation {
     const { item } = this.state
     if (!item) return ''
     if (item.hidden) return t('A second trace is shown once you have given your own verdict.')
+    const ticket = ++this.#besideTicket
     try {
       const others = await this.items.others(item.id)
       if (!others.some((other) => other.id === id))
@@ -127,6 +129,7 @@ export class Navigation {
           other: id,
         })
       const loaded = await this.items.load(id)
+      if (ticket !== this.#besideTicket) return ''
       if (isWanted() && this.state.isShown(item.id) && !loaded.item.hidden) this.view.beside.open(loaded)
       this.#setAddress()
       return ''
