@@ -37,9 +37,13 @@ def test_words_are_found_while_a_person_types_and_nothing_else_moves(chromium: B
         boxes = f"{places[6:]}.map((one) => JSON.stringify(document.querySelector(`.so-find ${{one}}`)"
         boxes += ".getBoundingClientRect()))"
         before = page.evaluate(boxes)
-        search(page, "sky lin")
+        search(page, "sky lin ")
         total(page, 0)
         expect(page.locator(".so-find .nothing")).to_contain_text("No trace and no remark has all of these words.")
+        assert page.evaluate(boxes) == before
+        # The last word may go on while it is typed.
+        search(page, "sky lin")
+        total(page, 50)
         assert page.evaluate(boxes) == before
         search(page, "sky line")
         total(page, 50)
@@ -51,10 +55,53 @@ def test_words_are_found_while_a_person_types_and_nothing_else_moves(chromium: B
         assert page.evaluate(boxes) == before
 
 
+TYPED = {
+    "absor": "absor*",
+    "absor ": "absor ",
+    "sky li": "sky li",
+    "ab发射": "ab发射",
+    "发射abc": "发射abc*",
+    "发射ab": "发射ab",
+    "z=0.1": "z=0.1",
+    "absor*": "absor*",
+    '"sky lin': '"sky lin"*',
+    '"sky line"': '"sky line"',
+    "sky -noi": "sky -noi",
+    "e\u0301te": "\u00e9te*",
+    "e\u0301t": "\u00e9t",
+    "foo_ba": "foo_ba",
+    "": "",
+    "-": "-",
+}
+
+
+def test_the_last_word_counts_as_a_beginning_while_it_is_typed(chromium: Browser, app: App) -> None:
+    with finding(chromium, app) as page:
+        of_search = "(all) => import('/ui/find/search.js').then(({ whileTyping }) => all.map(whileTyping))"
+        assert dict(zip(TYPED, page.evaluate(of_search, list(TYPED)), strict=True)) == TYPED
+        # The server takes every one of them that has a word to search for.
+        for searched in set(TYPED.values()) - {"", "-"}:
+            answer = page.request.get(f"{app[0]}api/v1/find", params={"words": searched})
+            assert answer.ok, (searched, answer.text())
+
+
+def test_letters_of_an_input_method_are_not_searched_for(chromium: Browser, app: App) -> None:
+    with finding(chromium, app) as page:
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.keyboard.press("/")
+        keyboard = page.context.new_cdp_session(page)
+        keyboard.send("Input.imeSetComposition", {"text": "swan", "selectionStart": 4, "selectionEnd": 4})
+        page.wait_for_timeout(400)
+        assert not [url for url in asked if "/find?" in url]
+        keyboard.send("Input.insertText", {"text": "Swan"})
+        total(page, 50)
+
+
 def test_a_late_answer_to_an_earlier_search_is_dropped(chromium: Browser, app: App) -> None:
     with finding(chromium, app) as page:
         late: list[Route] = []
-        page.route("**/api/v1/find?words=sky&*", lambda route: late.append(route))
+        page.route("**/api/v1/find?words=sky\\**", lambda route: late.append(route))
         search(page, "sky")
         page.wait_for_timeout(400)
         search(page, "Swan")
@@ -178,6 +225,9 @@ def test_items_are_assigned_found_by_assignee_and_put_into_a_batch(chromium: Bro
         total(page, 50)
         button(page, "select all 50 that match").click()
         button(page, "Assign …").click()
+        expect(dialog(page).locator(".people label")).to_have_text(
+            ["AU · Person AU", "CO · Person CO", "RE · Person RE"]
+        )
         dialog(page).get_by_label("RE").check()
         dialog(page).get_by_label("AU").check()
         dialog(page).get_by_role("button", name="Assign 50 items").click()
@@ -187,6 +237,18 @@ def test_items_are_assigned_found_by_assignee_and_put_into_a_batch(chromium: Bro
         filter_by(page, "assigned", "RE")
         total(page, 50)
         expect(page.locator(".so-find .chips")).to_contain_text("assigned to RE")
+        # Whoever has left the team gets no new assignments; earlier ones can be taken back.
+        store.accounts.deactivate(None, "AU")
+        page.reload()
+        row(page, 4).locator(".tick input").click()
+        button(page, "Assign …").click()
+        expect(dialog(page).locator(".people label")).to_have_text(["CO · Person CO", "RE · Person RE"])
+        page.keyboard.press("Escape")
+        button(page, "Unassign …").click()
+        dialog(page).get_by_label("AU · Person AU").check()
+        dialog(page).get_by_role("button", name="Take back the assignment of 1 item").click()
+        expect(row(page, 4).locator(".assigned")).to_have_text("RE")
+        store.accounts.reactivate(None, "AU")
         filter_by(page, "assigned", "nobody")
         total(page, 100)
         row(page, 2).locator(".tick input").click()
@@ -212,7 +274,7 @@ def test_a_saved_view_is_opened_by_another_person_from_its_link(chromium: Browse
     with signed_in(chromium, app[0], "RE", PASSWORD) as other:
         other.goto(f"{app[0]}{link}")
         total(other, 17)
-        expect(other.get_by_role("searchbox", name="Search in traces and comments")).to_have_value("sky line")
+        expect(other.get_by_role("searchbox", name="Search in traces and comments")).to_have_value("sky line*")
         expect(other.locator(".so-find .chips")).to_contain_text("batch second")
         expect(other.locator(".so-find .views li.current")).to_contain_text("by CO")
         assert other.locator(".so-find [data-action]").evaluate_all(

@@ -5,7 +5,7 @@ import { h } from '../common/dom.js'
 
 // Chinese, Japanese and Korean are written without spaces: "请@AB看一下" names AB. The server has the same rule
 // (reviewer/store/team/mentions.py).
-const IDEOGRAPHS = '\\u3040-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uac00-\\ud7af\\uf900-\\ufaff'
+export const IDEOGRAPHS = '\\u3040-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uac00-\\ud7af\\uf900-\\ufaff'
 const OF_A_WORD = `(?![${IDEOGRAPHS}])[\\p{L}\\p{N}_]`
 // Printable ASCII without " < > `, and letters of other alphabets.
 const ADDRESS = new RegExp(`https?:\\/\\/(?:[\\x21\\x23-\\x3b\\x3d\\x3f-\\x5f\\x61-\\x7e]|${OF_A_WORD})+`, 'gu')

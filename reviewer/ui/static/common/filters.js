@@ -73,6 +73,9 @@ const WORDS = {
   listed: (value) => t('list {name}', { name: listNames.get(value) ?? value }),
 }
 
+/** Initials with the name of the person, where it is known. @param {string} initials @param {string} [name] */
+export const withName = (initials, name) => (name ? `${initials} · ${name}` : initials)
+
 /** The names of lists by their number, as far as they are known. @type {Map<string, string>} */
 const listNames = new Map()
 
@@ -118,10 +121,15 @@ export class FilterChips {
     this.tasks = tasks
     this.onChange = onChange
     this.hidden = hidden
+    /** @type {Filter} */
+    this.filter = {}
+    /** @type {Record<string, string>} */
+    this.hints = {}
   }
 
   /** @param {Filter} filter @param {Record<string, string>} hints longer texts, by field */
   show(filter, hints = {}) {
+    Object.assign(this, { filter, hints })
     const shown = active(filter).filter((name) => !this.hidden.includes(name))
     this.root.hidden = !shown.length
     fill(
@@ -131,14 +139,14 @@ export class FilterChips {
         h('li', {}, h('button.link', { type: 'button', onClick: () => this.onChange({}) }, t('clear all'))),
     )
     const unknown = filter.listed && !listNames.has(filter.listed)
-    if (unknown) this.#learnLists(filter, hints).catch(() => {}) // the number of the list is shown
+    if (unknown) this.#learnLists(filter.listed).catch(() => {}) // the number of the list is shown
   }
 
-  /** @param {Filter} filter @param {Record<string, string>} hints */
-  async #learnLists(filter, hints) {
+  /** @param {string} list its number */
+  async #learnLists(list) {
     noteLists(await getJSON('/api/v1/views'))
-    if (!listNames.has(filter.listed)) listNames.set(filter.listed, filter.listed)
-    this.show(filter, hints)
+    if (!listNames.has(list)) listNames.set(list, list)
+    this.show(this.filter, this.hints)
   }
 
   /** @param {string} name @param {Filter} filter @param {string} [hint] */
@@ -169,19 +177,23 @@ export class FilterForm {
     this.with = { order, words }
     /** @type {Filter} */
     this.filter = {}
-    /** @type {Record<string, string[]>} */
+    /** @type {Record<string, any>} values by field; `names` of people by initials */
     this.facets = {}
+    const typed = (/** @type {any} */ { target, isComposing }) =>
+      ['text', 'words'].includes(target.name) && !isComposing && this.#changedSoon()
     this.root = h('form.filter', {
       onSubmit: (/** @type {Event} */ e) => e.preventDefault(),
       onChange: () => this.#changed(),
-      onInput: (/** @type {any} */ e) => ['text', 'words'].includes(e.target.name) && this.#changedSoon(),
+      onInput: typed, // the letters of an input method are no words yet
+      onCompositionend: (/** @type {Event} */ { target }) => typed({ target }),
     })
   }
 
-  /** Draw the form with the values that occur now. @param {Filter} filter */
+  /** Draw the form with the values that occur now; not while it is being filled in. @param {Filter} filter */
   async load(filter) {
+    this.filter = filter
     this.facets = await getJSON('/api/v1/facets')
-    this.show(filter)
+    if (!this.root.contains(document.activeElement)) this.show(this.filter)
   }
 
   #changed() {
@@ -254,8 +266,8 @@ export class FilterForm {
       choose(
         'assigned',
         t('Assigned to'),
-        [...(facets.assigned ?? []), NOBODY],
-        (who) => (who === NOBODY ? t('nobody') : who),
+        [...Object.keys(facets.names ?? {}), NOBODY],
+        (who) => (who === NOBODY ? t('nobody') : withName(who, facets.names?.[who])),
         t('anybody or nobody'),
       ),
       choose('discussed', t('Comments'), Object.keys(DISCUSSED), (kind) => DISCUSSED[kind](), t('with or without')),
@@ -273,6 +285,7 @@ export class FilterForm {
 
   #clear() {
     this.show({})
+    this.root.querySelector('button')?.focus() // it was drawn again
     this.onChange({})
   }
 }

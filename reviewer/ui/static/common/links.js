@@ -21,6 +21,11 @@ export function takeView() {
   return view
 }
 
+/** Another search is shown: a reload of the page opens no view again. */
+export function leaveView() {
+  if (location.hash.startsWith(VIEW)) history.replaceState(null, '', location.pathname + location.search)
+}
+
 /** @param {string} hash of an address or a link */
 function followView(hash) {
   wantedView = viewIn(hash)

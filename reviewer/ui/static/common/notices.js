@@ -70,11 +70,21 @@ export class Notices {
 
   /** Show why something failed. @param {any} error @param {string} [prefix] what failed */
   error(error, prefix = '') {
-    const unreachable = error instanceof Unreachable
-    const why = unreachable ? t('The server does not answer. Is it still running? Try again.') : error.message
-    this.show(sentences(prefix.trim(), why))
-    if (!error.kind && !unreachable) console.error(error)
+    this.show(sentences(prefix.trim(), reasonOf(error)))
   }
+}
+
+/** Why a request failed that is not repeated by itself; an error of the program is logged. @param {any} error */
+function reasonOf(error) {
+  if (error instanceof Unreachable) return t('The server does not answer. Is it still running? Try again.')
+  if (!error.kind) console.error(error)
+  return error.message
+}
+
+/** Show why something failed, e.g. in a dialog. @param {HTMLElement} place hidden so far @param {any} error */
+export function showError(place, error) {
+  place.hidden = false
+  place.textContent = reasonOf(error)
 }
 
 /** Scroll the focused field back into view: the line moves the trace down. @param {HTMLElement | null} pane */

@@ -5,22 +5,26 @@ import { stateName } from '../common/filters.js'
 import { number } from '../common/format.js'
 import { Refused, newKey, postJSON } from '../common/http.js'
 import { t, tn } from '../common/language.js'
+import { showError } from '../common/notices.js'
 import { openPanel } from '../common/panels.js'
 import { formOf } from './bulk_forms.js'
-import { numbersOf, selectionWords } from './selection.js'
+import { numbersOf, selectedCount, selectionWords } from './selection.js'
 
 const PAUSE = 250 // ms after the last letter, before a preview is requested
 const SLOW = 800 // ms after which an action shows how long it has taken
 
 /** @typedef {'reject' | 'assign' | 'unassign' | 'batch'} BulkKind */
 
-/** The name of each action, with the number of items. @type {Record<string, (n: number) => string>} */
+/**
+ * The name of each action, with the number of items, also as it is shown.
+ * @type {Record<string, (count: number, n: string) => string>}
+ */
 const VERBS = {
-  reject: (n) => tn('Reject {n} item', 'Reject {n} items', n, { n: number(n) }),
-  assign: (n) => tn('Assign {n} item', 'Assign {n} items', n, { n: number(n) }),
-  unassign: (n) =>
-    tn('Take back the assignment of {n} item', 'Take back the assignment of {n} items', n, { n: number(n) }),
-  batch: (n) => tn('Change the batch of {n} item', 'Change the batch of {n} items', n, { n: number(n) }),
+  reject: (count, n) => tn('Reject {n} item', 'Reject {n} items', count, { n }),
+  assign: (count, n) => tn('Assign {n} item', 'Assign {n} items', count, { n }),
+  unassign: (count, n) =>
+    tn('Take back the assignment of {n} item', 'Take back the assignment of {n} items', count, { n }),
+  batch: (count, n) => tn('Change the batch of {n} item', 'Change the batch of {n} items', count, { n }),
 }
 
 /** @type {Record<string, (n: number) => string>} */
@@ -35,15 +39,17 @@ const WILL = {
 }
 
 /**
- * Open the dialog of an action.
+ * Open the dialog of an action. If it is closed while the action is being done, its outcome is awaited.
  * @param {BulkKind} kind @param {Person} me @param {import('./selection.js').Selection} selection
  * @param {import('./bulk_forms.js').BulkChoices} choices
  * @returns {Promise<{id: number, items: number} | null>} what was done
  */
-export function openBulk(kind, me, selection, choices) {
+export async function openBulk(kind, me, selection, choices) {
   const body = selection.body()
   const form = formOf(kind, me, choices)
-  return openPanel(form.title, (close, dialog) => {
+  /** @type {Promise<any> | null} */
+  let sending = null
+  const done = await openPanel(form.title, (close, dialog) => {
     const submit = h('button.primary', { type: 'submit', disabled: true }, t('Calculating …'))
     if (kind === 'reject') submit.className = 'danger'
     const preview = h('div.bulk-preview', { role: 'status' })
@@ -59,6 +65,9 @@ export function openBulk(kind, me, selection, choices) {
       note.hidden = !text
       note.textContent = text
     }
+    const label = (/** @type {number} */ items, n = number(items)) => {
+      submit.textContent = VERBS[kind](items, n)
+    }
 
     const refresh = async () => {
       const mine = ++ticket
@@ -66,7 +75,8 @@ export function openBulk(kind, me, selection, choices) {
       submit.disabled = true
       if (missing) {
         fill(preview, h('p.muted', {}, missing))
-        submit.textContent = VERBS[kind](selection.count)
+        preview.classList.remove('old')
+        label(selection.count, selectedCount(selection))
         return
       }
       preview.classList.add('old')
@@ -75,13 +85,14 @@ export function openBulk(kind, me, selection, choices) {
         if (mine !== ticket) return
         token = found.token
         fill(preview, previewWords(kind, found))
-        submit.textContent = VERBS[kind](found.items)
+        label(found.items)
         submit.disabled = found.items === 0
       } catch (error) {
         if (mine !== ticket) return
-        fill(preview, h('p.note.look', { role: 'alert' }, error.message))
-        submit.textContent = VERBS[kind](0)
-        if (!error.kind) console.error(error)
+        const failed = h('p.note.look', { role: 'alert' })
+        showError(failed, error)
+        fill(preview, failed)
+        label(0)
       } finally {
         if (mine === ticket) preview.classList.remove('old')
       }
@@ -93,17 +104,20 @@ export function openBulk(kind, me, selection, choices) {
       submit.disabled = true
       const stop = showProgress(preview)
       try {
-        close({ ...(await postJSON('/api/v1/bulk', { selection: body, action, token, key })), kind })
+        sending = postJSON('/api/v1/bulk', { selection: body, action, token, key })
+        close(await sending)
       } catch (error) {
-        stop()
+        if (!dialog.isConnected) return
+        sending = null
         if (error instanceof Refused && error.kind === 'selection_changed') {
           warn(t('Some of these items have changed since the preview, so nothing was done. This is the new preview:'))
           await refresh()
           return
         }
-        warn(error.message)
+        showError(note, error)
         submit.disabled = false
-        if (!error.kind) console.error(error)
+      } finally {
+        stop()
       }
     }
 
@@ -115,6 +129,7 @@ export function openBulk(kind, me, selection, choices) {
       {
         onInput: (/** @type {any} */ event) => {
           clearTimeout(soon)
+          ticket++ // a preview on its way is of another action
           submit.disabled = true
           soon = setTimeout(refresh, event.target.type === 'text' || event.target.tagName === 'TEXTAREA' ? PAUSE : 0)
         },
@@ -130,6 +145,7 @@ export function openBulk(kind, me, selection, choices) {
       h('footer', {}, h('span.spring'), h('button', { type: 'button', onClick: () => close() }, t('Cancel')), submit),
     )
   })
+  return done ?? sending
 }
 
 /**

@@ -1,6 +1,7 @@
 // What the dialogs of actions on many items ask for.
 
 import { h } from '../common/dom.js'
+import { withName } from '../common/filters.js'
 import { t } from '../common/language.js'
 
 /**
@@ -12,14 +13,21 @@ import { t } from '../common/language.js'
  * @property {HTMLElement | null} first the field with the focus
  */
 
-/** @typedef {{people: string[], batches: string[]}} BulkChoices values to choose from */
+/**
+ * Values to choose from.
+ * @typedef {Object} BulkChoices
+ * @property {string[]} people to whom items can be assigned, by initials
+ * @property {Record<string, string>} names of these people, and of others to whom items are assigned
+ * @property {string[]} batches
+ */
 
 /**
  * @param {import('./bulk.js').BulkKind} kind @param {Person} me @param {BulkChoices} choices @returns {Form}
  */
-export function formOf(kind, me, { people, batches }) {
+export function formOf(kind, me, { people, names, batches }) {
   if (kind === 'reject') return rejectForm(me.reasons)
-  return kind === 'batch' ? batchForm(batches) : peopleForm(kind, people)
+  if (kind === 'batch') return batchForm(batches)
+  return peopleForm(kind, kind === 'assign' ? people : Object.keys(names), names)
 }
 
 /** @param {Record<string, string>} labels of the reasons @returns {Form} */
@@ -58,8 +66,11 @@ function rejectForm(labels) {
   }
 }
 
-/** @param {'assign' | 'unassign'} kind @param {string[]} initials @returns {Form} */
-function peopleForm(kind, initials) {
+/**
+ * @param {'assign' | 'unassign'} kind @param {string[]} initials @param {Record<string, string>} names
+ * @returns {Form}
+ */
+function peopleForm(kind, initials, names) {
   const people = initials.map((value) => ({ value, input: h('input', { type: 'checkbox', name: 'people', value }) }))
   const assigning = kind === 'assign'
   return {
@@ -76,7 +87,7 @@ function peopleForm(kind, initials) {
         'fieldset.choices.people',
         {},
         h('legend', {}, t('People')),
-        people.map(({ value, input }) => h('label', {}, input, ` ${value}`)),
+        people.map(({ value, input }) => h('label', {}, input, ` ${withName(value, names[value])}`)),
       ),
     ],
     first: people[0]?.input ?? null,

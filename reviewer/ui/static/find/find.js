@@ -3,11 +3,10 @@
 import { lasting, thisTab } from '../common/browser_storage.js'
 import { fill, h } from '../common/dom.js'
 import { FilterChips, FilterForm, queryOf } from '../common/filters.js'
-import { number } from '../common/format.js'
-import { getJSON } from '../common/http.js'
+import { Unreachable, connection, getJSON } from '../common/http.js'
 import { Keys } from '../common/keys.js'
 import { t, tn } from '../common/language.js'
-import { takeView } from '../common/links.js'
+import { leaveView, takeView } from '../common/links.js'
 import { Notices } from '../common/notices.js'
 import { panelIsOpen } from '../common/panels.js'
 import { SidePane } from '../common/side_pane.js'
@@ -18,7 +17,7 @@ import { ItemActions } from './item_actions.js'
 import { Results } from './results.js'
 import { RowMenu } from './row_menu.js'
 import { SearchField } from './search.js'
-import { Selection, SelectionBar } from './selection.js'
+import { Selection, SelectionBar, countOf } from './selection.js'
 import { withVerdictFirst } from './verdict_first.js'
 import { Views, searchOf } from './views.js'
 
@@ -44,6 +43,15 @@ export async function mountFind(root) {
 export class FindDesk {
   /** @type {Filter} */
   filter = {}
+  /** How many items the table shows. @type {import('./selection.js').Counted} */
+  found = { total: 0, orMore: false }
+  /** How many items the search finds. */
+  #searched = this.found
+  /** Whether a search has been shown since the page was loaded, and the last one has not failed. */
+  #isShown = false
+  /** Whether it failed because the server did not answer. */
+  #isAway = false
+  #opening = 0 // of the view opened last: only that one is shown
 
   /** @param {HTMLElement} root @param {Person} me @param {Keymap} keymap */
   constructor(root, me, keymap) {
@@ -58,9 +66,7 @@ export class FindDesk {
       onWords: (words) => this.use({ ...this.filter, words }),
       onDown: () => this.results.move(-Infinity),
     })
-    this.chips = new FilterChips(me.tasks, (filter) => this.use({ words: this.filter.words ?? '', ...filter }), [
-      'words',
-    ])
+    this.chips = new FilterChips(me.tasks, (filter) => this.use({ words: this.search.words, ...filter }), ['words'])
     this.form = new FilterForm(me.tasks, (filter) => this.#formChanged(filter), { words: false })
     this.views = new Views(me, {
       onDeleted: (view) => this.filter.listed === String(view.id) && this.use({}),
@@ -101,6 +107,10 @@ export class FindDesk {
     this.#build(root)
     whenBack(root, () => this.refresh())
     addEventListener('so-view', () => this.#openLinked())
+    connection.addEventListener('changed', (event) => {
+      const { state } = /** @type {CustomEvent} */ (event).detail
+      if (state === 'connected' && this.#isAway) this.#retry()
+    })
     // "Done, Undo" belongs to the time before the next selection.
     this.selection.addEventListener('change', () => this.selection.count && this.notices.happened('select'))
   }
@@ -168,23 +178,35 @@ export class FindDesk {
 
   /** @param {number} id */
   async openView(id) {
+    const opening = ++this.#opening
     let view
     try {
       view = await getJSON(`/api/v1/views/${id}`)
     } catch (error) {
+      if (opening !== this.#opening) return
       this.notices.error(error)
-      return this.showSearch()
+      await this.showSearch()
+      return
     }
+    if (opening !== this.#opening) return
     this.pane.close({ refocus: false })
-    await this.use(searchOf(view))
-    return this.views.setCurrent(id)
+    const shown = this.#search(searchOf(view))
+    this.views.setCurrent(id)
+    await shown
   }
 
   /** Search with another filter. @param {Filter} filter */
-  async use(filter) {
+  use(filter) {
+    if (queryOf(filter) !== queryOf(this.filter)) leaveView()
+    return this.#search(filter)
+  }
+
+  /** @param {Filter} filter */
+  async #search(filter) {
     const same = queryOf(filter) === queryOf(this.filter)
     this.filter = filter
-    if (same && !this.related.shown) return
+    this.#opening++
+    if (same && !this.related.shown && !this.related.hasGroups && this.#isShown) return
     if (!same) this.dropSelection(t('The search has changed, so nothing is selected any more.'))
     this.views.setCurrent(null)
     thisTab.set(KEPT_FILTER, JSON.stringify(filter))
@@ -236,13 +258,21 @@ export class FindDesk {
     try {
       await this.results.show(listing, { keep })
     } catch (error) {
-      this.#failed(error)
+      this.#failed(error, keep)
     }
   }
 
-  /** Words that cannot be searched for are told where they are typed: they may not be complete. @param {any} error */
-  #failed(error) {
-    if (error.kind !== 'bad_search') return this.notices.error(error)
+  /**
+   * Words that cannot be searched for are told where they are typed: they may not be complete.
+   * @param {any} error @param {boolean} keep whether the rows are of the same search
+   */
+  #failed(error, keep) {
+    this.#isShown = false
+    this.#isAway = error instanceof Unreachable
+    if (error.kind !== 'bad_search') {
+      this.results.setWaiting(!keep)
+      return this.notices.error(error)
+    }
     this.total.textContent = error.message
     this.total.classList.add('look')
     for (const button of this.forFound) button.disabled = true
@@ -257,15 +287,31 @@ export class FindDesk {
     if (!on) this.about.hidden = true
   }
 
+  /** Show the groups of the search again. */
+  showGroups() {
+    this.dropSelection(t('The table shows other items now, so nothing is selected any more.'))
+    this.showTable(false)
+    this.#count(this.#searched)
+  }
+
   #loaded() {
-    const { total, rows } = this.results
-    const orMore = !this.related.shown && total === MOST_COUNTED
-    const n = orMore ? t('{n} or more', { n: number(total) }) : number(total)
+    const { total } = this.results
+    this.#isShown = true
+    this.#isAway = false
+    const counted = { total, orMore: !this.related.shown && total === MOST_COUNTED }
+    this.#count(counted)
+    if (this.related.shown) return
+    this.#searched = counted
+    this.selection.setTotal(counted)
+  }
+
+  /** Show how many items there are. @param {import('./selection.js').Counted} counted */
+  #count(counted) {
+    this.found = counted
     this.total.classList.remove('look')
-    this.total.textContent = tn('{n} item', '{n} items', total, { n })
-    this.bar.show({ total, shown: this.results.ids().length, orMore })
-    if (!this.related.shown) this.selection.setTotal(total)
-    for (const button of this.forFound) button.disabled = !rows.length
+    this.total.textContent = tn('{n} item', '{n} items', counted.total, { n: countOf(counted) })
+    this.bar.show({ ...counted, shown: this.results.ids().length })
+    for (const button of this.forFound) button.disabled = !counted.total
   }
 
   /** Load what the table shows again: others may have changed it. */
@@ -276,12 +322,20 @@ export class FindDesk {
 
   async refreshRows() {
     if (this.related.shown) await this.related.refresh()
-    else await this.show(this.#listing(), { keep: true })
+    else if (!this.related.hasGroups) await this.show(this.#listing(), { keep: true })
+  }
+
+  /** The server answers again. */
+  #retry() {
+    this.#isAway = false
+    this.notices.clear()
+    return this.refresh()
   }
 
   selectAll() {
+    if (this.results.root.hidden || !this.bar.total) return
     if (this.related.shown) this.selection.set(this.related.items, true)
-    else this.selection.useFilter(this.filter, this.results.total)
+    else this.selection.useFilter(this.filter, this.found)
   }
 
   #emptyWords() {

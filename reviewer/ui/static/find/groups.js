@@ -6,6 +6,7 @@ import { number } from '../common/format.js'
 import { getJSON, postJSON } from '../common/http.js'
 import { pause } from '../common/idle.js'
 import { t, tn } from '../common/language.js'
+import { showError } from '../common/notices.js'
 import { withVerdictFirst } from './verdict_first.js'
 
 const POLL = 500 // ms
@@ -69,9 +70,13 @@ export class Groups {
     } catch (error) {
       if (ticket !== this.#ticket) return
       this.progress.hidden = true
-      this.status.textContent = error.message
-      if (!error.kind) console.error(error)
+      showError(this.status, error)
     }
+  }
+
+  /** Focus the button of a group's card. @param {Group} group */
+  focus(group) {
+    this.cards.querySelector(`[data-group="${group.number}"] button`)?.focus()
   }
 
   /** @param {{state: string, items: number, missing: number, groups: Group[]}} job */
@@ -106,7 +111,7 @@ export class Groups {
     const title = t('Group {number}', { number: group.number })
     return h(
       'article.group',
-      { 'aria-label': title },
+      { 'aria-label': title, 'data-group': group.number },
       h(
         'header',
         {},

@@ -53,7 +53,7 @@ export class ItemActions {
         name: 'list',
         label: t('Save as list …'),
         title: t('keep exactly these items under a name'),
-        act: () => this.#reported(this.#saveList()),
+        act: () => this.#reported(this.#saveSelection()),
       },
       {
         name: 'more-like',
@@ -70,8 +70,8 @@ export class ItemActions {
   async #bulk(kind) {
     const { desk } = this
     const { me, selection, form } = desk
-    const { assigned: people = [], batch: batches = [] } = form.facets
-    const done = await openBulk(kind, me, selection, { people, batches })
+    const { assigned: people = [], names = {}, batch: batches = [] } = form.facets
+    const done = await openBulk(kind, me, selection, { people, names, batches })
     if (!done) return
     this.#last = done.id
     selection.clear()
@@ -94,8 +94,15 @@ export class ItemActions {
   /** @param {number} id */
   async #undo(id) {
     const { desk } = this
-    const undone = await postRepeatable(`/api/v1/bulk/${id}/undo`, { key: newKey() })
-    if (this.#last === id) this.#last = null
+    const last = this.#last
+    if (last === id) this.#last = null // a second press of the key undoes nothing else
+    let undone
+    try {
+      undone = await postRepeatable(`/api/v1/bulk/${id}/undo`, { key: newKey() })
+    } catch (error) {
+      this.#last ??= last
+      throw error
+    }
     desk.loadChoices()
     await desk.refreshRows()
     desk.notices.clear()
@@ -125,16 +132,24 @@ export class ItemActions {
 
   /** Save what the table shows as a list. @param {string} [about] */
   #saveFound(about) {
-    this.desk.selection.clear()
-    this.desk.selection.set(this.desk.related.items, true)
-    return this.#saveList(about)
+    const { items } = this.desk.related
+    return this.#saveList(about, { items }, { total: items.length, orMore: false })
   }
 
   /** Save the selection as a list. @param {string} [about] what it is for */
-  async #saveList(about = '') {
-    const { views, selection, related, notices } = this.desk
+  #saveSelection(about) {
+    const { selection } = this.desk
+    return this.#saveList(about, selection.body(), { total: selection.count, orMore: selection.orMore })
+  }
+
+  /**
+   * @param {string | undefined} about @param {import('./selection.js').SelectionBody} selection
+   * @param {import('./selection.js').Counted} counted
+   */
+  async #saveList(about, selection, counted) {
+    const { views, related, notices } = this.desk
     const name = related.shown?.name ?? ''
-    const view = await views.save({ selection: selection.body(), count: selection.count, name, about })
+    const view = await views.save({ selection, counted, name, about })
     if (view) notices.toast(t('Saved. It is in the list of views.'))
     return view
   }
@@ -156,7 +171,7 @@ export class ItemActions {
   }
 
   async #blindSession() {
-    const view = await this.#saveList(
+    const view = await this.#saveSelection(
       t('A blind session is made of a list of items. Give it a name, then say in the Blind tab who scores.'),
     )
     if (!view) return

@@ -4,6 +4,7 @@ import { fill, h } from '../common/dom.js'
 import { dateAndTime, number } from '../common/format.js'
 import { getJSON } from '../common/http.js'
 import { t, tn } from '../common/language.js'
+import { showError } from '../common/notices.js'
 import { openPanel } from '../common/panels.js'
 
 /** @type {Record<string, (n: number) => string>} */
@@ -76,13 +77,11 @@ export async function openPast(me, undo) {
     button.disabled = true
     note.hidden = true
     try {
-      await undo(id)
+      await undo(id).catch((error) => showError(note, error))
+      await load()
     } catch (error) {
-      note.hidden = false
-      note.textContent = error.message
-      if (!error.kind) console.error(error)
+      showError(note, error)
     }
-    await load()
   }
   await load()
   return openPanel(t('Actions on many items'), h('div.past-actions', {}, note, list), { wide: true })

@@ -81,10 +81,13 @@ export class Ranking {
   /** @type {string[]} what the examples have in common */
   #reasons = []
   #note = ''
+  /** @type {Set<number>} the examples with which it began */
+  #given
 
   /** @param {number[]} examples */
   constructor(examples) {
     this.examples = new Set(examples)
+    this.#given = new Set(examples)
     /** @type {Set<number>} */
     this.unlike = new Set()
   }
@@ -99,9 +102,17 @@ export class Ranking {
     this.#note = incomplete(found)
   }
 
-  /** Mark an item as not alike, or not after all; false for the last example. @param {number} id */
+  /** The rows have changed on the server. @param {Map<number, FoundRow>} fresh by number */
+  update(fresh) {
+    this.#rows = this.#rows.map((row) => ({ ...row, ...fresh.get(row.id) }))
+  }
+
+  /** Mark an item as not alike, or as before; false for the last example. @param {number} id */
   toggleUnlike(id) {
-    if (this.unlike.delete(id)) return true
+    if (this.unlike.delete(id)) {
+      if (this.#given.has(id)) this.examples.add(id)
+      return true
+    }
     if (this.examples.size === 1 && this.examples.has(id)) return false
     this.examples.delete(id)
     this.unlike.add(id)

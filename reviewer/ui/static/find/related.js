@@ -3,11 +3,11 @@
 
 import { h } from '../common/dom.js'
 import { bodyOf } from '../common/filters.js'
-import { number } from '../common/format.js'
 import { getJSON } from '../common/http.js'
 import { t, tn } from '../common/language.js'
 import { Groups, groupName } from './groups.js'
 import { Ranking, pagedListing, rowsOf, similarTo } from './ranking.js'
+import { countOf, selectionWords } from './selection.js'
 import { withVerdictFirst } from './verdict_first.js'
 
 /**
@@ -24,6 +24,7 @@ export class Related {
   shown = null
   /** @type {Ranking | null} */
   #ranking = null
+  #ticket = 0 // of what was asked for last: only that is shown
 
   /** @param {import('./find.js').FindDesk} desk */
   constructor(desk) {
@@ -36,37 +37,50 @@ export class Related {
     return this.shown?.items ?? this.desk.results.ids()
   }
 
+  /** Whether the cards of the groups are shown in place of the table. */
+  get hasGroups() {
+    return !this.groups.root.hidden
+  }
+
   /** The table shows the search again. */
   leave() {
+    this.#ticket++
     this.shown = null
     this.#ranking = null
   }
 
-  /** Load and show rows; if it fails, the table stays as it is. @param {() => Promise<RelatedItems>} load */
-  async #show(load) {
+  /**
+   * Load and show rows; if it fails, the table stays as it is. An answer that comes after something else was asked for
+   * is dropped.
+   * @param {() => Promise<RelatedItems>} load @param {Ranking | null} ranking that is shown
+   */
+  async #show(load, ranking = null) {
     const { desk } = this
+    const ticket = ++this.#ticket
     desk.results.setWaiting(true)
     try {
       const found = await load()
-      desk.dropSelection(t('The table shows other items now, so nothing is selected any more.'))
+      if (ticket !== this.#ticket) return
+      if (ranking && ranking !== this.#ranking)
+        desk.selection.clear() // it has become the examples
+      else desk.dropSelection(t('The table shows other items now, so nothing is selected any more.'))
       this.shown = found
+      this.#ranking = ranking
       await desk.show(found.listing, found)
     } catch (error) {
-      desk.notices.error(error)
+      if (ticket === this.#ticket) desk.notices.error(error)
     } finally {
-      desk.results.setWaiting(false)
+      if (ticket === this.#ticket) desk.results.setWaiting(false)
     }
   }
 
   /** The items most similar to one. @param {number} id @param {'text' | 'spectrum'} by */
-  async showSimilar(id, by) {
-    await this.#show(() => similarTo(id, by))
-    this.#ranking = null
+  showSimilar(id, by) {
+    return this.#show(() => similarTo(id, by))
   }
 
   /** Rank all items by these examples. @param {number[]} examples */
   showRanking(examples) {
-    this.desk.selection.clear() // it has become the examples
     return this.#rank(new Ranking(examples))
   }
 
@@ -74,9 +88,8 @@ export class Related {
   #rank(ranking) {
     return this.#show(async () => {
       await ranking.load()
-      this.#ranking = ranking
       return this.#ranked(ranking)
-    })
+    }, ranking)
   }
 
   /** @param {Ranking} ranking @returns {RelatedItems} */
@@ -108,8 +121,11 @@ export class Related {
   /** Load the rows again: their states may have changed; their order stays. */
   async refresh() {
     const { results, notices } = this.desk
+    const ticket = this.#ticket
     try {
       const fresh = new Map((await rowsOf(results.rows.map(({ id }) => id))).map((row) => [row.id, row]))
+      if (ticket !== this.#ticket) return
+      this.#ranking?.update(fresh)
       results.rows = results.rows.map((row) => ({ ...row, ...fresh.get(row.id) }))
       results.draw()
     } catch (error) {
@@ -123,15 +139,24 @@ export class Related {
     const { selection } = desk
     const some = selection.count > 0
     const all = this.shown ? { items: this.items } : { filter: bodyOf(desk.filter), without: [] }
-    const n = some ? selection.count : desk.results.total
+    const { total } = desk.found
+    const items = some ? selectionWords(selection) : tn('{n} item', '{n} items', total, { n: countOf(desk.found) })
+    this.#ticket++
     desk.showTable(false)
-    await this.groups.start(some ? selection.body() : all, tn('{n} item', '{n} items', n, { n: number(n) }))
+    await this.groups.start(some ? selection.body() : all, items)
+  }
+
+  /** Show the cards again, after the items of one group. @param {import('./groups.js').Group} group */
+  #backToGroups(group) {
+    this.leave()
+    this.desk.showGroups()
+    this.groups.focus(group)
   }
 
   /** @param {import('./groups.js').Group} group */
-  async showGroup(group) {
-    const back = h('button', { type: 'button', onClick: () => this.desk.showTable(false) }, t('Back to the groups'))
-    await this.#show(async () => {
+  showGroup(group) {
+    const back = h('button', { type: 'button', onClick: () => this.#backToGroups(group) }, t('Back to the groups'))
+    return this.#show(async () => {
       const { items } = await getJSON(withVerdictFirst(`/api/v1/groups/${group.number}`))
       return {
         listing: pagedListing(items),
@@ -141,6 +166,5 @@ export class Related {
         buttons: [back],
       }
     })
-    this.#ranking = null
   }
 }

@@ -89,7 +89,7 @@ export class Results {
       const page = await listing.page(null)
       while (page.rows.length < Math.min(wanted, page.total)) {
         const further = await listing.page(page.rows.at(-1) ?? null)
-        if (!further.rows.length) break
+        if (ticket !== this.#ticket || !further.rows.length) break
         page.rows.push(...further.rows)
       }
       if (ticket !== this.#ticket) return

@@ -1,7 +1,6 @@
 // What can be done with one row: one menu that opens next to the row's button.
 
-import { fill, h } from '../common/dom.js'
-import { cap } from '../common/dom.js'
+import { cap, fill, h } from '../common/dom.js'
 import { t } from '../common/language.js'
 
 export class RowMenu {
@@ -69,6 +68,7 @@ export class RowMenu {
     const entries = this.#entries
     const at = entries.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement))
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key]
+    if (event.key === 'Tab') return this.#close() // the browser goes on from the button
     if (event.key === 'Escape') this.#close()
     else if (to !== undefined) entries.at(to % entries.length)?.focus()
     else return

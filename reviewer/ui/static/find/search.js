@@ -1,14 +1,37 @@
 // The search field: answers while a person types, and explains the syntax.
 
+import { IDEOGRAPHS } from '../comments/text.js'
 import { h } from '../common/dom.js'
+import { isComposing } from '../common/keys.js'
 import { t } from '../common/language.js'
 import { sheetOf } from '../common/popover.js'
 
 const PAUSE = 200 // ms after the last letter
+const LONGEST = 200 // characters
+
+const TERMS = /-?(?:"[^"]*"?|[^\s"]+)/gu
+// At the end of a text: three letters or digits of one word. Of less the server refuses a beginning
+// (reviewer/store/sqlite/texts.py), and an ideograph is a whole word.
+const BEGUN = new RegExp(`(?:(?![${IDEOGRAPHS}])[\\p{L}\\p{N}\\p{M}\\p{Co}]){3}$`, 'u')
+
+/**
+ * A text that is being typed as it is searched for: its last word may go on, so it counts as a beginning, unless it
+ * leaves texts out.
+ * @param {string} typed
+ */
+export function whileTyping(typed) {
+  const text = typed.normalize('NFC')
+  const last = text.match(TERMS)?.at(-1) ?? ''
+  if (!BEGUN.test(text) || last.startsWith('-')) return text
+  const begun = last.startsWith('"') ? `${text}"*` : `${text}*`
+  return begun.length > LONGEST ? text : begun
+}
 
 export class SearchField {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #soon
+  /** Whether the text was typed here: its last word may go on. */
+  #typed = false
 
   /** @param {{onWords: (words: string) => void, onDown: () => void}} callbacks */
   constructor({ onWords, onDown }) {
@@ -16,15 +39,17 @@ export class SearchField {
     this.input = h('input', {
       type: 'search',
       name: 'find',
-      maxLength: 200,
+      maxLength: LONGEST,
       autocomplete: 'off',
       spellcheck: false,
       placeholder: t('Words in traces and comments, e.g. "Balmer absorption" -noise'),
       'aria-label': t('Search in traces and comments'),
-      onInput: () => this.#changedSoon(),
+      // The letters of an input method are no words yet.
+      onInput: (/** @type {InputEvent} */ event) => event.isComposing || this.#changedSoon(),
+      onCompositionend: () => this.#changedSoon(),
     })
     this.input.addEventListener('keydown', (event) => {
-      if (event.isComposing || event.keyCode === 229) return
+      if (isComposing(event)) return
       if (event.key === 'Enter') this.#changed()
       else if (event.key !== 'ArrowDown') return
       else onDown()
@@ -46,14 +71,18 @@ export class SearchField {
     )
   }
 
+  /** What is searched for. */
   get words() {
-    return this.input.value.trim()
+    const { value } = this.input
+    return (this.#typed ? whileTyping(value) : value).trim()
   }
 
   /** @param {string} words */
   set(words) {
     clearTimeout(this.#soon)
-    if (this.words !== words) this.input.value = words
+    if (this.words === words) return
+    this.input.value = words
+    this.#typed = false
   }
 
   focus() {
@@ -62,6 +91,7 @@ export class SearchField {
   }
 
   #changedSoon() {
+    this.#typed = true
     clearTimeout(this.#soon)
     this.#soon = setTimeout(() => this.#changed(), PAUSE)
   }
@@ -89,6 +119,7 @@ export function syntaxElements() {
       {},
       rows.map(([example, meaning]) => [h('dt', {}, h('code', {}, example)), h('dd', {}, meaning)]),
     ),
+    h('p.muted', {}, t('While you type, the last word counts as a beginning. A space after it ends the word.')),
     h(
       'p.muted',
       {},

@@ -7,17 +7,27 @@ import { t, tn } from '../common/language.js'
 
 /** @typedef {{items: number[]} | {filter: Record<string, any>, without: number[]}} SelectionBody as it is sent */
 
+/** @typedef {{total: number, orMore: boolean}} Counted how many items are found; `orMore`: at least */
+
+/** A number of items in words. @param {Counted} counted */
+export const countOf = ({ total, orMore }) => (orMore ? t('{n} or more', { n: number(total) }) : number(total))
+
 /** Dispatches "change". */
 export class Selection extends EventTarget {
   /** @type {Set<number>} the selected items; where a filter is selected, those left out */
   #items = new Set()
-  /** @type {{filter: import('../common/filters.js').Filter, total: number} | null} */
+  /** @type {{filter: import('../common/filters.js').Filter, total: number, orMore: boolean} | null} */
   #all = null
   /** @type {number | null} the item from which a range begins */
   #anchor = null
 
   get count() {
     return this.#all ? Math.max(0, this.#all.total - this.#items.size) : this.#items.size
+  }
+
+  /** Whether more than ``count`` may be selected: the items of a search are counted up to a limit. */
+  get orMore() {
+    return this.#all?.orMore ?? false
   }
 
   /** Whether all items of a filter are selected, or all but some. */
@@ -60,17 +70,17 @@ export class Selection extends EventTarget {
     this.set(from < 0 ? [id] : ids.slice(Math.min(from, to), Math.max(from, to) + 1), true)
   }
 
-  /** Select all items of a filter. @param {import('../common/filters.js').Filter} filter @param {number} total */
-  useFilter(filter, total) {
+  /** Select all items of a filter. @param {import('../common/filters.js').Filter} filter @param {Counted} counted */
+  useFilter(filter, counted) {
     this.#items.clear()
-    this.#all = { filter, total }
+    this.#all = { filter, ...counted }
     this.#changed()
   }
 
-  /** The number of items of the selected filter has changed. @param {number} total */
-  setTotal(total) {
-    if (!this.#all || this.#all.total === total) return
-    this.#all.total = total
+  /** The number of items of the selected filter has changed. @param {Counted} counted */
+  setTotal(counted) {
+    if (!this.#all || this.#all.total === counted.total) return
+    Object.assign(this.#all, counted)
     this.#changed()
   }
 
@@ -114,7 +124,7 @@ export class SelectionBar {
     this.selection = selection
     this.total = 0
     this.shown = 0
-    this.complete = true
+    this.orMore = false
     this.count = h('strong', { role: 'status' })
     this.here = h('button.link', { type: 'button', onClick: onShown })
     this.all = h('button.link', { type: 'button', onClick: onAll })
@@ -141,9 +151,9 @@ export class SelectionBar {
     this.#draw()
   }
 
-  /** What can be selected. @param {{total: number, shown: number, orMore: boolean}} found */
+  /** What can be selected. @param {Counted & {shown: number}} found */
   show({ total, shown, orMore }) {
-    Object.assign(this, { total, shown, complete: !orMore })
+    Object.assign(this, { total, shown, orMore })
     this.#draw()
   }
 
@@ -151,15 +161,15 @@ export class SelectionBar {
     const { selection, total, shown } = this
     const { count } = selection
     this.count.textContent = count
-      ? tn('{n} selected', '{n} selected', count, { n: number(count) })
+      ? tn('{n} selected', '{n} selected', count, { n: selectedCount(selection) })
       : t('Nothing selected')
     this.root.classList.toggle('some', count > 0)
     const isAll = selection.isFilter && count === total
     this.here.hidden = !shown || shown === total || selection.isFilter
     this.here.textContent = tn('select this {n}', 'select these {n}', shown, { n: number(shown) })
     this.all.hidden = !total || isAll || (count === total && !selection.isFilter)
-    const more = this.complete ? number(total) : t('{n} or more', { n: number(total) })
-    this.all.textContent = tn('select the one that matches', 'select all {n} that match', total, { n: more })
+    const all = countOf(this)
+    this.all.textContent = tn('select the one that matches', 'select all {n} that match', total, { n: all })
     this.none.hidden = !count
     for (const { action, button } of this.buttons) {
       button.disabled = !count || count > (action.most ?? Infinity) || (action.most !== undefined && selection.isFilter)
@@ -167,9 +177,12 @@ export class SelectionBar {
   }
 }
 
+/** How many items are selected. @param {Selection} selection */
+export const selectedCount = ({ count, orMore }) => countOf({ total: count, orMore })
+
 /** A short text for a selection, e.g. of a dialog. @param {Selection} selection */
 export const selectionWords = (selection) =>
-  tn('{n} selected item', '{n} selected items', selection.count, { n: number(selection.count) })
+  tn('{n} selected item', '{n} selected items', selection.count, { n: selectedCount(selection) })
 
 /** Numbers of items as a list in one line. @param {number[]} items @param {number} total @param {number} [most] */
 export function numbersOf(items, total, most = 12) {

@@ -5,7 +5,9 @@ import { bodyOf, filterOf, noteLists } from '../common/filters.js'
 import { number } from '../common/format.js'
 import { getJSON, postJSON, remove } from '../common/http.js'
 import { t, tn } from '../common/language.js'
+import { showError } from '../common/notices.js'
 import { openPanel } from '../common/panels.js'
+import { countOf } from './selection.js'
 
 const GUIDE = '/docs/team/finding.md'
 
@@ -111,8 +113,14 @@ export class Views {
   #change(view) {
     const own = view.person === this.me.initials
     const link = `${location.origin}${location.pathname}#view=${view.id}`
-    const copy = () => navigator.clipboard?.writeText(link).then(() => this.on.toast(t('The link is copied.')))
     return openPanel(own ? t('Change the view') : view.name, (close) => {
+      const shownLink = h('code', {}, link)
+      // Where the browser gives no access to the clipboard (a page without HTTPS), the link is selected.
+      const select = () => getSelection()?.selectAllChildren(shownLink)
+      const copy = () =>
+        navigator.clipboard
+          ? navigator.clipboard.writeText(link).then(() => this.on.toast(t('The link is copied.')), select)
+          : select()
       const name = h('input', {
         type: 'text',
         value: view.name,
@@ -125,11 +133,7 @@ export class Views {
       const done = (/** @type {Promise<any>} */ promise) =>
         promise.then(
           () => (close(), this.load()),
-          (error) => {
-            note.hidden = false
-            note.textContent = error.message
-            if (!error.kind) console.error(error)
-          },
+          (error) => showError(note, error),
         )
       const save = () => postJSON(`/api/v1/views/${view.id}`, { name: name.value.trim(), shared: shared.checked })
       const drop = () => remove(`/api/v1/views/${view.id}`).then(() => this.on.onDeleted(view))
@@ -140,7 +144,7 @@ export class Views {
           h('label.field', {}, t('Name'), name),
           h('label', {}, shared, ` ${t('shared: everybody finds it in their list')}`),
         ],
-        h('p.link-line', {}, h('code', {}, link), h('button', { type: 'button', onClick: copy }, t('Copy link'))),
+        h('p.link-line', {}, shownLink, h('button', { type: 'button', onClick: copy }, t('Copy link'))),
         own && h('p.muted', {}, t('The link works for others while the view is shared.')),
         note,
         own &&
@@ -158,13 +162,13 @@ export class Views {
   /**
    * Ask for a name and save a search, or a selection as a list.
    * @param {{filter?: import('../common/filters.js').Filter, selection?: import('./selection.js').SelectionBody,
-   *   count?: number, name?: string, about?: string}} what
+   *   counted?: import('./selection.js').Counted, name?: string, about?: string}} what `counted`: of the selection
    * @returns {Promise<View | null>}
    */
-  async save({ filter, selection, count = 0, name: proposed = '', about = '' }) {
+  async save({ filter, selection, counted = { total: 0, orMore: false }, name: proposed = '', about = '' }) {
     const title = filter
       ? t('Save this search as a view')
-      : tn('Save {n} item as a list', 'Save {n} items as a list', count, { n: number(count) })
+      : tn('Save {n} item as a list', 'Save {n} items as a list', counted.total, { n: countOf(counted) })
     const saved = await openPanel(title, (/** @type {(view?: View) => void} */ close) => {
       const name = h('input', {
         type: 'text',
@@ -176,7 +180,10 @@ export class Views {
       const shared = h('input', { type: 'checkbox' })
       const note = h('p.note.look', { hidden: true, role: 'alert' })
       const submit = h('button.primary', { type: 'submit' }, t('Save'))
-      queueMicrotask(() => name.select())
+      queueMicrotask(() => {
+        name.focus()
+        name.select()
+      })
       const send = async () => {
         submit.disabled = true
         const what = filter ? { filter: bodyOf(filter) } : { selection }
@@ -184,9 +191,7 @@ export class Views {
           close(await postJSON('/api/v1/views', { name: name.value.trim(), shared: shared.checked, ...what }))
         } catch (error) {
           submit.disabled = false
-          note.hidden = false
-          note.textContent = error.message
-          if (!error.kind) console.error(error)
+          showError(note, error)
         }
       }
       return h(
