@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from agent.language import tr
+
 PACKAGES = (
     "spec-o3",
     "torch",
@@ -45,16 +47,17 @@ def missing() -> str | None:
     """Return what training needs and this Python lacks; None if nothing."""
     wanted = ("torch", "torchvision", "transformers", "trl", "peft", "datasets", "accelerate")
     absent = [package for package in wanted if find_spec(package) is None]
-    return f"training needs {' and '.join(absent)}: pip install 'spec-o3[train]'" if absent else None
+    return tr("training needs {absent}: pip install 'spec-o3[train]'", absent=" and ".join(absent)) if absent else None
 
 
 def vllm_missing(mode: str) -> str | None:
     """Return what generation in this ``vllm.mode`` needs and this Python lacks; None if nothing."""
     if mode == "none" or find_spec("vllm") is not None:
         return None
-    return (
-        f"vllm.mode: found {mode}, but vLLM is not installed: pip install vllm, or generate with the trained model "
-        "itself (--set vllm.mode=none)"
+    return tr(
+        "vllm.mode: found {mode}, but vLLM is not installed: pip install vllm, or generate with "
+        "the trained model itself (--set vllm.mode=none)",
+        mode=mode,
     )
 
 
@@ -81,9 +84,10 @@ def launch_problem() -> str | None:
     count = torch.cuda.device_count()
     if count < 2 or "LOCAL_RANK" in os.environ:
         return None
-    return (
-        f"{count} GPUs are there and one process: start one per GPU with `accelerate launch`, "
-        "or show this one a single GPU with CUDA_VISIBLE_DEVICES=0"
+    return tr(
+        "{count} GPUs are there and one process: start one per GPU with `accelerate launch`, or "
+        "show this one a single GPU with CUDA_VISIBLE_DEVICES=0",
+        count=count,
     )
 
 

@@ -180,9 +180,11 @@ def save(loaded: Loaded, folder: Path, state: dict[str, Any] | None = None, merg
 
 def out_of_memory(what: str) -> str:
     """Return the message for a full GPU: what happened and what to do."""
-    return (
-        f"the GPU has too little memory for {what}: make the batch smaller and accumulate more, switch "
-        "gradient_checkpointing on, choose `method: lora`, or spread the model over more GPUs with DeepSpeed"
+    return tr(
+        "the GPU has too little memory for {what}: make the batch smaller and accumulate more, "
+        "switch gradient_checkpointing on, choose `method: lora`, or spread the model over more "
+        "GPUs with DeepSpeed",
+        what=what,
     )
 
 
@@ -326,7 +328,7 @@ def _reason(error: BaseException) -> str:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, LocalEntryNotFoundError | OfflineModeIsEnabled):
-            return "it is not on this machine and the Hub cannot be reached; give a folder that has it"
+            return tr("it is not on this machine and the Hub cannot be reached; give a folder that has it")
         cause = cause.__cause__ or cause.__context__
     return _one_line(error)
 

@@ -122,8 +122,8 @@ def read(path: Path, kind: type[Settings], changes: Sequence[str] = ()) -> Setti
     """
     data = load_yaml(path, SettingsError)
     if not isinstance(data, dict):
-        found = type(data).__name__ if data is not None else "nothing"
-        raise SettingsError(Problem(str(path), "file", found, "settings as `key: value` lines"))
+        found = type(data).__name__ if data is not None else tr("nothing")
+        raise SettingsError(Problem(str(path), "file", found, tr("settings as `key: value` lines")))
     for change in changes:
         _change(data, change)
     return from_mapping(data, kind, str(path))

@@ -402,9 +402,14 @@ class TokenCounts:
 
     def __str__(self) -> str:
         every = self.spoken + self.prompt + self.tool + self.image
-        return (
-            f"{every} tokens: {self.spoken} spoken (the loss is taken on these and no others), "
-            f"{self.prompt} of the prompt, {self.tool} of the tool's answers, {self.image} of pictures"
+        return tr(
+            "{every} tokens: {spoken} spoken (the loss is taken on these and no others), {prompt} of "
+            "the prompt, {tool} of the tool's answers, {image} of pictures",
+            every=every,
+            spoken=self.spoken,
+            prompt=self.prompt,
+            tool=self.tool,
+            image=self.image,
         )
 
 

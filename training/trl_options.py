@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Literal
 
-from agent.language import tr
+from agent.language import Message, deferred, tr
 from agent.settings_file import Mismatch
 from training.settings import SettingsError
 
@@ -26,13 +26,13 @@ _PACKAGES: Mapping[Tracker, tuple[str, ...]] = {
 }
 """The modules of each tracker, of which one is needed; the first has the name of its package."""
 
-_RENDERER = "training.render makes the tokens, the mask and the batches"
-_TOOL = "the inspection loop calls the tool"
-_RESUME = "a resumed run would differ from an uninterrupted one"
-_LOG = "the run's log has one line per step or round"
-_HUB = "use `spec-o3 model push` when the run is finished"
-_LAUNCH = "the launcher decides it"
-_CHECKPOINTS = "a checkpoint holds everything that resuming needs"
+_RENDERER = deferred("training.render makes the tokens, the mask and the batches")
+_TOOL = deferred("the inspection loop calls the tool")
+_RESUME = deferred("a resumed run would differ from an uninterrupted one")
+_LOG = deferred("the run's log has one line per step or round")
+_HUB = deferred("use `spec-o3 model push` when the run is finished")
+_LAUNCH = deferred("the launcher decides it")
+_CHECKPOINTS = deferred("a checkpoint holds everything that resuming needs")
 
 _BOTH: Mapping[str, str] = {
     "output_dir": "output",
@@ -52,29 +52,29 @@ _BOTH: Mapping[str, str] = {
     "deepspeed": "deepspeed",
     "save_total_limit": "keep_checkpoints",
     "report_to": "report_to",
-    "label_names": f": {_RENDERER}",
-    "remove_unused_columns": f": {_RENDERER}",
-    "train_sampling_strategy": f": {_RENDERER}",
-    "length_column_name": f": {_RENDERER}",
-    "auto_find_batch_size": f": {_RESUME}",
-    "ignore_data_skip": f": {_RESUME}",
-    "resume_from_checkpoint": ": use --resume",
-    "save_strategy": f": {_CHECKPOINTS}",
-    "save_only_model": f": {_CHECKPOINTS}",
-    "logging_steps": f": {_LOG}",
-    "logging_strategy": f": {_LOG}",
-    "logging_first_step": f": {_LOG}",
-    "logging_nan_inf_filter": f": {_LOG}",
-    "disable_tqdm": ": this program shows its own progress",
-    "use_cpu": ": a GPU is used where there is one",
-    "local_rank": f": {_LAUNCH}",
-    "ddp_find_unused_parameters": ": every example has a picture, so every trained parameter is used",
-    "push_to_hub": f": {_HUB}",
-    "hub_model_id": f": {_HUB}",
-    "hub_token": f": {_HUB}",
-    "do_train": f": {_LAUNCH}",
-    "do_eval": f": {_LAUNCH}",
-    "do_predict": f": {_LAUNCH}",
+    "label_names": _RENDERER,
+    "remove_unused_columns": _RENDERER,
+    "train_sampling_strategy": _RENDERER,
+    "length_column_name": _RENDERER,
+    "auto_find_batch_size": _RESUME,
+    "ignore_data_skip": _RESUME,
+    "resume_from_checkpoint": deferred("use --resume"),
+    "save_strategy": _CHECKPOINTS,
+    "save_only_model": _CHECKPOINTS,
+    "logging_steps": _LOG,
+    "logging_strategy": _LOG,
+    "logging_first_step": _LOG,
+    "logging_nan_inf_filter": _LOG,
+    "disable_tqdm": deferred("this program shows its own progress"),
+    "use_cpu": deferred("a GPU is used where there is one"),
+    "local_rank": _LAUNCH,
+    "ddp_find_unused_parameters": deferred("every example has a picture, so every trained parameter is used"),
+    "push_to_hub": _HUB,
+    "hub_model_id": _HUB,
+    "hub_token": _HUB,
+    "do_train": _LAUNCH,
+    "do_eval": _LAUNCH,
+    "do_predict": _LAUNCH,
 }
 
 _SFT: Mapping[str, str] = {
@@ -91,11 +91,11 @@ _SFT: Mapping[str, str] = {
     "load_best_model_at_end": "keep_best",
     "metric_for_best_model": "keep_best",
     "greater_is_better": "keep_best",
-    "prediction_loss_only": ": only the loss is measured on held-out data",
+    "prediction_loss_only": deferred("only the loss is measured on held-out data"),
     "dataloader_num_workers": "workers",
-    "dataloader_pin_memory": ": it is on where there is a GPU",
+    "dataloader_pin_memory": deferred("it is on where there is a GPU"),
     "max_length": "max_length",
-    "truncation_mode": ": an example is never cut (`max_length` leaves out longer ones)",
+    "truncation_mode": deferred("an example is never cut (`max_length` leaves out longer ones)"),
     **dict.fromkeys(
         (
             "dataset_kwargs",
@@ -112,14 +112,14 @@ _SFT: Mapping[str, str] = {
             "assistant_only_loss",
             "completion_only_loss",
         ),
-        f": {_RENDERER}",
+        _RENDERER,
     ),
 }
 
 _GRPO: Mapping[str, str] = {
     **dict.fromkeys(
         ("load_best_model_at_end", "metric_for_best_model", "greater_is_better"),
-        ": the weights with the best validation are kept without it",
+        deferred("the weights with the best validation are kept without it"),
     ),
     "num_train_epochs": "epochs",
     "max_steps": "rounds",
@@ -128,11 +128,11 @@ _GRPO: Mapping[str, str] = {
     "steps_per_generation": "prompts",
     "generation_batch_size": "prompts",
     "num_generations": "rollouts",
-    "num_iterations": ": a round is learned from once, in prompts / mini_batch updates",
+    "num_iterations": deferred("a round is learned from once, in prompts / mini_batch updates"),
     "lr_scheduler_type": "schedule",
     "save_steps": "save_rounds",
-    "shuffle_dataset": ": the order of the rounds follows from `seed`",
-    "dataloader_drop_last": ": the order of the rounds follows from `seed`",
+    "shuffle_dataset": deferred("the order of the rounds follows from `seed`"),
+    "dataloader_drop_last": deferred("the order of the rounds follows from `seed`"),
     "epsilon": "clip_low",
     "epsilon_high": "clip_high",
     "delta": "dual_clip",
@@ -143,7 +143,7 @@ _GRPO: Mapping[str, str] = {
     "top_p": "top_p",
     "max_completion_length": "turn_tokens",
     "mask_truncated_completions": "mask_unfinished",
-    "disable_dropout": ": sampling and training must give the same probabilities",
+    "disable_dropout": deferred("sampling and training must give the same probabilities"),
     "log_completions": "traces",
     "log_multimodal": "traces",
     "num_completions_to_print": "traces",
@@ -162,8 +162,8 @@ _GRPO: Mapping[str, str] = {
     "vllm_importance_sampling_correction": "vllm.correction",
     "vllm_importance_sampling_mode": "vllm.correction",
     "reward_weights": "alpha",
-    "use_liger_kernel": ": its loss bypasses the forward pass of this program, and with it the cut padding",
-    "cast_lm_head_to_fp32": ": sampling and training must give the same probabilities",
+    "use_liger_kernel": deferred("its loss bypasses the forward pass of this program, and with it the cut padding"),
+    "cast_lm_head_to_fp32": deferred("sampling and training must give the same probabilities"),
     **dict.fromkeys(
         ("eval_strategy", "eval_steps", "eval_on_start", "per_device_eval_batch_size", "num_generations_eval"),
         "validation",
@@ -180,14 +180,14 @@ _GRPO: Mapping[str, str] = {
             "use_transformers_continuous_batching",
             "transformers_continuous_batching_config",
         ),
-        ": rollouts are sampled with `temperature` and `top_p` alone, as the published ones",
+        deferred("rollouts are sampled with `temperature` and `top_p` alone, as the published ones"),
     ),
-    **dict.fromkeys(("max_tool_calling_iterations", "chat_template_kwargs"), f": {_TOOL}"),
-    "pad_to_multiple_of": f": {_RENDERER}",
+    **dict.fromkeys(("max_tool_calling_iterations", "chat_template_kwargs"), _TOOL),
+    "pad_to_multiple_of": _RENDERER,
 }
 
 REFUSED: Mapping[Stage, Mapping[str, str]] = {"sft": {**_BOTH, **_SFT}, "grpo": {**_BOTH, **_GRPO}}
-"""TRL's options that ``trl`` does not take: the setting to use instead, or after a colon the reason."""
+"""TRL's options that ``trl`` does not take: the setting to use instead, or a message with the reason."""
 
 
 def refuse(stage: Stage, options: Mapping[str, object]) -> None:
@@ -195,7 +195,7 @@ def refuse(stage: Stage, options: Mapping[str, object]) -> None:
     for name in options:
         if (reason := REFUSED[stage].get(name)) is None:
             continue
-        why = reason[2:] if reason.startswith(": ") else f"use the setting `{reason}` instead"
+        why = tr(reason) if isinstance(reason, Message) else tr("use the setting `{setting}` instead", setting=reason)
         raise Mismatch(
             tr("an option that this program sets itself"), tr("it to be left out: {why}", why=why), f"trl.{name}"
         )
@@ -224,7 +224,7 @@ def check(stage: Stage, options: Mapping[str, object], trackers: Sequence[Tracke
         if name not in known:
             usable = [other for other in known if other not in REFUSED[stage]]
             near = difflib.get_close_matches(name, usable, 3, 0.5)
-            hint = f"one of {', '.join(near)}" if near else "an option of TRL"
+            hint = tr("one of {names}", names=", ".join(near)) if near else tr("an option of TRL")
             raise SettingsError(
                 tr(
                     "trl.{name}: found an option that {name2} lacks, expected {hint}",

@@ -13,6 +13,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.random import Generator
 
+from agent.language import tr
 from agent.simulate import emitters, stars
 from agent.simulate.atoms import interstellar_lines
 from agent.simulate.instrument import SURVEYS, Survey, observe
@@ -81,7 +82,7 @@ def truth(kind: str, task: str) -> Verdict:
     :raises KeyError: no such kind
     """
     if kind not in _RECIPES:
-        raise KeyError(f"no kind {kind!r}; there are {', '.join(KINDS)}")
+        raise KeyError(tr("no kind {kind!r}; there are {names}", kind=kind, names=", ".join(KINDS)))
     return "YES" if {"be": "b"}.get(kind, kind) == task else "NO"
 
 
@@ -106,7 +107,7 @@ def simulate(
     """
     truth(kind, "")
     if survey not in SURVEYS:
-        raise KeyError(f"no survey {survey!r}; there are {', '.join(SURVEYS)}")
+        raise KeyError(tr("no survey {survey!r}; there are {names}", survey=survey, names=", ".join(SURVEYS)))
     rng = _generator(kind, survey, seed)
     instrument = instrument or SURVEYS[survey]
     redshift, true_redshift = _redshifts(kind, redshift, seed, rng)

@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from agent.language import tr
 from agent.simulate import KINDS, simulate, truth
 from agent.spectrum import Spectrum
 from agent.spectrum.readers import own
@@ -63,7 +64,7 @@ def for_task(task: str, number: int, ratio: tuple[int, int]) -> list[str]:
     :raises KeyError: no such task
     """
     if task not in LOOK_ALIKES_OF:
-        raise KeyError(f"no task {task!r}; there are {', '.join(LOOK_ALIKES_OF)}")
+        raise KeyError(tr("no task {task!r}; there are {names}", task=task, names=", ".join(LOOK_ALIKES_OF)))
     own_kinds = [kind for kind in KINDS if truth(kind, task) == "YES"]
     yes = round(number * ratio[0] / sum(ratio))
     return taking_turns(own_kinds, yes) + taking_turns(LOOK_ALIKES_OF[task], number - yes)

@@ -189,7 +189,7 @@ class _Reading:
             raise TrajectoryError(tr("conversations: found no question, expected a human turn after the system's"))
         question = self._clean(turns.pop(0))
         if question.count(IMAGE) != 1:
-            found = f"{question.count(IMAGE)} {IMAGE} in the question"
+            found = tr("{n} {mark} in the question", n=question.count(IMAGE), mark=IMAGE)
             raise TrajectoryError(tr("conversations: found {found}, expected one: the full spectrum", found=found))
         self.images += 1
         if not question.startswith(IMAGE + "\n"):

@@ -162,7 +162,7 @@ def text_of(data: Mapping[str, Any], key: str, where: str = "") -> str:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        broken = f"a lone surrogate, U+{ord(value[error.start]):04X}, at {error.start}"
+        broken = tr("a lone surrogate, U+{code:04X}, at {at}", code=ord(value[error.start]), at=error.start)
         raise TrajectoryError(
             tr("{where}{key}: found {broken}, expected whole characters", where=where, key=key, broken=broken)
         ) from None

@@ -13,6 +13,7 @@ from typing import Literal
 
 from agent.hints.claims import MOLECULES, Claim, claims_of
 from agent.hints.evidence import evidence
+from agent.language import deferred
 from agent.lines import Band, Line, Medium, bands, lines
 from agent.lines.names import named, species_named
 from agent.measure import LineMeasurement, Undefined, Window, coverage, measure_feature
@@ -144,7 +145,9 @@ def undecidable(subject: Subject, at_rest: Spectrum, strength: float | None = No
     room = abs(value - (bound or 0.0))
     if room > 2 * measured.error:
         return ""
-    return f"its error of {measured.error:.2g} hides whether it passes the bound {bound:g}"
+    return deferred(
+        "its error of {error:.2g} hides whether it passes the bound {bound:g}", error=measured.error, bound=bound
+    )
 
 
 def _as_measured(strength: float, subject: Subject, feature: Feature) -> float:

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.statistics import DEFAULT, FloatArray, Picks, divided, once, resampled, times_sampled, wilson
 
 BINS = 10
 """Bins of the reliability table, of equal width."""
-INTERVAL = (
+INTERVAL = deferred(
     "The calibration error of a sample is on average larger than that of all spectra, as noise in a bin counts as "
     "error: compare it with the mean error of perfectly calibrated probabilities. Its interval is the basic bootstrap "
     "interval of 95 % by spectrum (Davison & Hinkley 1997, section 5.2.1); it begins at 0 where perfectly calibrated "

@@ -122,7 +122,7 @@ class ShiftMonitor:
         calibration_yes: Sequence[bool] | None = None,
         seed: int = 0,
     ) -> None:
-        known = [_probability(p, "a calibration score") for p in calibration]
+        known = [_probability(p, tr("a calibration score")) for p in calibration]
         if not 0 < delta < 1:
             raise ShiftError(tr("shift monitor: delta is {delta}; expected a number between 0 and 1", delta=delta))
         labels = None if calibration_yes is None or not len(calibration_yes) else calibration_yes
@@ -171,7 +171,7 @@ class ShiftMonitor:
 
         :param at: time as text (ISO 8601), used in the alarm only
         """
-        self._add("scores", _probability(p, "a score"), at)
+        self._add("scores", _probability(p, tr("a score")), at)
 
     def add_label(self, p: float, yes: bool, at: str | None = None, is_called: bool = True) -> None:
         """Add a newly decided case that was chosen at random: its P(YES) and its label.
@@ -179,7 +179,7 @@ class ShiftMonitor:
         :param is_called: whether it gets the verdict beyond whose threshold it is; False where the certificate needs a
             trial that it did not pass
         """
-        p = _probability(p, "a score")
+        p = _probability(p, tr("a score"))
         self._add("labels", -abs(bool(yes) - p), at)
         self._add("recent labels", _is_error(p, bool(yes)), at)
         if not is_called:

@@ -12,100 +12,117 @@ from agent.language import deferred, tr
 
 _CAUSES = (
     (
-        r"less than desired GPU memory utilization \(([\d.]+), ([\d.]+) GiB\)",
+        re.compile(r"less than desired GPU memory utilization \(([\d.]+), ([\d.]+) GiB\)"),
         deferred(
             "too little GPU memory is free: --memory {0} needs {1} GiB, and another program uses some of it "
             "(nvidia-smi names it); end that one, or request less with --memory"
         ),
     ),
     (
-        r"To serve at least one request .*?\((\d+)\)[^(]*\(([\d.]+) GiB KV cache is needed"
-        r".*?memory \(([\d.]+) GiB\).*?maximum model length is (\d+)",
+        re.compile(
+            r"To serve at least one request .*?\((\d+)\)[^(]*\(([\d.]+) GiB KV cache is needed"
+            r".*?memory \(([\d.]+) GiB\).*?maximum model length is (\d+)"
+        ),
         deferred(
             "one conversation of {0} tokens needs {1} GiB of cache, and {2} GiB are left; --context {3} is the "
             "most that fits"
         ),
     ),
     (
-        r"To serve at least one request .*?\((\d+)\)[^(]*\(([\d.]+) GiB KV cache is needed"
-        r".*?memory \(([\d.]+) GiB\)",
+        re.compile(
+            r"To serve at least one request .*?\((\d+)\)[^(]*\(([\d.]+) GiB KV cache is needed"
+            r".*?memory \(([\d.]+) GiB\)"
+        ),
         deferred(
             "one conversation of {0} tokens needs {1} GiB of cache, and {2} GiB are left; a smaller --context or fewer "
             "--sequences need less"
         ),
     ),
     (
-        r"No available memory for the cache blocks",
+        re.compile(r"No available memory for the cache blocks"),
         deferred(
             "after the weights no memory is left for the cache; give more with --memory (at most about 0.95), "
             "end other programs on the GPU, or serve a smaller model"
         ),
     ),
     (
-        r"CUDA out of memory|OutOfMemoryError|not enough GPU memory|CUDA error: out of memory",
+        re.compile(r"CUDA out of memory|OutOfMemoryError|not enough GPU memory|CUDA error: out of memory"),
         deferred(
             "the GPU ran out of memory; end other programs on it (nvidia-smi names them), or serve a smaller "
             "model; a smaller --context or fewer --sequences need less"
         ),
     ),
     (
-        r"Available memory on node .*? is less than requested memory for kv",
+        re.compile(r"Available memory on node .*? is less than requested memory for kv"),
         deferred("too little main memory is free for the cache; set VLLM_CPU_KVCACHE_SPACE to fewer GiB"),
     ),
     (
-        r"max_model_len \((\d+)\) is greater than the derived max_model_len \(max_position_embeddings=(\d+)",
+        re.compile(
+            r"max_model_len \((\d+)\) is greater than the derived max_model_len \(max_position_embeddings=(\d+)"
+        ),
         deferred("--context {0} is longer than the model supports; --context {1} is the most"),
     ),
-    (r"[Aa]ddress already in use", deferred("the port is taken by another program; choose one with --port")),
     (
-        r"gated repo|GatedRepoError|Access to model \S+ is restricted",
+        re.compile(r"[Aa]ddress already in use"),
+        deferred("the port is taken by another program; choose one with --port"),
+    ),
+    (
+        re.compile(r"gated repo|GatedRepoError|Access to model \S+ is restricted"),
         deferred("the model is gated: accept its terms on its Hugging Face page, then `hf auth login`"),
     ),
     (
-        r"RepositoryNotFoundError|is not a valid model identifier|Repo id must be in the form|"
-        r"Invalid repository ID or local directory",
+        re.compile(
+            r"RepositoryNotFoundError|is not a valid model identifier|Repo id must be in the form|"
+            r"Invalid repository ID or local directory"
+        ),
         deferred(
             "no such model: found neither a folder with a config.json nor a model of that name on Hugging Face "
             "(a private one needs `hf auth login`)"
         ),
     ),
     (
-        r"couldn't connect to '?https://|OfflineModeIsEnabled|LocalEntryNotFoundError|"
-        r"Temporary failure in name resolution|outgoing traffic has been disabled",
+        re.compile(
+            r"couldn't connect to '?https://|OfflineModeIsEnabled|LocalEntryNotFoundError|"
+            r"Temporary failure in name resolution|outgoing traffic has been disabled"
+        ),
         deferred(
             "the model is not on this machine and Hugging Face cannot be reached; fetch it where there is "
             "network (`hf download NAME --local-dir FOLDER`) and serve the folder"
         ),
     ),
-    (r"No space left on device", deferred("the disk is full; models are downloaded to HF_HOME")),
+    (re.compile(r"No space left on device"), deferred("the disk is full; models are downloaded to HF_HOME")),
     (
-        r"Failed to infer device type|found no NVIDIA driver|No CUDA GPUs are available|"
-        r"NVIDIA driver on your system is too old",
+        re.compile(
+            r"Failed to infer device type|found no NVIDIA driver|No CUDA GPUs are available|"
+            r"NVIDIA driver on your system is too old"
+        ),
         deferred(
             "vLLM found no GPU that it can use (nvidia-smi should list one, with a recent driver); without a GPU "
             "it takes vLLM's build for the CPU"
         ),
     ),
-    (r"Bfloat16 is only supported on GPUs", deferred("this GPU does not support bfloat16; --dtype half")),
+    (re.compile(r"Bfloat16 is only supported on GPUs"), deferred("this GPU does not support bfloat16; --dtype half")),
     (
-        r"number of available GPUs|Not enough GPUs|local_rank .*? out of bounds|invalid device ordinal",
+        re.compile(r"number of available GPUs|Not enough GPUs|local_rank .*? out of bounds|invalid device ordinal"),
         deferred("there are fewer GPUs than requested; fewer with --data-parallel"),
     ),
     (
-        r"SafetensorError|HeaderTooLarge|MetadataIncompleteBuffer|Error while deserializing header",
+        re.compile(r"SafetensorError|HeaderTooLarge|MetadataIncompleteBuffer|Error while deserializing header"),
         deferred("the model's weights are damaged or cut short; fetch them again"),
     ),
     (
-        r"Unrecognized model in|should have a `model_type`|does not recognize this architecture|"
-        r"Model architectures .*? (?:are not supported|failed to be inspected)",
+        re.compile(
+            r"Unrecognized model in|should have a `model_type`|does not recognize this architecture|"
+            r"Model architectures .*? (?:are not supported|failed to be inspected)"
+        ),
         deferred("the model's config.json names no architecture that this vLLM knows; expected a Qwen2.5-VL model"),
     ),
     (
-        r"No adapter found for|Loading lora \S+ failed",
+        re.compile(r"No adapter found for|Loading lora \S+ failed"),
         deferred("an adapter cannot be loaded; --adapter wants NAME=FOLDER, the folder as PEFT saves it"),
     ),
-    (r"error: (unrecognized arguments: .*|argument .*)", deferred("vLLM refuses an argument: {0}")),
-    (r"No module named '([\w.]+)'", deferred("its Python lacks the module {0}; install vLLM again")),
+    (re.compile(r"error: (unrecognized arguments: .*|argument .*)"), deferred("vLLM refuses an argument: {0}")),
+    (re.compile(r"No module named '([\w.]+)'"), deferred("its Python lacks the module {0}; install vLLM again")),
 )
 _KILLED = deferred(
     "it was killed from outside; Linux does that when main memory runs out. A smaller model needs less, and "
@@ -121,7 +138,7 @@ def cause(log: str, status: int | None) -> str:
     :param status: its exit status, negative for a signal, as ``subprocess`` gives it
     """
     for pattern, message in _CAUSES:
-        if found := re.search(pattern, log):
+        if found := pattern.search(log):
             return tr(message).format(*found.groups())
     if status == -9:
         return tr(_KILLED)

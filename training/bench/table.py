@@ -12,6 +12,7 @@ from typing import Any
 
 from agent.batch.report import escaped
 from agent.batch.report import table as markdown_table
+from agent.language import tr
 from agent.text import CsvTable
 from training.bench.answers import FILE, Cost, Run
 from training.bench.calibration import MEASURES, Calibration, calibrations
@@ -128,8 +129,10 @@ def row(path: Path) -> Row:
         return of_run(Run.read(path))
     file = path / PREDICTIONS if path.is_dir() else path
     if not file.is_file():
-        wanted = f"the folder of a run (with {FILE}), or predictions ({PREDICTIONS})"
-        raise OutcomesError(f"{path}: found no such file, expected {wanted}")
+        wanted = tr(
+            "the folder of a run (with {file}), or predictions ({predictions})", file=FILE, predictions=PREDICTIONS
+        )
+        raise OutcomesError(tr("{path}: found no such file, expected {wanted}", path=path, wanted=wanted))
     outcomes = tuple(sorted(read_predictions(file), key=lambda outcome: (outcome.task, outcome.key)))
     name = file.parent.name if file.name == PREDICTIONS else file.stem
     return Row(name, path, "predictions", _data(outcomes), outcomes, _scores(outcomes, path))
@@ -162,7 +165,7 @@ def of_run(run: Run) -> Row:
 
 def _scores(outcomes: tuple[Outcome, ...], path: Path) -> Scores:
     if not outcomes:
-        raise OutcomesError(f"{path}: found no answer yet")
+        raise OutcomesError(tr("{path}: found no answer yet", path=path))
     return scores(outcomes)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
 from agent.cli.policy_options import add_policy_options
-from agent.language import tr
+from agent.language import tr, trn
 from training.cli.bench_questions import LEAVE_OUT, questions_from, tasks_from
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help=tr("print the scores as one JSON object"))
     add_policy_options(parser)
-    commands = parser.add_subparsers(metavar="", title="other commands")
+    commands = parser.add_subparsers(metavar="", title=tr("other commands"))
     for command in (bench_table.COMMAND, bench_build.COMMAND):
         one = commands.add_parser(command.name, help=tr(command.help), description=tr(command.help))
         command.add(one)
@@ -312,13 +312,19 @@ def _summary(row: Row, made: SessionResult) -> str:
 
     lines = [table.text([row]), ""]
     if made.answered:
-        lines.append(f"now: {made.answered} {'samples' if row.samples else 'questions'} in {made.seconds:.0f} s")
+        if row.samples:
+            now = trn("now: {n} sample in {s:.0f} s", "now: {n} samples in {s:.0f} s", made.answered, s=made.seconds)
+        else:
+            now = trn(
+                "now: {n} question in {s:.0f} s", "now: {n} questions in {s:.0f} s", made.answered, s=made.seconds
+            )
+        lines.append(now)
     if made.failed:
-        lines.append(f"{made.failed} failed; the next run tries them again:")
+        lines.append(tr("{n} failed; the next run tries them again:", n=made.failed))
         lines += [f"  {failure}" for failure in made.failures]
     if made.gone:
-        lines.append(f"ended early: {made.gone}")
-    lines.append(f"report: {row.path / 'report.md'}")
+        lines.append(tr("stopped early: {reason}", reason=tr(made.gone)))
+    lines.append(tr("report: {file}", file=row.path / "report.md"))
     return "\n".join(lines)
 
 

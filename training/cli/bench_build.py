@@ -207,11 +207,18 @@ def _write(folder: Path, built: Built, task: Task, description: dict[str, Any]) 
 
 def _wanting(built: Built, recipe: Recipe) -> str:
     wanted = sum(built.needed.values())
-    return (
-        f"found {wanted - built.short} of {wanted} hard negatives: {built.accepted} of {built.scored} "
-        f"candidates have P > {recipe.keep:g}; {built.short} are missing (train {built.missing('train')}, "
-        f"test {built.missing('test')}), and nothing is written. Name more --candidates, lower --keep, or "
-        "let --fill take random ones, marked"
+    return tr(
+        "found {found} of {wanted} hard negatives: {accepted} of {scored} candidates have P > "
+        "{keep:g}; {missing} are missing (train {train}, test {test}), and nothing is "
+        "written. Name more --candidates, lower --keep, or let --fill take random ones, marked",
+        found=wanted - built.short,
+        wanted=wanted,
+        accepted=built.accepted,
+        scored=built.scored,
+        keep=recipe.keep,
+        missing=built.short,
+        train=built.missing("train"),
+        test=built.missing("test"),
     )
 
 

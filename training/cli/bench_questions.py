@@ -63,7 +63,7 @@ def tasks_from(arguments: Namespace) -> tuple[dict[str, Task], list[str]]:
     for name in filter(None, (arguments.task or "").split(",")):
         task = tasks.find(known, name.strip())
         if task is None:
-            left_out = "".join(f"; left out: {problem}" for problem in problems)
+            left_out = "".join(tr("; left out: {problem}", problem=problem) for problem in problems)
             raise CannotRun(
                 tr(
                     "--task: found {name!r}, expected of {names}{left_out}",

@@ -118,8 +118,14 @@ def _run(arguments: Namespace, settings: GrpoSettings) -> int:
         print(prepared.card.text(), flush=True)
     if arguments.dry_run:
         result = {"rounds": total, **vars(share), "updates": share.updates, "card": prepared.card.to_json()}
-        many = f"{total} rounds of {settings.prompts} x {settings.rollouts}"
-        print_result(arguments, result, f"{many}, learned from in {share.updates} updates each")
+        text = tr(
+            "{n} rounds of {prompts} x {rollouts}, learned from in {updates} updates each",
+            n=total,
+            prompts=settings.prompts,
+            rollouts=settings.rollouts,
+            updates=share.updates,
+        )
+        print_result(arguments, result, text)
         return DONE
     return _train(arguments, settings, prepared, start)
 

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 
 from agent.cli.command import DONE, CannotRun, print_result
+from agent.language import tr
 
 RUNS = Path("training/runs/miniature")
 
@@ -18,19 +19,19 @@ def add(parser: ArgumentParser) -> None:
         type=Path,
         default=RUNS,
         metavar="DIR",
-        help=f"the proof's folder; a proof there is continued ({RUNS})",
+        help=tr("the proof's folder; a proof there is continued ({runs})", runs=RUNS),
     )
     parser.add_argument(
         "--seeds",
         type=_seeds,
         default=(0, 1, 2),
         metavar="N,N",
-        help="one process each; one per core at a time (0,1,2)",
+        help=tr("one process each; one per core at a time (0,1,2)"),
     )
     parser.add_argument(
-        "--scale", choices=SCALES, default="full", help="full: hours on two cores; quick: learns nothing"
+        "--scale", choices=SCALES, default="full", help=tr("full: hours on two cores; quick: learns nothing")
     )
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
 
 
 def run(arguments: Namespace) -> int:
@@ -58,5 +59,5 @@ def _seeds(text: str) -> tuple[int, ...]:
     except ValueError:
         seeds = ()
     if not seeds or len(set(seeds)) < len(seeds) or min(seeds) < 0:
-        raise ArgumentTypeError(f"found {text!r}, expected different whole numbers, 0 or more, as in 0,1")
+        raise ArgumentTypeError(tr("found {text!r}, expected different whole numbers, 0 or more, as in 0,1", text=text))
     return seeds

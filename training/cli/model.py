@@ -18,7 +18,7 @@ _OWNER = "YOUR-NAME"
 
 
 def add(parser: ArgumentParser) -> None:
-    commands = parser.add_subparsers(metavar="", title="what to do", required=True)
+    commands = parser.add_subparsers(metavar="", title=tr("what to do"), required=True)
     card = commands.add_parser(
         "card", help=tr("write or renew the model card"), description=tr("Write or renew the model card, README.md.")
     )
@@ -75,8 +75,9 @@ def run_card(arguments: Namespace) -> int:
         card = renew(arguments.folder, scores, arguments.license, arguments.dataset)
     except (CardError, JournalError, OSError) as error:
         raise CannotRun(str(error)) from error
-    added = f", with the scores of {', '.join(one['name'] for one in scores)}" if scores else ""
-    print_result(arguments, {"card": str(card), "scores": [one["name"] for one in scores]}, f"{card}{added}")
+    names = [one["name"] for one in scores]
+    text = tr("{card}, with the scores of {names}", card=card, names=", ".join(names)) if names else str(card)
+    print_result(arguments, {"card": str(card), "scores": names}, text)
     return DONE
 
 
@@ -98,11 +99,16 @@ def run_push(arguments: Namespace) -> int:
     upload = f"hf upload {repository} {shlex.quote(str(output))} ."
     left_out = list(prepared.left_out)
     result: dict[str, Any] = {"folder": str(output), "licence": prepared.licence, "left_out": left_out}
-    lines = [f"{output}: ready, nothing was uploaded"]
+    lines = [tr("{output}: ready, nothing was uploaded", output=output)]
     if left_out:
-        lines.append(f"left out: {', '.join(left_out)}")
+        lines.append(tr("left out: {left_out}", left_out=", ".join(left_out)))
     if prepared.licence == "unknown":
-        lines.append(f"its licence is unknown: state it with `spec-o3 model card {arguments.folder} --license NAME`")
+        lines.append(
+            tr(
+                "its licence is unknown: state it with `spec-o3 model card {folder} --license NAME`",
+                folder=arguments.folder,
+            )
+        )
     print_result(arguments, result | {"upload": upload}, "\n".join([*lines, upload]))
     return DONE
 

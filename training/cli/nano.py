@@ -49,7 +49,11 @@ def run(arguments: Namespace) -> int:
         result = train(arguments.output, arguments.seed, SCALES[arguments.scale], _Lines())
     except (StagesError, SettingsError, ModelError, RunError, CardError, JournalError, OSError) as error:
         raise CannotRun(str(error)) from error
-    print_result(arguments, result, f"{result['folder']}: mean F1 {result['mean_f1']:.3f} on simulated spectra")
+    print_result(
+        arguments,
+        result,
+        tr("{folder}: mean F1 {f1:.3f} on simulated spectra", folder=result["folder"], f1=result["mean_f1"]),
+    )
     return DONE
 
 

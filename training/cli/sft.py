@@ -144,8 +144,10 @@ def _look(arguments: Namespace, settings: SftSettings, renderer: Renderer, prepa
         plan = _plan(settings, prepared)
         result |= plan
         text += (
-            f"\n\n{plan['learning']:,} of {plan['parameters']:,} parameters learn"
-            f"\n{plan['steps']} steps of {plan['examples_a_step']} examples"
+            "\n\n"
+            + tr("{n:,} of {parameters:,} parameters learn", n=plan["learning"], parameters=plan["parameters"])
+            + "\n"
+            + tr("{steps} steps of {examples} examples", steps=plan["steps"], examples=plan["examples_a_step"])
         )
     print_result(arguments, result, text)
     return DONE
@@ -171,7 +173,16 @@ def _train(arguments: Namespace, settings: SftSettings, prepared: Prepared, star
     if is_first_process():
         last: dict[str, Any] = next((line for line in reversed(finished.logged()) if "loss" in line), {})
         result = {"run": str(finished.folder), "model": str(finished.model), **last}
-        print_result(arguments, result, f"{finished.model}: learned in {last.get('step')} steps, loss {_short(last)}")
+        print_result(
+            arguments,
+            result,
+            tr(
+                "{model}: learned in {steps} steps, loss {loss}",
+                model=finished.model,
+                steps=last.get("step"),
+                loss=_short(last),
+            ),
+        )
     return DONE
 
 

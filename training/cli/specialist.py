@@ -25,7 +25,7 @@ _AT_ONCE = 64
 
 
 def add(parser: ArgumentParser) -> None:
-    does = parser.add_subparsers(metavar="", title="what to do", required=True)
+    does = parser.add_subparsers(metavar="", title=tr("what to do"), required=True)
     train = does.add_parser("train", help=tr("train one on labelled spectra"), description=tr("Train one."))
     _add_data(train)
     train.add_argument("--task", required=True, metavar="KEY", help=tr("the class, e.g. cv"))
@@ -92,10 +92,15 @@ def run_train(arguments: Namespace) -> int:
     except OSError as error:
         raise CannotRun(f"{error.filename or arguments.output}: {error.strerror}") from error
     card = specialist.card
-    text = (
-        f"{arguments.output}: a specialist for {specialist.task}, trained on {_counted(card['train'])}; of "
-        f"{_counted(card['held_out'])} held out, F1 {card['held_out_f1']:.3f} at P ≥ "
-        f"{specialist.threshold:.3f}, which was chosen on them"
+    text = tr(
+        "{output}: a specialist for {task}, trained on {train}; of {held_out} held out, F1 "
+        "{f1:.3f} at P ≥ {threshold:.3f}, which was chosen on them",
+        output=arguments.output,
+        task=specialist.task,
+        train=_counted(card["train"]),
+        held_out=_counted(card["held_out"]),
+        f1=card["held_out_f1"],
+        threshold=specialist.threshold,
     )
     summary = {key: value for key, value in card.items() if key not in ("log", "sources")}
     result = {"folder": str(arguments.output), "task": specialist.task, "threshold": specialist.threshold}
@@ -123,7 +128,13 @@ def run_predict(arguments: Namespace) -> int:
         raise CannotRun(str(error)) from error
     found = scores(outcomes)
     f1, accuracy = _percent(found.f1.value), _percent(found.accuracy.value)
-    text = f"{output}: {len(outcomes)} predictions; mean F1 {f1}, accuracy {accuracy}"
+    text = tr(
+        "{output}: {n_outcomes} predictions; mean F1 {f1}, accuracy {accuracy}",
+        output=output,
+        n_outcomes=len(outcomes),
+        f1=f1,
+        accuracy=accuracy,
+    )
     print_result(arguments, {"file": str(output), "predictions": len(outcomes), "scores": found.to_json()}, text)
     return DONE
 
@@ -208,8 +219,8 @@ def _refuse_without_torch() -> None:
 
 
 def _counted(labels: dict[str, int]) -> str:
-    return f"{labels['YES']} YES and {labels['NO']} NO"
+    return tr("{yes} YES and {no} NO", yes=labels["YES"], no=labels["NO"])
 
 
 def _percent(value: float | None) -> str:
-    return "not defined" if value is None else f"{100 * value:.1f} %"
+    return tr("not defined") if value is None else f"{100 * value:.1f} %"

@@ -41,7 +41,7 @@ def examples(
     read = [row.example() for row in _trajectories(given, known, _folder(spectra), pictures=True)]
     found = [row for row in read if isinstance(row, Example)]
     left_out = [row for row in read if isinstance(row, Dropped)]
-    _refuse_empty(found, left_out, given, "trajectory to learn from")
+    _refuse_empty(found, left_out, given, tr("trajectory to learn from"))
     _refuse_duplicates(question.key for question in found)
     if dropped is not None:
         dropped += left_out
@@ -89,8 +89,8 @@ def questions(
             found += labelled_spectra([path], own_table(path), known, wanted, left_out, leave_out)
     if wanted is not None:
         found = [question for question in found if question.task.key in wanted]
-    of = "" if wanted is None else f" of task {' or '.join(wanted)}"
-    _refuse_empty(found, left_out, given, f"question{of}")
+    what = tr("question") if wanted is None else tr("question of task {wanted}", wanted=tr(" or ").join(wanted))
+    _refuse_empty(found, left_out, given, what)
     _refuse_duplicates(f"{question.key} ({question.task.key})" for question in found)
     if dropped is not None:
         dropped += left_out
@@ -230,6 +230,9 @@ def _refuse_duplicates(keys: Iterable[str]) -> None:
 def _refuse_empty(found: Sequence[object], dropped: Sequence[Dropped], given: Sequence[Path], what: str) -> None:
     if found:
         return
-    where = ", ".join(str(path) for path in given[:3]) or "nothing named"
+    where = ", ".join(str(path) for path in given[:3]) or tr("nothing named")
     why = "; ".join(f"{row.key}: {row.reason}" for row in dropped[:2])
-    raise DataError(f"{where}: found no {what}" + (f"; left out {len(dropped)} ({why})" if dropped else ""))
+    found_none = tr("{where}: found no {what}", where=where, what=what)
+    if not dropped:
+        raise DataError(found_none)
+    raise DataError(tr("{found}; left out {n} ({why})", found=found_none, n=len(dropped), why=why))

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from agent.language import tr
+from agent.language import tr, trn
 from training.data.records import DataError, Example, Question
 
 Record = TypeVar("Record", Example, Question)
@@ -85,12 +85,13 @@ def refuse_leaks(train: Iterable[AnyRecord], test: Iterable[AnyRecord]) -> None:
     if not shared:
         return
     named = ", ".join(shared[:_SHOWN]) + (", …" if len(shared) > _SHOWN else "")
-    many = "1 spectrum is" if len(shared) == 1 else f"{len(shared)} spectra are"
     raise DataError(
-        tr(
-            "{many} in the training and in the test data: {named}; expected none in both, or the scores "
+        trn(
+            "{n} spectrum is in the training and in the test data: {named}; expected none in both, or the scores "
             "count memorised answers; remove them from the training data",
-            many=many,
+            "{n} spectra are in the training and in the test data: {named}; expected none in both, or the scores "
+            "count memorised answers; remove them from the training data",
+            len(shared),
             named=named,
         )
     )

@@ -219,7 +219,9 @@ def _labels(table: Path, known: Mapping[str, Task], wanted: Sequence[str] | None
     except LabelsError as error:
         raise DataError(str(error)) from error
     if not any(len(labels) for labels in found.values()):
-        raise DataError(f"{table}: found no label" + (f" of task {' or '.join(wanted)}" if wanted else ""))
+        if not wanted:
+            raise DataError(tr("{table}: found no label", table=table))
+        raise DataError(tr("{table}: found no label of task {wanted}", table=table, wanted=tr(" or ").join(wanted)))
     return found
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from agent.language import tr
 from agent.processes import end_with_parent, spawn_pool
 from training.miniature import results
 from training.miniature.stages import SCALES, Scale, Seed, folder_of
@@ -45,10 +46,10 @@ def _begin(folder: Path, scale: Scale) -> None:
     wanted = json.loads(json.dumps(to_mapping(scale)))
     if there.is_file():
         if json.loads(there.read_text("utf-8")) != wanted:
-            raise ProofError(f"{folder} holds a proof with other settings: choose another --output")
+            raise ProofError(tr("{folder} holds a proof with other settings: choose another --output", folder=folder))
         return
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ProofError(f"{folder} holds something that is no proof: choose another --output")
+        raise ProofError(tr("{folder} holds something that is no proof: choose another --output", folder=folder))
     folder.mkdir(parents=True, exist_ok=True)
     unfinished = folder / f"{PROOF}.new"
     unfinished.write_text(json.dumps(wanted, indent=2) + "\n", "utf-8")

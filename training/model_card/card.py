@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.batch.lines import write_atomic
+from agent.language import tr
 from training.model_card.facts import CardError, facts_of, read_facts, write_facts
 from training.model_card.scores import renewed
 from training.model_card.text import BEGIN, END, card_text
@@ -62,7 +63,9 @@ def _facts(folder: Path) -> tuple[Path, dict[str, Any]]:
     if run is None:
         facts = read_facts(folder)
         if facts is None:
-            raise CardError(f"{folder}: found no training run and no model of one, expected one of the two")
+            raise CardError(
+                tr("{folder}: found no training run and no model of one, expected one of the two", folder=folder)
+            )
         return folder, facts
     facts = facts_of(run)
     before = read_facts(run.model) or {}
@@ -78,8 +81,13 @@ def _own_text(readme: Path) -> str:
     own, ends, _ = rest.partition(END)
     if not begins or not ends:
         raise CardError(
-            f"{readme}: found a card without the marks of your own text ({BEGIN} and {END}): move it, or put the "
-            "text to keep between these two lines"
+            tr(
+                "{readme}: found a card without the marks of your own text ({begin} and {end}): move it, "
+                "or put the text to keep between these two lines",
+                readme=readme,
+                begin=BEGIN,
+                end=END,
+            )
         )
     return own.strip()
 

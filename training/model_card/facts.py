@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.batch.lines import write_atomic
+from agent.language import tr
 from agent.settings_file import parse_yaml
 from agent.text import OneLine
 from training.run import ENVIRONMENT, LINEAGE, SETTINGS, Run
@@ -42,10 +43,20 @@ def facts_of(run: Run) -> dict[str, Any]:
     :raises CardError: there is no finished run, or one of its files is damaged
     """
     if not (run.folder / LINEAGE).is_file():
-        raise CardError(f"{run.folder}: found no {LINEAGE}, expected the folder of a training run or its model")
+        raise CardError(
+            tr(
+                "{folder}: found no {lineage}, expected the folder of a training run or its model",
+                folder=run.folder,
+                lineage=LINEAGE,
+            )
+        )
     if not run.finished:
         raise CardError(
-            f"{run.folder}: found an unfinished training run, without {run.model.name}/: continue it with --resume"
+            tr(
+                "{folder}: found an unfinished training run, without {name}/: continue it with --resume",
+                folder=run.folder,
+                name=run.model.name,
+            )
         )
     stages = _read(run.folder / LINEAGE)
     base = str(stages[0].get("name", "")) if stages else ""
@@ -71,7 +82,7 @@ def read_facts(folder: Path) -> dict[str, Any] | None:
         return None
     found = _read(file)
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
-        raise CardError(f"{file}: schema: found another one or none, expected {SCHEMA!r}")
+        raise CardError(tr("{file}: schema: found another one or none, expected {schema!r}", file=file, schema=SCHEMA))
     return found
 
 
@@ -138,4 +149,4 @@ def _read(file: Path) -> Any:
     except OSError as error:
         raise CardError(f"{file}: {error.strerror or error}") from error
     except ValueError as error:
-        raise CardError(f"{file}: found no JSON, expected a file of a training run") from error
+        raise CardError(tr("{file}: found no JSON, expected a file of a training run", file=file)) from error

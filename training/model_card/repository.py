@@ -14,6 +14,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from agent.language import tr
 from training.model_card.card import CERTIFICATE, README
 from training.model_card.facts import ADAPTER, FACTS, CardError, is_hub_name
 from training.model_card.licences import ON_THE_HUB
@@ -71,7 +72,7 @@ def prepare(folder: Path, output: Path, base: str | None = None) -> Prepared:
     """
     model = _model(folder)
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
-        raise CardError(f"--output {output}: found other files, expected a new or empty folder")
+        raise CardError(tr("--output {output}: found other files, expected a new or empty folder", output=output))
     kept, left_out = _sorted(model)
     part = output.with_name(f".{output.name}.part")
     shutil.rmtree(part, ignore_errors=True)
@@ -97,15 +98,28 @@ def _model(folder: Path) -> Path:
         run = Run(folder)
         if not run.finished:
             checkpoint = run.checkpoint()
-            at = f"; its last checkpoint is {checkpoint.name}" if checkpoint else ""
+            at = tr("; its last checkpoint is {name}", name=checkpoint.name) if checkpoint else ""
             raise CardError(
-                f"{folder}: found an unfinished training run, without {run.model.name}/{at}: continue it with --resume"
+                tr(
+                    "{folder}: found an unfinished training run, without {name}/{at}: continue it with --resume",
+                    folder=folder,
+                    name=run.model.name,
+                    at=at,
+                )
             )
         folder = run.model
     if not any(folder.glob(WEIGHTS)):
-        raise CardError(f"{folder}: found no weights ({WEIGHTS}), expected a finished run or the model of one")
+        raise CardError(
+            tr(
+                "{folder}: found no weights ({weights}), expected a finished run or the model of one",
+                folder=folder,
+                weights=WEIGHTS,
+            )
+        )
     if not (folder / README).is_file():
-        raise CardError(f"{folder}: found no {README}: make it with `spec-o3 model card {folder}`")
+        raise CardError(
+            tr("{folder}: found no {readme}: make it with `spec-o3 model card {folder}`", folder=folder, readme=README)
+        )
     return folder
 
 
@@ -127,7 +141,9 @@ def _copy(file: Path, to: Path, base: str | None) -> None:
     try:
         values = json.loads(file.read_text("utf-8"))
     except ValueError as error:
-        raise CardError(f"{file}: found no JSON ({error}), expected a file of a model") from error
+        raise CardError(
+            tr("{file}: found no JSON ({error}), expected a file of a model", file=file, error=error)
+        ) from error
     if not isinstance(values, dict):
         shutil.copyfile(file, to)
         return
@@ -154,8 +170,13 @@ def _base(file: Path, found: str, given: str | None) -> str:
         return given
     if not is_hub_name(found):
         raise CardError(
-            f"{file}: base_model_name_or_path: found the folder {found!r:.200}, which nobody else has; expected a name "
-            "on the hub: give it with --base ORGANISATION/NAME, or merge the adapter (setting merge: true)"
+            tr(
+                "{file}: base_model_name_or_path: found the folder {found!r:.200}, which nobody else "
+                "has; expected a name on the hub: give it with --base ORGANISATION/NAME, or merge the "
+                "adapter (setting merge: true)",
+                file=file,
+                found=found,
+            )
         )
     return found
 
@@ -163,11 +184,25 @@ def _base(file: Path, found: str, given: str | None) -> str:
 def _complete(part: Path) -> None:
     """:raises CardError: settings or a part of the weights are missing"""
     if not any((part / name).is_file() for name in ("config.json", ADAPTER, "specialist.json")):
-        raise CardError(f"{part.name}: found neither config.json nor {ADAPTER}, expected one of them with the weights")
+        raise CardError(
+            tr(
+                "{name}: found neither config.json nor {adapter}, expected one of them with the weights",
+                name=part.name,
+                adapter=ADAPTER,
+            )
+        )
     for index in part.glob("*.safetensors.index.json"):
         wanted = set(json.loads(index.read_text("utf-8"))["weight_map"].values())
         if missing := sorted(name for name in wanted if not (part / name).is_file()):
-            raise CardError(f"{index.name}: found no {missing[0]} ({len(missing)} of {len(wanted)} files are missing)")
+            raise CardError(
+                tr(
+                    "{name}: found no {missing} ({n_missing} of {n_wanted} files are missing)",
+                    name=index.name,
+                    missing=missing[0],
+                    n_missing=len(missing),
+                    n_wanted=len(wanted),
+                )
+            )
 
 
 def _write_attributes(part: Path) -> None:
@@ -192,17 +227,31 @@ def _check_card(readme: Path) -> dict[str, Any]:
         for base in [bases] if isinstance(bases, str) else bases:
             validate_repo_id(base)
     except (ValueError, HFValidationError, yaml.YAMLError) as error:
-        raise CardError(f"{README}: the hub's reader of cards refuses it: {error}") from error
+        raise CardError(
+            tr("{readme}: the hub's reader of cards refuses it: {error}", readme=README, error=error)
+        ) from error
     for name in ("license", "tags"):
         if not data.get(name):
-            raise CardError(f"{README}: {name}: found nothing, expected a value; renew it with `spec-o3 model card`")
+            raise CardError(
+                tr(
+                    "{readme}: {name}: found nothing, expected a value; renew it with `spec-o3 model card`",
+                    readme=README,
+                    name=name,
+                )
+            )
     if data["license"] not in ON_THE_HUB:
         raise CardError(
-            f"{README}: license: found {data['license']!r:.60}, expected one that the hub has a name for, or `other` "
-            "with license_name"
+            tr(
+                "{readme}: license: found {data!r:.60}, expected one that the hub has a name for, or "
+                "`other` with license_name",
+                readme=README,
+                data=data["license"],
+            )
         )
     if data["license"] == "other" and not data.get("license_name"):
-        raise CardError(f"{README}: license_name: found nothing, expected the name of a licence that is `other`")
+        raise CardError(
+            tr("{readme}: license_name: found nothing, expected the name of a licence that is `other`", readme=README)
+        )
     return data
 
 
@@ -211,13 +260,31 @@ def _check_files(part: Path, own: Sequence[Path]) -> None:
     for file in sorted(part.iterdir()):
         size = file.stat().st_size
         if size > LARGEST:
-            raise CardError(f"{file.name}: found {size:,} bytes, expected at most {LARGEST:,}: save smaller parts")
+            raise CardError(
+                tr(
+                    "{name}: found {size:,} bytes, expected at most {largest:,}: save smaller parts",
+                    name=file.name,
+                    size=size,
+                    largest=LARGEST,
+                )
+            )
         in_lfs = any(fnmatch(file.name, pattern) for pattern in _IN_LFS)
         if size > LARGEST_IN_GIT and not in_lfs:
-            raise CardError(f"{file.name}: found {size:,} bytes, expected at most {LARGEST_IN_GIT:,} outside LFS")
+            raise CardError(
+                tr(
+                    "{name}: found {size:,} bytes, expected at most {largest_in_git:,} outside LFS",
+                    name=file.name,
+                    size=size,
+                    largest_in_git=LARGEST_IN_GIT,
+                )
+            )
         if found := next(_paths(file, own), None):
             raise CardError(
-                f"{file.name}: found {found!r:.120}, a path of this machine; expected none: correct it in the source"
+                tr(
+                    "{name}: found {found!r:.120}, a path of this machine; expected none: correct it in the source",
+                    name=file.name,
+                    found=found,
+                )
             )
 
 
@@ -236,5 +303,5 @@ def _header(file: Path) -> str:
     with file.open("rb") as stream:
         size = int.from_bytes(stream.read(8), "little")
         if not 0 < size <= file.stat().st_size - 8:
-            raise CardError(f"{file.name}: found no header of safetensors, expected weights in that form")
+            raise CardError(tr("{name}: found no header of safetensors, expected weights in that form", name=file.name))
         return stream.read(size).decode("utf-8", "replace")

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agent.language import tr
 from training.bench.report import SCHEMA, SCORES
 from training.bench.scores import Value, percent
 from training.model_card.facts import CardError
@@ -26,9 +27,18 @@ def scores_of(report: Path) -> dict[str, Any]:
     try:
         found = json.loads(file.read_text("utf-8"))
         if found["schema"] != SCHEMA:
-            raise CardError(f"{file}: schema: found {found['schema']!r:.60}, expected {SCHEMA!r}")
+            raise CardError(
+                tr(
+                    "{file}: schema: found {found!r:.60}, expected {schema!r}",
+                    file=file,
+                    found=found["schema"],
+                    schema=SCHEMA,
+                )
+            )
         if found["open"]:
-            raise CardError(f"{file}: found a run with {found['open']} samples to come, expected a finished one")
+            raise CardError(
+                tr("{file}: found a run with {n} samples to come, expected a finished one", file=file, n=found["open"])
+            )
         own, settings = found["scores"], found["settings"]
         return {
             "name": found["name"],
@@ -49,11 +59,15 @@ def scores_of(report: Path) -> dict[str, Any]:
             ],
         }
     except OSError as error:
-        raise CardError(f"{file}: {error.strerror or error}; expected the folder of a run of the bench") from error
+        raise CardError(
+            tr("{file}: {value}; expected the folder of a run of the bench", file=file, value=error.strerror or error)
+        ) from error
     except (ValueError, KeyError, TypeError) as error:
         if isinstance(error, CardError):
             raise
-        raise CardError(f"{file}: found no report of the bench that can be read ({error!r:.80})") from error
+        raise CardError(
+            tr("{file}: found no report of the bench that can be read ({error!r:.80})", file=file, error=error)
+        ) from error
 
 
 def renewed(before: Sequence[Mapping[str, Any]], added: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

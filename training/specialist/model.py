@@ -151,7 +151,7 @@ def train(
     tasks = sorted({question.task.key for question in questions})
     if len(tasks) != 1:
         raise SpecialistError(
-            tr("found questions of {value}, expected those of one task", value=", ".join(tasks) or "no task")
+            tr("found questions of {value}, expected those of one task", value=", ".join(tasks) or tr("no task"))
         )
     if rows is None:
         rows = Sampled.stack([sample(question.spectrum()) for question in questions])

@@ -74,7 +74,7 @@ class Specialist:
         )
         yield Score(score)
         if not rows.seen.any():
-            yield CannotTell(f"there are no data between {FIRST:.0f} and {LAST:.0f} Å")
+            yield CannotTell(deferred("there are no data between {first:.0f} and {last:.0f} Å", first=FIRST, last=LAST))
 
     @cached_property
     def _folder(self) -> SpecialistFolder:

@@ -17,6 +17,7 @@ from typing import Any, get_args
 
 from agent import tool
 from agent.conversation import SYSTEM
+from agent.language import tr
 from agent.plot import png_bytes
 from agent.tasks import Task
 from agent.tool import TOOL_NAME
@@ -59,12 +60,12 @@ def placed(folder: Path, task: str) -> dict[str, Part]:
     found: dict[str, Part] = {}
     for path in sorted(folder.glob("build_*.json")):
         if path.name == f"build_{task}.json":
-            raise DataError(f"{path}: found a benchmark of this task, expected a folder without one")
+            raise DataError(tr("{path}: found a benchmark of this task, expected a folder without one", path=path))
         try:
             sources = json.loads(path.read_text(encoding="utf-8"))["sources"]
             found |= {str(name): part for part in PARTS for name in sources[part]}
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{path}: found no readable build ({error})") from error
+            raise DataError(tr("{path}: found no readable build ({error})", path=path, error=error)) from error
     return found
 
 
