@@ -27,6 +27,13 @@ from reviewer.ui.widgets import (
 )
 
 _EVERY_TASK = ""
+_KINDS = {
+    "baseline": deferred("baseline"),
+    "model": deferred("model"),
+    "person": deferred("person"),
+    "unknown": deferred("unknown"),
+}
+"""The kinds of drafters."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +128,7 @@ def in_words(manifest: Mapping[str, Any]) -> str:
         ", ".join(f"{task} {number}" for task, number in counts["tasks"].items()),
         tr(
             "drafted by {drafters}",
-            drafters=", ".join(f"{kind} {number}" for kind, number in counts["drafters"].items()),
+            drafters=", ".join(f"{tr(_KINDS.get(kind, kind))} {number}" for kind, number in counts["drafters"].items()),
         ),
     ]
     if counts["simulated"]:
@@ -163,15 +170,17 @@ def _tables() -> str:
     """The tables that can be downloaded: one line with links for each."""
     lines = "".join(
         f"<p>{escape(tr('{table}:', table=tr(title)))} "
-        + " · ".join(
-            f'<a href="/api/v1/tables/{name}.{kind}" download aria-label="{name} {_LABELS[kind]}">{_LABELS[kind]}</a>'
-            for kind in kinds
-        )
+        + " · ".join(_table_link(tr(title), f"{name}.{kind}", _LABELS[kind]) for kind in kinds)
         + "</p>"
         for title, name, kinds in _TABLES
     )
     about = tr("What others decided or found in a round that is still open is left out.")
     return f'<h3>{escape(tr("Tables"))}</h3><p class="about">{escape(about)}</p>{lines}'
+
+
+def _table_link(title: str, file: str, form: str) -> str:
+    whole = escape(tr("{table} as {form}", table=title, form=form))
+    return f'<a href="/api/v1/tables/{file}" download aria-label="{whole}">{form}</a>'
 
 
 def _exports_table(store: Store, may_use: bool) -> str:

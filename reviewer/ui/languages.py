@@ -11,11 +11,13 @@ from collections.abc import Callable
 from contextvars import copy_context
 from threading import Lock
 
+import gradio as gr
 from fastapi import FastAPI
 from starlette.routing import BaseRoute, Match, NoMatchFound
 from starlette.types import Receive, Scope, Send
 
 from agent import language
+from agent.language import tr
 
 
 class PageInLanguage(BaseRoute):
@@ -91,3 +93,22 @@ class PageInLanguage(BaseRoute):
         self._stopping.set()
         if self._life is not None:
             await self._life
+
+
+def own_words() -> gr.I18n:
+    """What Gradio's parts say in our forms, in the language of the context. Their other words are Gradio's own
+    translations: it takes the language from ``navigator.language``, which our script of the page's head sets."""
+    words = {
+        "upload_text.drop_file": tr("Drop files here"),
+        "common.or": tr("or"),
+        "upload_text.click_to_upload": tr("click to choose them"),
+        "common.clear": tr("Clear"),
+        # What a screen reader hears while a button is at work.
+        "common.loading": tr("Loading"),
+        "common.complete": tr("Done"),
+        "common.error": tr("Error"),
+        # The button beside files that are chosen; Gradio has no text for it in any language.
+        "common.upload": tr("Add files"),
+    }
+    # A language that Gradio does not have is English there.
+    return gr.I18n(**{language.TAGS[language.current()] if language.current() in language.NAMES else "en": words})

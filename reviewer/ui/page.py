@@ -24,7 +24,7 @@ from reviewer.store import Store
 from reviewer.ui import annotations as annotations_form
 from reviewer.ui import backups as backups_form
 from reviewer.ui import drafts, exports, imports, people, withdrawals
-from reviewer.ui.languages import PageInLanguage
+from reviewer.ui.languages import PageInLanguage, own_words
 from reviewer.ui.widgets import Changes, line, markup, on_show, report_errors, require_person
 from reviewer.web.access import PERSON, may_manage
 from reviewer.web.background.importing import Importing
@@ -106,6 +106,7 @@ def _mount_at(path: str, app: FastAPI, blocks: gr.Blocks) -> FastAPI:
         pwa=True,
         theme=theme(),
         head=head(),
+        i18n=own_words(),
     )
     # Gradio checks that a file named in an event was really uploaded only once this is set, and mounting an
     # app (6.31) does not set it: without it, anyone signed in could have any file of the machine read.

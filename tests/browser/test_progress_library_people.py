@@ -349,7 +349,7 @@ def test_the_export_button_writes_a_folder_and_shows_its_path(
     assert json.loads(inside.read("first/manifest.json")) == manifest
     assert len([name for name in inside.namelist() if name.endswith(".png")]) == 4
     with page.expect_download() as download:
-        page.get_by_role("link", name="decisions CSV").click()
+        page.get_by_role("link", name="Every decision as CSV").click()
     assert download.value.suggested_filename == "decisions.csv"
     assert "2,b.fits,cv,vote,BB,approve,,YES," in download.value.path().read_text(encoding="utf-8")
 

@@ -34,7 +34,7 @@ export function planOf(data) {
     repeats: numeric('repeats'),
     seed: numeric('seed'),
     giveaways: text('giveaways'),
-    items: itemsOf(text('items'), 'Items'),
+    items: itemsOf(text('items'), t('Items')),
     gold: goldOf(text('gold')),
     design: some('design'),
     strata: text('strata').split(' ').filter(Boolean),

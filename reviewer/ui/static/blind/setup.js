@@ -2,7 +2,7 @@
 
 import { fill, h, part } from '../common/dom.js'
 import { newKey, postJSON } from '../common/http.js'
-import { t, tn } from '../common/language.js'
+import { t, tn, word } from '../common/language.js'
 import { check, folded, group, line, number, radios, select } from './fields.js'
 import { planOf } from './plan.js'
 import { previewWords } from './preview.js'
@@ -89,7 +89,7 @@ export class SetupForm {
           min: 0,
           title: t('items that are shown to each scorer again later, to measure self-consistency'),
         }),
-        number('seed', 'Seed', { value: 1, min: 0, title: t('the same seed gives the same sample again') }),
+        number('seed', t('Seed'), { value: 1, min: 0, title: t('the same seed gives the same sample again') }),
       ),
       group(
         t('Scorers'),
@@ -159,7 +159,7 @@ export class SetupForm {
     if (!fields.every((field) => field.name === 'name' || field.reportValidity())) return
     const plan = this.#plan()
     if (!plan) return
-    const shown = this.#wait('Sampling…')
+    const shown = this.#wait(t('Sampling…'))
     try {
       const made = await postJSON('/api/v1/blind/preview', { plan: { ...plan, name: plan.name || 'preview' } })
       const sources = new Set(made.scores.map((one) => one.source)).size
@@ -236,13 +236,13 @@ export class SetupForm {
 
 /** Which items may be sampled. */
 function filterFields({ states, survey, batch, listed }) {
-  const any = (values) => [['', 'any'], ...values.map((one) => [one, one])]
+  const any = (values, text = (one) => one) => [['', t('any')], ...values.map((one) => [one, text(one)])]
   return folded(
     t('Only some of the items'),
     h(
       'div.numbers',
       {},
-      select('state', t('State'), any(states)),
+      select('state', t('State'), any(states, word)),
       select('survey', t('Survey'), any(survey)),
       select('batch', t('Batch'), any(batch)),
       listed.length > 0 && select('listed', t('List of items'), [['', t('any')], ...listed.map(listChoice)]),
@@ -251,8 +251,8 @@ function filterFields({ states, survey, batch, listed }) {
         ['true', t('only simulated')],
         ['false', t('only observed')],
       ]),
-      number('snr_min', 'S/N from', { step: 'any' }),
-      number('snr_max', 'S/N to', { step: 'any' }),
+      number('snr_min', t('S/N from'), { step: 'any' }),
+      number('snr_max', t('S/N to'), { step: 'any' }),
       select('disagreement', t('Disagreement'), [
         ['', t('any')],
         ['true', t('only with')],

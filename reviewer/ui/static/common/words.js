@@ -28,4 +28,6 @@ export const WORDS = [
   ...[t('drawn anew'), t('title removed'), t('unchanged')],
   ...[t('model'), t('company'), t('machine'), t('baseline'), t('label'), t('prompt'), t('file'), t('designation')],
   t('picture'),
+  // what differs between two inspections
+  ...[t('quality'), t('class')],
 ]

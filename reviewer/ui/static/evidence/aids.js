@@ -187,6 +187,6 @@ function templateOverlay(found, match) {
     wavelength,
     flux: flux.map((value, i) => value * multiplier[i]),
     note: [source, velocityText(match), `χ²ν ${chi2Text(match)}`].filter(Boolean).join(' · '),
-    title: [citation, licence && `licence: ${licence}`].filter(Boolean).join('; '),
+    title: [citation, licence && t('licence: {licence}', { licence })].filter(Boolean).join('; '),
   }
 }

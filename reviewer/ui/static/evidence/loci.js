@@ -152,7 +152,7 @@ function thisOne(own, colour) {
     y: [own.y],
     error_x: bar(own.x_error),
     error_y: bar(own.y_error),
-    hovertemplate: 'this spectrum<extra></extra>',
+    hovertemplate: `${t('this spectrum')}<extra></extra>`,
     marker: { size: 13, symbol: 'star', color: colour('look'), line: { width: 1, color: colour('strong') } },
   }
 }

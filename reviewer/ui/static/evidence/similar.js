@@ -27,7 +27,9 @@ const entry = ({ id, name, task, verdict, simulated, distance }) =>
     h(
       'span.muted',
       {},
-      [task, verdict, simulated && 'simulated', `distance ${significant(distance, 2)}`].filter(Boolean).join(' · '),
+      [task, verdict, simulated && t('simulated'), t('distance {value}', { value: significant(distance, 2) })]
+        .filter(Boolean)
+        .join(' · '),
     ),
   )
 

@@ -43,7 +43,9 @@ class LogPanel {
     this.state = h('p.muted', { role: 'status' })
     this.verify = h('button', { type: 'button', onClick: () => this.#verify() }, t('Verify'))
     this.result = h('div', { role: 'status' })
-    const head = ['No.', 'Time', 'Who', 'What', 'About', 'Details'].map((name) => h('th', { scope: 'col' }, name))
+    const head = [t('No.'), t('Time'), t('Who'), t('What'), t('About'), t('Details')].map((name) =>
+      h('th', { scope: 'col' }, name),
+    )
     this.root = h(
       'div.audit-log',
       {},
@@ -64,8 +66,8 @@ class LogPanel {
       ),
       h('footer', {}, this.state, this.newer, this.older),
     )
-    this.#options(this.who, 'everyone', [])
-    this.#options(this.what, 'everything', [])
+    this.#options(this.who, t('everyone'), [])
+    this.#options(this.what, t('everything'), [])
     this.#load()
   }
 
@@ -90,8 +92,8 @@ class LogPanel {
       const page = await getJSON(`/api/v1/log?${query}`)
       if (request !== this.#lastRequest) return
       this.#next = page.next
-      this.#options(this.who, 'everyone', page.people)
-      this.#options(this.what, 'everything', page.kinds)
+      this.#options(this.who, t('everyone'), page.people)
+      this.#options(this.what, t('everything'), page.kinds)
       fill(
         this.rows,
         page.entries.map((entry) => this.#row(entry)),

@@ -1,7 +1,7 @@
 // The charts of the Progress tab as plain plotly figures: pure functions of the numbers and the colours.
 // Each returns {traces, layout, legend, least}, or {none}: the text to show if there is nothing to draw.
 
-import { t } from '../common/language.js'
+import { t, tn, word } from '../common/language.js'
 import { number } from '../common/format.js'
 
 export const STATES = [
@@ -28,10 +28,10 @@ export function byTask(figures, colours) {
     key: task,
     label: figures.tasks[task] ?? task,
     counts: figures.by_task[task],
-    note: several(sum(figures.by_task[task]), 'item'),
+    note: items(sum(figures.by_task[task])),
   }))
   rows.sort((a, b) => a.label.localeCompare(b.label))
-  return stackedRows(rows, STATES, colours, 'items', 70)
+  return stackedRows(rows, STATES, colours, (kind) => t('{kind}: {n} items', { kind, n: '%{x}' }), 70)
 }
 
 /** Decisions by person, stacked by round, with the number of versions they wrote. */
@@ -40,11 +40,12 @@ export function byPerson(figures, colours) {
   const rows = people.map((person) => {
     const counts = figures.by_person[person] ?? {}
     const versions = figures.versions_by[person] ?? 0
-    const written = versions ? `, ${several(versions, 'version')}` : ''
-    return { key: person, label: person, counts, note: several(sum(counts), 'decision') + written }
+    const made = decisions(sum(counts))
+    const note = versions ? t('{decisions}, {versions}', { decisions: made, versions: written(versions) }) : made
+    return { key: person, label: person, counts, note }
   })
   if (!rows.length) return { none: t('No decisions yet. They appear here after the first decision in the Review tab.') }
-  return stackedRows(rows, ROUNDS, colours, 'decisions', 175)
+  return stackedRows(rows, ROUNDS, colours, (kind) => t('{kind}: {n} decisions', { kind, n: '%{x}' }), 175)
 }
 
 /** Decisions per UTC day, stacked by round. */
@@ -61,7 +62,7 @@ export function perDay(figures, colours) {
         colours,
       ),
     ),
-    layout: dayLayout(days, colours, 'decisions'),
+    layout: dayLayout(days, colours, t('Decisions')),
     legend: legend(occurring, colours),
   }
 }
@@ -71,7 +72,7 @@ export function decidedPerDay(figures, colours) {
   const days = Object.keys(figures.decided_per_day).sort()
   if (!days.length) return { none: t('No item is approved or rejected yet. The yield is undefined until one is.') }
   const count = (verdict) => days.map((day) => figures.decided_per_day[day][verdict])
-  const layout = dayLayout(days, colours, 'items')
+  const layout = dayLayout(days, colours, t('Items'))
   const yields = yieldSoFar(count('approved'), count('rejected'))
   return {
     traces: [
@@ -87,7 +88,7 @@ export function decidedPerDay(figures, colours) {
         y: yields.map((y) => 100 * y),
         line: { color: colours.ink, width: 1.5 },
         marker: { size: 5, color: colours.ink },
-        hovertemplate: '%{y:.0f}\u202f% yield so far<extra></extra>',
+        hovertemplate: `${t('{share} yield so far', { share: '%{y:.0f}\u202f%' })}<extra></extra>`,
       },
     ],
     layout: {
@@ -117,8 +118,8 @@ export function yieldSoFar(approved, rejected) {
   })
 }
 
-// Every segment and every row has its number, so no axis is needed.
-function stackedRows(rows, kinds, colours, unit, roomForNotes) {
+// Every segment and every row has its number, so no axis is needed. `told`: the text under the pointer, of a kind.
+function stackedRows(rows, kinds, colours, told, roomForNotes) {
   const occurring = kinds.filter((kind) => rows.some((row) => row.counts[kind]))
   const longest = Math.max(...rows.map((row) => sum(row.counts)), 1)
   const keys = rows.map((row) => row.key)
@@ -127,7 +128,7 @@ function stackedRows(rows, kinds, colours, unit, roomForNotes) {
     traces: occurring.map((kind) => ({
       type: 'bar',
       orientation: 'h',
-      name: kind,
+      name: word(kind),
       y: keys,
       customdata: labels,
       x: rows.map((row) => row.counts[kind] ?? 0),
@@ -136,7 +137,7 @@ function stackedRows(rows, kinds, colours, unit, roomForNotes) {
       insidetextanchor: 'middle',
       textangle: 0,
       marker: paint(kind, colours),
-      hovertemplate: `%{customdata}<br>${kind}: %{x} ${unit}<extra></extra>`,
+      hovertemplate: `%{customdata}<br>${told(word(kind))}<extra></extra>`,
     })),
     layout: {
       ...frame(colours),
@@ -171,12 +172,12 @@ function stackedRows(rows, kinds, colours, unit, roomForNotes) {
 function dayBars(days, counts, kind, colours) {
   return {
     type: 'bar',
-    name: kind,
+    name: word(kind),
     x: days.map(noon),
     y: counts,
     width: 0.74 * DAY,
     marker: paint(kind, colours),
-    hovertemplate: `%{x|%-d %b %Y}<br>${kind}: %{y}<extra></extra>`,
+    hovertemplate: `%{x|${t('%-d %b %Y')}}<br>${word(kind)}: %{y}<extra></extra>`,
   }
 }
 
@@ -191,8 +192,9 @@ function dayLayout(days, colours, unit) {
       type: 'date',
       range: [first - 0.6 * DAY, last + 0.6 * DAY],
       showgrid: false,
-      tickformat: '%-d %b',
-      hoverformat: '%-d %b %Y',
+      // The day and the month as the language writes them, for d3.
+      tickformat: t('%-d %b'),
+      hoverformat: t('%-d %b %Y'),
       nticks: 8,
     },
     yaxis: {
@@ -255,7 +257,9 @@ const plain = (name) =>
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
 
-const legend = (kinds, colours) => kinds.map((name) => ({ name, colour: colours[name] }))
-const several = (count, what) => `${number(count)} ${what}${count === 1 ? '' : 's'}`
+const legend = (kinds, colours) => kinds.map((name) => ({ name: word(name), colour: colours[name] }))
+const items = (count) => tn('{n} item', '{n} items', count, { n: number(count) })
+const decisions = (count) => tn('{n} decision', '{n} decisions', count, { n: number(count) })
+const written = (count) => tn('{n} version', '{n} versions', count, { n: number(count) })
 const noon = (day) => `${day}T12:00:00`
 const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)

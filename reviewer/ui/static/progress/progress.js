@@ -1,6 +1,6 @@
 // The Progress tab: its numbers are fetched whenever the tab becomes visible, and drawn with plotly.js.
 
-import { t } from '../common/language.js'
+import { t, word } from '../common/language.js'
 import { fill, h } from '../common/dom.js'
 import { number, redshift } from '../common/format.js'
 import { getJSON } from '../common/http.js'
@@ -175,10 +175,18 @@ function tiles(figures, items) {
   const judged = yielded.approved + yielded.rejected
   const decided = judged + yielded.cannot_tell
   return [
-    tile('Items', t('Everything in the filter: one spectrum with one drafted trajectory is one item.'), number(items)),
-    tile('Open', t('Items that are not decided yet.'), number(items - decided)),
-    tile('Approved', t('Items approved by vote or adjudication. An export contains these.'), number(yielded.approved)),
-    tile('Rejected', t('Items rejected in any round.'), number(yielded.rejected)),
+    tile(
+      t('Items'),
+      t('Everything in the filter: one spectrum with one drafted trajectory is one item.'),
+      number(items),
+    ),
+    tile(t('Open'), t('Items that are not decided yet.'), number(items - decided)),
+    tile(
+      t('Approved'),
+      t('Items approved by vote or adjudication. An export contains these.'),
+      number(yielded.approved),
+    ),
+    tile(t('Rejected'), t('Items rejected in any round.'), number(yielded.rejected)),
     tile(
       t('Cannot tell'),
       t(
@@ -188,12 +196,12 @@ function tiles(figures, items) {
       number(yielded.cannot_tell),
     ),
     tile(
-      'Yield',
+      t('Yield'),
       t('Approved / (approved + rejected). Open items and “cannot tell” are not counted.'),
       ...share(yielded.fraction, yielded.approved, judged, t('no item is approved or rejected yet')),
     ),
     tile(
-      'Disagreement',
+      t('Disagreement'),
       t(
         'Of the items on whose current version two or more people decided in one round of audit or ' +
           'vote: those on which they disagreed (pass or approve against return or reject).',
@@ -215,15 +223,16 @@ function tile(name, meaning, value, of = '', isUndefined = false) {
     h('dt', {}, defined(name, meaning)),
     h(
       isUndefined ? 'dd.undefined' : 'dd',
-      { title: isUndefined ? t('undefined: {of}', { of }) : '' },
-      isUndefined ? `${value}: ${of}` : [value, of && h('span.of', {}, of)],
+      { title: isUndefined ? value : '' },
+      isUndefined ? value : [value, of && [' ', h('span.of', {}, of)]],
     ),
   )
 }
 
 function share(fraction, part, whole, why) {
-  if (fraction === null) return ['undefined', why, true]
-  return [`${number(100 * fraction, whole >= 1000 ? 1 : 0)}\u202f%`, ` ${number(part)} of ${number(whole)}`]
+  if (fraction === null) return [t('undefined: {reason}', { reason: why }), '', true]
+  const counts = t('{part} of {whole}', { part: number(part), whole: number(whole) })
+  return [`${number(100 * fraction, whole >= 1000 ? 1 : 0)}\u202f%`, counts]
 }
 
 const total = (/** @type {Record<string, Record<string, number>>} */ counts) =>
@@ -239,13 +248,13 @@ function times(people) {
   const rows = Object.entries(people).flatMap(([person, rounds]) =>
     Object.entries(rounds).map(([round, { decisions, median_seconds: seconds }]) => [
       person,
-      round,
+      word(round),
       h('strong', {}, t('{seconds} s', { seconds: number(seconds, seconds < 10 ? 1 : 0) })),
       number(decisions),
     ]),
   )
   if (!rows.length) return h('p.none', {}, t('Undefined: no decision has a measured time.'))
-  return table(['Reviewer', 'Round', 'Median', 'Decisions'], [2, 3], null, rows)
+  return table([t('Reviewer'), t('Round'), t('Median'), t('Decisions')], [2, 3], null, rows)
 }
 
 function emptyWords(filtered) {
@@ -292,7 +301,7 @@ export class AgreementCards {
     this.goldTitle = h('span')
     this.cards = [
       card(defined(t('Agreement of reviewers'), ROUNDS_MEANING), this.rounds),
-      card(defined('Disagreements', APART_MEANING), this.apart),
+      card(defined(t('Disagreements'), APART_MEANING), this.apart),
       card(defined(t('Inspections that differ'), CONFLICTS_MEANING), this.conflicts),
       card(this.goldTitle, this.gold),
     ]
@@ -313,10 +322,10 @@ export class AgreementCards {
     fill(
       this.rounds,
       table(
-        ['Round', 'Task', t('Raw agreement'), 'Alpha'],
+        [t('Round'), t('Task'), t('Raw agreement'), t('Alpha')],
         [2, 3],
         figures.rounds[0] && ['', '', figures.rounds[0].raw.definition, figures.rounds[0].alpha.definition],
-        figures.rounds.map((row) => [row.round, row.title, estimate(row.raw, 'percent'), estimate(row.alpha)]),
+        figures.rounds.map((row) => [word(row.round), row.title, estimate(row.raw, 'percent'), estimate(row.alpha)]),
       ),
       figures.rounds_of_last &&
         h(
@@ -352,7 +361,7 @@ export class AgreementCards {
       this.gold,
       figures.gold.length
         ? table(
-            ['Reviewer', t('Agrees with the label'), t('“Cannot tell”')],
+            [t('Reviewer'), t('Agrees with the label'), t('“Cannot tell”')],
             [1],
             [
               '',
@@ -376,18 +385,18 @@ function differing({ total: count, items }) {
   return [
     h('p.more', {}, more, h('button.link', { type: 'button', onClick: showQueue }, t('Show them in the queue'))),
     table(
-      ['Item', 'Task', 'State', 'Decisions'],
+      [t('Item'), t('Task'), t('State'), t('Decisions')],
       [],
       null,
       items.map((item) => [
         h('a', { href: `#item=${item.id}`, title: item.name }, item.name),
         item.title,
-        item.state,
+        word(item.state),
         Object.entries(item.said)
           .map(
             ([round, verbs]) =>
-              `${round}: ${Object.entries(verbs)
-                .map(([verb, n]) => `${n} ${verb}`)
+              `${word(round)}: ${Object.entries(verbs)
+                .map(([verb, n]) => `${n} ${word(verb)}`)
                 .join(', ')}`,
           )
           .join('; '),
@@ -400,19 +409,21 @@ function differing({ total: count, items }) {
 function conflicting({ total: count, items }) {
   /** @param {any} one */
   const found = ({ person, z, quality, type }) =>
-    [person, z !== null && `z ${redshift(z)}`, quality !== null && `quality ${quality}`, type].filter(Boolean).join(' ')
+    [person, z !== null && `z ${redshift(z)}`, quality !== null && t('quality {quality}', { quality }), type]
+      .filter(Boolean)
+      .join(' ')
   const more =
     count > items.length ? t('The latest {n} of {count}.', { n: number(items.length), count: number(count) }) : ''
   return [
     more && h('p.more', {}, more),
     table(
-      ['Item', 'Task', t('What differs'), 'Inspections'],
+      [t('Item'), t('Task'), t('What differs'), t('Inspections')],
       [],
       null,
       items.map((item) => [
         h('a', { href: `#item=${item.id}`, title: item.name }, item.name),
         item.title,
-        item.conflict.join(', '),
+        item.conflict.map(word).join(', '),
         item.found.map(found).join('; '),
       ]),
     ),
@@ -432,7 +443,7 @@ function estimate(one, as) {
   const between =
     one.low === null
       ? t('no interval: {reason}', { reason: one.reason })
-      : `${format(one.low)} to ${format(one.high)}${unit}`
+      : t('{low} to {high}', { low: format(one.low), high: `${format(one.high)}${unit}` })
   return [
     h('strong', {}, `${format(one.value)}${unit}`),
     h('span.why', {}, t('{between}; n = {n}', { between, n: number(one.n) })),

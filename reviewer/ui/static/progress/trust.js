@@ -1,7 +1,7 @@
 // The Trust section of the Progress tab: P(YES) against labels, certified thresholds, rates, votes and label errors.
 // It is fetched when it comes into view, after the charts.
 
-import { t, withParts } from '../common/language.js'
+import { t, tn, withParts } from '../common/language.js'
 import { fill, h, withCommands } from '../common/dom.js'
 import { number } from '../common/format.js'
 import { getJSON } from '../common/http.js'
@@ -347,7 +347,7 @@ const rate = ({ name, meaning, value, note }) => [
 function skills({ rows, reason, meanings }) {
   if (reason) return h('p.none', {}, t('Undefined: {reason}.', { reason }))
   return table(
-    ['Person', 'Votes', 'Sensitivity', 'Specificity'],
+    [t('Person'), t('Votes'), t('Sensitivity'), t('Specificity')],
     [1, 2, 3],
     ['', meanings.votes, meanings.sensitivity, meanings.specificity],
     rows.map((row) => [row.person, number(row.votes), estimate(row.sensitivity), estimate(row.specificity)]),
@@ -357,7 +357,10 @@ function skills({ rows, reason, meanings }) {
 /** @param {any} one */
 function estimate({ value, low, high, reason }) {
   if (value === null) return h('span.why', {}, t('undefined: {reason}', { reason }))
-  const between = low === null ? t('no interval: {reason}', { reason }) : `${percent(low)} to ${percent(high)}\u202f%`
+  const between =
+    low === null
+      ? t('no interval: {reason}', { reason })
+      : t('{low} to {high}', { low: percent(low), high: `${percent(high)}\u202f%` })
   return [h('strong', {}, `${percent(value)}\u202f%`), h('span.why', {}, between)]
 }
 
@@ -372,13 +375,13 @@ function suspects({ total, items, reason, meaning, hidden }) {
       'p.more',
       {},
       withParts(t('{defined} against P(YES). {hidden}'), {
-        defined: defined(total === 1 ? '1 label' : `${number(total)} labels`, meaning),
+        defined: defined(tn('{n} label', '{n} labels', total, { n: number(total) }), meaning),
         hidden,
       }),
     ),
     items.length
       ? table(
-          ['Item', 'Label', 'P(YES)', 'From'],
+          [t('Item'), t('Label'), 'P(YES)', t('From')],
           [2],
           null,
           items.map((one) => [

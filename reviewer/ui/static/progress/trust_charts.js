@@ -1,6 +1,6 @@
 // The reliability diagram of the Trust section as a plain plotly figure, and the bar of the verdicts.
 
-import { t } from '../common/language.js'
+import { t, tn } from '../common/language.js'
 import { h } from '../common/dom.js'
 import { number } from '../common/format.js'
 
@@ -47,10 +47,19 @@ export function reliabilityDiagram({ reliability }, colours) {
         },
         marker: { size: 8, color: colours.approved },
         line: { color: colours.approved, width: 1.5 },
-        customdata: bins.map((bin) => [number(bin.n), bin.low.toFixed(2), bin.high.toFixed(2)]),
+        customdata: bins.map((bin) => [
+          tn('{n} label', '{n} labels', bin.n, { n: number(bin.n) }),
+          bin.low.toFixed(2),
+          bin.high.toFixed(2),
+        ]),
         hovertemplate:
-          'P(YES) %{x:.2f}<br>share of YES %{y:.2f} (%{customdata[1]} to %{customdata[2]})' +
-          '<br>%{customdata[0]} labels<extra></extra>',
+          'P(YES) %{x:.2f}<br>' +
+          t('share of YES {share} ({low} to {high})', {
+            share: '%{y:.2f}',
+            low: '%{customdata[1]}',
+            high: '%{customdata[2]}',
+          }) +
+          '<br>%{customdata[0]}<extra></extra>',
       },
     ],
     layout: {
@@ -70,7 +79,7 @@ export function reliabilityDiagram({ reliability }, colours) {
     },
     legend: [
       { name: t('labels, with 95 % intervals'), colour: colours.approved },
-      { name: 'calibrated', line: true },
+      { name: t('calibrated'), line: true },
     ],
   }
 }

@@ -1,6 +1,6 @@
 // Marks, verdicts, versions and decisions: what is sent under an idempotency key, and what happens when it is refused.
 
-import { t } from '../common/language.js'
+import { sentences, t } from '../common/language.js'
 import { Refused, newKey, postUntilAnswered } from '../common/http.js'
 import * as dialogs from './dialogs.js'
 import { problems } from '../trace/steps.js'
@@ -23,14 +23,16 @@ const SENDS_ON = Object.keys(ALL_THE_SAME)
 
 /** @type {Record<string, string>} */
 const DONE = {
-  keep: 'Kept',
-  submit: 'Submitted',
-  pass: 'Passed',
-  approve: 'Approved',
-  reject: 'Rejected',
-  return: 'Returned',
-  abstain: 'Abstained',
+  keep: t('Kept.'),
+  submit: t('Submitted.'),
+  pass: t('Passed.'),
+  approve: t('Approved.'),
+  reject: t('Rejected.'),
+  return: t('Returned.'),
+  abstain: t('Abstained.'),
 }
+/** The state that each of these decisions is for. @type {Record<string, string>} */
+const REACHED = { approve: 'approved', reject: 'rejected', return: 'returned' }
 
 /**
  * What a decision has done, e.g. "Kept. Next: revision".
@@ -39,7 +41,7 @@ const DONE = {
 function sentence({ version }, verb, { state, progress }) {
   if (state === 'cannot tell') return t('Decided: nobody can tell from these data.')
   if (state === 'returned' && version.author) return t('Returned to {author}.', { author: version.author })
-  return DONE[verb].toLowerCase() === state ? `${DONE[verb]}.` : `${DONE[verb]}. Next: ${progress}`
+  return sentences(DONE[verb], REACHED[verb] !== state && t('Next: {progress}', { progress }))
 }
 
 /**

@@ -301,7 +301,7 @@ export const openConflict = (message, mine, theirs, who) =>
     theirs,
     [
       ['discard', t('Discard mine'), '.danger'],
-      ['theirs', `Show ${who}`, '.primary'],
+      ['theirs', t('Show {who}', { who }), '.primary'],
       ['rebase', t('Replace its steps by mine'), ''],
     ],
   )

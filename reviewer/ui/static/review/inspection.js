@@ -1,7 +1,7 @@
 // The person's own inspection of the spectrum: redshift, quality, issues, class and comment, as in DESI's visual
 // inspection. The redshift tried in the plot is kept in this browser until it is saved as part of an inspection.
 
-import { t, withParts } from '../common/language.js'
+import { t, withParts, word } from '../common/language.js'
 import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h } from '../common/dom.js'
 import { parseNumber, redshift } from '../common/format.js'
@@ -14,8 +14,8 @@ import { UnsentAnswer } from './dialogs.js'
 function inLine({ z, quality, issues, spectype, comment }) {
   return [
     z !== null && `z ${redshift(z)}`,
-    quality !== null && `quality ${quality}`,
-    issues && `issues ${issues}`,
+    quality !== null && t('quality {quality}', { quality }),
+    issues && t('issues {issues}', { issues }),
     spectype,
     comment && `“${comment}”`,
   ]
@@ -43,9 +43,9 @@ export class Inspecting {
     if (!item) return null
     const { mine, merged } = item.inspection
     const conflict = merged?.conflict.length
-      ? t(', people differ: {conflict}', { conflict: merged.conflict.join(', ') })
+      ? t(', people differ: {conflict}', { conflict: merged.conflict.map(word).join(', ') })
       : ''
-    const text = mine ? inLine({ ...mine, comment: '' }) || 'comment' : 'inspect'
+    const text = mine ? inLine({ ...mine, comment: '' }) || t('comment') : t('inspect')
     return h(
       `button.guide.inspection${conflict ? '.amber' : ''}`,
       {
@@ -218,10 +218,15 @@ function mergedText({ people, z, quality, spectype, secure, conflict }) {
   if (conflict.length)
     return t('{people} differ in {conflict}: a third person decides.', {
       people: people.join(', '),
-      conflict: conflict.join(', '),
+      conflict: conflict.map(word).join(', '),
     })
-  const parts = [z !== null && `z ${redshift(z)}`, quality !== null && `quality ${quality}`, spectype].filter(Boolean)
-  return `Together: ${parts.join(' · ')}${secure ? ' · secure' : ''}`
+  const found = [
+    z !== null && `z ${redshift(z)}`,
+    quality !== null && t('quality {quality}', { quality }),
+    spectype,
+    secure && t('secure'),
+  ]
+  return t('Together: {found}', { found: found.filter(Boolean).join(' · ') })
 }
 
 const triedName = (/** @type {string} */ initials, /** @type {number} */ item) => `so-z ${initials} ${item}`

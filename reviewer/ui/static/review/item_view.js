@@ -4,7 +4,7 @@
 import { fill, h } from '../common/dom.js'
 import { dateAndTime, windowText } from '../common/format.js'
 import { drawHeader } from '../common/item_header.js'
-import { t } from '../common/language.js'
+import { t, word } from '../common/language.js'
 import { openPicture } from '../common/panels.js'
 import { Aids } from '../evidence/aids.js'
 import { Evidence } from '../evidence/drawer.js'
@@ -233,7 +233,8 @@ export class ItemView {
   /** @param {Item['marks']['others']} marks */
   #marksByOthers(marks) {
     const line = ({ person, step, mark, note }) =>
-      `${person} · step ${this.state.numberOf(step)}: ${mark}${note ? ` “${note}”` : ''}`
+      t('{person} · step {number}: {mark}', { person, number: this.state.numberOf(step), mark: word(mark) }) +
+      (note ? ` “${note}”` : '')
     return h(
       'details.note',
       {},

@@ -291,7 +291,7 @@ export class Queue {
     const name = word(row.state)
     const { cast, wanted } = row
     const state = wanted > 1 ? t('{state} {cast} of {wanted}', { state: name, cast, wanted }) : name
-    const drafter = row.drafter.kind === 'baseline' ? 'baseline' : row.drafter.name // empty while it is hidden
+    const drafter = row.drafter.kind === 'baseline' ? word('baseline') : row.drafter.name // empty while it is hidden
     const disagree = row.disagreement && row.state !== 'returned' // a returned item says what to do next
     const tone = disagree ? 'amber' : (STATE_TONES[row.state] ?? 'blue')
     return h(

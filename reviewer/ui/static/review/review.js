@@ -3,6 +3,7 @@
 import { lasting } from '../common/browser_storage.js'
 import { fill, h } from '../common/dom.js'
 import { keepPageOnDrop } from '../common/file_drops.js'
+import { nameGradioParts } from '../common/gradio_names.js'
 import { Refused, Unreachable, getJSON, setPerson } from '../common/http.js'
 import { Keys } from '../common/keys.js'
 import { t } from '../common/language.js'
@@ -44,6 +45,7 @@ export async function mountReview(root) {
   if (!root || root.dataset.mounted) return
   root.dataset.mounted = 'yes'
   keepPageOnDrop()
+  nameGradioParts()
   comeBack()
   reloadForGradio()
   const [me, keymap] = await Promise.all([meOrSignIn(), getJSON('/ui/review/keymap.json'), plotlyReady()])

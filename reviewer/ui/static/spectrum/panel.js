@@ -263,7 +263,7 @@ export class Panel {
     })
     const value = [window.lo, window.hi][end]
     edge.setAttribute('aria-valuenow', value)
-    edge.setAttribute('aria-valuetext', `${value} Å, ${window.frame}`)
+    edge.setAttribute('aria-valuetext', t('{value} Å, {frame}', { value, frame: word(window.frame) }))
   }
 
   #measure() {

@@ -538,7 +538,13 @@ export class SpectrumView {
       const { spectrum } = this.item
       this.dragged = { id: window.id, ...draggedTo(span, window, spectrum, screenGrain(panel, window, spectrum)) }
       this.#drawWindows()
-      this.#setReadout(`step ${window.number}: ${windowText(this.dragged.lo, this.dragged.hi)} ${window.frame}`)
+      this.#setReadout(
+        t('step {number}: {window} {frame}', {
+          number: window.number,
+          window: windowText(this.dragged.lo, this.dragged.hi),
+          frame: word(window.frame),
+        }),
+      )
     }
     const { lo, hi } = this.dragged
     if (final) this.#settle({ lo, hi })

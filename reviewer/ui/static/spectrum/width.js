@@ -3,7 +3,7 @@
 
 import { fill, h } from '../common/dom.js'
 import { angstrom, number, plusMinus, significant } from '../common/format.js'
-import { t } from '../common/language.js'
+import { t, word } from '../common/language.js'
 import { borders, nearest } from './math.js'
 
 const SAMPLES = 32 // pieces of the drawn line, which is no straight one in the normalised view
@@ -137,7 +137,7 @@ export class WidthTool {
 
   async #send([lo, hi]) {
     const ticket = ++this.#ticket
-    this.#say('measuring …')
+    this.#say(t('measuring …'))
     try {
       const result = await this.measure(lo, hi)
       if (ticket !== this.#ticket) return
@@ -233,18 +233,19 @@ const DEFINITION = t(
 
 /** The result: {short}, to be read, and {whole}, to be copied. @param {any} result @param {string} medium */
 export function resultTexts({ ew, flux, centroid, fwhm, continuum, reason, frame, span: [lo, hi] }, medium) {
-  const missing = reason ? `undefined: ${reason}` : ''
+  const missing = reason ? t('undefined: {reason}', { reason }) : ''
   const middle = continuum ? (continuum[0][1] + continuum[1][1]) / 2 : NaN
   const read = [
-    ew && `EW ${plusMinus(ew)} Å (absorption > 0)`,
-    centroid && `centroid ${plusMinus(centroid, { group: false })} Å`,
+    ew && t('EW {value} Å (absorption > 0)', { value: plusMinus(ew) }),
+    centroid && t('centroid {value} Å', { value: plusMinus(centroid, { group: false }) }),
     fwhm && `FWHM ${plusMinus(fwhm)} km/s`,
-    ew && `continuum ${significant(middle, 4)}`,
-    `${frame}, ${medium}`,
+    ew && t('continuum {value}', { value: significant(middle, 4) }),
+    `${word(frame)}, ${word(medium)}`,
     missing,
   ]
+  const measured = (/** @type {any} */ one) => `${significant(one.value, 3)} ± ${significant(one.error, 2)} ${one.unit}`
   const range = `${number(lo, 1, { group: false })} – ${number(hi, 1, { group: false })} Å`
-  const more = [flux && `flux ${significant(flux.value, 3)} ± ${significant(flux.error, 2)} ${flux.unit}`, range]
+  const more = [flux && t('flux {value}', { value: measured(flux) }), range]
   const joined = (/** @type {any[]} */ parts) => parts.filter(Boolean).join(' · ')
   return { short: joined(read), whole: joined([...read, ...more]) }
 }

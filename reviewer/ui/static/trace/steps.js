@@ -150,9 +150,18 @@ export function stepText(step) {
 
 /** A row of the differences; `number` is that of the step's card, `was` that in the earlier text. */
 function row(step, change, runs, number, was) {
-  const moved = change === 'moved' ? `: was ${was}, now ${number}` : ` (was ${was})`
-  const title = `${step.kind} ${number} ${change}${was === number ? '' : moved}`
-  return { id: step.id, kind: step.kind, change, runs, title }
+  const values = { kind: word(step.kind), number, was }
+  return { id: step.id, kind: step.kind, change, runs, title: rowTitle(change, values, was !== number) }
+}
+
+/** @param {string} change @param {Record<string, string | number>} values @param {boolean} renumbered */
+function rowTitle(change, values, renumbered) {
+  if (change === 'same') return ''
+  if (change === 'added') return t('{kind} {number} added', values)
+  if (change === 'removed') return t('{kind} {number} removed', values)
+  if (change === 'moved')
+    return renumbered ? t('{kind} {number} moved: was {was}, now {number}', values) : t('{kind} {number} moved', values)
+  return renumbered ? t('{kind} {number} changed (was {was})', values) : t('{kind} {number} changed', values)
 }
 
 /**

@@ -1,0 +1,36 @@
+// What Gradio (6.31) says in English in every language: names of buttons, and stored values as tooltips of choices.
+
+import { t } from './language.js'
+
+const FORMS = ['so-tab-library', 'so-tab-people']
+/** @type {Record<string, string>} */
+const NAMES = {
+  'Click to upload or drop files': t('Choose files, or drop them here'),
+  'Remove this file': t('Remove this file'),
+  Copy: t('Copy'),
+  Copied: t('Copied'),
+}
+const CHOICES = 'input:is([type=checkbox], [type=radio])[title]'
+
+/** Keep the names of Gradio's parts in the language of the page. */
+export function nameGradioParts() {
+  for (const form of FORMS.map((id) => document.getElementById(id))) {
+    if (!form) continue
+    const name = () => {
+      for (const part of form.querySelectorAll('[aria-label]')) {
+        for (const where of ['aria-label', 'title']) {
+          const own = NAMES[part.getAttribute(where) ?? '']
+          if (own) part.setAttribute(where, own)
+        }
+      }
+      // The label says the same, translated.
+      for (const choice of form.querySelectorAll(CHOICES)) choice.removeAttribute('title')
+    }
+    name()
+    new MutationObserver(name).observe(form, {
+      subtree: true,
+      childList: true,
+      attributeFilter: ['aria-label', 'title'],
+    })
+  }
+}
