@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
@@ -11,9 +12,14 @@ from typing import Any
 from agent.language import tr
 from reviewer.rules.workflow import Rules
 from reviewer.store.accounts import require_active, require_coordinator
+from reviewer.store.errors import NotFound
 from reviewer.store.history import History, rules_json
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 from reviewer.store.values import Export
+
+_WITHOUT_LISTS = """
+SELECT id, name, person, at, json_remove(manifest, '$.files', '$.items') AS manifest FROM exports WHERE id = ?
+"""
 
 
 class Settings:
@@ -22,6 +28,7 @@ class Settings:
     def __init__(self, database: Database, history: History) -> None:
         self._database = database
         self._history = history
+        self._exports_read: dict[int, Export] = {}
 
     def rules(self) -> Rules:
         """Return the rules in force."""
@@ -81,23 +88,37 @@ class Settings:
         return Export(number, name, person, manifest, at)
 
     def exports(self) -> list[Export]:
-        """Return every export, oldest first."""
+        """Return every export, oldest first, with its manifest without the lists of files and items."""
         with self._database.read() as db:
-            rows = list(db.table("exports").rows_where(order_by="id"))
-        return [
-            Export(
-                id=row["id"],
-                name=row["name"],
-                person=row["person"],
-                manifest=json.loads(row["manifest"]),
-                at=datetime.fromisoformat(row["at"]),
-            )
-            for row in rows
-        ]
+            numbers = [number for (number,) in db.execute("SELECT id FROM exports ORDER BY id")]
+            # A row of exports never changes, and its manifest has megabytes: it is read once.
+            for number in numbers:
+                if number not in self._exports_read:
+                    row = db.execute(_WITHOUT_LISTS, (number,)).fetchone()
+                    self._exports_read[number] = _export_from(row)
+        return [self._exports_read[number] for number in numbers]
+
+    def export(self, export_id: int) -> Export:
+        """Return an export with its whole manifest. :raises NotFound: there is no such export"""
+        with self._database.read() as db:
+            row = db.execute("SELECT * FROM exports WHERE id = ?", (export_id,)).fetchone()
+        if row is None:
+            raise NotFound(tr("There is no export {export_id}.", export_id=export_id))
+        return _export_from(row)
 
     def _append_setting(self, db: Transaction, person: str | None, name: str, value: str) -> int:
         at = stamp(self._database.now())
         return insert(db, "settings", {"name": name, "value": value, "person": person, "at": at})
+
+
+def _export_from(row: sqlite3.Row) -> Export:
+    return Export(
+        id=row["id"],
+        name=row["name"],
+        person=row["person"],
+        manifest=json.loads(row["manifest"]),
+        at=datetime.fromisoformat(row["at"]),
+    )
 
 
 def _may_change(db: Transaction) -> list[int]:

@@ -225,7 +225,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Export:
-    """A finished export; ``manifest`` is the content of its manifest file."""
+    """A finished export; ``manifest`` is the content of its manifest file, in lists without its files and items."""
 
     id: int
     name: str

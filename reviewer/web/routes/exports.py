@@ -125,9 +125,7 @@ def table(
 
 
 def _export(store: Store, visible: VisibleItems, export_id: int) -> Export:
-    made = next((one for one in store.settings.exports() if one.id == export_id), None)
-    if made is None:
-        raise NotFound(tr("There is no export {export_id}.", export_id=export_id))
+    made = store.settings.export(export_id)
     for one in made.manifest.get("items", ()):
         visible.require(one["item"])
     return made

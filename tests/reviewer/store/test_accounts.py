@@ -1,6 +1,7 @@
 """Accounts in the store: sign-in, roles and deactivation; settings and exports."""
 
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
@@ -272,9 +273,26 @@ def test_settings_are_appended_and_the_latest_is_valid(store):
 
 
 def test_exports_are_recorded_with_their_manifest(store):
-    made = store.settings.record_export("CO", "november", {"items": [1, 2], "rules": {"solo": False}})
-    assert store.settings.exports() == [made]
-    assert made.manifest["items"] == [1, 2]
+    manifest = {"counts": {"items": 2}, "rules": {"solo": False}, "files": {"train.jsonl": "sha256:1"}, "items": [1, 2]}
+    made = store.settings.record_export("CO", "november", manifest)
+    assert store.settings.export(made.id) == made
+    assert made.manifest == manifest
+    with pytest.raises(NotFound):
+        store.settings.export(made.id + 1)
+
+
+def test_the_list_of_exports_has_no_long_lists_and_reads_each_manifest_once(store, monkeypatch):
+    manifest = {"counts": {"items": 2}, "rules": {"solo": False}, "files": {"train.jsonl": "sha256:1"}, "items": [1, 2]}
+    first = store.settings.record_export("CO", "november", manifest)
+    short = [replace(first, manifest={"counts": {"items": 2}, "rules": {"solo": False}})]
+    assert store.settings.exports() == short
+    read = []
+    monkeypatch.setattr("reviewer.store.settings._export_from", lambda row: read.append(row["id"]))
+    assert store.settings.exports() == short
+    assert read == []
+    store.settings.record_export("CO", "december", manifest)
+    store.settings.exports()
+    assert read == [first.id + 1]
 
 
 def test_a_coordinator_changes_the_name_of_a_person(store):
