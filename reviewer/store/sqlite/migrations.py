@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+import logging
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,10 @@ from reviewer.store.errors import CannotWrite, NewerSchema, NotAnnotations, Stor
 from reviewer.store.sqlite.database import Transaction, helpers, stamp, utc_now
 from reviewer.store.sqlite.files import copy
 from reviewer.store.sqlite.schema import APPLICATION_ID, Migration
+
+log = logging.getLogger("spec_o3")
+_SHORT = 3.0
+"""Seconds that an upgrade may take without a word."""
 
 
 def migrate(
@@ -89,6 +94,8 @@ def _all_or_nothing(db: Transaction) -> Iterator[None]:
 
 def _upgrade(db: Transaction, path: Path, pending: Sequence[Migration], at: str) -> None:
     done = applied(db)
+    if done:
+        _announce(db, path, done[-1], pending)
     kept = _copied(path, done[-1]) if done else None
     try:
         for migration in pending:
@@ -111,6 +118,24 @@ def _upgrade(db: Transaction, path: Path, pending: Sequence[Migration], at: str)
     if kept is not None and _has_log(db):
         numbers = {"from": done[-1], "to": pending[-1].number, "copy": kept.name}
         append(db, at, NewEntry(None, "database upgraded", "", numbers))
+
+
+def _announce(db: Transaction, path: Path, before: int, pending: Sequence[Migration]) -> None:
+    """Say how long an upgrade takes, if people would wonder."""
+    per_version = sum(migration.per_version for migration in pending)
+    seconds = per_version * db.table("versions").count if per_version else 0.0
+    if seconds >= _SHORT:
+        log.warning(
+            "%s",
+            tr(
+                "{path}: upgrading from schema {before} to {after}, after a copy of the file. This takes about "
+                "{seconds} seconds, once; what is there is kept if you stop it.",
+                path=path,
+                before=before,
+                after=pending[-1].number,
+                seconds=round(seconds),
+            ),
+        )
 
 
 def _apply(db: Transaction, migration: Migration, at: str) -> None:

@@ -140,11 +140,15 @@ APPLICATION_ID = 0x53704F33
 
 @dataclass(frozen=True)
 class Migration:
-    """One step of the schema; ``run`` receives the transaction that also records the step."""
+    """One step of the schema; ``run`` receives the transaction that also records the step.
+
+    :param per_version: seconds of processor time that it takes for each version of an item, where that is noticed
+    """
 
     number: int
     name: str
     run: Callable[[Transaction], None]
+    per_version: float = 0.0
 
 
 _SETTINGS_AND_PEOPLE = """
@@ -682,7 +686,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(4, "work times", work_times),
     Migration(5, "inspections", inspections),
     Migration(6, "trust", trust),
-    Migration(7, "imports and figures", imports),
+    Migration(7, "imports and figures", imports, per_version=3e-5),
     Migration(8, "index of authors", authors),
-    Migration(9, "teamwork", teamwork),
+    Migration(9, "teamwork", teamwork, per_version=4e-4),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import subprocess
 import sys
@@ -60,6 +61,24 @@ def test_a_migration_keeps_the_rows_and_is_recorded(old):
         (NEXT[-1].number, "hurry"),
     ]
     reader.close()
+
+
+def test_an_upgrade_says_before_it_begins_that_it_takes_long(old, caplog):
+    with sqlite3.connect(old) as other:
+        (versions,) = other.execute("SELECT count(*) FROM versions").fetchone()
+    run = lambda _: logging.getLogger("spec_o3").warning("it runs")  # noqa: E731
+    slow = Migration(NEXT[-1].number, "hurry", run, per_version=20.0)
+    Store.open(old, migrations=(*MIGRATIONS, slow)).close()
+    said = [
+        f"{old}: upgrading from schema {MIGRATIONS[-1].number} to {slow.number}, after a copy of the file. This takes "
+        f"about {20 * versions} seconds, once; what is there is kept if you stop it.",
+        "it runs",
+    ]
+    assert caplog.messages == said
+    Store.open(old, migrations=(*MIGRATIONS, slow)).close()
+    assert caplog.messages == said
+    Store.open(old.with_name("new.db"), migrations=(*MIGRATIONS, slow)).close()
+    assert caplog.messages == [*said, "it runs"]
 
 
 def test_a_migration_is_run_once(old):
