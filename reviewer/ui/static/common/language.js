@@ -13,6 +13,9 @@ export const languageTag = page.tag
 /** The page's language, e.g. "zh". */
 export const language = page.code
 
+/** The language of traces and guides, whatever that of the page is. */
+export const TRACE = 'en'
+
 /** The languages that the page has, each by its own name. */
 export const languages = page.choices
 
@@ -54,8 +57,14 @@ export const withParts = (message, parts) =>
  */
 export const word = (stored) => translated(stored, stored)
 
+/** Words one after the other: "a, b", in Chinese with its own comma of lists. @param {(string | number)[]} all */
+export const withCommas = (all) => all.join(page.code === 'zh' ? '、' : ', ')
+
 /** Whole sentences one after the other; empty ones are left out. @param {(string | false | null | undefined)[]} all */
-export const sentences = (...all) => all.filter(Boolean).join(page.code === 'zh' ? '' : ' ')
+export const sentences = (...all) => all.filter(Boolean).join(BETWEEN)
+
+/** What stands between two sentences. */
+export const BETWEEN = page.code === 'zh' ? '' : ' '
 
 /**
  * Choose the language of the page for this browser, and load the page again; the desks keep what is open and unsent

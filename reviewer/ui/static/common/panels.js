@@ -1,7 +1,7 @@
 // Dialogs that every tab uses: any panel, the guide of a task, a picture at full size.
 
 import { cap, h } from './dom.js'
-import { t } from './language.js'
+import { t, TRACE } from './language.js'
 
 /**
  * Open a dialog; Esc and a click outside close it, and the focus returns to where it was. Its keys stay in it.
@@ -75,8 +75,8 @@ export function guideElements(/** @type {string} */ text) {
     .map((line) => {
       const bullet = /^(\s*)[-*] (.*)$/.exec(line)
       return bullet
-        ? h(`p.bullet.depth${Math.min(2, Math.floor(bullet[1].length / 1.9))}`, {}, bold(bullet[2]))
-        : h('p', {}, bold(line))
+        ? h(`p.bullet.depth${Math.min(2, Math.floor(bullet[1].length / 1.9))}`, { lang: TRACE }, bold(bullet[2]))
+        : h('p', { lang: TRACE }, bold(line))
     })
 }
 
@@ -94,8 +94,8 @@ export function openGuide(task, prompt) {
     h(
       'div.guide',
       {},
-      h('p', {}, h('em', {}, bold(task?.question ?? ''))),
-      guideElements(task?.guide ?? t('This class has no task file here.')),
+      h('p', { lang: TRACE }, h('em', {}, bold(task?.question ?? ''))),
+      task ? guideElements(task.guide) : h('p', {}, t('This class has no task file here.')),
     ),
   )
 }

@@ -5,7 +5,7 @@ import { fill, h } from '../common/dom.js'
 import { STATE_TONES, stateName } from '../common/filters.js'
 import { number } from '../common/format.js'
 import { nameInQueue } from '../common/item_header.js'
-import { t, tn } from '../common/language.js'
+import { t, tn, TRACE, withCommas } from '../common/language.js'
 
 /**
  * @typedef {QueueRow & {
@@ -142,7 +142,7 @@ export class Rows {
 
   /** @param {FoundRow} row */
   #teamwork({ assigned = [], comments = 0, unread = false }) {
-    const people = assigned.join(', ')
+    const people = withCommas(assigned)
     return [
       cell('assigned', { title: people, 'data-label': t('assigned to') }, people),
       cell(
@@ -192,7 +192,9 @@ export class Rows {
       cell(
         'found',
         { colSpan: this.columns },
-        lines.map((line) => h('p', {}, source(line), ' ', marked(line))),
+        lines.map((line) =>
+          h('p', {}, source(line), ' ', h('span', { lang: line.where === 'trace' && TRACE }, marked(line))),
+        ),
       ),
     )
   }

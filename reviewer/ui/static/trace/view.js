@@ -3,7 +3,7 @@
 
 import { cap, fill, h, part } from '../common/dom.js'
 import { isComposing } from '../common/keys.js'
-import { t, tn, word } from '../common/language.js'
+import { languageTag, t, tn, TRACE, word } from '../common/language.js'
 import { diffWords } from './steps.js'
 import { marked, spanList, spansOf, staleIn, textOf } from './statements.js'
 import { trialLine } from './trial.js'
@@ -279,7 +279,7 @@ export class TraceView {
     fill(
       text,
       marked(runs, spansOf(this.state.spans, step), this.selected === step.id),
-      empty && h('span.muted', {}, t('Empty: press Enter to write.')),
+      empty && h('span.muted', { lang: languageTag }, t('Empty: press Enter to write.')),
     )
   }
 
@@ -455,6 +455,7 @@ export class TraceView {
     fill(
       body,
       h('p.text', {
+        lang: TRACE,
         title: this.state.editable ? t('double-click or press Enter to edit') : '',
         onDblclick: () => this.edit(step.id),
       }),
@@ -468,6 +469,7 @@ export class TraceView {
     if (open) return open.focus()
     const answer = step.kind === 'answer'
     const area = h('textarea', {
+      lang: TRACE,
       value: answer ? step.explanation : step.text,
       'aria-label': answer ? t('Explanation') : t('Thought'),
       spellcheck: true,
@@ -527,7 +529,7 @@ export class TraceView {
       ' ',
       typeof step.score === 'number' &&
         h('span.chip.score', { title: SCORE }, t('log odds {odds}', { odds: signed(step.score) })),
-      h('p.text', { onDblclick: () => this.edit(step.id) }),
+      h('p.text', { lang: TRACE, onDblclick: () => this.edit(step.id) }),
     )
     this.#fillText(body, step)
   }

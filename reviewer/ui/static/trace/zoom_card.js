@@ -4,7 +4,7 @@
 import { fill, fillAround, h, part } from '../common/dom.js'
 import { mediumText, parseNumber } from '../common/format.js'
 import { isComposing } from '../common/keys.js'
-import { t, word } from '../common/language.js'
+import { t, TRACE, word } from '../common/language.js'
 import { spansOf, staleIn, textOf } from './statements.js'
 import { stepText, windowOf } from './steps.js'
 import { trialChips } from './trial.js'
@@ -142,7 +142,7 @@ export function showEdges(card, lo, hi) {
 
 function labelOf(card, step, { state, on }) {
   const label = step.arguments?.label ?? ''
-  if (!state.editable) return label ? h('p.label', {}, `“${label}”`) : null
+  if (!state.editable) return label ? h('p.label', { lang: TRACE }, `“${label}”`) : null
   return h('input.label', {
     name: 'label',
     ...shown(label),
