@@ -2,7 +2,7 @@
 
 import { fill, h } from './dom.js'
 import { getJSON } from './http.js'
-import { t } from './language.js'
+import { t, withCommas } from './language.js'
 
 /** @typedef {Record<string, string>} Filter by field; an empty text does not filter */
 
@@ -57,7 +57,7 @@ const WORDS = {
   mine: () => t('waiting for me'),
   words: (value) => t('words {text}', { text: value }),
   text: (value) => `“${value}”`,
-  state: (value) => value.split(',').map(stateName).join(', '),
+  state: (value) => withCommas(value.split(',').map(stateName)),
   task: (value, tasks) => tasks[value]?.title ?? value,
   survey: (value) => value,
   drafter: (value) => t('drafted by {name}', { name: value }),

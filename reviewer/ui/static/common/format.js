@@ -2,7 +2,7 @@
  * Formats of numbers: a true minus sign, narrow spaces between thousands, Å. Pure functions.
  */
 
-import { languageTag, t, word } from './language.js'
+import { languageTag, t, withCommas, word } from './language.js'
 
 const MINUS = '\u2212'
 const NARROW = '\u202f'
@@ -118,7 +118,7 @@ export function fluxTitle(unit, exponent = 0) {
   if (!unit || /^unknown$/i.test(unit)) unit = 'unit unknown'
   if (/^(unit unknown|relative|counts?|adu|normali[sz]ed)$/i.test(unit.trim())) {
     const kind = unit.trim().toLowerCase()
-    const inside = [word(kind), power(exponent) && `× ${power(exponent)}`].filter(Boolean).join(', ')
+    const inside = withCommas([word(kind), power(exponent) && `× ${power(exponent)}`].filter(Boolean))
     return { quantity: t('Flux'), unit: inside, text: t('Flux ({unit})', { unit: inside }) }
   }
   const { scale, rest } = splitPowerOfTen(unit)

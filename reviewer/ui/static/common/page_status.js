@@ -6,7 +6,7 @@ import { lasting, thisTab } from './browser_storage.js'
 import { fill, h } from './dom.js'
 import { timeWithSeconds } from './format.js'
 import { connection, getJSON } from './http.js'
-import { sentences, t, word } from './language.js'
+import { sentences, t, withCommas, word } from './language.js'
 
 const RETRY_AFTER = 3000 // ms
 const FIRST_RETRY_AFTER = 700 // ms; a single failed request is not shown before the second one has failed
@@ -46,7 +46,7 @@ export class TopBar {
    * @param {Person} me @param {() => void} onDark
    */
   #person(me, onDark) {
-    const roles = me.rules.solo && !me.has_password ? t('alone') : me.roles.map(word).join(', ')
+    const roles = me.rules.solo && !me.has_password ? t('alone') : withCommas(me.roles.map(word))
     const theme = { type: 'button', title: t('dark or light theme (D)'), 'aria-label': t('Dark or light theme') }
     const sheet = h(
       'div.sheet',

@@ -183,7 +183,7 @@ function previewWords(kind, { items, changes, left_out: leftOut }) {
     kind === 'reject' && !value ? t('depends on what others decide') : name(value)
   const left = leftOut.reduce((sum, one) => sum + one.items, 0)
   return [
-    h('p.will', {}, h('strong', {}, WILL[kind](items)), changes.length ? ':' : ''),
+    h('p.will', {}, h('strong', {}, changes.length ? t('{what}:', { what: WILL[kind](items) }) : WILL[kind](items))),
     h(
       'ul',
       {},

@@ -3,7 +3,7 @@
 import { fill, h } from '../common/dom.js'
 import { dateAndTime, number } from '../common/format.js'
 import { getJSON } from '../common/http.js'
-import { t, tn } from '../common/language.js'
+import { t, tn, withCommas } from '../common/language.js'
 import { showError } from '../common/notices.js'
 import { openPanel } from '../common/panels.js'
 
@@ -32,7 +32,7 @@ const aboutAction = (me, { kind, details }) =>
         .join(', ')
     : kind === 'batch'
       ? details.batch
-      : (details.people ?? []).join(', ')
+      : withCommas(details.people ?? [])
 
 /**
  * The list of past actions on many items, each with its undo.

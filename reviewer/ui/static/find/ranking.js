@@ -3,7 +3,7 @@
 import { getJSON, postJSON } from '../common/http.js'
 import { withVerdictFirst } from './verdict_first.js'
 import { number } from '../common/format.js'
-import { t, tn } from '../common/language.js'
+import { sentences, t, tn } from '../common/language.js'
 
 export const MOST_EXAMPLES = 20
 const MOST_ROWS = 500 // of a ranking
@@ -50,9 +50,9 @@ export async function rowsOf(items) {
  * @param {{indexed: number, items: number, complete: boolean}} found
  */
 function incomplete({ indexed, items, complete }) {
-  if (complete) return ''
+  if (complete || indexed >= items) return ''
   const values = { indexed: number(indexed), items: number(items) }
-  return ` ${t('So far {indexed} of {items} items are compared; the others follow.', values)}`
+  return t('So far {indexed} of {items} items are compared; the others follow.', values)
 }
 
 /**
@@ -68,8 +68,11 @@ export async function similarTo(id, by) {
   const name = text
     ? t('similar to item {number} by text', { number: id })
     : t('similar to item {number} by spectrum', { number: id })
-  const note = found.note ? ` ${found.note}` : ''
-  return { listing: listingOf(found.rows, { scored: true }), words: words + note + incomplete(found), name }
+  return {
+    listing: listingOf(found.rows, { scored: true }),
+    words: sentences(words, found.note, incomplete(found)),
+    name,
+  }
 }
 
 /** Examples, and what is like them. */
@@ -146,11 +149,10 @@ export class Ranking {
           others: tn('{n} item', '{n} items', size),
         })
       : tn('More like {n} example.', 'More like {n} examples.', this.examples.size)
-    const reasons = this.#reasons.slice(0, MOST_REASONS).join(' ')
-    const common = reasons ? ` ${t('In common: {reasons}', { reasons })}` : ''
+    const reasons = sentences(...this.#reasons.slice(0, MOST_REASONS))
     const how = this.#above.length
       ? t('Mark rows as “not like these” and rank again until the order is right.')
       : t('No cut can be suggested: select 3 or more examples that are alike, or mark rows as “not like these”.')
-    return `${like}${common} ${how}${this.#note}`
+    return sentences(like, reasons && t('In common: {reasons}', { reasons }), how, this.#note)
   }
 }

@@ -4,7 +4,7 @@
 import { h } from '../common/dom.js'
 import { bodyOf } from '../common/filters.js'
 import { getJSON } from '../common/http.js'
-import { t, tn } from '../common/language.js'
+import { t, tn, withCommas } from '../common/language.js'
 import { Groups, groupName } from './groups.js'
 import { Ranking, pagedListing, rowsOf, similarTo } from './ranking.js'
 import { countOf, selectionWords } from './selection.js'
@@ -95,7 +95,7 @@ export class Related {
   /** @param {Ranking} ranking @returns {RelatedItems} */
   #ranked(ranking) {
     const again = h('button.primary', { type: 'button', onClick: () => this.#rank(ranking) }, t('Rank again'))
-    const name = t('like item {number}', { number: [...ranking.examples].join(', ') })
+    const name = t('like item {number}', { number: withCommas([...ranking.examples]) })
     return { listing: ranking.listing(), words: ranking.words, name, buttons: [again] }
   }
 

@@ -1,7 +1,7 @@
 // What each round of the review is for, in one sentence, with the numbers of this campaign.
 
 import { h } from '../common/dom.js'
-import { t, tn } from '../common/language.js'
+import { t, tn, withParts } from '../common/language.js'
 
 /** @param {Person['rules']} rules @returns {[string, string][]} name and sentence of each round */
 function rounds({ solo, auditors, votes, approve_at: approve, reject_at: reject }) {
@@ -60,7 +60,9 @@ export function roundsElements(rules) {
     h(
       'ol',
       {},
-      rounds(rules).map(([name, sentence]) => h('li', {}, h('strong', {}, name), ` – ${sentence}`)),
+      rounds(rules).map(([name, sentence]) =>
+        h('li', {}, withParts(t('{name} – {what}'), { name: h('strong', {}, name), what: sentence })),
+      ),
     ),
     rules.solo && h('p.muted', {}, t('You work alone: you may do every round of an item yourself.')),
   )

@@ -2,7 +2,7 @@
 
 import { cap, h } from '../common/dom.js'
 import { number } from '../common/format.js'
-import { t, withParts } from '../common/language.js'
+import { BETWEEN, t, withParts } from '../common/language.js'
 import { guideElements } from '../common/panels.js'
 
 /** An incomplete tag at the end of a text. */
@@ -119,7 +119,7 @@ export function firstSteps({ onFiles, onLibrary, onTry }) {
         'li',
         {},
         h('strong', {}, t('Add a spectrum.')),
-        ' ',
+        BETWEEN,
         t(
           'Drop FITS, CSV or text files anywhere on this page: LAMOST, SDSS, DESI and others are recognised by ' +
             'their layout.',
@@ -138,7 +138,7 @@ export function firstSteps({ onFiles, onLibrary, onTry }) {
         withParts(t('{choose} the question and the policy in the bar below.'), {
           choose: h('strong', {}, t('Choose')),
         }),
-        ' ',
+        BETWEEN,
         t('The measuring baseline is always available; a model needs a server.'),
       ),
       h(
@@ -155,7 +155,7 @@ export function firstSteps({ onFiles, onLibrary, onTry }) {
       'p.muted',
       {},
       t('Nothing is sent to the reviewers unless you send it.'),
-      ' ',
+      BETWEEN,
       withParts(t('{key} shows all keys.'), { key: cap('?') }),
     ),
   )

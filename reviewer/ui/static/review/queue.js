@@ -7,7 +7,7 @@ import { fill, h } from '../common/dom.js'
 import { FilterChips, FilterForm, STATE_TONES, queryOf } from '../common/filters.js'
 import { getJSON } from '../common/http.js'
 import { nameInQueue } from '../common/item_header.js'
-import { t, tn, withParts, word } from '../common/language.js'
+import { t, tn, withCommas, withParts, word } from '../common/language.js'
 
 const FILTER = 'so-filter'
 const CHECK_EVERY = 10_000 // ms
@@ -312,7 +312,7 @@ export class Queue {
         h('span.muted', {}, [row.task, drafter, row.version > 1 && `v${row.version}`].filter(Boolean).join(' · ')),
         row.simulated && h('span.pill.grey', {}, t('simulated')),
         row.unread && h('span.pill.amber', { title: t('comments that you have not read') }, t('unread')),
-        others.length > 0 && h('span.muted', { title: t('working on it now') }, ` ✎ ${others.join(', ')}`),
+        others.length > 0 && h('span.muted', { title: t('working on it now') }, ` ✎ ${withCommas(others)}`),
       ),
     )
   }

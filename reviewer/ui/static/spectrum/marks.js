@@ -3,7 +3,7 @@
 // annotation and cannot put one outside the axes, clear of its neighbours.
 
 import { number } from '../common/format.js'
-import { t } from '../common/language.js'
+import { t, withCommas } from '../common/language.js'
 import { lowerBound, niceTicks } from './math.js'
 
 const SVG = 'http://www.w3.org/2000/svg'
@@ -238,9 +238,11 @@ const TITLE_LETTER = 6.8 // px
 
 /** The title of the wavelengths under the middle of the axis; where there is no space, without its last part. */
 function placedTitle({ left, right, panelWidth }, /** @type {string[]} */ parts) {
-  const width = (/** @type {string[]} */ some) => TITLE_LETTER * some.join(', ').length
+  // A Chinese character is as wide as two letters.
+  const width = (/** @type {string[]} */ some) =>
+    TITLE_LETTER * withCommas(some).replace(/[\u2e80-\uffef]/g, '  ').length
   const shown = width(parts) <= panelWidth ? parts : parts.slice(0, 3)
-  return { text: shown.join(', '), x: Math.min((left + right) / 2, panelWidth - width(shown) / 2) }
+  return { text: withCommas(shown), x: Math.min((left + right) / 2, panelWidth - width(shown) / 2) }
 }
 
 /** "Fλ" with λ as a subscript. */

@@ -1,7 +1,7 @@
 // What the plots show, in sentences, for people who do not see them: ranges, frame, windows and the strongest features.
 
 import { angstrom } from '../common/format.js'
-import { sentences, t, tn, word } from '../common/language.js'
+import { sentences, t, tn, withCommas, word } from '../common/language.js'
 import { continuumOf } from './continuum.js'
 import { centresIn } from './ranges.js'
 
@@ -40,7 +40,7 @@ export function describeWindow(scene, range) {
 const shown = ({ factor }, /** @type {number[]} */ [lo, hi]) =>
   t('{lo} to {hi}', { lo: angstrom(lo * factor, 0), hi: angstrom(hi * factor, 0) })
 
-const about = ({ titles }) => titles.wavelength.slice(1).join(', ')
+const about = ({ titles }) => withCommas(titles.wavelength.slice(1))
 
 function featuresText(scene, range) {
   const found = strongest(scene, range)
@@ -49,7 +49,7 @@ function featuresText(scene, range) {
     const text = t('{sign} at {wavelength}', { sign: word(sign), wavelength: angstrom(at * scene.factor, 0) })
     return name ? `${text} (${name})` : text
   })
-  return t('Strongest features: {features}.', { features: features.join(', ') })
+  return t('Strongest features: {features}.', { features: withCommas(features) })
 }
 
 /**
