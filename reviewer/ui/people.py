@@ -146,7 +146,7 @@ class _PeopleTab:
         markup(f"<h3>{tr('Add a person')}</h3>")
         with gr.Row(equal_height=True):
             self.initials = gr.Textbox(label=tr("Initials"), max_length=4, min_width=80, scale=1)
-            self.name = gr.Textbox(label=tr("Name"), max_length=100, min_width=160, scale=3)
+            self.name = gr.Textbox(label=tr("Full name"), max_length=100, min_width=160, scale=3)
         self.first_roles = gr.CheckboxGroup(_role_choices(), value=["reviewer"], label=tr("Roles"))
         self.first_password = gr.Textbox(
             label=tr("First password"),
@@ -334,7 +334,7 @@ def _as_text(shown: bool) -> Any:
 
 def _password(hint: str) -> gr.Textbox:
     """A password field with its label inside; screen readers read the label."""
-    return gr.Textbox(label=hint, placeholder=hint, show_label=False, container=False, type="password", min_width=150)
+    return gr.Textbox(label=hint, placeholder=hint, show_label=False, container=False, type="password", min_width=200)
 
 
 def _role_choices() -> list[tuple[str, str]]:
@@ -363,7 +363,7 @@ def _people_table(people: list[Person], me: Person) -> str:
     if not needs_passwords(people):
         signs_in[False] = tr("with initials alone")
     return table(
-        [tr("Initials"), tr("Name"), tr("Roles"), tr("Signs in"), ""],
+        [tr("Initials"), tr("Full name"), tr("Roles"), tr("Signs in"), ""],
         [
             [
                 f"<b>{escape(p.initials)}</b>{tr(' (you)') if p.initials == me.initials else ''}",

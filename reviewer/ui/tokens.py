@@ -67,7 +67,7 @@ def build(store: Store, local: bool) -> TokenForm:
             label=tr("Name of the new token"),
             placeholder=tr("e.g. plots"),
             max_length=LONGEST_NAME,
-            min_width=160,
+            min_width=280,
             scale=2,
         )
         writes = gr.Dropdown(

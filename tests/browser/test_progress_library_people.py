@@ -159,7 +159,7 @@ def test_a_person_who_works_alone_starts_a_team_and_adds_a_person(store: Store, 
     expect(first).not_to_have_attribute("type", "password")
     generated = first.input_value()
     page.get_by_label("Initials", exact=True).fill("CD")
-    page.get_by_label("Name", exact=True).fill("Cyril Dune")
+    page.get_by_label("Full name").fill("Cyril Dune")
     expect(page.get_by_label("Set the rules of a team: 2 audits, 2 votes")).to_be_checked()
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_text("CD can sign in now as reviewer. The rules of a team apply: 2 people")).to_be_visible()
@@ -185,7 +185,7 @@ def test_a_person_who_works_alone_starts_a_team_and_adds_a_person(store: Store, 
 
 def add_person(page: Page, initials: str, name: str, password: str) -> None:
     page.get_by_label("Initials", exact=True).fill(initials)
-    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("Full name").fill(name)
     page.get_by_label("First password").fill(password)
     page.get_by_role("button", name="Add", exact=True).click()
 
