@@ -27,7 +27,7 @@ from reviewer.similar import ranking
 from reviewer.similar.index import Corpus, Index, key_of
 from reviewer.similar.ranking import Ranking
 from reviewer.similar.shapes import Shapes
-from reviewer.store import Store, StoreError
+from reviewer.store import Head, Store, StoreError
 
 log = logging.getLogger("spec_o3.similar")
 
@@ -97,6 +97,7 @@ class Similar:
         self._thread: Thread | None = None
         self._timer: Thread | None = None
         self._finished = -np.inf
+        self._complete_at: Head | None = None
 
     @property
     def corpus(self) -> Corpus:
@@ -211,7 +212,7 @@ class Similar:
 
     def refresh(self) -> None:
         """Search for changes at the next request, however soon that is."""
-        self._finished = -np.inf
+        self._finished, self._complete_at = -np.inf, None
 
     def _refresh(self) -> None:
         """Start the thread if the index is out of date and none is running."""
@@ -236,6 +237,9 @@ class Similar:
             self._ready.set()
 
     def _update(self, pace: _Pace) -> None:
+        head = self._store.log.head()  # before the items are read: every later change has a later entry
+        if head == self._complete_at and self.index.has_files:
+            return
         approved = self._store.queue.approved()[-self._most :]
         with one_writer(self.index.folder) as writing:
             self.index.load(writing)
@@ -250,6 +254,7 @@ class Similar:
 
             if writing:
                 self.index.fill(approved, pace, published)
+                self._complete_at = head
             else:
                 self.index.show(pace)
                 published()

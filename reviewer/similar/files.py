@@ -13,6 +13,7 @@ import re
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,41 @@ Keys = NDArray[np.int64]
 def write_atomically(path: Path, data: bytes) -> None:
     """Write a file that only its owner can read, so that it is complete or absent."""
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(data)
-    os.replace(part, path)
+    try:
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(data)
+        os.replace(part, path)
+    except OSError:
+        _remove(part)  # a full disk stays no fuller than it was
+        raise
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """The files of a table and their rows. It is replaced as a whole, because other threads read it meanwhile.
+
+    :param keys: of all rows, sorted (n,); ``order``: the places of these rows, counted over the parts (n,)
+    """
+
+    files: tuple[Path, ...]
+    parts: tuple[NDArray[Any], ...]
+    keys: Keys
+    order: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, files: Sequence[Path], parts: Sequence[NDArray[Any]]) -> _Loaded:
+        keys = np.concatenate([np.zeros(0, np.int64), *(np.asarray(part["key"]) for part in parts)])
+        # Stable: of equal keys the latest row comes last.
+        order = np.argsort(keys, kind="stable")
+        return cls(tuple(files), tuple(parts), keys[order], order)
+
+    def places(self, keys: Keys) -> NDArray[np.intp]:
+        """Return the place of the latest row of each key, −1 without one."""
+        if self.keys.size == 0:
+            return np.full(keys.shape[0], -1, dtype=np.intp)
+        at = np.searchsorted(self.keys, keys, side="right") - 1
+        there = (at >= 0) & (self.keys[np.maximum(at, 0)] == keys)
+        return np.where(there, self.order[np.maximum(at, 0)], -1)
 
 
 class Table:
@@ -46,24 +79,27 @@ class Table:
         self._folder = folder
         self.name = name
         self.dtype = dtype
-        self._parts: list[NDArray[Any]] = []
+        self._now = _Loaded.of((), ())
         self._waiting: list[NDArray[Any]] = []
-        self._index: tuple[Keys, NDArray[np.intp]] = np.zeros(0, np.int64), np.zeros(0, np.intp)
-        self._files: list[Path] = []
+
+    @property
+    def contents(self) -> object:
+        """What the files have; another object after each change."""
+        return self._now
 
     def __len__(self) -> int:
         """Number of rows in the files, replaced ones included."""
-        return sum(part.shape[0] for part in self._parts)
+        return int(self._now.keys.size)
 
     def load(self, writing: bool) -> None:
-        """Read the files again.
+        """Read the files again; rows that wait to be written are dropped.
 
         :param writing: remove damaged files, and files that were replaced
         """
         found: dict[int, tuple[Path, NDArray[Any]]] = {}
         useless = []
         # The name has the CRC of the content, so a file that is loaded need not be read again.
-        loaded = dict(zip(self._files, self._parts, strict=True))
+        loaded = dict(zip(self._now.files, self._now.parts, strict=True))
         for path, number in self._named():
             rows = loaded[path] if path in loaded else _read(path, self.dtype)
             if rows is None:
@@ -79,8 +115,8 @@ class Table:
             for path in useless:
                 _remove(path)
         ordered = [found[number] for number in sorted(found)]
-        self._files, self._parts = [path for path, _ in ordered], [rows for _, rows in ordered]
-        self._sort()
+        self._waiting = []
+        self._now = _Loaded.of([path for path, _ in ordered], [rows for _, rows in ordered])
 
     def add(self, rows: NDArray[Any]) -> None:
         """Add rows; ``flush`` writes them."""
@@ -92,47 +128,42 @@ class Table:
             return
         rows = np.concatenate(self._waiting)
         self._waiting = []
-        replaced: Path | None = None
-        if self._parts and self._parts[-1].shape[0] < ROWS:
-            rows = np.concatenate([self._parts.pop(), rows])
-            replaced = self._files.pop()
-        for start in range(0, rows.shape[0], ROWS):
-            self._write(rows[start : start + ROWS])
-        if replaced is not None:
-            _remove(replaced)
-        self._sort()
+        files, parts = list(self._now.files), list(self._now.parts)
+        if parts and parts[-1].shape[0] < ROWS:
+            rows = np.concatenate([parts.pop(), rows])
+            files.pop()
+        self._replace(files, parts, rows)
 
     def known(self, keys: Keys) -> NDArray[np.bool_]:
         """Return which keys have a row in the files (n,)."""
-        return self._places(keys) >= 0
+        return self._now.places(keys) >= 0
 
     def rows(self, keys: Keys) -> NDArray[Any]:
         """Return the latest row of each key (n,); a row of zeros for an unknown one."""
         made = np.zeros(keys.shape[0], dtype=self.dtype)
-        places = self._places(keys)
+        now = self._now
+        places = now.places(keys)
         start = 0
-        for part in self._parts:
+        for part in now.parts:
             here = np.flatnonzero((places >= start) & (places < start + part.shape[0]))
             made[here] = part[places[here] - start]
             start += part.shape[0]
         return made
 
     def compact(self, keys: Keys) -> None:
-        """Keep only the latest rows of these keys, if the others are more than half."""
+        """Keep only the latest rows of these keys, if the others are more than half.
+
+        :raises OSError: the disk is full, or the folder cannot be written
+        """
         keys = keys[self.known(keys)]
-        if len(self) <= max(2 * keys.shape[0], ROWS):
-            return
-        rows = self.rows(keys)
-        self.clear()
-        self.add(rows)
-        self.flush()
+        if len(self) > max(2 * keys.shape[0], ROWS):
+            self._replace([], [], self.rows(keys))
 
     def clear(self) -> None:
         """Remove every row."""
+        self._now, self._waiting = _Loaded.of((), ()), []
         for path, _ in self._named():
             _remove(path)
-        self._files, self._parts, self._waiting = [], [], []
-        self._sort()
 
     def _named(self) -> list[tuple[Path, int]]:
         """Return the table's files and their numbers."""
@@ -145,31 +176,22 @@ class Table:
                 found.append((path, int(match["number"])))
         return found
 
-    def _write(self, rows: NDArray[Any]) -> None:
+    def _replace(self, files: list[Path], parts: list[NDArray[Any]], rows: NDArray[Any]) -> None:
+        """Write rows after those of some files, and remove all other files. :raises OSError: nothing was removed"""
+        for start in range(0, rows.shape[0], ROWS):
+            files.append(self._write(len(files), rows[start : start + ROWS]))
+            parts.append(np.load(files[-1], mmap_mode="r", allow_pickle=False))
+        before, self._now = self._now, _Loaded.of(files, parts)
+        for path in set(before.files) - set(files):
+            _remove(path)
+
+    def _write(self, number: int, rows: NDArray[Any]) -> Path:
         buffer = io.BytesIO()
         np.save(buffer, rows, allow_pickle=False)
         data = buffer.getvalue()
-        number = len(self._parts)
         path = self._folder / f"{self.name}-{number:05d}-{rows.shape[0]}-{zlib.crc32(data):08x}.npy"
         write_atomically(path, data)
-        self._files.append(path)
-        self._parts.append(np.load(path, mmap_mode="r", allow_pickle=False))
-
-    def _sort(self) -> None:
-        keys: Sequence[Keys] = [np.asarray(part["key"]) for part in self._parts]
-        every = np.concatenate(keys) if keys else np.zeros(0, np.int64)
-        # Stable: of equal keys the latest row comes last.
-        order = np.argsort(every, kind="stable")
-        self._index = every[order], order
-
-    def _places(self, keys: Keys) -> NDArray[np.intp]:
-        """Return the place of the latest row of each key, −1 without one."""
-        known, order = self._index
-        if known.size == 0:
-            return np.full(keys.shape[0], -1, dtype=np.intp)
-        at = np.searchsorted(known, keys, side="right") - 1
-        there = (at >= 0) & (known[np.maximum(at, 0)] == keys)
-        return np.where(there, order[np.maximum(at, 0)], -1)
+        return path
 
 
 def _read(path: Path, dtype: np.dtype[Any]) -> NDArray[Any] | None:

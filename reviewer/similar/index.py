@@ -117,10 +117,18 @@ class Index:
         self._facts = Table(self.folder, f"facts{facts.VERSION}", _FACTS)
         self._words = Table(self.folder, "words", _WORDS)
         self._model: Words | None = None
-        self._model_name = ""
+        self._made_of: tuple[object, ...] = (None,) * 5  # what the corpus was made of
+
+    @property
+    def has_files(self) -> bool:
+        """Whether the folder has files of vectors: people may delete it."""
+        return any(self.folder.glob("*.npy"))
 
     def load(self, writing: bool) -> None:
         """Read the files. :param writing: remove damaged ones and those that are no longer needed"""
+        if writing:
+            for left in self.folder.glob("*.part"):  # of a process that was killed while it wrote
+                left.unlink(missing_ok=True)
         self._load_model(writing)
         for table in (self._facts, self._words, self.shapes):
             table.load(writing)
@@ -138,7 +146,7 @@ class Index:
         first = set(approved)
         order = sorted(range(items.size), key=lambda at: (items[at] not in first, -items[at]))
         self._add_shapes([hashes[at] for at in order if items[at] in first], pause)
-        self._publish(items, versions, hashes)
+        self._publish(items, versions, hashes, pause)
         published()
         self._add_texts(items, versions, hashes, pause, published)
         self._add_shapes([hashes[at] for at in order], pause)
@@ -147,12 +155,12 @@ class Index:
         self._facts.compact(versions)
         self._words.compact(versions)
         self.shapes.compact(np.unique(_keys(hashes)))
-        self._publish(items, versions, hashes)
+        self._publish(items, versions, hashes, pause)
         published()
 
     def show(self, pause: Pause) -> None:
         """Publish what the files have, without computing anything: another process fills them."""
-        self._publish(*self._current(pause))
+        self._publish(*self._current(pause), pause)
 
     def described(self, trajectory: Trajectory) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
         """Return the vector of words and the facts of a trace that is not indexed, without its claims."""
@@ -185,10 +193,10 @@ class Index:
         for some in _pieces(missing):
             self._add_piece(some, pause)
             if time.monotonic() - last > PUBLISHED:
-                self._publish(items, versions, hashes)
+                self._publish(items, versions, hashes, pause)
                 published()
                 last = time.monotonic()
-        self._publish(items, versions, hashes)
+        self._publish(items, versions, hashes, pause)
         published()
 
     def _add_piece(self, versions: Keys, pause: Pause) -> None:
@@ -273,7 +281,7 @@ class Index:
                 self._facts.add(row)
             pause()
             if number % 1000 == 999 or time.monotonic() - last > PUBLISHED:
-                self._publish(items, versions, hashes)
+                self._publish(items, versions, hashes, pause)
                 published()
                 last = time.monotonic()
 
@@ -289,25 +297,37 @@ class Index:
         except (NotFound, SpectrumError):
             return set()
 
-    def _publish(self, items: Keys, versions: Keys, hashes: list[str | None]) -> None:
-        """Write what was added and make the corpus of it."""
+    def _publish(self, items: Keys, versions: Keys, hashes: list[str | None], pause: Pause) -> None:
+        """Write what was added and make the corpus of it, unless it is made of the same already."""
         for table in (self._facts, self._words, self.shapes):
             table.flush()
+            pause()
+        made_of = (items, versions, self._facts.contents, self._words.contents, self._model)
+        if all(one is other for one, other in zip(made_of, self._made_of, strict=True)):
+            return
         there = self._facts.known(versions) & self._words.known(versions)
+        pause()
         measured = self._facts.rows(versions[there])
+        pause()
         texts = self._words.rows(versions[there])
+        pause()
+        vectors = np.array(texts["vector"])
+        pause()
         made = np.array(measured["facts"])
         made[:, facts.NUMBER["verdict: unusual"]] = texts["surprise"] >= UNUSUAL
+        made = facts.with_families(made)
+        pause()
         self.corpus = Corpus(
             items=items[there],
             versions=versions[there],
             spectra=_keys(hashes)[there],
-            words=np.array(texts["vector"]),
-            facts=facts.with_families(made),
+            words=vectors,
+            facts=made,
             claims=measured["claims"] > 0,
             model=self._model,
             items_in_store=items.size,
         )
+        self._made_of = made_of
 
 
 def _keys(hashes: Sequence[str | None]) -> Keys:
