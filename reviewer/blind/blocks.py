@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, islice, product
 from random import Random
 
-from agent.language import tr
+from agent.language import deferred, deferredn, joined, tr
 from reviewer.blind.balance import TooFew
 from reviewer.blind.eligible import Eligible, allowed_scorers, listed
 from reviewer.blind.order import Block, block_of
@@ -87,7 +87,9 @@ def _named_blocks(there: Eligible) -> tuple[list[Traces], list[str]]:
     if not blocks:
         raise TooFew(tr("There are no trajectories to sample: none at all."))
     return blocks, [
-        tr("{lacking} of {n_blocks} spectra lack a trajectory of a source.", lacking=lacking, n_blocks=len(blocks))
+        deferred(
+            "{lacking} of {n_blocks} spectra lack a trajectory of a source.", lacking=lacking, n_blocks=len(blocks)
+        )
     ] if lacking else []
 
 
@@ -114,7 +116,7 @@ def _sample_blocks(plan: Plan, there: Eligible) -> tuple[list[Traces], list[str]
     notes = _block_notes(plan, incomplete, lacking, unseen, len(there.candidates) - len(usable))
     if unknown:
         notes.append(
-            tr(
+            deferred(
                 "{unknown} spectra were left out because their {names} is not known.",
                 unknown=unknown,
                 names=" or ".join(plan.strata),
@@ -123,7 +125,9 @@ def _sample_blocks(plan: Plan, there: Eligible) -> tuple[list[Traces], list[str]
     _require_blocks(plan, there, strata)
     if absent := [task for task in there.tasks if not any(blocks for of, blocks in strata.items() if of[0] == task)]:
         notes.append(
-            tr("No spectra of {absent} were sampled: none has a trajectory of every source.", absent=listed(absent))
+            deferred(
+                "No spectra of {absent} were sampled: none has a trajectory of every source.", absent=listed(absent)
+            )
         )
     if plan.number is not None:
         # A class that the plan does not name may lack a source; then it is not compared.
@@ -131,9 +135,13 @@ def _sample_blocks(plan: Plan, there: Eligible) -> tuple[list[Traces], list[str]
         wanted |= {(task,): 0 for task in absent if plan.tasks and not any(of[0] == task for of in strata)}
         short = {of: number for of, number in wanted.items() if number < plan.number}
         if short:
-            found = "; ".join(f"{number} of {', '.join(of)}" for of, number in sorted(short.items()))
-            expected = f"expected {plan.number} spectra of each: lower the number, or add trajectories."
-            raise TooFew(" ".join((f"Found {found}, {expected}", *notes)))
+            found = "; ".join(tr("{n} of {what}", n=number, what=", ".join(of)) for of, number in sorted(short.items()))
+            text = tr(
+                "Found {found}, expected {number} spectra of each: lower the number, or add trajectories.",
+                found=found,
+                number=plan.number,
+            )
+            raise TooFew(" ".join((text, *map(tr, notes))))
         strata = {of: blocks for of, blocks in strata.items() if of in wanted}
     sizes = {of: len(blocks) if plan.number is None else plan.number for of, blocks in strata.items()}
     return [block for of, blocks in sorted(strata.items()) for block in rng.sample(blocks, sizes[of])], notes
@@ -146,7 +154,9 @@ def _require_blocks(plan: Plan, there: Eligible, strata: Mapping[Stratum, Sequen
     counts = Counter((one.source, one.task) for one in there.candidates)
     if not counts:
         raise TooFew(tr("There are no trajectories to sample: none at all."))
-    found = "; ".join(f"{n} of {task} by {source}" for (source, task), n in sorted(counts.items()))
+    found = "; ".join(
+        tr("{n} of {task} by {source}", n=n, task=task, source=source) for (source, task), n in sorted(counts.items())
+    )
     raise TooFew(
         tr(
             "No spectrum has a trajectory of every source ({sources}) that {each} scorers may see; found "
@@ -169,17 +179,25 @@ def _complete_block(plan: Plan, sources: Sequence[str], members: Sequence[Candid
 def _block_notes(plan: Plan, incomplete: int, lacking: Counter[str], unseen: int, without: int) -> list[str]:
     notes = []
     if incomplete:
-        which = ", ".join(f"{source} in {number}" for source, number in sorted(lacking.items()) if number)
+        which = joined(
+            (
+                deferred("{source} in {n}", source=source, n=number)
+                for source, number in sorted(lacking.items())
+                if number
+            ),
+            ", ",
+        )
         notes.append(
-            tr(
-                "{incomplete} spectra were left out because a source has no trajectory of them ({which}).",
-                incomplete=incomplete,
+            deferredn(
+                "{n} spectrum was left out because a source has no trajectory of it ({which}).",
+                "{n} spectra were left out because a source has no trajectory of them ({which}).",
+                incomplete,
                 which=which,
             )
         )
     if unseen:
         notes.append(
-            tr(
+            deferred(
                 "{unseen} spectra were left out because fewer than {each} of the {n_scorers} scorers may "
                 "score all their trajectories.",
                 unseen=unseen,
@@ -188,7 +206,9 @@ def _block_notes(plan: Plan, incomplete: int, lacking: Counter[str], unseen: int
             )
         )
     if without:
-        notes.append(tr("{without} trajectories were left out because their spectrum is not stored.", without=without))
+        notes.append(
+            deferred("{without} trajectories were left out because their spectrum is not stored.", without=without)
+        )
     return notes
 
 
@@ -200,7 +220,7 @@ def _sample_separately(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Uni
     known = [one for one in there.candidates if plan.number is None or all(stratum_of[block_of(one)])]
     if unknown := len(there.candidates) - len(known):
         notes.append(
-            tr(
+            deferred(
                 "{unknown} trajectories were left out because their {names} is not known.",
                 unknown=unknown,
                 names=" or ".join(plan.strata),
@@ -219,7 +239,7 @@ def _sample_separately(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Uni
             # Of several traces by one source, one is in the pair: the last, as the order is random.
             for two in {(two[0].source, two[1].source): two for two in _pairs_of(plan, there, shuffled)}.values():
                 pairs[two[0].source, two[1].source, *named[block]].append(two)
-        units["pair"], more = _sample_strata(plan, pairs, frozenset(), random_stream(plan, "pairs"), "pairs")
+        units["pair"], more = _sample_strata(plan, pairs, frozenset(), random_stream(plan, "pairs"), True)
         notes += more
         # Prefer the items of the pairs, so that preferences and scores are of the same items.
         paired = frozenset(one.item for unit in units["pair"] for one in unit)
@@ -227,29 +247,29 @@ def _sample_separately(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Uni
         single: dict[Stratum, list[Unit]] = {(one, *of): [] for one, of in product(there.sources, strata)}
         for one in known:
             single[one.source, *named[block_of(one)]].append((one,))
-        units["scores"], more = _sample_strata(plan, single, paired, random_stream(plan, "scores"), "trajectories")
+        units["scores"], more = _sample_strata(plan, single, paired, random_stream(plan, "scores"), False)
         notes += more
     return units, notes
 
 
 def _sample_strata(
-    plan: Plan, strata: Mapping[Stratum, list[Unit]], first: frozenset[int], rng: Random, what: str
+    plan: Plan, strata: Mapping[Stratum, list[Unit]], first: frozenset[int], rng: Random, of_pairs: bool
 ) -> tuple[list[Unit], list[str]]:
     """Sample units of each stratum, first those with an item of ``first``: as planned, or within a task the number that
     every source has.
     """
-    arms = 2 if what == "pairs" else 1
+    arms = 2 if of_pairs else 1
     notes = []
     if plan.number is not None:
         wanted = dict.fromkeys(strata, plan.number)
         if short := {stratum: units for stratum, units in strata.items() if len(units) < plan.number}:
-            raise TooFew(
-                tr(
-                    "Found {short}, expected {number} {what} of each source and task.",
-                    short=_stratum_counts(short, arms),
-                    number=plan.number,
-                    what=what,
+            found, number = tr(_stratum_counts(short, arms)), plan.number
+            if of_pairs:
+                raise TooFew(
+                    tr("Found {found}, expected {number} pairs of each source and task.", found=found, number=number)
                 )
+            raise TooFew(
+                tr("Found {found}, expected {number} trajectories of each source and task.", found=found, number=number)
             )
     else:
         fewest: dict[Stratum, int] = {}
@@ -259,13 +279,11 @@ def _sample_strata(
         wanted = {stratum: fewest[stratum[arms:]] for stratum in strata}
         for of in (of for of, number in fewest.items() if not number):
             of_task = {stratum: units for stratum, units in strata.items() if stratum[arms:] == of}
+            values = {"names": ", ".join(of), "found": _stratum_counts(of_task, arms)}
             notes.append(
-                tr(
-                    "No {what} of the task {names} were sampled: {of_task}.",
-                    what=what,
-                    names=", ".join(of),
-                    of_task=_stratum_counts(of_task, arms),
-                )
+                deferred("No pairs of the task {names} were sampled: {found}.", **values)
+                if of_pairs
+                else deferred("No trajectories of the task {names} were sampled: {found}.", **values)
             )
     chosen: list[Unit] = []
     for stratum, units in strata.items():
@@ -273,13 +291,23 @@ def _sample_strata(
         shuffled.sort(key=lambda unit: not any(candidate.item in first for candidate in unit))
         chosen += shuffled[: wanted[stratum]]
     if not chosen:
-        raise TooFew(tr("There are no {what} to sample: {strata}.", what=what, strata=_stratum_counts(strata, arms)))
+        found = tr(_stratum_counts(strata, arms))
+        raise TooFew(
+            tr("There are no pairs to sample: {found}.", found=found)
+            if of_pairs
+            else tr("There are no trajectories to sample: {found}.", found=found)
+        )
     return chosen, notes
 
 
 def _stratum_counts(strata: Mapping[Stratum, Sequence[Unit]], arms: int) -> str:
     counts = [
-        f"{len(units)} of {', '.join(stratum[arms:])} by {' and '.join(stratum[:arms])}"
+        deferred(
+            "{n} of {what} by {sources}",
+            n=len(units),
+            what=", ".join(stratum[arms:]),
+            sources=" / ".join(stratum[:arms]),
+        )
         for stratum, units in strata.items()
     ]
-    return "; ".join(counts) or "none at all"
+    return joined(counts) if counts else deferred("none at all")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from agent.language import tr
+from agent.language import deferred, tr
 from reviewer.blind.balance import TooFew
 from reviewer.blind.plan import Candidate, Plan
 
@@ -36,9 +36,10 @@ def eligible(plan: Plan, candidates: Iterable[Candidate]) -> Eligible:
     """
     all_items = {candidate.item: candidate for candidate in candidates}
     by_item = {item: _with_exposures(plan, candidate) for item, candidate in all_items.items()}
-    _require(plan.items, by_item, "items")
-    _require([gold.item for gold in plan.gold], by_item, "gold items")
-    _require(plan.training, by_item, "training items")
+    _require(plan.items, by_item, deferred("items: found no item {missing} in the database"))
+    gold_items = [gold.item for gold in plan.gold]
+    _require(gold_items, by_item, deferred("gold items: found no item {missing} in the database"))
+    _require(plan.training, by_item, deferred("training items: found no item {missing} in the database"))
     gold = tuple(by_item.pop(one.item) for one in sorted(plan.gold, key=lambda gold: gold.item))
     training = tuple(all_items[item] for item in plan.training)  # seeing it again does no harm
     for item in plan.training:
@@ -66,26 +67,27 @@ def allowed_scorers(plan: Plan, traces: Iterable[Candidate]) -> frozenset[str]:
 
 
 def listed(names: Iterable[object]) -> str:
-    """Return names or numbers for a sentence, at most ten of them."""
+    """Return names or numbers for a message, at most ten of them."""
     words = [str(name) for name in names]
-    return ", ".join(words[:_SHOWN]) + (f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else "")
+    shown = ", ".join(words[:_SHOWN])
+    return deferred("{names} and {n} more", names=shown, n=len(words) - _SHOWN) if len(words) > _SHOWN else shown
 
 
 def _with_exposures(plan: Plan, one: Candidate) -> Candidate:
     return replace(one, barred=one.barred | one.exposed) if plan.earlier == "bar" and one.exposed else one
 
 
-def _require(items: Iterable[int], there: dict[int, Candidate], what: str) -> None:
+def _require(items: Iterable[int], there: dict[int, Candidate], message: str) -> None:
     missing = [item for item in items if item not in there]
     if missing:
-        raise TooFew(tr("{what}: found no item {missing} in the database", what=what, missing=listed(missing)))
+        raise TooFew(tr(message, missing=listed(missing)))
 
 
 def _require_compared(plan: Plan, sources: Sequence[str]) -> None:
     """Check that the sources of the primary comparison are there; the plan knows only sources that it names itself."""
     missing = [one for one in (plan.analysis.first, plan.analysis.second) if one is not None and one not in sources]
     if missing:
-        there = listed(sources) or "none"
+        there = listed(sources) or tr("none")
         raise TooFew(
             tr(
                 "analysis: found no trajectory of {missing}, expected two of the sources {there}",
@@ -110,22 +112,31 @@ def _missing_items(plan: Plan, matching: Sequence[Candidate]) -> str:
     for item in plan.items:
         one = there.get(item)
         if one is None:
-            problems.append(f"item {item} has no source and task of the plan")
+            problems.append(tr("item {item} has no source and task of the plan", item=item))
         elif plan.giveaways == "leave out" and one.gives_away:
-            problems.append(f"item {item} reveals its author")
+            problems.append(tr("item {item} reveals its author", item=item))
         elif (may := len(allowed_scorers(plan, [one]))) < plan.each:
-            of = f"{may} of {len(plan.scorers)} scorers"
-            problems.append(f"item {item} may be seen by {of}, expected {plan.each}")
-    return f"items: {'; '.join(problems[:_SHOWN])}"
+            problems.append(
+                tr(
+                    "item {item} may be seen by {may} of {scorers} scorers, expected {each}",
+                    item=item,
+                    may=may,
+                    scorers=len(plan.scorers),
+                    each=plan.each,
+                )
+            )
+    return tr("items: {problems}", problems="; ".join(problems[:_SHOWN]))
 
 
 def _notes(plan: Plan, giving_away: int, too_few: int) -> list[str]:
     notes = []
     if giving_away:
-        notes.append(tr("{giving_away} trajectories reveal their authors and were left out.", giving_away=giving_away))
+        notes.append(
+            deferred("{giving_away} trajectories reveal their authors and were left out.", giving_away=giving_away)
+        )
     if too_few:
         notes.append(
-            tr(
+            deferred(
                 "{too_few} trajectories were left out because fewer than {each} of the {n_scorers} scorers "
                 "may score them.",
                 too_few=too_few,

@@ -21,6 +21,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
+from agent.language import deferred, joined
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Answer, Think
 from reviewer.blind.leaks import authored_text
@@ -40,16 +41,16 @@ Trace = tuple[str, str | None, Trajectory]
 """Source, SHA-256 of the spectrum (None: pictures only), and trajectory."""
 
 FEATURES: dict[str, str] = {
-    "steps": "steps",
-    "zooms": "zooms",
-    "characters": "characters of all thoughts and the explanation",
-    "words_per_thought": "words per thought",
-    "words_of_explanation": "words of the explanation",
-    "vocabulary": "different words",
-    "first_picture": "share with a first picture",
-    "with_picture": "share of zooms with a picture",
-    "refused": "share of zooms that the tool refused",
-    "label_characters": "characters of a zoom's label",
+    "steps": deferred("steps"),
+    "zooms": deferred("zooms"),
+    "characters": deferred("characters of all thoughts and the explanation"),
+    "words_per_thought": deferred("words per thought"),
+    "words_of_explanation": deferred("words of the explanation"),
+    "vocabulary": deferred("different words"),
+    "first_picture": deferred("share with a first picture"),
+    "with_picture": deferred("share of zooms with a picture"),
+    "refused": deferred("share of zooms that the tool refused"),
+    "label_characters": deferred("characters of a zoom's label"),
 }
 """The layout features, each with its description."""
 
@@ -91,13 +92,15 @@ class Fingerprints:
     def sentence(self) -> str:
         """Say in one sentence how well the sources can be told apart."""
         if self.both.auc is None:
-            return (
+            return deferred(
                 "Whether a program tells the sources apart from length, steps and wording alone is not known: "
-                f"{self.both.reason}."
+                "{reason}.",
+                reason=self.both.reason,
             )
-        return (
-            "From length, steps and wording alone a program tells the sources apart with AUC "
-            f"{self.both.auc:.2f} (0.5: not at all, 1: always)."
+        return deferred(
+            "From length, steps and wording alone a program tells the sources apart with AUC {auc:.2f} (0.5: not at "
+            "all, 1: always).",
+            auc=self.both.auc,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -192,14 +195,20 @@ def _why_not(data: _Data, words_only: bool) -> str:
     """Return why there is no AUC; an empty text if there is one."""
     counts = Counter(data.sources.tolist())
     if len(counts) < 2:
-        return "there are no two sources"
-    few = [f"{source} has {counts[source]}" for source in sorted(counts) if counts[source] < FEWEST_TRACES]
+        return deferred("there are no two sources")
+    few = [
+        deferred("{source} has {n}", source=source, n=counts[source])
+        for source in sorted(counts)
+        if counts[source] < FEWEST_TRACES
+    ]
     if few:
-        return f"it takes {FEWEST_TRACES} traces of each source, and {', '.join(few)}"
+        return deferred(
+            "it takes {needed} traces of each source, and {found}", needed=FEWEST_TRACES, found=joined(few, ", ")
+        )
     if len(set(data.spectra)) < FOLDS:
-        return f"it takes traces of {FOLDS} spectra"
+        return deferred("it takes traces of {n} spectra", n=FOLDS)
     if words_only and not any(_WORD.search(text) for text in data.words):
-        return "the traces have no words"
+        return deferred("the traces have no words")
     return ""
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from agent.language import deferred
 from agent.policies.native import label_mentions
 from agent.trajectory.steps import Answer, Step, Think, Zoom
 
@@ -28,7 +29,8 @@ class Leak:
     kind: LeakKind
 
 
-PICTURE_LEAK = Leak(0, 0, "a title that cannot be found in the pixels, so that it is shown if there is one", "picture")
+_TITLE = deferred("a title that cannot be found in the pixels, so that it is shown if there is one")
+PICTURE_LEAK = Leak(0, 0, _TITLE, "picture")
 """Of a kept picture that is not the published renderer's, and that no stored spectrum can replace."""
 
 

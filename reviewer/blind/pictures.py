@@ -15,6 +15,7 @@ import numpy as np
 from PIL import Image
 
 from agent import tool
+from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.text import OneLine
 from agent.trajectory import Trajectory
@@ -92,7 +93,9 @@ def neutral_picture(
             return NeutralPicture(drawn, "drawn anew")
     kept = spectra.picture(picture.name)
     if kept is None:
-        raise PictureUnavailable(f"picture {picture.name:.12}… is not kept and cannot be drawn from a stored spectrum")
+        raise PictureUnavailable(
+            tr("picture {name:.12}… is not kept and cannot be drawn from a stored spectrum", name=picture.name)
+        )
     return _without_title(picture.name, kept)
 
 
@@ -175,6 +178,6 @@ def _without_title(name: str, kept: bytes) -> NeutralPicture:
         with Image.open(io.BytesIO(kept)) as opened:
             image = opened.convert("RGBA")
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise PictureUnavailable(f"picture {name:.12}… is kept, but it cannot be read") from error
+        raise PictureUnavailable(tr("picture {name:.12}… is kept, but it cannot be read", name=name)) from error
     replaced = replace_title(image)
     return NeutralPicture(image, "unchanged") if replaced is None else NeutralPicture(replaced, "title removed")

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Protocol, get_args
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.settings_file import Flag, Mismatch, Number, Problem, Text, Whole, validate
 from agent.text import OneLine
 from reviewer.rules.campaign import STATES, State
@@ -53,7 +53,7 @@ class PlanError(OneLine, ValueError):
     """A plan that cannot be carried out: which field, what was found, what was expected."""
 
     def __init__(self, field: str, found: str, expected: str) -> None:
-        super().__init__(f"{field}: found {found}, expected {expected}")
+        super().__init__(tr("{field}: found {found}, expected {expected}", field=field, found=found, expected=expected))
         self.field = field
         self.found = found
         self.expected = expected
@@ -61,8 +61,19 @@ class PlanError(OneLine, ValueError):
 
 def _whole(low: int, high: int = _LARGEST) -> Any:
     """Return the constraint and the description of a whole number."""
-    words = f"a whole number, {low} or more" if high == _LARGEST else f"a whole number, {low} to {high}"
+    if high == _LARGEST:
+        words = deferred("a whole number, {low} or more", low=low)
+    else:
+        words = deferred("a whole number, {low} to {high}", low=low, high=high)
     return Field(ge=low, le=high, description=words)
+
+
+def _some_of(names: Iterable[str]) -> str:
+    return deferred("some of {names}", names=", ".join(names))
+
+
+def _one_of(names: Iterable[str]) -> str:
+    return deferred("one of {names}", names=", ".join(names))
 
 
 def _or(default: object) -> BeforeValidator:
@@ -70,17 +81,21 @@ def _or(default: object) -> BeforeValidator:
     return BeforeValidator(lambda found: default if found is None else found)
 
 
-_Texts = Annotated[tuple[Text, ...], Field(description="a list of texts")]
-_Initials = Annotated[tuple[Annotated[Text, AfterValidator(str.upper)], ...], Field(description="a list of texts")]
+_Texts = Annotated[tuple[Text, ...], Field(description=deferred("a list of texts"))]
+_Initials = Annotated[
+    tuple[Annotated[Text, AfterValidator(str.upper)], ...], Field(description=deferred("a list of texts"))
+]
 _Item = Annotated[Whole, _whole(1)]
 _OptionalItem = Annotated[Whole | None, _whole(1)]
-_Items = Annotated[tuple[_Item, ...], Field(description="a list of item numbers")]
+_Items = Annotated[tuple[_Item, ...], Field(description=deferred("a list of item numbers"))]
 _Score = Annotated[Whole | None, _whole(0, SCORES[-1])]
-_OptionalText = Annotated[Text | None, Field(description="a text that is not empty")]
-_OptionalNumber = Annotated[Number | None, Field(description="a number")]
-_OptionalFlag = Annotated[Flag | None, Field(description="true or false")]
-_OptionalShare = Annotated[Number | None, Field(ge=0, le=1, description="a share, 0 to 1")]
-_OptionalMargin = Annotated[Number | None, Field(gt=0, description="a number greater than 0, in points of the scale")]
+_OptionalText = Annotated[Text | None, Field(description=deferred("a text that is not empty"))]
+_OptionalNumber = Annotated[Number | None, Field(description=deferred("a number"))]
+_OptionalFlag = Annotated[Flag | None, Field(description=deferred("true or false"))]
+_OptionalShare = Annotated[Number | None, Field(ge=0, le=1, description=deferred("a share, 0 to 1"))]
+_OptionalMargin = Annotated[
+    Number | None, Field(gt=0, description=deferred("a number greater than 0, in points of the scale"))
+]
 
 
 @checked_dataclass(frozen=True, config=_CONFIG)
@@ -91,7 +106,7 @@ class Filter:
     :param listed_items: how many items it had when the session was made; the store sets it
     """
 
-    states: Annotated[tuple[State, ...], Field(description=f"some of {', '.join(STATES)}")] = ()
+    states: Annotated[tuple[State, ...], Field(description=_some_of(STATES))] = ()
     survey: _OptionalText = None
     snr_min: _OptionalNumber = None
     snr_max: _OptionalNumber = None
@@ -145,7 +160,7 @@ class AnalysisPlan:
     margin: _OptionalMargin = None
     gold_within: _OptionalShare = None
     repeats_within_1: _OptionalShare = None
-    without_revealing: Annotated[Flag, _or(False), Field(description="true or false")] = False
+    without_revealing: Annotated[Flag, _or(False), Field(description=deferred("true or false"))] = False
     stopping: Annotated[str, _or("when every question is answered"), Field(max_length=500)] = (
         "when every question is answered"
     )
@@ -182,8 +197,8 @@ class Plan:
     tasks: _Texts = ()
     filter: Filter = field(default_factory=Filter)
     items: _Items = ()
-    design: Annotated[Design, Field(description=f"one of {', '.join(DESIGNS)}")] = "same spectra"
-    strata: Annotated[tuple[Stratum, ...], Field(description=f"some of {', '.join(STRATA)}")] = ()
+    design: Annotated[Design, Field(description=_one_of(DESIGNS))] = "same spectra"
+    strata: Annotated[tuple[Stratum, ...], Field(description=_some_of(STRATA))] = ()
     number: Annotated[Whole | None, _whole(1)] = None
     each: Annotated[Whole, _or(2), _whole(1)] = 2
     repeats: Annotated[Whole, _or(0), _whole(0)] = 0
@@ -228,12 +243,12 @@ class Plan:
             given: tuple[object, ...] = getattr(self, name)
             twice = sorted({str(one) for one in given if given.count(one) > 1})
             if twice:
-                raise PlanError(name, f"{', '.join(twice)} twice", tr("each once"))
+                raise PlanError(name, tr("{names} twice", names=", ".join(twice)), tr("each once"))
         if not self.scorers:
-            raise PlanError("scorers", "none", tr("the initials of at least one"))
+            raise PlanError("scorers", tr("none"), tr("the initials of at least one"))
         if self.each > len(self.scorers):
-            found = f"{self.each} scorers per item, with {len(self.scorers)} scorers"
-            raise PlanError("each", found, f"1 to {len(self.scorers)}")
+            found = tr("{each} scorers per item, with {scorers} scorers", each=self.each, scorers=len(self.scorers))
+            raise PlanError("each", found, tr("1 to {most}", most=len(self.scorers)))
         if self.items and (self.number is not None or self.filter != Filter()):
             raise PlanError("items", tr("items and a number or a filter"), tr("either the items or the others"))
         named = {self.analysis.first, self.analysis.second} - {None}
@@ -254,7 +269,7 @@ class Plan:
             raise PlanError("gold", tr("an item twice"), tr("each once"))
         both = sorted(set(gold_items) & set(self.items))
         if both:
-            found = f"{', '.join(map(str, both))} among the gold items"
+            found = tr("{items} among the gold items", items=", ".join(map(str, both)))
             raise PlanError("items", found, tr("each item either scored or gold"))
         trained = sorted(set(self.training) & {*self.items, *gold_items})
         if trained:
@@ -284,7 +299,8 @@ def analysis_sha256(plan: Plan, rubric: _WithJSON) -> str:
 
 
 def _plan_error(problem: Problem) -> PlanError:
-    return PlanError("plan" if problem.field == "file" else problem.field, problem.found, problem.expected)
+    field = "plan" if problem.field == "file" else problem.field
+    return PlanError(field, tr(problem.found), tr(problem.expected))
 
 
 @dataclass(frozen=True)
@@ -360,7 +376,7 @@ FindItems = Callable[[Iterable[str]], Mapping[str, int]]
 
 _RERUN_FIELDS = ("name", "mode", "each", "repeats", "seed")
 _RERUN_IF_THERE = ("design", "strata", "giveaways", "earlier", "analysis")  # files of earlier releases lack them
-_UNCHANGED = "an unchanged session.json of a report"
+_UNCHANGED = deferred("an unchanged session.json of a report")
 
 
 class SessionFileError(OneLine):
@@ -409,17 +425,17 @@ def rerun_plan(session: Mapping[str, Any], find: FindItems) -> dict[str, Any]:
             kept["analysis"] = {**kept["analysis"], "first": None, "second": None}
         sources = [] if people else plan["sources"]
     except (KeyError, TypeError) as error:
-        raise PlanError("session", tr("a file without {error}", error=error), _UNCHANGED) from None
+        raise PlanError("session", tr("a file without {error}", error=error), tr(_UNCHANGED)) from None
     for text in texts.values():
         if not isinstance(text, str):
-            raise PlanError("session", tr("the content_hash {text!r:.60}", text=text), _UNCHANGED)
+            raise PlanError("session", tr("the content_hash {text!r:.60}", text=text), tr(_UNCHANGED))
     here = find(texts.values())
     try:
         items = sorted(here[text] for number, text in texts.items() if number not in {*gold, *training})
         trained = [here[texts[number]] for number in training]
         gold_items = [{**one, "item": here[texts[number]]} for number, one in gold.items()]
     except (KeyError, TypeError) as error:
-        raise PlanError("session", tr("no item {error}", error=error), _UNCHANGED) from None
+        raise PlanError("session", tr("no item {error}", error=error), tr(_UNCHANGED)) from None
     return {
         **kept,
         # A source that is a person has another name in the file.

@@ -86,7 +86,7 @@ def power(
             tr("{min_scorers} or more; with fewer no claim is made about scorers", min_scorers=MIN_SCORERS),
         )
     if not 1 <= each <= scorers:
-        raise PlanError("each", str(each), f"1 to {scorers}")
+        raise PlanError("each", str(each), tr("1 to {most}", most=scorers))
     if sources < 2:
         raise PlanError("sources", str(sources), tr("two or more"))
     if simulations < 1:
@@ -101,18 +101,28 @@ def power(
         hits += found.low is not None and found.high is not None and not found.low <= 0 <= found.high
     share = hits / simulations
     low, high = wilson(share, simulations)
-    what = f"{scorers} scorers" + (f", {each} per spectrum" if each < scorers else "")
-    sentence = tr(
-        "{what}, {spectra} spectra, {value} sources: {value2:.0f} % ({value3:.0f} to {value4:.0f}) "
-        "chance to show a difference of {difference:g}.",
-        what=what,
-        spectra=spectra,
-        value="two" if sources == 2 else sources,
-        value2=100 * share,
-        value3=100 * low,
-        value4=100 * high,
-        difference=difference,
-    )
+    values: dict[str, Any] = {
+        "scorers": scorers,
+        "each": each,
+        "spectra": spectra,
+        "sources": sources,
+        "share": 100 * share,
+        "low": 100 * low,
+        "high": 100 * high,
+        "difference": difference,
+    }
+    if each < scorers:
+        sentence = tr(
+            "{scorers} scorers, {each} per spectrum, {spectra} spectra, {sources} sources: {share:.0f} % ({low:.0f} to "
+            "{high:.0f}) chance to show a difference of {difference:g}.",
+            **values,
+        )
+    else:
+        sentence = tr(
+            "{scorers} scorers, {spectra} spectra, {sources} sources: {share:.0f} % ({low:.0f} to {high:.0f}) chance "
+            "to show a difference of {difference:g}.",
+            **values,
+        )
     return Power(share, low, high, difference, simulations, sentence)
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 
-from agent.language import tr
+from agent.language import deferred, tr
 from reviewer.blind.balance import TooFew, assign_evenly, balanced_sides
 from reviewer.blind.blocks import Unit, random_stream, sample_units, strata_of
 from reviewer.blind.eligible import allowed_scorers, eligible, listed
@@ -29,7 +29,7 @@ def sample(plan: Plan, candidates: Iterable[Candidate], token: Callable[[], str]
     try:
         units, notes = sample_units(plan, there)
     except TooFew as few:
-        raise TooFew(" ".join((str(few), *there.notes))) from None
+        raise TooFew(" ".join((str(few), *map(tr, there.notes)))) from None
     who = _assign_units(plan, [unit for kind in plan.kinds for unit in units[kind]])
     lists: dict[str, dict[Kind, list[Showing]]] = {scorer: {} for scorer in plan.scorers}
     for kind in plan.kinds:
@@ -45,7 +45,7 @@ def sample(plan: Plan, candidates: Iterable[Candidate], token: Callable[[], str]
             if kind == "scores":
                 lists[scorer][kind] = [*_allowed(there.training, scorer, training=True), *lists[scorer][kind]]
     assignments = [one for scorer, by_kind in lists.items() for one in _assignments(scorer, by_kind, plan.kinds, token)]
-    notes += _barred_notes(plan, "gold", there.gold) + _barred_notes(plan, "training", there.training)
+    notes += _barred_notes(plan, False, there.gold) + _barred_notes(plan, True, there.training)
     return SampledSession(plan, tuple(assignments), (*there.notes, *notes, *_exposure_notes(plan, assignments)))
 
 
@@ -96,16 +96,17 @@ def _allowed(items: Sequence[Candidate], scorer: str, gold: bool = False, traini
     return [Showing((one,), gold=gold, training=training) for one in items if scorer not in one.barred]
 
 
-def _barred_notes(plan: Plan, what: str, items: Sequence[Candidate]) -> list[str]:
-    why = "worked on it or saw it in an earlier session" if plan.earlier == "bar" and what == "gold" else "worked on it"
-    return [
-        tr(
-            "The {what} item {item} is not shown to {out}, who {why}.",
-            what=what,
-            item=candidate.item,
-            out=listed(out),
-            why=why,
+def _barred_notes(plan: Plan, training: bool, items: Sequence[Candidate]) -> list[str]:
+    if training:
+        text = deferred("The training item {item} is not shown to {people}, who worked on it.")
+    elif plan.earlier == "bar":
+        text = deferred(
+            "The gold item {item} is not shown to {people}, who worked on it or saw it in an earlier session."
         )
+    else:
+        text = deferred("The gold item {item} is not shown to {people}, who worked on it.")
+    return [
+        deferred(text, item=candidate.item, people=listed(out))
         for candidate in items
         if (out := [scorer for scorer in plan.scorers if scorer in candidate.barred])
     ]
@@ -119,7 +120,7 @@ def _exposure_notes(plan: Plan, assignments: Iterable[Assignment]) -> list[str]:
             traces[one.scorer].update({trace.item: trace for trace in one.shown})
     seen = {scorer: sum(scorer in one.exposed for one in mine.values()) for scorer, mine in traces.items()}
     return [
-        tr(
+        deferred(
             "{number} of {n_traces} traces were shown to {scorer} in an earlier session.",
             number=number,
             n_traces=len(traces[scorer]),

@@ -118,7 +118,7 @@ def run_leaks(arguments: Namespace) -> int:
     for source, states in pictures.items():
         counts = ", ".join(f"{number} {tr(state)}" for state, number in states.items())
         lines.append(tr("pictures of {source}: {counts}", source=source, counts=counts or tr("none")))
-    lines.append(measured.sentence)
+    lines.append(tr(measured.sentence))
     result = {
         "session": arguments.session,
         "giveaways": [asdict(one) for one in found],

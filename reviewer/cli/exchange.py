@@ -121,7 +121,7 @@ def _export_summary(made: Exported) -> str:
         lines.append(tr("{n} of them approved by one person only", n=counts["by_one_person"]))
     if counts["simulated"]:
         lines.append(tr("{n} of them of simulated spectra", n=counts["simulated"]))
-    lines += [tr("left out: item {item}: {reason}", item=one.item_id, reason=one.reason) for one in made.left_out]
+    lines += [tr("left out: item {item}: {reason}", item=one.item_id, reason=tr(one.reason)) for one in made.left_out]
     return "\n".join(lines)
 
 

@@ -243,7 +243,7 @@ def _json_line(line: int, text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        return ImportProblem(line, "row", f"found no JSON ({error}), expected an object")
+        return ImportProblem(line, "row", tr("found no JSON ({error}), expected an object", error=error))
 
 
 def file_at(path: Path) -> Path:

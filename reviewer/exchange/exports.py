@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from agent.language import tr
+from agent.language import deferred, tr, trn
 from agent.plot import RENDERER
 from agent.processes import ProcessLost, cores, ordered_map
 from agent.text import OneLine
@@ -63,7 +63,7 @@ def write_item(part: Path, one: ApprovedItem) -> ItemRows | LeftOut:
     try:
         shown = pictures(one)
     except NotTrainable as reason_unfit:
-        return LeftOut(one.item_id, str(reason_unfit))
+        return LeftOut(one.item_id, reason_unfit.args[0])
     paths = [f"images/{one.trajectory.task}_{one.item_id}_{k}.png" for k in range(len(shown))]
     for path, picture in zip(paths, shown, strict=True):
         _write_file(part / path, picture.png)
@@ -198,7 +198,7 @@ def export(
     items = store.queue.approved(task, batch)
     # An export names the drafters, so a blind scorer gets it without the items to score.
     hidden = store.blind.scoring.hidden_items(person) if person is not None else frozenset()
-    blind = [LeftOut(item, "you score it in a blind session") for item in items if item in hidden]
+    blind = [LeftOut(item, deferred("you score it in a blind session")) for item in items if item in hidden]
     items = [item for item in items if item not in hidden]
     if processes is None:
         processes = cores() if len(items) >= WORTH_PROCESSES else 1
@@ -259,9 +259,14 @@ def _target(folder: Path, name: str, replace: bool) -> Path:
 
 def _nothing_to_export(items: int, left_out: Sequence[LeftOut]) -> str:
     if not left_out:
-        return "found no approved item that matches, expected at least one"
-    why = "; ".join(f"item {one.item_id}: {one.reason}" for one in left_out[:3])
-    return f"found no approved item that can be training data, of {items} approved ({why})"
+        return tr("found no approved item that matches, expected at least one")
+    why = "; ".join(tr("item {item}: {reason}", item=one.item_id, reason=tr(one.reason)) for one in left_out[:3])
+    return trn(
+        "found no approved item that can be training data, of {n} approved ({why})",
+        "found no approved item that can be training data, of {n} approved ({why})",
+        items,
+        why=why,
+    )
 
 
 def _write_rows(part: Path, written: Iterable[ItemRows | LeftOut], parts: ManifestParts) -> list[LeftOut]:

@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from agent.language import tr
+from agent.language import tr, trn
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
 from reviewer.exchange.draft_file import NAMES, START, DraftFile, ImportFileError, ImportProblem, Place, file_at
@@ -237,12 +237,15 @@ def continue_import(store: Store, job_id: int, on_part: OnImport | None = None) 
         raise
     except (ImportFileError, PictureError, StoreError, OSError) as error:
         done = Findings.of(store.imports.get(job_id)).added
-        before = f"{done:,} rows were imported" if done else "Nothing was imported"
-        store.imports.end(job_id, "failed", f"{before}: {error}")
+        before = trn("{n:,} row was imported", "{n:,} rows were imported", done) if done else tr("Nothing was imported")
+        store.imports.end(job_id, "failed", tr("{before}: {error}", before=before, error=error))
         if isinstance(error, StoreError | ImportFileError):
             raise
-        again = "; import the file again for the rest" if done else ""
-        raise ImportFileError(f"{before}{again}: {error}") from error
+        if done:
+            raise ImportFileError(
+                tr("{before}; import the file again for the rest: {error}", before=before, error=error)
+            ) from error
+        raise ImportFileError(tr("{before}: {error}", before=before, error=error)) from error
     except BaseException:
         # Ctrl C: what is written stays, and the same command resumes.
         store.imports.end(job_id, "cancelled")

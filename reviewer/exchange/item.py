@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from agent import tool
-from agent.language import tr
+from agent.language import deferred, joined
 from agent.plot import RENDERER, pixels_sha256, png_bytes
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
@@ -74,7 +74,7 @@ def pictures(approved: ApprovedItem) -> tuple[Picture, ...]:
     trajectory = approved.trajectory
     reason_unfit = [*_unconfirmed(approved), *trajectory.problems()] or _form_problems(trajectory)
     if reason_unfit:
-        raise NotTrainable("; ".join(reason_unfit))
+        raise NotTrainable(joined(reason_unfit))
     calls = [{}, *(zoom.arguments for zoom in trajectory.zooms if zoom.ok)]
     wanted = zip(calls, trajectory.pictures, strict=True)
     return tuple(_picture(approved, arguments, sha256) for arguments, sha256 in wanted)
@@ -84,29 +84,32 @@ def _unconfirmed(approved: ApprovedItem) -> list[str]:
     if approved.confirmed:
         return []
     why = approved.trajectory.cannot_tell
-    return [f"the drafter cannot tell ({why}), and no person has changed or confirmed its answer"]
+    unconfirmed = deferred(
+        "the drafter cannot tell ({why}), and no person has changed or confirmed its answer", why=why
+    )
+    return [unconfirmed]
 
 
 def _form_problems(trajectory: Trajectory) -> list[str]:
     """Whether the published reward would find fault with the form of what is about to be taught."""
     response = "\n".join(turn_text(turn) for turn in trajectory.turns())
     well_formed, _ = read_response(response)
-    return [] if well_formed else ["its form is not the published one"]
+    return [] if well_formed else [deferred("its form is not the published one")]
 
 
 def _picture(approved: ApprovedItem, arguments: Mapping[str, Any], sha256: str | None) -> Picture:
     if sha256 is None:
-        raise NotTrainable(tr("the first picture is not known"))
+        raise NotTrainable(deferred("the first picture is not known"))
     if sha256 in approved.stored:
         return Picture(sha256, approved.stored[sha256], drawn=False)
     if approved.spectrum is None:
         raise NotTrainable(
-            tr("picture {sha256:.12}… is not stored and there is no spectrum to draw it from", sha256=sha256)
+            deferred("picture {sha256:.12}… is not stored and there is no spectrum to draw it from", sha256=sha256)
         )
     seen = tool.call(replace(approved.spectrum, redshift=approved.trajectory.redshift), arguments)
     if seen.image is None or pixels_sha256(seen.image) != sha256:
         raise NotTrainable(
-            tr(
+            deferred(
                 "picture {sha256:.12}… is drawn with other pixels here (renderer {renderer})",
                 sha256=sha256,
                 renderer=RENDERER,

@@ -16,4 +16,9 @@ WORDS = (
     deferred("edit"),
     # Roles.
     *(deferred("reviewer"), deferred("auditor"), deferred("coordinator")),
+    # Blind sessions: states, pictures, what reveals a source.
+    *(deferred("drawn"), deferred("open"), deferred("closed")),
+    *(deferred("drawn anew"), deferred("title removed"), deferred("unchanged")),
+    *(deferred("model"), deferred("company"), deferred("machine"), deferred("baseline"), deferred("label")),
+    *(deferred("prompt"), deferred("file"), deferred("designation"), deferred("picture")),
 )

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.language import tr
 from agent.trajectory import Trajectory, Verdict
 from reviewer.similar.files import write_atomically
 from reviewer.similar.of_texts import last_thought, texts_of
@@ -157,12 +158,14 @@ class Words:
         except OSError:
             raise
         except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zipfile.error) as error:
-            raise WordsError(f"{path.name}: found {error}, expected a model of words") from error
+            raise WordsError(
+                tr("{file}: found {error}, expected a model of words", file=path.name, error=error)
+            ) from error
         number = len(made.terms)
         if (made.idf.shape, made.components.shape, made.verdict.shape) != ((number,), (SIZE, number), (number + 1,)):
-            raise WordsError(f"{path.name}: found arrays of other sizes than its {number} terms")
+            raise WordsError(tr("{file}: found arrays of other sizes than its {n} terms", file=path.name, n=number))
         if not all(np.isfinite(array).all() for array in (made.idf, made.components, made.verdict)):
-            raise WordsError(f"{path.name}: found numbers that are not finite")
+            raise WordsError(tr("{file}: found numbers that are not finite", file=path.name))
         return made
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.language import tr
+from agent.language import tr, trn
 from agent.text import OneLine
 
 if TYPE_CHECKING:
@@ -109,14 +109,14 @@ class Disagreement(StoreError):
     """
 
     def __init__(self, statements: tuple[tuple[str, str], ...]) -> None:
-        count = f"{len(statements)} statements disagree" if len(statements) != 1 else "1 statement disagrees"
-        first = "; ".join(text for _, text in statements[:3])
         super().__init__(
-            tr(
-                "Not decided: {count} with the tool calls or the answer ({first}). Correct the text, return "
-                "it, or confirm each of them with the decision.",
-                count=count,
-                first=first,
+            trn(
+                "Not decided: {n} statement disagrees with the tool calls or the answer ({first}). Correct the text, "
+                "return it, or confirm it with the decision.",
+                "Not decided: {n} statements disagree with the tool calls or the answer ({first}). Correct the text, "
+                "return it, or confirm each of them with the decision.",
+                len(statements),
+                first="; ".join(text for _, text in statements[:3]),
             )
         )
         self.statements = statements

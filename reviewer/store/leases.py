@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from agent.language import tr, trn
+from agent.language import deferred, tr, trn
 from reviewer.rules.people import new_token
 from reviewer.rules.workflow import Standing, work_refusal
 from reviewer.store.accounts import find_person, require_active
@@ -25,11 +25,11 @@ from reviewer.store.values import Autosave, Lease, Version
 LEASE_TIME = timedelta(minutes=15)
 
 _WHY_ENDED = {
-    "released": "was released",
-    "round over": "ended when the item left the round",
-    "expired": "ran out",
-    "deactivated": "ended when the account was deactivated",
-    "decided": "ended with the decision",
+    "released": deferred("Your lease on item {item} was released"),
+    "round over": deferred("Your lease on item {item} ended when the item left the round"),
+    "expired": deferred("Your lease on item {item} ran out"),
+    "deactivated": deferred("Your lease on item {item} ended when the account was deactivated"),
+    "decided": deferred("Your lease on item {item} ended with the decision"),
 }
 
 
@@ -162,10 +162,11 @@ class Leases:
         past = db.execute(
             "SELECT ended FROM leases WHERE token = ? AND person = ? AND item = ?", (token, person, item_id)
         ).fetchone()
-        why = f"Your lease on item {item_id} {_WHY_ENDED[past[0]]}" if past else "You do not hold this item"
+        why = tr(_WHY_ENDED[past[0]], item=item_id) if past else tr("You do not hold this item")
         others = [row["person"] for row in running if row["person"] != person]
-        whose = f"{others[0]} has it now" if others else "open it again to continue"
-        raise LeaseLost(tr("{why}; {whose}. Your text is kept.", why=why, whose=whose), others[0] if others else None)
+        if others:
+            raise LeaseLost(tr("{why}; {who} has it now. Your text is kept.", why=why, who=others[0]), others[0])
+        raise LeaseLost(tr("{why}; open it again to continue. Your text is kept.", why=why), None)
 
     def _running(self, db: Transaction, item_id: int) -> list[sqlite3.Row]:
         at = self._database.steady()

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import get_ident
 
-from agent.language import tr
+from agent.language import deferred, tr
 from reviewer.store.errors import CannotWrite, StoreError
 from reviewer.store.sqlite.files import PART, sync
 
@@ -72,7 +72,9 @@ class SpectrumFiles:
                 tr("{path}: found no file with this spectrum. {what_to_do}", path=path, what_to_do=_WHAT_TO_DO)
             ) from None
         except OSError as error:
-            raise SpectrumFileError(f"{path}: {error.strerror}. {_WHAT_TO_DO}") from error
+            raise SpectrumFileError(
+                tr("{path}: {error}. {what_to_do}", path=path, error=error.strerror, what_to_do=tr(_WHAT_TO_DO))
+            ) from error
         start = len(_MAGIC) + hashlib.sha256().digest_size
         content = data[start:]
         if data[: len(_MAGIC)] != _MAGIC or _digest(sha256, content) != data[len(_MAGIC) : start]:
@@ -82,7 +84,7 @@ class SpectrumFiles:
                     "it away. {what_to_do}",
                     path=path,
                     n_data=len(data),
-                    what_to_do=_WHAT_TO_DO,
+                    what_to_do=tr(_WHAT_TO_DO),
                 )
             )
         at, parts = _LENGTHS.size, []
@@ -109,7 +111,7 @@ class SpectrumFiles:
         self._synced.add(folder)
 
 
-_WHAT_TO_DO = (
+_WHAT_TO_DO = deferred(
     "Copy it from the folder of spectra next to a backup (docs/backups.md), or import the spectrum again: it is "
     "written to this file."
 )

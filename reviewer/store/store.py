@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from agent.language import tr
+from agent.language import deferred, tr
 from reviewer.store.accounts import Accounts
 from reviewer.store.audit.log import AuditLog
 from reviewer.store.blind import BlindSessions
@@ -45,11 +45,13 @@ from reviewer.store.verdicts import Verdicts
 from reviewer.store.withdrawals import Withdrawals
 
 _REASONS = {
-    sqlite3.SQLITE_READONLY: "you have no write permission for the file, its folder or its disk",
-    sqlite3.SQLITE_CANTOPEN: "there is no such folder, or you have no write permission for it, the file or its disk",
-    sqlite3.SQLITE_BUSY: f"another program has kept it locked for {BUSY_SECONDS:.0f} seconds",
-    sqlite3.SQLITE_FULL: "the disk is full",
-    sqlite3.SQLITE_IOERR: "the disk reported an error",
+    sqlite3.SQLITE_READONLY: deferred("you have no write permission for the file, its folder or its disk"),
+    sqlite3.SQLITE_CANTOPEN: deferred(
+        "there is no such folder, or you have no write permission for it, the file or its disk"
+    ),
+    sqlite3.SQLITE_BUSY: deferred("another program has kept it locked for {seconds:.0f} seconds", seconds=BUSY_SECONDS),
+    sqlite3.SQLITE_FULL: deferred("the disk is full"),
+    sqlite3.SQLITE_IOERR: deferred("the disk reported an error"),
 }
 
 
@@ -128,9 +130,12 @@ class Store:
                 raise
             if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
                 raise Damaged(restore_instead(path, error)) from error
-            found = "found a file that is not SQLite, expected an annotations database"
             raise NotAnnotations(
-                tr("{path}: {found}; if it was one, run `spec-o3 restore BACKUP`", path=path, found=found)
+                tr(
+                    "{path}: found a file that is not SQLite, expected an annotations database; if it was one, run "
+                    "`spec-o3 restore BACKUP`",
+                    path=path,
+                )
             ) from None
         return cls(path, writer, clocks, patience)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from agent.language import tr
 from reviewer.store.accounts import end_tokens
 from reviewer.store.audit.chain import BOUND, Head
 from reviewer.store.audit.log import AuditLog
@@ -83,17 +84,20 @@ class Upkeep:
         :param known: a head of the log that was stored elsewhere
         """
         with self._database.read() as db:
-            wrong = [f"integrity: {row[0]}" for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
+            wrong = [
+                tr("integrity: {fault}", fault=row[0]) for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"
+            ]
             wrong += [
-                f"{row[0]} row {row[1]} names a missing {row[2]}" for row in db.execute("PRAGMA foreign_key_check")
+                tr("{table} row {row} names a missing {other}", table=row[0], row=row[1], other=row[2])
+                for row in db.execute("PRAGMA foreign_key_check")
             ]
             rules = self._history.current_rules(db)[1]
             for (item_id,) in db.execute("SELECT id FROM items ORDER BY id").fetchall():
                 expected = derived(self._history.facts(db, item_id), rules, item_id)
                 if (expected.row, expected.barred) != _stored(db, item_id):
-                    wrong.append(f"item {item_id}: its standing does not follow from its facts; rebuild")
+                    wrong.append(tr("item {item}: its standing does not follow from its facts; rebuild", item=item_id))
             wrong += [
-                f"item {item_id}: its batch does not follow from its facts; rebuild"
+                tr("item {item}: its batch does not follow from its facts; rebuild", item=item_id)
                 for (item_id,) in db.execute(_WRONG_BATCHES)
             ]
             wrong += _wrong_tallies(db)
@@ -154,7 +158,9 @@ class Upkeep:
             for table in sorted(set(tables) - set(_LARGE)):
                 (found,) = db.execute(f"PRAGMA quick_check('{table}')").fetchone()
                 if found != "ok":
-                    raise Damaged(restore_instead(self._database.path, f"table {table}: {found}"))
+                    raise Damaged(
+                        restore_instead(self._database.path, tr("table {table}: {found}", table=table, found=found))
+                    )
 
 
 def _stored(db: Transaction, item_id: int) -> tuple[dict[str, object], tuple[str, ...]] | None:
@@ -196,7 +202,7 @@ def _wrong_tallies(db: Transaction) -> list[str]:
         f"SELECT count(*) FROM (SELECT * FROM ({counted} EXCEPT {kept}) UNION ALL "
         f"SELECT * FROM ({kept} EXCEPT {counted}))"
     ).fetchone()
-    wrong = ["the tallies do not add up to the standings; rebuild"] if differing else []
+    wrong = [tr("the tallies do not add up to the standings; rebuild")] if differing else []
     for table, rows in FIGURES.items():
         number = "versions" if table == "version_figures" else "items" if table == "standing_figures" else "decisions"
         kept = f"SELECT * FROM {table} WHERE {number} <> 0"
@@ -204,5 +210,5 @@ def _wrong_tallies(db: Transaction) -> list[str]:
             f"SELECT (SELECT count(*) FROM ({rows} EXCEPT {kept})) + (SELECT count(*) FROM ({kept} EXCEPT {rows}))"
         ).fetchone()
         if differing:
-            wrong.append(f"the figures of the table {table} do not follow from the facts; rebuild")
+            wrong.append(tr("the figures of the table {table} do not follow from the facts; rebuild", table=table))
     return wrong

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
+from agent.language import deferred
 from reviewer.rules.workflow import Verb
 from reviewer.store.accounts import find_person, require_coordinator
 from reviewer.store.history import History
@@ -23,17 +24,17 @@ WHERE (:batch IS NULL OR batch = :batch) AND item BETWEEN :first AND :last AND (
 
 # What people did with items, by the name that a message gives it. An item's own first version has no author.
 _WORK: Mapping[str, str] = {
-    "a new version": "SELECT item FROM versions WHERE author IS NOT NULL",
-    "a decision": """
+    deferred("a new version"): "SELECT item FROM versions WHERE author IS NOT NULL",
+    deferred("a decision"): """
         SELECT d.item FROM decisions d LEFT JOIN decisions w ON w.id = d.withdraws
         WHERE d.verb NOT IN ('withdraw', 'restore') AND w.verb IS NOT 'withdraw'
     """,
-    "a mark": "SELECT item FROM marks",
-    "a verdict": "SELECT item FROM verdicts",
-    "an inspection": "SELECT item FROM inspections",
-    "unsent text": "SELECT item FROM autosaves",
-    "open now": "SELECT item FROM leases WHERE ended IS NULL AND expires_at > :now AND person IS NOT :by",
-    "in a blind session": """
+    deferred("a mark"): "SELECT item FROM marks",
+    deferred("a verdict"): "SELECT item FROM verdicts",
+    deferred("an inspection"): "SELECT item FROM inspections",
+    deferred("unsent text"): "SELECT item FROM autosaves",
+    deferred("open now"): "SELECT item FROM leases WHERE ended IS NULL AND expires_at > :now AND person IS NOT :by",
+    deferred("in a blind session"): """
         SELECT v.item FROM blind_assignments a JOIN versions v ON v.id IN (a.version, a.on_the_right)
     """,
 }

@@ -172,7 +172,7 @@ def _described(found: Untouched) -> str:
         return line("note", text)
     if not found.worked_on:
         return line("note", trn("{n} item, none touched.", "{n} items, none touched.", all_items, n=grouped(all_items)))
-    stay = [f"{item_link(item)} ({escape(what)})" for item, what in list(found.worked_on.items())[:_SHOWN]]
+    stay = [f"{item_link(item)} ({escape(tr(what))})" for item, what in list(found.worked_on.items())[:_SHOWN]]
     more = len(found.worked_on) - len(stay)
     text = trn(
         "{n} item, {touched} of them touched by people.",

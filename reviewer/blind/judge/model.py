@@ -187,9 +187,8 @@ class Judge:
             if reply.finish != "length":
                 raise
             limit = self.configuration.sampling.max_tokens
-            raise UnreadableAnswer(
-                tr("it was cut at its limit of {limit} tokens, and so {fault}", limit=limit, fault=fault)
-            ) from fault
+            # Sent to the judge.
+            raise UnreadableAnswer(f"it was cut at its limit of {limit} tokens, and so {fault}") from fault
 
     def _reply(
         self,

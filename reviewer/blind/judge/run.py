@@ -132,7 +132,9 @@ def judge_session(
                     tally.failed.append(outcome)
                     in_a_row += 1
                 if in_a_row >= concurrency + MAX_FAILURES_IN_A_ROW and not inner.is_set:
-                    tally.gone = f"{in_a_row} questions in a row failed, the last one: {outcome}"
+                    tally.gone = tr(
+                        "{n} questions in a row failed, the last one: {outcome}", n=in_a_row, outcome=outcome
+                    )
                     inner.set()
                 progress(number, len(to_do))
         finally:
@@ -195,7 +197,7 @@ def _check_same_judge(store: Store, by: str | None, session_id: int, judge: Judg
     now = judge.settings
     for name in FIXED_SETTINGS:
         if before.get(name) != now[name]:
-            was = repr(before[name]) if name in before else "not recorded"
+            was = repr(before[name]) if name in before else tr("not recorded")
             raise JudgeMismatch(
                 tr(
                     "the judge {name!r} of session {session_id} was run with {name2} {was:.200}, now with "

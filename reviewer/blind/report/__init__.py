@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.language import tr
 from agent.processes import one_thread
 from reviewer.blind.fingerprints import fingerprints
 from reviewer.blind.pictures import count_states
@@ -87,8 +88,11 @@ def write(store: Store, by: str | None, session_id: int, folder: Path) -> tuple[
     folder = folder.resolve()
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            found = "files in it" if folder.is_dir() else "a file"
-            raise ReportError(f"{folder}: found {found}, expected a new or an empty folder")
+            raise ReportError(
+                tr("{folder}: found files in it, expected a new or an empty folder", folder=folder)
+                if folder.is_dir()
+                else tr("{folder}: found a file, expected a new or an empty folder", folder=folder)
+            )
         content = files(store, by, session_id)
         folder.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
@@ -102,7 +106,7 @@ def write(store: Store, by: str | None, session_id: int, folder: Path) -> tuple[
         finally:
             shutil.rmtree(part, ignore_errors=True)
     except OSError as error:
-        raise ReportError(f"{folder}: {error.strerror}; nothing was written") from error
+        raise ReportError(tr("{folder}: {error}; nothing was written", folder=folder, error=error.strerror)) from error
     return tuple(folder / name for name in content)
 
 

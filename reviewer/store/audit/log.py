@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
+from agent.language import tr
 from reviewer.store.audit.chain import (
     BEFORE_THE_FIRST,
     BOUND,
@@ -54,20 +55,29 @@ def faults(db: Transaction, known: Head | None) -> Iterator[str]:
         yield from _chain_faults(row, last)
         last = Head(row["number"], row["hash"])
         if known is not None and last.number == known.number and last.hash != known.hash:
-            yield f"log {known.number}: found the hash {last.hash:.12}…, expected {known.hash:.12}… as stored elsewhere"
+            yield tr(
+                "log {number}: found the hash {found:.12}…, expected {expected:.12}… as stored elsewhere",
+                number=known.number,
+                found=last.hash,
+                expected=known.hash,
+            )
         details = _details(row)
         bound, named = details.get("facts", {}), details.get("people", {})
         if not isinstance(bound, dict) or not isinstance(named, dict):
-            yield f"log {last.number}: the rows it covers cannot be read"
+            yield tr("log {number}: the rows it covers cannot be read", number=last.number)
             continue
         people |= named
         for table, covered in bound.items():
             if table not in tables or not isinstance(covered, list) or len(covered) != 4:
-                yield f"log {last.number}: the rows it covers cannot be read"
+                yield tr("log {number}: the rows it covers cannot be read", number=last.number)
             else:
                 yield from tables[table].compare(last.number, covered)
     if known is not None and known.number > last.number:
-        yield f"the log ends at {last.number}, expected {known.number} as stored elsewhere: its end was removed"
+        yield tr(
+            "the log ends at {last}, expected {expected} as stored elsewhere: its end was removed",
+            last=last.number,
+            expected=known.number,
+        )
     for rows in tables.values():
         yield from rows.left_over()
     yield from _people_faults(db, people)
@@ -76,13 +86,13 @@ def faults(db: Transaction, known: Head | None) -> Iterator[str]:
 def _chain_faults(row: sqlite3.Row, last: Head) -> Iterator[str]:
     number = row["number"]
     if number != last.number + 1:
-        yield f"log {number}: it follows {last.number}, so entries are missing"
+        yield tr("log {number}: it follows {before}, so entries are missing", number=number, before=last.number)
     if row["previous"] != last.hash:
-        yield f"log {number}: it does not follow from the entry before it"
+        yield tr("log {number}: it does not follow from the entry before it", number=number)
     details = _details(row)
     own = entry_hash(*(row[name] for name in _PLAIN), details, row["previous"])
     if own != row["hash"] or canonical(details).decode("utf-8", "surrogatepass") != row["details"]:
-        yield f"log {number}: it was changed: its hash does not match its content"
+        yield tr("log {number}: it was changed: its hash does not match its content", number=number)
 
 
 def _details(row: sqlite3.Row) -> dict[str, Any]:
@@ -105,15 +115,25 @@ class _FactRows:
         """Compare the rows with what entry ``number`` says about them."""
         first, last, count, expected = covered
         if not isinstance(first, int) or not isinstance(last, int):
-            yield f"log {number}: the rows it covers cannot be read"
+            yield tr("log {number}: the rows it covers cannot be read", number=number)
             return
         yield from self._unbound(first)
         found, own = digest(self._until(last))
-        which = f"{self._table} {first}" if first == last else f"{self._table} {first} to {last}"
+        which = self._table
+        rows = f"{first}" if first == last else tr("{first} to {last}", first=first, last=last)
         if found != count:
-            yield f"log {number}: {which}: found {found} rows, expected {count}"
+            yield tr(
+                "log {number}: {table} {rows}: found {found} rows, expected {expected}",
+                number=number,
+                table=which,
+                rows=rows,
+                found=found,
+                expected=count,
+            )
         elif own != expected:
-            yield f"log {number}: {which} was changed since it was written"
+            yield tr(
+                "log {number}: {table} {rows} was changed since it was written", number=number, table=which, rows=rows
+            )
 
     def left_over(self) -> Iterator[str]:
         """Yield the rows that no entry covers."""
@@ -121,7 +141,7 @@ class _FactRows:
 
     def _unbound(self, before: int | None) -> Iterator[str]:
         while self._ahead is not None and (before is None or self._ahead[0] < before):
-            yield f"{self._table} {self._ahead[0]}: no entry of the log covers it"
+            yield tr("{table} {row}: no entry of the log covers it", table=self._table, row=self._ahead[0])
             self._ahead = next(self._rows, None)
 
     def _until(self, last: int) -> Iterator[bytes]:
@@ -135,11 +155,15 @@ def _people_faults(db: Transaction, logged: dict[str, str]) -> Iterator[str]:
     for initials, row in PEOPLE.rows(db, "people"):
         here.add(initials)
         if initials not in logged:
-            yield f"{initials}: no entry of the log covers this person"
+            yield tr("{initials}: no entry of the log covers this person", initials=initials)
         elif digest([row])[1] != logged[initials]:
-            yield f"{initials}: this person's roles, password or state were changed without an entry in the log"
+            yield tr(
+                "{initials}: this person's roles, password or state were changed without an entry in the log",
+                initials=initials,
+            )
     yield from (
-        f"{initials}: this person is in the log, but not in the database" for initials in sorted(set(logged) - here)
+        tr("{initials}: this person is in the log, but not in the database", initials=initials)
+        for initials in sorted(set(logged) - here)
     )
 
 
@@ -219,7 +243,7 @@ class AuditLog:
         with self._database.read() as db:
             found = faults(db, known)
             wrong = list(islice(found, MOST_FAULTS))
-            return [*wrong, "and more"] if next(found, None) is not None else wrong
+            return [*wrong, tr("and more")] if next(found, None) is not None else wrong
 
     def note(self, person: str | None, what: str, subject: str = "", **details: Any) -> Head:
         """Append an entry about an event outside the tables of facts, e.g. a backup.

@@ -189,7 +189,7 @@ class Scoring:
             place has no answer, the answer at this place is final, or a score is neither 0 to 5 nor "cannot tell"
         :raises KeyReused: the key was used for another answer
         """
-        for name, score in (("Coherence", coherence), ("Physical consistency", consistency)):
+        for name, score in ((tr("Coherence"), coherence), (tr("Physical consistency"), consistency)):
             if score != CANNOT_TELL and (isinstance(score, bool) or score not in SCORES):
                 raise NotAllowed(
                     tr(
@@ -294,8 +294,11 @@ def _require_open(row: sqlite3.Row) -> None:
     if not row["active"]:
         raise NotAllowed(tr("{row} is no longer active here.", row=row["scorer"]))
     if row["state"] != "open":
-        what = "is closed" if row["state"] == "closed" else "has not been opened yet"
-        raise NotAllowed(tr("Session {row} {what}; nothing can be scored in it.", row=row["session"], what=what))
+        if row["state"] == "closed":
+            raise NotAllowed(tr("Session {session} is closed; nothing can be scored in it.", session=row["session"]))
+        raise NotAllowed(
+            tr("Session {session} has not been opened yet; nothing can be scored in it.", session=row["session"])
+        )
 
 
 def _trajectories(db: Transaction, row: sqlite3.Row) -> tuple[Trajectory, ...]:

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 
-from agent.language import tr
+from agent.language import deferred, tr, trn
 from agent.trajectory import Trajectory
 from reviewer.blind.leaks import PICTURE_LEAK, sentence_with
 from reviewer.blind.pictures import revealing_pictures
@@ -287,30 +287,42 @@ def _drawn_first(db: Transaction, key: str, by: str | None, plan: Plan) -> int |
 def _refuse_newly_involved(db: Transaction, session: BlindSession) -> None:
     people = {"people": json.dumps(session.plan.scorers)}
     mine = {tuple(row) for row in db.execute(SHOWN_ITEMS, (session.id,))}
-    _refuse_any(session, "worked on", mine.intersection(tuple(row) for row in db.execute(INVOLVED, people)))
+    _refuse_any(
+        session,
+        deferred(
+            "{scorer} has worked on item {item} since session {id} was created. Close this session and create another "
+            "one."
+        ),
+        mine.intersection(tuple(row) for row in db.execute(INVOLVED, people)),
+    )
     if session.plan.earlier == "bar":
         compared = {(item, scorer) for item, scorer in mine if item not in session.plan.training}
         # This session is not open, so these are of others.
         exposed = compared.intersection(tuple(row) for row in db.execute(EXPOSED, people))
-        _refuse_any(session, "been shown, in another session,", exposed)
+        shown = deferred(
+            "{scorer} has been shown, in another session, item {item} since session {id} was created. Close this "
+            "session and create another one."
+        )
+        _refuse_any(session, shown, exposed)
 
 
-def _refuse_any(session: BlindSession, what: str, found: Collection[tuple[int, str]]) -> None:
-    """Check that no item of a session is known to its scorer. :raises NotAllowed: one is, with the first item"""
+def _refuse_any(session: BlindSession, why: str, found: Collection[tuple[int, str]]) -> None:
+    """Check that no item of a session is known to its scorer.
+
+    :param why: the message for the first one
+    :raises NotAllowed: one is
+    """
     if found:
         item, scorer = min(found)
-        more = f" and {len(found) - 1} more like it" if len(found) > 1 else ""
-        raise NotAllowed(
-            tr(
-                "{scorer} has {what} item {item} since session {id} was created{more}. Close this session "
-                "and create another one.",
-                scorer=scorer,
-                what=what,
-                item=item,
-                id=session.id,
-                more=more,
+        text = tr(why, scorer=scorer, item=item, id=session.id)
+        if len(found) > 1:
+            text = trn(
+                "{text} There is {n} more item like it.",
+                "{text} There are {n} more items like it.",
+                len(found) - 1,
+                text=text,
             )
-        )
+        raise NotAllowed(text)
 
 
 def _row(session: int, one: Assignment) -> dict[str, object]:

@@ -59,9 +59,11 @@ def why_withheld(db: Transaction, session: BlindSession, by: str | None) -> str:
     if session.state != "closed" and by in session.plan.scorers:
         return tr("You score in this session, so the sources of its traces are hidden from you. ")
     if by is not None and not hidden_items(db, by).isdisjoint(_items_of(db, session.id)):
-        return (
-            f"Session {session.id} has traces that you score in another session, or traces of the same spectra. "
-            f"Their sources are hidden from you until that session is closed. {who}"
+        return tr(
+            "Session {session} has traces that you score in another session, or traces of the same spectra. Their "
+            "sources are hidden from you until that session is closed. {who}",
+            session=session.id,
+            who=who,
         )
     return ""
 

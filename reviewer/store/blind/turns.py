@@ -10,7 +10,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Sequence
 
-from agent.language import tr
+from agent.language import tr, trn
 from reviewer.blind.plan import KINDS, Kind
 from reviewer.blind.sheet import count_changeable
 from reviewer.store.blind.values import BlindWork
@@ -82,9 +82,13 @@ def require_in_turn(assignment: sqlite3.Row, order: Sequence[sqlite3.Row], ahead
         raise NotAllowed(tr("Place {first} has no answer yet: places are answered in order.", first=first))
     changeable = _changeable(order, assignment["plan"])[(present or order[-1])["kind"]]
     if place < first - changeable:
-        last = "the last answer" if changeable == 1 else f"the last {changeable} answers"
         raise NotAllowed(
-            tr("The answer at place {place} is final: only {last} can be changed.", place=place, last=last)
+            trn(
+                "The answer at place {place} is final: only the last answer can be changed.",
+                "The answer at place {place} is final: only the last {n} answers can be changed.",
+                changeable,
+                place=place,
+            )
         )
 
 

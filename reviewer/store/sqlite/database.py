@@ -17,7 +17,7 @@ from typing import Any
 
 import sqlite_utils
 
-from agent.language import tr
+from agent.language import deferred, tr
 from reviewer.store.audit.chain import Head, NewEntry, Range, append
 from reviewer.store.errors import CannotWrite, Damaged, FileGone, restore_instead
 
@@ -184,9 +184,9 @@ def use_wal(connection: sqlite3.Connection) -> None:
 
 
 _MESSAGES = {
-    sqlite3.SQLITE_FULL: "the disk is full.",
-    sqlite3.SQLITE_IOERR: "the disk reported an error.",
-    sqlite3.SQLITE_READONLY: "the file is read-only.",
+    sqlite3.SQLITE_FULL: deferred("{path}: the disk is full. Nothing was saved."),
+    sqlite3.SQLITE_IOERR: deferred("{path}: the disk reported an error. Nothing was saved."),
+    sqlite3.SQLITE_READONLY: deferred("{path}: the file is read-only. Nothing was saved."),
 }
 
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -257,7 +257,14 @@ class Database:
     def _one_writer(self) -> Iterator[None]:
         """Let one thread of this process write. :raises CannotWrite: another thread writes for too long"""
         if not self._write_lock.acquire(timeout=self.patience):
-            raise CannotWrite(self._busy("this program is busy with another long write"))
+            raise CannotWrite(
+                tr(
+                    "{path}: this program is busy with another long write; waited {patience:.0f} seconds. Nothing was "
+                    "saved; try again.",
+                    path=self.path,
+                    patience=self.patience,
+                )
+            )
         try:
             yield
         finally:
@@ -273,20 +280,17 @@ class Database:
             if kind in DAMAGE:
                 raise Damaged(restore_instead(self.path, error)) from error
             if kind == sqlite3.SQLITE_BUSY:
-                raise CannotWrite(self._busy("it is locked by another program")) from error
+                raise CannotWrite(
+                    tr(
+                        "{path}: it is locked by another program; waited {patience:.0f} seconds. Nothing was saved; "
+                        "try again.",
+                        path=self.path,
+                        patience=self.patience,
+                    )
+                ) from error
             if kind not in _MESSAGES:
                 raise
-            raise CannotWrite(
-                tr("{path}: {messages} Nothing was saved.", path=self.path, messages=_MESSAGES[kind])
-            ) from error
-
-    def _busy(self, why: str) -> str:
-        return tr(
-            "{path}: {why}; waited {patience:.0f} seconds. Nothing was saved; try again.",
-            path=self.path,
-            why=why,
-            patience=self.patience,
-        )
+            raise CannotWrite(tr(_MESSAGES[kind], path=self.path)) from error
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:

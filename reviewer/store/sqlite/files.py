@@ -127,7 +127,9 @@ def _refused(error: sqlite3.DatabaseError, source: Path, target: Path) -> StoreE
     # Python reports text that is not UTF-8, without SQLite's error code.
     kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
     if kind == sqlite3.SQLITE_NOTADB:
-        return NotAnnotations(f"{source}: found a file that is not SQLite, expected an annotations database")
+        return NotAnnotations(
+            tr("{path}: found a file that is not SQLite, expected an annotations database", path=source)
+        )
     if kind == sqlite3.SQLITE_CORRUPT:
         return StoreError(
             tr("{source}: the database is damaged ({error}). No copy was made.", source=source, error=error)

@@ -46,13 +46,13 @@ class Table:
     def wrong(self, row: Mapping[str, Value]) -> str | None:
         """Return what is wrong with a row of this table, as part of a message; None if nothing is."""
         for column in row.keys() - self.columns.keys():
-            return f"found the column {column!r:.60}, which {self.name} does not have"
+            return tr("found the column {column!r:.60}, which {table} does not have", column=column, table=self.name)
         for column, kind in self.columns.items():
             if column not in row:
-                return f"found no {column}, expected every column of {self.name}"
+                return tr("found no {column}, expected every column of {table}", column=column, table=self.name)
             value = row[column]
             if value is not None and type(value) not in _TYPES[kind]:
-                return f"{column}: found {value!r:.60}, expected {kind}"
+                return tr("{column}: found {value!r:.60}, expected {kind}", column=column, value=value, kind=kind)
         return None
 
 
@@ -149,8 +149,10 @@ def unreadable_error(error: sqlite3.DatabaseError, path: Path) -> StoreError:
     """Return the exception for a file that SQLite or Python could not read."""
     # Python reports text that is not UTF-8, without SQLite's error code.
     if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
-        return NotAnnotations(f"{path}: found a file that is not SQLite, expected an annotations database")
-    return StoreError(f"{path}: the file is damaged or cannot be read ({error})")
+        return NotAnnotations(
+            tr("{path}: found a file that is not SQLite, expected an annotations database", path=path)
+        )
+    return StoreError(tr("{path}: the file is damaged or cannot be read ({error})", path=path, error=error))
 
 
 class NewDatabase:
@@ -314,17 +316,19 @@ def _require_schema(db: Transaction, path: Path) -> None:
 
 
 def _foreign(path: Path, what: str) -> StoreError:
-    return StoreError(f"{path}: {what}, expected the schema of spec-o3: the file was changed or is damaged")
+    return StoreError(
+        tr("{path}: {what}, expected the schema of spec-o3: the file was changed or is damaged", path=path, what=what)
+    )
 
 
 def _difference(found: dict[Part, str], wanted: dict[Part, str]) -> str | None:
     for kind, name in sorted(wanted.keys() - found.keys()):
-        return f"found no {kind} {name!r}"
+        return tr("found no {kind} {name!r}", kind=kind, name=name)
     for kind, name in sorted(found.keys() - wanted.keys()):
-        return f"found the {kind:.20} {name!r:.60}, which is not spec-o3's"
+        return tr("found the {kind:.20} {name!r:.60}, which is not spec-o3's", kind=kind, name=name)
     for kind, name in sorted(wanted):
         if found[kind, name] != wanted[kind, name]:
-            return f"found a different {kind} {name!r}"
+            return tr("found a different {kind} {name!r}", kind=kind, name=name)
     return None
 
 

@@ -131,7 +131,14 @@ def wrong_texts(db: Transaction) -> list[str]:
             for one, other in ((rows, kept), (kept, rows))
         )
         if missing or extra:
-            wrong.append(f"the index {table} lacks {missing} texts and has {extra} that are not there; rebuild")
+            wrong.append(
+                tr(
+                    "the index {table} lacks {missing} texts and has {extra} that are not there; rebuild",
+                    table=table,
+                    missing=missing,
+                    extra=extra,
+                )
+            )
     return wrong
 
 

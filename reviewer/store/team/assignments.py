@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
+from agent.language import tr
 from reviewer.rules.workflow import State
 from reviewer.store.sqlite.database import Database, Transaction
 
@@ -69,4 +70,4 @@ def wrong_assignments(db: Transaction) -> list[str]:
     kept = "SELECT person, item FROM assigned"
     wrong = f"SELECT * FROM ({_IN_FORCE} EXCEPT {kept}) UNION ALL SELECT * FROM ({kept} EXCEPT {_IN_FORCE})"
     (differing,) = db.execute(f"SELECT count(*) FROM ({wrong})").fetchone()
-    return ["the assignments in force do not follow from the facts; rebuild"] if differing else []
+    return [tr("the assignments in force do not follow from the facts; rebuild")] if differing else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from agent.language import tr
 from reviewer.store.sqlite.database import Transaction
 from reviewer.store.sqlite.texts import IDEOGRAPHS
 
@@ -53,7 +54,7 @@ def wrong_mentions(db: Transaction) -> list[str]:
     kept = [tuple(row) for row in db.execute("SELECT person, comment, item FROM mentions ORDER BY 1, 2")]
     if kept == sorted(_derived(db)):
         return []
-    return ["the mentions do not follow from the texts of the comments; rebuild"]
+    return [tr("the mentions do not follow from the texts of the comments; rebuild")]
 
 
 def _derived(db: Transaction) -> Sequence[tuple[str, int, int]]:

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Response
 from fastapi.responses import HTMLResponse
 from pydantic import Field
 
-from agent.language import tr
+from agent.language import localized, tr
 from reviewer.blind.blocks import strata_of, stratum_name
 from reviewer.blind.order import block_of
 from reviewer.blind.pictures import count_states
@@ -97,7 +97,7 @@ def preview(person: InCharge, context: ContextDep, sent: Planned) -> dict[str, A
     drawn = sample(plan, candidates)
     return {
         "candidates": len(candidates),
-        "notes": drawn.notes,
+        "notes": localized(drawn.notes),
         "scorers": [
             {
                 "initials": scorer,
@@ -175,9 +175,9 @@ def giveaways(person: InCharge, context: ContextDep, session: int) -> list[dict[
             "item": one.item,
             "source": one.source,
             "step": one.step,
-            "words": one.giveaway.words,
+            "words": localized(one.giveaway.words),
             "kind": one.giveaway.kind,
-            "sentence": one.sentence,
+            "sentence": localized(one.sentence),
         }
         for one in context.store.blind.sessions.leaks(person.initials, session)
     ]
@@ -191,7 +191,7 @@ def fingerprints_of(person: InCharge, context: ContextDep, session: int) -> dict
     traces = context.store.blind.checks.traces(person.initials, session)
     measured = fingerprints([(one.source, one.spectrum, one.trajectory) for one in traces if one.compared])
     shown = ((one.source, one.spectrum, one.trajectory) for one in traces)
-    return {**measured.to_json(), "pictures": count_states(context.store.spectra, shown)}
+    return {**localized(measured.to_json()), "pictures": count_states(context.store.spectra, shown)}
 
 
 @router.get("/sessions/{session}/history")

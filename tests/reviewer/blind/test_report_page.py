@@ -6,6 +6,7 @@ import html
 import re
 from dataclasses import replace
 
+from agent.language import speaking
 from agent.processes import one_thread
 from reviewer.blind.report.claims import ORDINAL
 from reviewer.blind.report.method import ReportData
@@ -39,6 +40,14 @@ def test_the_page_begins_with_the_primary_comparison_and_has_each_definition_onc
     for definition in definitions - continued:
         assert text.count(f"<dd>{definition} Unit: ") == 1
     assert text.count("Mean over scorers; the interval is Student's t") == 2  # of drift, and of the second trace
+
+
+def test_a_report_is_in_english_whatever_the_language_of_its_writer() -> None:
+    found = simulated(spectra=12, scorers=3, mode="both")
+    with speaking("zh"):
+        chinese = page_of(found)
+    assert not re.search("[\u4e00-\u9fff]", chinese)
+    assert chinese == page_of(found)
 
 
 def test_long_names_are_shortened_and_given_in_full_as_titles() -> None:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from agent.language import localized, speaking
 from agent.loop import run
 from agent.policies.baseline.rule import Baseline
 from agent.policies.native import label_mentions, mentions_label
@@ -317,6 +318,16 @@ def test_a_stratum_that_is_too_small_is_named_with_its_numbers() -> None:
     assert str(few.value) == (
         f"Found 5 of cc by gpt-5; 5 of cc by o3, expected 6 trajectories of each source and task. {left_out}"
     )
+
+
+def test_notes_are_stored_in_english_and_shown_in_the_language_of_the_reader() -> None:
+    candidates = [c for c in campaign(12) if c.item != 1]
+    with speaking("zh"):
+        drawn = sampled(Plan("notes", ("AA", "BB")), candidates)
+        shown = localized(drawn.notes)
+    (note,) = drawn.notes
+    assert re.fullmatch(r"1 spectrum was left out because a source has no trajectory of it \((o3|gpt-5) in 1\)\.", note)
+    assert re.fullmatch(r"有 1 条光谱未包括，因为某个来源没有其轨迹（1 条没有 (o3|gpt-5)）。", shown[0])
 
 
 def test_too_few_scorers_for_an_item_are_reported_with_the_item() -> None:

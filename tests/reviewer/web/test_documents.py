@@ -36,6 +36,25 @@ def test_the_list_has_every_document_with_its_title(client: TestClient) -> None:
     assert ">How to review</a>" in page.text
 
 
+def test_what_is_around_a_document_is_in_the_language_of_the_request(client: TestClient) -> None:
+    chinese = {"Accept-Language": "zh-CN"}
+    for name, own in (("reviewing.md", "en"), ("zh/reviewing.md", "zh-CN")):
+        english, page = client.get(f"/docs/{name}").text, client.get(f"/docs/{name}", headers=chinese).text
+        assert '<html lang="en">' in english
+        assert '<html lang="zh-CN">' in page
+        assert f'<main id="text" lang="{own}">' in page
+        assert ">On this page</p>" in english
+        assert ">本页内容</p>" in page
+        assert ">Skip to the text</a>" not in page
+        assert re.search(r"<main.*</main>", english, re.DOTALL)[0] == re.search(r"<main.*</main>", page, re.DOTALL)[0]  # type: ignore[index]
+    missing = client.get("/docs/nothing.md", headers=chinese)
+    assert missing.status_code == 404
+    assert "<h1>没有这个文档</h1>" in missing.text
+    manifest = client.get("/manifest.json", headers=chinese)
+    assert manifest.json()["lang"] == "zh-CN"
+    assert "Accept-Language" in manifest.headers["vary"]
+
+
 @pytest.mark.parametrize("name", [*ALL, "README.md", "SECURITY.md"])
 def test_every_link_and_picture_of_a_document_is_served(client: TestClient, name: str) -> None:
     text = client.get(f"/docs/{name}").text

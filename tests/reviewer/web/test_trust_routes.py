@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,6 +84,26 @@ def test_thresholds_counts_and_rates_follow_the_labels(store: Store) -> None:
     assert strict["counts"] == {"yes": 0, "no": 0, "ask": 400}
     assert strict["promise"] == ""
     assert "not certified" in strict["sides"][0]["text"]
+
+
+def test_figures_that_are_kept_are_shown_in_the_language_of_each_request(store: Store) -> None:
+    fill(store, labelled=300, waiting=100)
+    score(store)
+    client = signed_in(store)
+    chinese = {"Accept-Language": "zh-CN"}
+    for path in (TRUST, f"{TRUST}/thresholds"):
+        first = client.get(path, params=WHICH).json()
+        other = client.get(path, params=WHICH, headers=chinese).json()
+        again = client.get(path, params=WHICH).json()
+        assert first == again
+        assert first["rates"][0]["name"] in ("Labels", "Prevalence")
+        assert other["rates"][0]["name"] in ("标签", "普遍率")
+        assert not re.search("[\u4e00-\u9fff]", json.dumps(first, ensure_ascii=False))
+    assert other["promise"].startswith("两项陈述各自的置信度 95 %：")
+    assert all(re.search("[\u4e00-\u9fff]", one) for one in (*other["assumptions"], other["sides"][0]["text"]))
+    file = client.get(f"{TRUST}/certificate", params=WHICH, headers=chinese)
+    # A certificate is a document, in English.
+    assert not re.search("[\u4e00-\u9fff]", file.text)
 
 
 def test_each_policy_is_shown_by_the_model_of_its_own_scores(store: Store) -> None:
