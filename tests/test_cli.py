@@ -109,7 +109,7 @@ def test_bad_rows_fail_the_import_and_are_named(tmp_path):
     refused = run("import", "d.jsonl", "--db", "a.db", cwd=tmp_path)
     assert refused.returncode == 1
     assert refused.stdout.splitlines() == [
-        "nothing imported: 1 rows are bad (--skip-bad imports the others)",
+        "nothing imported: 1 row is bad (--skip-bad imports the others)",
         "row 2: label: found 3, expected YES, NO or null",
     ]
     with Store.open(tmp_path / "a.db") as store:

@@ -182,8 +182,8 @@ def test_tasks_lists_imports_and_reports_variants(
     out = capsys.readouterr().out
     assert "2 variants in 3 rows; the most frequent one, of 2 rows, was taken" in out
     assert "CN" in out
-    assert "left out: 1 rows of 'comet', no task here" in out
-    assert "1 rows have another system text" in out
+    assert "left out: 1 row of 'comet', no task here" in out
+    assert "1 row has another system text" in out
     assert (tmp_path / "trained_prompts.json").is_file()
     assert app.main(["tasks", "--db", database, "--json"]) == 0
     listed = {one["key"]: one["prompts"] for one in json.loads(capsys.readouterr().out)["tasks"]}

@@ -156,7 +156,7 @@ def test_the_text_printed_for_a_person(capsys, path) -> None:
         "  RE has 12 questions",
         "  AU has 12 questions",
         "  VO has 12 questions",
-        "1 texts reveal their authors: spec-o3 blind giveaways 1",
+        "1 text reveals its author: spec-o3 blind giveaways 1",
         "to let its scorers begin: spec-o3 blind open 1",
     ]
     status, out, _ = run(capsys, path, "giveaways", 1)
@@ -186,7 +186,7 @@ def test_texts_with_giveaways_can_be_left_out(capsys, path) -> None:
     assert made["revealing"] == []
     assert made["notes"] == [
         "1 trajectories reveal their authors and were left out.",
-        "1 spectra were left out because a source has no trajectory of them (gpt-5 in 1).",
+        "1 spectrum was left out because a source has no trajectory of it (gpt-5 in 1).",
     ]
     status, out, _ = run(capsys, path, "giveaways", 1)
     assert status == 0

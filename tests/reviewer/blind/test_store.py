@@ -175,7 +175,7 @@ def test_texts_with_giveaways_are_left_out_or_flagged(store) -> None:
     assert store.blind.sessions.leaks("CO", strict.id) == ()
     assert strict.notes == (
         "1 trajectories reveal their authors and were left out.",
-        "1 spectra were left out because a source has no trajectory of them (gpt-5 in 1).",
+        "1 spectrum was left out because a source has no trajectory of it (gpt-5 in 1).",
     )
 
 

@@ -48,5 +48,5 @@ def test_a_file_that_waits_for_a_choice_is_not_said_to_have_bad_rows(store: Stor
     imported(store, tmp_path / "first.jsonl", ["one"])
     job, found = imported(store, tmp_path / "second.jsonl", ["another"], same_spectrum="ask")
     assert job.state == "refused"
-    assert _import_summary(job, found, {}).startswith("nothing imported: 1 rows of spectra that are here")
+    assert _import_summary(job, found, {}).startswith("nothing imported: 1 row of a spectrum that is here")
     assert "1 row of spectra that are here already" in _summary(store, [(job, found)])
