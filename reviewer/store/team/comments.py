@@ -7,9 +7,10 @@ others of that round, only their number.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Literal
 
 from agent.language import tr
@@ -34,9 +35,6 @@ _ROUNDS = ("screening", "revision", "audit", "vote", "adjudication", "")
 
 _COMMENT = "SELECT c.*, v.number FROM comments c JOIN versions v ON v.id = c.version"
 _OF_ITEM = f"{_COMMENT} WHERE c.item = ? ORDER BY c.id"
-_LAST_CHANGE = """
-SELECT kind FROM comments WHERE item = ? AND thread = ? AND kind <> 'comment' ORDER BY id DESC LIMIT 1
-"""
 _UNREAD = f"SELECT c.id, c.item FROM comments c WHERE {UNREAD} ORDER BY c.id DESC"
 
 
@@ -148,36 +146,37 @@ class Comments:
         :param thread: the thread that this replies to; None: it begins a thread
         :raises NotAllowed: the text is empty or too long, the step was changed since that version, or the person is
             not active or scores the item blind
-        :raises NotFound: the item has no such version or thread, the version no such step
+        :raises NotFound: the item has no such version or thread, the version no such step; or the thread is hidden
+            from the person
         :raises KeyReused: the key was used for another comment
         """
         text = _checked(text)
         with self._database.write() as db:
-            values = {"item": item_id, "person": person, "text": text, "source": ""}
+            values = {"item": item_id, "person": person, "text": text, "source": "", "thread": thread}
             if (repeated := _of_key(db, key, values)) is not None:
                 return repeated
             require_active(db, person)
             refuse_withheld(db, person, item_id)
             now = self._history.standing(db, item_id)
             if thread is not None:
-                step = _require_thread(db, item_id, thread).step
+                step = _require_thread(db, item_id, thread, self._hiding(db, now, person, answer_hidden))[0].step
             elif step:
                 _require_step(db, item_id, now.version_id, version_id, step)
             elif version_id is not None:
                 version_by_id(db, item_id, version_id)
-            number = _append(
-                db, {**values, "key": key, "thread": thread, "step": step, "at": stamp(self._database.now())}, now
-            )
+            number = _append(db, {**values, "key": key, "step": step, "at": stamp(self._database.now())}, now)
             details = {"version": now.version_id, "step": step, "thread": thread}
             self._database.log(db, person, "commented", f"item {item_id}", details, {"comments": number})
             self._read_up_to(db, person, item_id, number, answer_hidden)
             return _by_id(db, number)
 
-    def set_resolved(self, *, person: str, item_id: int, thread: int, resolved: bool, key: str) -> None:
-        """Resolve a thread, or open it again; nothing happens if it is so already.
+    def set_resolved(
+        self, *, person: str, item_id: int, thread: int, resolved: bool, key: str, answer_hidden: bool = False
+    ) -> None:
+        """Resolve a thread, or open it again; nothing happens if the person sees it so already.
 
         :raises NotAllowed: the person is not active, or scores the item blind
-        :raises NotFound: the item has no such thread
+        :raises NotFound: the item has no such thread, or it is hidden from the person
         :raises KeyReused: the key was used for another thread
         """
         kind: CommentKind = "resolved" if resolved else "reopened"
@@ -187,11 +186,11 @@ class Comments:
                 return
             require_active(db, person)
             refuse_withheld(db, person, item_id)
-            step = _require_thread(db, item_id, thread).step
-            last = db.execute(_LAST_CHANGE, (item_id, thread)).fetchone()
-            if (last is not None and last["kind"] == "resolved") == resolved:
-                return
             now = self._history.standing(db, item_id)
+            rows = _require_thread(db, item_id, thread, self._hiding(db, now, person, answer_hidden))
+            if (_thread(rows[0], rows).resolved is not None) == resolved:
+                return
+            step = rows[0].step
             at = stamp(self._database.now())
             number = _append(db, {**values, "key": key, "step": step, "source": "", "text": "", "at": at}, now)
             self._database.log(
@@ -215,10 +214,9 @@ class Comments:
         :raises NotFound: there is no such item or person
         """
         with self._database.read() as db:
-            now, rules = self._history.standing(db, item_id), self._history.current_rules(db)[1]
-            judging = judges_independently(now, rules, find_person(db, person))
+            hides = self._hiding(db, self._history.standing(db, item_id), person, answer_hidden)
             rows = [_comment_from(row) for row in db.execute(_OF_ITEM, (item_id,))]
-            shown = [row for row in rows if not _hidden(row, now, person, judging, answer_hidden)]
+            shown = [row for row in rows if not hides(row)]
             hidden = sum(row.kind == "comment" for row in rows) - sum(row.kind == "comment" for row in shown)
             first = {row.id: row for row in rows}
             return Discussion(_threads(shown, first), hidden, _read(db, person, item_id))
@@ -226,38 +224,45 @@ class Comments:
     def unread(self, person: str, limit: int = 50) -> Unread:
         """Return the newest unread comments of a person. Items that they score blind are left out."""
         with self._database.read() as db:
-            who, rules = find_person(db, person), self._history.current_rules(db)[1]
-            withheld = hidden_items(db, person)
+            rules, withheld = self._history.current_rules(db)[1], hidden_items(db, person)
             numbers = [n for n, item in db.execute(_UNREAD, {"person": person}) if item not in withheld]
             found = [_by_id(db, number) for number in numbers[:limit]]
             items = sorted({comment.item_id for comment in found})
             lines = {r.item_id: r for r in read_rows(db, items, rules, stamp(self._database.steady()))}
-            standings = {i: self._history.standing(db, i) for i in items if lines[i].state in ("audit", "vote")}
-            judged = {i: judges_independently(now, rules, who) for i, now in standings.items()}
+            hides = {
+                item: self._hiding(db, self._history.standing(db, item), person)
+                for item in items
+                if lines[item].state in ("audit", "vote")
+            }
             mentions = {number for (number,) in db.execute("SELECT comment FROM mentions WHERE person = ?", (person,))}
             comments = tuple(
                 UnreadComment(
                     one,
                     lines[one.item_id],
                     one.id in mentions,
-                    one.item_id in judged
-                    and _hidden(one, standings[one.item_id], person, judged[one.item_id], answer_hidden=False),
+                    one.item_id in hides and hides[one.item_id](one),
                 )
                 for one in found
             )
             return Unread(comments, len(numbers), self._last(db))
+
+    def _hiding(
+        self, db: Transaction, now: Standing, person: str, answer_hidden: bool = False
+    ) -> Callable[[Comment], bool]:
+        """Return what says of a comment on the item of this standing whether it is hidden from a person."""
+        judging = judges_independently(now, self._history.current_rules(db)[1], find_person(db, person))
+        return partial(_hidden, now=now, person=person, judging=judging, answer_hidden=answer_hidden)
 
     @staticmethod
     def _last(db: Transaction) -> int:
         return int(db.execute("SELECT coalesce(max(id), 0) FROM comments").fetchone()[0])
 
     def _read_up_to(self, db: Transaction, person: str, item_id: int, comment: int, answer_hidden: bool) -> int:
-        now, rules = self._history.standing(db, item_id), self._history.current_rules(db)[1]
-        judging = judges_independently(now, rules, find_person(db, person))
+        hides = self._hiding(db, self._history.standing(db, item_id), person, answer_hidden)
         last = 0
         for row in db.execute(_OF_ITEM, (item_id,)):
             one = _comment_from(row)
-            if one.id > comment or _hidden(one, now, person, judging, answer_hidden):
+            if one.id > comment or hides(one):
                 break
             last = one.id
         if last > _read(db, person, item_id):
@@ -320,11 +325,18 @@ def _append(db: Transaction, values: Mapping[str, object], now: Standing) -> int
     return number
 
 
-def _require_thread(db: Transaction, item_id: int, thread: int) -> Comment:
-    row = db.execute(f"{_COMMENT} WHERE c.id = ? AND c.item = ? AND c.thread IS NULL", (thread, item_id)).fetchone()
-    if row is None:
+def _require_thread(
+    db: Transaction, item_id: int, thread: int, hides: Callable[[Comment], bool]
+) -> tuple[Comment, ...]:
+    """Return the first comment of a thread and all that follow it that are not hidden.
+
+    :raises NotFound: the item has no such thread, or all its comments are hidden
+    """
+    rows = [one for one in map(_comment_from, db.execute(_OF_ITEM, (item_id,))) if one.thread == thread]
+    shown = [one for one in rows if not hides(one)]
+    if not _has_comment(shown):
         raise NotFound(tr("Item {item} has no thread {thread}.", item=item_id, thread=thread))
-    return _comment_from(row)
+    return (rows[0], *(one for one in shown if one.id != thread))
 
 
 def _require_step(db: Transaction, item_id: int, current: int, seen: int | None, step: str) -> None:

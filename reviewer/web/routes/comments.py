@@ -9,7 +9,7 @@ from pydantic import Field
 
 from reviewer.store import Comment, Thread
 from reviewer.web.context import ContextDep, PersonDep
-from reviewer.web.requests import Key, Sent, Text
+from reviewer.web.requests import ItemNumber, Key, Sent, Text
 from reviewer.web.verdict_first import VerdictFirstDep, neutral_name
 from reviewer.web.visibility import require_visible
 
@@ -22,8 +22,8 @@ class Commented(Sent):
     text: Text
     key: Key
     step: Annotated[str, Field(max_length=40)] = ""
-    version: int | None = None
-    thread: int | None = None
+    version: ItemNumber | None = None
+    thread: ItemNumber | None = None
 
 
 class ThreadChanged(Sent):
@@ -74,10 +74,17 @@ def comment(
 
 
 @router.post("/item/{item_id}/thread/{thread}")
-def thread(person: PersonDep, context: ContextDep, item_id: int, thread: int, sent: ThreadChanged) -> dict[str, Any]:
+def thread(
+    person: PersonDep, context: ContextDep, item_id: int, thread: int, sent: ThreadChanged, answer_hidden: HiddenDep
+) -> dict[str, Any]:
     """Resolve a thread, or open it again."""
     context.store.comments.set_resolved(
-        person=person.initials, item_id=item_id, thread=thread, resolved=sent.resolved, key=sent.key
+        person=person.initials,
+        item_id=item_id,
+        thread=thread,
+        resolved=sent.resolved,
+        key=sent.key,
+        answer_hidden=answer_hidden,
     )
     return {"resolved": sent.resolved}
 

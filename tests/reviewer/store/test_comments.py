@@ -110,6 +110,13 @@ def test_a_comment_that_cannot_be_stored_is_refused(
     assert store.log.head() == end
 
 
+def test_a_key_belongs_to_one_thread(store: Store, say: Say) -> None:
+    thread = say("RE").id
+    assert say("RE", "Yes.", thread=thread, key="once").id == say("RE", "Yes.", thread=thread, key="once").id
+    with pytest.raises(KeyReused):
+        say("RE", "Yes.", key="once")
+
+
 def test_a_reply_belongs_to_a_thread_of_its_item_and_not_to_another_reply(store: Store, item: int, say: Say) -> None:
     reply = say("AU", thread=say("RE").id)
     for wrong in ({"thread": reply.id}, {"thread": reply.thread, "item_id": an_item(store, 1)}):
@@ -221,6 +228,38 @@ def test_a_thread_that_others_resolved_in_the_round_is_shown_open(
     store.comments.set_resolved(person="AX", item_id=item, thread=thread, resolved=True, key="resolve")
     (audits,), (votes,) = (store.comments.of_item(item, person).threads for person in ("AU", "VO"))
     assert (audits.resolved, votes.resolved and votes.resolved.person) == (None, "AX")
+
+
+def test_a_hidden_thread_is_as_one_that_is_not_there(store: Store, item: int, say: Say, desk: Desk) -> None:
+    def act(person: str, thread: int, hidden: bool) -> None:
+        for resolved in (True, False):
+            with pytest.raises(NotFound, match=f"has no thread {thread}"):
+                store.comments.set_resolved(
+                    person=person, item_id=item, thread=thread, resolved=resolved, key="x", answer_hidden=hidden
+                )
+        with pytest.raises(NotFound, match=f"has no thread {thread}"):
+            say(person, thread=thread, answer_hidden=hidden)
+
+    first = say("RE").id
+    act("AU", first, hidden=True)
+    desk.until(item, *TO_AUDIT)
+    second = say("AX", "No emission at all.").id
+    act("AU", second, hidden=False)
+    # Those who see it, and its author, reply and resolve it.
+    say("VO", thread=second)
+    store.comments.set_resolved(person="AX", item_id=item, thread=second, resolved=True, key="resolve")
+
+
+def test_a_judge_resolves_a_thread_that_others_have_resolved_unseen(
+    store: Store, item: int, say: Say, desk: Desk
+) -> None:
+    thread = say("VO").id
+    desk.until(item, *TO_AUDIT)
+    for person in ("AX", "AU"):
+        store.comments.set_resolved(person=person, item_id=item, thread=thread, resolved=True, key=f"by {person}")
+    (shown,) = store.comments.of_item(item, "AU").threads
+    assert shown.resolved is not None
+    assert shown.resolved.person == "AU"
 
 
 def test_a_round_that_is_over_hides_nothing(store: Store, item: int, say: Say, desk: Desk) -> None:
