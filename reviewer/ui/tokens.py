@@ -33,15 +33,18 @@ class TokenForm:
     def outputs(self) -> list[Any]:
         return [self.listed, self.chosen, self.revoke, self.secret, self.message]
 
-    def show(self, store: Store, me: Person) -> Changes:
-        """Return the tokens that a person may see; a secret that was shown is gone."""
+    def show(self, store: Store, me: Person, choose: bool = True) -> Changes:
+        """Return the tokens that a person may see; a secret that was shown is gone.
+
+        :param choose: choose the first token; False: none, so that a second click on *Revoke* revokes no other one
+        """
         leads = me.is_any("coordinator")
         tokens = store.tokens.listed(me.initials, everybody=leads)
         return {
             self.listed: _listed(tokens, me, store.database.steady()),
             self.chosen: gr.update(
                 choices=[(_label(one, me), one.id) for one in tokens],
-                value=tokens[0].id if tokens else None,
+                value=tokens[0].id if tokens and choose else None,
                 visible=bool(tokens),
             ),
             self.revoke: gr.update(visible=bool(tokens)),
@@ -107,7 +110,8 @@ def build(store: Store, local: bool) -> TokenForm:
         if token_id is None:
             raise NotAllowed(tr("Choose a token first."))
         store.tokens.revoke(me.initials, token_id)
-        return {**form.show(store, me), message: line("good", tr("The token is revoked; it opens nothing any more."))}
+        said = line("good", tr("The token is revoked; it opens nothing any more."))
+        return {**form.show(store, me, choose=False), message: said}
 
     quiet = {"outputs": [*form.outputs, name], "show_progress": "hidden", "api_visibility": "private"}
     make.click(make_token, [name, writes, ends], **quiet)

@@ -43,13 +43,16 @@ class WebhookForm:
     def outputs(self) -> list[Any]:
         return [self.listed, self.chosen, self.actions, self.deliveries, self.secret, self.message]
 
-    def show(self, store: Store, by: str, chosen: int | None = None) -> Changes:
+    def show(self, store: Store, by: str, chosen: int | None = None, choose: bool = True) -> Changes:
         """Return the webhooks, and the last deliveries of the chosen one.
 
         :param by: a coordinator
+        :param choose: choose the first webhook if there is none ``chosen``; False: none, so that a second click on
+            *Delete* deletes no other one
         """
         webhooks = store.webhooks.listed(by)
-        known = next((one.id for one in webhooks if one.id == chosen), webhooks[0].id if webhooks else None)
+        first = webhooks[0].id if webhooks and choose else None
+        known = next((one.id for one in webhooks if one.id == chosen), first)
         return {
             self.listed: _listed(webhooks),
             self.chosen: gr.update(choices=[(_label(one), one.id) for one in webhooks], value=known),
@@ -121,7 +124,7 @@ def build(store: Store, local: bool, sender: WebhookSender | None) -> WebhookFor
         me = require_person(request, store, local, "coordinator").initials
         store.webhooks.delete(me, _required(webhook_id))
         return {
-            **form.show(store, me),
+            **form.show(store, me, choose=False),
             message: line("good", tr("The webhook is deleted; nothing more is sent to it.")),
         }
 

@@ -322,6 +322,39 @@ def test_text_is_text_and_addresses_are_links(chromium: Browser, app: tuple[str,
             assert (link.get_attribute("rel"), link.get_attribute("target")) == ("noopener noreferrer", "_blank")
 
 
+def test_comments_of_another_item_are_no_news(chromium: Browser, app: tuple[str, Path]) -> None:
+    url, db = app
+    add(db, "AB", "Long known.", item=2)
+    with desk(chromium, url, "RE") as page:
+        late: list[Route] = []
+        page.route(re.compile("/item/1/comments$"), lambda route: late.append(route))
+        add(db, "AB", "@RE, look.", item=1)
+        news(page)
+        page.wait_for_timeout(1500)
+        assert late, "the comments of item 1 are not fetched again"
+        show_item(page, 2)
+        expect(page.locator(".comments .thread .text")).to_have_text("Long known.")
+        for route in late:
+            route.continue_()
+        page.wait_for_timeout(700)
+        expect(page.locator(".so-review .toasts")).not_to_contain_text("commented on this item")
+
+
+def test_a_button_of_a_thread_keeps_the_focus_when_a_comment_comes(chromium: Browser, app: tuple[str, Path]) -> None:
+    url, db = app
+    thread = add(db, "AB", "Is this Hα?")
+    with desk(chromium, url, "RE") as page:
+        page.keyboard.press(";")
+        resolve = page.locator(".comments .thread").get_by_role("button", name="Resolve")
+        resolve.focus()
+        add(db, "AB", "Or Hβ?", thread=thread)
+        news(page)
+        expect(page.locator(".comments .thread .text")).to_have_text(["Is this Hα?", "Or Hβ?"])
+        expect(resolve).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.locator(".comments .thread").get_by_role("button", name="Reopen")).to_be_focused()
+
+
 def test_polling_waits_while_the_page_is_hidden(chromium: Browser, app: tuple[str, Path]) -> None:
     url, db = app
     with desk(chromium, url, "RE") as page:

@@ -109,6 +109,25 @@ def test_a_reviewer_makes_a_token_and_revokes_it(store: Store, address: str, pag
     assert page.title() != "1"
 
 
+def test_a_second_click_revokes_no_other_token_and_deletes_no_other_webhook(
+    store: Store, address: str, page: Page
+) -> None:
+    for number in (1, 2):
+        store.tokens.make("CO", f"token {number}", False, 30)
+        store.webhooks.add("CO", f"https://example.org/{number}", ["approved"])
+    open_people(page, address, "CO")
+    expect(page.get_by_text("token 2").first).to_be_visible()
+    for button, done, choose in (
+        ("Revoke", "The token is revoked", "Choose a token first."),
+        ("Delete", "The webhook is deleted", "Choose a webhook first."),
+    ):
+        page.get_by_role("button", name=button, exact=True).click()
+        expect(page.get_by_text(done)).to_be_visible()
+        page.get_by_role("button", name=button, exact=True).click()
+        expect(page.get_by_text(choose)).to_be_visible()
+    assert len(store.tokens.listed("CO")) == len(store.webhooks.listed("CO")) == 1
+
+
 def test_a_coordinator_adds_a_webhook_and_sees_what_was_delivered(store: Store, address: str, page: Page) -> None:
     item = an_item(store)
     with receiving() as url:
