@@ -19,7 +19,7 @@ from app import main
 from reviewer.store import Store
 from reviewer.web import app as server
 from reviewer.web.language import COOKIE, without_language
-from tests.support import messages
+from tests.support import english, messages
 
 CONVERTED = ("app.py", "reviewer/")
 """Python whose texts are messages; the folders of JavaScript are in tests/js/eslint.config.js. Both lists only grow."""
@@ -40,6 +40,7 @@ DOCUMENTS = (
 NOT_SHOWN = {"debug", "info", "warning", "error", "exception", "compile", "fullmatch", "match", "search", "sub"}
 NOT_SHOWN |= {"_case_insensitive"}  # of reviewer/blind/leaks.py: patterns
 """Calls whose texts are for the log or for the program."""
+NOT_SHOWN |= english.CALLS
 SHOWN_ARGUMENTS = {"help", "description", "epilog", "label", "info", "placeholder", "title", "desc"}
 """Arguments by name that a person sees even if they are one word."""
 STORED = {
@@ -259,6 +260,25 @@ def test_no_text_of_a_converted_module_is_without_translation() -> None:
     assert not found, "\n".join([f"{len(found)} texts are no messages; write tr(...):", *found[:80]])
 
 
+def test_no_text_of_agent_or_training_is_without_translation() -> None:
+    found = []
+    for name in messages.files(".py"):
+        if name.startswith(("agent/", "training/")):
+            tree = ast.parse((ROOT / name).read_text(encoding="utf-8"))
+            left = [(line, text) for line, text in texts(tree) if not english.stays_english(name, text)]
+            found += [f"{name}:{line}: {text[:100]!r}" for line, text in left]
+    assert not found, "\n".join([f"{len(found)} texts are no messages; write tr(...):", *found[:80]])
+
+
+def test_the_list_of_english_texts_has_nothing_that_is_gone() -> None:
+    there: dict[str, set[str]] = {}
+    for name in english.NO_MESSAGES:
+        there[name] = {text for _, text in texts(ast.parse((ROOT / name).read_text(encoding="utf-8")))}
+    assert {name: gone for name, known in english.NO_MESSAGES.items() if (gone := known - there[name])} == {}
+    names = messages.files(".py")
+    assert [one for one in english.DOCUMENTS if not any(name.startswith(one) for name in names)] == []
+
+
 def test_a_planted_text_is_found() -> None:
     planted = '''
 """Docstring of the module."""
@@ -295,8 +315,8 @@ def test_messages_are_literals() -> None:
     for name in messages.files(".py"):
         for node in ast.walk(ast.parse((ROOT / name).read_text(encoding="utf-8"))):
             function = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
-            if isinstance(node, ast.Call) and function in ("tr", "trn", "deferred"):
-                first = node.args[: 2 if function == "trn" else 1]
+            if isinstance(node, ast.Call) and function in ("tr", "trn", "deferred", "deferredn"):
+                first = node.args[: 2 if function in ("trn", "deferredn") else 1]
                 if any(isinstance(one, (ast.JoinedStr, ast.BinOp)) for one in first):
                     found.append(f"{name}:{node.lineno}")
     assert not found

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.readers import opened
 from agent.spectrum.readers.files import COMPRESSED, in_same_folder
@@ -180,18 +180,18 @@ def _reason_to_skip(path: Path) -> str:
     for ending in COMPRESSED:
         plain = plain.removesuffix(ending)
     if path.name in NO_PART:
-        return tr("a file about a catalogue, without rows of its own")
+        return deferred("a file about a catalogue, without rows of its own")
     if is_list(path):
-        return tr("a list or a table of labels, with a column file or path")
+        return deferred("a list or a table of labels, with a column file or path")
     owner = redrock.spectra_of(path.name) or plate.spectra_of(path.name)
     # redrock's table belongs to a coadd or to the file of single exposures.
     spectra = in_same_folder(path, owner, owner.replace("coadd", "spectra", 1)) if owner else None
     if spectra is not None:
-        return tr("the redshifts of {name}, read with it", name=spectra.name)
+        return deferred("the redshifts of {name}, read with it", name=spectra.name)
     if plain.endswith(SUFFIXES):
         return ""
     if plain.endswith(".jsonl"):
-        return tr("JSON lines: results or trajectories")
+        return deferred("JSON lines: results or trajectories")
     try:
         with opened(path) as targets:
             if targets.names == ("",):
@@ -199,7 +199,7 @@ def _reason_to_skip(path: Path) -> str:
     except NoDataError:
         return ""
     except SpectrumError as error:
-        return f"found {error.found}, expected {error.expected}"
+        return deferred("found {found}, expected {expected}", found=error.found, expected=error.expected)
     return ""
 
 

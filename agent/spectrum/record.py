@@ -19,9 +19,9 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from agent.language import deferred, tr
+from agent.language import deferred
 from agent.spectrum.noise import ivar_from_scatter
-from agent.text import OneLine, one_line
+from agent.text import OneLine
 
 SCHEMA = "spec-o3/spectrum/1"
 MAX_PIXELS = 10_000_000  # limit for data from a sender
@@ -113,9 +113,10 @@ class SpectrumError(OneLine, ValueError):
         self.found = found
         self.expected = expected
 
-    def __str__(self) -> str:
-        return one_line(
-            tr("{name}: found {found}; expected {expected}", name=self.name, found=self.found, expected=self.expected)
+    @property
+    def sentence(self) -> str:
+        return deferred(
+            "{name}: found {found}; expected {expected}", name=self.name, found=self.found, expected=self.expected
         )
 
 

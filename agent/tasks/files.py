@@ -10,11 +10,11 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from agent.language import deferred, tr
+from agent.language import deferred
 from agent.lines import Medium
 from agent.settings_file import Mismatch, Number, Problem, Table, Text, load_toml, validate
 from agent.tasks.values import Confuser, Feature, FeatureKind, Quantity, Role, Sign, Statement, Task
-from agent.text import OneLine, one_line
+from agent.text import OneLine
 
 FOLDER = Path(__file__).parent
 QUESTION = "Analyze the provided spectrum to determine if it is "
@@ -30,15 +30,14 @@ class TaskError(OneLine, ValueError):
         self.found = found
         self.expected = expected
 
-    def __str__(self) -> str:
-        return one_line(
-            tr(
-                "{file}: {field}: found {found}; expected {expected}",
-                file=self.file,
-                field=self.field,
-                found=self.found,
-                expected=self.expected,
-            )
+    @property
+    def sentence(self) -> str:
+        return deferred(
+            "{file}: {field}: found {found}; expected {expected}",
+            file=self.file,
+            field=self.field,
+            found=self.found,
+            expected=self.expected,
         )
 
 

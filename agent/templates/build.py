@@ -89,7 +89,7 @@ def build(folder: Path, rows: list[dict[str, str]]) -> Iterator[Built]:
             if made.about.id in taken:
                 raise BuildError(deferred("the id {id!r} is already used; give each row its own", id=made.about.id))
         except (SpectrumError, BuildError) as problem:
-            yield Built(row["path"], None, str(problem))
+            yield Built(row["path"], None, problem.sentence)
             continue
         taken.add(made.about.id)
         yield Built(row["path"], made)

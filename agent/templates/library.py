@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.language import deferred, tr
+from agent.language import deferred
 from agent.spectrum import Spectrum
 from agent.spectrum.noise import ivar_from_scatter
 from agent.templates import grid
-from agent.text import OneLine, one_line
+from agent.text import OneLine
 
 FloatArray = NDArray[np.float64]
 
@@ -41,9 +41,10 @@ class TemplateError(OneLine, ValueError):
         self.found = found
         self.expected = expected
 
-    def __str__(self) -> str:
-        return one_line(
-            tr("{file}: found {found}; expected {expected}", file=self.file, found=self.found, expected=self.expected)
+    @property
+    def sentence(self) -> str:
+        return deferred(
+            "{file}: found {found}; expected {expected}", file=self.file, found=self.found, expected=self.expected
         )
 
 

@@ -321,14 +321,20 @@ class Endpoint:
                     between=self.limits.between,
                 )
             )
-        begun = deferred("begun to answer") if first == self.limits.first else deferred("answered")
+        late = {"url": self.url, "seconds": first}
+        if first == self.limits.first:
+            return ServerFailure(
+                deferred(
+                    "{url} had not begun to answer after {seconds:g} s: it is overloaded, or hangs. Send fewer "
+                    "requests at once, or see its log.",
+                    **late,
+                )
+            )
         return ServerFailure(
             deferred(
-                "{url} had not {begun} after {first:g} s: it is overloaded, or hangs. Send fewer requests at "
+                "{url} had not answered after {seconds:g} s: it is overloaded, or hangs. Send fewer requests at "
                 "once, or see its log.",
-                url=self.url,
-                begun=begun,
-                first=first,
+                **late,
             )
         )
 

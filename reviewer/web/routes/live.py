@@ -56,9 +56,9 @@ def policies(person: PersonDep, live: LiveDep) -> list[dict[str, Any]]:
     return [
         {
             "key": e.key,
-            "title": e.title,
+            "title": tr(e.title),
             "kind": e.kind,
-            "note": e.note,
+            "note": tr(e.note),
             "samples_ok": e.samples_ok,
             "checkpoint": live.roster.is_checkpoint(e.key),
         }
@@ -79,7 +79,8 @@ def prompts(person: PersonDep, live: LiveDep) -> dict[str, Any]:
 @router.get("/health")
 def health(person: PersonDep, live: LiveDep, policy: str) -> dict[str, Any]:
     """Whether a policy can be run now, and why not."""
-    return asdict(live.roster.health(policy))
+    found: dict[str, Any] = localized(asdict(live.roster.health(policy)))
+    return found
 
 
 # ---- the bench
