@@ -1,0 +1,188 @@
+"""Finds texts of a page that are no messages: in the pseudo-language every message stands between ⟦ and ⟧."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from playwright.sync_api import Locator, Page, Request, expect
+
+from agent import tasks
+from reviewer.rules.campaign import REASONS
+from reviewer.rules.inspection import ISSUES, QUALITIES
+from tests.browser.support.review_app import PASSWORD, settled
+
+DATA = (
+    # Keys, commands and code.
+    "kbd, code, pre",
+    # A text that says in which language it is.
+    "[lang]:not(html)",
+    # The question and the guide of a class, and what the tool answered the model.
+    ".guide, .picture .refused, .picture img, .observation",
+    # Entries of the audit log are shown as they are stored and covered by its hashes.
+    ".audit-log tbody, .audit-log option:not([value=''])",
+    # Names of files, and of spectral lines.
+    "td.filename, .so-name",
+)
+"""Selectors of what is not translated, beside data in Greek."""
+
+# LEFT: texts of Python outside reviewer/ui that are no messages yet. Both lists only shrink, until they are empty.
+LEFT = (
+    # agent: hints, and what a thought says about lines, numbers and windows.
+    ".tied, ul.hints",
+    # agent: the definitions of agreement, in the Progress tab.
+    ".so-progress th .meaning",
+    # reviewer/blind: faults of a plan, what was sampled, what tells the sources apart.
+    ".so-blind .note, .so-blind .preview td, .so-blind .checks th",
+    # reviewer/blind: the questions, anchors and choices of the rubric.
+    ".blind .questions, .blind .asked > .words, .rubric",
+    # agent: what is wrong in a row of an import.
+    ".so-results td",
+    # reviewer/web: the frame of the documents' pages and of the API's page.
+    "body.so-documents",
+)
+LEFT_TEXTS = (
+    # reviewer/web: labels of reasons, qualities and issues, which are messages but are sent in English.
+    *(*REASONS.values(), *QUALITIES.values(), *ISSUES.values()),
+    # reviewer/web: the name of an item while it is hidden.
+    "item [0-9]+",
+    # agent/policies: what a policy does.
+    "measures lines and bands, here",
+)
+
+_SAME = (
+    *(re.escape(task.title) for task in tasks.load().values()),
+    r"Spec-o3|spec-o3 [a-z -]+|rule-based baseline|nano \(trained on simulations\)|Replay",
+    r"LAMOST|SDSS|DESI|STAR|GALAXY|QSO|English",
+    r"S/N|km/s|erg|FWHM|EW|ivar|ICRS|UTC|YES|NO|H[αβγδ]|He ?I+|Ca ?I+|\[[NOS] I+\]",
+    r"CSV|FITS|VOTable|JSON|PNG|zip|SHA-256|[0-9]+:[0-9a-f]{64}",
+    r"https?://\S*|ann@example.org=AB|Esc|Enter|Ctrl|Shift|Alt|Del",
+)
+SAME = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(_SAME)})(?![A-Za-z])|\.(?:csv|fits|jsonl)\b")
+"""Names and symbols that every language writes the same, endings of files, names of policies, which traces
+have, and titles of classes, which are in their files."""
+
+_LEFT_TEXTS = re.compile("|".join(LEFT_TEXTS) or "(?!)")
+_COLLECT = """([data]) => {
+  const found = []
+  const own = (text) => {
+    for (let before = ''; before !== text; ) {
+      before = text
+      text = text.replace(/⟦[^⟦⟧]*⟧/g, ' ')
+    }
+    return text
+  }
+  const place = (element) => {
+    const name = (one) => one.tagName.toLowerCase() + (one.getAttribute('class') ?? '').replace(/ *svelte-\\w+|(^| +)/g,
+      (found) => /^ *svelte/.test(found) ? '' : '.').replace(/\\.$/, '')
+    return [element.parentElement?.parentElement, element.parentElement, element].filter(Boolean).map(name).join(' > ')
+  }
+  const add = (element, kind, text) => {
+    if (data && element.closest(data)) return
+    const left = own(text ?? '').trim()
+    if (/[A-Za-z]{2,}/.test(left)) found.push([`${place(element)} [${kind}]`, left])
+  }
+  add(document.body, 'title', document.title)
+  for (const element of document.body.querySelectorAll('*')) {
+    const box = element.matches('option, optgroup') ? element.closest('select') : element
+    if (!box?.checkVisibility() || element.closest('script, style')) continue
+    for (const name of ['title', 'aria-label', 'aria-description', 'aria-valuetext', 'placeholder', 'alt', 'label']) {
+      if (element.hasAttribute(name)) add(element, name, element.getAttribute(name))
+    }
+    if (element.matches('input:not([type=checkbox], [type=radio]), textarea')) add(element, 'value', element.value)
+    const text = [...element.childNodes].filter((one) => one.nodeType === 3).map((one) => one.data).join(' ')
+    if (text.trim()) add(element, 'text', text)
+  }
+  return found
+}"""
+
+
+_ASKS = re.compile(r"/api/v1/|/gradio_api/")
+_QUIET = """() => new Promise((resolve) => {
+  let timer = setTimeout(done, 120)
+  const last = setTimeout(done, 1500)
+  const seen = new MutationObserver(() => { clearTimeout(timer); timer = setTimeout(done, 120) })
+  function done() { seen.disconnect(); clearTimeout(timer); clearTimeout(last); resolve() }
+  seen.observe(document.body, { subtree: true, childList: true, characterData: true })
+})"""
+
+
+def said(message: str) -> str:
+    """How a message is written in the pseudo-language."""
+    return f"⟦{message}⟧"
+
+
+def shown_texts(page: Page, *data: str) -> Iterator[tuple[str, str]]:
+    """Yield the place and the Latin text of all that a page shows or names now, without its data.
+
+    :param data: selectors of further parts that are data
+    """
+    for where, text in page.evaluate(_COLLECT, [", ".join((*DATA, *LEFT, *data))]):
+        yield where, SAME.sub("", _LEFT_TEXTS.sub("", text))
+
+
+class Walk:
+    """Collects the texts of a page that are no messages."""
+
+    def __init__(self, page: Page, *data: str) -> None:
+        self.page = page
+        self.data = data
+        self.found: dict[str, str] = {}
+        self.messages = 0
+
+        self.asked: set[Request] = set()
+        page.on("request", lambda one: _ASKS.search(one.url) and self.asked.add(one))
+        for event in ("requestfinished", "requestfailed"):
+            page.on(event, lambda one: self.asked.discard(one))
+
+    def settle(self) -> None:
+        """Wait until the server has answered and the page has drawn it; a stream that stays open ends the wait."""
+        for _ in range(40):
+            self.page.evaluate(_QUIET)
+            if not self.asked:
+                return
+        self.asked.clear()
+
+    def look(self, where: str) -> None:
+        """Note the texts that are shown now."""
+        self.settle()
+        for element, left in shown_texts(self.page, *self.data):
+            if re.search(r"[A-Za-z]{3,}", left):
+                self.found.setdefault(f"{element}: {left}", where)
+        self.messages += self.page.locator("body").inner_text().count("⟦")
+
+    def check(self, least: int = 20) -> None:
+        """:param least: messages that were seen, at least: the page does speak the pseudo-language"""
+        assert self.messages >= least, f"{self.messages} messages are too few: {self.page.url}"
+        lines = [f"{where}: {text[:240]!r}" for text, where in self.found.items()]
+        assert not lines, "\n".join([f"{len(lines)} texts are no messages:", *lines[:200]])
+
+    # What the walk does in the page, by the English messages.
+
+    def button(self, name: str, within: str = "body") -> Locator:
+        return self.page.locator(within).get_by_role("button", name=said(name)).first
+
+    def press(self, name: str, within: str = "body") -> None:
+        """Press a button, and note what the page says then."""
+        self.button(name, within).click()
+        self.look(f"{within}, {name}")
+
+    def key(self, key: str, sign: str) -> None:
+        """Press a key, note what it opens, and close it."""
+        self.page.keyboard.press(key)
+        expect(self.page.locator(sign).first).to_be_visible()
+        self.look(f"key {key}")
+        self.page.keyboard.press("Escape")
+
+    def tab(self, name: str, sign: str) -> None:
+        self.page.locator(f"#so-tab-{name}-button").click()
+        expect(self.page.locator(sign).first).to_be_visible()
+        self.look(name)
+
+
+def sign_in(page: Page, person: str) -> None:
+    page.fill("input[name=initials]", person)
+    page.fill("input[name=password]", PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.locator(".so-review .decision-bar")).to_be_visible()
+    settled(page)
