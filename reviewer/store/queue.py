@@ -120,13 +120,17 @@ class Search:
             known = known[0 if start is None else bisect_right(known, start) :][:limit]
             return known if limit == len(known) else self._streamed(start, limit, backwards)
         beyond, order = ("<", "DESC") if backwards else (">", "ASC")
-        conditions = self._where() + ([f"s.item {beyond} :start"] if start is not None else [])
+        # Each set is read once, not once per state.
+        sets = ", ".join(f"set_{n} (item) AS MATERIALIZED ({query})" for n, query in enumerate(self._sets))
+        in_sets = [f"s.item IN (SELECT item FROM set_{n})" for n in range(len(self._sets))]
+        conditions = [*self._conditions, *in_sets, *self._not_excluded()]
+        conditions += [f"s.item {beyond} :start"] if start is not None else []
         parts = [
             f"SELECT * FROM (SELECT s.item FROM standings s INDEXED BY standings_walk "
             f"WHERE {' AND '.join([_state_in((state,)), *conditions])} ORDER BY s.item {order} LIMIT :limit)"
             for state in self._states
         ]
-        sql = f"{' UNION ALL '.join(parts)} ORDER BY 1 {order} LIMIT :limit"
+        sql = f"{f'WITH {sets} ' if sets else ''}{' UNION ALL '.join(parts)} ORDER BY 1 {order} LIMIT :limit"
         values = {**self._values, "start": start, "limit": -1 if limit is None else limit}
         return [row[0] for row in self._db.execute(sql, values)]
 
@@ -187,9 +191,8 @@ class Search:
         """Return the items on which other people hold as many leases as decisions are missing."""
         return [item for (item,) in self._db.execute(_HELD, self._values)]
 
-    def _where(self) -> list[str]:
-        excluded = [f"s.item NOT IN {self._excluded}"] if self._excluded else []
-        return [*self._conditions, *self._in_sets("s.item"), *excluded]
+    def _not_excluded(self) -> list[str]:
+        return [f"s.item NOT IN {self._excluded}"] if self._excluded else []
 
     def _in_sets(self, item: str) -> list[str]:
         return [f"{item} IN ({query})" for query in self._sets]
@@ -225,7 +228,7 @@ class Search:
             self._values |= seen.values | {"words": search_expression(filter.words)}
             self._streams = word_streams(seen)
         elif few is not None:
-            conditions = [_state_in(self._states), *self._where()]
+            conditions = [_state_in(self._states), *self._conditions, *self._in_sets("s.item"), *self._not_excluded()]
             sql = f"SELECT s.item FROM standings s NOT INDEXED WHERE {' AND '.join(conditions)} ORDER BY 1"
             return [item for (item,) in self._db.execute(sql, self._values)]
         elif name is not None:
@@ -266,7 +269,7 @@ class Search:
             values["edge"] = max(0, min(edge, LARGEST_ID))
             conditions.append(f"t.rowid {'<' if backwards else '>='} :edge")
         conditions += [f"s.item = {stream.item}", _state_in(self._states), *self._conditions]
-        conditions += [f"s.item NOT IN {self._excluded}"] if self._excluded else []
+        conditions += self._not_excluded()
         sql = f"SELECT s.item FROM {stream.table} t CROSS JOIN standings s WHERE {' AND '.join(conditions)}"
         return self._db.execute(f"{sql} ORDER BY t.rowid {'DESC' if backwards else 'ASC'}", values)
 
