@@ -79,11 +79,12 @@ def similar(
         spectrum = context.gallery.spectrum(found.row.spectrum_sha256)
         hashes = context.store.blind.scoring.hidden_hashes(person.initials)
         others = {item_id, *hidden}
-        nearest = [
-            one
-            for one in index.by_spectrum(spectrum, others, limit + len(hashes))
-            if not hashes or context.store.items.get(one[0]).row.spectrum_sha256 not in hashes
-        ][:limit]
+        nearest = index.by_spectrum(spectrum, others, limit + len(hashes))
+        if hashes:
+            rows_near = context.store.queue.rows([item for item, _ in nearest])
+            shown = {row.item_id for row in rows_near if row.spectrum_sha256 not in hashes}
+            nearest = [one for one in nearest if one[0] in shown]
+        nearest = nearest[:limit]
     likeness = dict(nearest)
     rows = [{**row, "similarity": round(likeness[row["id"]], 4)} for row in visible.rows_of(list(likeness))]
     corpus = index.corpus

@@ -71,7 +71,8 @@ def others(context: ContextDep, visible: VisibleDep, item_id: int, first: Verdic
         if row.item_id != item_id and row.state != "withdrawn" and row.item_id not in visible.items
     ]
     hidden = first.hidden(rows)
-    shown = [context.store.items.get(row.item_id) for row in rows if row.item_id not in hidden][:MOST_OTHERS]
+    numbers = [row.item_id for row in rows if row.item_id not in hidden]
+    shown = [context.store.items.get(number) for number in numbers[:MOST_OTHERS]]
     titles = {key: task.title for key, task in context.tasks.items()}
     return {"others": [_other(item, titles.get(item.row.task, item.row.task)) for item in shown]}
 

@@ -231,7 +231,7 @@ def test_items_of_an_open_blind_session_are_left_out(
     assert not {row["id"] for row in found["rows"]} & {11, 21}
 
 
-def test_similar_spectra_of_all_items(tmp_path: Path) -> None:
+def test_similar_spectra_of_all_items(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store.open(tmp_path / "annotations.db") as store:
         people(store)
         store.accounts.set_password(None, "RE", PASSWORD)
@@ -248,4 +248,10 @@ def test_similar_spectra_of_all_items(tmp_path: Path) -> None:
             answer = client.get(f"/api/v1/item/{found[0]}/similar", params={"by": "spectrum", "limit": 3})
             assert set(ids(answer)) == set(found[1:])
         assert client.get("/api/v1/item/1/similar", params={"by": "nothing"}).status_code == 422
+        # Without those that have the spectrum of an item which the person scores blind.
+        scored, *shown = items["gm"][1:]
+        sha256 = store.items.get(scored).row.spectrum_sha256
+        monkeypatch.setattr(type(store.blind.scoring), "hidden_hashes", lambda self, person: frozenset({sha256}))
+        answer = client.get(f"/api/v1/item/{items['gm'][0]}/similar", params={"by": "spectrum", "limit": 2})
+        assert set(ids(answer)) == set(shown)
         app.state.context.similar.close()
