@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
@@ -102,24 +102,35 @@ def new_secret() -> str:
 
 # Not all that `is_private` names: that has every address without a global route.
 _PRIVATE = tuple(map(ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")))
+# Of AWS and Google Cloud: the keys of a machine over IPv6, in a private network.
+_KEYS = tuple(map(ip_network, ("fd00:ec2::/32", "fd20:ce::/32")))
+# In a network with IPv6 only, all IPv4 addresses are reached through these.
+_NAT64 = IPv6Network("64:ff9b::/96")
 
 
 def is_inside(address: IPv4Address | IPv6Address) -> bool:
     """Return whether an address is of this machine or of a private network."""
+    if address in _NAT64:
+        return False  # it leads through the translator of the network
     address = _unmapped(address)
     return address.is_loopback or any(address in network for network in _PRIVATE)
 
 
 def is_refused(address: IPv4Address | IPv6Address) -> bool:
-    """Return whether nothing is sent to an address: link-local ones (there cloud providers serve the keys of a
-    machine), multicast, and those that are no address of a host."""
+    """Return whether nothing is sent to an address: those at which cloud providers serve the keys of a machine
+    (link-local ones, and some of IPv6), multicast, and those that are no address of a host."""
     address = _unmapped(address)
     special = address.is_link_local or address.is_multicast or address.is_unspecified or address.is_reserved
-    return special and not address.is_loopback
+    return (special and not address.is_loopback) or any(address in network for network in _KEYS)
 
 
 def _unmapped(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    return getattr(address, "ipv4_mapped", None) or address
+    """Return the IPv4 address that an IPv6 address stands for; any other one as it is."""
+    if isinstance(address, IPv4Address):
+        return address
+    if address in _NAT64:
+        return IPv4Address(int(address) & 0xFFFF_FFFF)
+    return address.ipv4_mapped or address
 
 
 def clean_url(text: str) -> str:

@@ -423,7 +423,7 @@ def test_nothing_is_sent_through_a_proxy_of_the_environment(
 
 
 def test_a_name_that_leads_elsewhere_is_refused_when_a_message_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    for address in ("203.0.113.9", "169.254.169.254", "fe80::1%eth0", "0.0.0.0", "224.0.0.1"):
+    for address in ("203.0.113.9", "169.254.169.254", "fe80::1%eth0", "0.0.0.0", "224.0.0.1", "fd00:ec2::254"):
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_, found=address, **__: [(0, 0, 0, "", (found, 80))])
         refused = send(Target(1, "http://localhost/", "whsec_AAAA"), "evt", {}, seconds=1)
         assert refused.text == f"Nothing is sent to {address.partition('%')[0]}."
@@ -451,6 +451,7 @@ def test_the_certificate_of_the_receiver_is_checked(receiver: Receiver) -> None:
         "http://10.1.2.3/x",
         "http://192.168.0.9:81",
         "http://[fd00::5]/x",
+        "https://[64:ff9b::cb00:7109]/x",
         " https://example.org/hook ",
     ],
 )
@@ -473,6 +474,10 @@ def test_addresses_that_are_accepted(url: str) -> None:
         "http://[fe80::1]/",
         "http://0.0.0.0/",
         "https://[::ffff:169.254.169.254]/",
+        "https://[64:ff9b::a9fe:a9fe]/",
+        "http://[64:ff9b::a00:1]/",
+        "http://[fd00:ec2::254]/latest/meta-data",
+        "http://[fd20:ce::254]/",
         "http://224.0.0.1/",
         "https://user:password@example.org/",
         "https://example.org/#part",
