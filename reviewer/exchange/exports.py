@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from agent.language import deferred, tr, trn
+from agent.language import deferred, tr
 from agent.plot import RENDERER
 from agent.processes import ProcessLost, cores, ordered_map
 from agent.text import OneLine
@@ -261,12 +261,7 @@ def _nothing_to_export(items: int, left_out: Sequence[LeftOut]) -> str:
     if not left_out:
         return tr("found no approved item that matches, expected at least one")
     why = "; ".join(tr("item {item}: {reason}", item=one.item_id, reason=tr(one.reason)) for one in left_out[:3])
-    return trn(
-        "found no approved item that can be training data, of {n} approved ({why})",
-        "found no approved item that can be training data, of {n} approved ({why})",
-        items,
-        why=why,
-    )
+    return tr("found no approved item that can be training data, of {n} approved ({why})", n=items, why=why)
 
 
 def _write_rows(part: Path, written: Iterable[ItemRows | LeftOut], parts: ManifestParts) -> list[LeftOut]:

@@ -17,7 +17,7 @@ def test_power_grows_with_difference_scorers_and_spectra() -> None:
     large = power(40, 6, 6, 0.6, simulations=60)
     assert small.power < 0.5 < large.power
     assert small.low <= small.power <= small.high
-    assert large.sentence.startswith("6 scorers, 40 spectra, two sources: ")
+    assert large.sentence.startswith("6 scorers, 40 spectra, 2 sources: ")
     assert "chance to show a difference of 0.6" in large.sentence
     assert power(20, 3, 3, 0.3, simulations=60) == small
 
@@ -70,7 +70,7 @@ def test_the_command_prints_sentences_and_json() -> None:
     arguments = ["blind", "power", "--spectra", "12", "--scorers", "3", "--simulations", "5", "--difference", "0.5"]
     done = run(*arguments)
     assert done.returncode == 0, done.stderr
-    assert "3 scorers, 12 spectra, two sources: " in done.stdout
+    assert "3 scorers, 12 spectra, 2 sources: " in done.stdout
     assert "standard deviations: spectrum 0.6, trace 0.5" in done.stdout
     (found,) = json.loads(run(*arguments, "--json").stdout)["power"]
     assert found["difference"] == 0.5

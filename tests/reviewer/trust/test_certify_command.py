@@ -36,7 +36,7 @@ def test_a_certificate_is_written_with_its_promise_and_the_scores_are_stored(cap
     path = store.path.parent / "cv.json"
     status, out = certify(capsys, store, "--task", "cv", "--score", "raw", "--out", path)
     assert status == 0
-    assert "350 spectra, 300 with a label (300 known)" in out
+    assert "350 spectra, 300 with a label (300 known beforehand)" in out
     assert "promised: With a confidence of 95 %" in out
     assert "labels that count: 300 (" in out
     assert "YES), assumed to be a random sample" in out
