@@ -184,6 +184,8 @@ def test_a_text_survives_a_reload_and_is_offered_where_it_was_typed(chromium: Br
         page.locator(".comments .thread textarea").press("Enter")
         page.locator(".comments .composer textarea").press("Enter")
         expect(page.locator(".comments .thread .text")).to_have_text(["Is this Hα?", "a reply", "about the step"])
+        # At once: later news of the item would draw it anew.
+        assert "unsent" not in page.locator(".comments .composer option:checked").inner_text()
         page.reload()
         settled(page)
         show_item(page, 1)

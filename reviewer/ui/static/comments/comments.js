@@ -216,7 +216,9 @@ export class Comments {
   async #post(sent, onRetry) {
     const item = this.#item
     await postUntilAnswered(this.#path('comments'), sent, onRetry)
-    if (item && item.id === this.#item?.id) await this.#load(true).catch((error) => this.options.notices.error(error))
+    if (!item || item.id !== this.#item?.id) return
+    this.#unsent(sent.thread === undefined ? `step ${sent.step}` : `thread ${sent.thread}`).forget()
+    await this.#load(true).catch((error) => this.options.notices.error(error))
   }
 
   // ---- the panel
