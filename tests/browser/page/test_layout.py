@@ -41,6 +41,10 @@ FAULTS = """() => {
     if (box.left < -1 || box.right > innerWidth + 1) faults.push(`${name(e)} is cut off`)
     if (e.matches('[role=tab]') && e.scrollWidth > e.clientWidth + 1) faults.push(`the name of ${name(e)} is cut off`)
   }
+  const named = '.so-sheet .block:has(> .checkbox-container), .so-sheet button:is(.sm, .lg)'
+  for (const e of document.querySelectorAll(named)) {
+    if (e.checkVisibility() && e.scrollWidth > e.clientWidth + 1) faults.push(`the words of ${name(e)} are cut off`)
+  }
   for (const plot of document.querySelectorAll('.so-panel')) {
     const { height } = plot.getBoundingClientRect()
     if (plot.checkVisibility() && height < 100) faults.push(`a plot is ${height} px high`)

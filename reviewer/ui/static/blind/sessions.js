@@ -4,7 +4,7 @@
 import { fill, h } from '../common/dom.js'
 import { dateAndTime, listOf } from '../common/format.js'
 import { getJSON, newKey, postJSON } from '../common/http.js'
-import { t, tn, word } from '../common/language.js'
+import { t, tn, withCommas, word } from '../common/language.js'
 import { openPanel } from '../common/panels.js'
 import { fingerprintWords, historyWords } from './checks.js'
 import { SetupForm } from './setup.js'
@@ -307,13 +307,13 @@ function stateWords({ state, at }) {
 const listed = (parts) => parts.filter(Boolean).join(' · ')
 
 function planWords({ plan, drawn_by: by }) {
-  const some = (list, none) => (list.length ? list.join(', ') : none)
+  const some = (list, none) => (list.length ? withCommas(list) : none)
   const per = listOf([t('class'), ...plan.strata])
   return listed([
     MODE[plan.mode],
-    plan.items.length
-      ? tn('{n} chosen item', '{n} chosen items', plan.items.length)
-      : `${some(plan.sources, t('every source'))}; ${some(plan.tasks, t('every class'))}`,
+    ...(plan.items.length
+      ? [tn('{n} chosen item', '{n} chosen items', plan.items.length)]
+      : [some(plan.sources, t('every source')), some(plan.tasks, t('every class'))]),
     plan.design === 'separate' && t('each source on spectra of its own'),
     plan.number
       ? tn('{n} spectrum per {strata}', '{n} spectra per {strata}', plan.number, { strata: per })

@@ -3,7 +3,7 @@
 
 import { getJSON } from '../common/http.js'
 import { painted } from '../common/idle.js'
-import { t } from '../common/language.js'
+import { sentences, t } from '../common/language.js'
 import { linkInAddress, linkTo } from '../common/links.js'
 import { picturesOf } from './items.js'
 
@@ -196,7 +196,7 @@ export class Navigation {
       ignored.push(t('This version has no step {step}, which the link names.', { step: link.step }))
     else if (link.step) this.view.select(link.step)
     if (link.range) ignored.push(this.view.showRange(link.range))
-    const told = ignored.filter(Boolean).join(' ')
+    const told = sentences(...ignored)
     if (told) this.notices.show(told)
   }
 

@@ -242,7 +242,7 @@ function placedTitle({ left, right, panelWidth }, /** @type {string[]} */ parts)
   const width = (/** @type {string[]} */ some) =>
     TITLE_LETTER * withCommas(some).replace(/[\u2e80-\uffef]/g, '  ').length
   const shown = width(parts) <= panelWidth ? parts : parts.slice(0, 3)
-  return { text: withCommas(shown), x: Math.min((left + right) / 2, panelWidth - width(shown) / 2) }
+  return { text: shown.join(t(', ')), x: Math.min((left + right) / 2, panelWidth - width(shown) / 2) }
 }
 
 /** "Fλ" with λ as a subscript. */
