@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agent.similarity import SIZE, distances
 from reviewer.similar.files import Keys, Table
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 EXACT = 2000
 """Spectra up to which all are compared exactly."""
@@ -20,6 +24,8 @@ _FITTED = 3000
 _GROWTH = 3.0
 _BLOCK = 8192
 _SEED = 1
+_OVERSAMPLED = 10
+"""Random directions beyond those that are wanted, for their accuracy."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,24 @@ class _Projected:
     short: NDArray[np.float16]
     components: NDArray[np.float32] | None
     fitted: int
+
+
+def principal_directions(matrix: NDArray[np.float32] | sparse.csr_matrix, size: int, seed: int) -> NDArray[np.float32]:
+    """Return the first right singular vectors of a matrix (size, n_columns), found as by scikit-learn's
+    ``randomized_svd``.
+
+    Its last step, LAPACK's decomposition of a wide matrix, keeps the GIL for half a second, and all requests would
+    wait. Here a small square matrix is decomposed; in the other steps the GIL is free.
+    """
+    # Not above: it would slow the start of the app.
+    from sklearn.utils.extmath import randomized_range_finder
+
+    basis = randomized_range_finder(
+        matrix.T, size=size + _OVERSAMPLED, n_iter=3, power_iteration_normalizer="QR", random_state=seed
+    )
+    seen = np.asarray(matrix @ basis, dtype=np.float64)
+    _, turned = np.linalg.eigh(seen.T @ seen)  # the largest last
+    return np.asarray((basis @ turned[:, ::-1][:, :size].astype(basis.dtype)).T, dtype=np.float32)
 
 
 class Shapes:
@@ -55,11 +79,8 @@ class Shapes:
         components, fitted = before.components, before.fitted
         if components is None or keys.size > _GROWTH * fitted:
             sample = keys[np.linspace(0, keys.size - 1, min(keys.size, _FITTED)).astype(int)]
-            # Not above: it would slow the start of the app.
-            from sklearn.utils.extmath import randomized_svd
-
             shapes = _filled(self._table.rows(sample)["vector"])
-            components, fitted = randomized_svd(shapes, _SIZE, n_iter=3, random_state=_SEED)[2], int(keys.size)
+            components, fitted = principal_directions(shapes, _SIZE, _SEED), int(keys.size)
             before = _Projected(np.zeros(0, np.int64), np.zeros((0, _SIZE), np.float16), None, 0)
             pause()
         short = np.zeros((keys.size, _SIZE), dtype=np.float16)

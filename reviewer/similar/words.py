@@ -25,6 +25,7 @@ from agent.language import tr
 from agent.trajectory import Trajectory, Verdict
 from reviewer.similar.files import write_atomically
 from reviewer.similar.of_texts import last_thought, texts_of
+from reviewer.similar.shapes import principal_directions
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -175,8 +176,6 @@ def fit(corpus: Sequence[Texts], traces: int, pause: Callable[[], None] = lambda
     :param corpus: a sample of the traces; ``traces``: how many there are
     :param pause: called after each small piece of the work
     """
-    from sklearn.utils.extmath import randomized_svd
-
     counts: Counter[str] = Counter()
     for piece in _pieces(corpus):
         for one in piece:
@@ -194,7 +193,7 @@ def fit(corpus: Sequence[Texts], traces: int, pause: Callable[[], None] = lambda
     components = np.zeros((SIZE, len(terms)), dtype=np.float32)
     size = min(SIZE, len(terms) - 1, len(corpus) - 1)
     if size > 0 and matrix.nnz:
-        _, _, components[:size] = randomized_svd(matrix, size, n_iter=3, random_state=_SEED)
+        components[:size] = principal_directions(matrix, size, _SEED)
     pause()
     verdict = _learn_verdicts(vectorizer, corpus, pause)
     return Words(terms, idf.astype(np.float32), components, verdict, traces)

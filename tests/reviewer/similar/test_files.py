@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from reviewer.rules.workflow import Rules
 from reviewer.similar import files
 from reviewer.similar.background import Similar
 from reviewer.similar.files import ROWS, Table
 from reviewer.similar.index import Index
+from reviewer.similar.shapes import principal_directions
 from reviewer.store import Store
 from tests.support.campaign import a_trajectory, people
 
@@ -129,3 +131,16 @@ def test_an_unchanged_database_is_not_read_again(store: Store, monkeypatch: pyte
     similar.refresh()
     assert searched() == 4
     similar.close()
+
+
+def test_principal_directions_are_those_of_the_singular_value_decomposition() -> None:
+    rng = np.random.default_rng(1)
+    matrix = (rng.normal(size=(300, 40)) * 0.8 ** np.arange(40) @ rng.normal(size=(40, 500))).astype(np.float32)
+    exact = np.linalg.svd(matrix, full_matrices=False)[2][:12]
+    for given in (matrix, sparse.csr_matrix(matrix)):
+        found = principal_directions(given, 12, 1)
+        assert found.shape == (12, 500)
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(np.abs((found * exact).sum(axis=1)), 1.0, atol=1e-3)
+    few = principal_directions(matrix[:5], 4, 1)
+    np.testing.assert_allclose(few @ few.T, np.eye(4), atol=1e-5)
