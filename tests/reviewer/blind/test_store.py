@@ -209,7 +209,8 @@ def test_a_showing_in_another_session_prevents_the_opening_where_the_plan_bars_i
     lenient = drawn(store, items=(1, 2), each=3)
     opened(store, items=(3, 4), each=3)
     store.blind.sessions.open("CO", lenient.id, key())
-    with pytest.raises(NotAllowed, match=r"AU has been shown, in another session, item 1 since .* There are 5 more items like it"):
+    found = r"AU has been shown, in another session, item 1 since .* There are 5 more items like it"
+    with pytest.raises(NotAllowed, match=found):
         store.blind.sessions.open("CO", strict.id, key())
     only_training = drawn(store, items=(5, 6), training=(3,), each=3, earlier="bar")
     assert store.blind.sessions.open("CO", only_training.id, key()).state == "open"

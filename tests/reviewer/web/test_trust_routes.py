@@ -189,7 +189,7 @@ def test_a_label_that_may_be_wrong_is_listed_only_once_its_item_is_decided(store
     decide(store, "BB", item, "reject", reason="bad_data")
     after = suspects(client)
     assert [one["item"] for one in after["items"]] == [item]
-    assert (after["items"][0]["label"], after["items"][0]["source"]) == ("NO", "known")
+    assert (after["items"][0]["label"], after["items"][0]["source"]) == ("NO", "known beforehand")
 
 
 def test_a_label_is_not_listed_while_another_item_of_its_spectrum_is_open(store: Store) -> None:
