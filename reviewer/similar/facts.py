@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from agent.language import tr
 
-VERSION = 1
+VERSION = 2
 """Of the list and its measurements: files of another version are measured again."""
 
 
@@ -68,7 +68,7 @@ def sentences() -> dict[str, str]:
         "form: call": tr("A tool call is not valid JSON."),
         "form: cut": tr("The output was cut short."),
         "form: characters": tr("Characters of the text are damaged."),
-        "form: order": tr("Parts of the output are in excess or in the wrong order."),
+        "form: order": tr("Parts of the output are in excess, in the wrong order or in another form."),
         "form: other": tr("The format has another fault."),
         "text: repeated": tr("A long sentence is written twice."),
         "text: empty": tr("A thought is empty."),
@@ -85,6 +85,13 @@ def sentences() -> dict[str, str]:
         "claim: emission unsupported": tr("Emission is claimed, and the spectrum does not show it for certain."),
         "claim: absorption unsupported": tr("Absorption is claimed, and the spectrum does not show it for certain."),
         "claim: line unsupported": tr("A line is called visible, and the spectrum does not show it for certain."),
+        "claim: line only named": tr("A line is named where the spectrum shows less than 3σ."),
+        "claim: nothing there": tr("A line is claimed where the spectrum shows less than 3σ of it."),
+        "claim: opposite sign": tr("A line is claimed where the spectrum shows the opposite: a dip or a rise of 3σ."),
+        "claim: weak called strong": tr("A line is called strong or clear, and the spectrum shows little of it."),
+        "claim: never in absorption": tr("A line that is only known in emission is claimed in absorption."),
+        "claim: hot line in a cool star": tr("A line of hot gas is claimed in the spectrum of a cool star."),
+        "claim: forbidden line alone": tr("A forbidden line is claimed where hydrogen is not in emission."),
         "claim: line denied": tr("A line is denied that the spectrum shows."),
         "claim: line not covered": tr("A line is described that the spectrum does not cover."),
         "claim: bands not there": tr("Molecular bands are claimed that the spectrum does not show."),
@@ -102,7 +109,8 @@ def sentences() -> dict[str, str]:
         "any: repeated": tr("A window is opened twice or more."),
         "any: failed": tr("A tool call failed or has no window."),
         "any: incomplete": tr("The trace is incomplete, or its format is damaged."),
-        "any: line": tr("A line is claimed that the spectrum does not show, or not for certain."),
+        "any: line": tr("A line is claimed that the spectrum does not show, or cannot have."),
+        "any: sign": tr("Emission is called absorption, or absorption emission."),
         "any: claim": tr("A claim contradicts the spectrum."),
     }
 
@@ -131,9 +139,10 @@ FAMILIES = {
         *("form: tag", "form: call", "form: cut", "form: characters", "form: other"),
     ),
     "any: line": (
-        *("claim: line not there", "claim: emission unsupported", "claim: line unsupported"),
-        "claim: absorption unsupported",
+        *("claim: line not there", "claim: nothing there", "claim: never in absorption"),
+        *("claim: hot line in a cool star", "claim: forbidden line alone"),
     ),
+    "any: sign": ("claim: emission for absorption", "claim: absorption for emission", "claim: opposite sign"),
     "any: claim": (
         *("claim: emission for absorption", "claim: absorption for emission", "claim: line not there"),
         *("claim: line denied", "claim: bands not there", "claim: bands denied", "claim: width", "claim: maxima"),

@@ -9,13 +9,19 @@ import re
 from collections.abc import Iterator
 
 from agent.hints.claims import Claim, claims_of, compare
-from agent.hints.evidence import Evidence, at_rest, evidence
-from agent.lines import Line
-from agent.lines.names import named
+from agent.hints.evidence import HOT, Evidence, LineEvidence, at_rest, evidence
+from agent.measure.blends import LineMeasurement
+from agent.measure.values import Measured
 from agent.spectrum import Spectrum
-from agent.trajectory import Trajectory
-from agent.trajectory.statements import text_of_step
-from reviewer.similar.of_texts import sentences_of
+from agent.trajectory import Think, Trajectory, Zoom
+from agent.trajectory.statements import quoted_windows, text_of_step
+from reviewer.similar.of_texts import NEAR, SAME, overlap_of, sentences_of, wavelengths_of
+from reviewer.similar.read_lines import Stated, stated_lines
+
+THERE = 3.0
+"""σ of a line's height, and times the scatter of its neighbourhood, from which something is there."""
+SHALLOW = 0.05
+"""Of the continuum: a line below it is not strong."""
 
 _WRONG = {
     "two maxima": "claim: maxima",
@@ -23,48 +29,39 @@ _WRONG = {
     "narrow": "claim: width",
     "break": "claim: break",
 }
-_SEEN = re.compile(
-    r"\b(?:clear(?:ly)?|visible|present|prominent|detected|seen|stands? out|stood out|obvious|unmistakable|evident|"
-    r"appears?|strong)\b",
-    re.IGNORECASE,
-)
-_NOT_STATED = re.compile(
-    r"\b(?:no|not|nor|neither|without|lack\w*|absen\w+|if|whether|would|should|could|may|might|expect\w*|check\w*|next|"
-    r"criteri\w+|emission|absorption|zoom)\b|n't\b|\?",
-    re.IGNORECASE,
-)
-
-
 _NO_CLAIM = re.compile(
-    r"\b(?:expected|would count against|criteria are|not measurable|look(?:ing)? at|turn to|test|after this|deserves)\b"
+    r"\b(?:expected|would count against|criteria are|not measurable|look(?:ing)? at|turn to|test|after this|deserves|"
+    r"no data|has data|have data|not covered)\b"
     r"|\([+−]\d|\((?:equivalent width|flux ratio|mean depth|FWHM|slope)\b",
     re.IGNORECASE,
 )
-"""Sentences that name features by their bounds, points or measured values, as the baseline does, or plan a zoom."""
+"""Sentences that name features by their bounds, points or measured values, as the baseline does, say that there are no
+data, or plan a zoom.
+"""
 
 
 def facts_of_claims(trajectory: Trajectory, spectrum: Spectrum) -> set[str]:
     """Return the names of the facts that hold, of those that begin with "claim: "."""
-    written = map(text_of_step, trajectory.steps)  # not labels: they say what is looked for
-    texts = [s for text in written for s in sentences_of(text) if not _NO_CLAIM.search(s)]
+    texts = list(_sentences(trajectory))
     claims = dict.fromkeys(claim for text in texts for claim in claims_of(text))
-    seen = dict.fromkeys(name for text in texts for name in _called_visible(text))
-    if not claims and not seen:
+    others = [claim for claim in claims if claim.property not in ("emission", "absorption")]
+    lines = dict.fromkeys(stated for text in texts for stated in _of_own_wavelength(text, trajectory))
+    if not others and not lines:
         return set()
     z = trajectory.redshift if spectrum.redshift is None else spectrum.redshift
     data = evidence(at_rest(spectrum, z or 0.0))
     wrong, agreeing = 0, 0
     found: set[str] = set()
-    for claim in claims:
+    for claim in others:
         verdict = compare(claim, data).verdict
         wrong += verdict == "contradicts"
         agreeing += verdict == "agrees"
         found.update(_fact(claim, verdict, data))
-    states = {data.named(name).state for name in seen}
-    if "none" in states:
-        found.add("claim: line not there")
-    if states & {"none", "undecided"}:
-        found.add("claim: line unsupported")
+    for stated in lines:
+        names = set(_of_line(stated, data))
+        wrong += bool(names & _CONTRADICTIONS)
+        agreeing += _agrees(stated, data)
+        found |= names
     if wrong > 1:
         found.add("claim: several wrong")
     if agreeing > 1 and not wrong:
@@ -72,34 +69,120 @@ def facts_of_claims(trajectory: Trajectory, spectrum: Spectrum) -> set[str]:
     return found
 
 
-def _fact(claim: Claim, verdict: str, data: Evidence) -> Iterator[str]:
-    if claim.property in ("band", "break"):
-        if verdict == "contradicts":
-            present = "claim: bands not there" if claim.positive else "claim: bands denied"
-            yield present if claim.property == "band" else "claim: break"
+def _sentences(trajectory: Trajectory) -> Iterator[str]:
+    """Yield the sentences that may claim something: not labels, which say what is looked for, and none that announces
+    the window of a later tool call.
+    """
+    zooms = [(at, zoom.window) for at, zoom in enumerate(trajectory.steps) if isinstance(zoom, Zoom)]
+    for at, step in enumerate(trajectory.steps):
+        later = [w for place, w in zooms if w is not None and place > at] if isinstance(step, Think) else []
+        before = [w for place, w in zooms if w is not None and place < at]
+        for sentence in sentences_of(text_of_step(step)):
+            if _NO_CLAIM.search(sentence):
+                continue
+            quoted = [quote.window for quote in quoted_windows(sentence)]
+            announced = [w for w in quoted if any(overlap_of(w, other) >= SAME for other in later)]
+            if any(not any(overlap_of(w, other) >= SAME for other in before) for w in announced):
+                continue
+            yield sentence
+
+
+def _of_own_wavelength(sentence: str, trajectory: Trajectory) -> Iterator[Stated]:
+    """Yield what a sentence states of lines, without those to which it gives a wavelength that is not their own."""
+    values, _ = wavelengths_of(sentence)
+    for stated in stated_lines(sentence):
+        own = stated.line.at(trajectory.medium)
+        if all(abs(value / own - 1.0) < NEAR for value in values):
+            yield stated
+
+
+_CONTRADICTIONS = {
+    *("claim: emission for absorption", "claim: absorption for emission", "claim: line not there"),
+    "claim: line denied",
+}
+
+
+def _of_line(stated: Stated, data: Evidence) -> Iterator[str]:
+    """Yield the facts of a statement about a line."""
+    found = data.line(stated.line)
+    if not stated.there:
+        if found.state in ("emission", "absorption") and stated.sign in ("", found.state):
+            yield "claim: line denied"
         return
-    state = data.named(claim.subject).state
-    if state == "undefined" and claim.positive:
-        centre = data.named(claim.subject).line.at(data.spectrum.medium)
-        wavelength = data.spectrum.wavelength
+    if found.state == "undefined":
+        centre, wavelength = found.line.at(data.spectrum.medium), data.spectrum.wavelength
         if not wavelength[0] <= centre <= wavelength[-1]:
             yield "claim: line not covered"
-    if state in ("none", "undecided") and claim.positive and claim.property in ("emission", "absorption"):
-        yield f"claim: {claim.property} unsupported"
+        return
+    if stated.sign and found.state in ("emission", "absorption"):
+        if stated.sign != found.state:
+            yield f"claim: {stated.sign} for {found.state}"
+        return
+    if found.state in ("emission", "absorption"):
+        return
+    if not stated.seen:
+        if abs(_height(found)) < THERE:
+            yield "claim: line only named"
+        return
+    if found.state == "none":
+        yield "claim: line not there"
+    yield f"claim: {stated.sign or 'line'} unsupported"
+    height = _height(found) * {"emission": 1, "absorption": -1, "": 0}[stated.sign] or abs(_height(found))
+    if height <= -THERE:
+        yield "claim: opposite sign"
+    elif height < THERE:
+        yield "claim: nothing there"
+    if stated.strong and (height < 2 * THERE or _shallow(found)):
+        yield "claim: weak called strong"
+    if stated.sign == "absorption" and found.line.kind == "emission":
+        yield "claim: never in absorption"
+    if data.cool and found.line.species in HOT:
+        yield "claim: hot line in a cool star"
+    if found.line.name.startswith("[") and not _hydrogen_emits(data):
+        yield "claim: forbidden line alone"
+
+
+def _agrees(stated: Stated, data: Evidence) -> bool:
+    state = data.line(stated.line).state
+    if not stated.there:
+        return state == "none" or (bool(stated.sign) and state in ("emission", "absorption") and state != stated.sign)
+    return state in ("emission", "absorption") and stated.sign in ("", state)
+
+
+def _height(found: LineEvidence) -> float:
+    """Return the height of what is at a line, in units of its error or of the scatter around it, whichever is larger:
+    positive in emission, negative in absorption; 0 where the nearest peak is somewhere else.
+    """
+    measured = found.measurement
+    if not isinstance(measured, LineMeasurement) or measured.at_limit or found.off_centre:
+        return 0.0
+    amplitude = measured.amplitude
+    unit = max(amplitude.error, measured.structure)
+    return amplitude.value / unit if unit > 0 else 0.0
+
+
+def _shallow(found: LineEvidence) -> bool:
+    measured = found.measurement
+    return (
+        isinstance(measured, LineMeasurement)
+        and isinstance(measured.depth, Measured)
+        and abs(measured.depth.value) < SHALLOW
+    )
+
+
+def _hydrogen_emits(data: Evidence) -> bool:
+    """Return whether Hα or Hβ is in emission, or may be: the gas of a nebula emits both."""
+    states = [data.named(name).state for name in ("Hα", "Hβ")]
+    return "emission" in states or all(state == "undefined" for state in states)
+
+
+def _fact(claim: Claim, verdict: str, data: Evidence) -> Iterator[str]:
+    """Yield the fact of a claim about a band, the break, or the width or maxima of a line."""
     if verdict != "contradicts":
         return
-    if state == "none":
+    if claim.property == "band":
+        yield "claim: bands not there" if claim.positive else "claim: bands denied"
+    elif claim.property != "break" and data.named(claim.subject).state == "none":
         yield "claim: line not there"
-    elif claim.property in _WRONG:
-        yield _WRONG[claim.property]
-    elif not claim.positive:
-        yield "claim: line denied"
     else:
-        yield f"claim: {claim.property} for {state}"
-
-
-def _called_visible(text: str) -> Iterator[str]:
-    """Yield the lines that a sentence calls visible without saying whether in emission or absorption."""
-    for sentence in sentences_of(text):
-        if _SEEN.search(sentence) and not _NOT_STATED.search(sentence):
-            yield from (entry.name for entry in named(sentence) if isinstance(entry, Line))
+        yield _WRONG[claim.property]

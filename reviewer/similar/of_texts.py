@@ -24,8 +24,10 @@ NEAR = 0.003
 FAR = 0.1
 """Relative difference from which a number next to a line's name is no wavelength of that line."""
 LARGE_REDSHIFT = 0.01
-ASIDE, CENTRED = 0.15, 0.08
-"""Distance of a line from the middle of its window, as a fraction of its width: it is not centred, and it is."""
+ASIDE, CENTRED, BETTER = 0.2, 0.2, 0.15
+"""Distance of the lines of a label from the middle of its window, as a fraction of its width: they are not centred, they
+are, and by how much better the other frame has to centre them.
+"""
 _PER_CHARACTER = 600, 6000
 
 _SENTENCE = re.compile(r"(?<=[.;!?。；！？])\s+|\n+|(?<=[。；！？])")
@@ -41,11 +43,11 @@ _SKY = re.compile(
 _ENDS = re.compile(r"[.!?…。！？\])}\"'”’*`$:;]\s*$|\d\s*$")
 
 _FAULTS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("form: order", re.compile(r"in one turn|outside the tags|before the box|given as text")),
     ("form: cut", re.compile(r"cut short|truncated|cut after|nothing was written")),
     ("form: characters", re.compile(r"damaged characters|could not be repaired")),
     ("form: call", re.compile(r"JSON|cannot be read|arguments|a call of")),
     ("form: tag", re.compile(r"not closed|no <|</\w+> without|no \\boxed|neither YES nor NO")),
-    ("form: order", re.compile(r"in one turn|outside the tags|before the box")),
 )
 
 
@@ -130,7 +132,7 @@ def _calls(trajectory: Trajectory) -> Iterator[str]:
 def _repeated(windows: list[Window]) -> Iterator[str]:
     most = 0
     for number, window in enumerate(windows):
-        shared = [_shared(window, earlier) for earlier in windows[:number]]
+        shared = [overlap_of(window, earlier) for earlier in windows[:number]]
         most = max(most, sum(part >= SAME for part in shared))
         if any(OVERLAP <= part < SAME for part in shared):
             yield "zoom: overlap"
@@ -138,7 +140,7 @@ def _repeated(windows: list[Window]) -> Iterator[str]:
         yield "zoom: repeated" if most == 1 else "zoom: often"
 
 
-def _shared(one: Window, other: Window) -> float:
+def overlap_of(one: Window, other: Window) -> float:
     """Return the shared part of two windows, as a fraction of what they cover together."""
     shared = min(one[1], other[1]) - max(one[0], other[0])
     return max(shared, 0.0) / (max(one[1], other[1]) - min(one[0], other[0]))
@@ -226,19 +228,16 @@ def _labelled(zoom: Zoom, z: float) -> Iterator[str]:
         return
     stretch = 1.0 + z if zoom.frame == "rest" else 1.0 / (1.0 + z)
     other = (window[0] / stretch, window[1] / stretch)
-    shifted = _off_centre(known, window, zoom) > ASIDE and _off_centre(known, other, zoom) < CENTRED
+    off, off_there = (_off_centre(known, w, zoom) for w in (window, other))
+    shifted = off > ASIDE and off_there < CENTRED and off - off_there > BETTER
     if shifted or (outside and any(_inside(entry, other, zoom) for entry in known)):
         yield "frame: window"
 
 
 def _off_centre(known: list[Line | Band], window: Window, zoom: Zoom) -> float:
-    """Return how far the nearest line or band is from the middle of a window, as a fraction of its width."""
-    middle, width = sum(window) / 2, window[1] - window[0]
-    return min(abs(_middle(entry, zoom) - middle) for entry in known) / width
-
-
-def _middle(entry: Line | Band, zoom: Zoom) -> float:
-    return entry.at(zoom.medium) if isinstance(entry, Line) else sum(entry.window(zoom.medium)) / 2
+    """Return how far the middle of the lines and band heads is from that of a window, as a fraction of its width."""
+    places = [entry.at(zoom.medium) for entry in known]
+    return abs(min(places) + max(places) - window[0] - window[1]) / 2 / (window[1] - window[0])
 
 
 def _entries(text: str) -> list[Line | Band]:
@@ -265,7 +264,7 @@ def _describes_others(text: str, zoom: Zoom) -> bool:
 
 
 def _on_sky(zoom: Zoom) -> bool:
-    """Return whether the middle of a window lies on a band of the atmosphere, or a band fills half of it."""
+    """Return whether the middle of a window lies on a band of the atmosphere, or a band fills a third of it."""
     window = zoom.window_observed
     if window is None or window[0] >= window[1]:
         return False
@@ -274,16 +273,20 @@ def _on_sky(zoom: Zoom) -> bool:
         if band.kind != "telluric":
             continue
         lo, hi = band.window(zoom.medium)
-        if lo <= middle <= hi or min(hi, window[1]) - max(lo, window[0]) > (window[1] - window[0]) / 2:
+        if lo <= middle <= hi or min(hi, window[1]) - max(lo, window[0]) > (window[1] - window[0]) / 3:
             return True
     return False
 
 
 def _explained(trajectory: Trajectory, zoom: Zoom) -> bool:
-    """Return whether the label of a window names a line or band in it, or the texts next to it name the sky."""
-    window, at = zoom.window, trajectory.steps.index(zoom)
-    if window is not None and any(_inside(entry, window, zoom) for entry in _entries(zoom.label)):
-        return True
+    """Return whether the label of a window names a line or band in it, in one of the frames, or the texts next to it
+    name the sky.
+    """
+    window, at, stretch = zoom.window, trajectory.steps.index(zoom), 1.0 + (trajectory.redshift or 0.0)
+    if window is not None:
+        frames = [(window[0] * s, window[1] * s) for s in (1.0, stretch, 1.0 / stretch)]
+        if any(_inside(entry, frame, zoom) for entry in _entries(zoom.label) for frame in frames):
+            return True
     near = trajectory.steps[max(at - 1, 0) : at + 2]
     return any(_SKY.search(step.label if isinstance(step, Zoom) else text_of_step(step)) for step in near)
 
@@ -291,25 +294,36 @@ def _explained(trajectory: Trajectory, zoom: Zoom) -> bool:
 def _quoted(text: str, trajectory: Trajectory, at_rest: bool, z: float) -> Iterator[str]:
     """Compare the single wavelengths of a text with the lines that its sentence names, and with the sky's bands."""
     for sentence in sentences_of(text):
-        windows = [(quote.start, quote.end) for quote in quoted_windows(sentence)]
-        numbers = [
-            (match.start(), float(match[1] or match[2]))
-            for match in _WAVELENGTH.finditer(sentence)
-            if not any(start <= match.start() < end for start, end in windows)
-        ]
-        numbers = [(at, value) for at, value in numbers if 3000.0 < value < 11000.0]
-        if not numbers:
-            continue
-        found = list(mentions(sentence))
-        of_names = {at for at, _ in numbers if any(start <= at < end for start, end, _ in found)}
-        own = [entry.at(trajectory.medium) for _, _, entry in found]
-        for at, value in numbers:
-            if at in of_names or any(abs(value / wavelength - 1.0) < NEAR for wavelength in own):
+        numbers, found = wavelengths_of(sentence)
+        own = [entry.at(trajectory.medium) for entry in found]
+        for value in numbers:
+            if any(abs(value / wavelength - 1.0) < NEAR for wavelength in own):
                 continue
-            yield from _of_line(value, own, z)
+            of_line = list(_of_line(value, own, z))
+            yield from of_line
+            if "frame: text" in of_line:
+                continue
             observed = value * (1.0 + z) if at_rest else value
             if not _SKY.search(sentence) and _is_sky(observed, trajectory):
                 yield "sky: unnamed"
+
+
+def wavelengths_of(sentence: str) -> tuple[list[float], list[Line | Band]]:
+    """Return the single wavelengths in Å that a sentence gives, without those of windows and in names of lines, and the
+    lines and bands that it names; both empty if it gives none.
+    """
+    windows = [(quote.start, quote.end) for quote in quoted_windows(sentence)]
+    numbers = [
+        (match.start(), value)
+        for match in _WAVELENGTH.finditer(sentence)
+        if 3000.0 < (value := float(match[1] or match[2])) < 11000.0
+        and not any(start <= match.start() < end for start, end in windows)
+    ]
+    if not numbers:
+        return [], []
+    found = list(mentions(sentence))
+    outside = [value for at, value in numbers if not any(start <= at < end for start, end, _ in found)]
+    return outside, [entry for _, _, entry in found]
 
 
 def _of_line(value: float, own: list[float], z: float) -> Iterator[str]:

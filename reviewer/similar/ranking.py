@@ -8,6 +8,7 @@ has what it reaches on others.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -32,6 +33,8 @@ TEMPERED = 0.85
 """Factor of all log odds for probabilities: facts depend on each other, so their sum is too certain."""
 RARE = 0.05
 """Part of all traces below which a fault can define a kind."""
+SIGNS = 0.03
+"""Part of the facts that are a sign of a kind."""
 LEFT = 0.2
 """Part of the traces with a rare fault that all examples have which are not of the kind."""
 START = 0.02
@@ -120,14 +123,27 @@ def _classified(corpus: Corpus, examples: Sequence[int], others: Sequence[int]) 
     explained = np.where((common < RARE) & ~neutral, (1 - LEFT) * (inside / len(examples)) ** 2, 0.0)
     among = (inside + PRIOR * common) / (len(examples) + PRIOR)
     against = (outside + OTHERS * common * (1 - explained)) / (len(others) + OTHERS)
-    counted = np.where(neutral, OF_NEUTRAL, 1.0)
-    counted[[facts.NUMBER[name] for members in facts.FAMILIES.values() for name in members]] = OF_MEMBERS
+    counted = np.where(neutral, OF_NEUTRAL, 1.0) * _told(common, inside, len(examples))
+    counted[[facts.NUMBER[name] for members in facts.FAMILIES.values() for name in members]] *= OF_MEMBERS
     present, absent = counted * np.log(among / against), counted * np.log((1 - among) / (1 - against))
     log_odds = rows @ (present - absent).astype(np.float32) + absent.sum() + OF_WORDS * _of_words(corpus, examples)
     share = START
     for _ in range(STEPS):
         share = float(np.clip(_probability(TEMPERED * log_odds, share).mean(), 1e-6, 0.2))
     return log_odds, share, present - absent
+
+
+def _told(common: Floats, inside: Floats, number: int) -> Floats:
+    """Return the probability (n_facts,) that a fact is a sign of the kind, and is not among the examples by chance; 1
+    for facts that are rarer among them than elsewhere.
+
+    ``inside`` of ``number`` examples have it. By chance they follow a binomial distribution with the frequency in all
+    traces; as a sign, one with any frequency, each as likely as another.
+    """
+    ways = np.array([math.comb(number, round(count)) for count in inside], dtype=np.float64)
+    by_chance = ways * common**inside * (1.0 - common) ** (number - inside)
+    odds = SIGNS / (1.0 - SIGNS) / (number + 1) / np.maximum(by_chance, 1e-300)
+    return np.where(inside > common * number, odds / (1.0 + odds), 1.0)
 
 
 def _of_words(corpus: Corpus, examples: Sequence[int]) -> Floats:

@@ -2,7 +2,8 @@
 
 A few hundred simulated spectra are drafted by the baseline; each draft is used many times, with other wordings, true
 remarks and zooms of its own. Each kind of failure is planted with several wordings, and traces without a failure use
-the same vocabulary. There are two sets of wordings: settings are chosen on ``CHOOSING``, figures are of ``REPORTING``.
+the same vocabulary. There are two sets of wordings: settings are chosen on ``CHOOSING``, figures are of ``REPORTING``,
+which is by another author.
 """
 
 from __future__ import annotations

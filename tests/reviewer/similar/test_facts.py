@@ -78,7 +78,7 @@ FAULTY = {
     ),
     "wavelength: wrong": trace(*third("Hα lies at 6700 Å.")),
     "sky: unnamed": trace(*third("The star absorbs at 7605 Å.")),
-    "sky: window": trace(SOUND[0], zoom(1, 7550, 7680, "band"), *SOUND[2:]),
+    "sky: window": trace(SOUND[0], zoom(1, 7630, 7780, "band"), *SOUND[2:]),
     "zoom: none": trace(SOUND[0], SOUND[3]),
     "zoom: repeated": trace(*SOUND[:2], Think("t", "Again."), zoom(1, 6500, 6630), *SOUND[2:]),
     "zoom: often": trace(*SOUND[:2], zoom(1, 6500, 6630), zoom(2, 6501, 6630), *SOUND[2:]),
@@ -127,10 +127,30 @@ def test_facts_that_are_not_tested_here_need_the_spectrum_or_the_words() -> None
         "He II 4686 is absent, and the spectrum runs from 3700 to 9100 Å.",
         "Next I zoom on Hβ.",
         "Hα in 6500–6630 Å is a broad line.",
+        "Ca II K strong (only 60 % of 3927–3943 Å has data).",
     ],
 )
 def test_sound_sentences_are_no_faults(text: str) -> None:
     assert facts_of_texts(trace(*third(f"Hα is here. {text}"))) - facts.NEUTRAL == set()
+
+
+def test_windows_of_bands_and_of_two_features_are_in_their_frame() -> None:
+    for label, lo, hi in (("C2 4737", 4550, 4900), ("Hβ breadth and C2 5165", 4782, 5240), ("TiO 7054", 6952, 7252)):
+        for z in (0.012, 0.05):
+            own = zoom(1, lo, hi, label, frame="rest", z=z)
+            stretched = zoom(1, lo * (1 + z), hi * (1 + z), label, frame="rest", z=z)
+            assert "frame: window" not in facts_of_texts(trace(SOUND[0], own, SOUND[3], redshift=z)), (label, z)
+            assert "frame: window" in facts_of_texts(trace(SOUND[0], stretched, SOUND[3], redshift=z)) or z < 0.05
+
+
+def test_a_wavelength_in_the_other_frame_is_not_also_one_of_the_sky() -> None:
+    said = third("Hα lies at 6886 Å.")[2:]
+    found = facts_of_texts(trace(SOUND[0], replace(HALPHA, frame="rest", z=0.0493), *said, redshift=0.0493))
+    assert "frame: text" in found and "sky: unnamed" not in found
+
+
+def test_a_fault_that_lost_nothing_is_not_a_damaged_call() -> None:
+    assert "form: call" not in facts_of_texts(trace(*SOUND, faults=("turn 1: arguments given as text",)))
 
 
 CLAIMED = {
@@ -140,6 +160,12 @@ CLAIMED = {
     "claim: line denied": ("a", "There is no Hβ absorption."),
     "claim: bands not there": ("a", "TiO bands are strong."),
     "claim: bands denied": ("gm", "No TiO bands."),
+    "claim: nothing there": ("a", "He II 4686 is prominent."),
+    "claim: line only named": ("a", "This is He II 4686."),
+    "claim: weak called strong": ("a", "The emission of He II 4686 is strong."),
+    "claim: never in absorption": ("a", "[O III] 5007 shows a deep trough."),
+    "claim: forbidden line alone": ("a", "We also have [N II] 6583."),
+    "claim: hot line in a cool star": ("gm", "He I 5876 is in emission."),
 }
 
 
@@ -164,3 +190,19 @@ def test_labels_plans_and_bounds_are_no_claims() -> None:
     said = "Hβ emission: equivalent width 20 Å, expected below −8 Å: no (−1.3). Then I look at Hβ emission."
     sound = Answer("s4", "NO", "So it is not one.")
     assert facts_of_claims(trace(Think("s1", said), zoom(1, 4800, 4900, "Hβ emission"), sound), spectrum) == set()
+
+
+def test_the_opposite_of_a_claim_is_told_from_nothing() -> None:
+    spectrum = simulate("fgk", "SDSS", 8.0, 3)
+    answer = Answer("s4", "NO", "So it is not one.")
+    found = facts_of_claims(trace(Think("s1", "Hα is in emission."), answer), spectrum)
+    assert found & {"claim: opposite sign", "claim: emission for absorption"}, found
+
+
+def test_sentences_on_the_next_window_and_on_missing_data_are_no_claims() -> None:
+    spectrum = simulate("a", "SDSS", 60.0, 1)
+    said = "After this comes Hβ emission: 4800 to 4900 Å. Hβ emission (only 60 % has data)."
+    made = trace(Think("s1", said), zoom(1, 4800, 4900, "Hβ emission"), Answer("s4", "NO", "No."))
+    assert facts_of_claims(made, spectrum) == set()
+    seen = Think("s2", "In the window 4800 to 4900 Å, Hβ is in emission.")
+    assert "claim: emission for absorption" in facts_of_claims(trace(*made.steps[:2], seen, made.steps[2]), spectrum)
