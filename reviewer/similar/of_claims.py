@@ -127,15 +127,21 @@ def _of_line(stated: Stated, data: Evidence) -> Iterator[str]:
     if found.state == "none":
         yield "claim: line not there"
     yield f"claim: {stated.sign or 'line'} unsupported"
+    unlikely = set(_unlikely(found, data))
+    yield from unlikely
     height = _height(found) * {"emission": 1, "absorption": -1, "": 0}[stated.sign] or abs(_height(found))
-    if height <= -THERE:
-        yield "claim: opposite sign"
-    elif height < THERE:
+    if abs(height) < THERE:
         yield "claim: nothing there"
+    elif height < 0 and not unlikely:
+        yield "claim: opposite sign"
     if stated.strong and (height < 2 * THERE or _shallow(found)):
         yield "claim: weak called strong"
     if stated.sign == "absorption" and found.line.kind == "emission":
         yield "claim: never in absorption"
+
+
+def _unlikely(found: LineEvidence, data: Evidence) -> Iterator[str]:
+    """Yield why a line is not in such a spectrum: what is at its wavelength is something else, of either sign."""
     if data.cool and found.line.species in HOT:
         yield "claim: hot line in a cool star"
     if found.line.name.startswith("[") and not _hydrogen_emits(data):

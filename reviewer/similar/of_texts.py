@@ -25,7 +25,7 @@ FAR = 0.1
 """Relative difference from which a number next to a line's name is no wavelength of that line."""
 LARGE_REDSHIFT = 0.01
 ASIDE, CENTRED, BETTER = 0.2, 0.2, 0.15
-"""Distance of the lines of a label from the middle of its window, as a fraction of its width: they are not centred, they
+"""Distance of the lines of a label from the middle of its window, in widths of it: they are not centred, they
 are, and by how much better the other frame has to centre them.
 """
 _PER_CHARACTER = 600, 6000
