@@ -47,6 +47,19 @@ def test_similar_items_that_come_after_another_search_are_dropped(chromium: Brow
         expect(page.locator(".so-find .results")).not_to_have_class(re.compile("waiting"))
 
 
+def test_a_refusal_of_an_earlier_search_is_dropped(chromium: Browser, app: App) -> None:
+    with finding(chromium, app) as page:
+        routes = held(page, r"/api/v1/find\?words=-sky")
+        search(page, "-sky")
+        wait_for(page, routes)
+        search(page, "Swan")
+        total(page, 50)
+        routes[0].continue_()
+        page.wait_for_timeout(500)
+        total(page, 50)
+        expect(button(page, "Review these")).to_be_enabled()
+
+
 def test_of_two_requests_for_similar_items_the_later_one_is_shown(chromium: Browser, app: App) -> None:
     with finding(chromium, app) as page:
         routes = held(page, r"/item/3/similar\?by=text")

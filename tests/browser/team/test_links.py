@@ -205,7 +205,7 @@ def test_the_history_links_to_each_version(desk: Page) -> None:
         ("range=100-200", "The range of the link, 100 – 200 Å, is outside of this spectrum."),
         ("range=wide", "A part of the link cannot be read and was ignored: range=wide."),
         ("version=&colour=red", "A part of the link cannot be read and was ignored: version=, colour=red."),
-        ("step=%3Cimg%20src%3Dx%3E", "A part of the link cannot be read and was ignored: step=<img src=x>."),
+        ("step=%3Cimg%20src%3Dx%3E", "This version has no step <img src=x>, which the link names."),
         ("beside=4", "Item 4 is no trace of this spectrum that you may see, so it is not shown next to it."),
         ("beside=999", "Item 999 is no trace of this spectrum that you may see, so it is not shown next to it."),
     ],
@@ -449,6 +449,7 @@ def test_the_parts_of_a_link_are_read_in_any_order_and_written_in_one(desk: Page
           return [
             '#range=1.04-2&step=s1&item=3&version=2&beside=9', '#item=3&range=20-10', '#item=0', '#item=1e3',
             '#batch=x', '#item=7&item=8', '#item=3&version=1.5', '#item=5&step=%E0%A4%A', '#view=12', '',
+            linkTo({ item: 5, step: 's 1&version=9#' }), `#item=5&step=${'x'.repeat(201)}`,
           ].map(read)
         }"""
     )
@@ -458,6 +459,8 @@ def test_the_parts_of_a_link_are_read_in_any_order_and_written_in_one(desk: Page
         *(None, None, None),
         ["#item=8", []],
         ["#item=3", ["version=1.5"]],
-        ["#item=5", ["step=%E0%A4%A"]],
+        ["#item=5&step=%25E0%25A4%25A", []],
         *(None, None),
+        ["#item=5&step=s%201%26version%3D9%23", []],
+        ["#item=5", [f"step={'x' * 201}"]],
     ]

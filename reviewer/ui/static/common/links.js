@@ -46,6 +46,7 @@ function followView(hash) {
  */
 
 const LARGEST = 10 ** 15
+const LONGEST_STEP = 200 // characters; imported steps can have any text as their id
 
 /** A whole number of 1 or more; null for any other text. @param {string} text */
 const wholeNumber = (text) => (/^[1-9]\d*$/.test(text) && Number(text) < LARGEST ? Number(text) : null)
@@ -61,7 +62,7 @@ function rangeOf(text) {
 const PARTS = {
   item: wholeNumber,
   version: wholeNumber,
-  step: (text) => (/^[\w-]{1,40}$/.test(text) ? text : null),
+  step: (text) => (text && text.length <= LONGEST_STEP ? text : null),
   range: rangeOf,
   beside: wholeNumber,
 }
@@ -99,7 +100,7 @@ function decoded(text) {
 export function linkTo({ item, version, step, range, beside }) {
   const parts = [`item=${item}`]
   if (version) parts.push(`version=${version}`)
-  if (step) parts.push(`step=${step}`)
+  if (step) parts.push(`step=${encodeURIComponent(step)}`)
   if (range) parts.push(`range=${range.map((edge) => Math.round(edge * 10) / 10).join('-')}`)
   if (beside) parts.push(`beside=${beside}`)
   return `#${parts.join('&')}`

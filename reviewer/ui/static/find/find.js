@@ -24,6 +24,7 @@ import { Views, searchOf } from './views.js'
 const KEPT_FILTER = 'so-find-filter'
 const KEPT_PANE = 'so-find-pane'
 const PAGE = 100 // rows of one answer
+const RETRY_AFTER = 500 // ms after the server answers again
 const MOST_COUNTED = 10_000 // items with words that very many have
 
 /** @typedef {import('../common/filters.js').Filter} Filter */
@@ -109,7 +110,9 @@ export class FindDesk {
     addEventListener('so-view', () => this.#openLinked())
     connection.addEventListener('changed', (event) => {
       const { state } = /** @type {CustomEvent} */ (event).detail
-      if (state === 'connected' && this.#isAway) this.#retry()
+      if (state !== 'connected' || !this.#isAway) return
+      this.#isAway = false
+      setTimeout(() => this.#retry(), RETRY_AFTER)
     })
     // "Done, Undo" belongs to the time before the next selection.
     this.selection.addEventListener('change', () => this.selection.count && this.notices.happened('select'))
@@ -327,9 +330,9 @@ export class FindDesk {
 
   /** The server answers again. */
   #retry() {
-    this.#isAway = false
+    if (this.#isShown || this.related.shown || this.related.hasGroups) return
     this.notices.clear()
-    return this.refresh()
+    this.show(this.#listing())
   }
 
   selectAll() {

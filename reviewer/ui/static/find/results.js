@@ -99,6 +99,8 @@ export class Results {
       this.total = page.total
       this.draw()
       this.root.scrollTop = keep ? scrollTop : 0
+    } catch (error) {
+      if (ticket === this.#ticket) throw error
     } finally {
       if (ticket === this.#ticket) this.setWaiting(false)
     }

@@ -6,6 +6,7 @@ import { STATE_TONES, stateName } from '../common/filters.js'
 import { number } from '../common/format.js'
 import { nameInQueue } from '../common/item_header.js'
 import { t, tn, TRACE, withCommas } from '../common/language.js'
+import { linkTo } from '../common/links.js'
 
 /**
  * @typedef {QueueRow & {
@@ -181,11 +182,7 @@ export class Rows {
   #texts(id, lines) {
     /** @param {FoundLine} line */
     const source = ({ where, step }) =>
-      h(
-        'a.source',
-        { href: step ? `#item=${id}&step=${step}` : `#item=${id}` },
-        where === 'trace' ? t('trace') : t('comment'),
-      )
+      h('a.source', { href: linkTo({ item: id, step }) }, where === 'trace' ? t('trace') : t('comment'))
     return h(
       'tr.texts',
       { role: 'row' },
