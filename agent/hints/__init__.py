@@ -502,7 +502,7 @@ def _disturbed(view: _View, principal: Line | Band | None) -> list[Hint]:
     middle = sum(focus) / 2 * view.to_observed
     ordered = dict.fromkeys([*on_line, *sorted(crossing, key=lambda b: abs((b.lo + b.hi) / 2 - middle))])
     return [
-        Hint("look", band.kind, _overlaps(view, f"{band.name} {band.lo:.0f}–{band.hi:.0f} Å"))
+        Hint("look", band.kind, _overlaps(view, band.shown()))
         for band in list(ordered)[:2]
     ]
 

@@ -174,7 +174,7 @@ def _sky_on(spectrum: Spectrum, line: Line, z: float) -> str:
     for band in sky_bands(spectrum.survey):
         lo, hi = band.window(spectrum.medium)
         if lo < observed * 1.001 and hi > observed * 0.999:
-            return f"{band.name} {band.lo:.0f}–{band.hi:.0f} Å observed"
+            return deferred("{band} observed", band=band.shown())
     return ""
 
 

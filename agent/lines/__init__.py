@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.lines.air_vacuum import Medium, air_to_vacuum, convert, refractive_index, vacuum_to_air
 from agent.text import OneLine
 
@@ -130,6 +130,10 @@ class SkyBand:
     def window(self, medium: Medium) -> Window:
         """Return the stretch in Å in the wanted medium, in the observed frame."""
         return convert_window((self.lo, self.hi), self.medium, medium)
+
+    def shown(self) -> str:
+        """Return its name and its stretch as a message, which is translated where it is shown."""
+        return deferred("{band} {lo:.0f}–{hi:.0f} Å", band=deferred(self.name), lo=self.lo, hi=self.hi)
 
 
 @dataclass(frozen=True)

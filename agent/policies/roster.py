@@ -232,7 +232,7 @@ class Roster:
             return Nano(self.nano).check()
         if entry.kind == "specialist" and self.specialist is not None:
             return Specialist(self.specialist).check()
-        return Health(True, f"{entry.title}: {entry.note}")
+        return Health(True, deferred("{title}: {note}", title=entry.title, note=entry.note))
 
     def policy(
         self,

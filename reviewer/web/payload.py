@@ -203,7 +203,7 @@ def decision_json(decision: Decision) -> dict[str, Any]:
         "person": decision.person,
         "round": decision.round,
         "verb": decision.verb,
-        "reason": REASONS.get(decision.reason, decision.reason),
+        "reason": tr(REASONS[decision.reason]) if decision.reason in REASONS else decision.reason,
         "comment": decision.comment,
     }
 

@@ -93,7 +93,7 @@ class VerdictFirst:
 
 
 def neutral_name(item_id: int) -> str:
-    return f"item {item_id}"
+    return tr("item {number}", number=item_id)
 
 
 def alias(item_id: int) -> str:

@@ -1,7 +1,7 @@
 """The messages of the code and the catalogues that translate them; ``make messages`` runs this module.
 
 A message is the literal first argument of ``tr``, ``trn``, ``deferred`` (Python), ``t`` or ``tn`` (JavaScript), or a
-text of a keymap.
+text of a keymap, or the name of a band of the sky.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -55,6 +56,11 @@ def messages_of(name: str) -> Iterator[Id]:
         for group in json.loads((ROOT / name).read_text(encoding="utf-8"))["groups"]:
             yield group["title"]
             yield from (entry["what"] for entry in group["keys"])
+        return
+    if name.endswith(".toml"):
+        data = tomllib.loads((ROOT / name).read_text(encoding="utf-8"))
+        bands = [*data.get("band", []), *(join for survey in data.get("survey", []) for join in survey["arm_join"])]
+        yield from (band["name"] for band in bands)
         return
     if name.endswith(".py"):
         yield from _of_python(ast.parse((ROOT / name).read_text(encoding="utf-8")))
@@ -112,7 +118,7 @@ def _of_python(tree: ast.AST) -> Iterator[Id]:
 def extracted(part: Part) -> Mapping[Id, list[str]]:
     """All messages of a part, each with the files that have it."""
     found: dict[Id, list[str]] = {}
-    names = files(".py") if part == "program" else files(".js", "keymap.json")
+    names = files(".py", "lines/sky.toml", "lines/surveys.toml") if part == "program" else files(".js", "keymap.json")
     for name in names:
         for message in messages_of(name):
             where = found.setdefault(message, [])

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Response
 from fastapi.responses import HTMLResponse
 from pydantic import Field
 
-from agent.language import localized, tr
+from agent.language import joined, localized, tr
 from reviewer.blind.blocks import strata_of, stratum_name
 from reviewer.blind.order import block_of
 from reviewer.blind.pictures import count_states
@@ -277,8 +277,8 @@ def _blocks(drawn: SampledSession) -> dict[str, Any]:
 
 
 def _pair_of(one: Assignment) -> tuple[str, str]:
-    return " and ".join(sorted(shown.source for shown in one.shown)), one.shown[0].task
+    return joined(sorted(shown.source for shown in one.shown), " and "), one.shown[0].task
 
 
 def _table(counted: Counter[tuple[str, str]]) -> list[dict[str, Any]]:
-    return [{"source": s, "task": t, "number": number} for (s, t), number in sorted(counted.items())]
+    return [{"source": tr(s), "task": t, "number": number} for (s, t), number in sorted(counted.items())]

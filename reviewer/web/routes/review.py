@@ -53,8 +53,8 @@ def me(person: PersonDep, context: ContextDep) -> dict[str, Any]:
         "has_password": person.has_password,
         "rules": asdict(context.store.settings.rules()),
         "version": tr(program_version()),
-        "reasons": REASONS,
-        "scales": {"qualities": QUALITIES, "issues": ISSUES, "spectypes": SPECTRAL_TYPES},
+        "reasons": localized(REASONS),
+        "scales": {"qualities": localized(QUALITIES), "issues": localized(ISSUES), "spectypes": SPECTRAL_TYPES},
         "problems": list(context.problems),
         "backups": tr(context.backups.problem)
         if context.backups is not None and may_manage(person, context.store)

@@ -27,28 +27,8 @@ DATA = (
 """Selectors of what is not translated, beside data in Greek."""
 
 # LEFT: texts of Python outside reviewer/ui that are no messages yet. Both lists only shrink, until they are empty.
-LEFT = (
-    # agent: hints, and what a thought says about lines, numbers and windows.
-    ".tied, ul.hints",
-    # agent: the definitions of agreement, in the Progress tab.
-    ".so-progress th .meaning",
-    # reviewer/blind: faults of a plan, what was sampled, what tells the sources apart.
-    ".so-blind .note, .so-blind .preview td, .so-blind .checks th",
-    # reviewer/blind: the questions, anchors and choices of the rubric.
-    ".blind .questions, .blind .asked > .words, .rubric",
-    # agent: what is wrong in a row of an import.
-    ".so-results td",
-    # reviewer/web: the frame of the documents' pages and of the API's page.
-    "body.so-documents",
-)
-LEFT_TEXTS = (
-    # reviewer/web: labels of reasons, qualities and issues, which are messages but are sent in English.
-    *(*REASONS.values(), *QUALITIES.values(), *ISSUES.values()),
-    # reviewer/web: the name of an item while it is hidden.
-    "item [0-9]+",
-    # agent/policies: what a policy does.
-    "measures lines and bands, here",
-)
+LEFT: tuple[str, ...] = ()
+LEFT_TEXTS: tuple[str, ...] = ()
 
 _SAME = (
     *(re.escape(task.title) for task in tasks.load().values()),

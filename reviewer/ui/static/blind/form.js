@@ -17,8 +17,9 @@ export class BlindForm {
     this.on = callbacks
     this.scale = 'coherence' // the scale that a digit scores
     this.hovered = null
-    this.questions = h('div.questions')
-    this.words = h('p.words', { 'aria-live': 'polite' })
+    // The rubric is kept with its session, in its own language.
+    this.questions = h('div.questions', { lang: 'en' })
+    this.words = h('p.words', { lang: 'en', 'aria-live': 'polite' })
     this.comment = h('textarea.comment', {
       rows: 2,
       'aria-label': t('Comment'),
@@ -240,11 +241,12 @@ export function openRubric(keySheet, rubric) {
       rubric &&
         h(
           'div.rubric',
-          {},
+          { lang: 'en' },
           rubric.scales.map(scaleWords),
           choiceWords(rubric),
-          h('p.muted', {}, rubric.note, ' ', t('Rubric {version}.', { version: rubric.version })),
+          h('p.muted', {}, rubric.note),
         ),
+      rubric && h('p.muted', {}, t('Rubric {version}.', { version: rubric.version })),
       keySheet,
     ),
     { wide: true },

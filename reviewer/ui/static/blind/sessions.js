@@ -144,7 +144,7 @@ export class SessionCard {
       this.about,
       h('p.muted', {}, planWords(session)),
       h('p.muted', {}, analysisWords(session)),
-      session.notes.map((note) => h('p.note', {}, note)),
+      session.notes.map((note) => h('p.note', { lang: 'en' }, note)),
     )
     fill(
       this.progress,

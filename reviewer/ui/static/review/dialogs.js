@@ -224,7 +224,7 @@ export function openHistory(history, item) {
               at: dateAndTime(v.at),
             }),
           ),
-          v.reason && h('span', {}, ` “${v.reason}”`),
+          v.reason && h('span', {}, ` “${word(v.reason)}”`),
           ' ',
           h('a.link', { href: linkTo({ item, version: v.number }), onClick: closePanel }, t('read')),
         ),
