@@ -21,47 +21,11 @@ from reviewer.web import app as server
 from reviewer.web.language import COOKIE, without_language
 from tests.support import english, messages
 
-CONVERTED = ("app.py", "reviewer/")
-"""Python whose texts are messages; the folders of JavaScript are in tests/js/eslint.config.js. Both lists only grow."""
-DOCUMENTS = (
-    # The blind scoring report, for a referee, and the statistics that only it shows.
-    "reviewer/blind/report/",
-    "reviewer/blind/analysis.py",
-    *("reviewer/agreement/clustered.py", "reviewer/agreement/davidson.py", "reviewer/agreement/distribution.py"),
-    *("reviewer/agreement/mixed.py", "reviewer/agreement/ordinal.py", "reviewer/agreement/pairs.py"),
-    *("reviewer/agreement/preference.py", "reviewer/agreement/raters.py"),
-    # What a judge reads.
-    *("reviewer/blind/judge/answers.py", "reviewer/blind/judge/measured.py", "reviewer/blind/judge/prompts.py"),
-    # Files for other programs, and the demo.
-    *("reviewer/exchange/tables.py", "reviewer/exchange/annotations/tasks.py"),
-    *("reviewer/drafting/demo.py", "reviewer/drafting/demo_trust.py"),
-)
-"""Modules whose texts are documents, in English: docs/team/translating.md lists them."""
 NOT_SHOWN = {"debug", "info", "warning", "error", "exception", "compile", "fullmatch", "match", "search", "sub"}
-NOT_SHOWN |= {"_case_insensitive"}  # of reviewer/blind/leaks.py: patterns
 """Calls whose texts are for the log or for the program."""
 NOT_SHOWN |= english.CALLS
 SHOWN_ARGUMENTS = {"help", "description", "epilog", "label", "info", "placeholder", "title", "desc"}
 """Arguments by name that a person sees even if they are one word."""
-STORED = {
-    *("cannot tell", "leave out", "drawn anew", "title removed", "same spectra", "both bad", "own verdict"),
-    *("by hand", "round over", "policy failed", "no data", "other kind", "when every question is answered"),
-    *("not made", "not sent", "assumed random", "measured values", "text only"),
-}
-"""Values that are stored or compared; where a person sees one, the list of words has its translation."""
-FORMS = {
-    # SQL, and columns of tables.
-    "reviewer/store/": re.compile(
-        r"\b(SELECT|FROM|WHERE|AND|NOT|IN|IS|AS|ON|THEN|ORDER BY|GROUP BY|INSERT|UPDATE|VALUES|DROP|WITH|CREATE)\b"
-        r"|\b(PRAGMA|AFTER)\b"
-        r"|^(id|token|initials|decision)( \w+)+$|^scorer, place$"
-    ),
-    # Names of facts.
-    "reviewer/similar/": re.compile(r"^[a-z]+: [a-z0-9 -]+$"),
-    # Values of headers and attributes.
-    "reviewer/web/": re.compile(r"^(private|public), max-age=|^attachment; filename|; charset=|^noopener|^img-src "),
-}
-"""Texts of a folder that are no messages, by their form."""
 SENTENCE = re.compile(r"[A-Za-z]{2,}[,.;:]? [a-z]{2,}")
 MARKUP = re.compile(r"<[^>]*>|<[^>]*$|^[^<]*>|\{\w*\}|[a-z-]+=\"[^\"]*\"")
 
@@ -160,7 +124,7 @@ def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = MARKUP.sub(" ", node.value)
             one_word = shown and re.search(r"[A-Za-z]{2,}", text) and not text.isupper()
-            is_data = text in STORED or (text.startswith("\n") and text.islower())
+            is_data = text in english.STORED or (text.startswith("\n") and text.islower())
             if not is_data and (one_word or SENTENCE.search(text)):
                 yield node.lineno, node.value
             return
@@ -170,103 +134,12 @@ def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
     yield from visit(tree, False)
 
 
-def kinds_of_entries() -> set[str]:
-    """What the entries of the audit log are about, of every call that writes one."""
-    found = set()
-    for name in messages.files(".py"):
-        for node in ast.walk(ast.parse((ROOT / name).read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith((".log", ".log.note", "._log_answered")):
-                found |= {
-                    one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)
-                }
-    return found
-
-
-NO_MESSAGES: dict[str, set[str]] = {
-    "reviewer/rules/workflow.py": {"a history begins with a version"},
-    "reviewer/ui/page.py": {">; rel=preload; as=script", "</api/v1/me>; rel=preload; as=fetch; crossorigin"},
-    "reviewer/ui/annotations.py": {"ann@example.org=AB"},
-    "reviewer/ui/webhooks.py": {"https://"},
-    "reviewer/ui/exports.py": {'" download aria-label="'},
-    # Errors of this program, not of a person.
-    "reviewer/agreement/values.py": {
-        *("an interval has two ends, and only about a value", "; a statistic without a value is None, with a reason"),
-        "a value or an interval is missing and no reason is given",
-        # In the details of a statistic, which the report shows.
-        *("spectra and scorers like these", "spectra like these, these scorers"),
-    },
-    "reviewer/blind/titles.py": {"agent.plot draws a picture without axes or title"},
-    "reviewer/store/sqlite/database.py": {"malformed database schema"},
-    # Kinds of entries of the audit log that are chosen before the call.
-    "reviewer/store/accounts.py": {"sessions ended", "leases ended"},
-    "reviewer/store/audit/chain.py": {"clock set back"},
-    "reviewer/store/waiting.py": {"clock set back"},
-    "reviewer/store/blind/sessions.py": {"blind session opened", "blind session closed"},
-    "reviewer/store/team/logins.py": {"sign-in name set", "sign-in name removed"},
-    "reviewer/store/reviews.py": {"medium stated: "},
-    "reviewer/store/team/bulk.py": {
-        *("items rejected", "items assigned", "items unassigned", "batch set", "bulk action undone"),
-    },
-    # Notes of the schema, and pieces of SQL.
-    "reviewer/store/sqlite/schema.py": {
-        *("log begun", "first schema", "blind sessions", "audit log", "work times", "imports and figures"),
-        *("index of authors", " are facts: append, never ", "state, decided_at", "state, batch, decided_at"),
-    },
-    "reviewer/store/sqlite/migrations.py": {"database upgraded"},
-    # Names of threads and of random streams; lines of protocols.
-    "reviewer/backup/backups.py": {"daily backups"},
-    "reviewer/blind/sampling.py": {" order of "},
-    "reviewer/live/events.py": {": nothing new\n\n"},
-    "reviewer/live/run.py": {"sample of "},
-    "reviewer/similar/background.py": {"similar items, timer", "similar items"},
-    "reviewer/similar/of_claims.py": {"two maxima"},
-    "reviewer/similar/of_texts.py": {"arm join"},
-    "reviewer/web/routes/assets.py": {"compress plotly.js"},
-    # Data of formats.
-    "reviewer/blind/plan.py": {"spec-o3 blind session 1"},
-    "reviewer/trust/certificates.py": {"(not installed)"},
-    "reviewer/web/routes/blind.py": {"arm join"},
-    "reviewer/web/routes/blind_setup.py": {"all items"},
-    # Sent to the judge.
-    "reviewer/blind/judge/model.py": {"it was cut at its limit of ", " tokens, and so "},
-    # The description of the API.
-    "reviewer/web/openapi.py": {
-        *("stable, for programs, e.g. signed_out, not_allowed, not_found", "more, by kind", "Spec-o3 review"),
-        "what was found and what was expected, for people",
-    },
-    "reviewer/web/app.py": {"Spec-o3 review"},
-    "reviewer/web/language.py": {
-        "\ndocument.documentElement.lang = so_language.tag\nObject.defineProperty(navigator, 'language', "
-        "{ get: () => so_language.tag, configurable: true })\n"
-    },
-}
-"""Texts that look like sentences and are none, by file."""
-
-
-def test_no_text_of_a_converted_module_is_without_translation() -> None:
+def test_no_text_is_without_translation() -> None:
     found = []
-    kinds = kinds_of_entries()
     for name in messages.files(".py"):
-        if not name.startswith(CONVERTED) or name.startswith(DOCUMENTS):
-            continue
         tree = ast.parse((ROOT / name).read_text(encoding="utf-8"))
-        known = NO_MESSAGES.get(name, set()) | kinds
-        forms = [form for folder, form in FORMS.items() if name.startswith(folder)]
-        found += [
-            f"{name}:{line}: {text[:100]!r}"
-            for line, text in texts(tree)
-            if text not in known and not any(form.search(text) for form in forms)
-        ]
-    assert not found, "\n".join([f"{len(found)} texts are no messages; write tr(...):", *found[:80]])
-
-
-def test_no_text_of_agent_or_training_is_without_translation() -> None:
-    found = []
-    for name in messages.files(".py"):
-        if name.startswith(("agent/", "training/")):
-            tree = ast.parse((ROOT / name).read_text(encoding="utf-8"))
-            left = [(line, text) for line, text in texts(tree) if not english.stays_english(name, text)]
-            found += [f"{name}:{line}: {text[:100]!r}" for line, text in left]
+        left = [(line, text) for line, text in texts(tree) if not english.stays_english(name, text)]
+        found += [f"{name}:{line}: {text[:100]!r}" for line, text in left]
     assert not found, "\n".join([f"{len(found)} texts are no messages; write tr(...):", *found[:80]])
 
 

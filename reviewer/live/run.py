@@ -24,6 +24,7 @@ from agent.batch.consensus import consensus
 from agent.batch.consensus import to_json as consensus_to_json
 from agent.conversation import Conversation, Piece, Policy, PolicyError, Stop
 from agent.hints import thought_on
+from agent.language import deferred
 from agent.policies import Sampling
 from agent.spectrum import Spectrum
 from agent.tasks import Task
@@ -189,7 +190,7 @@ class Run:
     def _inspect(self, sample: Sample) -> Iterator[_Happened]:
         settings = self.settings
         if self.stop.is_set:
-            yield loop.Ended("stopped", sample.trajectory, "stopped before it started")
+            yield loop.Ended("stopped", sample.trajectory, deferred("stopped before it started"))
             return
         for event in loop.inspect(settings.spectrum, settings.task, sample.policy, settings.max_turns, self.stop):
             yield event

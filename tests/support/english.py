@@ -1,6 +1,12 @@
-"""Texts of ``agent`` and ``training`` that stay English; docs/team/translating.md says which and why."""
+"""Texts of Python that stay English; docs/team/translating.md says which and why."""
 
 from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+
+from tests.support import messages
 
 DOCUMENTS = (
     # Prompts, and what a tool answers: models were trained on these words.
@@ -23,10 +29,20 @@ DOCUMENTS = (
     *("training/miniature/results.py", "training/miniature/stages.py"),
     # The alarm of a test of shift, which suspends a certificate in its file.
     "agent/trust/shift.py",
+    # The report of blind scoring, for a referee, and the statistics that only it shows.
+    *("reviewer/blind/report/", "reviewer/blind/analysis.py", "reviewer/agreement/clustered.py"),
+    *("reviewer/agreement/davidson.py", "reviewer/agreement/distribution.py", "reviewer/agreement/mixed.py"),
+    *("reviewer/agreement/ordinal.py", "reviewer/agreement/pairs.py", "reviewer/agreement/preference.py"),
+    "reviewer/agreement/raters.py",
+    # What a judge reads.
+    *("reviewer/blind/judge/answers.py", "reviewer/blind/judge/measured.py", "reviewer/blind/judge/prompts.py"),
+    # Descriptions of columns, tasks for other programs, the demo.
+    *("reviewer/exchange/tables.py", "reviewer/exchange/annotations/tasks.py"),
+    *("reviewer/drafting/demo.py", "reviewer/drafting/demo_trust.py"),
 )
 """Files and folders whose texts are documents."""
-CALLS = {"Remark", "_fault", "Dropped", "leave_out"}
-"""Calls whose texts are stored: faults of a trace, reasons of a data card."""
+CALLS = {"Remark", "_fault", "Dropped", "leave_out", "_case_insensitive"}
+"""Calls whose texts are stored, faults of a trace and reasons of a data card, or are patterns."""
 STORED = {
     # How an inspection, a case or a trial ended.
     *("policy failed", "no data", "not read", "turn limit", "no call and no answer", "no more jobs"),
@@ -39,8 +55,25 @@ STORED = {
     *("left out: not taken by the server", "described in words", "local model", "transformers, in process"),
     *("numpy, in process", "nano (trained on simulations)", "Spec-o3", "1-D convolutional network"),
     *("held out", "training data", "run"),
+    # Decisions, leases, plans, votes, backups; where a person sees one, a list of words has its translation.
+    *("cannot tell", "leave out", "drawn anew", "title removed", "same spectra", "both bad", "own verdict"),
+    *("by hand", "round over", "other kind", "when every question is answered", "not sent"),
+    *("measured values", "text only"),
 }
 """Values that are stored or compared."""
+FORMS = {
+    # SQL, and columns of tables.
+    "reviewer/store/": re.compile(
+        r"\b(SELECT|FROM|WHERE|AND|NOT|IN|IS|AS|ON|THEN|ORDER BY|GROUP BY|INSERT|UPDATE|VALUES|DROP|WITH|CREATE)\b"
+        r"|\b(PRAGMA|AFTER)\b"
+        r"|^(id|token|initials|decision)( \w+)+$|^scorer, place$"
+    ),
+    # Names of facts.
+    "reviewer/similar/": re.compile(r"^[a-z]+: [a-z0-9 -]+$"),
+    # Values of headers and attributes.
+    "reviewer/web/": re.compile(r"^(private|public), max-age=|^attachment; filename|; charset=|^noopener|^img-src "),
+}
+"""Texts of a folder that are no messages, by their form."""
 NO_MESSAGES: dict[str, set[str]] = {
     "agent/batch/on_ray.py": {"`ray_remote_args` is deprecated", "The minimum number of concurrent actors"},
     "agent/doctor/checks.py": {
@@ -87,14 +120,84 @@ NO_MESSAGES: dict[str, set[str]] = {
     "training/model_card/scores.py": {"Spectral vetting", "Spectral vetting: ", ", mean over tasks"},
     "training/nano/stages.py": {"Error: The specified wavelength range is invalid or outside the available data range"},
     "training/sft.py": {"not among the ", " trajectories selected with seed "},
+    "reviewer/rules/workflow.py": {"a history begins with a version"},
+    "reviewer/ui/page.py": {">; rel=preload; as=script", "</api/v1/me>; rel=preload; as=fetch; crossorigin"},
+    "reviewer/ui/annotations.py": {"ann@example.org=AB"},
+    "reviewer/ui/webhooks.py": {"https://"},
+    "reviewer/ui/exports.py": {'" download aria-label="'},
+    # Errors of this program, not of a person.
+    "reviewer/agreement/values.py": {
+        *("an interval has two ends, and only about a value", "; a statistic without a value is None, with a reason"),
+        "a value or an interval is missing and no reason is given",
+        # In the details of a statistic, which the report shows.
+        *("spectra and scorers like these", "spectra like these, these scorers"),
+    },
+    "reviewer/blind/titles.py": {"agent.plot draws a picture without axes or title"},
+    "reviewer/store/sqlite/database.py": {"malformed database schema"},
+    # Kinds of entries of the audit log that are chosen before the call.
+    "reviewer/store/accounts.py": {"sessions ended", "leases ended"},
+    "reviewer/store/audit/chain.py": {"clock set back"},
+    "reviewer/store/waiting.py": {"clock set back"},
+    "reviewer/store/blind/sessions.py": {"blind session opened", "blind session closed"},
+    "reviewer/store/team/logins.py": {"sign-in name set", "sign-in name removed"},
+    "reviewer/store/reviews.py": {"medium stated: "},
+    "reviewer/store/team/bulk.py": {
+        *("items rejected", "items assigned", "items unassigned", "batch set", "bulk action undone"),
+    },
+    # Notes of the schema, and pieces of SQL.
+    "reviewer/store/sqlite/schema.py": {
+        *("log begun", "first schema", "blind sessions", "audit log", "work times", "imports and figures"),
+        *("index of authors", " are facts: append, never ", "state, decided_at", "state, batch, decided_at"),
+    },
+    "reviewer/store/sqlite/migrations.py": {"database upgraded"},
+    # Names of threads and of random streams; lines of protocols.
+    "reviewer/backup/backups.py": {"daily backups"},
+    "reviewer/blind/sampling.py": {" order of "},
+    "reviewer/live/events.py": {": nothing new\n\n"},
+    "reviewer/live/run.py": {"sample of "},
+    "reviewer/similar/background.py": {"similar items, timer", "similar items"},
+    "reviewer/web/routes/assets.py": {"compress plotly.js"},
+    # Data of formats.
+    "reviewer/blind/plan.py": {"spec-o3 blind session 1"},
+    "reviewer/trust/certificates.py": {"(not installed)"},
+    "reviewer/web/routes/blind_setup.py": {"all items"},
+    # Sent to the judge.
+    "reviewer/blind/judge/model.py": {"it was cut at its limit of ", " tokens, and so "},
+    # The description of the API.
+    "reviewer/web/openapi.py": {
+        *("stable, for programs, e.g. signed_out, not_allowed, not_found", "more, by kind", "Spec-o3 review"),
+        "what was found and what was expected, for people",
+    },
+    "reviewer/web/app.py": {"Spec-o3 review"},
+    "reviewer/web/language.py": {
+        "\ndocument.documentElement.lang = so_language.tag\nObject.defineProperty(navigator, 'language', "
+        "{ get: () => so_language.tag, configurable: true })\n"
+    },
 }
 """Texts that look like sentences and are none that a person is shown, by file."""
 PROGRAM_OF_A_PROBE = ("\nimport ", "import ")
 """How the small programs begin that another Python runs."""
 
 
+@cache
+def kinds_of_entries() -> frozenset[str]:
+    """What the entries of the audit log are about, of every call that writes one."""
+    found = set()
+    for name in messages.files(".py"):
+        if not name.startswith("reviewer/"):
+            continue
+        for node in ast.walk(ast.parse((messages.ROOT / name).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith((".log", ".log.note", "._log_answered")):
+                found |= {
+                    one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)
+                }
+    return frozenset(found)
+
+
 def stays_english(name: str, text: str) -> bool:
     """Whether a text of a file is a document, a stored value or no sentence."""
     if name.startswith(DOCUMENTS) or text.startswith(PROGRAM_OF_A_PROBE):
         return True
-    return text in STORED or text in NO_MESSAGES.get(name, ())
+    if any(name.startswith(folder) and form.search(text) for folder, form in FORMS.items()):
+        return True
+    return text in STORED or text in NO_MESSAGES.get(name, ()) or text in kinds_of_entries()
