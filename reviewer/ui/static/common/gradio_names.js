@@ -2,7 +2,7 @@
 
 import { t } from './language.js'
 
-const FORMS = ['so-tab-library', 'so-tab-people']
+const FORMS = '#so-tab-library, #so-tab-people'
 /** @type {Record<string, string>} */
 const NAMES = {
   'Click to upload or drop files': t('Choose files, or drop them here'),
@@ -12,25 +12,24 @@ const NAMES = {
 }
 const CHOICES = 'input:is([type=checkbox], [type=radio])[title]'
 
-/** Keep the names of Gradio's parts in the language of the page. */
-export function nameGradioParts() {
-  for (const form of FORMS.map((id) => document.getElementById(id))) {
-    if (!form) continue
-    const name = () => {
-      for (const part of form.querySelectorAll('[aria-label]')) {
-        for (const where of ['aria-label', 'title']) {
-          const own = NAMES[part.getAttribute(where) ?? '']
-          if (own) part.setAttribute(where, own)
-        }
-      }
-      // The label says the same, translated.
-      for (const choice of form.querySelectorAll(CHOICES)) choice.removeAttribute('title')
+/** Keep the names of Gradio's parts in the language of the page. @param {HTMLElement} tabs */
+export function nameGradioParts(tabs) {
+  const observer = new MutationObserver((changes) => {
+    const forms = changes.map(({ target }) => target instanceof Element && target.closest(FORMS))
+    for (const form of new Set(forms)) if (form) name(form)
+  })
+  for (const form of tabs.querySelectorAll(FORMS)) name(form)
+  observer.observe(tabs, { subtree: true, childList: true, attributeFilter: ['aria-label', 'title'] })
+}
+
+/** @param {Element} form */
+function name(form) {
+  for (const part of form.querySelectorAll('[aria-label]')) {
+    for (const where of ['aria-label', 'title']) {
+      const own = NAMES[part.getAttribute(where) ?? '']
+      if (own && own !== part.getAttribute(where)) part.setAttribute(where, own)
     }
-    name()
-    new MutationObserver(name).observe(form, {
-      subtree: true,
-      childList: true,
-      attributeFilter: ['aria-label', 'title'],
-    })
   }
+  // The label says the same, translated.
+  for (const choice of form.querySelectorAll(CHOICES)) choice.removeAttribute('title')
 }

@@ -28,8 +28,6 @@ export const WORDS = [
   ...[t('drawn anew'), t('title removed'), t('unchanged')],
   ...[t('model'), t('company'), t('machine'), t('baseline'), t('label'), t('prompt'), t('file'), t('designation')],
   t('picture'),
-  // why there is a version, if no person gave a reason
-  t('draft'),
   // what differs between two inspections
   ...[t('quality'), t('class')],
 ]

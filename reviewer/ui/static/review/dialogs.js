@@ -4,7 +4,7 @@ import { dateAndTime } from '../common/format.js'
 import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h } from '../common/dom.js'
 import { isComposing } from '../common/keys.js'
-import { t, tn, TRACE, withCommas, withParts, word } from '../common/language.js'
+import { t, tn, withParts, word } from '../common/language.js'
 import { linkTo } from '../common/links.js'
 import { closePanel, openPanel } from '../common/panels.js'
 import { diffSteps } from '../trace/steps.js'
@@ -177,7 +177,7 @@ const runsOf = (runs) => runs.map((r) => (r.op === '=' ? r.text : h(r.op === '-'
  * @param {string[]} [authors]
  */
 export const beforeImport = (authors) =>
-  authors?.length ? t('written by {authors} before the import', { authors: withCommas(authors) }) : null
+  authors?.length ? t('written by {authors} before the import', { authors: authors.join(', ') }) : null
 
 /** Versions with author, reason and a diff by step; decisions in order. @param {any} history @param {number} item */
 export function openHistory(history, item) {
@@ -201,7 +201,7 @@ export function openHistory(history, item) {
             }),
       ),
       index > 0 && !rows.length && h('p.muted', {}, t('The same steps.')),
-      rows.map((r) => h('div.diff-row', {}, h('span.pill.grey', {}, r.title), h('p', { lang: TRACE }, runsOf(r.runs)))),
+      rows.map((r) => h('div.diff-row', {}, h('span.pill.grey', {}, r.title), h('p', {}, runsOf(r.runs)))),
     )
   }
   const content = h(
@@ -224,7 +224,7 @@ export function openHistory(history, item) {
               at: dateAndTime(v.at),
             }),
           ),
-          v.reason && h('span', {}, ` “${word(v.reason)}”`),
+          v.reason && h('span', {}, ` “${v.reason === 'draft' ? t('draft') : v.reason}”`),
           ' ',
           h('a.link', { href: linkTo({ item, version: v.number }), onClick: closePanel }, t('read')),
         ),
@@ -271,9 +271,7 @@ function chooseBetween(title, lines, mine, theirs, choices) {
         h(
           'div.diff',
           {},
-          rows.map((r) =>
-            h('div.diff-row', {}, h('span.pill.grey', {}, r.title), h('p', { lang: TRACE }, runsOf(r.runs))),
-          ),
+          rows.map((r) => h('div.diff-row', {}, h('span.pill.grey', {}, r.title), h('p', {}, runsOf(r.runs)))),
         ),
         h(
           'footer',

@@ -45,7 +45,7 @@ export async function mountReview(root) {
   if (!root || root.dataset.mounted) return
   root.dataset.mounted = 'yes'
   keepPageOnDrop()
-  nameGradioParts()
+  nameGradioParts(document.getElementById('so-tabs') ?? root)
   comeBack()
   reloadForGradio()
   const [me, keymap] = await Promise.all([meOrSignIn(), getJSON('/ui/review/keymap.json'), plotlyReady()])
