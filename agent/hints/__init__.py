@@ -501,10 +501,7 @@ def _disturbed(view: _View, principal: Line | Band | None) -> list[Hint]:
         crossing = on_line
     middle = sum(focus) / 2 * view.to_observed
     ordered = dict.fromkeys([*on_line, *sorted(crossing, key=lambda b: abs((b.lo + b.hi) / 2 - middle))])
-    return [
-        Hint("look", band.kind, _overlaps(view, band.shown()))
-        for band in list(ordered)[:2]
-    ]
+    return [Hint("look", band.kind, _overlaps(view, band.shown())) for band in list(ordered)[:2]]
 
 
 def _overlap(view: _View, band: SkyBand, window: Window) -> bool:

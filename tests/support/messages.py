@@ -59,7 +59,10 @@ def messages_of(name: str) -> Iterator[Id]:
         return
     if name.endswith(".toml"):
         data = tomllib.loads((ROOT / name).read_text(encoding="utf-8"))
-        bands = [*data.get("band", []), *(join for survey in data.get("survey", []) for join in survey.get("arm_join", []))]
+        bands = [
+            *data.get("band", []),
+            *(join for survey in data.get("survey", []) for join in survey.get("arm_join", [])),
+        ]
         yield from (band["name"] for band in bands)
         return
     if name.endswith(".py"):

@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 from agent.spectrum import Spectrum
 from agent.trajectory import Drafter, Trajectory
@@ -49,8 +48,11 @@ def campaign(db: Path) -> Path:
     return db
 
 
-def draft(name: str, source: str, **other: Any) -> tuple[Trajectory, Spectrum]:
-    """A trace whose texts are Greek, and its spectrum."""
+def draft(name: str, source: str, refused: bool = True) -> tuple[Trajectory, Spectrum]:
+    """A trace whose texts are Greek, and its spectrum.
+
+    :param refused: it has a zoom that the tool refused, with which it cannot be submitted
+    """
     spectrum = a_spectrum(name)
 
     def greek(step: Step) -> Step:
@@ -59,8 +61,9 @@ def draft(name: str, source: str, **other: Any) -> tuple[Trajectory, Spectrum]:
         return replace(step, explanation="Πλατιά Hα.") if isinstance(step, Answer) else step
 
     trace = a_trace(spectrum)
-    steps = tuple(greek(step) for step in trace.steps)
-    return replace(trace, steps=steps, drafter=Drafter("model", source), **other), spectrum
+    kept = trace.steps if refused else (*trace.steps[:3], trace.steps[-1])
+    steps = tuple(greek(step) for step in kept)
+    return replace(trace, steps=steps, drafter=Drafter("model", source)), spectrum
 
 
 def _decided(store: Store) -> None:

@@ -26,10 +26,10 @@ LOCALES = {"en": "en-GB", "zh": "zh-CN"}
 PEOPLE = {"RE": ["reviewer", "coordinator"], "AU": ["auditor", "reviewer"], "VO": ["reviewer"]}
 WORD = re.compile(r"[A-Za-z]{3,}")
 NAMES = re.compile(
-    r"spec-o3 annotations tasks|Label Studio|Argilla|ShareGPT|LLaMA-Factory|TRL|"
-    r"ECSV|TSV|JSON Lines|JSON-MIN|Parquet|gzip"
+    r"Label Studio|Argilla|ShareGPT|LLaMA-Factory|TRL|ECSV|TSV| Lines|-MIN|Parquet|gzip|"
+    r"Balmer absorption|-noise|approved-[0-9]|plate [0-9]|/[\w./-]+"
 )
-"""Names of programs and formats in Chinese sentences."""
+"""Names of programs and formats, examples, and paths in Chinese sentences."""
 
 
 class Words:
@@ -52,7 +52,7 @@ def database(tmp_path: Path) -> Path:
         for number, (person, roles) in enumerate(PEOPLE.items()):
             store.accounts.add_person(person, f"Πρόσωπο {number}", roles, PASSWORD)
         store.settings.set_rules(None, Rules(auditors=1))
-        store.items.add_all(Draft(*draft(f"α{number}", "Μ1"), batch="β1") for number in (1, 2, 3))
+        store.items.add_all(Draft(*draft(f"α{number}", "Μ1", refused=False), batch="β1") for number in (1, 2, 3))
     return tmp_path / "annotations.db"
 
 
@@ -131,8 +131,8 @@ def screen_and_revise(page: Page, say: Words) -> None:
     no_english(page, say)
     press(page.locator(".decision-bar"), say, "Keep")
     told(page, say, "Kept.")
+    show_item(page, 1)
     expect(page.locator(".decision-bar .round")).to_contain_text(say("revision"))
-    settled(page)
     page.keyboard.press(";")
     page.keyboard.type("Hα, @AU ;")
     press(page.locator(".comments"), say, "Send")
@@ -144,6 +144,7 @@ def screen_and_revise(page: Page, say: Words) -> None:
     page.keyboard.press("Escape")
     expect(card.locator("ins")).to_contain_text("Ναι.")
     no_english(page, say)
+    page.locator(".decision-bar .comment").fill("Ναι.")
     press(page.locator(".decision-bar"), say, "Save and submit")
     told(page, say, "Submitted.")
 
@@ -173,7 +174,7 @@ def reject_and_undo(page: Page, say: Words) -> None:
     no_english(page, say)
     press(page.locator(".so-find"), say, "Reject …")
     dialog = page.locator("dialog.panel")
-    dialog.locator("input[value=bad_data]").check()
+    dialog.get_by_label(say("Bad data")).check()
     expect(dialog.locator(".bulk-preview")).to_contain_text(say("rejected"))
     no_english(page, say)
     press(dialog, say, "Reject {n} item", n=1)

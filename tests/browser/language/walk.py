@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from playwright.sync_api import Locator, Page, Request, expect
 
 from agent import tasks
-from reviewer.rules.campaign import REASONS
-from reviewer.rules.inspection import ISSUES, QUALITIES
 from tests.browser.support.review_app import PASSWORD, settled
 
 DATA = (
@@ -26,23 +24,19 @@ DATA = (
 )
 """Selectors of what is not translated, beside data in Greek."""
 
-# LEFT: texts of Python outside reviewer/ui that are no messages yet. Both lists only shrink, until they are empty.
-LEFT: tuple[str, ...] = ()
-LEFT_TEXTS: tuple[str, ...] = ()
-
 _SAME = (
     *(re.escape(task.title) for task in tasks.load().values()),
     r"Spec-o3|spec-o3 [a-z -]+|rule-based baseline|nano \(trained on simulations\)|Replay",
     r"LAMOST|SDSS|DESI|STAR|GALAXY|QSO|English",
     r"S/N|km/s|erg|FWHM|EW|ivar|ICRS|UTC|YES|NO|H[αβγδ]|He ?I+|Ca ?I+|\[[NOS] I+\]",
     r"CSV|FITS|VOTable|JSON|PNG|zip|SHA-256|[0-9]+:[0-9a-f]{64}",
+    r"[a-z0-9]{4}(?:-[a-z0-9]{4}){3}",  # a password that the page made
     r"https?://\S*|ann@example.org=AB|Esc|Enter|Ctrl|Shift|Alt|Del",
 )
 SAME = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(_SAME)})(?![A-Za-z])|\.(?:csv|fits|jsonl)\b")
 """Names and symbols that every language writes the same, endings of files, names of policies, which traces
 have, and titles of classes, which are in their files."""
 
-_LEFT_TEXTS = re.compile("|".join(LEFT_TEXTS) or "(?!)")
 _COLLECT = """([data]) => {
   const found = []
   const own = (text) => {
@@ -97,8 +91,8 @@ def shown_texts(page: Page, *data: str) -> Iterator[tuple[str, str]]:
 
     :param data: selectors of further parts that are data
     """
-    for where, text in page.evaluate(_COLLECT, [", ".join((*DATA, *LEFT, *data))]):
-        yield where, SAME.sub("", _LEFT_TEXTS.sub("", text))
+    for where, text in page.evaluate(_COLLECT, [", ".join((*DATA, *data))]):
+        yield where, SAME.sub("", text)
 
 
 class Walk:
