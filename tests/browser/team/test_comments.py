@@ -337,8 +337,9 @@ def test_comments_of_another_item_are_no_news(chromium: Browser, app: tuple[str,
         show_item(page, 2)
         expect(page.locator(".comments .thread .text")).to_have_text("Long known.")
         for route in late:
-            route.continue_()
-        page.wait_for_timeout(700)
+            with page.expect_response(re.compile("/item/1/comments$")):
+                route.continue_()
+        page.wait_for_timeout(300)
         expect(page.locator(".so-review .toasts")).not_to_contain_text("commented on this item")
 
 
