@@ -88,7 +88,7 @@ def draft_file(
     try:
         for found in read_all(path):
             spectrum = found if medium is None else with_medium(found, medium, SET_BY_OPTION)
-            low = "" if min_snr is None else low_snr(spectrum, min_snr)
+            low = "" if min_snr is None else tr(low_snr(spectrum, min_snr))
             if low:
                 outcome = replace(outcome, skipped=(*outcome.skipped, _of_target(path, spectrum, low)))
                 yield outcome

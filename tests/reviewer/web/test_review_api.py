@@ -237,6 +237,24 @@ def test_a_reviewer_states_the_medium_and_everything_follows_but_the_pictures(ap
     assert client.get(f"/api/v1/item/{item}").json()["row"]["spectrum"] == before.spectrum_sha256
 
 
+def test_hints_and_statements_are_in_the_language_of_the_request(app: Any, store: Store) -> None:
+    """They are measured once, and what was measured is the same for all languages."""
+    trajectory, spectrum = drafted(5)
+    item = store.items.add(trajectory, store.spectra.add(spectrum))
+    client, chinese = client_of(app, "RV"), {"Accept-Language": "zh-CN"}
+    address = f"/api/v1/item/{item}/hints"
+    english = client.get(address).json()
+    assert "in window" in json.dumps(english)
+    shown = client.get(address, headers=chinese).json()
+    assert [hint["kind"] for hint in shown["hints"]["s2"]] == [hint["kind"] for hint in english["hints"]["s2"]]
+    assert any("窗口中有" in hint["text"] for hint in shown["hints"]["s2"])
+    assert any("真实光谱" in hint["why"] for hint in shown["hints"]["s2"])
+    assert client.get(address).json() == english
+    lines = f"/api/v1/spectrum/{spectrum.sha256}/lines?task=cv"
+    assert "条谱线" in client.get(lines, headers=chinese).json()["velocity"]["text"]
+    assert "lines" in client.get(lines).json()["velocity"]["text"]
+
+
 def test_an_assumed_medium_can_be_confirmed(app: Any, store: Store) -> None:
     item, before, _ = an_item_of_assumed_medium(store)
     client = client_of(app, "RV")
