@@ -180,7 +180,7 @@ function tiles(figures, items) {
       t('Everything in the filter: one spectrum with one drafted trajectory is one item.'),
       number(items),
     ),
-    tile(t('Open'), t('Items that are not decided yet.'), number(items - decided)),
+    tile(t('Still open'), t('Items that are not decided yet.'), number(items - decided)),
     tile(
       t('Approved'),
       t('Items approved by vote or adjudication. An export contains these.'),
