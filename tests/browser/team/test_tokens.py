@@ -117,6 +117,8 @@ def test_a_second_click_revokes_no_other_token_and_deletes_no_other_webhook(
         store.webhooks.add("CO", f"https://example.org/{number}", ["approved"])
     open_people(page, address, "CO")
     expect(page.get_by_text("token 2").first).to_be_visible()
+    expect(page.get_by_role("button", name="Delete", exact=True)).to_be_visible()
+    page.wait_for_timeout(1500)  # Gradio's own drawing
     for button, done, choose in (
         ("Revoke", "The token is revoked", "Choose a token first."),
         ("Delete", "The webhook is deleted", "Choose a webhook first."),
