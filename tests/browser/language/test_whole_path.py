@@ -197,10 +197,11 @@ def export(page: Page, say: Words) -> None:
 
 
 def change_language_and_back(page: Page, say: Words) -> None:
+    tab(page, say, "Find")
     other = next(code for code in LOCALES if code != say.code)
     for before, after in ((say, Words(other)), (Words(other), say)):
         press(page.locator(".so-help"), before, "Help")
         page.get_by_role("menuitemradio", name=language.NAMES[after.code]).click()
         in_language(page, after.code)
         expect(page.locator(".so-help .help")).to_have_text(after("Help"))
-        expect(page.get_by_role("tab", name=after("Progress"), exact=True)).to_have_attribute("aria-selected", "true")
+        expect(page.get_by_role("tab", name=after("Find"), exact=True)).to_have_attribute("aria-selected", "true")
