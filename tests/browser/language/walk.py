@@ -16,7 +16,7 @@ DATA = (
     # A text that says in which language it is.
     "[lang]:not(html)",
     # The question and the guide of a class, and what the tool answered the model.
-    ".guide, .picture .refused, .picture img, .observation",
+    "div.guide, .picture .refused, .picture img, .observation",
     # Entries of the audit log are shown as they are stored and covered by its hashes.
     ".audit-log tbody, .audit-log option:not([value=''])",
     # Names of files, and of spectral lines.
