@@ -1,16 +1,24 @@
-"""What every command of the ``spec-o3`` program shares: its declaration, exit status, result and progress bar."""
+"""What every command of the ``spec-o3`` program shares: its declaration, exit status, result, progress bar and end."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import signal
+import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, TextIO, TypeVar
+from types import FrameType
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from agent.language import tr
 from agent.text import OneLine, whole_number
+
+if TYPE_CHECKING:
+    from agent.conversation import Stop
 
 Item = TypeVar("Item")
 
@@ -96,3 +104,24 @@ class ProgressBar:
 
     def __exit__(self, *_: object) -> None:
         self._bar.close()
+
+
+@contextmanager
+def stop_on_signal(stop: Stop) -> Iterator[None]:
+    """Within the block, the first Ctrl C (or SIGTERM) sets ``stop`` and the second one interrupts."""
+
+    def on_signal(number: int, _: FrameType | None) -> None:
+        signal.signal(number, before[number])
+        print(tr("\nstopping; finished inspections are kept. Press Ctrl C again to quit at once"), file=sys.stderr)
+        # Not here: the interrupted code may hold the lock that set() takes.
+        threading.Thread(target=stop.set).start()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {int(number): signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

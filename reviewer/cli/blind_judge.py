@@ -150,7 +150,7 @@ def run(arguments: Namespace) -> int:
 
 def _run_judge(arguments: Namespace, store: Store, judge: Judge, spending: Budget) -> tuple[JudgeRun, bool]:
     """Run the judge; return its counts and whether it was stopped."""
-    from agent.cli.inspect import stop_on_signal
+    from agent.cli.command import stop_on_signal
     from agent.conversation import Stop
     from reviewer.blind.judge.run import judge_session
 

@@ -139,7 +139,7 @@ def _draft(
     """Draft what is not drafted yet; return the summary, and whether it was stopped."""
     from agent.batch.journal import PendingJobs
     from agent.batch.run import PolicyUnavailable
-    from agent.cli.inspect import stop_on_signal
+    from agent.cli.command import stop_on_signal
     from agent.conversation import Stop
     from reviewer.drafting.run import draft_many
 

@@ -96,7 +96,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _run(arguments: Namespace, store: Store | None) -> int:
-    from agent.cli.inspect import stop_on_signal
+    from agent.cli.command import stop_on_signal
     from agent.conversation import Stop
     from agent.trial.batch import TrialsFile, Work, cases_in, try_all
 
@@ -162,7 +162,7 @@ def _tasks(arguments: Namespace) -> tuple[dict[str, Task], Task | None]:
 
 def _policy_for(choice: PolicyChoice) -> Callable[[int], Policy]:
     """Return the policies of the run; those that compute here can be sent to other processes."""
-    from agent.cli.inspect import baseline
+    from agent.cli.stages import baseline
 
     if choice.key == "baseline":
         return baseline

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_score
 
 import app
-from agent.cli.inspect import baseline
+from agent.cli.stages import baseline
 from agent.trust.reliability import BINS, binned
 from tests.support.bench import Varied, outcomes, question, some_questions, under
 from training.bench import gallery, report, table

@@ -20,7 +20,7 @@ import pytest
 import app
 from agent.batch import run as batch
 from agent.batch.lines import JournalError
-from agent.cli.inspect import LOCAL_CONCURRENCY
+from agent.cli.stages import LOCAL_CONCURRENCY
 from agent.conversation import Stop
 from agent.policies.baseline.rule import Baseline
 from agent.simulate import files
@@ -409,7 +409,7 @@ def test_threads_and_processes_in_any_number_give_the_same_outcomes(tmp_path: Pa
 
 
 def test_the_baseline_can_be_asked_in_processes(tmp_path: Path) -> None:
-    from agent.cli.inspect import baseline
+    from agent.cli.stages import baseline
 
     questions = [question("cv", "cv", 1, snr=30.0), question("fgk", "cv", 2, snr=30.0)]
     ask(tmp_path, questions, InspectionOptions(baseline), processes=2)

@@ -103,7 +103,7 @@ def add(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from agent.batch.lines import JournalError
-    from agent.cli.inspect import stop_on_signal
+    from agent.cli.command import stop_on_signal
     from agent.conversation import PolicyError, Stop
     from training.bench.outcomes import OutcomesError
     from training.data import DataError, card
@@ -214,7 +214,7 @@ def _inspection_options(
     arguments: Namespace, system: System | None, choice: PolicyChoice
 ) -> tuple[InspectionOptions, dict[str, Any]]:
     """Return the options of the inspections, and the settings that must not change between sessions."""
-    from agent.cli.inspect import MACHINE_SETTINGS, baseline
+    from agent.cli.stages import MACHINE_SETTINGS, baseline
     from training.bench.run import InspectionOptions
 
     given = Path(arguments.model).name if arguments.model else ""
@@ -256,7 +256,7 @@ def _ask(
     stop: Stop,
 ) -> SessionResult:
     from agent.batch.run import THREADS
-    from agent.cli.inspect import IN_THIS_PROCESS, LOCAL_CONCURRENCY
+    from agent.cli.stages import IN_THIS_PROCESS, LOCAL_CONCURRENCY
     from training.bench.answers import Answers
     from training.bench.run import ask_all
 

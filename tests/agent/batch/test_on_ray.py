@@ -34,7 +34,7 @@ from agent.batch.ray_cluster import Cluster, said
 from agent.batch.rows import RankedRows, RowMaker, rows_of
 from agent.batch.run import Job, inspect_many
 from agent.batch.shards import Shards
-from agent.cli.inspect import baseline
+from agent.cli.stages import baseline
 from agent.conversation import Stop, Usage
 from tests.agent.batch.test_cascade import TURNS
 from tests.support.cli import run as run_app
