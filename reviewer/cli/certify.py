@@ -267,7 +267,7 @@ def _text(result: dict[str, Any], is_certified: bool) -> str:
     if is_certified:
         lines.append(tr("promised: {promise}", promise=result["promise"]))
     if "evidence" in result:
-        lines.append(result["evidence"]["text"])
+        lines.append(tr(result["evidence"]["text"]))
     if result["not_promised"]:
         lines.append(tr("not promised: {what}", what=result["not_promised"]))
     if is_certified:

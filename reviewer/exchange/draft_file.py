@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +27,8 @@ from reviewer.store import Draft
 
 # File names of an export and of the published data set; the first that exists is read.
 NAMES = ("trajectories.jsonl", "train_sharegpt.json")
+_FIELD = re.compile(r"([^:：⟦]+)(?:: |：)(.+)")
+"""A problem that begins with its field, with the colon of English or Chinese."""
 
 
 class ImportFileError(OneLine):
@@ -101,8 +104,8 @@ class DraftFile:
             except _Bad as bad:
                 yield place, ImportProblem(place.line, bad.field, bad.reason)
             except TrajectoryError as error:
-                field, _, reason = str(error).partition(": ")
-                yield place, ImportProblem(place.line, field if reason else "row", reason or field)
+                named = _FIELD.fullmatch(str(error))
+                yield place, ImportProblem(place.line, *(named.groups() if named else ("row", str(error))))
             except PictureError as error:
                 yield place, ImportProblem(place.line, "images", str(error))
             except (SpectrumError, SpectrumNotFound) as error:

@@ -34,6 +34,8 @@ DOCUMENTS = (
     *("reviewer/agreement/davidson.py", "reviewer/agreement/distribution.py", "reviewer/agreement/mixed.py"),
     *("reviewer/agreement/ordinal.py", "reviewer/agreement/pairs.py", "reviewer/agreement/preference.py"),
     "reviewer/agreement/raters.py",
+    # Patterns by which claims are read.
+    "reviewer/similar/read_lines.py",
     # What a judge reads.
     *("reviewer/blind/judge/answers.py", "reviewer/blind/judge/measured.py", "reviewer/blind/judge/prompts.py"),
     # Descriptions of columns, tasks for other programs, the demo.
@@ -142,7 +144,11 @@ NO_MESSAGES: dict[str, set[str]] = {
     "reviewer/store/team/logins.py": {"sign-in name set", "sign-in name removed"},
     "reviewer/store/reviews.py": {"medium stated: "},
     "reviewer/store/team/bulk.py": {
-        *("items rejected", "items assigned", "items unassigned", "batch set", "bulk action undone"),
+        *("items decided", "items assigned", "items unassigned", "batch set", "bulk action undone"),
+    },
+    "reviewer/web/routes/audit.py": {
+        *("items decided", "items assigned", "items unassigned", "batch set", "bulk action undone"),
+        *("thread resolved", "thread reopened"),
     },
     # Notes of the schema, and pieces of SQL.
     "reviewer/store/sqlite/schema.py": {

@@ -27,7 +27,7 @@ PEOPLE = {"RE": ["reviewer", "coordinator"], "AU": ["auditor", "reviewer"], "VO"
 WORD = re.compile(r"[A-Za-z]{3,}")
 NAMES = re.compile(
     r"Label Studio|Argilla|ShareGPT|LLaMA-Factory|TRL|ECSV|TSV| Lines|-MIN|Parquet|gzip|"
-    r"Balmer absorption|-noise|approved-[0-9]|plate [0-9]|z_max|z_min|Alpha|/[\w./-]+"
+    r"Balmer absorption|-noise|approved-[0-9]|plate [0-9]|z_max|z_min|Alpha|docs|/[\w./-]+"
 )
 """Names of programs and formats, examples, and paths in Chinese sentences."""
 

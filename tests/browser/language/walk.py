@@ -19,8 +19,8 @@ DATA = (
     "div.guide, .picture .refused, .picture img, .observation",
     # Entries of the audit log are shown as they are stored and covered by its hashes.
     ".audit-log tbody, .audit-log option:not([value=''])",
-    # Names of files, and of spectral lines.
-    "td.filename, .so-name",
+    # Names of files and items, and of spectral lines.
+    "td.filename, .so-name, span.whole",
 )
 """Selectors of what is not translated, beside data in Greek."""
 
@@ -56,7 +56,7 @@ _COLLECT = """([data]) => {
     const left = own(text ?? '').trim()
     if (/[A-Za-z]{2,}/.test(left)) found.push([`${place(element)} [${kind}]`, left])
   }
-  add(document.body, 'title', document.title)
+  add(document.querySelector('title'), 'title', document.title)
   for (const element of document.body.querySelectorAll('*')) {
     const box = element.matches('option, optgroup') ? element.closest('select') : element
     if (!box?.checkVisibility() || element.closest('script, style')) continue

@@ -3,7 +3,7 @@
 import { lasting } from '../common/browser_storage.js'
 import { fill, h } from '../common/dom.js'
 import { keepPageOnDrop } from '../common/file_drops.js'
-import { nameGradioParts } from '../common/gradio_names.js'
+import { nameGradioParts } from '../help/gradio_names.js'
 import { Refused, Unreachable, getJSON, setPerson } from '../common/http.js'
 import { Keys } from '../common/keys.js'
 import { t } from '../common/language.js'

@@ -1,6 +1,6 @@
 // What Gradio (6.31) says in English in every language: names of buttons, and stored values as tooltips of choices.
 
-import { t } from './language.js'
+import { t } from '../common/language.js'
 
 const FORMS = '#so-tab-library, #so-tab-people'
 /** @type {Record<string, string>} */
