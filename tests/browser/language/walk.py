@@ -147,6 +147,7 @@ class Walk:
         expect(self.page.locator(sign).first).to_be_visible()
         self.look(f"key {key}")
         self.page.keyboard.press("Escape")
+        expect(self.page.locator(sign).first).to_be_hidden()
 
     def tab(self, name: str, sign: str) -> None:
         self.page.locator(f"#so-tab-{name}-button").click()
