@@ -658,7 +658,8 @@ def test_ctrl_c_keeps_finished_work_and_still_writes_the_table(here, number, how
     assert "Traceback" not in err
     assert 1 <= len(lines()) < 60
     assert len(table()) == len(lines())
-    assert f"{len(lines())} spectra in r.jsonl" in out
+    number = len(lines())
+    assert f"{number} {'spectrum' if number == 1 else 'spectra'} in r.jsonl" in out
 
 
 @pytest.mark.parametrize(("option", "expected"), [([], "air (assumed)"), (["--medium", "vacuum"], "vacuum")])
