@@ -87,7 +87,7 @@ def test_what_was_stored_is_read_back_and_a_changed_prompt_is_refused(stored: Pa
 def test_other_files_are_refused_with_what_was_expected(tmp_path: Path) -> None:
     path = tmp_path / "train_cv.parquet"
     pq.write_table(pa.table({"wavelength": [1.0]}), path)
-    with pytest.raises(TaskError, match="found no column data_source and no column prompt"):
+    with pytest.raises(TaskError, match="found no columns data_source, prompt"):
         trained.import_prompts([path], TASKS)
     path.write_bytes(b"PAR1 and not more")
     with pytest.raises(TaskError, match="damaged Parquet file"):

@@ -101,7 +101,7 @@ def test_a_spectrum_that_is_damaged_inside_ends_the_run_and_the_other_answers_ar
     survey_files._file.cache_clear()  # as in a new process
     capsys.readouterr()
     assert bench(sky, table) == 0
-    assert "now: 1 questions in " in capsys.readouterr().out
+    assert "now: 1 question in " in capsys.readouterr().out
     assert report()[0]["left_out"] == {}
 
 
