@@ -105,7 +105,7 @@ class DraftFile:
                 yield place, ImportProblem(place.line, bad.field, bad.reason)
             except TrajectoryError as error:
                 named = _FIELD.fullmatch(str(error))
-                yield place, ImportProblem(place.line, *(named.groups() if named else ("row", str(error))))
+                yield place, ImportProblem(place.line, *(named.groups() if named else (tr("row"), str(error))))
             except PictureError as error:
                 yield place, ImportProblem(place.line, "images", str(error))
             except (SpectrumError, SpectrumNotFound) as error:

@@ -27,9 +27,10 @@ PEOPLE = {"RE": ["reviewer", "coordinator"], "AU": ["auditor", "reviewer"], "VO"
 WORD = re.compile(r"[A-Za-z]{3,}")
 NAMES = re.compile(
     r"Label Studio|Argilla|ShareGPT|LLaMA-Factory|TRL|ECSV|TSV| Lines|-MIN|Parquet|gzip|"
+    r"Krippendorff|alpha|Computing |'s Alpha-Reliability|Fleiss|Psychological Bulletin|"
     r"Balmer absorption|-noise|approved-[0-9]|plate [0-9]|z_max|z_min|Alpha|docs|/[\w./-]+"
 )
-"""Names of programs and formats, examples, and paths in Chinese sentences."""
+"""Names of programs, formats, people and publications, examples, and paths in Chinese sentences."""
 
 
 class Words:
