@@ -266,7 +266,7 @@ export class FindDesk {
   }
 
   /**
-   * Words that cannot be searched for are told where they are typed: they may not be complete.
+   * That words cannot be searched for is said beside the field: they may not be complete.
    * @param {any} error @param {boolean} keep whether the rows are of the same search
    */
   #failed(error, keep) {

@@ -68,7 +68,7 @@ export class RowMenu {
     const entries = this.#entries
     const at = entries.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement))
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key]
-    if (event.key === 'Tab') return this.#close() // the browser goes on from the button
+    if (event.key === 'Tab') return this.#close() // the browser moves the focus on from the button
     if (event.key === 'Escape') this.#close()
     else if (to !== undefined) entries.at(to % entries.length)?.focus()
     else return
