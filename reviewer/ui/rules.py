@@ -94,17 +94,18 @@ def build(store: Store, local: bool) -> RulesForm:
 
     def preview(*numbers: int | None) -> Changes:
         try:
-            return {words: _described(_rules(False, numbers))}
+            return {words: _described(_rules(False, numbers)), message: ""}
         except RulesError as error:
-            return {words: line("bad", _in_labels(error))}
+            return {words: line("bad", _in_labels(error)), message: ""}
 
     @report_errors(message)
     def save_rules(request: gr.Request, alone: bool, *numbers: int | None) -> Changes:
         person = require_person(request, store, local, "coordinator")
         try:
             rules = _rules(alone, numbers)
-        except RulesError as error:
-            return {words: line("bad", _in_labels(error)), message: ""}
+        except RulesError:
+            # What is wrong stands above, from the preview. A number may have changed since: that answer is newer.
+            return {message: line("bad", tr("Not saved: correct the numbers first."))}
         store.settings.set_rules(person.initials, rules)
         text = line(
             "good", tr("Saved. The new rules apply to open rounds; rounds closed by their decisions stay closed.")
@@ -113,7 +114,7 @@ def build(store: Store, local: bool) -> RulesForm:
 
     quiet = {"show_progress": "hidden", "api_visibility": "private"}
     solo.input(change_mode, solo, form.outputs, **quiet)
-    gr.on([field.input for field in counts], preview, counts, words, **quiet)
+    gr.on([field.input for field in counts], preview, counts, [words, message], trigger_mode="always_last", **quiet)
     saved = save.click(save_rules, [solo, *counts], form.outputs, **quiet)
     return replace(form, saved=saved)
 
