@@ -20,10 +20,11 @@ from agent.similarity import SIZE as SHAPE_SIZE
 from agent.similarity import shape_vector
 from agent.spectrum import SpectrumError
 from agent.trajectory import Trajectory
-from reviewer.similar import facts, words
+from reviewer.similar import facts, wordings, words
 from reviewer.similar.files import Keys, Table
-from reviewer.similar.of_claims import facts_of_claims
+from reviewer.similar.of_claims import Compared, compared
 from reviewer.similar.of_texts import facts_of_texts
+from reviewer.similar.wordings import Wordings, WordingsError
 from reviewer.similar.words import Texts, Words, WordsError
 from reviewer.store import NotFound, Store
 from reviewer.store.team.traces import CurrentTrace
@@ -31,9 +32,11 @@ from reviewer.store.team.traces import CurrentTrace
 log = logging.getLogger("spec_o3.similar")
 
 GROWTH = 3.0
-"""Growth of the corpus after which the model of words is fitted again."""
+"""Growth of the corpus after which the model of words is fitted again, and wordings are learned again."""
 MOST_FITTED = 10_000
 """Traces of the sample on which the model is fitted."""
+MOST_COMPARED = 3000
+"""Traces of the sample from which wordings are learned."""
 UNUSUAL = 0.7
 """Surprise from which an answer is unusual after its last thought."""
 PUBLISHED = 20.0
@@ -46,6 +49,7 @@ Pause = Callable[[], None]
 
 _FACTS = np.dtype([("key", "i8"), ("claims", "u1"), ("facts", "u1", (len(facts.FACTS),))])
 _WORDS = np.dtype([("key", "i8"), ("surprise", "f2"), ("vector", "f2", (words.SIZE,))])
+_CLAIMS = [facts.NUMBER[name] for name in facts.CLAIMS]
 _SHAPES = np.dtype([("key", "i8"), ("vector", "f2", (SHAPE_SIZE,))])
 
 
@@ -117,6 +121,7 @@ class Index:
         self._facts = Table(self.folder, f"facts{facts.VERSION}", _FACTS)
         self._words = Table(self.folder, "words", _WORDS)
         self._model: Words | None = None
+        self._wordings: Wordings | None = None
         self._made_of: tuple[object, ...] = (None,) * 5  # what the corpus was made of
 
     @property
@@ -130,6 +135,7 @@ class Index:
             for left in self.folder.glob("*.part"):  # of a process that was killed while it wrote
                 left.unlink(missing_ok=True)
         self._load_model(writing)
+        self._load_wordings(writing)
         for table in (self._facts, self._words, self.shapes):
             table.load(writing)
 
@@ -272,10 +278,17 @@ class Index:
     ) -> None:
         last = time.monotonic()
         rows = self._facts.rows(versions)
-        for number, at in enumerate(np.flatnonzero(rows["claims"] == 0)):
-            row = rows[at : at + 1].copy()
+        places = np.flatnonzero(rows["claims"] == 0)
+        read: dict[int, Compared] = {}
+        if places.size and (self._wordings is None or versions.size > GROWTH * self._wordings.fitted):
+            read = self._learn_wordings(versions, hashes, pause)
+            places = np.arange(versions.size)
+        for number, place in enumerate(places.tolist()):
+            row = rows[place : place + 1].copy()
+            claims = read.pop(place, None) or self._compared(int(versions[place]), hashes[place])
             row["claims"] = 1
-            for name in self._claims(int(versions[at]), hashes[at]):
+            row["facts"][0, _CLAIMS] = 0
+            for name in claims.all_facts(self._wordings):
                 row["facts"][0, facts.NUMBER[name]] = 1
             if row["key"][0]:
                 self._facts.add(row)
@@ -285,17 +298,43 @@ class Index:
                 published()
                 last = time.monotonic()
 
-    def _claims(self, version: int, sha256: str | None) -> set[str]:
+    def _learn_wordings(self, versions: Keys, hashes: list[str | None], pause: Pause) -> dict[int, Compared]:
+        """Learn which wordings are read wrongly, from a sample; return its claims by row, so that none is measured
+        twice. The claims of all traces have to be judged again then.
+        """
+        places = range(versions.size)
+        sample = sorted(random.Random(_SEED).sample(places, MOST_COMPARED)) if len(places) > MOST_COMPARED else places
+        read = {}
+        for place in sample:
+            read[place] = self._compared(int(versions[place]), hashes[place])
+            pause()
+        self._wordings = wordings.fit([claims.readings for claims in read.values()], versions.size)
+        self._wordings.write(self.folder / "wordings.json")
+        return read
+
+    def _load_wordings(self, writing: bool) -> None:
+        path = self.folder / "wordings.json"
+        try:
+            self._wordings = Wordings.read(path)
+        except FileNotFoundError:
+            self._wordings = None
+        except (OSError, WordingsError) as problem:
+            log.warning("similar items: %s; it is made again", problem)
+            self._wordings = None
+            if writing:
+                path.unlink(missing_ok=True)
+
+    def _compared(self, version: int, sha256: str | None) -> Compared:
         trajectory = self.store.traces.of_versions([version]).get(version)
         if trajectory is None:
-            return set()
+            return Compared()
         stated = trajectory.spectrum_sha256 if trajectory.medium_set_by else sha256
         if stated is None:
-            return set()
+            return Compared()
         try:
-            return facts_of_claims(trajectory, self.store.spectra.get(stated))
+            return compared(trajectory, self.store.spectra.get(stated))
         except (NotFound, SpectrumError):
-            return set()
+            return Compared()
 
     def _publish(self, items: Keys, versions: Keys, hashes: list[str | None], pause: Pause) -> None:
         """Write what was added and make the corpus of it, unless it is made of the same already."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from agent.hints.claims import Claim, claims_of, compare
 from agent.hints.evidence import HOT, Evidence, LineEvidence, at_rest, evidence
@@ -15,8 +16,9 @@ from agent.measure.values import Measured
 from agent.spectrum import Spectrum
 from agent.trajectory import Think, Trajectory, Zoom
 from agent.trajectory.statements import quoted_windows, text_of_step
-from reviewer.similar.of_texts import NEAR, SAME, overlap_of, sentences_of, wavelengths_of
+from reviewer.similar.of_texts import NEAR, SAME, edges_of_windows, overlap_of, sentences_of, wavelengths_of
 from reviewer.similar.read_lines import Stated, stated_lines
+from reviewer.similar.wordings import Reading, Wordings, masked
 
 THERE = 3.0
 """σ of a line's height, and times the scatter of its neighbourhood, from which something is there."""
@@ -40,33 +42,69 @@ data, or plan a zoom.
 """
 
 
-def facts_of_claims(trajectory: Trajectory, spectrum: Spectrum) -> set[str]:
-    """Return the names of the facts that hold, of those that begin with "claim: "."""
+@dataclass(frozen=True)
+class Compared:
+    """The claims of a trace, compared with its spectrum.
+
+    :param facts: of claims about bands, the break, widths and maxima
+    :param wrong: how many of these disagree with the spectrum; ``agreeing`` likewise
+    :param readings: the statements about lines
+    """
+
+    facts: frozenset[str] = frozenset()
+    wrong: int = 0
+    agreeing: int = 0
+    readings: tuple[Reading, ...] = ()
+
+    def all_facts(self, wordings: Wordings | None = None) -> set[str]:
+        """Return the names of the facts that hold, of those that begin with "claim: "."""
+        found, wrong, agreeing = set(self.facts), self.wrong, self.agreeing
+        for reading in self.readings:
+            if reading.facts and wordings is not None and wordings.doubtful(reading):
+                found.add(f"claim: doubtful, {reading.sort}")
+                continue
+            found |= reading.facts
+            wrong += bool(reading.facts & _CONTRADICTIONS)
+            agreeing += reading.disagrees is False
+        if wrong > 1:
+            found.add("claim: several wrong")
+        if agreeing > 1 and not wrong:
+            found.add("claim: all agree")
+        return found
+
+
+def compared(trajectory: Trajectory, spectrum: Spectrum) -> Compared:
+    """Compare the claims of a trace with its spectrum."""
     texts = list(_sentences(trajectory))
     claims = dict.fromkeys(claim for text in texts for claim in claims_of(text))
     others = [claim for claim in claims if claim.property not in ("emission", "absorption")]
-    lines = dict.fromkeys(stated for text in texts for stated in _of_own_wavelength(text, trajectory))
+    lines: dict[Stated, str] = {}
+    for text in texts:
+        for stated in _of_own_wavelength(text, trajectory):
+            lines.setdefault(stated, text)
     if not others and not lines:
-        return set()
+        return Compared()
     z = trajectory.redshift if spectrum.redshift is None else spectrum.redshift
     data = evidence(at_rest(spectrum, z or 0.0))
-    wrong, agreeing = 0, 0
-    found: set[str] = set()
-    for claim in others:
-        verdict = compare(claim, data).verdict
-        wrong += verdict == "contradicts"
-        agreeing += verdict == "agrees"
-        found.update(_fact(claim, verdict, data))
-    for stated in lines:
-        names = set(_of_line(stated, data))
-        wrong += bool(names & _CONTRADICTIONS)
-        agreeing += _agrees(stated, data)
-        found |= names
-    if wrong > 1:
-        found.add("claim: several wrong")
-    if agreeing > 1 and not wrong:
-        found.add("claim: all agree")
-    return found
+    verdicts = [(claim, compare(claim, data).verdict) for claim in others]
+    return Compared(
+        frozenset(name for claim, verdict in verdicts for name in _fact(claim, verdict, data)),
+        sum(verdict == "contradicts" for _, verdict in verdicts),
+        sum(verdict == "agrees" for _, verdict in verdicts),
+        tuple(_read(stated, masked(text), data) for stated, text in lines.items()),
+    )
+
+
+def _read(stated: Stated, text: str, data: Evidence) -> Reading:
+    names = frozenset(_of_line(stated, data))
+    state = data.line(stated.line).state
+    there = state in ("emission", "absorption")
+    if not stated.there:
+        clear = there or state == "none"
+        return Reading("denied", text, "claim: line denied" in names if clear else None, names)
+    if there and stated.sign:
+        return Reading("sign", text, stated.sign != state, names)
+    return Reading("there", text, not there if there or names & _NOT_THERE else None, names)
 
 
 def _sentences(trajectory: Trajectory) -> Iterator[str]:
@@ -89,7 +127,7 @@ def _sentences(trajectory: Trajectory) -> Iterator[str]:
 
 def _of_own_wavelength(sentence: str, trajectory: Trajectory) -> Iterator[Stated]:
     """Yield what a sentence states of lines, without those to which it gives a wavelength that is not their own."""
-    values, _ = wavelengths_of(sentence)
+    values, _ = wavelengths_of(sentence, edges_of_windows(trajectory))
     for stated in stated_lines(sentence):
         own = stated.line.at(trajectory.medium)
         if all(abs(value / own - 1.0) < NEAR for value in values):
@@ -100,6 +138,11 @@ _CONTRADICTIONS = {
     *("claim: emission for absorption", "claim: absorption for emission", "claim: line not there"),
     "claim: line denied",
 }
+_NOT_THERE = {
+    *("claim: line not there", "claim: nothing there", "claim: line only named", "claim: hot line in a cool star"),
+    *("claim: forbidden line alone", "claim: never in absorption"),
+}
+"""Facts of a line that is not there for certain."""
 
 
 def _of_line(stated: Stated, data: Evidence) -> Iterator[str]:
@@ -146,13 +189,6 @@ def _unlikely(found: LineEvidence, data: Evidence) -> Iterator[str]:
         yield "claim: hot line in a cool star"
     if found.line.name.startswith("[") and not _hydrogen_emits(data):
         yield "claim: forbidden line alone"
-
-
-def _agrees(stated: Stated, data: Evidence) -> bool:
-    state = data.line(stated.line).state
-    if not stated.there:
-        return state == "none" or (bool(stated.sign) and state in ("emission", "absorption") and state != stated.sign)
-    return state in ("emission", "absorption") and stated.sign in ("", state)
 
 
 def _height(found: LineEvidence) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from agent.lines import Band, Line, sky_bands
@@ -21,6 +21,8 @@ WHOLE = 2500.0
 """Å from which a quoted range is a part of the spectrum rather than a window."""
 NEAR = 0.003
 """Relative difference of two wavelengths that are the same: 20 Å at Hα, as much as texts round."""
+ROUNDED = 1.0
+"""Å by which a text may round the edge of a window."""
 FAR = 0.1
 """Relative difference from which a number next to a line's name is no wavelength of that line."""
 LARGE_REDSHIFT = 0.01
@@ -30,16 +32,30 @@ are, and by how much better the other frame has to centre them.
 """
 _PER_CHARACTER = 600, 6000
 
+_STOP = re.compile(r"(?<=[.!?。！？])\s+|\n+|(?<=[。！？])")
 _SENTENCE = re.compile(r"(?<=[.;!?。；！？])\s+|\n+|(?<=[。；！？])")
 _WAVELENGTH = re.compile(
-    r"(?:(?<=\bat )|(?<=\bnear )|(?<=\baround )|(?<=\babout )|(?<=λ)|(?<=λ ))(\d{4,5}(?:\.\d{1,2})?)(?![\d.]*\d)"
-    r"(?!\s*(?:K|km|counts)\b)"
-    r"|(?<![\d.,±–-])(\d{4,5}(?:\.\d{1,2})?)(?=[\s-]*(?:Å|\u212b|[Aa]ngstr[oö]ms?\b))"
+    r"(?:(?<=\bat )(?<!continuum at )|(?<=\bnear )|(?<=\baround )|(?<=\babout )|(?<=λ)|(?<=λ ))"
+    r"(\d{4,5}(?:\.\d{1,2})?)(?![\d.]*\d)(?!\s*(?:K|km|counts)\b)"
+    r"|(?<![\d.,±–-])(?<!continuum at )(\d{4,5}(?:\.\d{1,2})?)(?=[\s-]*(?:Å|\u212b|[Aa]ngstr[oö]ms?\b))"
 )
 _SKY = re.compile(
-    r"\b(?:tellur\w+|atmospher\w+|airglow|night[- ]sky|sky|terrestrial|earth'?s?)\b|大气|天光|地球",
+    r"\b(?:tellur\w+|airglow|night[- ]sky|sky|terrestrial|earth(?:['’]?s)?|ground[- ]based|from the ground|"
+    r"air above|(?:earth['’]?s|night|our own|the planet['’]s) air|observatory|telescope|observing site|"
+    r"(?:molecular )?oxygen (?:band|absorption|feature)|O[2₂]|H[2₂]O|water vapou?r|"
+    r"(?<!stellar )(?<!star['’]s )(?<!its )(?<!photospheric )(?<!object['’]s )(?<!target['’]s )"
+    r"atmospher\w+(?! of (?:a|the|this|its) (?:\w+ )?(?:star|object|target|source)))(?!\w)|大气|天光|地球",
     re.IGNORECASE,
 )
+_LEFT_OUT = re.compile(
+    r"\b(?:ignor\w+|disregard\w*|discount\w*|exclud\w+|skip\w*|omit\w*|discard\w*|neglect\w*|mask(?:s|ed|ing)?|"
+    r"contaminat\w+|contaminant\w*|"
+    r"(?:leave|leaving|left|set|setting|put|putting) (?:it |this |that |them )?(?:out|aside)|"
+    r"not (?:be )?(?:used?|counted?|evidence|stellar|intrinsic|diagnostic)|no (?:weight|evidence|bearing|role)|"
+    r"(?:says?|tells?)(?: us| me)? nothing|(?:not|n['’]t) (?:use|count|rely|trust|belong|come from|originate))\b",
+    re.IGNORECASE,
+)
+"""Words by which a sentence leaves a feature out of the argument."""
 _ENDS = re.compile(r"[.!?…。！？\])}\"'”’*`$:;]\s*$|\d\s*$")
 
 _FAULTS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -293,24 +309,34 @@ def _explained(trajectory: Trajectory, zoom: Zoom) -> bool:
 
 def _quoted(text: str, trajectory: Trajectory, at_rest: bool, z: float) -> Iterator[str]:
     """Compare the single wavelengths of a text with the lines that its sentence names, and with the sky's bands."""
-    for sentence in sentences_of(text):
-        numbers, found = wavelengths_of(sentence)
-        own = [entry.at(trajectory.medium) for entry in found]
-        for value in numbers:
-            if any(abs(value / wavelength - 1.0) < NEAR for wavelength in own):
-                continue
-            of_line = list(_of_line(value, own, z))
-            yield from of_line
-            if "frame: text" in of_line:
-                continue
-            observed = value * (1.0 + z) if at_rest else value
-            if not _SKY.search(sentence) and _is_sky(observed, trajectory):
-                yield "sky: unnamed"
+    edges = edges_of_windows(trajectory)
+    for whole in _STOP.split(text):
+        explained = _SKY.search(whole) is not None or _LEFT_OUT.search(whole) is not None
+        for sentence in sentences_of(whole):
+            numbers, found = wavelengths_of(sentence, edges)
+            own = [entry.at(trajectory.medium) for entry in found]
+            for value in numbers:
+                if any(abs(value / wavelength - 1.0) < NEAR for wavelength in own):
+                    continue
+                of_line = list(_of_line(value, own, z))
+                yield from of_line
+                if "frame: text" in of_line:
+                    continue
+                observed = value * (1.0 + z) if at_rest else value
+                if not explained and _is_sky(observed, trajectory):
+                    yield "sky: unnamed"
 
 
-def wavelengths_of(sentence: str) -> tuple[list[float], list[Line | Band]]:
+def edges_of_windows(trajectory: Trajectory) -> list[float]:
+    """Return both edges of all windows that were opened, in Å, as tool calls have them."""
+    return [edge for zoom in trajectory.zooms if zoom.window is not None for edge in zoom.window]
+
+
+def wavelengths_of(sentence: str, edges: Sequence[float] = ()) -> tuple[list[float], list[Line | Band]]:
     """Return the single wavelengths in Å that a sentence gives, without those of windows and in names of lines, and the
     lines and bands that it names; both empty if it gives none.
+
+    :param edges: of windows that were opened: a text may give both in words that do not read as a window
     """
     windows = [(quote.start, quote.end) for quote in quoted_windows(sentence)]
     numbers = [
@@ -318,6 +344,7 @@ def wavelengths_of(sentence: str) -> tuple[list[float], list[Line | Band]]:
         for match in _WAVELENGTH.finditer(sentence)
         if 3000.0 < (value := float(match[1] or match[2])) < 11000.0
         and not any(start <= match.start() < end for start, end in windows)
+        and not any(abs(value - edge) <= ROUNDED for edge in edges)
     ]
     if not numbers:
         return [], []

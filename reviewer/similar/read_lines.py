@@ -51,13 +51,14 @@ _CLAUSE = re.compile(
 _NOT_STATED = _words(
     r"if\b",
     r"(?:whether|would|should|could|may|might|shall|will|must|let|unless|perhaps|maybe|possibl[ey]|likely)\b",
-    r"can\b(?! (?:\w+ly )?(?:be )?(?:see|recogni|identif|detect|find|found|make out|discern|trace|spot|pick))",
+    r"can\b(?! (?:\w+ly )?(?:be )?(?:see|recogni|identif|detect|find|found|make out|discern|trace|spot|pick|"
+    r"say|state|conclude|confirm|call))",
     r"(?:expect|predict|typical|usual|normal|require|criteri|hallmark|candidate|hypothe|suppos)\w*",
     r"(?:check|inspect|examin|verif|test|search|zoom|compar|investigat|assess|evaluat|explor|prob)(?:e|es|ed|ing|y|s)?\b",
     r"(?:want|need|next|plan|intend|wish|decide|going) to\b",
     r"(?:next|now|then|first|finally|again)\b",
     r"(?:look|turn|move|go|return|proceed|focus|jump|step|switch)(?:s|ed|ing)?\s+(?:\w+\s+)?(?:at|to|into|for|on|back)\b",
-    r"(?:would count|primary|bound|measurable|the question|guide)\b|\?",
+    r"(?:would count|primary|bound|measurable|the question|guide)\b",
 )
 """A plan, a question, a condition or a rule: no statement about this spectrum."""
 _AFFIRMED = _words(
@@ -69,14 +70,15 @@ _AFFIRMED = _words(
 )
 """Words of denial that affirm."""
 _OTHER_SIGN = _words(
-    r"(?:rather than|instead of|as opposed to|unlike|and not|not)\s+(?:as\s+|in\s+|an?\s+|of\s+|from\s+)*"
+    r"(?:rather than|instead of|as opposed to|unlike|and not|not)\s+(?:as\s+|in\s+|an?\s+|of\s+|from\s+|being\s+)*"
     r"(?:emi\w+|absor\w+|a?\s*(?:trough|dip|peak|bump))"
 )
 """The sign that a sentence excludes while it states the other one."""
 _DENIED = re.compile(
     r"\b(?:no|not|nothing|none|nor|neither|never|nowhere|cannot|without|hardly|barely|scarcely|zero|devoid|invisible|"
     r"lack\w*|absen\w+|missing|fail\w*|gone|vanish\w*|undetect\w*|unseen|unobserved|free of|non-?detect\w*|"
-    r"too (?:weak|faint|shallow)|buried in|lost in|consistent with (?:noise|zero|the continuum))\b|n't\b|n’t\b",
+    r"too (?:weak|faint|shallow)|buried in|lost in|consistent with (?:noise|zero|the continuum)|"
+    r"only (?:the )?(?:noise|continuum)|featureless|flat)\b|n't\b|n’t\b",
     re.IGNORECASE,
 )
 _EMISSION = _words(r"emi(?:ssion|t)\w*")
@@ -102,7 +104,8 @@ _SEEN = _words(
     r"(?:visible|present|presence|detect\w*|seen|see|sees|appear\w*|recogni[sz]\w*|identif\w*|find|finds|found|exist\w*)\b",
     r"(?:show|display|exhibit|reveal|contain|feature|mark|observe|notice|spot|locate|confirm|indicate|possess|bear|carr)"
     r"(?:s|d|ed|y|ies|ing)?\b",
-    r"(?:have|has|having|there is|there are|signature|secure\w*|firm\w*|genuine|real)\b",
+    r"(?:have|has|having|there is|there are|is there|are there|signature|secure\w*|firm\w*|genuine|real)\b",
+    r"significan\w+",
 )
 
 
@@ -114,7 +117,7 @@ def stated_lines(text: str) -> Iterator[Stated]:
     for sentence in sentences_of(text):
         windows = next(quoted_windows(sentence), None) is not None
         for clause in _CLAUSE.split(sentence):
-            if not _NOT_STATED.search(clause):
+            if not clause.rstrip().endswith("?") and not _NOT_STATED.search(clause):
                 yield from _of_clause(clause, windows)
 
 
@@ -128,7 +131,7 @@ def _of_clause(clause: str, windows: bool) -> Iterator[Stated]:
     if sign is None and there:
         return
     strong = _STRONG.search(plain) is not None
-    seen = bool(sign) or strong or _SEEN.search(plain) is not None
+    seen = bool(sign) or strong or any(words.search(plain) for words in (_SEEN, _AFFIRMED))
     if (windows or len(named) > 1) and not seen:
         return
     yield from (Stated(line, sign or "", there, strong, seen) for line in named)

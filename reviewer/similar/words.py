@@ -55,12 +55,17 @@ class WordsError(ValueError):
     """A file of a model that cannot be used."""
 
 
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in small letters."""
+    return _TERM.findall(text.lower())
+
+
 def terms_of(text: str) -> list[str]:
-    """Return the words of a text, small letters, and the pairs of neighbouring words in one line. Each Chinese
+    """Return the words of a text, and the pairs of neighbouring words in one line. Each Chinese
     character is a word; of numbers, only wavelengths are."""
     found: list[str] = []
-    for line in text.lower().splitlines():
-        words = _TERM.findall(line)
+    for line in text.splitlines():
+        words = words_of(line)
         found += words
         found += [f"{one} {other}" for one, other in itertools.pairwise(words)]
     return found

@@ -2,8 +2,7 @@
 
 A few hundred simulated spectra are drafted by the baseline; each draft is used many times, with other wordings, true
 remarks and zooms of its own. Each kind of failure is planted with several wordings, and traces without a failure use
-the same vocabulary. There are two sets of wordings: settings are chosen on ``CHOOSING``, figures are of ``REPORTING``,
-which is by another author.
+the same vocabulary (``wordings``).
 """
 
 from __future__ import annotations
@@ -23,9 +22,7 @@ from agent.simulate.instrument import SURVEYS
 from agent.spectrum import Spectrum
 from agent.tasks import Task, load
 from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom, new_step_id
-from tests.benchmarks.people.wordings import CHOOSING, REPORTING, Wordings
-
-__all__ = ["CHOOSING", "FAILURES", "REPORTING", "Base", "Planted", "bases", "planted"]
+from tests.benchmarks.people.wordings import Wordings
 
 SHARE = 0.01
 """Part of the traces with a failure of each kind."""

@@ -27,19 +27,20 @@ from agent.similarity import SIZE, distances, shape_vector
 from reviewer.similar import ranking
 from reviewer.similar.groups import groups
 from reviewer.similar.index import Corpus, Index, key_of
-from reviewer.similar.of_claims import facts_of_claims
+from reviewer.similar.of_claims import compared
 from reviewer.similar.of_texts import facts_of_texts
 from reviewer.similar.shapes import Shapes
 from reviewer.similar.words import Texts
 from reviewer.store import Draft, Store
 from reviewer.web import app as server
 from tests.benchmarks.people.campaign import campaign
-from tests.benchmarks.people.planted import CHOOSING, FAILURES, REPORTING, Base, Planted, bases, planted
+from tests.benchmarks.people.planted import FAILURES, Base, Planted, bases, planted
+from tests.benchmarks.people.wordings import REPORTING, SETS
 from tests.benchmarks.results import Results, Table
 
 EXAMPLES = 5
 DRAWS = 20
-SEEDS = {"choosing": 3, "reporting": 57}
+SEEDS = {"first": 3, "second": 57, "third": 101, "fourth": 202, REPORTING: 811}
 CALLS = 40
 PASSWORD = "Balmer decrement"
 _NOTHING: Callable[[], None] = lambda: None  # noqa: E731
@@ -51,13 +52,13 @@ def main() -> None:
     parser.add_argument("--spectra", type=int, default=250, metavar="N", help="simulated spectra that they share")
     parser.add_argument("--items", type=int, default=100_000, metavar="N", help="items of the measurement of speed")
     parser.add_argument("--db-dir", type=Path, metavar="FOLDER", help="keep the databases there")
-    parser.add_argument("--choosing", action="store_true", help="the wordings and seeds on which settings were chosen")
+    parser.add_argument("--wordings", choices=SETS, default=REPORTING, help="settings were chosen on the other sets")
     chosen = parser.parse_args()
     results = Results()
     with tempfile.TemporaryDirectory() as temporary:
         folder = chosen.db_dir or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        made, found = traces(chosen.traces, chosen.spectra, chosen.choosing)
+        made, found = traces(chosen.traces, chosen.spectra, chosen.wordings)
         with indexed(folder / "planted.db", made, results) as index:
             kinds = np.array([one.failure for one in made])
             corpus = index.corpus
@@ -70,10 +71,10 @@ def main() -> None:
             spectra_speed(results, folder, chosen.items, found)
 
 
-def traces(number: int, spectra: int, choosing: bool) -> tuple[list[Planted], list[Base]]:
-    seed, words = (SEEDS["choosing"], CHOOSING) if choosing else (SEEDS["reporting"], REPORTING)
+def traces(number: int, spectra: int, wordings: str) -> tuple[list[Planted], list[Base]]:
+    seed = SEEDS[wordings]
     found = bases(spectra, seed)
-    return list(planted(found, number, seed, words)), found
+    return list(planted(found, number, seed, SETS[wordings])), found
 
 
 @contextmanager
@@ -166,7 +167,7 @@ def rates(results: Results, made: Sequence[Planted]) -> None:
     def claims(one: Planted) -> None:
         at_rest.cache_clear()
         evidence.cache_clear()
-        facts_of_claims(one.trajectory, one.base.spectrum)
+        compared(one.trajectory, one.base.spectrum)
 
     table = results.table(
         {"in the background": "", "processor time, ms": "{:.1f}", "per hour, two thirds asleep": "{:,.0f}"}

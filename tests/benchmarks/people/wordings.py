@@ -1,6 +1,7 @@
-"""Two sets of wordings of simulated traces (``wordings.toml``): to choose settings, and to report figures.
+"""Sets of wordings of simulated traces (``wordings.toml``), each by another author.
 
-The second is by another author, who saw neither the first nor what is measured of the texts.
+Settings are chosen on four of them. Figures are reported of the fifth, whose author saw neither the others nor how
+texts are read.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ class Wordings:
     cuts: Pool
 
 
-_SETS = tomllib.loads(Path(__file__).with_name("wordings.toml").read_text(encoding="utf-8"))
-CHOOSING, REPORTING = (
-    Wordings(**{name: tuple(pool) for name, pool in _SETS[key].items()}) for key in ("choosing", "reporting")
-)
+REPORTING = "reporting"
+SETS = {
+    key: Wordings(**{name: tuple(pool) for name, pool in pools.items()})
+    for key, pools in tomllib.loads(Path(__file__).with_name("wordings.toml").read_text(encoding="utf-8")).items()
+}

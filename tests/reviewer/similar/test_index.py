@@ -184,6 +184,32 @@ def test_claims_are_compared_with_the_spectrum_after_the_texts(store: Store) -> 
     assert "claim: line not there" in seen[-1][1]
 
 
+def test_wordings_are_learned_of_all_traces_and_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reviewer.similar.wordings.FEWEST", 5)
+    spectrum = simulate("a", "SDSS", 60.0, 1)
+    sha256 = store.spectra.add(spectrum)
+
+    def add(number: int, text: str) -> int:
+        steps = (Think("s1", text), Answer("s2", "NO", "It is hot."))
+        return store.items.add(trace("gm", "", number, spectrum_sha256=spectrum.sha256, steps=steps), sha256)
+
+    plans = [add(100 + n, "Still open is [O III] 5007 with its neighbour.") for n in range(6)]
+    wrong = add(110, "[O III] 5007 is in strong emission.")
+    index = filled(store)
+    assert "claim: line only named" not in named(index, plans[0])
+    assert {"claim: doubtful, there"} == named(index, plans[0]) & set(facts.CLAIMS)
+    assert "claim: line not there" in named(index, wrong)
+    later = add(120, "Still open is [O III] 5007 with its neighbour.")
+    monkeypatch.setattr("reviewer.similar.wordings.fit", lambda *_: pytest.fail("learned again"))
+    assert "claim: doubtful, there" in named(filled(store), later)
+    (index.folder / "wordings.json").write_text("damaged")
+    monkeypatch.undo()
+    later = add(121, "Still open is [O III] 5007 with its neighbour.")
+    again = filled(store)
+    assert "claim: line only named" in named(again, plans[0])  # with so few traces nothing is learned
+    assert "claim: doubtful, there" not in named(again, plans[0])
+
+
 def named(index: Index, item: int) -> set[str]:
     row = index.corpus.facts[index.corpus.place(item)]
     return {name for name, there in zip(facts.FACTS, row, strict=True) if there}
