@@ -359,10 +359,14 @@ def work_refusal(now: Standing, rules: Rules, person: Person) -> str | None:
     return barred(now, rules).get(person.initials)
 
 
-def refusal(now: Standing, rules: Rules, person: Person, action: Action, version_id: int) -> str | None:
+def refusal(
+    now: Standing, rules: Rules, person: Person, action: Action, version_id: int, *, changed: bool = False
+) -> str | None:
     """Return why ``person`` may not do this to this version now, as a sentence; None if they may.
 
     ``incomplete`` checks the reason of a reject and the comment of a return.
+
+    :param changed: whether a version with changes of the text is saved first
     """
     if now.round is not None and action != "edit" and action not in VERBS[now.round]:
         return tr(
@@ -378,7 +382,7 @@ def refusal(now: Standing, rules: Rules, person: Person, action: Action, version
         return tr("The text can be changed in revision only; this item is in {round}.", round=tr(now.round or ""))
     if version_id != now.version_id:
         return tr("This is based on an earlier version; version {version} is the current one.", version=now.version)
-    if action == "submit" and _unchanged_since_returned(now):
+    if action == "submit" and not changed and _unchanged_since_returned(now):
         return tr(
             "Version {version} was returned; change it before submitting it again, or reject it.", version=now.version
         )

@@ -213,8 +213,11 @@ def _may(item: Item, rules: Rules, person: Person, waiting: bool) -> dict[str, A
     wait = tr('Give your own verdict first: "my verdict first" is on, so you judge before you see the answer.')
     verbs = []
     for verb in VERBS[standing.round] if standing.round else ():
-        why_not = wait if waiting else refusal(standing, rules, person, verb, version)
-        verbs.append({"verb": verb, "label": tr(LABELS[verb]), "refusal": why_not})
+        now, later = (
+            wait if waiting else refusal(standing, rules, person, verb, version, changed=changed)
+            for changed in (False, True)
+        )
+        verbs.append({"verb": verb, "label": tr(LABELS[verb]), "refusal": now, "refusal_if_changed": later})
     last = standing.last
     return {
         "verbs": verbs,

@@ -207,6 +207,15 @@ interface Trajectory {
   [more: string]: any
 }
 
+/** A decision of the round that is open. `refusal`: why it is not possible; null if it is */
+interface OfferedVerb {
+  verb: string
+  label: string
+  refusal: string | null
+  /** the same once a version with changes of the text is saved, as submitting does */
+  refusal_if_changed: string | null
+}
+
 interface Decision {
   person: string
   round: string
@@ -320,7 +329,7 @@ interface Item {
     decisions: Decision[]
     [more: string]: any
   }
-  may: { edit: string | null; verbs: { verb: string; label: string; refusal: string | null }[]; undo: boolean }
+  may: { edit: string | null; verbs: OfferedVerb[]; undo: boolean }
   marks: { mine: Record<string, Mark>; others: { person: string; step: string; mark: string; note: string }[] }
   trial: Trial | null
   /** what is to be changed, of an item that was returned */

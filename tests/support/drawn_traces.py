@@ -74,18 +74,20 @@ def decide(store: Store, person: str, item_id: int, verb: str, **given: Any) -> 
     )
 
 
-def revise(store: Store, person: str, item_id: int) -> None:
+def revise(
+    store: Store, person: str, item_id: int, text: str = "Begin with Hα at 6563 Å.", reason: str = "clearer"
+) -> None:
     """Rewrite the first thought, as a reviewer would."""
     version = store.items.get(item_id).version
     first, *rest = version.trajectory.steps
-    changed = version.trajectory.with_steps((replace(first, text="Begin with Hα at 6563 Å."), *rest))
+    changed = version.trajectory.with_steps((replace(first, text=text), *rest))
     lease = store.leases.take(person, item_id)
     store.reviews.save_version(
         person=person,
         item_id=item_id,
         base_version_id=version.id,
         trajectory=changed,
-        reason="clearer",
+        reason=reason,
         key=next(_keys),
         lease_token=lease.token,
     )

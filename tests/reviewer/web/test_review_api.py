@@ -418,6 +418,18 @@ def test_an_item_that_was_returned_comes_first_for_its_author_with_what_is_to_be
     assert author.get("/api/v1/item/1").json()["request"] is None
 
 
+def test_a_returned_item_can_be_submitted_once_its_text_is_changed(app: Any) -> None:
+    author, auditor = client_of(app, "RV"), client_of(app, "AA")
+    for client, verb, comment in ((author, "keep", ""), (author, "submit", ""), (auditor, "return", "Why?")):
+        assert decide(client, 2, verb, comment=comment).status_code == 200
+    submit, reject = author.get("/api/v1/item/2").json()["may"]["verbs"]
+    assert "change it before submitting" in submit["refusal"]
+    assert submit["refusal_if_changed"] is None
+    assert reject["refusal"] is reject["refusal_if_changed"] is None
+    of_auditor = auditor.get("/api/v1/item/2").json()["may"]["verbs"][0]
+    assert of_auditor["refusal_if_changed"] == of_auditor["refusal"] != submit["refusal"]
+
+
 def test_the_stamp_of_the_queue_changes_with_every_decision(app: Any) -> None:
     client = client_of(app, "RV")
     before = client.get("/api/v1/queue").json()["stamp"]

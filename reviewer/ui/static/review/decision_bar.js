@@ -17,6 +17,12 @@ const ACTION = {
 const DOUBLE_CLICK = 500 // ms; the second half would decide the next item, unseen
 const STYLE = { 'decide-yes': '.primary', 'decide-no': '.danger' }
 
+/**
+ * Why a decision is not possible; null if it is.
+ * @param {OfferedVerb} offered @param {boolean} dirty whether the text is changed: submitting saves the changes first
+ */
+export const refusalOf = (offered, dirty) => (dirty ? offered.refusal_if_changed : offered.refusal)
+
 export class DecisionBar {
   /** @type {{at: number, item: number | undefined} | undefined} */
   #lastClick
@@ -143,7 +149,9 @@ export class DecisionBar {
     const reject = item.may.verbs.find(({ verb }) => verb === 'reject')
     return [
       round,
-      item.may.verbs.map(({ verb, label, refusal }) => {
+      item.may.verbs.map((offered) => {
+        const { verb, label } = offered
+        const refusal = refusalOf(offered, dirty)
         const action = ACTION[verb]
         const text = verb === 'submit' && dirty ? t('Save and submit') : label
         return h(

@@ -2,6 +2,7 @@
 
 import { sentences, t } from '../common/language.js'
 import { Refused, newKey, postUntilAnswered } from '../common/http.js'
+import { refusalOf } from './decision_bar.js'
 import * as dialogs from './dialogs.js'
 import { problems } from '../trace/steps.js'
 
@@ -243,8 +244,9 @@ export class Decisions {
     const { draft, item } = this.state
     if (this.#sending || !draft || !item || item.hidden) return
     const offered = item.may.verbs.find((one) => one.verb === verb)
-    if (!offered || offered.refusal) {
-      this.notices.toast(offered?.refusal ?? t('“{verb}” is not possible in this round.', { verb }))
+    const refusal = offered && refusalOf(offered, draft.dirty)
+    if (!offered || refusal) {
+      this.notices.toast(refusal ?? t('“{verb}” is not possible in this round.', { verb }))
       return
     }
     const unsent = new dialogs.UnsentAnswer(this.state.me.initials, item, verb)

@@ -378,7 +378,7 @@ function buildReview(root, me, keymap) {
  * @param {Item} item @param {string} refusal @returns {Item}
  */
 function toReadOnly(item, refusal) {
-  const verbs = item.may.verbs.map((verb) => ({ ...verb, refusal }))
+  const verbs = item.may.verbs.map((verb) => ({ ...verb, refusal, refusal_if_changed: refusal }))
   return { ...item, may: { ...item.may, edit: refusal, verbs } }
 }
 
