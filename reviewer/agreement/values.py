@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,7 +205,7 @@ def estimate(
     n_of: str = "items",
     detail: Mapping[str, Any] | None = None,
     caution: str = "",
-    of: str = "items",
+    of: Literal["items", "pairs"] = "items",
 ) -> Estimate:
     """Return a value with the bootstrap interval of its statistic, as ``with_interval`` of its resamples."""
     resamples = resampled(statistic, sizes, resampling.resamples, resampling.seed, width)
@@ -225,7 +225,7 @@ def with_interval(
     n_of: str = "items",
     detail: Mapping[str, Any] | None = None,
     caution: str = "",
-    of: str = "items",
+    of: Literal["items", "pairs"] = "items",
 ) -> Estimate:
     """Return a value with the percentile interval of its resamples, or the reason why there is none.
 
@@ -314,10 +314,15 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 
 
 def _interval(
-    resamples: FloatArray, smallest: int, of: str, resampling: Resampling
+    resamples: FloatArray, smallest: int, of: Literal["items", "pairs"], resampling: Resampling
 ) -> tuple[tuple[float, float] | None, str]:
     if smallest < resampling.few:
-        return None, deferred("fewer than {few} {of}", few=resampling.few, of=of)
+        few = resampling.few
+        return None, (
+            deferred("fewer than {few} pairs", few=few)
+            if of == "pairs"
+            else deferred("fewer than {few} items", few=few)
+        )
     ends = percentile_interval(resamples, resampling.confidence, resampling.undefined_at_most)
     defined = resamples[~np.isnan(resamples)]
     if ends is None:
