@@ -16,7 +16,15 @@ from agent.measure.values import Measured
 from agent.spectrum import Spectrum
 from agent.trajectory import Think, Trajectory, Zoom
 from agent.trajectory.statements import quoted_windows, text_of_step
-from reviewer.similar.of_texts import NEAR, SAME, edges_of_windows, overlap_of, sentences_of, wavelengths_of
+from reviewer.similar.of_texts import (
+    NEAR,
+    SAME,
+    edges_of_windows,
+    overlap_of,
+    sentences_of,
+    wavelengths_of,
+    whole_sentences_of,
+)
 from reviewer.similar.read_lines import Stated, stated_lines
 from reviewer.similar.wordings import Reading, Wordings, masked
 
@@ -31,15 +39,14 @@ _WRONG = {
     "narrow": "claim: width",
     "break": "claim: break",
 }
+_NO_DATA = re.compile(r"\b(?:not measurable|no data|has data|have data|not covered)\b", re.IGNORECASE)
 _NO_CLAIM = re.compile(
-    r"\b(?:expected|would count against|criteria are|not measurable|look(?:ing)? at|turn to|test|after this|deserves|"
-    r"no data|has data|have data|not covered)\b"
+    r"\b(?:expected(?! (?:position|place|wavelength|location|spot))|"
+    r"would count against|criteria are|look(?:ing)? at|turn to|test|after this|deserves)\b"
     r"|\([+−]\d|\((?:equivalent width|flux ratio|mean depth|FWHM|slope)\b",
     re.IGNORECASE,
 )
-"""Sentences that name features by their bounds, points or measured values, as the baseline does, say that there are no
-data, or plan a zoom.
-"""
+"""Sentences that name features by their bounds, points or measured values, as the baseline does, or plan a zoom."""
 
 
 @dataclass(frozen=True)
@@ -108,21 +115,20 @@ def _read(stated: Stated, text: str, data: Evidence) -> Reading:
 
 
 def _sentences(trajectory: Trajectory) -> Iterator[str]:
-    """Yield the sentences that may claim something: not labels, which say what is looked for, and none that announces
-    the window of a later tool call.
+    """Yield the sentences that may claim something, parted at semicolons: not labels, which say what is looked for, and
+    none that announces the window of a later tool call.
     """
     zooms = [(at, zoom.window) for at, zoom in enumerate(trajectory.steps) if isinstance(zoom, Zoom)]
     for at, step in enumerate(trajectory.steps):
         later = [w for place, w in zooms if w is not None and place > at] if isinstance(step, Think) else []
         before = [w for place, w in zooms if w is not None and place < at]
-        for sentence in sentences_of(text_of_step(step)):
-            if _NO_CLAIM.search(sentence):
-                continue
-            quoted = [quote.window for quote in quoted_windows(sentence)]
+        for whole in whole_sentences_of(text_of_step(step)):
+            quoted = [quote.window for quote in quoted_windows(whole)]
             announced = [w for w in quoted if any(overlap_of(w, other) >= SAME for other in later)]
             if any(not any(overlap_of(w, other) >= SAME for other in before) for w in announced):
                 continue
-            yield sentence
+            if not _NO_DATA.search(whole):
+                yield from (part for part in sentences_of(whole) if not _NO_CLAIM.search(part))
 
 
 def _of_own_wavelength(sentence: str, trajectory: Trajectory) -> Iterator[Stated]:

@@ -91,7 +91,12 @@ def last_thought(trajectory: Trajectory) -> str:
 
 
 def sentences_of(text: str) -> list[str]:
+    """Return the sentences of a text, parted at semicolons."""
     return [part for part in _SENTENCE.split(text) if part.strip()]
+
+
+def whole_sentences_of(text: str) -> list[str]:
+    return [part for part in _STOP.split(text) if part.strip()]
 
 
 def _agreement(trajectory: Trajectory) -> Iterator[str]:
@@ -310,7 +315,7 @@ def _explained(trajectory: Trajectory, zoom: Zoom) -> bool:
 def _quoted(text: str, trajectory: Trajectory, at_rest: bool, z: float) -> Iterator[str]:
     """Compare the single wavelengths of a text with the lines that its sentence names, and with the sky's bands."""
     edges = edges_of_windows(trajectory)
-    for whole in _STOP.split(text):
+    for whole in whole_sentences_of(text):
         explained = _SKY.search(whole) is not None or _LEFT_OUT.search(whole) is not None
         for sentence in sentences_of(whole):
             numbers, found = wavelengths_of(sentence, edges)

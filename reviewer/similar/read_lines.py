@@ -50,10 +50,12 @@ _CLAUSE = re.compile(
 )
 _NOT_STATED = _words(
     r"if\b",
-    r"(?:whether|would|should|could|may|might|shall|will|must|let|unless|perhaps|maybe|possibl[ey]|likely)\b",
+    r"(?:whether|would|should|could|may|might|shall|will|let|unless|perhaps|maybe|possibl[ey]|likely)\b",
+    r"must\b(?! be\b)",
     r"can\b(?! (?:\w+ly )?(?:be )?(?:see|recogni|identif|detect|find|found|make out|discern|trace|spot|pick|"
     r"say|state|conclude|confirm|call))",
-    r"(?:expect|predict|typical|usual|normal|require|criteri|hallmark|candidate|hypothe|suppos)\w*",
+    r"typical(?:ly)? (?:of|for|in)\b",
+    r"(?:expect|predict|usual|normal|require|criteri|hallmark|candidate|hypothe|suppos)\w*",
     r"(?:check|inspect|examin|verif|test|search|zoom|compar|investigat|assess|evaluat|explor|prob)(?:e|es|ed|ing|y|s)?\b",
     r"(?:want|need|next|plan|intend|wish|decide|going) to\b",
     r"(?:next|now|then|first|finally|again)\b",
@@ -62,11 +64,15 @@ _NOT_STATED = _words(
 )
 """A plan, a question, a condition or a rule: no statement about this spectrum."""
 _AFFIRMED = _words(
-    r"(?:without|beyond|no|out of)\s+(?:\w+\s+)?(?:doubt|question|mistake|ambiguity|difficulty|effort)\w*",
+    r"(?:without|beyond|no|out of)\s+(?:\w+\s+)?"
+    r"(?:doubt|question|mistake|ambiguity|difficulty|effort|problem|trouble)\w*",
     r"(?:cannot|can't|can not|could not|hard to|impossible to|difficult to)\s+(?:be\s+)?"
     r"(?:miss|mistake|mistaken|overlook|deny|denied|ignore|dispute|doubt)\w*",
-    r"(?:not|n't)\s+(?:only|just|merely|weak|faint|subtle|shallow|small|marginal|in doubt)\b",
-    r"none other than|no less|no mistaking|nothing but",
+    r"(?:there (?:is|can be) )?(?:little|no|hardly any) (?:\w+ )?(?:doubt|question|mistak\w+)",
+    r"(?:not|n't)\s+(?:only|just|merely|weak(?:ly)?|faint(?:ly)?|subtle|shallow|small|marginal|in doubt)\b",
+    r"(?:at|in|on) (?:the|its|their) expected (?:position|place|wavelength|location|spot)",
+    r"none other than|no less|no mistaking|nothing but (?!\w* ?(?:continuum|noise))",
+    r"(?:light|flux) (?:is )?missing|missing (?:light|flux)",
 )
 """Words of denial that affirm."""
 _OTHER_SIGN = _words(
@@ -78,7 +84,7 @@ _DENIED = re.compile(
     r"\b(?:no|not|nothing|none|nor|neither|never|nowhere|cannot|without|hardly|barely|scarcely|zero|devoid|invisible|"
     r"lack\w*|absen\w+|missing|fail\w*|gone|vanish\w*|undetect\w*|unseen|unobserved|free of|non-?detect\w*|"
     r"too (?:weak|faint|shallow)|buried in|lost in|consistent with (?:noise|zero|the continuum)|"
-    r"only (?:the )?(?:noise|continuum)|featureless|flat)\b|n't\b|n’t\b",
+    r"(?:only|nothing but) (?:the )?(?:noise|continuum)|featureless|flat)\b|n't\b|n’t\b",
     re.IGNORECASE,
 )
 _EMISSION = _words(r"emi(?:ssion|t)\w*")
@@ -89,6 +95,7 @@ _UP = _words(
     r"above (?:the|its|their)\s+(?:\w+\s+)?(?:continuum|surroundings|neighbou?rhood|level)",
 )
 _DOWN = _words(
+    r"(?:light|flux) (?:is )?missing|missing (?:light|flux)",
     r"(?:trough|dip|depress|deficit|deep|downward|hollow|notch|sink|sunk|carve|drop|dark|dent)\w*",
     r"(?:falls?|fell|falling|goes|going|cuts?|cutting|points?|bites?)\s+(?:\w+\s+)?(?:down|below|into|under)\b",
     r"(?:falls?|fell|falling)\b",
@@ -117,7 +124,7 @@ def stated_lines(text: str) -> Iterator[Stated]:
     for sentence in sentences_of(text):
         windows = next(quoted_windows(sentence), None) is not None
         for clause in _CLAUSE.split(sentence):
-            if not clause.rstrip().endswith("?") and not _NOT_STATED.search(clause):
+            if not clause.rstrip().endswith("?") and not _NOT_STATED.search(_AFFIRMED.sub(" ", clause)):
                 yield from _of_clause(clause, windows)
 
 

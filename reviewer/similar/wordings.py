@@ -26,7 +26,7 @@ Sort = Literal["sign", "there", "denied"]
 """What is compared with the spectrum: emission or absorption, that a line is there, or that it is not."""
 SORTS: tuple[Sort, ...] = ("sign", "there", "denied")
 
-WORDS = 4
+WORDS = 3
 """Words of a phrase."""
 DOUBTFUL = 1 / 3
 """Part of the uses of a phrase that disagree with the spectrum from which it is taken to be read wrongly."""
