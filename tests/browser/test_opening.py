@@ -22,7 +22,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     db = tmp_path_factory.mktemp("opening") / "annotations.db"
     with closing(Store.open(db)) as store:
         store.accounts.work_alone("AB")
-        store.items.add_all(Draft(t, s, batch="demo") for s, t in demo.demo_items())
+        store.items.add_all(
+            Draft(t, s, batch="first two" if n < 2 else "demo") for n, (s, t) in enumerate(demo.demo_items())
+        )
+        store.views.create(person="AB", name="the first two", filter={"batch": "first two"})
     with serving(db) as url:
         yield url
 
@@ -58,6 +61,52 @@ def test_an_item_opened_while_the_first_one_is_still_searched_for_stays(address:
     assert answered.value.json()["id"] not in (None, 3)
     opened.wait_for_timeout(1000)  # the first item would be shown by now
     assert opened.evaluate("window.specO3.review.current.item.id") == 3
+
+
+# Follow a link at the worst moment: just before the Review desk puts its first item into the address.
+FOLLOW_AS_THE_ADDRESS_IS_SET = """
+const replace = history.replaceState.bind(history)
+history.replaceState = (state, title, url) => {
+  history.replaceState = replace
+  location.hash = '%s'
+  replace(state, title, url)
+}
+"""
+
+
+def in_front(page: Page, tab: str) -> None:
+    expect(page.locator("#so-tabs [role=tab][data-tab-id][aria-selected=true]")).to_have_text(tab)
+
+
+@pytest.mark.parametrize("moment", ["the first", "as the first item opens"])
+@pytest.mark.parametrize("link", ["#view=1", "#item=3", "#batch=first%20two"])
+def test_a_link_followed_while_the_page_loads_is_opened(address: str, opened: Page, link: str, moment: str) -> None:
+    if moment == "the first":
+        opened.goto(f"{address}{link}", wait_until="commit")
+    else:
+        opened.add_init_script(FOLLOW_AS_THE_ADDRESS_IS_SET % link)
+        opened.goto(address, wait_until="commit")
+    if link.startswith("#view"):
+        in_front(opened, "Find")
+        expect(opened.locator(".so-find .total")).to_have_text("2 items")
+        expect(opened.locator(".so-find .views li.current")).to_contain_text("the first two")
+    elif link.startswith("#batch"):
+        expect(opened.locator(".so-review .queue .rows").get_by_role("option")).to_have_count(2)
+        expect(opened.locator(".so-review .chips")).to_contain_text("first two")
+        in_front(opened, "Review")
+    else:
+        opened.wait_for_function("window.specO3?.review?.current?.item.id === 3")
+        in_front(opened, "Review")
+
+
+def test_a_link_counts_more_than_the_tab_that_was_open(address: str, opened: Page) -> None:
+    opened.goto(address)
+    opened.get_by_role("tab", name="Live").click(timeout=60_000)
+    opened.wait_for_function("sessionStorage.getItem('so-tab') === 'live'")
+    opened.goto("about:blank")
+    opened.goto(f"{address}#item=3")
+    opened.wait_for_function("window.specO3?.review?.current?.item.id === 3")
+    in_front(opened, "Review")
 
 
 def test_the_page_obeys_its_content_security_policy(address: str, opened: Page) -> None:
@@ -99,7 +148,7 @@ def test_a_reload_keeps_the_open_tab(address: str, opened: Page) -> None:
     expect(opened.locator(".so-live .queue, .so-live .bench, .so-live").first).to_be_visible()
     opened.wait_for_function("sessionStorage.getItem('so-tab') !== null")
     opened.reload()
-    expect(opened.locator("#so-tabs [role=tab][data-tab-id][aria-selected=true]")).to_have_text("Live")
+    in_front(opened, "Live")
     expect(opened.locator(".so-review")).to_be_hidden()
 
 

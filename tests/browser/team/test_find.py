@@ -272,7 +272,6 @@ def test_a_saved_view_is_opened_by_another_person_from_its_link(chromium: Browse
         expect(view).to_have_attribute("aria-current", "true")
         link = view.get_attribute("href")
     with signed_in(chromium, app[0], "RE", PASSWORD) as other:
-        settled(other)
         other.goto(f"{app[0]}{link}")
         total(other, 17)
         expect(other.get_by_role("searchbox", name="Search in traces and comments")).to_have_value("sky line*")

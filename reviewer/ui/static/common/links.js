@@ -11,8 +11,20 @@ const VIEW = '#view='
 /** @param {string} hash */
 const viewIn = (hash) => (hash.startsWith(VIEW) ? Number(hash.slice(VIEW.length)) || null : null)
 
+/** @param {string} hash */
+const batchIn = (hash) => (hash.startsWith(BATCH) ? decoded(hash.slice(BATCH.length)) || null : null)
+
+/** The tab in which a link opens; null: it is none. @param {string} hash */
+function tabOf(hash) {
+  if (viewIn(hash) !== null) return 'find'
+  return batchIn(hash) !== null || readLink(hash) ? 'review' : null
+}
+
 /** @type {number | null} the view of a link, until the Find tab opens it */
 let wantedView = viewIn(location.hash)
+
+/** @type {LinkCallbacks | null} null: the Review desk is not built yet; it will open what the address names */
+let review = null
 
 /** The view that the Find tab has to open, once. Later ones are announced by the event "so-view" of the window. */
 export function takeView() {
@@ -27,12 +39,20 @@ export function leaveView() {
 }
 
 /** @param {string} hash of an address or a link */
-function followView(hash) {
+function follow(hash) {
   wantedView = viewIn(hash)
-  if (wantedView === null) return
-  openTab('find')
-  dispatchEvent(new Event('so-view'))
+  const tab = tabOf(hash)
+  if (tab) openTab(tab)
+  if (wantedView !== null) dispatchEvent(new Event('so-view'))
+  const item = readLink(hash)
+  const batch = batchIn(hash)
+  if (item) review?.onItem(item)
+  else if (batch !== null) review?.onBatch(batch)
 }
+
+// From the first moment on. Not `location.hash`: the Review desk may have put another item into the address before
+// the browser reports the change.
+addEventListener('hashchange', (event) => follow(new URL(event.newURL).hash))
 
 /**
  * What a link to an item names; null: it does not.
@@ -109,24 +129,44 @@ export function linkTo({ item, version, step, range, beside }) {
 /** The item that the address names. */
 export const linkInAddress = () => readLink(location.hash)
 
+/** The batch that the address names, once: the filter can be changed afterwards. */
+export function takeBatch() {
+  const batch = batchIn(location.hash)
+  if (batch !== null) history.replaceState(null, '', location.pathname + location.search)
+  return batch
+}
+
 /**
- * Open the Review tab when such a link is clicked. The change of the address opens an item; `onBatch` shows a batch.
- * @param {(batch: string) => void} onBatch
+ * The tab of the link with which the page was opened; null: there is none, or the page was loaded again, whose address
+ * names what one of its tabs showed.
  */
-export function followLinks(onBatch) {
-  if (wantedView !== null) openTab('find')
-  addEventListener('hashchange', () => followView(location.hash))
+export function tabOfFirstLink() {
+  const [opening] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'))
+  return opening?.type === 'navigate' ? tabOf(location.hash) : null
+}
+
+/**
+ * @typedef {Object} LinkCallbacks
+ * @property {(link: ItemLink) => void} onItem
+ * @property {(batch: string) => void} onBatch
+ */
+
+/**
+ * Open each link that is followed in its tab; the Review desk opens items and batches.
+ * @param {LinkCallbacks} callbacks
+ */
+export function followLinks(callbacks) {
+  review = callbacks
   document.addEventListener('click', (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || !(event.target instanceof Element)) return
     const href = event.target.closest('a')?.getAttribute('href') ?? ''
-    if (href.startsWith(BATCH)) {
-      event.preventDefault()
-      onBatch(decodeURIComponent(href.slice(BATCH.length)))
-    } else if (href.startsWith(VIEW)) {
+    if (href.startsWith(BATCH)) event.preventDefault()
+    else if (href.startsWith(VIEW)) {
       event.preventDefault()
       history.replaceState(null, '', href)
-      return followView(href)
-    } else if (!href.startsWith(ITEM)) return
-    openTab('review')
+    } else if (href.startsWith(ITEM))
+      return openTab('review') // the change of the address opens the item
+    else return
+    follow(href)
   })
 }

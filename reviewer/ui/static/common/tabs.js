@@ -32,9 +32,9 @@ export function whenBack(root, act) {
   }).observe(root)
 }
 
-/** After a reload: open the tab that was visible. */
-export function comeBack() {
-  const id = thisTab.get(KEPT_TAB)
+/** Open the tab of a link, or else the one that was open before a reload. @param {string | null} linked */
+export function comeBack(linked) {
+  const id = linked ?? thisTab.get(KEPT_TAB)
   if (id) openTab(id)
 }
 

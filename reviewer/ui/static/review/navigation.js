@@ -4,7 +4,7 @@
 import { getJSON } from '../common/http.js'
 import { painted } from '../common/idle.js'
 import { sentences, t } from '../common/language.js'
-import { linkInAddress, linkTo } from '../common/links.js'
+import { linkInAddress, linkTo, takeBatch } from '../common/links.js'
 import { picturesOf } from './items.js'
 
 /**
@@ -42,8 +42,13 @@ export class Navigation {
     this.drawNothing = drawNothing
   }
 
-  /** Open the item of the address, or else the first one waiting; not if another is opened while this is found out. */
+  /**
+   * Open the item of the address, the first one of its batch, or else the first one waiting; not if another is opened
+   * while this is found out.
+   */
   async start() {
+    const batch = takeBatch()
+    if (batch !== null) return this.showFilter({ batch })
     const ticket = this.#ticket
     const link = linkInAddress()
     const [waiting] = await Promise.all([link?.item ?? this.#first(), this.queue.load()])
@@ -314,8 +319,10 @@ export class Navigation {
 
   /** Show only the items of a filter, and open the first one. @param {Record<string, string>} filter */
   async showFilter(filter) {
+    const ticket = this.#ticket
     this.queue.use(filter)
     await this.queue.load()
+    if (ticket !== this.#ticket) return
     const id = this.queue.rows.find((row) => !row.blind)?.id
     if (id) await this.open(id)
     else this.#nothing()

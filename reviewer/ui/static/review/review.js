@@ -7,7 +7,7 @@ import { nameGradioParts } from '../help/gradio_names.js'
 import { Refused, Unreachable, getJSON, setPerson } from '../common/http.js'
 import { Keys } from '../common/keys.js'
 import { t } from '../common/language.js'
-import { followLinks, linkInAddress } from '../common/links.js'
+import { followLinks, tabOfFirstLink } from '../common/links.js'
 import { Notices } from '../common/notices.js'
 import { ConnectionStrip, TopBar, restoreItem } from '../common/page_status.js'
 import { openPanel, panelIsOpen } from '../common/panels.js'
@@ -46,7 +46,7 @@ export async function mountReview(root) {
   root.dataset.mounted = 'yes'
   keepPageOnDrop()
   nameGradioParts(document.getElementById('so-tabs') ?? root)
-  comeBack()
+  comeBack(tabOfFirstLink())
   reloadForGradio()
   const [me, keymap] = await Promise.all([meOrSignIn(), getJSON('/ui/review/keymap.json'), plotlyReady()])
   setPerson(me.initials)
@@ -355,15 +355,12 @@ function buildReview(root, me, keymap) {
     showBar()
   })
   onTheme((theme) => view.spectrum.setTheme(theme))
-  followLinks((batch) => navigation.showFilter({ batch }).catch((error) => notices.error(error)))
+  followLinks({
+    onItem: (link) => reported(navigation.follow(link)),
+    onBatch: (batch) => reported(navigation.showFilter({ batch })),
+  })
   new ConnectionStrip(me.initials, reconnected)
   whenBack(root, () => queue.refresh().catch(() => {})) // the connection strip shows that the server does not answer
-  addEventListener('hashchange', () => {
-    const link = linkInAddress()
-    if (!link) return
-    openTab('review')
-    reported(navigation.follow(link))
-  })
   addEventListener('beforeunload', (event) => {
     if (recovery.onlyOnPage) event.preventDefault()
     lease.release(navigation.leave())
