@@ -145,12 +145,19 @@ def message_line() -> gr.HTML:
 
 def on_show(handler: Callable[..., Changes], outputs: list[Any]) -> None:
     """Run ``handler`` each time the tab around this call is selected. Not when the page is opened: its first item
-    would wait behind it."""
+    would wait behind it.
+
+    Until the answer is there, nothing in the tab can be typed or pressed (and nothing is seen the first time,
+    sheets.css): the answer would replace what was typed, and the message of a button that was pressed.
+    """
     block = Context.block
     while not isinstance(block, gr.Tab):
         assert block is not None, "on_show is called inside a tab"
         block = block.parent
-    block.select(handler, outputs=outputs, show_progress="hidden", api_visibility="private")
+    tab = f"document.getElementById('{block.elem_id}')"
+    quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+    shown = block.select(handler, outputs=outputs, js=f"() => ({tab}.inert = true, [])", **quiet)
+    shown.then(None, js=f"() => {{ {tab}.inert = false; {tab}.dataset.filled = 'yes' }}", **quiet)
 
 
 def and_list(words: Sequence[str]) -> str:

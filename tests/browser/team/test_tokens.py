@@ -118,7 +118,6 @@ def test_a_second_click_revokes_no_other_token_and_deletes_no_other_webhook(
     open_people(page, address, "CO")
     expect(page.get_by_text("token 2").first).to_be_visible()
     expect(page.get_by_role("button", name="Delete", exact=True)).to_be_visible()
-    page.wait_for_timeout(1500)  # Gradio's own drawing
     for button, done, choose in (
         ("Revoke", "The token is revoked", "Choose a token first."),
         ("Delete", "The webhook is deleted", "Choose a webhook first."),
@@ -155,17 +154,46 @@ def test_a_coordinator_adds_a_webhook_and_sees_what_was_delivered(store: Store, 
     assert page.title() != "1"
 
 
-def test_a_coordinator_sets_a_sign_in_name(
-    store: Store, address: str, page: Page, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def late(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer that fills the tab comes a second late."""
     of_people = store.logins.of_people
 
-    def late() -> dict[str, str]:
+    def later() -> dict[str, str]:
         time.sleep(1)
         return of_people()
 
-    # An answer that fills the tab late must not replace what was typed.
-    monkeypatch.setattr(store.logins, "of_people", late)
+    monkeypatch.setattr(store.logins, "of_people", later)
+
+
+@pytest.mark.usefixtures("late")
+def test_what_is_done_first_is_not_undone_by_values_that_come_late(address: str, page: Page) -> None:
+    refused = page.get_by_text("Name of the token: found ''")
+    open_people(page, address, "CO")
+    page.get_by_role("button", name="Make a token").click()
+    expect(refused).to_be_visible()
+    page.wait_for_timeout(2000)  # later values would have been shown by now
+    expect(refused).to_be_visible()
+    # The same when the person comes back to the tab, also in the middle of an answer.
+    for tab in ("Library", "People", "Library", "People"):
+        page.get_by_role("tab", name=tab, exact=True).click()
+    name = page.get_by_placeholder("Name shown")
+    name.click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("Cora")
+    page.get_by_role("button", name="Make a token").click()
+    expect(refused).to_be_visible()
+    page.wait_for_timeout(2000)
+    expect(refused).to_be_visible()
+    expect(name).to_have_value("Cora")
+    page.get_by_role("tab", name="Library", exact=True).click()
+    page.get_by_label("Name of the folder").click()
+    page.keyboard.type("first")
+    expect(page.get_by_label("Name of the folder")).to_have_value("first")
+
+
+@pytest.mark.usefixtures("late")
+def test_a_coordinator_sets_a_sign_in_name(store: Store, address: str, page: Page) -> None:
     open_people(page, address, "CO")
     page.get_by_role("button", name="Sign-in through a proxy").click()
     page.get_by_placeholder("Sign-in name at your provider").fill("Cora@Example.org")
