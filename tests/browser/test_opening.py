@@ -142,14 +142,33 @@ def test_in_a_narrow_window_every_tab_can_be_opened(address: str, opened: Page) 
         expect(opened.get_by_role("tab", name=tab)).to_have_attribute("aria-selected", "true")
 
 
-def test_a_reload_keeps_the_open_tab(address: str, opened: Page) -> None:
-    opened.goto(address)
-    opened.get_by_role("tab", name="Live").click(timeout=60_000)
-    expect(opened.locator(".so-live .queue, .so-live .bench, .so-live").first).to_be_visible()
-    opened.wait_for_function("sessionStorage.getItem('so-tab') !== null")
+@pytest.mark.parametrize("tab", ["Find", "Live", "Blind", "Progress", "Library", "People"])
+def test_a_reload_keeps_the_open_tab_and_item(address: str, opened: Page, tab: str) -> None:
+    opened.goto(f"{address}#item=4")
+    opened.wait_for_function(PAINTED, timeout=60_000)
+    opened.get_by_role("tab", name=tab).click()
+    opened.wait_for_function("(id) => sessionStorage.getItem('so-tab') === id", arg=tab.lower())
+    if tab == "Find":
+        opened.locator(".so-find .views a", has_text="the first two").click()
+        opened.wait_for_function("location.hash === '#view=1'")
     opened.reload()
-    in_front(opened, "Live")
+    in_front(opened, tab)
     expect(opened.locator(".so-review")).to_be_hidden()
+    opened.wait_for_function("window.specO3?.review?.current?.item.id === 4")
+    in_front(opened, tab)
+
+
+def test_after_another_language_is_chosen_tab_and_item_are_open_again(address: str, opened: Page) -> None:
+    opened.goto(f"{address}#item=4")
+    for tab, code, name in (("people", "zh", "人员"), ("library", "en", "Library")):
+        opened.wait_for_function("window.specO3?.review?.current", timeout=60_000)
+        opened.locator(f"#so-tab-{tab}-button").click()
+        opened.locator(".so-help > button").click()
+        opened.locator(f".so-menu [role=menuitemradio][lang={code}]").click()
+        expect(opened.locator(f"html[lang|={code}]")).to_be_attached()
+        in_front(opened, name)
+        expect(opened.locator(f"#so-tab-{tab} button:visible").first).to_be_visible()
+        opened.wait_for_function("window.specO3?.review?.current?.item.id === 4")
 
 
 def test_gradios_styles_do_not_override_ours(address: str, opened: Page) -> None:

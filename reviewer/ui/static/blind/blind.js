@@ -3,7 +3,7 @@
 import { fill, h } from '../common/dom.js'
 import { getJSON } from '../common/http.js'
 import { plotlyReady } from '../common/plotly_ready.js'
-import { comeBackTo, whenBack } from '../common/tabs.js'
+import { whenBack } from '../common/tabs.js'
 import { ScoringPage } from './scoring.js'
 import { BlindSessions } from './sessions.js'
 
@@ -11,7 +11,6 @@ import { BlindSessions } from './sessions.js'
 export async function mountBlind(root) {
   if (!root || root.dataset.mounted) return
   root.dataset.mounted = 'yes'
-  comeBackTo('blind', root)
   const [me, keymap] = await Promise.all([getJSON('/api/v1/me'), getJSON('/ui/blind/keymap.json'), plotlyReady()])
   const tab = new BlindTab(root, me, keymap)
   await tab.start()

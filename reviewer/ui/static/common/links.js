@@ -2,8 +2,10 @@
 // in Find, `#item=12` opens an item in Review. The last can name a version, a step, a range of the spectrum, and a
 // second trace: `#item=12&version=3&step=s4&range=6500-6620`, `#item=12&beside=48`.
 
+import { thisTab } from './browser_storage.js'
 import { openTab } from './tabs.js'
 
+const KEPT_ITEM = 'so-item'
 const BATCH = '#batch='
 const ITEM = '#item='
 const VIEW = '#view='
@@ -126,8 +128,14 @@ export function linkTo({ item, version, step, range, beside }) {
   return `#${parts.join('&')}`
 }
 
-/** The item that the address names. */
-export const linkInAddress = () => readLink(location.hash)
+/** The item that the address names; after a reload also the one that was open, where it names something else. */
+export const linkToOpen = () => readLink(location.hash) ?? (isReload() ? readLink(thisTab.get(KEPT_ITEM) ?? '') : null)
+
+/** Name an item in the address. @param {string} link from "#" on */
+export function setAddress(link) {
+  history.replaceState(null, '', link)
+  thisTab.set(KEPT_ITEM, link)
+}
 
 /** The batch that the address names, once: the filter can be changed afterwards. */
 export function takeBatch() {
@@ -136,14 +144,14 @@ export function takeBatch() {
   return batch
 }
 
-/**
- * The tab of the link with which the page was opened; null: there is none, or the page was loaded again, whose address
- * names what one of its tabs showed.
- */
-export function tabOfFirstLink() {
+/** Whether the page was loaded again or returned to: its address names what one of its tabs showed. */
+function isReload() {
   const [opening] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'))
-  return opening?.type === 'navigate' ? tabOf(location.hash) : null
+  return opening !== undefined && opening.type !== 'navigate'
 }
+
+/** The tab of the link with which the page was opened; null: there is none, or the page was loaded again. */
+export const tabOfFirstLink = () => (isReload() ? null : tabOf(location.hash))
 
 /**
  * @typedef {Object} LinkCallbacks

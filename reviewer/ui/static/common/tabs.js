@@ -14,14 +14,6 @@ export function openTab(id) {
   document.getElementById(`so-tab-${id}-button`)?.click()
 }
 
-/** Open this tab again after a reload of the page if it was visible then. */
-export function comeBackTo(/** @type {string} */ id, /** @type {HTMLElement} */ root) {
-  new IntersectionObserver((entries) => {
-    if (entries.at(-1)?.isIntersecting) thisTab.set(KEPT_TAB, id)
-    else if (thisTab.get(KEPT_TAB) === id) thisTab.remove(KEPT_TAB)
-  }).observe(root)
-}
-
 /** Call `act` each time a tab is shown again, but not the first time. */
 export function whenBack(root, act) {
   let wasAway = false
@@ -32,10 +24,20 @@ export function whenBack(root, act) {
   }).observe(root)
 }
 
-/** Open the tab of a link, or else the one that was open before a reload. @param {string | null} linked */
+/**
+ * Open the tab of a link, or else the one that was open before the page was loaded again, and note from now on which
+ * one is.
+ * @param {string | null} linked
+ */
 export function comeBack(linked) {
   const id = linked ?? thisTab.get(KEPT_TAB)
   if (id) openTab(id)
+  const tabs = document.getElementById('so-tabs')
+  const note = () => {
+    const open = tabs?.querySelector('[role=tab][data-tab-id][aria-selected=true]')
+    if (open) thisTab.set(KEPT_TAB, open.getAttribute('data-tab-id') ?? '')
+  }
+  if (tabs) new MutationObserver(note).observe(tabs, { subtree: true, attributeFilter: ['aria-selected'] })
 }
 
 /**

@@ -10,7 +10,7 @@ import { leaveView, takeView } from '../common/links.js'
 import { Notices } from '../common/notices.js'
 import { panelIsOpen } from '../common/panels.js'
 import { SidePane } from '../common/side_pane.js'
-import { comeBackTo, openTab, whenBack } from '../common/tabs.js'
+import { openTab, whenBack } from '../common/tabs.js'
 import { findActions } from './actions.js'
 import { Related } from './related.js'
 import { ItemActions } from './item_actions.js'
@@ -34,7 +34,6 @@ const MOST_COUNTED = 10_000 // items with words that very many have
 export async function mountFind(root) {
   if (!root || root.dataset.mounted) return
   root.dataset.mounted = 'yes'
-  comeBackTo('find', root)
   const [me, keymap] = await Promise.all([getJSON('/api/v1/me'), getJSON('/ui/find/keymap.json')])
   const desk = new FindDesk(root, me, keymap)
   window.specO3 = { ...window.specO3, find: desk }

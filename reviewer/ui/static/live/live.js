@@ -9,7 +9,7 @@ import { Notices } from '../common/notices.js'
 import { panelIsOpen } from '../common/panels.js'
 import { plotlyReady } from '../common/plotly_ready.js'
 import { SidePane } from '../common/side_pane.js'
-import { comeBackTo, whenBack } from '../common/tabs.js'
+import { whenBack } from '../common/tabs.js'
 import { onTheme } from '../common/theme.js'
 import { RunControls, liveActions } from './actions.js'
 import { LiveBar, Policies, remember, remembered } from './bar.js'
@@ -23,7 +23,6 @@ const CHOSEN = 'so-live-bench'
 export async function mountLive(root) {
   if (!root || root.dataset.mounted) return
   root.dataset.mounted = 'yes'
-  comeBackTo('live', root)
   const [me, keymap] = await Promise.all([getJSON('/api/v1/me'), getJSON('/ui/live/keymap.json'), plotlyReady()])
   const page = buildLive(root, me, keymap)
   await page.start()

@@ -4,7 +4,7 @@ import { t, word } from '../common/language.js'
 import { fill, h } from '../common/dom.js'
 import { number, redshift } from '../common/format.js'
 import { getJSON } from '../common/http.js'
-import { comeBackTo, openTab } from '../common/tabs.js'
+import { openTab } from '../common/tabs.js'
 import { assigned, assignedMeaning, assignedTitle } from './assigned.js'
 import { mayReadLog, openAuditLog } from './audit_log.js'
 import { Chart } from './chart_card.js'
@@ -29,7 +29,6 @@ export function mountProgress(root) {
   if (!root || root.dataset.mounted) return
   root.dataset.mounted = 'yes'
   const page = new ProgressPage(root)
-  comeBackTo('progress', root)
   // The tab intersects when it is opened, and each time it is shown again.
   new IntersectionObserver((entries) => entries.some((e) => e.isIntersecting) && page.refresh()).observe(root)
   new MutationObserver(() => page.draw()).observe(document.documentElement, {

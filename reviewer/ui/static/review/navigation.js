@@ -4,7 +4,7 @@
 import { getJSON } from '../common/http.js'
 import { painted } from '../common/idle.js'
 import { sentences, t } from '../common/language.js'
-import { linkInAddress, linkTo, takeBatch } from '../common/links.js'
+import { linkTo, linkToOpen, setAddress, takeBatch } from '../common/links.js'
 import { picturesOf } from './items.js'
 
 /**
@@ -50,7 +50,7 @@ export class Navigation {
     const batch = takeBatch()
     if (batch !== null) return this.showFilter({ batch })
     const ticket = this.#ticket
-    const link = linkInAddress()
+    const link = linkToOpen()
     const [waiting] = await Promise.all([link?.item ?? this.#first(), this.queue.load()])
     if (ticket !== this.#ticket) return
     const id = waiting ?? this.queue.rows.find((row) => !row.blind)?.id
@@ -164,7 +164,7 @@ export class Navigation {
     const { item, reading } = this.state
     if (!item) return
     const beside = this.view.beside.shown?.item.id
-    history.replaceState(null, '', linkTo({ item: item.id, version: reading?.number ?? null, beside: beside ?? null }))
+    setAddress(linkTo({ item: item.id, version: reading?.number ?? null, beside: beside ?? null }))
   }
 
   /**
