@@ -295,6 +295,33 @@ def test_a_view_that_is_not_shared_is_refused_with_the_reason(chromium: Browser,
         total(page, 150)
 
 
+def test_a_view_is_deleted_only_after_the_question(chromium: Browser, app: App) -> None:
+    _, store = app
+    view = store.views.create(person="CO", name="two <b>items</b>", items=[7, 31], shared=True)
+    with finding(chromium, app) as page:
+        page.locator(".so-find .views a", has_text=view.name).click()
+        total(page, 2)
+        menu = page.get_by_role("button", name=f"Change or share the view {view.name}", exact=True)
+        for answer in ("Escape", "Cancel", "Delete the view"):
+            menu.click()
+            dialog(page).get_by_role("button", name="Delete …", exact=True).click()
+            expect(dialog(page).get_by_role("heading")).to_have_text(f"Delete the view “{view.name}”?")
+            expect(dialog(page)).to_contain_text("The list cannot be brought back. Its 2 items stay as they are.")
+            expect(dialog(page)).to_contain_text("It disappears from the lists of all people")
+            assert store.views.get("CO", view.id) == view
+            if answer == "Escape":
+                page.keyboard.press("Escape")
+            else:
+                dialog(page).get_by_role("button", name=answer, exact=True).click()
+            expect(dialog(page)).to_have_count(0)
+            if answer != "Delete the view":
+                expect(menu).to_be_focused()
+        expect(page.locator(".so-find .toasts")).to_contain_text(f"The view “{view.name}” is deleted.")
+        expect(menu).to_have_count(0)
+        total(page, 150)
+    assert view.id not in [one.id for one in store.views.of_person("CO")]
+
+
 def test_a_list_is_reviewed_one_by_one(chromium: Browser, app: App) -> None:
     with finding(chromium, app) as page:
         for item in (7, 31, 64):

@@ -110,10 +110,11 @@ export class Views {
   }
 
   /** @param {View} view */
-  #change(view) {
+  async #change(view) {
     const own = view.person === this.me.initials
     const link = `${location.origin}${location.pathname}#view=${view.id}`
-    return openPanel(own ? t('Change the view') : view.name, (close) => {
+    const title = own ? t('Change the view') : view.name
+    const wanted = await openPanel(title, (/** @type {(result?: 'delete') => void} */ close) => {
       const shownLink = h('code', {}, link)
       // Where the browser gives no access to the clipboard (a page without HTTPS), the link is selected.
       const select = () => getSelection()?.selectAllChildren(shownLink)
@@ -136,7 +137,6 @@ export class Views {
           (error) => showError(note, error),
         )
       const save = () => postJSON(`/api/v1/views/${view.id}`, { name: name.value.trim(), shared: shared.checked })
-      const drop = () => remove(`/api/v1/views/${view.id}`).then(() => this.on.onDeleted(view))
       return h(
         'form.view-form',
         { onSubmit: (/** @type {Event} */ e) => (e.preventDefault(), done(save())) },
@@ -151,12 +151,58 @@ export class Views {
           h(
             'footer',
             {},
-            h('button.danger', { type: 'button', onClick: () => done(drop()) }, t('Delete')),
+            h('button.danger', { type: 'button', onClick: () => close('delete') }, t('Delete …')),
             h('span.spring'),
             h('button.primary', { type: 'submit' }, t('Save')),
           ),
       )
     })
+    if (wanted === 'delete') await this.#delete(view)
+  }
+
+  /** Ask first: a view that was deleted cannot be brought back. @param {View} view */
+  async #delete(view) {
+    const { id, name, items, shared } = view
+    const lost =
+      items === null
+        ? t('The search cannot be brought back. The items that it finds stay as they are.')
+        : tn(
+            'The list cannot be brought back. Its {n} item stays as it is.',
+            'The list cannot be brought back. Its {n} items stay as they are.',
+            items,
+            { n: number(items) },
+          )
+    const link = shared
+      ? t('It disappears from the lists of all people, and its link stops working.')
+      : t('Its link stops working.')
+    const isDeleted = await openPanel(
+      t('Delete the view “{name}”?', { name }),
+      (/** @type {(result?: true) => void} */ close) => {
+        const note = h('p.note.look', { hidden: true, role: 'alert' })
+        const send = () =>
+          remove(`/api/v1/views/${id}`).then(
+            () => close(true),
+            (error) => showError(note, error),
+          )
+        return h(
+          'div',
+          {},
+          h('p', {}, lost),
+          h('p', {}, link),
+          note,
+          h(
+            'footer',
+            {},
+            h('button', { type: 'button', onClick: () => close() }, t('Cancel')),
+            h('button.danger', { type: 'button', onClick: send }, t('Delete the view')),
+          ),
+        )
+      },
+    )
+    if (!isDeleted) return
+    this.on.onDeleted(view)
+    this.on.toast(t('The view “{name}” is deleted.', { name }))
+    await this.load()
   }
 
   /**
