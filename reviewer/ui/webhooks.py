@@ -35,13 +35,14 @@ class WebhookForm:
     listed: gr.HTML
     chosen: gr.Dropdown
     actions: gr.Row
+    start: gr.Button
     deliveries: gr.HTML
     secret: gr.Textbox
     message: gr.HTML
 
     @property
     def outputs(self) -> list[Any]:
-        return [self.listed, self.chosen, self.actions, self.deliveries, self.secret, self.message]
+        return [self.listed, self.chosen, self.actions, self.start, self.deliveries, self.secret, self.message]
 
     def show(self, store: Store, by: str, chosen: int | None = None, choose: bool = True) -> Changes:
         """Return the webhooks, and the last deliveries of the chosen one.
@@ -53,10 +54,12 @@ class WebhookForm:
         webhooks = store.webhooks.listed(by)
         first = webhooks[0].id if webhooks and choose else None
         known = next((one.id for one in webhooks if one.id == chosen), first)
+        is_stopped = any(one.id == known and one.stopped_at for one in webhooks)
         return {
             self.listed: _listed(webhooks),
             self.chosen: gr.update(choices=[(_label(one), one.id) for one in webhooks], value=known),
             self.actions: gr.update(visible=bool(webhooks)),
+            self.start: gr.update(visible=is_stopped),
             self.deliveries: _deliveries(store.webhooks.deliveries(by, known, _SHOWN)) if known is not None else "",
             self.secret: gr.update(value="", visible=False),
             self.message: "",
@@ -85,6 +88,7 @@ def build(store: Store, local: bool, sender: WebhookSender | None) -> WebhookFor
     listed = markup()
     with gr.Row(equal_height=True) as actions:
         chosen = gr.Dropdown(label=tr("Webhook"), show_label=False, container=False, choices=[], min_width=160, scale=2)
+        start = gr.Button(tr("Start again"), size="sm", min_width=100, scale=0, visible=False)
         test = gr.Button(tr("Send a test"), size="sm", min_width=100, scale=0)
         delete = gr.Button(tr("Delete"), size="sm", min_width=80, scale=0)
     deliveries = markup()
@@ -93,7 +97,7 @@ def build(store: Store, local: bool, sender: WebhookSender | None) -> WebhookFor
     add = gr.Button(tr("Add a webhook"), size="sm", elem_classes="so-small")
     secret = gr.Textbox(label=tr("Secret that signs its messages"), buttons=["copy"], interactive=False, visible=False)
     message = message_line()
-    form = WebhookForm(listed, chosen, actions, deliveries, secret, message)
+    form = WebhookForm(listed, chosen, actions, start, deliveries, secret, message)
 
     @report_errors(message)
     def choose(request: gr.Request, webhook_id: int | None) -> Changes:
@@ -120,6 +124,15 @@ def build(store: Store, local: bool, sender: WebhookSender | None) -> WebhookFor
         return {message: line("bad", tr("The test message was not delivered: {answer}", answer=answer.text))}
 
     @report_errors(message)
+    def start_webhook(request: gr.Request, webhook_id: int | None) -> Changes:
+        me = require_person(request, store, local, "coordinator").initials
+        started = store.webhooks.start(me, _required(webhook_id))
+        text = tr(
+            "The webhook is started again; it gets the events from now on. Send a test to see whether it answers."
+        )
+        return {**form.show(store, me, started.id), message: line("good", text)}
+
+    @report_errors(message)
     def delete_webhook(request: gr.Request, webhook_id: int | None) -> Changes:
         me = require_person(request, store, local, "coordinator").initials
         store.webhooks.delete(me, _required(webhook_id))
@@ -132,6 +145,7 @@ def build(store: Store, local: bool, sender: WebhookSender | None) -> WebhookFor
     chosen.input(choose, chosen, **quiet)
     add.click(add_webhook, [url, events], **quiet)
     test.click(send_test, chosen, outputs=[message], api_visibility="private")
+    start.click(start_webhook, chosen, **quiet)
     delete.click(delete_webhook, chosen, **quiet)
     return form
 
@@ -154,12 +168,24 @@ def _listed(webhooks: Sequence[Webhook]) -> str:
     rows = [
         [
             f"<b>{one.id}</b> {escape(one.url)}",
-            escape(", ".join(_in_words(event) for event in one.events))
-            + (f" {pill(trn('{n} waits', '{n} wait', one.waiting), 'amber')}" if one.waiting else ""),
+            " ".join([escape(", ".join(_in_words(event) for event in one.events)), *_troubles(one)]),
         ]
         for one in webhooks
     ]
     return table([tr("Address"), tr("Events")], rows, empty=tr("No webhooks."))
+
+
+def _troubles(webhook: Webhook) -> list[str]:
+    found = []
+    if webhook.stopped_at is not None and webhook.silent_since is not None:
+        time = f"{webhook.silent_since:%Y-%m-%d %H:%M}"
+        told = escape(tr("Nothing was delivered since {time} UTC.", time=time))
+        found.append(f"<br>{pill(tr('stopped'), 'red')} {told}")
+    if webhook.waiting:
+        found.append(pill(trn("{n} waits", "{n} wait", webhook.waiting), "amber"))
+    if webhook.lost:
+        found.append(pill(trn("{n} was not delivered", "{n} were not delivered", webhook.lost), "amber"))
+    return found
 
 
 def _deliveries(deliveries: Sequence[Delivery]) -> str:

@@ -10,6 +10,7 @@ from agent.spectrum import Spectrum
 from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
 from reviewer.rules.workflow import Standing
 from reviewer.store import Store
+from reviewer.store.team.webhooks import PAUSES, STOPS_AFTER
 
 PEOPLE = {
     "RE": ["reviewer"],
@@ -124,3 +125,14 @@ def an_item(store: Store, number: int = 0, **other) -> int:
     spectrum = a_spectrum(f"spec-{number:04d}.fits")
     store.spectra.add(spectrum)
     return store.items.add(a_trajectory(spectrum, **other), spectrum.sha256, batch="november")
+
+
+def stopped_webhook(store: Store, url: str = "https://example.org/a") -> int:
+    """Add a webhook that was stopped, because ten events were given up; an eleventh one waited. Return its number."""
+    webhook, _ = store.webhooks.add("CO", url, ["exported"])
+    for number in range(STOPS_AFTER + 1):
+        store.settings.record_export("CO", f"export {number}", {"items": []})
+    for delivery in store.webhooks.deliveries("CO", webhook.id)[:0:-1]:
+        for _ in range(len(PAUSES) + 1):
+            store.webhooks.record(webhook.id, delivery.event.id, False, "no answer")
+    return webhook.id

@@ -1,6 +1,8 @@
 """Webhooks: addresses that get a message of each approved or returned item and each export, and the deliveries.
 
-Triggers write the events and what is to be delivered in the transaction of the change;
+Triggers write the events and what is to be delivered in the transaction of the change, for each webhook whose column
+``events`` is a list that names the event. While a webhook is stopped, the column is an object that has the list: so
+nothing is written that nobody would take.
 ``reviewer/web/background/webhooks.py`` delivers. Secrets are stored as they are, because messages are signed with them.
 """
 
@@ -26,6 +28,10 @@ Event = Literal["approved", "returned", "exported"]
 EVENTS: tuple[Event, ...] = get_args(Event)
 PAUSES = tuple(timedelta(seconds=s) for s in (5, 60, 600, 3600, 21600))
 """How long to wait after the first, second, ... failed attempt; after the last one the event is given up."""
+STOPS_AFTER = 10
+"""A webhook is stopped when so many events in a row were given up: after three days without an answer."""
+LONGEST_WAIT = timedelta(days=7)
+"""An event that has waited longer is dropped, e.g. of a receiver that answers, but too slowly."""
 KEPT = timedelta(days=30)
 """How long finished deliveries are listed."""
 LONGEST_URL = 500
@@ -36,7 +42,13 @@ MOST = 20
 
 @dataclass(frozen=True)
 class Webhook:
-    """A webhook, without its secret. ``waiting``: the number of events that are still to be delivered."""
+    """A webhook, without its secret.
+
+    :param waiting: the number of events that are still to be delivered
+    :param lost: the number of listed events that were not delivered: given up or dropped
+    :param stopped_at: when it was stopped; None: it is not
+    :param silent_since: the last delivery before it was stopped, or when the webhook was added
+    """
 
     id: int
     url: str
@@ -44,6 +56,9 @@ class Webhook:
     person: str
     made_at: datetime
     waiting: int
+    lost: int = 0
+    stopped_at: datetime | None = None
+    silent_since: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -230,6 +245,22 @@ class Webhooks:
             db.execute("DELETE FROM webhook_deliveries WHERE webhook = ?", (webhook_id,))
             self._database.log(db, by, "webhook deleted", f"webhook {webhook_id}", {"host": host})
 
+    def start(self, by: str, webhook_id: int) -> Webhook:
+        """Start a webhook again that was stopped: it gets the events from now on.
+
+        :raises NotAllowed: ``by`` is no coordinator, or the webhook is not stopped
+        :raises NotFound: there is no such webhook
+        """
+        with self._database.write() as db:
+            require_coordinator(db, by)
+            webhook = self._webhook(db, webhook_id)
+            if webhook.stopped_at is None:
+                raise NotAllowed(tr("Webhook {webhook} is not stopped.", webhook=webhook_id))
+            db.execute("UPDATE webhooks SET events = ? WHERE id = ?", (json.dumps(webhook.events), webhook_id))
+            host = urlsplit(webhook.url).netloc
+            self._database.log(db, by, "webhook started", f"webhook {webhook_id}", {"host": host})
+            return self._webhook(db, webhook_id)
+
     def listed(self, by: str) -> list[Webhook]:
         """Return all webhooks, oldest first. :raises NotAllowed: ``by`` is no coordinator"""
         with self._database.read() as db:
@@ -274,7 +305,8 @@ class Webhooks:
         return found
 
     def record(self, webhook_id: int, event: int, delivered: bool, answer: str) -> None:
-        """Record an attempt. A failed one is repeated after the next of ``PAUSES``; after the last it is given up."""
+        """Record an attempt. A failed one is repeated after the next of ``PAUSES``; after the last it is given up, and
+        after ``STOPS_AFTER`` events in a row the webhook is stopped."""
         now = self._database.steady()
         waiting = "webhook = ? AND event = ? AND next_at IS NOT NULL"
         with self._database.write() as db:
@@ -288,11 +320,42 @@ class Webhooks:
                 f"WHERE {waiting}",
                 (attempts, again, stamp(now) if delivered else None, answer[:LONGEST_ANSWER], webhook_id, event),
             )
+            if again is None and not delivered and self._is_silent(db, webhook_id):
+                self._stop(db, webhook_id)
+
+    def _is_silent(self, db: Transaction, webhook_id: int) -> bool:
+        """Return whether the last ``STOPS_AFTER`` events that were tried to the end were all given up."""
+        tried = (
+            "SELECT delivered_at FROM webhook_deliveries WHERE webhook = ? AND next_at IS NULL "
+            "AND (delivered_at IS NOT NULL OR attempts > ?) ORDER BY event DESC LIMIT ?"
+        )
+        ends = [at for (at,) in db.execute(tried, (webhook_id, len(PAUSES), STOPS_AFTER))]
+        return len(ends) == STOPS_AFTER and not any(ends)
+
+    def _stop(self, db: Transaction, webhook_id: int) -> None:
+        """Write nothing more that is to be delivered to a webhook, and drop what waits."""
+        webhook = self._webhook(db, webhook_id)
+        delivered = "SELECT max(delivered_at) FROM webhook_deliveries WHERE webhook = ?"
+        since = db.execute(delivered, (webhook_id,)).fetchone()[0] or stamp(webhook.made_at)
+        stopped = {"events": webhook.events, "stopped_at": stamp(self._database.steady()), "silent_since": since}
+        db.execute("UPDATE webhooks SET events = ? WHERE id = ?", (json.dumps(stopped), webhook_id))
+        dropped = db.execute(
+            "UPDATE webhook_deliveries SET next_at = NULL, answer = ? WHERE webhook = ? AND next_at IS NOT NULL",
+            (tr("Dropped: the webhook is stopped."), webhook_id),
+        ).rowcount
+        details = {"host": urlsplit(webhook.url).netloc, "count": dropped}
+        self._database.log(db, None, "webhook stopped", f"webhook {webhook_id}", details)
 
     def tidy(self) -> None:
-        """Delete what was delivered or given up longer than ``KEPT`` ago."""
-        before = stamp(self._database.now() - KEPT)
+        """Drop what has waited longer than ``LONGEST_WAIT``, and delete what has been listed for ``KEPT``."""
+        now = self._database.now()
+        before = stamp(now - KEPT)
         with self._database.write() as db:
+            waited = "next_at IS NOT NULL AND event IN (SELECT id FROM webhook_events WHERE at < ?)"
+            db.execute(
+                f"UPDATE webhook_deliveries SET next_at = NULL, answer = ? WHERE {waited}",
+                (tr("Dropped: it waited for {days} days.", days=LONGEST_WAIT.days), stamp(now - LONGEST_WAIT)),
+            )
             old = "SELECT id FROM webhook_events WHERE at < ?"
             db.execute(f"DELETE FROM webhook_deliveries WHERE next_at IS NULL AND event IN ({old})", (before,))
             db.execute(
@@ -303,19 +366,25 @@ class Webhooks:
     def _webhook(self, db: Transaction, webhook_id: int) -> Webhook:
         row = db.execute(
             "SELECT w.*, (SELECT count(*) FROM webhook_deliveries d INDEXED BY webhook_deliveries_waiting "
-            "WHERE d.webhook = w.id AND d.next_at IS NOT NULL) AS waiting FROM webhooks w "
+            "WHERE d.webhook = w.id AND d.next_at IS NOT NULL) AS waiting, (SELECT count(*) FROM webhook_deliveries d "
+            "WHERE d.webhook = w.id AND d.next_at IS NULL AND d.delivered_at IS NULL) AS lost FROM webhooks w "
             "WHERE w.id = ? AND w.deleted_at IS NULL",
             (webhook_id,),
         ).fetchone()
         if row is None:
             raise NotFound(tr("There is no webhook {webhook}.", webhook=webhook_id))
+        kept = json.loads(row["events"])
+        stopped = kept if isinstance(kept, dict) else {"events": kept}
         return Webhook(
             id=row["id"],
             url=row["url"],
-            events=tuple(json.loads(row["events"])),
+            events=tuple(stopped["events"]),
             person=row["person"],
             made_at=datetime.fromisoformat(row["made_at"]),
             waiting=row["waiting"],
+            lost=row["lost"],
+            stopped_at=_moment(stopped.get("stopped_at")),
+            silent_since=_moment(stopped.get("silent_since")),
         )
 
 
@@ -331,6 +400,10 @@ def unreported(db: Transaction) -> Iterator[None]:
 def drop_waiting(db: Transaction) -> int:
     """Delete what is still to be delivered: in a restored backup it may have been delivered already."""
     return db.execute("DELETE FROM webhook_deliveries WHERE next_at IS NOT NULL").rowcount
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
 
 
 def _targets(db: Transaction, webhook_id: int | None = None) -> list[Target]:

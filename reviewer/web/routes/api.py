@@ -71,7 +71,8 @@ CoordinatorDep = Annotated[Person, Depends(coordinator)]
 
 @router.get("/webhooks")
 def webhooks(person: CoordinatorDep, context: ContextDep) -> dict[str, Any]:
-    """The webhooks, oldest first; ``waiting`` is the number of events that are still to be delivered."""
+    """The webhooks, oldest first. ``waiting`` is the number of events that are still to be delivered, ``lost`` that of
+    those that were given up or dropped; ``stopped_at``: nothing was delivered ``silent_since``, so nothing is sent."""
     return {"webhooks": [_webhook_json(one) for one in context.store.webhooks.listed(person.initials)]}
 
 
@@ -88,6 +89,12 @@ def delete_webhook(person: CoordinatorDep, context: ContextDep, webhook_id: int)
     """Delete a webhook; what was not delivered yet is dropped."""
     context.store.webhooks.delete(person.initials, webhook_id)
     return {}
+
+
+@router.post("/webhooks/{webhook_id}/start")
+def start_webhook(person: CoordinatorDep, context: ContextDep, webhook_id: int) -> dict[str, Any]:
+    """Start a webhook again that was stopped because nothing could be delivered. It gets the events from now on."""
+    return _webhook_json(context.store.webhooks.start(person.initials, webhook_id))
 
 
 @router.get("/webhooks/{webhook_id}/deliveries")
@@ -144,6 +151,9 @@ def _webhook_json(webhook: Webhook) -> dict[str, Any]:
         "person": webhook.person,
         "made_at": webhook.made_at.isoformat(),
         "waiting": webhook.waiting,
+        "lost": webhook.lost,
+        "stopped_at": webhook.stopped_at and webhook.stopped_at.isoformat(),
+        "silent_since": webhook.silent_since and webhook.silent_since.isoformat(),
     }
 
 

@@ -121,8 +121,15 @@ def _said(entry: Entry) -> str:
             return _said_of_token(entry)
         case "webhook added":
             return tr("to {host}: {events}", host=known.get("host"), events=", ".join(known.get("events", ())))
-        case "webhook deleted":
+        case "webhook deleted" | "webhook started":
             return tr("to {host}", host=known.get("host"))
+        case "webhook stopped":
+            return trn(
+                "to {host}, with {n} event that still waited",
+                "to {host}, with {n} events that still waited",
+                known.get("count", 0),
+                host=known.get("host"),
+            )
         case "view created" | "view changed" if isinstance(known.get("items"), int):
             return trn("a list of {n} item", "a list of {n} items", known["items"])
         case _:

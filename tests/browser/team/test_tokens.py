@@ -17,7 +17,7 @@ from playwright.sync_api import Page, expect
 from reviewer.store import Store
 from reviewer.web import app as server
 from reviewer.web.background.webhooks import WebhookSender
-from tests.support.campaign import TO_VOTE, Desk, an_item, people
+from tests.support.campaign import TO_VOTE, Desk, an_item, people, stopped_webhook
 from tests.support.cli import free_port
 
 pytestmark = pytest.mark.browser
@@ -152,6 +152,30 @@ def test_a_coordinator_adds_a_webhook_and_sees_what_was_delivered(store: Store, 
         expect(page.get_by_text("The webhook is deleted")).to_be_visible()
     assert store.webhooks.listed("CO") == []
     assert page.title() != "1"
+
+
+def test_a_coordinator_starts_a_webhook_again_that_was_stopped(store: Store, address: str, page: Page) -> None:
+    store.webhooks.add("CO", "https://example.org/b", ["approved"])
+    number = stopped_webhook(store)
+    open_people(page, address, "CO")
+    row = page.get_by_role("row", name=f"{number} https://example.org/a")
+    expect(row).to_contain_text("stopped Nothing was delivered since 20")
+    expect(row).to_contain_text("11 were not delivered")
+    again = page.get_by_role("button", name="Start again")
+    expect(again).to_be_hidden()  # the first webhook is chosen, which is not stopped
+    page.get_by_label("Webhook", exact=True).click()
+    page.get_by_role("option", name=f"{number} · https://example.org/a").click()
+    expect(page.get_by_text("Dropped: the webhook is stopped.")).to_be_visible()
+    for width in (390, 820, 1366):
+        page.set_viewport_size({"width": width, "height": 900})
+        again.scroll_into_view_if_needed()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert row.evaluate("(row) => row.closest('.so-table').scrollWidth <= row.closest('.so-table').clientWidth")
+    again.click()
+    expect(page.get_by_text("The webhook is started again")).to_be_visible()
+    expect(again).to_be_hidden()
+    expect(row).not_to_contain_text("stopped")
+    assert store.webhooks.listed("CO")[1].stopped_at is None
 
 
 @pytest.fixture

@@ -176,6 +176,15 @@ def alone(store: Store) -> None:
         assert len(empty.log.entries(what="person added")) == 1
 
 
+def stopped_webhook(store: Store) -> int:
+    """A webhook in the state in which one is that reached nobody."""
+    webhook, _ = store.webhooks.add("CO", "https://example.org/a", ["approved"])
+    stopped = '{"events": ["approved"], "stopped_at": "2026-11-21T12:00:00", "silent_since": "2026-11-18T12:00:00"}'
+    with store.database.write() as db:
+        db.execute("UPDATE webhooks SET events = ? WHERE id = ?", (stopped, webhook.id))
+    return webhook.id
+
+
 def import_of(store: Store) -> ImportJob:
     return store.imports.create(ImportRequest(Path("rows.jsonl"), 100, 1), by="CO")
 
@@ -286,6 +295,7 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
         lambda s: s.webhooks.delete("CO", s.webhooks.add("CO", "https://example.org/a", ["approved"])[0].id),
         "webhook deleted",
     ),
+    "webhooks.start": (lambda s: s.webhooks.start("CO", stopped_webhook(s)), "webhook started"),
     # Deliveries are no facts.
     "webhooks.record": (lambda s: s.webhooks.record(1, 1, True, "200 OK"), None),
     "webhooks.tidy": (lambda s: s.webhooks.tidy(), None),
@@ -332,7 +342,7 @@ TWO_ENTRIES = {
 # What they end, or the choice that they follow, makes an entry as well.
 TWO_ENTRIES = (
     *("accounts.sign_out", "withdrawals.restore", "triage.show", "bulk.undo", "views.change", "views.delete"),
-    *("tokens.revoke", "webhooks.delete"),
+    *("tokens.revoke", "webhooks.delete", "webhooks.start"),
 )
 
 # Writes only its entry; rewrites existing values; is a part of other methods.

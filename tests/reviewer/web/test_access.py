@@ -171,6 +171,7 @@ WITH_PARAMETERS: dict[str, tuple[str, ...]] = {
             "GET /api/v1/exports/{export_id}/zip",
             "POST /api/v1/webhooks",
             "DELETE /api/v1/webhooks/{webhook_id}",
+            "POST /api/v1/webhooks/{webhook_id}/start",
             "GET /api/v1/webhooks/{webhook_id}/deliveries",
             "POST /api/v1/webhooks/{webhook_id}/test",
             "GET /api/v1/tables/{name}.{kind}",

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,12 @@ from fastapi.testclient import TestClient
 
 from reviewer.store import NotAllowed, NotFound, Store
 from reviewer.store.team.actions import Reject
-from reviewer.store.team.webhooks import MOST, PAUSES, Target, clean_url
+from reviewer.store.team.webhooks import KEPT, LONGEST_WAIT, MOST, PAUSES, STOPS_AFTER, Target, clean_url
 from reviewer.web import app as server
 from reviewer.web.auth import COOKIE
 from reviewer.web.background import webhooks as sending
 from reviewer.web.background.webhooks import WebhookSender, message_id, send
-from tests.support.campaign import TO_VOTE, Clock, Desk, an_item, people
+from tests.support.campaign import TO_VOTE, Clock, Desk, an_item, people, stopped_webhook
 from tests.support.cli import free_port
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -289,15 +289,76 @@ def test_a_clock_that_was_set_back_does_not_stop_an_event(store: Store, clock: C
         assert len(again.webhooks.due()) == 1
 
 
-def test_old_deliveries_are_deleted(store: Store, clock: Clock) -> None:
+def test_old_deliveries_are_dropped_then_deleted(store: Store, clock: Clock) -> None:
     store.webhooks.add("CO", "https://example.org/all", ALL)
     exported(store, "one", "two")
     store.webhooks.record(1, 1, True, "200 OK")
+    now = datetime.now(UTC) - clock.now  # the events have the time of the machine
+    clock.turn(seconds=(now + LONGEST_WAIT).total_seconds() - 60)
     store.webhooks.tidy()
-    assert len(kinds(store)) == 2
-    clock.turn(days=365 * 30)  # the events have the time of the machine
+    assert [one.waiting for one in store.webhooks.listed("CO")] == [1]
+    clock.turn(seconds=120)
     store.webhooks.tidy()
-    assert [one.event.name for one in store.webhooks.deliveries("CO", 1)] == ["two"]
+    two, one = store.webhooks.deliveries("CO", 1)
+    assert (one.answer, two.answer) == ("200 OK", "Dropped: it waited for 7 days.")
+    assert [(one.waiting, one.lost) for one in store.webhooks.listed("CO")] == [(0, 1)]
+    assert store.webhooks.due() == []
+    clock.turn(days=KEPT.days)
+    store.webhooks.tidy()
+    assert kinds(store) == []
+    assert [one.lost for one in store.webhooks.listed("CO")] == [0]
+
+
+def give_up(store: Store, events: int) -> None:
+    """Let the next events of webhook 1 fail until they are given up."""
+    for _ in range(events):
+        ((_, delivery),) = store.webhooks.due()
+        for pause in (*PAUSES, timedelta()):
+            store.webhooks.record(1, delivery.event.id, False, "no answer")
+            store.database._clocks._clock.turn(seconds=pause.total_seconds())  # type: ignore[attr-defined]
+
+
+def test_a_webhook_that_reaches_nobody_is_stopped_and_started_again(store: Store, clock: Clock) -> None:
+    added, _ = store.webhooks.add("CO", "https://example.org/all", ["exported"])
+    names = [f"export {number}" for number in range(30)]
+    exported(store, *names)
+    store.webhooks.record(1, 1, True, "200 OK")
+    delivered_at = store.database.steady()
+    give_up(store, STOPS_AFTER - 1)
+    assert store.webhooks.listed("CO")[0].stopped_at is None
+    # One delivery in between: it begins to count again.
+    store.webhooks.record(1, STOPS_AFTER + 1, True, "200 OK")
+    delivered_at = store.database.steady()
+    give_up(store, STOPS_AFTER)
+    (webhook,) = store.webhooks.listed("CO")
+    assert (webhook.stopped_at, webhook.silent_since) == (store.database.steady(), delivered_at)
+    assert (webhook.waiting, webhook.lost, webhook.events) == (0, 28, ("exported",))
+    assert timedelta(days=2) < webhook.stopped_at - webhook.silent_since < timedelta(days=4)
+    assert store.webhooks.due() == []
+    # Nothing is queued any more, whatever happens, and what was answered too late changes nothing.
+    exported(store, *(f"later {number}" for number in range(50)))
+    store.webhooks.record(1, 25, True, "200 OK")
+    assert len(kinds(store)) == 30
+    assert store.webhooks.deliveries("CO", 1)[0].answer == "Dropped: the webhook is stopped."
+    assert store.webhooks.target("CO", 1).url == added.url
+    with pytest.raises(NotAllowed):
+        store.webhooks.start("RE", 1)
+    with pytest.raises(NotFound):
+        store.webhooks.start("CO", 2)
+    assert store.webhooks.start("CO", 1).stopped_at is None
+    with pytest.raises(NotAllowed, match="Webhook 1 is not stopped"):
+        store.webhooks.start("CO", 1)
+    # It gets the next event; if that fails too, it is stopped at once.
+    exported(store, "after the start", "the one after")
+    assert store.webhooks.due()[0][1].event.name == "after the start"
+    give_up(store, 1)
+    assert store.webhooks.listed("CO")[0].stopped_at is not None
+    store.webhooks.start("CO", 1)
+    exported(store, "answered", "not answered")
+    store.webhooks.record(1, store.webhooks.due()[0][1].event.id, True, "200 OK")
+    give_up(store, 1)
+    assert store.webhooks.listed("CO")[0].stopped_at is None
+    assert store.upkeep.verify() == []
 
 
 # ---- messages
@@ -559,6 +620,14 @@ def test_coordinators_manage_webhooks(store: Store, receiver: Receiver) -> None:
     assert leader.post("/api/v1/webhooks", json=wanted | {"url": "http://example.org"}).status_code == 403
     assert leader.delete(f"/api/v1/webhooks/{added['id']}").json() == {}
     assert leader.get("/api/v1/webhooks").json() == {"webhooks": []}
+    number = stopped_webhook(store, receiver.url)
+    (stopped,) = leader.get("/api/v1/webhooks").json()["webhooks"]
+    assert (stopped["lost"], stopped["waiting"], stopped["events"]) == (11, 0, ["exported"])
+    assert stopped["silent_since"] == stopped["made_at"] <= stopped["stopped_at"]
+    assert reviewer.post(f"/api/v1/webhooks/{number}/start").status_code == 403
+    started = leader.post(f"/api/v1/webhooks/{number}/start").json()
+    assert started == stopped | {"stopped_at": None, "silent_since": None}
+    assert leader.post(f"/api/v1/webhooks/{number}/start").status_code == 403
     log = repr(store.log.entries(limit=1000))
     assert secret not in log
     assert "/hook" not in log
