@@ -11,7 +11,8 @@ import gradio as gr
 
 from agent.language import tr, trn
 from reviewer.store import Delivery, NotAllowed, Store, Webhook
-from reviewer.store.team.webhooks import EVENTS, LONGEST_URL, Event
+from reviewer.store.team.addresses import LONGEST_URL
+from reviewer.store.team.webhooks import EVENTS, Event
 from reviewer.ui.widgets import (
     Changes,
     item_link,

@@ -30,7 +30,8 @@ from urllib.parse import urlsplit
 from agent.language import tr
 from agent.text import one_line
 from reviewer.store import Delivery, Store, StoreError, WebhookEvent
-from reviewer.store.team.webhooks import Target, is_inside, is_refused
+from reviewer.store.team.addresses import is_inside, is_refused
+from reviewer.store.team.webhooks import Target
 
 ANSWER_SECONDS = 10.0
 """An attempt ends after this time, however slowly the answer comes."""

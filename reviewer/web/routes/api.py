@@ -11,8 +11,9 @@ from pydantic import Field
 from agent.language import tr
 from reviewer.rules.people import Person
 from reviewer.store import Delivery, NotAllowed, Token, Webhook
+from reviewer.store.team.addresses import LONGEST_URL
 from reviewer.store.team.tokens import LONGEST_NAME
-from reviewer.store.team.webhooks import LONGEST_URL, Event
+from reviewer.store.team.webhooks import Event
 from reviewer.web import openapi
 from reviewer.web.background.webhooks import WebhookSender
 from reviewer.web.context import NOT_STORED, Context, ContextDep, PersonDep, SessionDep
