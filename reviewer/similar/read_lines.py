@@ -71,13 +71,17 @@ _AFFIRMED = _words(
     r"(?:there (?:is|can be) )?(?:little|no|hardly any) (?:\w+ )?(?:doubt|question|mistak\w+)",
     r"(?:not|n't)\s+(?:only|just|merely|weak(?:ly)?|faint(?:ly)?|subtle|shallow|small|marginal|in doubt)\b",
     r"(?:at|in|on) (?:the|its|their) expected (?:position|place|wavelength|location|spot)",
+    r"(?:I|one|we)(?: would|['’]d) (?:\w+ )?(?:say|call|argue|identify|describe|classify|take)",
+    r"as far as (?:I|one|we) can (?:judge|tell|see)",
+    r"(?:looks?|seems?|appears?|feels?) (?:\w+ )?as (?:if|though)",
+    r"(?:jump|leap|poke|stand|stick|spring|pop)(?:s|ing)? (?:\w+ )?out(?: at| of| from)?\b|look at (?:that|this|it)\b",
     r"none other than|no less|no mistaking|nothing but (?!\w* ?(?:continuum|noise))",
     r"(?:light|flux) (?:is )?missing|missing (?:light|flux)",
 )
 """Words of denial that affirm."""
 _OTHER_SIGN = _words(
     r"(?:rather than|instead of|as opposed to|unlike|and not|not)\s+(?:as\s+|in\s+|an?\s+|of\s+|from\s+|being\s+)*"
-    r"(?:emi\w+|absor\w+|a?\s*(?:trough|dip|peak|bump))"
+    r"(?:emi\w+|absor\w+|a?\s*(?:trough|dip|peak|bump)|up\b|down\b|upwards?|downwards?|below|above)"
 )
 """The sign that a sentence excludes while it states the other one."""
 _DENIED = re.compile(
@@ -111,7 +115,7 @@ _SEEN = _words(
     r"(?:visible|present|presence|detect\w*|seen|see|sees|appear\w*|recogni[sz]\w*|identif\w*|find|finds|found|exist\w*)\b",
     r"(?:show|display|exhibit|reveal|contain|feature|mark|observe|notice|spot|locate|confirm|indicate|possess|bear|carr)"
     r"(?:s|d|ed|y|ies|ing)?\b",
-    r"(?:have|has|having|there is|there are|is there|are there|signature|secure\w*|firm\w*|genuine|real)\b",
+    r"(?:have|has|having|there is|there are|is there|are there|to be there|signature|secure\w*|firm\w*|genuine|real)\b",
     r"significan\w+",
 )
 
