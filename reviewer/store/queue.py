@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
-from heapq import merge
 from itertools import groupby, islice
 
 from agent.text import whole_number
@@ -15,9 +15,9 @@ from reviewer.rules.people import Person
 from reviewer.rules.workflow import ROLES_OF, STATES, Rules, State, round_of
 from reviewer.store.accounts import find_person
 from reviewer.store.history import History
-from reviewer.store.sqlite.database import Database, Transaction, stamp
+from reviewer.store.sqlite.database import Database, Transaction, flagged, item_flags, stamp
 from reviewer.store.sqlite.texts import search_expression
-from reviewer.store.team.words import ASSIGNED_TO_NOBODY, Seen, Stream, item_sets, word_streams
+from reviewer.store.team.words import ASSIGNED_TO_NOBODY, Seen, Stream, discussed_items, item_sets, word_streams
 from reviewer.store.values import LARGEST_ID, NOBODY, QueueFilter, QueuePage, QueueRow, TrialOutcome
 
 # Trigrams find nothing shorter.
@@ -27,6 +27,8 @@ MOST_NAMED = 2000
 """Items with a text of the search that are listed at once; if more have it, they are found as they are needed."""
 MOST_COUNTED = 10_000
 """To which the items are counted that have such a text."""
+SHORTEST_RANGE = 10_000
+"""Item numbers in which such texts are searched at once."""
 
 # Items on which other people hold as many leases as decisions are missing.
 _HELD = """
@@ -70,18 +72,14 @@ class Search:
 
     :param person: needed for ``filter.mine``, ``words`` and ``discussed`` only
     :param now: the stored form of the present time, by which leases have expired or not
-    :param own: only items of which the person wrote or submitted a version
     :raises BadSearch: nothing can be searched for with ``filter.words``
     """
 
-    def __init__(
-        self, db: Transaction, filter: QueueFilter, person: Person | None, rules: Rules, now: str, own: bool = False
-    ) -> None:
+    def __init__(self, db: Transaction, filter: QueueFilter, person: Person | None, rules: Rules, now: str) -> None:
         self._db = db
         self._mine = filter.mine
         fields = [name for name in _CONDITIONS if getattr(filter, name) is not None]
         further = [_TRIALS[filter.trial]] if filter.trial is not None else []
-        further += [_OWN] if own else []
         further += [ASSIGNED_TO_NOBODY] if filter.assigned == NOBODY else []
         self._conditions = [*(_CONDITIONS[name] for name in fields), *further]
         if filter.without_batches:
@@ -99,9 +97,11 @@ class Search:
             "person": person.initials if person else "",
             "auditors": rules.auditors,
             "votes": rules.votes,
+            "chosen": None,
         }
         self._states = _states(filter, person)
-        # Queries of items, in each of which an item must be; and where rows that match are read one by one.
+        # Queries of items, in each of which an item must be. Where rows that match are read one by one from streams,
+        # the value ``chosen`` has these items instead.
         self._sets = item_sets(filter)
         self._streams: tuple[Stream, ...] = ()
         self._counted: list[int] = []  # the first items, where they were counted
@@ -187,6 +187,21 @@ class Search:
         )
         return self._db.execute(sql, self._values).fetchall()
 
+    def own_returned(self) -> int | None:
+        """Return the first matching item that was returned and of which the person wrote or submitted a version."""
+        if "returned" not in self._states:
+            return None
+        self._values["named"] = json.dumps(self._named)
+        named = self._in_sets("s.item") if self._named is None else ["s.item IN (SELECT value FROM json_each(:named))"]
+        conditions = ["s.state = 'returned'", _OWN, *self._conditions, *named, *self._not_excluded()]
+        sql = f"SELECT s.item FROM standings s INDEXED BY standings_walk WHERE {' AND '.join(conditions)} ORDER BY 1"
+        own = [item for (item,) in self._db.execute(sql, self._values)]
+        if own and self._named is None and self._streams:
+            chosen, self._values["chosen"] = self._values["chosen"], item_flags(own)
+            own = self._streamed(None, 1)
+            self._values["chosen"] = chosen
+        return own[0] if own else None
+
     def held(self) -> list[int]:
         """Return the items on which other people hold as many leases as decisions are missing."""
         return [item for (item,) in self._db.execute(_HELD, self._values)]
@@ -195,7 +210,8 @@ class Search:
         return [f"s.item NOT IN {self._excluded}"] if self._excluded else []
 
     def _in_sets(self, item: str) -> list[str]:
-        return [f"{item} IN ({query})" for query in self._sets]
+        chosen = [] if self._values["chosen"] is None else [flagged("chosen", item)]
+        return [*(f"{item} IN ({query})" for query in self._sets), *chosen]
 
     def _excluded_of(self, conditions: list[str]) -> int:
         """Return the number of excluded items. They are few: subtracting them is cheaper than testing each match."""
@@ -208,33 +224,54 @@ class Search:
         return int(self._db.execute(sql, self._values).fetchone()[0])
 
     def _find(self, filter: QueueFilter, person: Person | None) -> list[int] | None:
-        """Return the matching items, in order, if a text or a set of items leaves few. None if there is none of these,
-        or too many match, or words are searched: then they are found one by one, in order."""
+        """Return the matching items, in order, if a text or a set of items leaves few, or comments are asked for. None
+        if there is none of these, or too many match, or words are searched: then they are found one by one, in order.
+        """
         name = self._name_search(filter.text.strip())
         if name is not None:
             self._sets.append(name.query)
-        few, many = None, []
+        few: set[int] | None = None
+        many = []
         for query in self._sets:
             found = [item for (item,) in self._db.execute(f"{query} LIMIT {MOST_NAMED + 1}", self._values)]
             if len(found) > MOST_NAMED:
                 many.append(query)
             else:
-                few = found if few is None else list(set(few).intersection(found))
-        self._sets = many if few is None else [*many, "SELECT value FROM json_each(:few)"]
-        self._values["few"] = json.dumps(few)
+                few = set(found) if few is None else few.intersection(found)
+        if filter.discussed is not None:
+            assert person is not None
+            discussed = discussed_items(self._db, filter.discussed, person.initials)
+            few = discussed if few is None else few & discussed
         if filter.words.strip():
             assert person is not None
             seen = Seen(person, filter.verdict_first)
             self._values |= seen.values | {"words": search_expression(filter.words)}
             self._streams = word_streams(seen)
-        elif few is not None:
-            conditions = [_state_in(self._states), *self._conditions, *self._in_sets("s.item"), *self._not_excluded()]
-            sql = f"SELECT s.item FROM standings s NOT INDEXED WHERE {' AND '.join(conditions)} ORDER BY 1"
-            return [item for (item,) in self._db.execute(sql, self._values)]
-        elif name is not None:
+        elif name is not None and name.query in many:
             self._streams = (name,)
-            self._sets.remove(name.query)
-        return None
+            many.remove(name.query)
+        if self._streams:
+            return self._choose(few, many)
+        self._sets = many if few is None else [*many, "SELECT value FROM json_each(:few)"]
+        if few is None:
+            return None
+        self._values["few"] = json.dumps(sorted(few))
+        conditions = [_state_in(self._states), *self._conditions, *self._in_sets("s.item"), *self._not_excluded()]
+        sql = f"SELECT s.item FROM standings s NOT INDEXED WHERE {' AND '.join(conditions)} ORDER BY 1"
+        return [item for (item,) in self._db.execute(sql, self._values)]
+
+    def _choose(self, few: set[int] | None, many: Sequence[str]) -> list[int] | None:
+        """Read the items of all sets: streams would read the sets several times.
+
+        :return: [] if no item is in all sets, otherwise None
+        """
+        for query in many:
+            sql = f"WITH found (item) AS ({query}) SELECT json_group_array(item) FROM found"
+            found = json.loads(self._db.execute(sql, self._values).fetchone()[0])
+            few = set(found) if few is None else few.intersection(found)
+        self._sets = []
+        self._values["chosen"] = None if few is None else item_flags(few)
+        return None if few is None or few else []
 
     def _name_search(self, text: str) -> Stream | None:
         """Return where a text is searched in names and survey ids; the number of an item is only itself."""
@@ -252,24 +289,53 @@ class Search:
 
     def _streamed(self, start: int | None, limit: int | None, backwards: bool = False) -> list[int]:
         """Return the first items beyond ``start`` of the streams, nearest first."""
-        cursors = [self._rows_of(stream, start, backwards) for stream in self._streams]
-        try:
-            items = merge(*((row[0] for row in cursor) for cursor in cursors), reverse=backwards)
-            return list(islice((item for item, _ in groupby(items)), limit))
-        finally:
-            for cursor in cursors:
-                cursor.close()
+        items: list[int] = []
+        for first, last in self._ranges(start, limit, backwards):
+            items += self._within(first, last, None if limit is None else limit - len(items), backwards)
+            if len(items) == limit:
+                break
+        return items
 
-    def _rows_of(self, stream: Stream, start: int | None, backwards: bool) -> sqlite3.Cursor:
-        conditions = [*stream.conditions, *self._in_sets(stream.item)]
-        values = dict(self._values)
-        if start is not None:
-            # The first row of the item behind ``start``, or of ``start`` itself.
-            edge = (start if backwards else start + 1) * stream.rows_per_item
-            values["edge"] = max(0, min(edge, LARGEST_ID))
-            conditions.append(f"t.rowid {'<' if backwards else '>='} :edge")
-        conditions += [f"s.item = {stream.item}", _state_in(self._states), *self._conditions]
-        conditions += self._not_excluded()
+    def _ranges(self, start: int | None, limit: int | None, backwards: bool) -> Iterator[tuple[int, int]]:
+        """Yield the first and last number of ranges of items beyond ``start``, nearest first.
+
+        Each stream is read through a range before the next stream is, so a stream with few matches is not read far
+        beyond the place at which the others reach ``limit``.
+        """
+        newest = self._db.execute("SELECT coalesce(max(item), 0) FROM standings").fetchone()[0]
+        length = newest if limit is None or len(self._streams) == 1 else max(SHORTEST_RANGE, 2 * limit)
+        first = 1 if start is None or backwards else max(1, start + 1)
+        last = newest if start is None or not backwards else min(newest, start - 1)
+        while first <= last:
+            if backwards:
+                yield max(first, last - length + 1), last
+                last -= length
+            else:
+                yield first, min(first + length - 1, last)
+                first += length
+            length *= 2
+
+    def _within(self, first: int, last: int, limit: int | None, backwards: bool) -> list[int]:
+        """Return the first items of the streams within a range."""
+        items: list[int] = []
+        for stream in self._streams:
+            if items and len(items) == limit:
+                # Only what is nearer matters now.
+                first, last = (items[-1] + 1, last) if backwards else (first, items[-1] - 1)
+            with closing(self._rows_of(stream, first, last, backwards, without=items)) as rows:
+                found = islice((item for item, _ in groupby(item for (item,) in rows)), limit)
+                items = sorted((*items, *found), reverse=backwards)[:limit]
+        return items
+
+    def _rows_of(
+        self, stream: Stream, first: int, last: int, backwards: bool, without: Sequence[int]
+    ) -> sqlite3.Cursor:
+        """Return the item of each row of a stream that matches, within a range, without some items."""
+        edges = {"low": first * stream.rows_per_item, "high": (last + 1) * stream.rows_per_item}
+        values = {**self._values, **edges, "found": item_flags(without)}
+        conditions = [*stream.conditions, "t.rowid >= :low", "t.rowid < :high", *self._in_sets(stream.item)]
+        conditions += [f"NOT {flagged('found', stream.item)}"] if without else []
+        conditions += [f"s.item = {stream.item}", _state_in(self._states), *self._conditions, *self._not_excluded()]
         sql = f"SELECT s.item FROM {stream.table} t CROSS JOIN standings s WHERE {' AND '.join(conditions)}"
         return self._db.execute(f"{sql} ORDER BY t.rowid {'DESC' if backwards else 'ASC'}", values)
 
@@ -354,11 +420,9 @@ class Queue:
         mine, now = replace(filter, mine=True), stamp(self._database.steady())
         with self._database.read() as db:
             rules, who = self._history.current_rules(db)[1], find_person(db, person)
-            if not filter.states or "returned" in filter.states:
-                returned = Search(db, replace(mine, states=("returned",)), who, rules, now, own=True).walk(None, 1)
-                if returned:
-                    return returned[0]
-            return next(iter(Search(db, mine, who, rules, now).walk(None, 1)), None)
+            search = Search(db, mine, who, rules, now)
+            returned = search.own_returned()
+            return returned if returned is not None else next(iter(search.walk(None, 1)), None)
 
     def neighbours(
         self, item_id: int, filter: QueueFilter, person: str, n: int = 3, backwards: bool = False

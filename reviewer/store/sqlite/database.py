@@ -9,7 +9,7 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -151,6 +151,22 @@ def insert(db: Transaction, table: str, row: dict[str, Any]) -> int:
     key = db.table(table).insert(row).last_rowid
     assert key is not None
     return key
+
+
+def item_flags(items: Collection[int]) -> bytes:
+    """Return a set of items as one byte per number, from 0 to the highest: 1 for an item of the set.
+
+    SQLite finds a byte of a parameter faster than a row of a query.
+    """
+    flags = bytearray(max(items, default=-1) + 1)
+    for item in items:
+        flags[item] = 1
+    return bytes(flags)
+
+
+def flagged(parameter: str, item: str) -> str:
+    """Return the condition that an item (SQL) is in the set of a parameter, which is ``item_flags``."""
+    return f"substr(:{parameter}, {item} + 1, 1) IS x'01'"
 
 
 @contextmanager

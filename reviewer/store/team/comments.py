@@ -23,7 +23,7 @@ from reviewer.store.queue import read_rows
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 from reviewer.store.sqlite.texts import COMMENT, index_remark
 from reviewer.store.team.mentions import add_mentions
-from reviewer.store.team.unread import UNREAD
+from reviewer.store.team.unread import ALL_UNREAD, items_of_part
 from reviewer.store.values import QueueRow
 
 LONGEST_TEXT = 20_000
@@ -35,7 +35,7 @@ _ROUNDS = ("screening", "revision", "audit", "vote", "adjudication", "")
 
 _COMMENT = "SELECT c.*, v.number FROM comments c JOIN versions v ON v.id = c.version"
 _OF_ITEM = f"{_COMMENT} WHERE c.item = ? ORDER BY c.id"
-_UNREAD = f"SELECT c.id, c.item FROM comments c WHERE {UNREAD} ORDER BY c.id DESC"
+_UNREAD = f"SELECT c.id, c.item FROM {ALL_UNREAD} ORDER BY c.id DESC"
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,8 @@ class Comments:
         """Return the newest unread comments of a person. Items that they score blind are left out."""
         with self._database.read() as db:
             rules, withheld = self._history.current_rules(db)[1], hidden_items(db, person)
-            numbers = [n for n, item in db.execute(_UNREAD, {"person": person}) if item not in withheld]
+            values = {"person": person, "part": items_of_part(db, person)}
+            numbers = [n for n, item in db.execute(_UNREAD, values) if item not in withheld]
             found = [_by_id(db, number) for number in numbers[:limit]]
             items = sorted({comment.item_id for comment in found})
             lines = {r.item_id: r for r in read_rows(db, items, rules, stamp(self._database.steady()))}

@@ -11,36 +11,43 @@ from dataclasses import dataclass
 
 from reviewer.rules.people import Person
 from reviewer.rules.workflow import ROLES_OF, STATES, State, round_of
+from reviewer.store.sqlite.database import Transaction
 from reviewer.store.sqlite.teamwork_tables import REMARKS_PER_ITEM, VERSIONS_PER_ITEM
 from reviewer.store.sqlite.texts import COMMENT, DECISION, MARK
-from reviewer.store.team.unread import UNREAD
-from reviewer.store.values import NOBODY, QueueFilter
+from reviewer.store.team.unread import ALL_UNREAD, items_of_part
+from reviewer.store.values import NOBODY, Discussed, QueueFilter
 
-# A thread without a later "resolved". The first comment of a thread is a row t.
-_OPEN = """
-t.thread IS NULL AND t.kind = 'comment' AND 'resolved' IS NOT (
-    SELECT k.kind FROM comments k WHERE k.item = t.item AND k.thread = t.id AND k.kind <> 'comment'
-    ORDER BY k.id DESC LIMIT 1
-)"""
-_DISCUSSED: Mapping[str, str] = {
-    "open": f"SELECT DISTINCT t.item FROM comments t WHERE {_OPEN}",
-    "unread": f"SELECT DISTINCT c.item FROM comments c WHERE {UNREAD}",
-    "mentioned": "SELECT DISTINCT t.item FROM mentions m JOIN comments c ON c.id = m.comment "
-    f"JOIN comments t ON t.id = coalesce(c.thread, c.id) WHERE m.person = :person AND {_OPEN}",
+# The threads whose last change is "resolved". SQLite takes ``kind`` from the row with the highest id.
+_RESOLVED = """
+SELECT thread FROM (
+    SELECT thread, kind, max(id) FROM comments NOT INDEXED WHERE kind <> 'comment' GROUP BY thread
+) WHERE kind = 'resolved'
+"""
+# Each reads the comments through once: most items of a campaign can have some.
+_DISCUSSED: Mapping[Discussed, str] = {
+    "open": f"SELECT item FROM comments NOT INDEXED WHERE thread IS NULL AND id NOT IN ({_RESOLVED})",
+    "unread": f"SELECT c.item FROM {ALL_UNREAD}",
+    "mentioned": "SELECT c.item FROM mentions m JOIN comments c ON c.id = m.comment "
+    f"WHERE m.person = :person AND coalesce(c.thread, c.id) NOT IN ({_RESOLVED})",
 }
 ASSIGNED_TO_NOBODY = "s.item NOT IN (SELECT item FROM assigned)"
 
 
 def item_sets(filter: QueueFilter) -> list[str]:
-    """Return the queries of the items of a filter's assignment, list and discussion; an item must be in each."""
+    """Return the queries of the items of a filter's assignment and list; an item must be in each."""
     sets = []
     if filter.assigned is not None and filter.assigned != NOBODY:
         sets.append("SELECT item FROM assigned WHERE person = :assigned")
     if filter.listed is not None:
         sets.append("SELECT item FROM view_items WHERE view = :listed")
-    if filter.discussed is not None:
-        sets.append(_DISCUSSED[filter.discussed])
     return sets
+
+
+def discussed_items(db: Transaction, discussed: Discussed, person: str) -> set[int]:
+    """Return the items of ``QueueFilter.discussed``, of any state."""
+    values = {"person": person, "part": items_of_part(db, person) if discussed == "unread" else None}
+    sql = f"SELECT json_group_array(item) FROM ({_DISCUSSED[discussed]})"
+    return set(json.loads(db.execute(sql, values).fetchone()[0]))
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import random
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
@@ -15,11 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.trajectory import Answer, Think, Trajectory
-from reviewer.rules.workflow import Rules
+from reviewer.rules.workflow import Rules, State
 from reviewer.store import BadSearch, QueueFilter, QueueRow, Snippet, Store, queue
 from reviewer.store.sqlite.texts import MOST_WORDS, hits, search_expression, spaced, trace_text
+from reviewer.store.team.imported import ImportedComment
+from reviewer.store.team.mentions import mentioned
 from reviewer.web.payload import standing_json
-from tests.support.campaign import TO_AUDIT, TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, an_item
+from tests.support.campaign import PEOPLE, TO_AUDIT, TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, an_item
 from tests.support.kept_campaign import fill, unguarded
 
 
@@ -438,3 +442,133 @@ def test_solo_mode_withholds_nothing(store: Store, desk: Desk) -> None:
     item = an_item(store)
     desk.decide("CO", item, "keep", comment="Solonote")
     assert found(store, "solonote", "CO") == [item]
+
+
+# ---- comments as a filter, and items that are found in several ways
+
+
+@pytest.fixture
+def talked_about(several: Store, desk: Desk) -> Store:
+    """The thirty items with comments of several people: replies, mentions, resolved threads, reads; in any order on
+    most items, and on some as each part of the conditions needs it."""
+    rng = random.Random(1)
+    add, set_resolved = several.comments.add, several.comments.set_resolved
+    threads = {item: add(person="CO", item_id=item, text="Well?", key=f"{item}").id for item in (23, 25, 27, 29)}
+    add(person="CO", item_id=25, text="@RE?", key="reply", thread=threads[25])
+    for item, changes in ((23, (True, False)), (25, (True, False, True))):
+        for n, resolved in enumerate(changes):
+            set_resolved(person="AU", item_id=item, thread=threads[item], resolved=resolved, key=f"{item} {n}")
+    at = datetime(2026, 11, 1, tzinfo=UTC)
+    several.imported_comments.add([ImportedComment(27, "Argilla, au", "An old one.", at, "old", person="AU")])
+    desk.decide("VO", 29, "keep")
+    desk.edit("RE", 29, "Text1 by RE, who does nothing else here.")
+    for item in (9, 15, 21):
+        desk.until(item, *TO_AUDIT, ("AU", "return"))
+    for n in range(90):
+        item, person = rng.randrange(1, 23), rng.choice(("RE", "AU", "CO"))
+        there = [one.id for one in several.comments.of_item(item, person).threads]
+        thread = rng.choice([None, *there])
+        say = {"person": person, "item_id": item, "key": f"k{n}"}
+        if n % 3 == 1 and there:
+            set_resolved(**say, thread=there[0], resolved=rng.random() < 0.7)
+        elif n % 3 == 2 and thread is not None:
+            several.comments.read(person=person, item_id=item, comment=thread)
+        else:
+            whom = rng.choice(("", "", "@RE", "@AU"))
+            add(**say, text=f"{whom} Text1 in comment {n}.".strip(), thread=thread)
+    return several
+
+
+def plainly_discussed(store: Store, person: str) -> dict[str, set[int]]:
+    """Return the items of each kind of discussion, computed from the facts one by one."""
+    with store.database.read() as db:
+        rows = db.execute("SELECT * FROM comments ORDER BY id").fetchall()
+        read = dict(db.execute("SELECT item, comment FROM comment_reads WHERE person = ?", (person,)).fetchall())
+        part = {item for (item,) in db.execute("SELECT item FROM assigned WHERE person = ?", (person,))}
+        part |= {item for (item,) in db.execute("SELECT item FROM versions WHERE author = ?", (person,))}
+        decisions = db.execute("SELECT item, verb FROM decisions WHERE person = ?", (person,))
+        part |= {item for item, verb in decisions if verb not in ("withdraw", "restore")}
+    names = {row["id"] for row in rows if person in mentioned(row["text"], PEOPLE)}
+    part |= {row["item"] for row in rows if row["id"] in names or (row["person"] == person and not row["source"])}
+    last = {row["thread"]: row["kind"] for row in rows if row["kind"] != "comment"}
+    is_open = {row["id"] for row in rows if last.get(row["thread"] or row["id"]) != "resolved"}
+    return {
+        "open": {row["item"] for row in rows if row["id"] in is_open},
+        "mentioned": {row["item"] for row in rows if row["id"] in is_open & names},
+        "unread": {
+            row["item"]
+            for row in rows
+            if (row["kind"], row["source"]) == ("comment", "") and row["person"] != person
+            if row["item"] in part and row["id"] > read.get(row["item"], 0)
+        },
+    }
+
+
+@pytest.mark.parametrize("person", ["RE", "AU", "CO", "VO"])
+def test_items_with_comments_are_those_of_a_plain_computation(
+    talked_about: Store, monkeypatch: pytest.MonkeyPatch, person: str
+) -> None:
+    plain = plainly_discussed(talked_about, person)
+    assert all(items for kind, items in plain.items() if kind != "mentioned" or person in ("RE", "AU"))
+    for other in (*OTHERS, {"words": "text1"}, {"words": "text1", "text": "spec"}, {"words": "nothing"}):
+        words = str(other.get("words", ""))
+        rest = {name: value for name, value in other.items() if name != "words"}
+        everything = found(talked_about, words, person, **rest)
+        for most in (queue.MOST_NAMED, 0):
+            monkeypatch.setattr(queue, "MOST_NAMED", most)
+            for kind, items in plain.items():
+                expected = [item for item in everything if item in items]
+                assert found(talked_about, words, person, discussed=kind, **rest) == expected, (kind, other, most)
+    unread = talked_about.comments.unread(person, 200)
+    assert ({one.row.item_id for one in unread.comments}, len(unread.comments)) == (plain["unread"], unread.total)
+    shared = talked_about.finding.shared(person, range(1, 31))
+    assert {item for item, one in shared.items() if one.unread} == plain["unread"]
+
+
+@pytest.mark.parametrize("person", ["RE", "AU", "VO"])
+@pytest.mark.parametrize("states", [(), ("screening",)])
+def test_the_first_to_do_is_ones_own_returned_item_that_matches(
+    talked_about: Store, desk: Desk, person: str, states: tuple[State, ...]
+) -> None:
+    desk.edit("VO", 21, "Text1 by VO.")
+    desk.until(21, ("VO", "submit"), ("AX", "return"))
+    own = {"RE": {9, 15, 21}, "VO": {21}}.get(person, set())
+    seen = set()
+    for words in ("", "text1", "remark", "nothing"):
+        for discussed in (None, "open", "unread", "mentioned"):
+            for text in ("", "spec-00", "s"):
+                wanted = {"discussed": discussed, "text": text, "states": states}
+                items = found(talked_about, words, person, mine=True, **wanted)
+                returned = [item for item in items if item in own and not states]
+                expected = next(iter(returned or items), None)
+                assert talked_about.queue.first_undone(QueueFilter(words=words, **wanted), person) == expected
+                seen.add(expected)
+    assert not own.isdisjoint(seen) or states or not own
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_words_of_traces_and_of_remarks_are_found_in_order(
+    store: Store, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """Few or many items ahead, in both directions: of the traces, of the remarks, and of both once."""
+    rng = random.Random(seed)
+    traces, remarks = (set(rng.sample(range(1, 41), rng.randrange(3, (12, 30)[seed // 2]))) for _ in range(2))
+    for item in range(1, 41):
+        an_item(store, item, think="Sought." if item in traces else "Other.")
+    for item in sorted(remarks, key=lambda _: rng.random()):
+        for n in range(rng.randrange(1, 4)):
+            store.comments.add(person="RE", item_id=item, text="Sought.", key=f"{item} {n}")
+    wanted, items = QueueFilter(words="sought"), sorted(traces | remarks)
+    assert found(store, "sought") == items
+    monkeypatch.setattr(queue, "SHORTEST_RANGE", (4, 10_000)[seed % 2])
+    for item in range(42):
+        after, before = [i for i in items if i > item], [i for i in items[::-1] if i < item]
+        assert store.queue.position(item, wanted, "CO") == len(before)
+        for n in (1, 2, 5, 11):
+            assert store.queue.neighbours(item, wanted, "CO", n) == after[:n]
+            assert store.queue.neighbours(item, wanted, "CO", n, backwards=True) == before[:n]
+    for most in (1, 7, len(items) - 1):
+        monkeypatch.setattr(queue, "MOST_COUNTED", most)
+        page = store.queue.page(wanted, "CO", after=items[most // 2], limit=5)
+        assert page.total == most
+        assert [row.item_id for row in page.rows] == items[most // 2 + 1 :][:5]
