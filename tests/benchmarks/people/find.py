@@ -8,11 +8,14 @@ change. Then what the index costs: processor time per trace, and bytes per trace
 
 Four traces in five are English: 400 words of a vocabulary of 20,000 in which the word of rank r has a share of about
 1/r, and twenty wavelengths. The others are Chinese: 500 characters of 3,000. 30,000 items have decisions with comments.
+40,000 items have 60,000 comments: half of the second ones are replies, a third of the threads are resolved, and one
+comment in eight mentions a person. They are filtered by for the person who did most: AB decided on 26,000 items.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import tempfile
 import time
@@ -25,8 +28,11 @@ from unittest.mock import patch
 import numpy as np
 
 from agent.trajectory import Answer, Think, Trajectory, Zoom
-from reviewer.store import Draft, QueueFilter, Store, items
-from reviewer.store.sqlite.texts import fill_texts
+from reviewer.rules.workflow import round_of
+from reviewer.store import Discussed, Draft, QueueFilter, Store, items
+from reviewer.store.sqlite.database import Transaction
+from reviewer.store.sqlite.texts import COMMENT, fill_texts, index_remark
+from reviewer.store.team.mentions import fill_mentions
 from reviewer.web.visibility import VisibleItems
 from tests.benchmarks.people.queries import timed
 from tests.benchmarks.results import Results, Table
@@ -34,6 +40,8 @@ from tests.benchmarks.store import DECISIONS, SPECTRA, add_items, invented_spect
 
 DECIDED = 30_000
 """Items with decisions, each with a comment."""
+DISCUSSED = 0.4
+"""Share of the items that have comments; half of these have two."""
 ADDED = 5000
 """Drafts that are added with and without the index."""
 COMMON = "the flux rises blueward of Balmer jump while emission near is broad and double peaked".split()  # noqa: SIM905
@@ -41,6 +49,9 @@ SENTENCE = "emission near the Balmer jump is broad"
 CHINESE = "发射线很宽并且有双峰"
 RARE, RARE_CHINESE = "quasiperiodic", "有双峰和强的蓝端"
 """In the traces of one item in 5,000."""
+REMARKED, RARELY_REMARKED = "blend", "underexposed"
+"""In one comment in four, and in one in 10,000; in no trace."""
+PEOPLE = ("AB", "CD", "EF", "GH")
 
 
 class Writer:
@@ -79,11 +90,11 @@ class Writer:
 
 def campaign(number: int, folder: Path) -> Path:
     """Return a database of so many items in ``folder``; make it if it does not exist."""
-    path = folder / f"find-{number}.db"
+    path = folder / f"find-comments-{number}.db"
     if path.exists():
         return path
     folder.mkdir(parents=True, exist_ok=True)
-    part = folder / f"find-{number}.part.db"
+    part = folder / f"find-comments-{number}.part.db"
     for left in folder.glob(f"{part.name}*"):
         left.unlink()
     rng, writer = random.Random(1), Writer(1)
@@ -100,8 +111,39 @@ def campaign(number: int, folder: Path) -> Path:
                     store.reviews.append_decision(db, {**decision, "comment": said})
                     store.history.refresh(db, item)
             db.execute("INSERT INTO assigned SELECT iif(id % 7, 'AB', 'CD'), id FROM items WHERE id % 25 = 0")
+            add_comments(db, number, rng, writer)
     part.rename(path)
     return path
+
+
+def add_comments(db: Transaction, number: int, rng: random.Random, writer: Writer) -> None:
+    """Add comments, in an order that has nothing to do with that of the items."""
+    standings = {item: rest for item, *rest in db.execute("SELECT item, version, state FROM standings")}
+    items = rng.sample(range(1, number + 1), round(DISCUSSED * number))
+    items += rng.sample(items, len(items) // 2)
+    rng.shuffle(items)
+    ids = itertools.count(1)
+    first: dict[int, int] = {}
+
+    def add(item: int, thread: int | None, kind: str, text: str) -> int:
+        comment, (version, state), person = next(ids), standings[item], rng.choice(PEOPLE)
+        written = (version, "", thread, kind, round_of(state) or "", person, "", text, "2026-11-26T12:00:00.000+00:00")
+        db.execute(f"INSERT INTO comments VALUES ({', '.join('?' * 12)})", (comment, f"{comment}", item, *written))
+        index_remark(db, COMMENT, comment, text)
+        return comment
+
+    for n, item in enumerate(items):
+        words = [writer.english(20)]
+        words += [f"@{rng.choice(PEOPLE)}"] * (rng.random() < 1 / 8)
+        words += [REMARKED] * (rng.random() < 1 / 4) + [RARELY_REMARKED] * (n % 10_000 < 2)
+        thread = first.get(item) if rng.random() < 1 / 2 else None
+        comment = add(item, thread, "comment", " ".join(words))
+        first.setdefault(item, comment)
+        if thread is None and rng.random() < 1 / 3:
+            add(item, comment, "resolved", "")
+            if rng.random() < 1 / 10:
+                add(item, comment, "reopened", "")
+    fill_mentions(db)
 
 
 def drafts(number: int, rng: random.Random, writer: Writer) -> Iterator[Draft]:
@@ -149,27 +191,42 @@ SEARCHES = {
     "assigned": QueueFilter(assigned="AB"),
     "assigned to nobody": QueueFilter(assigned="nobody"),
     "no search": QueueFilter(),
+    "a word of comments": QueueFilter(words=REMARKED),
+    "a rare word of comments": QueueFilter(words=RARELY_REMARKED),
 }
+OF_COMMENTS: dict[str, Discussed] = {"open threads": "open", "unread": "unread", "mentions me": "mentioned"}
+BESIDES = {
+    "": QueueFilter(),
+    ", a common word": QueueFilter(words="balmer"),
+    ", a word of comments": QueueFilter(words=REMARKED),
+    ", a common name": QueueFilter(text="spec"),
+    ", mine": QueueFilter(mine=True),
+}
+"""What the filter by comments is combined with."""
 
 
 def searches(table: Table, store: Store, number: int) -> None:
     rng = random.Random(1)
-    person = store.accounts.person("GH")
+
+    def at() -> int:
+        return rng.randrange(number)
+
+    def measure(name: str, visible: VisibleItems, wanted: QueueFilter) -> None:
+        timed(table, number, f"page: {name}", lambda: visible.found(wanted, rng.choice((None, at())), 40))
+        if wanted.discussed is None:
+            timed(table, number, f"next three: {name}", lambda: visible.neighbours(at(), wanted, 3))
+            timed(table, number, f"place: {name}", lambda: visible.position(at(), wanted))
+        else:
+            timed(table, number, f"next to do: {name}", lambda: visible.next_undone(at(), wanted))
+            timed(table, number, f"first to do: {name}", lambda: visible.first_undone(wanted))
+
+    person, who_did_most = store.accounts.person("GH"), store.accounts.person("AB")
     for name, wanted in SEARCHES.items():
-        visible = VisibleItems(store, person, verdict_first=name.endswith("verdict first"))
-
-        def page(visible: VisibleItems = visible, wanted: QueueFilter = wanted) -> object:
-            return visible.found(wanted, rng.choice((None, rng.randrange(number))), 40)
-
-        def following(visible: VisibleItems = visible, wanted: QueueFilter = wanted) -> object:
-            return visible.neighbours(rng.randrange(number), wanted, 3)
-
-        def place(visible: VisibleItems = visible, wanted: QueueFilter = wanted) -> object:
-            return visible.position(rng.randrange(number), wanted)
-
-        timed(table, number, f"page: {name}", page)
-        timed(table, number, f"next three: {name}", following)
-        timed(table, number, f"place: {name}", place)
+        measure(name, VisibleItems(store, person, verdict_first=name.endswith("verdict first")), wanted)
+    for name, discussed in OF_COMMENTS.items():
+        for besides, wanted in BESIDES.items():
+            measure(f"{name}{besides}", VisibleItems(store, who_did_most), replace(wanted, discussed=discussed))
+    timed(table, number, "list of unread comments", lambda: store.comments.unread(who_did_most.initials))
 
 
 def costs(results: Results, store: Store, folder: Path) -> None:
