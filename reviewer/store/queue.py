@@ -28,7 +28,7 @@ MOST_NAMED = 2000
 MOST_COUNTED = 10_000
 """To which the items are counted that have such a text."""
 SHORTEST_RANGE = 10_000
-"""Item numbers in which such texts are searched at once."""
+"""Item numbers in which words are searched at once, where most traces are hidden."""
 
 # Items on which other people hold as many leases as decisions are missing.
 _HELD = """
@@ -104,6 +104,7 @@ class Search:
         # the value ``chosen`` has these items instead.
         self._sets = item_sets(filter)
         self._streams: tuple[Stream, ...] = ()
+        self._traces_hidden = filter.verdict_first != ()
         self._counted: list[int] = []  # the first items, where they were counted
         self._named = self._find(filter, person) if self._states else None
 
@@ -297,13 +298,12 @@ class Search:
         return items
 
     def _ranges(self, start: int | None, limit: int | None, backwards: bool) -> Iterator[tuple[int, int]]:
-        """Yield the first and last number of ranges of items beyond ``start``, nearest first.
-
-        Each stream is read through a range before the next stream is, so a stream with few matches is not read far
-        beyond the place at which the others reach ``limit``.
+        """Yield the first and last number of ranges of items beyond ``start``, nearest first: one with all items, or
+        growing ones where most traces are hidden. A stream is read through a range before the next stream is, so the
+        traces are not looked at far beyond the place at which the remarks reach ``limit``.
         """
         newest = self._db.execute("SELECT coalesce(max(item), 0) FROM standings").fetchone()[0]
-        length = newest if limit is None or len(self._streams) == 1 else max(SHORTEST_RANGE, 2 * limit)
+        length = max(SHORTEST_RANGE, 2 * limit) if self._traces_hidden and limit is not None else newest
         first = 1 if start is None or backwards else max(1, start + 1)
         last = newest if start is None or not backwards else min(newest, start - 1)
         while first <= last:
