@@ -6,6 +6,7 @@ deep links, downloads of uploaded files and whatever a later release adds. Plain
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -18,7 +19,7 @@ from cachetools import TTLCache
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agent.language import tr
 from agent.text import whole_number
@@ -47,14 +48,19 @@ PUBLIC_FOLDERS = ("/assets/", "/static/", "/ui/")
 LONGEST_FILE_PATH = 200
 """Bytes of a path into these folders. Gradio looks any name up on the disk, which fails over 255 bytes."""
 
+JOIN, STREAM = "/gradio_api/queue/join", "/gradio_api/queue/data"
+"""Gradio's page sends an event to the first, and then reads its answer from the second."""
+ANSWERED = 60.0
+"""Seconds after an event in which its answer may be read without a session: setting a password ends the session."""
+
 GRADIO: Mapping[str, tuple[str, ...]] = {
     "/": READING,
     "/config": ("GET",),
     "/gradio_api/info": ("GET",),
     "/gradio_api/startup-events": ("GET",),
     "/gradio_api/theme.css": ("GET",),
-    "/gradio_api/queue/join": ("POST",),
-    "/gradio_api/queue/data": ("GET",),
+    JOIN: ("POST",),
+    STREAM: ("GET",),
     "/gradio_api/run/predict": ("POST",),
     "/gradio_api/cancel": ("POST",),
     "/gradio_api/reset": ("POST",),
@@ -103,6 +109,7 @@ class Access:
         self._app, self._store, self._local, self._login = app, store, local, login
         self._public = urlsplit(public).netloc if public else None
         self._noted: TTLCache[tuple[str, str], bool] = TTLCache(4096, ttl=86_400)
+        self._let_in: TTLCache[str, str] = TTLCache(4096, ttl=ANSWERED)
         self._lock = threading.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -119,7 +126,39 @@ class Access:
             if answer is not None:
                 await answer(scope, receive, send)
                 return
+            if without_language(request.url.path) == JOIN:
+                receive = self._noting_page(receive, scope[PERSON])
         await self._app(scope, receive, send)
+
+    def _noting_page(self, receive: Receive, initials: str) -> Receive:
+        """Return ``receive`` of an event that is let in; it notes which page will read the answer."""
+        body = bytearray()
+
+        async def noted() -> Message:
+            message = await receive()
+            if message["type"] == "http.request":
+                body.extend(message.get("body", b""))
+                if not message.get("more_body", False):
+                    self._note_page(bytes(body), initials)
+            return message
+
+        return noted
+
+    def _note_page(self, body: bytes, initials: str) -> None:
+        try:
+            page = json.loads(body)["session_hash"]
+        except (ValueError, KeyError, TypeError):
+            return  # Gradio refuses it
+        if isinstance(page, str):
+            with self._lock:
+                self._let_in[page] = initials
+
+    def _who_may_read_answer(self, request: Request, path: str) -> str | None:
+        if path != STREAM:
+            return None
+        with self._lock:
+            initials: str | None = self._let_in.get(request.query_params.get("session_hash", ""))
+        return initials
 
     def _refuse(self, request: Request, scope: Scope) -> Response | None:
         path = without_language(request.url.path)
@@ -130,7 +169,11 @@ class Access:
         if person is None and (path == "/" or document):
             return RedirectResponse("/sign-in", status_code=303)
         if person is None:
-            return plain(401, "signed_out", tr(SIGNED_OUT))
+            sender = self._who_may_read_answer(request, path)
+            if sender is None:
+                return plain(401, "signed_out", tr(SIGNED_OUT))
+            scope[PERSON] = sender
+            return None
         scope[PERSON] = person.initials
         if path == "/":
             self._note_sign_in(request, person)

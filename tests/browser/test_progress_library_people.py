@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import uvicorn
 from astropy.io import fits
-from playwright.sync_api import Page, TimeoutError, expect
+from playwright.sync_api import Page, Route, TimeoutError, expect
 
 from agent.simulate import simulate
 from reviewer.exchange import exports as exporting
@@ -137,6 +137,25 @@ def test_a_team_signs_in_with_passwords_and_a_wrong_one_is_refused(
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("tab", name="People", exact=True)).to_be_visible()
+
+
+def test_the_first_password_is_confirmed_even_if_the_page_reads_answers_late(
+    store: Store, address: str, page: Page
+) -> None:
+    """Setting it ends the session of the page, which opens the stream of answers after it has sent the password."""
+    enter(page, address, "ab")
+    open_tab(page, "People")
+    expect(page.get_by_text("You work here without a password")).to_be_visible()
+
+    def late(route: Route) -> None:
+        time.sleep(1.5)
+        route.continue_()
+
+    page.route("**/gradio_api/queue/data*", late)
+    page.get_by_placeholder("New password, 8").fill(PASSWORD)
+    page.get_by_placeholder("Repeat the password").fill(PASSWORD)
+    page.get_by_role("button", name="Set my password").click()
+    expect(page.get_by_text("This is a team now")).to_be_visible()
 
 
 def test_a_person_who_works_alone_starts_a_team_and_adds_a_person(store: Store, address: str, page: Page) -> None:
