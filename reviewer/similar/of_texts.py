@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from agent.lines import Band, Line, sky_bands
+from agent.lines import Band, Line, indices, sky_bands
 from agent.lines.names import mentions
 from agent.trajectory import Answer, Think, Trajectory, Zoom
 from agent.trajectory.statements import quoted_windows, statements, text_of_step
@@ -300,13 +300,16 @@ def _on_sky(zoom: Zoom) -> bool:
 
 
 def _explained(trajectory: Trajectory, zoom: Zoom) -> bool:
-    """Return whether the label of a window names a line or band in it, in one of the frames, or the texts next to it
-    name the sky.
+    """Return whether the label of a window names a line, band or band index in it, in one of the frames, or the texts
+    next to it name the sky.
     """
     window, at, stretch = zoom.window, trajectory.steps.index(zoom), 1.0 + (trajectory.redshift or 0.0)
     if window is not None:
         frames = [(window[0] * s, window[1] * s) for s in (1.0, stretch, 1.0 / stretch)]
         if any(_inside(entry, frame, zoom) for entry in _entries(zoom.label) for frame in frames):
+            return True
+        measured = [index.at(zoom.medium)[0] for name, index in indices().items() if name in zoom.label]
+        if any(lo < frame[1] and hi > frame[0] for lo, hi in measured for frame in frames):
             return True
     near = trajectory.steps[max(at - 1, 0) : at + 2]
     return any(_SKY.search(step.label if isinstance(step, Zoom) else text_of_step(step)) for step in near)

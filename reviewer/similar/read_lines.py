@@ -72,6 +72,7 @@ _AFFIRMED = _words(
     r"(?:not|n't)\s+(?:only|just|merely|weak(?:ly)?|faint(?:ly)?|subtle|shallow|small|marginal|in doubt)\b",
     r"(?:at|in|on) (?:the|its|their) expected (?:position|place|wavelength|location|spot)",
     r"(?:I|one|we)(?: would|['’]d) (?:\w+ )?(?:say|call|argue|identify|describe|classify|take)",
+    r"(?:even if|if only|if (?:somewhat|rather))\b|as (?:an?|any|the) (?:\w+ ){1,3}(?:would|should)\b",
     r"as far as (?:I|one|we) can (?:judge|tell|see)",
     r"(?:looks?|seems?|appears?|feels?) (?:\w+ )?as (?:if|though)",
     r"(?:jump|leap|poke|stand|stick|spring|pop)(?:s|ing)? (?:\w+ )?out(?: at| of| from)?\b|look at (?:that|this|it)\b",

@@ -156,6 +156,14 @@ def test_the_atmosphere_of_the_star_does_not_explain_a_band_of_the_earth(text: s
     assert "sky: unnamed" in facts_of_texts(trace(*third(text)))
 
 
+def test_the_window_of_a_band_index_is_not_one_of_the_sky() -> None:
+    of_index = zoom(1, 6952, 7202, "M-dwarf bands (TiO5)", frame="rest", z=0.042)
+    of_nothing = replace(of_index, arguments={**of_index.arguments, "label": "M-dwarf bands"})
+    for window, expected in ((of_index, False), (of_nothing, True)):
+        found = facts_of_texts(trace(SOUND[0], window, *SOUND[2:], redshift=0.042))
+        assert ("sky: window" in found) is expected
+
+
 def test_windows_of_bands_and_of_two_features_are_in_their_frame() -> None:
     for label, lo, hi in (("C2 4737", 4550, 4900), ("Hβ breadth and C2 5165", 4782, 5240), ("TiO 7054", 6952, 7252)):
         for z in (0.012, 0.05):
