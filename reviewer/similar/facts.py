@@ -99,15 +99,13 @@ def sentences() -> dict[str, str]:
         "claim: width": tr("A line is called broad or narrow against its measured width."),
         "claim: maxima": tr("Two maxima are claimed or denied against the spectrum."),
         "claim: break": tr("The 4000 Å break is claimed or denied against the spectrum."),
-        "claim: doubtful, sign": tr(
+        "claim: doubtful sign": tr(
             "Emission or absorption seems to be claimed against the spectrum, but the wording is often read wrongly."
         ),
-        "claim: doubtful, there": tr(
+        "claim: doubtful presence": tr(
             "A line seems to be claimed that is not there, but the wording is often read wrongly."
         ),
-        "claim: doubtful, denied": tr(
-            "A line seems to be denied that is there, but the wording is often read wrongly."
-        ),
+        "claim: doubtful denial": tr("A line seems to be denied that is there, but the wording is often read wrongly."),
         "claim: several wrong": tr("Two claims or more contradict the spectrum."),
         "claim: all agree": tr("All claims that can be checked agree with the spectrum."),
         # Families, which hold if one of theirs holds
@@ -132,7 +130,7 @@ NEUTRAL = frozenset(
     {
         *("sky: named", "zoom: one", "zoom: two", "zoom: five", "zoom: wide", "zoom: no label", "answer: bare"),
         *("text: short", "text: long", "frame: rest", "redshift: large", "medium: air", "claim: all agree"),
-        *("claim: doubtful, sign", "claim: doubtful, there", "claim: doubtful, denied"),
+        *("claim: doubtful sign", "claim: doubtful presence", "claim: doubtful denial"),
     }
 )
 """Facts that describe a trace and are no fault."""

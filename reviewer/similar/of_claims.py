@@ -68,7 +68,7 @@ class Compared:
         found, wrong, agreeing = set(self.facts), self.wrong, self.agreeing
         for reading in self.readings:
             if reading.facts and wordings is not None and wordings.doubtful(reading):
-                found.add(f"claim: doubtful, {reading.sort}")
+                found.add(f"claim: doubtful {reading.sort}")
                 continue
             found |= reading.facts
             wrong += bool(reading.facts & _CONTRADICTIONS)
@@ -108,10 +108,10 @@ def _read(stated: Stated, text: str, data: Evidence) -> Reading:
     there = state in ("emission", "absorption")
     if not stated.there:
         clear = there or state == "none"
-        return Reading("denied", text, "claim: line denied" in names if clear else None, names)
+        return Reading("denial", text, "claim: line denied" in names if clear else None, names)
     if there and stated.sign:
         return Reading("sign", text, stated.sign != state, names)
-    return Reading("there", text, not there if there or names & _NOT_THERE else None, names)
+    return Reading("presence", text, not there if there or names & _NOT_THERE else None, names)
 
 
 def _sentences(trajectory: Trajectory) -> Iterator[str]:

@@ -22,9 +22,9 @@ from agent.lines.names import mentions
 from reviewer.similar.files import write_atomically
 from reviewer.similar.words import words_of
 
-Sort = Literal["sign", "there", "denied"]
+Sort = Literal["sign", "presence", "denial"]
 """What is compared with the spectrum: emission or absorption, that a line is there, or that it is not."""
-SORTS: tuple[Sort, ...] = ("sign", "there", "denied")
+SORTS: tuple[Sort, ...] = ("sign", "presence", "denial")
 
 WORDS = 3
 """Words of a phrase."""

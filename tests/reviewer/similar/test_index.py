@@ -197,17 +197,17 @@ def test_wordings_are_learned_of_all_traces_and_kept(store: Store, monkeypatch: 
     wrong = add(110, "[O III] 5007 is in strong emission.")
     index = filled(store)
     assert "claim: line only named" not in named(index, plans[0])
-    assert {"claim: doubtful, there"} == named(index, plans[0]) & set(facts.CLAIMS)
+    assert {"claim: doubtful presence"} == named(index, plans[0]) & set(facts.CLAIMS)
     assert "claim: line not there" in named(index, wrong)
     later = add(120, "Still open is [O III] 5007 with its neighbour.")
     monkeypatch.setattr("reviewer.similar.wordings.fit", lambda *_: pytest.fail("learned again"))
-    assert "claim: doubtful, there" in named(filled(store), later)
+    assert "claim: doubtful presence" in named(filled(store), later)
     (index.folder / "wordings.json").write_text("damaged")
     monkeypatch.undo()
     later = add(121, "Still open is [O III] 5007 with its neighbour.")
     again = filled(store)
     assert "claim: line only named" in named(again, plans[0])  # with so few traces nothing is learned
-    assert "claim: doubtful, there" not in named(again, plans[0])
+    assert "claim: doubtful presence" not in named(again, plans[0])
 
 
 def named(index: Index, item: int) -> set[str]:

@@ -13,7 +13,7 @@ LINES = ("Hα", "Hβ", "He II 4686", "[O III] 5007")
 
 
 def reading(text: str, disagrees: bool | None) -> Reading:
-    return Reading("there", masked(text), disagrees, NOT_THERE if disagrees else frozenset())
+    return Reading("presence", masked(text), disagrees, NOT_THERE if disagrees else frozenset())
 
 
 def traces() -> list[list[Reading]]:
@@ -59,7 +59,7 @@ def test_a_failure_in_few_traces_is_believed_and_one_in_many_is_a_doubt() -> Non
 def test_nothing_is_learned_from_few_traces_and_of_another_sort() -> None:
     plan = reading("Still open is Ca II K with its neighbours.", disagrees=True)
     assert not fit(traces()[:200], 200).doubtful(plan)
-    assert not fit(traces(), 1000).doubtful(Reading("denied", plan.text, True, NOT_THERE))
+    assert not fit(traces(), 1000).doubtful(Reading("denial", plan.text, True, NOT_THERE))
 
 
 def test_it_is_kept_in_a_file(tmp_path: Path) -> None:

@@ -180,6 +180,7 @@ COORDINATORS: dict[str, Callable[[Store, str], Any]] = {
     "withdrawals.withdraw": lambda s, by: s.withdrawals.withdraw(by, Selection(first=11)),
     "withdrawals.restore": lambda s, by: s.withdrawals.restore(by, Selection(first=11)),
     "webhooks.add": lambda s, by: s.webhooks.add(by, "https://example.org/hook", ["approved"]),
+    "webhooks.start": lambda s, by: s.webhooks.start(by, 1),
     "webhooks.delete": lambda s, by: s.webhooks.delete(by, 1),
     "webhooks.listed": lambda s, by: s.webhooks.listed(by),
     "webhooks.deliveries": lambda s, by: s.webhooks.deliveries(by, 1),

@@ -602,6 +602,7 @@ EVENTS = {
     "webhooks.choose": Event((None,), leads=True),
     "webhooks.add_webhook": Event(("https://example.org/hook", ["approved"]), leads=True, changes=True),
     "webhooks.send_test": Event((None,), leads=True),
+    "webhooks.start_webhook": Event((None,), leads=True),
     "webhooks.delete_webhook": Event((None,), leads=True),
     "people.add_person": Event(("NN", "N. N.", ["reviewer"], PASSWORD, False), leads=True, changes=True),
 }
@@ -615,6 +616,8 @@ def events_of(app: FastAPI) -> dict[str, int]:
     assert isinstance(blocks, gr.Blocks)
     named: dict[int, str] = {}
     for number, event in blocks.fns.items():
+        if event.fn is None and not event.cancels:
+            continue  # it runs in the browser only
         if event.fn is None:
             named[number] = "stops " + ", ".join(named[cancelled] for cancelled in event.cancels)
         else:
