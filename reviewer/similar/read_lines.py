@@ -72,7 +72,8 @@ _AFFIRMED = _words(
     r"(?:not|n't)\s+(?:only|just|merely|weak(?:ly)?|faint(?:ly)?|subtle|shallow|small|marginal|in doubt)\b",
     r"(?:at|in|on) (?:the|its|their) expected (?:position|place|wavelength|location|spot)",
     r"(?:I|one|we)(?: would|['’]d) (?:\w+ )?(?:say|call|argue|identify|describe|classify|take)",
-    r"(?:even if|if only|if (?:somewhat|rather))\b|as (?:an?|any|the) (?:\w+ ){1,3}(?:would|should)\b",
+    r"(?:even if|if only|if (?:somewhat|rather))\b",
+    r"(?:as|what|than|like|where) (?:\w+ ){1,5}(?:would|could|should|might)\b",
     r"as far as (?:I|one|we) can (?:judge|tell|see)",
     r"(?:looks?|seems?|appears?|feels?) (?:\w+ )?as (?:if|though)",
     r"(?:jump|leap|poke|stand|stick|spring|pop)(?:s|ing)? (?:\w+ )?out(?: at| of| from)?\b|look at (?:that|this|it)\b",
@@ -82,9 +83,10 @@ _AFFIRMED = _words(
 """Words of denial that affirm."""
 _OTHER_SIGN = _words(
     r"(?:rather than|instead of|as opposed to|unlike|and not|not)\s+(?:as\s+|in\s+|an?\s+|of\s+|from\s+|being\s+)*"
-    r"(?:emi\w+|absor\w+|a?\s*(?:trough|dip|peak|bump)|up\b|down\b|upwards?|downwards?|below|above)"
+    r"(?:emi\w+|absor\w+|a?\s*(?:trough|dip|peak|bump)|up\b|down\b|upwards?|downwards?|below|above)",
+    r"(?:drops?|falls?|comes?|goes|climbs?|rises?|returns?) back\b",
 )
-"""The sign that a sentence excludes while it states the other one."""
+"""The sign that a sentence excludes while it states the other one, and the end of a peak or dip."""
 _DENIED = re.compile(
     r"\b(?:no|not|nothing|none|nor|neither|never|nowhere|cannot|without|hardly|barely|scarcely|zero|devoid|invisible|"
     r"lack\w*|absen\w+|missing|fail\w*|gone|vanish\w*|undetect\w*|unseen|unobserved|free of|non-?detect\w*|"

@@ -48,7 +48,8 @@ SEEDS = {
     "fifth": 811,
     "sixth": 1289,
     "seventh": 2503,
-    REPORTING: 4001,
+    "eighth": 4001,
+    REPORTING: 5003,
 }
 CALLS = 40
 PASSWORD = "Balmer decrement"

@@ -1,6 +1,6 @@
 """Sets of wordings of simulated traces (``wordings.toml``), each by another author.
 
-Settings are chosen on seven of them. Figures are reported of the eighth, whose author saw neither the others nor how
+Settings are chosen on eight of them. Figures are reported of the ninth, whose author saw neither the others nor how
 texts are read.
 """
 
