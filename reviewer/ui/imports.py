@@ -144,7 +144,9 @@ def build(store: Store, local: bool, importing: Importing) -> ImportForm:
         changes = _at_once(importing, [job.id for job in started], view)
         ended = [importing.status(job.id) for job in started]
         succeeded = all(s is not None and s.job.state == "done" and not Findings.of(s.job).bad for s in ended)
-        return {**changes, **({files: None} if succeeded or changes[timer]["active"] else {})}
+        # A longer import may still ask what to do with spectra that are here: the answer needs the files again.
+        leaves = changes[timer]["active"] and others != "ask"
+        return {**changes, **({files: None} if succeeded or leaves else {})}
 
     @report_errors(message)
     def refresh(request: gr.Request, numbers: Sequence[int]) -> Changes:

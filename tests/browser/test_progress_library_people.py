@@ -24,7 +24,7 @@ from reviewer.exchange.imports import own_row
 from reviewer.rules.inspection import Inspection
 from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, QueueFilter, Store
-from reviewer.ui import drafts
+from reviewer.ui import drafts, imports
 from reviewer.web import app as server
 from tests.support.cli import free_port
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved, decide
@@ -458,6 +458,24 @@ def test_importing_what_is_here_already_adds_nothing_and_links_to_it(
     expect(page.get_by_role("tab", name="Review", exact=True)).to_have_attribute("aria-selected", "true")
     expect(page.locator(".so-review .queue .rows").get_by_role("option")).to_have_count(1)
     expect(page).to_have_url(f"{campaign_address}/#item=5")
+
+
+def test_an_import_that_takes_longer_keeps_its_files_for_the_answer_to_its_question(
+    campaign: Store, campaign_address: str, page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imports, "_QUICK", 0.0)
+    spectrum = a_spectrum("a.fits")
+    row = json.dumps(own_row(a_trace(spectrum, "NO"), spectrum))
+    (tmp_path / "other.jsonl").write_text(row, encoding="utf-8")
+    enter(page, campaign_address, "AA", PASSWORD)
+    open_tab(page, "Library")
+    page.locator("[data-testid=file-upload]").nth(1).set_input_files(tmp_path / "other.jsonl")
+    expect(page.get_by_role("cell", name="other.jsonl").first).to_be_visible()
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_text("1 row of spectra that are here already for the same task")).to_be_visible()
+    page.get_by_label("import them all the same").check()
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_text("1 new item in the queue. 1 row of spectra")).to_be_visible()
 
 
 def test_progress_draws_charts_and_defines_every_number(campaign: Store, campaign_address: str, page: Page) -> None:
