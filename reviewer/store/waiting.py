@@ -19,8 +19,8 @@ from agent.statistics import FloatArray
 from agent.text import whole_number
 from reviewer.rules.people import Person
 from reviewer.rules.workflow import Rules
-from reviewer.store.queue import Search
 from reviewer.store.sqlite.database import Transaction
+from reviewer.store.team.search import Search
 from reviewer.store.values import QueueFilter
 
 Items = NDArray[np.int64]

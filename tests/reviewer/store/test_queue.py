@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from agent.trajectory import Drafter
 from reviewer.rules.workflow import STATES, Rules, work_refusal
-from reviewer.store import CannotWrite, Draft, HeldByAnother, LeaseLost, NotAllowed, QueueFilter, Store, Yielded, queue
+from reviewer.store import CannotWrite, Draft, HeldByAnother, LeaseLost, NotAllowed, QueueFilter, Store, Yielded
 from reviewer.store import items as store_items
+from reviewer.store.team import search
 from tests.support.campaign import (
     PEOPLE,
     TO_AUDIT,
@@ -211,9 +212,9 @@ def test_a_text_that_many_items_have_finds_the_same_items(
         ]
 
     at_once = found()
-    monkeypatch.setattr(queue, "MOST_NAMED", 0)
+    monkeypatch.setattr(search, "MOST_NAMED", 0)
     assert found() == at_once
-    monkeypatch.setattr(queue, "MOST_COUNTED", 5)
+    monkeypatch.setattr(search, "MOST_COUNTED", 5)
     assert store.queue.page(wanted, "VO").total == min(5, at_once[0].total) or text.startswith("#")
 
 

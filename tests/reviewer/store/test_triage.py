@@ -119,7 +119,7 @@ def test_a_list_follows_every_change(store: Store, clock: Clock) -> None:
 
 
 def test_a_list_is_not_read_again_for_new_items_or_trials(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    from reviewer.store.queue import Search
+    from reviewer.store.team.search import Search
 
     tried = QueueFilter(task="cv", trial="passed")
     assert (shown(store) in range(1, 11), shown(store, filter=tried)) == (True, None)

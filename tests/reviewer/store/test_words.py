@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 from agent.trajectory import Answer, Think, Trajectory
 from reviewer.rules.workflow import Rules, State
-from reviewer.store import BadSearch, QueueFilter, QueueRow, Snippet, Store, queue
+from reviewer.store import BadSearch, QueueFilter, QueueRow, Snippet, Store
 from reviewer.store.sqlite.texts import MOST_WORDS, hits, search_expression, spaced, trace_text
+from reviewer.store.team import search
 from reviewer.store.team.imported import ImportedComment
 from reviewer.store.team.mentions import mentioned
 from reviewer.web.payload import standing_json
@@ -222,8 +223,8 @@ def test_words_combine_with_every_other_field(
     assert everything["common"] == set(range(1, 31))
     assert everything["text1"] == set(range(2, 31, 3)) - {5}
     assert everything["remark"] == {5, 30}
-    for most in (queue.MOST_NAMED, 0):
-        monkeypatch.setattr(queue, "MOST_NAMED", most)
+    for most in (search.MOST_NAMED, 0):
+        monkeypatch.setattr(search, "MOST_NAMED", most)
         for words in everything:
             assert found(several, words, person, **other) == expected(words), (words, most)
 
@@ -237,12 +238,12 @@ def test_assignments_are_found_as_they_are(
         rest = several.queue.page(QueueFilter(**{**other, "assigned": None}), "RE", limit=500).rows
         expected = [row.item_id for row in rest if row.item_id in theirs]
         for most in (2000, 0):
-            monkeypatch.setattr(queue, "MOST_NAMED", most)
+            monkeypatch.setattr(search, "MOST_NAMED", most)
             assert found(several, "", "RE", **{**other, "assigned": assigned}) == expected
 
 
 def test_what_very_many_have_is_counted_to_a_limit(several: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue, "MOST_COUNTED", 7)
+    monkeypatch.setattr(search, "MOST_COUNTED", 7)
     page = several.queue.page(QueueFilter(words="common"), "CO", after=20, limit=5)
     assert ([row.item_id for row in page.rows], page.total) == ([21, 22, 23, 24, 25], 7)
 
@@ -514,8 +515,8 @@ def test_items_with_comments_are_those_of_a_plain_computation(
         words = str(other.get("words", ""))
         rest = {name: value for name, value in other.items() if name != "words"}
         everything = found(talked_about, words, person, **rest)
-        for most in (queue.MOST_NAMED, 0):
-            monkeypatch.setattr(queue, "MOST_NAMED", most)
+        for most in (search.MOST_NAMED, 0):
+            monkeypatch.setattr(search, "MOST_NAMED", most)
             for kind, items in plain.items():
                 expected = [item for item in everything if item in items]
                 assert found(talked_about, words, person, discussed=kind, **rest) == expected, (kind, other, most)
@@ -562,7 +563,7 @@ def test_words_of_traces_and_of_remarks_are_found_in_order(
     wanted = QueueFilter(words="sought", verdict_first=((), ("december",))[seed % 2])
     items = sorted(traces | remarks)
     assert found(store, "sought") == items
-    monkeypatch.setattr(queue, "SHORTEST_RANGE", 4)
+    monkeypatch.setattr(search, "SHORTEST_RANGE", 4)
     for item in range(42):
         after, before = [i for i in items if i > item], [i for i in items[::-1] if i < item]
         assert store.queue.position(item, wanted, "CO") == len(before)
@@ -570,7 +571,7 @@ def test_words_of_traces_and_of_remarks_are_found_in_order(
             assert store.queue.neighbours(item, wanted, "CO", n) == after[:n]
             assert store.queue.neighbours(item, wanted, "CO", n, backwards=True) == before[:n]
     for most in (1, 7, len(items) - 1):
-        monkeypatch.setattr(queue, "MOST_COUNTED", most)
+        monkeypatch.setattr(search, "MOST_COUNTED", most)
         page = store.queue.page(wanted, "CO", after=items[most // 2], limit=5)
         assert page.total == most
         assert [row.item_id for row in page.rows] == items[most // 2 + 1 :][:5]
