@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,7 @@ _PAGE = 2000
 _SEED = 1
 
 Pause = Callable[[], None]
+_Learned = TypeVar("_Learned", Words, Wordings)
 
 _FACTS = np.dtype([("key", "i8"), ("claims", "u1"), ("facts", "u1", (len(facts.FACTS),))])
 _WORDS = np.dtype([("key", "i8"), ("surprise", "f2"), ("vector", "f2", (words.SIZE,))])
@@ -135,7 +137,7 @@ class Index:
             for left in self.folder.glob("*.part"):  # of a process that was killed while it wrote
                 left.unlink(missing_ok=True)
         self._load_model(writing)
-        self._load_wordings(writing)
+        self._wordings = _read(Wordings.read, self.folder / "wordings.json", writing)
         for table in (self._facts, self._words, self.shapes):
             table.load(writing)
 
@@ -237,16 +239,7 @@ class Index:
         self._model.write(self.folder / "model.npz")
 
     def _load_model(self, writing: bool) -> None:
-        path = self.folder / "model.npz"
-        try:
-            self._model = Words.read(path)
-        except FileNotFoundError:
-            self._model = None
-        except (OSError, WordsError) as problem:
-            log.warning("similar items: %s; it is fitted again", problem)
-            self._model = None
-            if writing:
-                path.unlink(missing_ok=True)
+        self._model = _read(Words.read, self.folder / "model.npz", writing)
         if self._model is None and writing:
             self._words.clear()
 
@@ -312,18 +305,6 @@ class Index:
         self._wordings.write(self.folder / "wordings.json")
         return read
 
-    def _load_wordings(self, writing: bool) -> None:
-        path = self.folder / "wordings.json"
-        try:
-            self._wordings = Wordings.read(path)
-        except FileNotFoundError:
-            self._wordings = None
-        except (OSError, WordingsError) as problem:
-            log.warning("similar items: %s; it is made again", problem)
-            self._wordings = None
-            if writing:
-                path.unlink(missing_ok=True)
-
     def _compared(self, version: int, sha256: str | None) -> Compared:
         trajectory = self.store.traces.of_versions([version]).get(version)
         if trajectory is None:
@@ -367,6 +348,19 @@ class Index:
             items_in_store=items.size,
         )
         self._made_of = made_of
+
+
+def _read(read: Callable[[Path], _Learned], path: Path, writing: bool) -> _Learned | None:
+    """Read what was learned; None without a file. :param writing: remove a damaged one"""
+    try:
+        return read(path)
+    except FileNotFoundError:
+        return None
+    except (OSError, WordsError, WordingsError) as problem:
+        log.warning("similar items: %s; it is made again", problem)
+        if writing:
+            path.unlink(missing_ok=True)
+        return None
 
 
 def _keys(hashes: Sequence[str | None]) -> Keys:
