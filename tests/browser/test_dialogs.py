@@ -164,6 +164,29 @@ def test_a_closed_dialog_is_gone_at_once(chromium: Browser, app: tuple[str, Path
         expect(page.locator("dialog.panel textarea")).to_be_focused()
 
 
+@pytest.mark.parametrize("closing", ["dialog.requestClose()", "dialog.querySelector('header button').click()"])
+def test_a_dialog_gives_the_focus_back_at_once_and_never_later(
+    chromium: Browser, app: tuple[str, Path], closing: str
+) -> None:
+    with working_alone(chromium, app[0], 7) as page:
+        page.locator(".comments .toggle").focus()
+        page.keyboard.press("m")
+        expect(page.locator("dialog.panel textarea")).to_be_focused()
+        back, later = page.evaluate(
+            f"""async () => {{
+              const dialog = document.querySelector('dialog.panel')
+              {closing}
+              const back = document.activeElement.className
+              const key = new KeyboardEvent('keydown', {{ key: ';', code: 'Semicolon', bubbles: true }})
+              document.activeElement.dispatchEvent(key)
+              await new Promise((done) => setTimeout(done, 200)) // the event of the closed dialog comes
+              return [back, document.activeElement.getAttribute('aria-label')]
+            }}"""
+        )
+        assert "toggle" in back
+        assert later == "New comment"
+
+
 def test_a_note_that_was_not_saved_is_offered_for_its_own_step_only(chromium: Browser, app: tuple[str, Path]) -> None:
     with working_alone(chromium, app[0], 7) as page:
         text = page.locator("dialog.panel textarea")

@@ -4,7 +4,8 @@ import { cap, h } from './dom.js'
 import { t, TRACE } from './language.js'
 
 /**
- * Open a dialog; Esc and a click outside close it, and the focus returns to where it was. Its keys stay in it.
+ * Open a dialog; Esc and a click outside close it. Its keys stay in it. When it closes, the browser itself returns
+ * the focus to where it was, at once: the event comes later, when a next key may have moved the focus already.
  * @template T
  * @param {string} title
  * @param {Node | ((close: (result?: T) => void, dialog: HTMLDialogElement) => Node)} content
@@ -14,7 +15,6 @@ export function openPanel(title, content, { wide = false } = {}) {
   const before = /** @type {HTMLDialogElement | null} */ (document.querySelector('dialog.panel'))
   before?.close()
   before?.remove()
-  const focused = document.activeElement
   return new Promise((resolve) => {
     /** @type {T | null} */
     let result = null
@@ -22,7 +22,7 @@ export function openPanel(title, content, { wide = false } = {}) {
     const close = (value) => {
       result = value ?? null
       dialog.close()
-      // The event comes later: until then the focus would stay in the closed dialog, and the next key would be lost.
+      // Where nothing had the focus, it would stay in the dialog until the event, and the next key would be lost.
       dialog.remove()
     }
     const dialog = /** @type {HTMLDialogElement} */ (
@@ -40,7 +40,6 @@ export function openPanel(title, content, { wide = false } = {}) {
     dialog.append(typeof content === 'function' ? content(close, dialog) : content)
     dialog.addEventListener('close', () => {
       dialog.remove() // where the browser closed it
-      if (focused instanceof HTMLElement) focused.focus()
       resolve(result)
     })
     dialog.addEventListener('cancel', (event) => {
@@ -59,8 +58,11 @@ export function openPanel(title, content, { wide = false } = {}) {
 }
 
 /** Close the dialog that is open, if one is. */
-export const closePanel = () =>
-  /** @type {HTMLDialogElement | null} */ (document.querySelector('dialog.panel[open]'))?.close()
+export const closePanel = () => {
+  const dialog = /** @type {HTMLDialogElement | null} */ (document.querySelector('dialog.panel[open]'))
+  dialog?.close()
+  dialog?.remove()
+}
 
 export const panelIsOpen = () => document.querySelector('dialog.panel[open]') !== null
 
