@@ -14,7 +14,15 @@ from reviewer.rules.people import Person
 from reviewer.rules.workflow import ROLES_OF, STATES, Rules, State, round_of
 from reviewer.store.sqlite.database import Transaction, flagged, item_flags
 from reviewer.store.sqlite.texts import search_expression
-from reviewer.store.team.words import ASSIGNED_TO_NOBODY, Seen, Stream, discussed_items, item_sets, word_streams
+from reviewer.store.team.words import (
+    ASSIGNED_TO_NOBODY,
+    Seen,
+    Stream,
+    discussed_items,
+    item_sets,
+    readable_items,
+    word_streams,
+)
 from reviewer.store.values import NOBODY, QueueFilter, TrialOutcome
 
 # Trigrams find nothing shorter.
@@ -245,6 +253,10 @@ class Search:
             seen = Seen(person, filter.verdict_first)
             self._values |= seen.values | {"words": search_expression(filter.words)}
             self._streams = word_streams(seen)
+            if filter.verdict_first is None:
+                # Most texts are hidden. Without these sets, who wrote each of them would be looked up.
+                readable = readable_items(self._db, person.initials)
+                few = readable if few is None else few & readable
         elif name is not None and name.query in many:
             self._streams = (name,)
             many.remove(name.query)

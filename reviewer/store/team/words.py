@@ -85,7 +85,7 @@ class Seen:
         self.values: dict[str, object] = {"person": person.initials}
         judged = "SELECT 1 FROM verdicts j WHERE j.item = s.item AND j.person = :person"
         wrote = "SELECT 1 FROM versions j WHERE j.item = s.item AND j.author = :person"
-        hidden = f"{_any_of(_in_rounds('screening', 'revision', 'audit', 'vote', 'adjudication'))} "
+        hidden = f"{_any_of(_ROUNDS)} "
         # The first version has no author here; most items have no other.
         hidden += f"AND NOT EXISTS ({judged}) AND NOT (s.number > 1 AND EXISTS ({wrote}))"
         if verdict_first is None:
@@ -135,6 +135,11 @@ def word_streams(seen: Seen) -> tuple[Stream, ...]:
     )
 
 
+def readable_items(db: Transaction, person: str) -> set[int]:
+    """Return the items of which the person may see any text where every trace is hidden before the own verdict."""
+    return set(json.loads(db.execute(_READABLE, {"person": person}).fetchone()[0]))
+
+
 def _in_rounds(*rounds: str) -> tuple[State, ...]:
     return tuple(state for state in STATES if round_of(state) in rounds)
 
@@ -147,3 +152,17 @@ def _may_act(person: Person, state: State) -> bool:
 def _any_of(states: tuple[State, ...] | list[State]) -> str:
     # From a fixed set of words, so they can be part of the SQL text.
     return f"s.state IN ({', '.join(repr(state) for state in states)})"
+
+
+_ROUNDS = _in_rounds("screening", "revision", "audit", "vote", "adjudication")
+# What is decided, and that of which the person gave the verdict or wrote something.
+_READABLE = f"""
+SELECT json_group_array(item) FROM (
+    SELECT s.item FROM standings s INDEXED BY standings_walk WHERE {_any_of([s for s in STATES if s not in _ROUNDS])}
+    UNION ALL SELECT item FROM verdicts WHERE person = :person
+    UNION ALL SELECT item FROM versions WHERE author = :person
+    UNION ALL SELECT item FROM comments WHERE person = :person
+    UNION ALL SELECT item FROM decisions NOT INDEXED WHERE person = :person
+    UNION ALL SELECT item FROM marks NOT INDEXED WHERE person = :person
+)
+"""

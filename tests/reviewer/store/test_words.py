@@ -526,6 +526,23 @@ def test_items_with_comments_are_those_of_a_plain_computation(
     assert {item for item, one in shared.items() if one.unread} == plain["unread"]
 
 
+@pytest.mark.parametrize("person", PEOPLE)
+def test_verdict_first_everywhere_is_that_in_every_batch(talked_about: Store, desk: Desk, person: str) -> None:
+    """The first has a faster way."""
+    for item in (3, 23):
+        step = {"step_id": "s1", "mark": "supported", "note": "Text1 noted.", "key": uuid4().hex}
+        version = talked_about.items.get(item).version.id
+        talked_about.marks.add(person="RE", item_id=item, version_id=version, **step)
+    for item in (6, 24):
+        version = talked_about.items.get(item).version.id
+        talked_about.marks.commit_verdict(person="RE", item_id=item, version_id=version, verdict="YES")
+    batches = tuple(batch.name for batch in talked_about.withdrawals.batches())
+    for words in ("text1", "remark", "noted", "broad", "well", "nothing"):
+        for other in OTHERS:
+            everywhere = found(talked_about, words, person, verdict_first=None, **other)
+            assert everywhere == found(talked_about, words, person, verdict_first=batches, **other), (words, other)
+
+
 @pytest.mark.parametrize("person", ["RE", "AU", "VO"])
 @pytest.mark.parametrize("states", [(), ("screening",)])
 def test_the_first_to_do_is_ones_own_returned_item_that_matches(
