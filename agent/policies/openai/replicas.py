@@ -112,7 +112,8 @@ class Replicas:
 
     def facts(self) -> Health:
         """Return what is recorded with each trace: the health of the first server, in the order of the addresses, that
-        answered the first check. It stays the same whichever server writes a turn.
+        answered the first check. It stays the same whichever server writes a turn, but for a version that this server
+        did not tell: then it is that of the next one that does.
         """
         with self._first_check:
             if self._last is None:
@@ -339,6 +340,8 @@ class Replicas:
                     model=health.model,
                     model2=self._facts.model,
                 )
+            elif health.version and self._facts is not None and not self._facts.version:
+                self._facts = health  # the first one did not answer the request for its version
             if problem is None or one.watched:
                 one.problem = problem
                 return

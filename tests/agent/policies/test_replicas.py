@@ -314,6 +314,16 @@ def test_an_error_in_a_health_check_is_a_problem_of_that_server_and_ends_no_wait
     assert eventually(lambda: one.problem is None)
 
 
+def test_a_version_that_the_first_check_did_not_get_comes_with_a_later_one(servers):
+    endpoint = replicas(servers(*[talking()] * 2))
+    one, other = endpoint._replicas
+    health = Health(True, "vLLM serves spec-o3.", "spec-o3", "vLLM", "", 32768)
+    for replica, version in ((one, ""), (other, "0.12.0"), (one, "0.12.1"), (one, "")):
+        endpoint._judge(replica, replace(health, version=version))
+    assert endpoint.check().sentence.startswith("vLLM 0.12.0 serves spec-o3 at 2 of 2 addresses")
+    assert endpoint.facts().version == "0.12.0"
+
+
 def test_a_server_that_is_writing_is_not_taken_out_because_it_answers_late(servers):
     endpoint = replicas(servers(*[talking()] * 2))
     endpoint.facts()
