@@ -268,9 +268,9 @@ export class FilterForm {
         t('Assigned to'),
         [...Object.keys(facets.names ?? {}), NOBODY],
         (who) => (who === NOBODY ? t('nobody') : withName(who, facets.names?.[who])),
-        t('anybody or nobody'),
+        t('any'),
       ),
-      choose('discussed', t('Comments'), Object.keys(DISCUSSED), (kind) => DISCUSSED[kind](), t('with or without')),
+      choose('discussed', t('Comments'), Object.keys(DISCUSSED), (kind) => DISCUSSED[kind](), t('any')),
       choose('simulated', t('Simulated'), ['true', 'false'], (value) =>
         value === 'true' ? t('only simulated') : t('only observed'),
       ),
