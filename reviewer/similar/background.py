@@ -156,6 +156,11 @@ class Similar:
                 break
         return found[:number]
 
+    def spectra_compared(self) -> int:
+        """Return the number of indexed items whose spectra are compared; those without a spectrum count."""
+        spectra = self.index.corpus.spectra
+        return int(((spectra == 0) | self._shapes.has(spectra)).sum())
+
     def by_text(
         self, item: int, version: int, trajectory: Trajectory, hidden: Collection[int], number: int
     ) -> list[tuple[int, float]]:

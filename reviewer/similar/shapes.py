@@ -69,6 +69,10 @@ class Shapes:
     def __len__(self) -> int:
         return int(self._now.keys.size)
 
+    def has(self, keys: Keys) -> NDArray[np.bool_]:
+        """Return which keys are of spectra that are searched (n,)."""
+        return np.isin(keys, self._now.keys)
+
     def update(self, keys: Keys, pause: Callable[[], None] = lambda: None) -> None:
         """Use the spectra of these keys, of those that have a row; short vectors that are known are kept."""
         before, keys = self._now, np.unique(keys[self._table.known(keys)])

@@ -90,7 +90,7 @@ def similar(
     corpus = index.corpus
     return {
         "rows": rows,
-        "indexed": int(corpus.items.size),
+        "indexed": int(corpus.items.size) if by == "text" else index.spectra_compared(),
         "items": corpus.items_in_store,
         "complete": index.complete,
         "note": note,

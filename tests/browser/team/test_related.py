@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -25,14 +26,15 @@ def shown(page: Page) -> list[int]:
 
 def wait_until_compared(page: Page) -> None:
     """Wait until the index has all items: the server begins some seconds after its start."""
-    page.wait_for_function(
-        """async () => {
-          const found = await (await fetch('/api/v1/item/3/similar?by=text')).json()
-          return found.complete && found.indexed === 150
-        }""",
-        timeout=180_000,
-        polling=1000,
-    )
+    deadline = time.monotonic() + 180
+    for by in ("text", "spectrum"):
+        # A function that page.wait_for_function waits for cannot be asynchronous.
+        while True:
+            found = page.evaluate(f"fetch('/api/v1/item/3/similar?by={by}').then((answer) => answer.json())")
+            if found["complete"] and found["indexed"] == 150:
+                break
+            assert time.monotonic() < deadline, found
+            page.wait_for_timeout(500)
 
 
 @pytest.fixture(scope="module")

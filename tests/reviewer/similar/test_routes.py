@@ -13,9 +13,10 @@ from fastapi.testclient import TestClient
 from agent.simulate import simulate
 from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
 from reviewer.rules.workflow import Rules
+from reviewer.similar.shapes import Shapes
 from reviewer.store import Store
 from reviewer.web import app as server
-from tests.support.campaign import people
+from tests.support.campaign import a_spectrum, a_trajectory, people
 
 PASSWORD = "Balmer decrement"
 ITEMS = 396
@@ -255,3 +256,29 @@ def test_similar_spectra_of_all_items(tmp_path: Path, monkeypatch: pytest.Monkey
         answer = client.get(f"/api/v1/item/{items['gm'][0]}/similar", params={"by": "spectrum", "limit": 2})
         assert set(ids(answer)) == set(shown)
         app.state.context.similar.close()
+
+
+def test_a_list_by_spectrum_says_how_many_spectra_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Store.open(tmp_path / "annotations.db") as store:
+        people(store)
+        store.accounts.set_password(None, "RE", PASSWORD)
+        for number in range(3):
+            spectrum = a_spectrum(f"spec-{number}.fits", snr={"r": 5.0 + number})
+            store.items.add(a_trajectory(spectrum), spectrum)
+        store.items.add(trace(3, faulty=False))
+        app = server.build(store, local=True)
+        similar = app.state.context.similar
+
+        def indexed(by: str) -> int:
+            return int(client.get("/api/v1/item/1/similar", params={"by": by}).json()["indexed"])
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Shapes, "update", lambda *_: None)
+            client = signed_in(app, "RE")
+            assert (indexed("text"), indexed("spectrum")) == (4, 1), "the one without a spectrum"
+        similar.refresh()
+        indexed("text")
+        similar.wait(60)
+        assert (indexed("text"), indexed("spectrum")) == (4, 4)
+        app.state.grouping.close()
+        similar.close()
