@@ -151,6 +151,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
         batch = gr.Textbox(
             label=tr("Batch name (for filtering)"), placeholder=tr("e.g. plate 56414"), max_length=100, scale=2
         )
+    with gr.Row(equal_height=True):
         media = [(tr("air (assumed)"), ""), (tr("air"), "air"), (tr("vacuum"), "vacuum")]
         medium = gr.Dropdown(media, value="", label=tr("Wavelengths, where the file does not say"), scale=2)
         snr_floor = gr.Number(label=tr("Skip below S/N per pixel (0: none)"), value=0, minimum=0, scale=1)

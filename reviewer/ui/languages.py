@@ -107,8 +107,10 @@ def own_words() -> gr.I18n:
         "common.loading": tr("Loading"),
         "common.complete": tr("Done"),
         "common.error": tr("Error"),
+        "status.queue_position": tr("In queue: {position} of {size}"),
         # The button beside files that are chosen; Gradio has no text for it in any language.
         "common.upload": tr("Add files"),
+        "file.uploading": tr("Uploading …"),
     }
     # A language that Gradio does not have is English there.
     return gr.I18n(**{language.TAGS[language.current()] if language.current() in language.NAMES else "en": words})

@@ -373,6 +373,19 @@ def test_the_export_button_writes_a_folder_and_shows_its_path(
     assert "2,b.fits,cv,vote,BB,approve,,YES," in download.value.path().read_text(encoding="utf-8")
 
 
+def test_a_choice_is_seen_below_the_pointer_too(campaign_address: str, page: Page) -> None:
+    enter(page, campaign_address, "AA", PASSWORD)
+    open_tab(page, "Library")
+    colour = "(element) => getComputedStyle(element).backgroundColor"
+    for label in ("leave them out", "Include simulated spectra (labelled)"):
+        chosen = page.get_by_label(label).first
+        page.mouse.move(0, 0)
+        before = chosen.evaluate(colour)
+        chosen.hover()
+        expect(chosen).to_be_checked()
+        expect(chosen).to_have_css("background-color", before)
+
+
 def test_inspections_that_differ_are_listed_in_progress_once_the_round_is_over(
     campaign: Store, campaign_address: str, page: Page
 ) -> None:

@@ -39,6 +39,8 @@ export class TopBar {
     // The tabs end where the bar begins.
     const measure = () => document.documentElement.style.setProperty('--so-top-width', `${bar.offsetWidth}px`)
     new ResizeObserver(measure).observe(bar)
+    const atWork = t('At work, or waiting for another job to end …') // sheets.css shows it
+    document.documentElement.style.setProperty('--so-at-work', JSON.stringify(atWork))
   }
 
   /**
