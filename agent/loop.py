@@ -7,7 +7,6 @@ loop. Each step is yielded at once as an event. Depends on ``agent.tool``; no da
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -31,6 +30,7 @@ from agent.language import deferred, tr
 from agent.plot import RENDERER, pixels_sha256
 from agent.spectrum import Spectrum
 from agent.tasks import Task
+from agent.text import LONE_SURROGATE
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Answer, Step, Think, Zoom
 from agent.trajectory.tags import Call, parse
@@ -41,9 +41,6 @@ MAX_CHARACTERS = 100_000
 """A turn longer than this is cut: about the 32,768 tokens that training allowed for a whole trajectory."""
 NOT_RUN = "Not run: the last allowed turn had been taken."
 """Observation of a call beyond the limit; no model ever saw it."""
-
-# A lone surrogate, as a broken server may send one, can be neither stored nor sent back.
-_HALF = re.compile("[\ud800-\udfff]")
 
 Reason = Literal["answered", "turn limit", "truncated", "no call and no answer", "policy failed", "stopped"]
 """``truncated``: the conversation no longer fits the model; the turns before are kept."""
@@ -255,8 +252,8 @@ class _Inspection:
                 if self.stop.is_set:
                     break
                 if isinstance(piece, str):
-                    # A single piece may be longer than a turn may be.
-                    piece = _HALF.sub("\ufffd", piece[: MAX_CHARACTERS + 1 - len(text)])
+                    # A piece may be longer than a turn may be, and a broken server may send half a character.
+                    piece = LONE_SURROGATE.sub("\ufffd", piece[: MAX_CHARACTERS + 1 - len(text)])
                     text += piece
                     yield Text(piece, self.number)
                     if not called and "</tool_call>" in text:

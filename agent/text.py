@@ -18,6 +18,9 @@ LONGEST = 480
 """Characters of a message; what is longer loses its middle, as which file it was stands at its beginning and
 what to do at its end."""
 
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half a character, as JSON can hold one; UTF-8, and so a file or the database, cannot."""
+
 _SPACE = re.compile(r"\s+")
 _SHOWN_AS_THEY_ARE = "\u200c\u200d"  # joiners, which scripts and emoji are written with
 _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")

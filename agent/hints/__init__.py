@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
 
 from agent.hints.claims import claims_of, compare, summary
-from agent.hints.evidence import HOT, LOW_SNR, Evidence, LineEvidence, at_rest, evidence
+from agent.hints.evidence import HOT, LOW_SNR, LineEvidence, evidence
 from agent.hints.promises import promises
 from agent.hints.unexplained import unexplained
+from agent.hints.view import View, entries_in, features_by_label, view_of
 from agent.language import deferred, joined
-from agent.lines import Band, Line, SkyBand, bands, convert, convert_window, lines, sky_bands
-from agent.lines.names import named, species_named
+from agent.lines import Band, Line, SkyBand, convert, sky_bands
+from agent.lines.names import named
 from agent.measure import (
     Measured,
     Undefined,
@@ -79,32 +79,6 @@ def _finding(kind: str, text: str, subject: str) -> Hint:
     return Hint(_level(kind), kind, text, subject, _why(kind))
 
 
-@dataclass(frozen=True)
-class _View:
-    """The spectrum and the window at rest, in the spectrum's own medium.
-
-    ``to_axis`` converts these wavelengths to the axis of the zoom, ``to_observed`` to the observed frame, where the
-    sky lines are; None if that is unknown (a library star brought to rest).
-    """
-
-    spectrum: Spectrum
-    window: Window
-    to_axis: float
-    to_observed: float | None
-    zoom: Zoom
-
-    def on_axis(self, wavelength: float) -> float:
-        """Convert a rest wavelength of the view to the axis of the zoom's picture."""
-        return convert(wavelength * self.to_axis, self.spectrum.medium, self.zoom.medium)
-
-    def contains(self, entry: Line | Band) -> bool:
-        return self.window[0] <= entry.at(self.spectrum.medium) <= self.window[1]
-
-    @property
-    def data(self) -> Evidence:
-        return evidence(self.spectrum)
-
-
 def hints(
     spectrum: Spectrum, zoom: Zoom, task: Task | None = None, thought: str = "", whole: bool = False
 ) -> tuple[Hint, ...]:
@@ -117,13 +91,13 @@ def hints(
     window = zoom.window
     if window is None or window[0] >= window[1]:
         return (Hint("look", "window", deferred("the window is not two increasing numbers")),)
-    view = _view(spectrum, zoom, window)
+    view = view_of(spectrum, zoom, window)
     covered = coverage(view.spectrum, view.window)
     if covered == 0.0:
         lo, hi = (view.on_axis(w) for w in (view.spectrum.wavelength[0], view.spectrum.wavelength[-1]))
         text = deferred("no data in the window; the spectrum covers {lo:.0f}–{hi:.0f} Å", lo=lo, hi=hi)
         return (Hint("look", "coverage", text),)
-    principal, others = _entries(view, task)
+    principal, others = entries_in(view, task)
     outside = _outside(view)
     found = [
         *_sampling(view),
@@ -154,61 +128,7 @@ def thought_on(trajectory: Trajectory, zoom: Zoom) -> str:
     return "\n".join(texts)
 
 
-def _view(spectrum: Spectrum, zoom: Zoom, window: Window) -> _View:
-    lo, hi = convert_window(window, zoom.medium, spectrum.medium)
-    if spectrum.frame == "rest":
-        observed = None if spectrum.redshift is None else 1.0 + spectrum.redshift
-        return _View(spectrum, (lo, hi), 1.0, observed, zoom)
-    z = zoom.z if zoom.frame == "rest" else (spectrum.redshift or 0.0)
-    to_axis = 1.0 if zoom.frame == "rest" else 1.0 + z
-    return _View(at_rest(spectrum, z), (lo / to_axis, hi / to_axis), to_axis, 1.0 + z, zoom)
-
-
-def _entries(view: _View, task: Task | None) -> tuple[Line | Band | None, list[Line | Band]]:
-    """Return the line or band to measure in the window, and the other notable ones: named in the label, of the task, or
-    major.
-    """
-    known: tuple[Line | Band, ...] = (*lines(), *bands())
-    inside = [entry for entry in known if view.contains(entry)]
-    by_label = [entry for entry in named(view.zoom.label) if entry in inside]
-    if not by_label:
-        species = species_named(view.zoom.label)
-        by_label = sorted((e for e in inside if e.species in species), key=lambda e: not e.major)
-    of_task = [e for f in _shown(task, view.zoom.label) for e in entries_of(f) if e in inside]
-    middle = sum(view.window) / 2
-    # With a known task, a band that the task does not use is not informative.
-    notable = (e for e in inside if e.major and (task is None or isinstance(e, Line)))
-    major = sorted(notable, key=lambda e: abs(e.at(view.spectrum.medium) - middle))
-    of_guide = [e for e in (_named_in(task.guide) if task else ()) if e in inside]
-    ordered = list(dict.fromkeys([*by_label, *of_task, *of_guide, *major]))
-    return (ordered[0], ordered[1:]) if ordered else (None, [])
-
-
-@cache
-def _named_in(guide: str) -> tuple[Line | Band, ...]:
-    """Return the lines and bands that a guide names, also in a list ("TiO bands at 4955, 5167, 5448 Å"); they need not
-    be among the task's measured features.
-    """
-    numbers, species = set(re.findall(r"\b\d{4,5}\b", guide)), species_named(guide)
-    known: tuple[Line | Band, ...] = (*lines(), *bands())
-    listed = (e for e in known if e.species in species and e.name.rpartition(" ")[2] in numbers)
-    return tuple(dict.fromkeys([*named(guide), *listed]))
-
-
-def _shown(task: Task | None, label: str) -> list[Feature]:
-    """Return the task's features, those whose name is in the label first."""
-    features = list(task.features) if task else []
-    return sorted(features, key=lambda f: f.name.lower() not in label.lower())
-
-
-@cache
-def entries_of(feature: Feature) -> tuple[Line | Band, ...]:
-    """Return the lines, or bands, within 1.5 Å of the wavelengths of a feature; the principal wavelength first."""
-    known: tuple[Line | Band, ...] = lines() if feature.kind == "line" else bands()
-    return tuple(entry for w in feature.wavelengths for entry in known if abs(w - entry.at(feature.medium)) < 1.5)
-
-
-def _outside(view: _View) -> list[Hint]:
+def _outside(view: View) -> list[Hint]:
     """Return a hint if the label names a line or band outside the window. Names of groups ("Balmer") do not count."""
     labelled = named(view.zoom.label)
     if any(view.contains(entry) for entry in labelled):
@@ -220,11 +140,11 @@ def _outside(view: _View) -> list[Hint]:
     ]
 
 
-def _sampling(view: _View) -> list[Hint]:
+def _sampling(view: View) -> list[Hint]:
     return [Hint("look", "sampling", view.data.coarse)] if view.data.coarse else []
 
 
-def _in_window(view: _View, principal: Line | Band | None, others: list[Line | Band]) -> Hint:
+def _in_window(view: View, principal: Line | Band | None, others: list[Line | Band]) -> Hint:
     snr = signal_to_noise(view.spectrum, view.window)
     if isinstance(snr, Undefined):
         return Hint("look", "snr", snr.reason)
@@ -247,7 +167,7 @@ def _in_window(view: _View, principal: Line | Band | None, others: list[Line | B
     return Hint(level, "line", text, principal.name)
 
 
-def _unexplained(view: _View, spectrum: Spectrum, thought: str, whole: bool) -> list[Hint]:
+def _unexplained(view: View, spectrum: Spectrum, thought: str, whole: bool) -> list[Hint]:
     """Return a hint on the strongest emission that no line explains and the text does not mention; never green: it is
     something to check.
     """
@@ -283,7 +203,7 @@ def _unexplained(view: _View, spectrum: Spectrum, thought: str, whole: bool) -> 
     return [Hint("look", "unexplained", text)]
 
 
-def _measurement(view: _View, entry: Line | Band) -> list[Hint]:
+def _measurement(view: View, entry: Line | Band) -> list[Hint]:
     if view.data.coarse and isinstance(entry, Line):
         return []  # the hint on the sampling says why
     if isinstance(entry, Band):
@@ -341,7 +261,7 @@ def _width(measured: LineMeasurement, entry: Line) -> list[Hint]:
     return [_finding("width", text, entry.name)]
 
 
-def _two(view: _View, entry: Line) -> list[Hint]:
+def _two(view: View, entry: Line) -> list[Hint]:
     found = view.data.two_maxima(entry)
     if not isinstance(found, TwoMaxima):
         return []
@@ -354,7 +274,7 @@ def _two(view: _View, entry: Line) -> list[Hint]:
     return [_finding("two maxima", text, entry.name)]
 
 
-def _velocities(view: _View, entry: Line, measured: LineMeasurement) -> list[Hint]:
+def _velocities(view: View, entry: Line, measured: LineMeasurement) -> list[Hint]:
     """Compare the velocity of a Balmer line with that of another one."""
     if entry.name not in _BALMER:
         return []
@@ -378,7 +298,7 @@ def _velocities(view: _View, entry: Line, measured: LineMeasurement) -> list[Hin
 _BALMER = ("Hα", "Hβ", "Hγ", "Hδ")
 
 
-def _band(view: _View, band: Band) -> list[Hint]:
+def _band(view: View, band: Band) -> list[Hint]:
     """Return what the flux does across a band's head, and what the molecule's indices say."""
     ratio = head_ratio(view.spectrum, band)
     found = view.data.molecule(band.species)
@@ -405,10 +325,10 @@ def _band(view: _View, band: Band) -> list[Hint]:
     return [Hint("look", "head", deferred("{species} not certain: {values}; {text}", **said), band.species)]
 
 
-def _of_task(view: _View, task: Task | None) -> list[Hint]:
+def _of_task(view: View, task: Task | None) -> list[Hint]:
     """Return the task's own ratios whose bands lie in the window, those named in the label first; at most two."""
     found = []
-    for feature in _shown(task, view.zoom.label):
+    for feature in features_by_label(task, view.zoom.label):
         there = feature.in_medium(view.spectrum.medium)
         if feature.quantity != "ratio" or not (view.window[0] <= there.span[0] and there.span[1] <= view.window[1]):
             continue
@@ -431,7 +351,7 @@ def _bounds(feature: Feature) -> str:
     return deferred("below {bound:g}", bound=below) if above is None else deferred("above {bound:g}", bound=above)
 
 
-def _claims(view: _View, thought: str) -> list[Hint]:
+def _claims(view: View, thought: str) -> list[Hint]:
     """Compare the claims of the label and the thought with the data: contradictions first."""
     compared = [
         compare(claim, view.data) for claim in dict.fromkeys([*claims_of(view.zoom.label), *claims_of(thought)])
@@ -454,7 +374,7 @@ def _claims(view: _View, thought: str) -> list[Hint]:
     return found
 
 
-def _redshift(view: _View, spectrum: Spectrum, principal: Line | Band | None, task: Task | None) -> list[Hint]:
+def _redshift(view: View, spectrum: Spectrum, principal: Line | Band | None, task: Task | None) -> list[Hint]:
     """Return what to know about z: it is unknown, or no star has it; then the line is measured at z = 0 too."""
     if spectrum.frame == "rest" and spectrum.redshift is None:
         return []
@@ -469,7 +389,7 @@ def _redshift(view: _View, spectrum: Spectrum, principal: Line | Band | None, ta
     return [Hint("look", "redshift", text)]
 
 
-def _incomplete(view: _View, covered: float) -> list[Hint]:
+def _incomplete(view: View, covered: float) -> list[Hint]:
     found = []
     if covered < 0.995:
         text = deferred("{share:.0f} % of the window has no data", share=100 * (1 - covered))
@@ -481,7 +401,7 @@ def _incomplete(view: _View, covered: float) -> list[Hint]:
     return found
 
 
-def _disturbed(view: _View, principal: Line | Band | None) -> list[Hint]:
+def _disturbed(view: View, principal: Line | Band | None) -> list[Hint]:
     """Return hints on sky lines, telluric bands and arm joins across the window, those on the line itself first, at
     most two.
     """
@@ -504,13 +424,13 @@ def _disturbed(view: _View, principal: Line | Band | None) -> list[Hint]:
     return [Hint("look", band.kind, _overlaps(view, band.shown())) for band in list(ordered)[:2]]
 
 
-def _overlap(view: _View, band: SkyBand, window: Window) -> bool:
+def _overlap(view: View, band: SkyBand, window: Window) -> bool:
     lo, hi = band.window(view.spectrum.medium)
     stretch = view.to_observed or 1.0
     return lo < window[1] * stretch and hi > window[0] * stretch
 
 
-def _overlaps(view: _View, band: str) -> str:
+def _overlaps(view: View, band: str) -> str:
     """Name a band of the sky; with a note if its numbers could be read on the wrong axis."""
     if view.to_axis != view.to_observed and abs((view.to_observed or 1.0) - 1.0) > 3e-4:
         return deferred("overlaps {band} observed", band=band)

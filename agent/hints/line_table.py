@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agent.hints import entries_of
 from agent.hints.evidence import evidence
+from agent.hints.view import entries_of
 from agent.language import deferred
 from agent.lines import Line, convert, lines, sky_bands
 from agent.measure.pixels import coverage, rest, shown

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from agent.language import deferred
 from agent.spectrum.noise import ivar_from_scatter
-from agent.text import OneLine
+from agent.text import LONE_SURROGATE, OneLine
 
 SCHEMA = "spec-o3/spectrum/1"
 MAX_PIXELS = 10_000_000  # limit for data from a sender
@@ -480,7 +480,7 @@ def _of_type(name: str, key: str, value: Any, kind: Any) -> Any:
     if not isinstance(value, kind) or isinstance(value, bool):
         expected = {str: deferred("text"), Mapping: deferred("an object")}.get(kind, deferred("a number"))
         raise SpectrumError(name, f"{key} {value!r:.60}", expected)
-    if isinstance(value, str) and not _is_whole(value):
+    if isinstance(value, str) and LONE_SURROGATE.search(value):
         raise SpectrumError(name, f"{key} {value!r:.60}", deferred("whole characters"))
     return value
 
@@ -492,12 +492,3 @@ def _number(name: str, key: str, value: Any) -> float:
         raise SpectrumError(
             name, deferred("{key} of {n} digits", key=key, n=len(str(value))), deferred("a number")
         ) from None
-
-
-def _is_whole(text: str) -> bool:
-    """Return whether a text can be written as UTF-8; JSON can hold a lone surrogate."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

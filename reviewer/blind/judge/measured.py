@@ -11,8 +11,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from agent.hints import entries_of
 from agent.hints.evidence import LineEvidence, at_rest, evidence
+from agent.hints.view import entries_of
 from agent.lines import Line, convert, convert_window, lines
 from agent.lines.names import named
 from agent.measure import (
