@@ -12,7 +12,7 @@ from agent.trajectory.statements import disagreements
 from reviewer.drafting import demo
 from reviewer.rules.campaign import Rules
 from reviewer.store import Draft, Store
-from tests.browser.support.review_app import PASSWORD, serving, settled, show_item, signed_in
+from tests.browser.support.review_app import PASSWORD, held, serving, settled, show_item, signed_in, wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -134,6 +134,25 @@ def test_the_list_follows_what_others_decide(chromium: Browser, app: tuple[str, 
         expect(page.locator(".rows .row")).to_have_count(4)
         assert rows(page) == [1, 3, 4, 5]
         expect(page.locator(".queue-title")).to_contain_text("4 waiting · this is no. 3")
+
+
+def test_names_of_an_earlier_request_are_not_shown_once_verdicts_come_first(
+    chromium: Browser, app: tuple[str, Store]
+) -> None:
+    with signed_in(chromium, app[0], "RV", PASSWORD) as page:
+        settled(page)
+        name = page.locator("#so-row-1 .name")
+        before = name.text_content() or ""
+        routes = held(page, r"/api/v1/queue\?(?!.*verdict_first)")
+        page.evaluate("void window.specO3.review.queue.refresh()")
+        wait_for(page, routes)
+        page.keyboard.press("p")
+        expect(name).not_to_have_text(before)
+        hidden = name.text_content() or ""
+        with page.expect_response(lambda answer: answer.url == routes[0].request.url):
+            routes[0].continue_()
+        page.wait_for_timeout(300)
+        assert name.text_content() == hidden
 
 
 def test_the_rows_are_reached_and_opened_with_the_keyboard(chromium: Browser, app: tuple[str, Store]) -> None:

@@ -24,6 +24,7 @@ import { picturesOf } from './items.js'
 
 export class Navigation {
   #ticket = 0 // of the last item opened: only that one is drawn
+  #filtered = 0 // how often the filter has changed
   #abort = new AbortController() // aborted when another item is opened
   #besideTicket = 0 // of the second trace chosen last
 
@@ -307,12 +308,14 @@ export class Navigation {
 
   /** The filter has changed. */
   async refilter() {
+    const change = ++this.#filtered
     this.state.forgetPlace()
     await this.queue.load()
+    if (change !== this.#filtered) return
     const { current } = this.state
     if (!current) return this.start()
     const place = await this.#placeOf(current.item.id)
-    if (current !== this.state.current) return
+    if (change !== this.#filtered || current !== this.state.current) return
     current.place = place
     this.queue.setCurrent(current.item.id, place.before)
   }

@@ -15,10 +15,10 @@ const PAGE = 60
 const LARGEST_PAGE = 200 // rows of one answer
 const MOST_COUNTED = 10_000 // items with a text that very many have
 
-/** @param {number} count */
-
 export class Queue {
   #loading = false
+  #ticket = 0
+  #loaded = Promise.resolve()
 
   /**
    * @param {Person} me
@@ -84,8 +84,15 @@ export class Queue {
     this.chips.show(this.filter, { order: hint })
   }
 
-  async load() {
+  /** Load the list; if it is loaded once more meanwhile, what came last counts. @returns {Promise<void>} */
+  load() {
+    this.#loaded = this.#load()
+    return this.#loaded
+  }
+
+  async #load() {
     const page = await this.#fetch('')
+    if (!page) return this.#loaded
     this.rows = page.rows
     this.total = page.total
     this.stamp = page.stamp
@@ -93,13 +100,19 @@ export class Queue {
     this.#draw()
   }
 
+  /** Rows of the list; null if others were requested meanwhile. @param {string} after */
   async #fetch(after) {
+    const ticket = ++this.#ticket
     this.#loading = true
     try {
       const hidden = this.verdictFirst() ? '&verdict_first=true' : ''
-      return await getJSON(`/api/v1/queue?${this.query()}${hidden}${after}`)
+      const page = await getJSON(`/api/v1/queue?${this.query()}${hidden}${after}`)
+      return ticket === this.#ticket ? page : null
+    } catch (error) {
+      if (ticket === this.#ticket) throw error
+      return null
     } finally {
-      this.#loading = false
+      if (ticket === this.#ticket) this.#loading = false
     }
   }
 
@@ -118,7 +131,7 @@ export class Queue {
     if (this.#loading) return
     const query = this.query()
     const page = await this.#fetch(`&limit=${Math.min(LARGEST_PAGE, Math.max(PAGE, this.rows.length))}`)
-    if (query !== this.query()) return // another filter was chosen meanwhile
+    if (!page || query !== this.query()) return // another filter was chosen meanwhile
     const last = page.rows.at(-1)?.id ?? Infinity
     const further = page.rows.length < page.total ? this.rows.filter((row) => row.id > last) : []
     const { scrollTop } = this.list
@@ -134,6 +147,7 @@ export class Queue {
     const near = this.list.scrollTop + this.list.clientHeight > this.list.scrollHeight - 400
     if (!near || this.#loading || this.rows.length >= this.total || !this.rows.length) return
     const page = await this.#fetch(`&after=${this.rows[this.rows.length - 1].id}`)
+    if (!page) return
     this.rows.push(...page.rows)
     this.list.append(...page.rows.map((row) => this.#row(row)))
   }
