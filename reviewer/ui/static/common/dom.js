@@ -44,6 +44,25 @@ export function fill(element, ...children) {
 }
 
 /**
+ * Replace the children of an element, but leave those that stay the same, with their listeners: a button that is
+ * replaced while it is pressed gets no click.
+ * @param {Element} element @param {...Child} children
+ */
+export function refill(element, ...children) {
+  const old = [...element.childNodes]
+  const next = [...fill(h('div'), ...children).childNodes].map((node) => {
+    const at = old.findIndex((one) => one.isEqualNode(node))
+    return at < 0 ? node : old.splice(at, 1)[0]
+  })
+  for (const node of old) node.remove()
+  let place = element.firstChild
+  for (const node of next) {
+    if (node === place) place = place.nextSibling
+    else element.insertBefore(node, place)
+  }
+}
+
+/**
  * Replace the children of an element by those of another one, but leave a descendant where it is: it keeps its focus,
  * cursor and text. `twin` has the same place in the new content as `kept` in the old, and is dropped.
  * @param {Element} element @param {Element} fresh @param {Element} kept @param {Element} twin

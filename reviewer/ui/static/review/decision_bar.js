@@ -1,7 +1,7 @@
 // The decision bar: at the same place in every round; only its verbs change. Each button shows its key.
 
 import { t, tn, withParts, word } from '../common/language.js'
-import { cap, fill, h } from '../common/dom.js'
+import { cap, fill, h, refill } from '../common/dom.js'
 import { isComposing } from '../common/keys.js'
 import { beforeImport } from './dialogs.js'
 
@@ -93,8 +93,8 @@ export class DecisionBar {
   /** Draw a part again; a button that had the focus has it afterwards. @param {HTMLElement} part */
   #fill(part, ...children) {
     const focused = part.contains(document.activeElement) ? document.activeElement?.textContent : null
-    fill(part, ...children)
-    if (focused === null) return
+    refill(part, ...children)
+    if (focused === null || part.contains(document.activeElement)) return
     for (const button of part.querySelectorAll('button')) if (button.textContent === focused) button.focus()
   }
 
