@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -81,7 +82,7 @@ def a_decision_sends_the_active_time(page: Page, database: Path) -> None:
     assert 120 <= active <= 120 + real
     page.get_by_role("tab", name="Progress").click()
     card = page.locator(".so-progress section", has_text="Time per item")
-    expect(card).to_contain_text(f"RVscreening{active:.0f}")
+    expect(card).to_contain_text(f"RVscreening{math.floor(active + 0.5)}")
     card.locator(".defined").hover()
     expect(card.locator(".meaning")).to_contain_text("A pause of more than two minutes")
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.support import cli
 from tests.support.chromium import profile
@@ -163,3 +164,19 @@ def places(page: Page, panel: str, *wavelengths: float) -> list[list[float]]:
             [panel, wavelengths],
         )
     )
+
+
+def held(page: Page, address: str) -> list[Route]:
+    """Keep the requests to an address back; ``route.continue_()`` sends one."""
+    routes: list[Route] = []
+    page.route(re.compile(address), lambda route: routes.append(route))
+    return routes
+
+
+def wait_for(page: Page, routes: list[Route], number: int = 1) -> None:
+    """Wait until so many requests are held back."""
+    for _ in range(1200):
+        if len(routes) >= number:
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"found {len(routes)} requests, expected {number}")

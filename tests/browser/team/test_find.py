@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Browser, expect
 
 from reviewer.store import Store
-from tests.browser.support.review_app import PASSWORD, settled, signed_in
+from tests.browser.support.review_app import PASSWORD, held, settled, signed_in, wait_for
 from tests.browser.team.pages import App, button, dialog, filter_by, finding, row, search, selected, total
 
 pytestmark = pytest.mark.browser
@@ -100,14 +100,12 @@ def test_letters_of_an_input_method_are_not_searched_for(chromium: Browser, app:
 
 def test_a_late_answer_to_an_earlier_search_is_dropped(chromium: Browser, app: App) -> None:
     with finding(chromium, app) as page:
-        late: list[Route] = []
-        page.route("**/api/v1/find?words=sky\\**", lambda route: late.append(route))
+        late = held(page, r"/api/v1/find\?words=sky\*")
         search(page, "sky")
-        page.wait_for_timeout(400)
+        wait_for(page, late)
         search(page, "Swan")
         total(page, 50)
         expect(row(page, 2)).to_be_visible()
-        assert len(late) == 1
         late[0].continue_()
         page.wait_for_timeout(400)
         expect(row(page, 2)).to_be_visible()
@@ -128,6 +126,11 @@ def test_the_keyboard_searches_selects_and_opens(chromium: Browser, app: App) ->
     with finding(chromium, app) as page:
         page.keyboard.press("/")
         page.keyboard.type("sky line")
+        # Typing that takes long is more than one search; a selection ends with its search.
+        page.wait_for_function(
+            """() => window.specO3.find.filter.words === 'sky line*'
+              && !document.querySelector('.so-find .results').classList.contains('waiting')"""
+        )
         total(page, 50)
         page.keyboard.press("ArrowDown")
         expect(row(page, 3).locator("a.open-item")).to_be_focused()
@@ -163,9 +166,9 @@ def test_a_selection_ends_with_its_search(chromium: Browser, app: App) -> None:
         row(page, 2).locator(".tick input").click()
         selected(page, "149 selected")
         filter_by(page, "batch", "second")
+        expect(page.locator(".so-find .toasts")).to_contain_text("The search has changed, so nothing is selected")
         total(page, 50)
         selected(page, "Nothing selected")
-        expect(page.locator(".so-find .toasts")).to_contain_text("The search has changed, so nothing is selected")
         expect(button(page, "Reject …")).to_be_disabled()
 
 

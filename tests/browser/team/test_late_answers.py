@@ -5,27 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.support.review_app import open_tab
+from tests.browser.support.review_app import held, open_tab, wait_for
 from tests.browser.team.pages import App, button, dialog, filter_by, finding, row, search, selected, total
 
 pytestmark = pytest.mark.browser
-
-
-def held(page: Page, address: str) -> list[Route]:
-    """Keep the requests to an address back; ``route.continue_()`` sends one."""
-    routes: list[Route] = []
-    page.route(re.compile(address), lambda route: routes.append(route))
-    return routes
-
-
-def wait_for(page: Page, routes: list[Route], number: int = 1) -> None:
-    for _ in range(100):
-        if len(routes) >= number:
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError(f"found {len(routes)} requests, expected {number}")
 
 
 def similar(page: Page, item: int) -> None:
@@ -162,6 +147,20 @@ def test_an_action_without_an_answer_says_so_and_can_be_sent_again(chromium: Bro
         expect(row(page, 2).locator(".batch")).to_have_text("once")
         assert [(one.details, one.items) for one in store.bulk.actions(1)] == [({"batch": "once"}, 1)]
         assert "once" not in [one.details.get("batch") for one in store.bulk.actions()[1:]]
+
+
+def test_people_who_come_late_can_be_chosen(chromium: Browser, app: App) -> None:
+    with finding(chromium, app) as page:
+        routes = held(page, "/api/v1/facets")
+        page.reload()
+        total(page, 150)
+        wait_for(page, routes)
+        row(page, 2).locator(".tick input").click()
+        button(page, "Assign …").click()
+        wait_for(page, routes, 2)
+        for route in routes:
+            route.continue_()
+        expect(dialog(page).locator(".people label")).to_have_count(3)
 
 
 def test_a_search_is_repeated_when_the_server_answers_again(chromium: Browser, app: App) -> None:

@@ -70,6 +70,8 @@ export class ItemActions {
   async #bulk(kind) {
     const { desk } = this
     const { me, selection, form } = desk
+    // The people may not be here yet just after the tab was opened.
+    if (['assign', 'unassign'].includes(kind) && !form.facets.names) await form.load(desk.filter)
     const { assigned: people = [], names = {}, batch: batches = [] } = form.facets
     const done = await openBulk(kind, me, selection, { people, names, batches })
     if (!done) return

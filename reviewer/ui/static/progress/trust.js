@@ -32,6 +32,7 @@ const WAIT = 250 // ms after the last change of a limit
 
 export class TrustSection {
   #lastRequest = 0
+  #lastLimits = 0
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer
   /** @type {any} */
@@ -115,7 +116,7 @@ export class TrustSection {
       if (request !== this.#lastRequest) return
       this.#show(figures)
       await this.#countSimulated(figures, request)
-      if (figures.scored) await this.#certify(request)
+      if (figures.scored) await this.#certify()
       if (request === this.#lastRequest) this.state.textContent = ''
       if (figures.scored) await this.#findLabelErrors(figures, request)
     } catch (/** @type {any} */ error) {
@@ -126,24 +127,25 @@ export class TrustSection {
   #later() {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(async () => {
-      const request = ++this.#lastRequest
+      const request = this.#lastRequest
       try {
-        await this.#certify(request)
+        await this.#certify()
       } catch (/** @type {any} */ error) {
         if (request === this.#lastRequest) this.#fail(error)
       }
     }, WAIT)
   }
 
-  /** Fetch the thresholds for the present limits. @param {number} request */
-  async #certify(request) {
+  /** Fetch the thresholds for the present limits. */
+  async #certify() {
+    const request = ++this.#lastLimits
     const query = this.#query()
     if (!query) {
       fill(this.sides, h('p.none', {}, t('Undefined: a limit must be above 0 and below 100 %.')))
       return
     }
     const found = await getJSON(`/api/v1/progress/trust/thresholds?${query}`)
-    if (request !== this.#lastRequest) return
+    if (request !== this.#lastLimits) return
     fill(this.sides, sides(found, this.#figures.may_download && query))
     fill(this.rates, [...this.#figures.rates, ...found.rates].map(rate))
   }
@@ -183,6 +185,7 @@ export class TrustSection {
   /** @param {any} figures */
   #show(figures) {
     this.#figures = figures
+    this.#lastLimits += 1 // thresholds that are on their way belong to the figures before
     options(this.task, Object.entries(figures.tasks), figures.task)
     options(
       this.policy,
