@@ -22,8 +22,8 @@ from tests.browser.support.live_app import (
     team,
     write_csv,
 )
-from tests.browser.support.review_app import picture, serving
-from tests.support.model_server import BadServer, Behaviour, Say, answer, look, talking
+from tests.browser.support.review_app import held, picture, serving, wait_for
+from tests.support.model_server import BadServer, Behaviour, Paced, Say, answer, look, talking
 
 pytestmark = pytest.mark.browser
 
@@ -42,6 +42,15 @@ def url(model: BadServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     name_servers(folder, {"model": model.url})
     with serving(team(folder / "annotations.db", "AA")) as address:
         yield address
+
+
+@pytest.fixture
+def paced(model: BadServer) -> Iterator[Paced]:
+    """Three looks, the second and third at other windows, and an answer; each turn waits for the test."""
+    turns = [look(6400 + 10 * n, 6700, thought=f"Look number {n}. " * 12) for n in range(3)]
+    paced = Paced((*turns, answer("YES", thought="No doubt.")))
+    yield paced
+    paced.let()
 
 
 @pytest.fixture
@@ -173,7 +182,7 @@ def test_a_library_item_is_searched_and_picked_by_keyboard(desk: Page) -> None:
     field = desk.get_by_label("Search the library")
     expect(field).to_be_focused()
     expect(desk.locator("dialog .option").first).to_be_visible()
-    desk.keyboard.type("wd")
+    field.fill("wd")  # one search, where typing may be two
     expect(desk.locator("dialog .option .name").first).to_contain_text("wd")
     desk.keyboard.press("ArrowDown")
     picked = desk.locator("dialog .option:focus .name").inner_text()
@@ -184,44 +193,62 @@ def test_a_library_item_is_searched_and_picked_by_keyboard(desk: Page) -> None:
     assert found[0]["name"] == picked
 
 
+def test_the_focus_stays_in_the_library_when_a_later_search_is_answered(desk: Page) -> None:
+    desk.keyboard.press("/")
+    option = desk.locator("dialog .option")
+    expect(option.first).to_be_visible()
+    routes = held(desk, r"/api/v1/live/library\?q=wd")
+    desk.get_by_label("Search the library").fill("wd")
+    wait_for(desk, routes)
+    desk.keyboard.press("ArrowDown")
+    expect(option.first).to_be_focused()
+    routes[0].continue_()
+    expect(option.first.locator(".name")).to_contain_text("wd")
+    expect(option.first).to_be_focused()
+
+
 def test_after_a_click_on_an_earlier_card_the_page_stays_there_until_follow_is_clicked(
-    desk: Page, model: BadServer
+    desk: Page, model: BadServer, paced: Paced
 ) -> None:
-    turns = [look(6400 + 10 * n, 6700, thought=f"Look number {n}. " * 12) for n in range(6)]
-    model.answers = talking((*turns, answer("YES")), delay=0.08, pieces=10)
+    model.answers = paced
     zooms = desk.locator(".so-live .card.zoom:not(.growing)")
     desk.keyboard.press("r")
+    paced.let(0, 1)
     expect(zooms.nth(1)).to_be_attached()
     desk.locator(".so-live .card").first.locator(".number").click()
     expect(desk.locator(".so-live .follow")).to_be_visible()
     place = desk.locator(".so-live .live-trace").evaluate("(e) => e.scrollTop")
-    expect(zooms.nth(zooms.count())).to_be_attached()
+    paced.let(2)
+    expect(zooms.nth(2)).to_be_attached()
     assert desk.locator(".so-live .live-trace").evaluate("(e) => e.scrollTop") == place
     expect(desk.locator(".so-live .card.selected .number")).to_have_text("1")
     desk.locator(".so-live .follow").click()
     expect(desk.locator(".so-live .follow")).to_be_hidden()
+    paced.let()
     expect(desk.locator(".so-live .card.answer")).to_be_in_viewport()
 
 
 def test_a_lost_connection_is_shown_and_no_step_is_missed_or_shown_twice(
-    chromium: Browser, url: str, model: BadServer, tmp_path: Path
+    chromium: Browser, url: str, model: BadServer, paced: Paced, tmp_path: Path
 ) -> None:
-    thoughts = ["One.", "Two.", "Three."]
-    turns = (look(6400, 6700, thought="One."), look(4800, 4920, thought="Two."), answer("YES", thought="Three."))
-    model.answers = talking(turns, delay=0.2, pieces=6)
+    model.answers = paced
     write_csv(tmp_path / "cut.csv", seed=5)
     with Cable(url) as cable, live(chromium, cable.url, "AA") as page:
         drop(page, tmp_path / "cut.csv")
         choose(page, "model")
         page.keyboard.press("r")
+        paced.let(0)
         expect(cards(page)).to_have_count(2)
         cable.cut()
         expect(page.locator(".so-live .lost")).to_contain_text("connection lost")
+        asked = len(model.chats)
+        paced.let()
+        assert model.wait(lambda: model.open == 0 and len(model.chats) == asked + 2)
         cable.mend()
         expect(page.locator(".so-live .ending .outcome")).to_have_text("YES")
         expect(page.locator(".so-live .lost")).to_have_text("")
-        assert shown(page, "trace.steps.map((s) => s.text).filter(Boolean)") == thoughts
-        expect(cards(page)).to_have_count(6)
+        assert shown(page, "trace.steps.map((s) => s.kind)") == ["think", "zoom"] * 3 + ["think", "answer"]
+        expect(cards(page)).to_have_count(8)
 
 
 def test_the_trace_the_pictures_and_the_report_can_be_downloaded(desk: Page) -> None:

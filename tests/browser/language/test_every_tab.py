@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.language.campaign import EXPORT, PAIR, REJECTED, RETURNED, SCORERS, TALK, VOTE, campaign
 from tests.browser.language.conftest import pseudo_page
 from tests.browser.language.walk import Walk, said, sign_in
-from tests.browser.support.review_app import serving, show_item
+from tests.browser.support.review_app import held, serving, show_item, wait_for
 
 pytestmark = pytest.mark.browser
 DIALOG = "dialog.panel"
@@ -112,6 +112,7 @@ def test_what_a_scorer_without_other_roles_sees(page: Page) -> None:
     for key in ("?", "g"):
         walk.key(key, DIALOG)
     for _ in range(page.locator(".blind .place").count()):
+        walk.settle()
         pair = page.evaluate("window.specO3.blind.scoring.isPair")
         walk.look("a pair" if pair else "a trace")
         if pair:
@@ -163,6 +164,14 @@ def test_library(walk: Walk, tmp_path: Path) -> None:
     drafting, importing, annotating = "Draft from survey files", "Import trajectories", "Import annotations"
     for form, name in ((drafting, "Draft with the baseline"), (importing, "Import"), (annotating, "Check only")):
         press(form, name)
+    uploads = held(page, "/upload\\?")
+    sheet(page, drafting).locator("input[type=file]").first.set_input_files(tmp_path / "κ.csv")
+    expect(sheet(page, drafting).locator(".uploading")).to_have_text(said("Uploading 1 file …"))
+    walk.look("an upload")
+    wait_for(page, uploads)
+    uploads[0].continue_()
+    expect(sheet(page, drafting).locator("td.filename")).to_be_visible()
+    page.unroute_all()
     choose(drafting, "κ.csv", "λ.fits")
     sheet(page, drafting).get_by_label(said("Question: is it a …")).click()
     walk.look("questions")
@@ -206,13 +215,20 @@ def test_a_job_that_waits_for_another_one(chromium: Browser, tmp_path: Path, mon
         drafting.get_by_role("button", name=said("Draft with the baseline"), exact=True).click()
         expect(drafting.get_by_role("button", name=said("Stop"), exact=True)).to_be_visible()
         backups = sheet(page, "Backups")
+        page.evaluate(
+            """() => {
+              window.heard = []
+              const status = document.querySelector('.sr-only[role=status]')
+              new MutationObserver(() => window.heard.push(status.textContent))
+                .observe(status, { childList: true, characterData: true, subtree: true })
+            }"""
+        )
         backups.get_by_role("button", name=said("Back up now"), exact=True).click()
-        # What is seen, and what a screen reader hears; Gradio says the second only after five seconds.
+        # What is seen, and what a screen reader hears; Gradio says the second only after five seconds, for one.
         words = "(element) => getComputedStyle(element, '::before').content"
         seen = backups.locator("[data-testid=status-tracker].full:visible").evaluate(words)
         assert seen == f'"{said("At work, or waiting for another job to end …")}"'
-        heard = "(text) => document.querySelector('.sr-only[role=status]').textContent === text"
-        page.wait_for_function(heard, arg=said("In queue: 1 of 1"))
+        page.wait_for_function("(text) => window.heard.includes(text)", arg=said("In queue: 1 of 1"))
         walk = Walk(page)
         walk.look("a job that waits")
         walk.check()

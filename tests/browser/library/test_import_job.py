@@ -20,7 +20,9 @@ from tests.browser.test_progress_library_people import enter, open_tab
 from tests.support import cli
 from tests.support.campaign import a_spectrum, a_trajectory
 
-ROWS = 12_000
+ROWS = 3000
+SLOW = "import time; sleep = time.sleep; time.sleep = lambda seconds: sleep(30 * seconds)\n"
+"""An import that pauses 30 times as long between its parts: it does not end before the page has looked."""
 WIDTHS = (390, 820, 1366, 1920)
 OUTPUT = Path(__file__).resolve().parents[1] / "output"
 
@@ -42,10 +44,10 @@ def files(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def app_over(database: Path, folder: Path) -> Iterator[str]:
+def app_over(database: Path, folder: Path, **environment: str) -> Iterator[str]:
     port = cli.free_port()
     options = ("--db", database, "--port", port, "--no-browser", "--no-backups", "--import-from", folder)
-    process = cli.start("app", *options, out=database.with_suffix(".log"))
+    process = cli.start("app", *options, out=database.with_suffix(".log"), env=environment)
     try:
         url = f"http://127.0.0.1:{port}/"
         while not answers(url):
@@ -96,7 +98,9 @@ def items(database: Path) -> int:
 
 def test_a_long_import_shows_its_progress_and_is_cancelled_and_resumed(page: Page, files: Path, tmp_path: Path) -> None:
     database = tmp_path / "annotations.db"
-    with app_over(database, files) as address:
+    (tmp_path / "slow").mkdir()
+    (tmp_path / "slow" / "sitecustomize.py").write_text(SLOW, encoding="ascii")  # of the process that imports
+    with app_over(database, files, PYTHONPATH=str(tmp_path / "slow")) as address:
         enter(page, address, "AA", PASSWORD)
         open_tab(page, "Library")
         assert labels_on_the_tabs(page) == []

@@ -129,6 +129,7 @@ class Cable:
     def __init__(self, url: str) -> None:
         self._to = urlsplit(url)
         self._whole = True
+        self._lock = threading.Lock()
         self._ends: list[socket.socket] = []
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}/"
@@ -142,11 +143,12 @@ class Cable:
         self.cut()
 
     def cut(self) -> None:
-        self._whole = False
-        for end in self._ends:
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-        self._ends.clear()
+        with self._lock:
+            self._whole = False
+            for end in self._ends:
+                with contextlib.suppress(OSError):
+                    end.shutdown(socket.SHUT_RDWR)
+            self._ends.clear()
 
     def mend(self) -> None:
         self._whole = True
@@ -155,11 +157,12 @@ class Cable:
         with contextlib.suppress(OSError):
             while True:
                 near, _ = self._listening.accept()
-                if not self._whole:
-                    near.close()
-                    continue
-                far = socket.create_connection((self._to.hostname or "", self._to.port or 80))
-                self._ends += [near, far]
+                with self._lock:
+                    if not self._whole:
+                        near.close()
+                        continue
+                    far = socket.create_connection((self._to.hostname or "", self._to.port or 80))
+                    self._ends += [near, far]
                 for one, other in ((near, far), (far, near)):
                     threading.Thread(target=_copy, args=(one, other), daemon=True).start()
 

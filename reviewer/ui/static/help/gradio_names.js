@@ -1,6 +1,6 @@
 // What Gradio (6.31) says in English in every language: names of buttons, and stored values as tooltips of choices.
 
-import { t } from '../common/language.js'
+import { t, tn } from '../common/language.js'
 
 const FORMS = '#so-tab-library, #so-tab-people'
 /** @type {Record<string, string>} */
@@ -29,6 +29,11 @@ function name(form) {
       const own = NAMES[part.getAttribute(where) ?? '']
       if (own && own !== part.getAttribute(where)) part.setAttribute(where, own)
     }
+  }
+  for (const part of form.querySelectorAll('.uploading')) {
+    const count = Number(part.textContent?.match(/^Uploading (\d+)/)?.[1])
+    const own = tn('Uploading {n} file …', 'Uploading {n} files …', count)
+    if (count && own !== part.textContent) part.textContent = own
   }
   // The label says the same, translated.
   for (const choice of form.querySelectorAll(CHOICES)) choice.removeAttribute('title')

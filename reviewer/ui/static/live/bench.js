@@ -332,10 +332,11 @@ function pickFromLibrary(tasks) {
         try {
           rows = await findInLibrary(field.value.trim())
         } catch (error) {
-          fill(found, h('p.note.look', {}, error.message))
+          if (ticket === tickets) fill(found, h('p.note.look', {}, error.message))
           return
         }
         if (ticket !== tickets) return
+        const wasIn = found.contains(document.activeElement)
         fill(
           found,
           rows.map((row) => option(row, tasks, close)),
@@ -348,6 +349,7 @@ function pickFromLibrary(tasks) {
                 : t('The library holds no spectra yet. Drop a file on the page instead.'),
             ),
         )
+        if (wasIn) (found.querySelector('button') ?? field).focus()
       }
       /** @type {ReturnType<typeof setTimeout> | undefined} */
       let timer
