@@ -115,6 +115,23 @@ class Stall:
 
 
 @dataclass(frozen=True)
+class Held:
+    """Sends ``text`` to the middle of its thought, and the rest once ``go`` is set."""
+
+    text: str
+    go: threading.Event
+
+    async def chunks(self, body: Mapping[str, Any]) -> AsyncIterator[str]:
+        middle = self.text.index("</think>") // 2 + len("<think>") // 2
+        yield chunk({"content": self.text[:middle]})
+        while not self.go.is_set():
+            await asyncio.sleep(0.005)
+        yield chunk({"content": self.text[middle:]})
+        yield chunk({}, "stop")
+        yield DONE
+
+
+@dataclass(frozen=True)
 class Raw:
     """Sends these events unchanged, then ends the answer."""
 
@@ -141,7 +158,7 @@ class Status:
         return (body if isinstance(body, str) else json.dumps(body)).encode()
 
 
-Behaviour = Say | Endless | Cut | Stall | Raw | Status
+Behaviour = Say | Endless | Cut | Stall | Held | Raw | Status
 WEB_PAGE = Status(200, "<!DOCTYPE html><html><body>Welcome to nginx!</body></html>", kind="text/html")
 
 
@@ -229,6 +246,24 @@ def talking(
     return behaviour
 
 
+class Paced:
+    """A behaviour as of ``talking``, in which each turn stops in the middle of its thought until ``let`` is called."""
+
+    def __init__(self, turns: Sequence[str]) -> None:
+        self._turns = turns
+        self._go = [threading.Event() for _ in turns]
+
+    def __call__(self, body: Mapping[str, Any]) -> Behaviour:
+        done = sum(message["role"] == "assistant" for message in body["messages"])
+        turn = min(done, len(self._turns) - 1)
+        return Held(self._turns[turn], self._go[turn])
+
+    def let(self, *turns: int) -> None:
+        """Let these turns (from 0) go on; without a number all of them."""
+        for turn in turns or range(len(self._go)):
+            self._go[turn].set()
+
+
 __all__ = [
     "DONE",
     "TRAJECTORY",
@@ -238,6 +273,8 @@ __all__ = [
     "Behaviour",
     "Cut",
     "Endless",
+    "Held",
+    "Paced",
     "Raw",
     "Say",
     "Stall",
@@ -309,7 +346,7 @@ class BadServer:
         self._thread.join()
         self._loop.close()
 
-    def wait(self, condition: Callable[[], bool], seconds: float = 10.0) -> bool:
+    def wait(self, condition: Callable[[], bool], seconds: float = 60.0) -> bool:
         """Wait until ``condition`` is true; return whether it became true in time."""
         until = time.monotonic() + seconds
         while not condition() and time.monotonic() < until:
