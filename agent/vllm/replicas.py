@@ -126,6 +126,10 @@ class Replica:
         if ended:
             self._restart(server, say)
         elif not self._answers and is_healthy(self.service.url):
+            # What it wrote since then, before it answered: the figures of what is ready.
+            for line in server.lines():
+                if message := self._log.read(line):
+                    say(message)
             self._answers = True
             if self.ready is not None:
                 say(tr("answers again, after {seconds:.0f} s", seconds=time.monotonic() - self._started.at))

@@ -186,6 +186,10 @@ def wait_until_ready(
                 tr("vLLM ended before it answered: {why} (its log: {log})", why=log.why(server.status), log=server.log)
             )
         if answers() if answers is not None else is_healthy(service.url):
+            # What it wrote since then, before it answered: the figures of what is ready.
+            for line in server.lines():
+                if message := log.read(line):
+                    report(message)
             return True
         if time.monotonic() - reported_at > SILENCE_SECONDS:
             last = tr("still starting; vLLM's last line: {line:.120}", line=log.last)

@@ -114,7 +114,9 @@ class Documents:
 
         :raises KeyError: there is none of this name
         """
-        return self._rendered(name, self._files[name].stat().st_mtime_ns, current())
+        found = self._files[name].stat()
+        # The size too: two writes within one tick of the clock have the same time.
+        return self._rendered(name, (found.st_mtime_ns, found.st_size), current())
 
     def picture(self, name: str) -> Picture | None:
         return self._pictures.get(name)
@@ -135,7 +137,7 @@ class Documents:
         found = re.search(r"^# (.+)$", text, re.MULTILINE)
         return found[1].replace("`", "").strip() if found else name
 
-    def _render(self, name: str, changed: int, language: str) -> Document:
+    def _render(self, name: str, changed: tuple[int, int], language: str) -> Document:
         """Read a document, with notes on its links in the language of the context. The arguments are a cache's key."""
         # Not above: it takes a tenth of a second, which the start of the app would wait for.
         from markdown_it import MarkdownIt

@@ -372,7 +372,7 @@ class Endpoint:
             return self.model
         health = self._facts if self._facts and self._facts.ok else await self.examined()
         if not health.ok:
-            raise ServerFailure(health.sentence)
+            raise ServerFailure(health.sentence, retry=health.late, how="late" if health.late else "")
         return health.model
 
     async def examined(self) -> Health:
@@ -387,8 +387,11 @@ class Endpoint:
         return self._checking
 
     async def _examine(self) -> Health:
-        self._facts = await check_server(self.url, self.model, self._get)
-        return self._facts
+        health = await check_server(self.url, self.model, self._get)
+        # A busy server that answers late still serves what it did.
+        if not (health.late and self._facts is not None and self._facts.ok):
+            self._facts = health
+        return health
 
     async def _get(self, path: str) -> object:
         try:
