@@ -23,7 +23,8 @@ from agent.tool import TOOL_BLOCK
 from agent.vllm import CONTEXT, Build, Service, command, conversation_tokens, environment, picture_tokens
 from agent.vllm.flags import LARGEST_OVERVIEW, LARGEST_ZOOM, PROMPT, TURNS, Adapter, ServeError, find_build
 from agent.vllm.log import VllmLog
-from agent.vllm.server import tree_memory
+from agent.vllm.replicas import Replica
+from agent.vllm.server import Started, tree_memory, wait_until_ready
 
 ROOT = Path(__file__).resolve().parents[2]
 FAKE = ROOT / "tests" / "support" / "fake_vllm"
@@ -133,10 +134,13 @@ def test_the_server_is_reported_and_a_signal_ends_it_with_its_children(serve, nu
 
 def test_during_the_start_important_lines_are_printed_and_the_log_is_complete(serve):
     server = serve("slow")
-    wait_for(lambda: server.log.exists() and "Maximum concurrency" in server.log.read_text())
-    time.sleep(0.5)
+    printed = [server.process.stderr.readline()]
+    while "the cache holds" not in printed[-1]:
+        assert printed[-1], printed
+        printed.append(server.process.stderr.readline())
     server.process.send_signal(signal.SIGTERM)
-    status, stderr = server.ended()
+    status, rest = server.ended()
+    stderr = "".join(printed) + rest
     assert status == 0
     assert "weights loaded: 7.16 GiB in 3.2 s" in stderr
     assert "memory for the cache: 11.68 GiB" in stderr
@@ -351,6 +355,34 @@ def test_the_failures_in_the_guide_quote_the_messages_of_the_program():
     for row in rows:
         for words in row.split("|")[1].split("…"):
             assert words.strip() in sources, row
+
+
+class LastMoment:
+    """A server that writes a figure after the last look at its log, just before it answers."""
+
+    status, pid, log = None, os.getpid(), Path("vllm.log")
+
+    def __init__(self) -> None:
+        self.written: list[str] = []
+
+    def lines(self) -> list[str]:
+        written, self.written = self.written, []
+        return written
+
+    def answers(self, url: str = "") -> bool:
+        self.written.append("INFO [kv_cache_utils.py:2327] GPU KV cache size: 340,224 tokens")
+        return True
+
+
+def test_what_a_server_writes_just_before_it_answers_is_read(monkeypatch):
+    server, log, printed = LastMoment(), VllmLog(), []
+    assert wait_until_ready(server, Service("m"), log, printed.append, lambda: False, server.answers)
+    assert (log.tokens, printed) == (340_224, ["the cache holds 340,224 tokens"])
+    replica = Replica(Service("m"), CPU, {}, server.log, _server=server, _started=Started.now(CPU))
+    monkeypatch.setattr("agent.vllm.replicas.is_healthy", server.answers)
+    replica.step(printed.append)
+    assert replica.ready.cache_tokens == 340_224
+    assert printed[1:] == ["port 8000: the cache holds 340,224 tokens"]
 
 
 def test_the_cache_sizes_of_all_copies_are_added_up():

@@ -243,7 +243,8 @@ def test_a_killed_and_resumed_run_equals_an_uninterrupted_run(
     settings: SftSettings, learned: list[Example], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Killed with SIGKILL between two checkpoints and resumed: the log is that of an uninterrupted run."""
-    settings = replace(settings, epochs=3)
+    # So many steps that it is not done before it is killed.
+    settings = replace(settings, epochs=6)
     killed = Run(Path(settings.output))
     config = Path(settings.output + ".yaml")
     config.write_text(to_yaml(settings))
@@ -261,7 +262,7 @@ def test_a_killed_and_resumed_run_equals_an_uninterrupted_run(
     assert status == 0, err
     alone = train(replace(settings, output=settings.output + "-alone"), learned)
     assert _numbers(killed) == _numbers(alone)
-    assert len(_numbers(killed)) == 6
+    assert len(_numbers(killed)) == 12
     weights = [(run.model / "model.safetensors").read_bytes() for run in (killed, alone)]
     assert weights[0] == weights[1]
     assert len(json.loads((killed.folder / "environment.json").read_text())) == 2

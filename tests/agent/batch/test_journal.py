@@ -23,6 +23,7 @@ from agent.conversation import Usage
 from reviewer.exchange.imports import import_file
 from reviewer.store import Store
 from tests.support.drawn_traces import a_spectrum, a_trace
+from tests.support.held import is_left
 
 ROOT = Path(__file__).resolve().parents[3]
 SETTINGS = {"task": "cv", "max_turns": 8, "policy": {"name": "spec-o3-7b", "settings": {"temperature": 0.7}}}
@@ -274,17 +275,21 @@ def sky(tmp_path) -> Path:
 
 @pytest.mark.parametrize("how", [["--processes", "2"], ["--concurrency", "2"]])
 def test_after_a_kill_each_spectrum_is_inspected_exactly_once_and_can_be_imported(sky, tmp_path, how):
-    command = [sys.executable, str(ROOT / "app.py"), "inspect", "sky", "--task", "cv", "--out", "r.jsonl", *how]
+    arguments = ["inspect", "sky", "--task", "cv", "--out", "r.jsonl", *how]
+    held = [sys.executable, "-m", "tests.support.held", "r.jsonl", "3", *arguments]
     results = tmp_path / "r.jsonl"
-    process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True)
+    variables = os.environ | {"PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(held, cwd=tmp_path, env=variables, start_new_session=True)
     try:
-        wait_until(lambda: results.exists() and results.read_bytes().count(b"\n") >= 3)
+        wait_until(lambda: results.exists() and results.read_bytes().count(b"\n") == 3)
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    wait_until(lambda: not any_process_left(process.pid))
+    # Children end by themselves after their parent.
+    wait_until(lambda: not is_left(process.pid))
     killed = results.read_bytes()
-    assert 3 <= killed.count(b"\n") < 20
+    assert killed.count(b"\n") == 3
+    command = [sys.executable, str(ROOT / "app.py"), *arguments]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert Counter(row["source"]["file"] for row in lines(results)) == {f"sky/star-{n:02d}.csv": 1 for n in range(20)}
@@ -300,12 +305,3 @@ def wait_until(done) -> None:
             return
         time.sleep(0.02)
     raise AssertionError("the condition was still false after a minute")
-
-
-def any_process_left(session: int) -> bool:
-    """Whether a process of this session still runs; children end by themselves after their parent."""
-    try:
-        os.killpg(session, 0)
-    except ProcessLookupError:
-        return False
-    return True

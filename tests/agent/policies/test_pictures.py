@@ -4,8 +4,9 @@ import asyncio
 import copy
 import json
 import pickle
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -206,9 +207,25 @@ def test_many_conversations_share_one_server(monkeypatch):
     assert len(set(server.sent)) == len(server.sent) == 24
 
 
-def test_samples_that_begin_together_send_a_picture_once_though_no_answer_has_come():
-    # An answer takes four times as long: more than TAKEN_SECONDS.
-    with PictureServer(talking(TURNS, delay=0.25)) as server:
+@dataclass(frozen=True)
+class WhenAllAsk:
+    """The next turn of a conversation, once so many conversations have asked for it."""
+
+    server: BadServer
+    number: int
+
+    async def chunks(self, body: Mapping[str, Any]) -> AsyncIterator[str]:
+        while [len(chat.body["messages"]) for chat in self.server.chats].count(len(body["messages"])) < self.number:
+            await asyncio.sleep(0.005)
+        async for event in talking(TURNS)(body).chunks(body):
+            yield event
+
+
+def test_samples_that_begin_together_send_a_picture_once_though_no_answer_has_come(monkeypatch):
+    # Long enough for a busy machine to read a picture: the three others ask only then.
+    monkeypatch.setattr("agent.policies.openai.pictures.TAKEN_SECONDS", 2.0)
+    with PictureServer() as server:
+        server.answers = [WhenAllAsk(server, 4)]
         endpoint = endpoint_of(server)
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda _: inspected(endpoint), range(4)))
@@ -216,7 +233,9 @@ def test_samples_that_begin_together_send_a_picture_once_though_no_answer_has_co
     assert list(endpoint._pictures._refused).count(True) == 0
 
 
-def test_a_picture_whose_request_failed_is_sent_by_the_next_one():
+def test_a_picture_whose_request_failed_is_sent_by_the_next_one(monkeypatch):
+    # The others wait for the answer, however long a busy machine takes.
+    monkeypatch.setattr("agent.policies.openai.pictures.TAKEN_SECONDS", 30.0)
     failures = iter([Cut(), Cut()])
 
     def answers(body):

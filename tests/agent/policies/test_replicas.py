@@ -1,5 +1,6 @@
 """Several servers as one: the choice of a server, servers that are killed and return, and their health."""
 
+import asyncio
 import itertools
 import json
 import os
@@ -70,6 +71,18 @@ def converse(endpoint, name: str, whole: bool = True, turns: int = 3) -> list[st
     return texts
 
 
+def spread(urls: list[str], each: int) -> list[str]:
+    """Names of spectra, so many for each of these servers to begin with: by chance, one could get none."""
+    homes: dict[str, list[str]] = {url: [] for url in urls}
+    numbers = itertools.count()
+    while any(len(found) < each for found in homes.values()):
+        name = f"spectrum {next(numbers)}"
+        home = homes[max(urls, key=Route.of(beginning(name)).weight)]
+        if len(home) < each:
+            home.append(name)
+    return [name for found in homes.values() for name in found]
+
+
 def names(server: BadServer) -> Counter:
     """How many turns of each conversation a server was asked for."""
     urls = (chat.body["messages"][1]["content"][0]["image_url"]["url"] for chat in server.chats)
@@ -101,16 +114,23 @@ def test_all_turns_and_all_samples_of_a_spectrum_go_to_one_server_and_spectra_to
     asked = [names(server) for server in three]
     assert sum(asked, Counter()) == Counter({f"spectrum {number}": 6 for number in range(60)})
     assert all(set(one.values()) == {6} for one in asked)
-    # 20 are expected at each; fewer than 8 have a probability below 10^-4.
-    assert min(len(one) for one in asked) >= 8
+    # 20 are expected at each; none has a probability below 10^-10.
+    assert all(asked)
+
+
+def test_spectra_are_spread_evenly():
+    urls = [f"http://gpu{number}:8000/v1" for number in range(3)]
+    homes = Counter(max(urls, key=Route.of(beginning(f"spectrum {number}")).weight) for number in range(600))
+    assert all(160 < homes[url] < 240 for url in urls)
 
 
 def test_another_process_makes_the_same_choice(servers):
     three = servers(*[talking()] * 3)
+    spectra = spread([server.url for server in three], 4)
     for _ in range(2):
         endpoint = replicas(three)
-        for number in range(12):
-            converse(endpoint, f"spectrum {number}", turns=1)
+        for name in spectra:
+            converse(endpoint, name, turns=1)
     assert all(set(names(server).values()) == {2} for server in three)
 
 
@@ -127,7 +147,7 @@ def test_a_server_with_too_many_turns_gets_no_new_conversation(servers):
     assert 8 <= most <= (1 + SLACK) * 16 / 2 + EXTRA
 
 
-def eventually(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
+def eventually(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
     """Wait until the condition holds; return whether it did in time."""
     deadline = time.monotonic() + seconds
     while not (held := condition()) and time.monotonic() < deadline:
@@ -214,21 +234,21 @@ def test_servers_are_killed_and_return_and_each_conversation_is_answered_once(pr
 def test_a_killed_server_is_left_out_until_it_returns(processes):
     two = processes(2)
     endpoint = replicas(two)
-    for number in range(10):
-        converse(endpoint, f"spectrum {number}", turns=1)
-    first = len(two[0].asked)
-    assert 0 < first < 10
+    spectra = spread([one.url for one in two], 5)
+    for name in spectra:
+        converse(endpoint, name, turns=1)
+    assert len(two[0].asked) == 5
     two[0].kill()
-    for number in range(10):
-        converse(endpoint, f"spectrum {number}", turns=1)
-    assert len(two[0].asked) == first
+    for name in spectra:
+        converse(endpoint, name, turns=1)
+    assert len(two[0].asked) == 5
     two[0].start()
     # The check in the background takes it back: nothing here requests one.
 
     def is_used_again() -> bool:
-        for number in range(10):
-            converse(endpoint, f"spectrum {number}", turns=1)
-        return len(two[0].asked) > first
+        for name in spectra:
+            converse(endpoint, name, turns=1)
+        return len(two[0].asked) > 5
 
     assert eventually(is_used_again)
 
@@ -253,19 +273,34 @@ def test_a_conversation_stays_where_it_went_while_its_first_server_was_out(proce
 def test_the_turns_of_a_server_that_hangs_are_requested_elsewhere(processes, monkeypatch):
     for name, seconds in (("SILENT_SECONDS", 0.5), ("PULSE_SECONDS", 0.1)):
         monkeypatch.setattr(f"agent.policies.openai.replicas.{name}", seconds)
-    monkeypatch.setattr("agent.policies.openai.client.INFO_SECONDS", 0.3)
+    hanging: set[str] = set()
+
+    async def health_of(one) -> Health:
+        # Only the one that hangs has so little time: on a busy machine, the other one may take as long.
+        seconds = 0.3 if one.endpoint.url in hanging else None
+        try:
+            return await asyncio.wait_for(one.endpoint.examined(), seconds)
+        except TimeoutError:
+            return Health(False, "No answer.", late=True)
+
+    monkeypatch.setattr("agent.policies.openai.replicas._health", health_of)
     two = processes(2)
     endpoint = replicas(two)
-    for number in range(8):
-        converse(endpoint, f"spectrum {number}", turns=1)
+    spectra = spread([one.url for one in two], 4)
+    for name in spectra:
+        converse(endpoint, name, turns=1)
     assert all(one.asked for one in two)
     # It still accepts connections, but nothing reads them.
     os.kill(two[0].process.pid, signal.SIGSTOP)
+    hanging.add(two[0].url)
     with ThreadPoolExecutor(8) as pool:
-        running = [pool.submit(converse, endpoint, f"spectrum {number}") for number in range(8)]
-        assert all(one.result(timeout=15) == list(TRAJECTORY) for one in running)
-    assert "1 of 2" in endpoint.check().sentence
-    os.kill(two[0].process.pid, signal.SIGCONT)
+        running = [pool.submit(converse, endpoint, name) for name in spectra]
+        try:
+            assert all(one.result(timeout=120) == list(TRAJECTORY) for one in running)
+            assert "1 of 2" in endpoint.check().sentence
+        finally:
+            os.kill(two[0].process.pid, signal.SIGCONT)
+    hanging.clear()
     assert eventually(lambda: "2 of 2" in endpoint.check().sentence)
 
 
@@ -395,12 +430,12 @@ def test_a_turn_waits_for_a_server_that_starts(tmp_path):
 
 
 def test_a_stop_ends_the_wait_for_a_server():
-    endpoint = Replicas([f"http://127.0.0.1:{free_port()}/v1" for _ in range(2)], "m", None, RequestLimits(tries=50))
+    limits = RequestLimits(tries=50, pause=3600.0, longest_pause=3600.0)
+    endpoint = Replicas([f"http://127.0.0.1:{free_port()}/v1" for _ in range(2)], "m", None, limits)
+    endpoint.facts()
     stop = Stop()
     threading.Timer(0.3, stop.set).start()
-    since = time.monotonic()
     assert write(endpoint, beginning("a"), stop=stop) == ""
-    assert time.monotonic() - since < 5
 
 
 @pytest.mark.parametrize("whole", [True, False])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -123,9 +123,9 @@ def test_two_thousand_resamples_of_four_sources_take_less_than_a_second() -> Non
         pairs=[f"p{i // 6}" for i in range(600)],
     )
     davidson(made, resampling=QUICK)  # imports scipy
-    start = perf_counter()
+    start = process_time()  # other programs may use the processor meanwhile
     assert all(one.low is not None for one in davidson(made).sources.values())
-    assert perf_counter() - start < 1
+    assert process_time() - start < 1
 
 
 # ---- estimates

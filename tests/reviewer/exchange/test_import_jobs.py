@@ -39,7 +39,7 @@ from reviewer.web.background.importing import Importing
 from tests.support.campaign import a_spectrum, a_trajectory, people
 
 ROOT = Path(__file__).resolve().parents[3]
-LAST = 30.0  # seconds that a background import may take on a busy machine
+LAST = 120.0  # seconds that a background import may take on a busy machine
 
 
 @pytest.fixture
@@ -161,8 +161,23 @@ def test_items_that_came_during_the_import_are_no_reason_to_wait(store: Store, t
     assert len(import_file(store, path, same_spectrum="leave out", progress=meanwhile).added) == 3
 
 
-def command(path: Path, database: Path) -> list[str]:
-    return [sys.executable, str(ROOT / "app.py"), "import", str(path), "--db", str(database), "--json"]
+def command(path: Path, database: Path, program: Path = ROOT / "app.py") -> list[str]:
+    return [sys.executable, str(program), "import", str(path), "--db", str(database), "--json"]
+
+
+def slow_program(folder: Path, pause: float) -> Path:
+    """The app, but with this pause between the parts of an import: it is not done before it is ended."""
+    lines = (
+        "import sys",
+        f"sys.path.insert(0, {str(ROOT)!r})",
+        "import app",
+        "from reviewer.exchange import imports",
+        f"imports._PAUSE = {pause}",
+        "raise SystemExit(app.main())",
+    )
+    program = folder / "slow.py"
+    program.write_text("\n".join(lines), encoding="utf-8")
+    return program
 
 
 def recorded(database: Path) -> list[tuple[str, int]]:
@@ -178,8 +193,9 @@ def test_a_killed_import_resumes_and_adds_every_row_once(tmp_path: Path) -> None
     with Store.open(database) as store:
         people(store)
     seen: list[int] = []
+    slow = command(path, database, slow_program(tmp_path, 0.3))
     for kill in range(8):
-        process = subprocess.Popen(command(path, database), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(slow, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         before, known = recorded(database), len(thoughts(database))
         until = time.monotonic() + LAST
         while recorded(database) == before and process.poll() is None and time.monotonic() < until:
@@ -187,7 +203,8 @@ def test_a_killed_import_resumes_and_adds_every_row_once(tmp_path: Path) -> None
         # The later kills come while rows are written.
         while kill > 2 and len(thoughts(database)) == known and process.poll() is None and time.monotonic() < until:
             time.sleep(0.005)
-        time.sleep(rng.uniform(0.0, 0.3 if kill < 2 else 0.02))
+        # In a pause between two parts, or in the next part.
+        time.sleep(rng.uniform(0.0, 0.4))
         if process.poll() is not None:
             break
         os.kill(process.pid, signal.SIGKILL)
@@ -216,10 +233,14 @@ def ended(importing: Importing, job: int) -> str:
     return status.job.state
 
 
-def test_an_import_of_the_page_runs_in_its_own_process_and_survives_the_server(store: Store, tmp_path: Path) -> None:
+def test_an_import_of_the_page_runs_in_its_own_process_and_survives_the_server(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = a_file(tmp_path / "rows.jsonl", 1500)
     importing = Importing(store)
-    (job,) = importing.start([request_of(path)], "CO")
+    with monkeypatch.context() as patch:
+        patch.setattr("reviewer.web.background.importing.PROGRAM", slow_program(tmp_path, 1.0))
+        (job,) = importing.start([request_of(path)], "CO")
     with pytest.raises(ImportFileError, match="Another import is running"):
         importing.start([request_of(path)], "CO")
     until = time.monotonic() + LAST
@@ -237,10 +258,14 @@ def test_an_import_of_the_page_runs_in_its_own_process_and_survives_the_server(s
     again.close()
 
 
-def test_an_import_of_the_page_is_cancelled_at_once_and_resumed(store: Store, tmp_path: Path) -> None:
+def test_an_import_of_the_page_is_cancelled_at_once_and_resumed(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = a_file(tmp_path / "rows.jsonl", 1500)
     importing = Importing(store)
-    (job,) = importing.start([request_of(path)], "CO")
+    with monkeypatch.context() as patch:
+        patch.setattr("reviewer.web.background.importing.PROGRAM", slow_program(tmp_path, 1.0))
+        (job,) = importing.start([request_of(path)], "CO")
     until = time.monotonic() + LAST
     while not thoughts(store.path) and time.monotonic() < until:
         time.sleep(0.01)

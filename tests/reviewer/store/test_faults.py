@@ -551,18 +551,22 @@ def test_a_reader_sees_one_moment_while_others_write(shared_path):
         stop = threading.Event()
 
         def write() -> None:
-            for item_id in range(1, ITEMS + 1):
-                desk.until(item_id, *TO_AUDIT)
-            stop.set()
+            try:
+                for item_id in range(1, ITEMS + 1):
+                    desk.until(item_id, *TO_AUDIT)
+            finally:
+                stop.set()
 
         with ThreadPoolExecutor(1) as pool:
             writing = pool.submit(write)
             seen = set()
-            while not stop.is_set():
+            while True:
                 counts = store.statistics.counts().by_task["cv"]
                 seen.add(sum(counts.values()))
                 page = store.queue.page(QueueFilter(states=("screening",)), "RE", limit=ITEMS)
                 assert len(page.rows) == page.total
+                if stop.is_set():
+                    break
             writing.result()
         assert seen == {ITEMS}
 

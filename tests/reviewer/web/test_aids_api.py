@@ -222,7 +222,7 @@ def approve(store: Store, item_id: int) -> None:
 
 def similar_to(client: TestClient, app: Any, item_id: int) -> Any:
     client.get(f"/api/v1/item/{item_id}/similar")
-    app.state.context.similar.wait(20)
+    app.state.context.similar.wait(120)
     return client.get(f"/api/v1/item/{item_id}/similar").json()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -97,8 +98,14 @@ def test_html_in_a_document_is_text_and_a_link_to_no_document_is_none(tmp_path: 
     assert first.title == "A b"
     assert [heading.id for heading in first.headings] == ["a-b", "one", "one-1"]
     assert '<td class="right">1</td>' in first.html
+    written = (tmp_path / "docs" / "a.md").stat()
     (tmp_path / "docs" / "a.md").write_text("# New\n")
+    # As written within the same tick of the clock: its size tells.
+    os.utime(tmp_path / "docs" / "a.md", ns=(written.st_atime_ns, written.st_mtime_ns))
     assert documents.document("a.md").title == "New"
+    (tmp_path / "docs" / "a.md").write_text("# Now\n")
+    os.utime(tmp_path / "docs" / "a.md", ns=(written.st_atime_ns, written.st_mtime_ns + 10**9))
+    assert documents.document("a.md").title == "Now"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import logging
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -677,16 +676,16 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     tokens = {who: store.accounts.sign_in(who, PASSWORD).token for who in ("CO", "RE", "AU", "EX")}
     store.accounts.deactivate("CO", "EX")
     app = server.build(store, local=True, backups=DailyBackups(store, folder / "backups"))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-        free.close()
-        running = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", timeout_graceful_shutdown=1))
-        thread = threading.Thread(target=running.run, daemon=True)
+    with pytest.MonkeyPatch.context() as patch, socket.socket() as listening:
+        # A backup a minute after the start would enter the log, which the tests compare.
+        patch.setattr("reviewer.backup.backups.FIRST_CHECK", 1e6)
+        listening.bind(("127.0.0.1", 0))
+        # From now on, connections wait until the server accepts them.
+        listening.listen()
+        running = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
+        thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
-        while not running.started:
-            time.sleep(0.02)
-        yield Served(f"http://127.0.0.1:{port}", store, events_of(app), tokens)
+        yield Served(f"http://127.0.0.1:{listening.getsockname()[1]}", store, events_of(app), tokens)
         running.should_exit = True
         thread.join(timeout=20)
     store.close()

@@ -124,6 +124,9 @@ def test_a_second_export_waits_and_a_stopped_one_leaves_no_files(store: Store, m
     with pytest.raises(module.ExportError, match="The export slow is running"):
         exporting.start("AA", ExportWish("other"), wait=0.1)
     exporting.close()
+    # It waits for three seconds only.
+    assert exporting._thread is not None
+    exporting._thread.join(60)
     assert exporting.status is not None
     assert exporting.status.state == "failed"
     folder = store.path.with_name(f"{store.path.stem}-exports")

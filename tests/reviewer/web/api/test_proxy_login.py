@@ -262,7 +262,7 @@ def running(store: Store, *options: str) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 def test_a_real_server_takes_the_address_of_the_connection(store: Store) -> None:
@@ -270,10 +270,10 @@ def test_a_real_server_takes_the_address_of_the_connection(store: Store) -> None
         with running(store, "--proxy-login-header", NAME, *options) as address:
             for forwarded in ({}, {"X-Forwarded-For": "10.0.5.7"}, {"X-Forwarded-For": "203.0.113.9"}):
                 headers = {**HOST, NAME: "rosa@example.org", **forwarded}
-                assert httpx.get(f"{address}/api/v1/me", headers=headers).status_code == expected
+                assert httpx.get(f"{address}/api/v1/me", headers=headers, timeout=60).status_code == expected
             if expected == 200:
                 # A Gradio event knows the person as well: it gets the request of its browser.
-                page = httpx.get(address, headers={**HOST, NAME: "rosa@example.org"})
+                page = httpx.get(address, headers={**HOST, NAME: "rosa@example.org"}, timeout=60)
                 assert page.status_code == 200
                 assert _event(address, {**HOST, NAME: "rosa@example.org"})
                 assert not _event(address, HOST)
@@ -281,15 +281,16 @@ def test_a_real_server_takes_the_address_of_the_connection(store: Store) -> None
 
 def _event(address: str, headers: dict[str, str]) -> bool:
     """Run the first event of the People tab; return whether it answered a person."""
-    config = httpx.get(f"{address}/config", headers=headers)
+    config = httpx.get(f"{address}/config", headers=headers, timeout=60)
     if config.status_code != 200:
         return False
     tab = next(one["id"] for one in config.json()["components"] if one["props"].get("elem_id") == "so-tab-people")
     number = next(one["id"] for one in config.json()["dependencies"] if [tab, "select"] in map(list, one["targets"]))
     body = {"data": [], "fn_index": number, "session_hash": "a-session"}
-    joined = httpx.post(f"{address}/gradio_api/queue/join", json=body, headers=headers)
+    joined = httpx.post(f"{address}/gradio_api/queue/join", json=body, headers=headers, timeout=60)
     assert joined.status_code == 200, joined.text
-    with httpx.stream("GET", f"{address}/gradio_api/queue/data?session_hash=a-session", headers=headers) as stream:
+    queue = f"{address}/gradio_api/queue/data?session_hash=a-session"
+    with httpx.stream("GET", queue, headers=headers, timeout=60) as stream:
         for line in stream.iter_lines():
             if "process_completed" in line:
                 return "Rosa" in line and "signed out" not in line
