@@ -232,6 +232,7 @@ def test_a_lost_connection_is_shown_and_no_step_is_missed_or_shown_twice(
     chromium: Browser, url: str, model: BadServer, paced: Paced, tmp_path: Path
 ) -> None:
     model.answers = paced
+    before = len(model.chats)
     write_csv(tmp_path / "cut.csv", seed=5)
     with Cable(url) as cable, live(chromium, cable.url, "AA") as page:
         drop(page, tmp_path / "cut.csv")
@@ -241,13 +242,14 @@ def test_a_lost_connection_is_shown_and_no_step_is_missed_or_shown_twice(
         expect(cards(page)).to_have_count(2)
         cable.cut()
         expect(page.locator(".so-live .lost")).to_contain_text("connection lost")
-        asked = len(model.chats)
         paced.let()
-        assert model.wait(lambda: model.open == 0 and len(model.chats) == asked + 2)
+        assert model.wait(lambda: model.open == 0 and len(model.chats) == before + 4)
         cable.mend()
         expect(page.locator(".so-live .ending .outcome")).to_have_text("YES")
         expect(page.locator(".so-live .lost")).to_have_text("")
         assert shown(page, "trace.steps.map((s) => s.kind)") == ["think", "zoom"] * 3 + ["think", "answer"]
+        thoughts = shown(page, "trace.steps.filter((s) => s.kind === 'think').map((s) => s.text.slice(0, 13))")
+        assert thoughts == ["Look number 0", "Look number 1", "Look number 2", "No doubt."]
         expect(cards(page)).to_have_count(8)
 
 
