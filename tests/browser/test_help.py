@@ -124,6 +124,7 @@ def test_no_card_of_the_tour_covers_what_it_speaks_of(desk: Page, width: int, he
         desk.wait_for_function(f"() => Object.values(({OVERLAP})()).every(Boolean)")
         desk.keyboard.press("ArrowRight")
     expect(desk.locator(".so-tour")).to_have_count(0)
+    assert desk.locator(".so-review").evaluate("(page) => page.scrollTop") == 0
 
 
 def test_the_tour_begins_at_the_queues_button_where_the_queue_is_a_drawer_and_ends_with_the_tab(desk: Page) -> None:

@@ -133,7 +133,9 @@ export class Tour {
     this.ring.remove()
     this.#card.remove()
     this.#card = null
-    if (hadFocus && this.#focused instanceof HTMLElement) this.#focused.focus()
+    // On a narrow page it has scrolled to its targets.
+    document.querySelector('.so-review')?.scrollTo(0, 0)
+    if (hadFocus && this.#focused instanceof HTMLElement) this.#focused.focus({ preventScroll: true })
   }
 
   /** @param {KeyboardEvent} event */
