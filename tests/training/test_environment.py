@@ -11,8 +11,8 @@ import pytest
 
 from agent.policies.local.chat_template import DIALECT
 from agent.trajectory import Drafter
-from tests.support.scripted_turns import NO, SCRIPTS, YES, zoom
 from tests.support.training_data import Scripted, question, renderer
+from tests.training.scripted_turns import NO, SCRIPTS, YES, zoom
 from training.bridges.environment import Environment
 from training.grpo.rollout import Limits, Rollout, run_rollouts
 from training.render import IMAGE, Renderer

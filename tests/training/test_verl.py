@@ -22,8 +22,8 @@ from PIL import Image
 from agent.tasks import load
 from agent.tool import TOOL_NAME, TOOL_SCHEMA
 from agent.trajectory import Drafter
-from tests.support.scripted_turns import SCRIPTS, YES, zoom
 from tests.support.training_data import Letters, Scripted, renderer, star
+from tests.training.scripted_turns import SCRIPTS, YES, zoom
 from training.bench.build import Entry, Selected
 from training.bench.build.record import write_parquet
 from training.bridges import verl

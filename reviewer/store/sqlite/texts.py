@@ -94,7 +94,7 @@ def index_remark(db: Transaction, kind: int, number: int, text: str) -> None:
 
 # Bytes of new words that FTS5 collects before it writes them: a large number costs memory and saves half of the time.
 _COLLECTED, _COLLECTED_OTHERWISE = 64 * 2**20, 2**20
-_AT_A_TIME = 1000
+_AT_A_TIME = 100
 
 
 def fill_texts(db: Transaction, progress: Callable[[int], None] | None = None) -> None:

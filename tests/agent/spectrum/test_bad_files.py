@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from agent.spectrum.readers import opened, parquet_child
 from tests.soak.trying import check_sentence
 from tests.support.inputs import spectra
 from tests.support.inputs.spectra import FITS, GZIP, JSON, PARQUET, TEXT, XML, N, a_spectrum, linear_image
+from tests.support.memory import peaks
 
 WHOLE = FITS | GZIP | TEXT | JSON | XML | PARQUET
 DAMAGED = {
@@ -71,10 +71,7 @@ def test_missing_files_and_directories(tmp_path):
 @pytest.mark.parametrize("table", [spectra.DAMAGED_FITS, spectra.DAMAGED_GZIP])
 def test_a_header_that_claims_ten_gigabytes_allocates_nothing(tmp_path, table):
     path = written(tmp_path / "claim.fits", table["an image that claims 10 GB"][0])
-    tracemalloc.start()
-    refusal(path)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    (peak,) = peaks(refusal, path)
     assert peak < 20 * 2**20
 
 

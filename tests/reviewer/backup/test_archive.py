@@ -6,7 +6,6 @@ import hashlib
 import json
 import shutil
 import sqlite3
-import tracemalloc
 from collections.abc import Callable
 from contextlib import closing
 from decimal import Decimal
@@ -38,6 +37,7 @@ from tests.support.kept_campaign import (
     score_and_try,
     work_together,
 )
+from tests.support.memory import peaks
 
 Plain = dict[str, Any]
 
@@ -288,26 +288,24 @@ def test_a_line_that_is_too_long_is_not_read_into_memory(
 
 
 def test_memory_does_not_grow_with_the_database(tmp_path: Path) -> None:
-    peaks = []
-    for items in (10, 100):
-        path = tmp_path / f"{items}.db"
-        with Store.open(path) as store:
+    sizes = {"first": 1, "few": 100, "many": 1000}  # the first call imports modules
+    for name, items in sizes.items():
+        with Store.open(tmp_path / f"{name}.db") as store:
             spectra = (a_spectrum(f"spec-{n:04d}.fits", ids={"obsid": str(n)}) for n in range(items))
             store.items.add_all(Draft(a_trajectory(s), s, batch="many") for s in spectra)
-            peaks.append((peak(lambda p=path, s=store: write_archive(s, p.with_suffix(".plain"))),))
-        peaks[-1] += (peak(lambda p=path: read_archive(p.with_suffix(".plain"), p.with_suffix(".new"))),)
-    (out_few, in_few), (out_many, in_many) = peaks
+    _, out_few, out_many = peaks(archived, *(tmp_path / f"{name}.db" for name in sizes))
+    _, in_few, in_many = peaks(read_again, *(tmp_path / f"{name}.plain" for name in sizes))
     assert out_many < 1.5 * out_few
     assert in_many < 1.5 * in_few
 
 
-def peak(what: Callable[[], object]) -> int:
-    """Return the peak of the memory that Python allocates during a call."""
-    tracemalloc.start()
-    what()
-    most = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return most
+def archived(database: Path) -> None:
+    with Store.open(database) as store:
+        write_archive(store, database.with_suffix(".plain"))
+
+
+def read_again(folder: Path) -> None:
+    read_archive(folder, folder.with_suffix(".new"))
 
 
 @pytest.mark.parametrize("schema", [1, 2])

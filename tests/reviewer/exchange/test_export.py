@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import signal
-import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from reviewer.exchange.imports import import_file
 from reviewer.exchange.item import ApprovedItem
 from reviewer.store import Draft, NotFound, QueueFilter, Store
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved, approve, decide
+from tests.support.memory import peaks
 
 
 @pytest.fixture
@@ -263,22 +263,23 @@ def test_the_manifest_is_written_as_json_dumps_writes_it(approved, tmp_path):
 
 
 def test_memory_does_not_grow_with_the_export(tmp_path):
-    peaks = []
-    for items in (3, 10, 60):  # the first fills the caches of pictures
+    sizes = (3, 10, 60)  # the first call fills the caches of pictures
+    for items in sizes:
         with a_store(tmp_path / f"{items}.db", solo=True) as store:
             spectrum = a_spectrum()
             trace = a_trace(spectrum)
             longer = (replace(trace.steps[0], text=f"{n} " + "Look at Hα. " * 500) for n in range(items))
             traces = (replace(trace, steps=(first, *trace.steps[1:])) for first in longer)
             add_approved(store, *((each, spectrum) for each in traces))
-            tracemalloc.start()
-            export(store, "one", folder=tmp_path / f"{items}", processes=1)
-            peaks.append(tracemalloc.get_traced_memory()[1])
-            tracemalloc.stop()
-    _, few, many = peaks
+    _, few, many = peaks(exported, *(tmp_path / f"{items}.db" for items in sizes))
     # An item's texts, row and provenance are more than 24 kB as objects; half of it leaves room for
     # objects in cycles, which the collector frees when it comes to them.
     assert many < few + 50 * 12_000
+
+
+def exported(database: Path) -> None:
+    with Store.open(database) as store:
+        export(store, "one", folder=database.with_suffix(""), processes=1)
 
 
 def test_work_of_one_person_is_labelled(tmp_path):

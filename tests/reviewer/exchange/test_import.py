@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import stat
-import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,6 +33,7 @@ from tests.agent.trajectory.test_trajectory import published_row
 from tests.soak.trying import check_sentence
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved
 from tests.support.inputs.rows import DAMAGED_ZIPS, NOT_NAMES, with_picture_names, with_pictures, zip_of
+from tests.support.memory import peaks
 
 EVERYTHING = QueueFilter()
 
@@ -283,18 +283,16 @@ def test_a_picture_that_changes_during_the_import_keeps_every_row_out(store, tmp
 
 
 @pytest.mark.parametrize("form", ["ours", "published"])
-def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch, form):
-    monkeypatch.setattr(imports, "PART", 10)
-    monkeypatch.setattr(json_rows, "CHUNK", 50_000)
+def test_memory_does_not_grow_with_the_file(tmp_path, form):
     long = "Look at Hα. " * 1000
-    peaks = []
-    for rows in (5, 20, 120):  # the first includes the memory of lazy imports
+    paths = []
+    for rows in (5, 20, 120):  # the first call imports modules
         folder = tmp_path / f"{rows}"
         if form == "ours":
             folder.mkdir()
             spectrum = a_spectrum()
             made = (a_trace(spectrum, prompt=f"{n} {long}") for n in range(rows))
-            path = write_rows(folder / "rows.jsonl", *(own_row(trace, spectrum) for trace in made))
+            paths.append(write_rows(folder / "rows.jsonl", *(own_row(trace, spectrum) for trace in made)))
         else:
             row = published_row()
             system, _, *rest = row["conversations"]
@@ -303,17 +301,20 @@ def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch, form):
                 for n in range(rows)
             )
             made = ({**row, "conversations": [system, prompt, *rest]} for prompt in prompts)
-            path = write_sharegpt(folder, *made)
-        with Store.open(folder / "annotations.db") as store:
-            tracemalloc.start()
-            imported = import_file(store, path)
-            peaks.append(tracemalloc.get_traced_memory()[1])
-            tracemalloc.stop()
-        assert len(imported.added) == rows
-    _, few, many = peaks
+            paths.append(write_sharegpt(folder, *made))
+    _, few, many = peaks(imported_in_small_parts, *paths)
     # The text alone is 13,000 characters, of two bytes each because of the Greek; half of it leaves room
     # for objects in cycles, which the collector frees when it comes to them.
     assert many < few + 100 * 13_000
+
+
+def imported_in_small_parts(path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch, Store.open(path.parent / "annotations.db") as store:
+        patch.setattr(imports, "PART", 10)
+        patch.setattr(json_rows, "CHUNK", 50_000)
+        imported = import_file(store, path)
+        assert not imported.problems
+        assert len(imported.added) == int(path.parent.name)
 
 
 ANYTHING = st.recursive(
@@ -376,13 +377,13 @@ def test_the_position_of_a_fault_is_that_in_the_file(text: str, words: str) -> N
 def test_a_long_list_is_never_in_memory_as_a_whole(tmp_path: Path) -> None:
     path, row = tmp_path / "long.json", json.dumps({"text": "x" * 1000})
     path.write_text("[" + ",\n".join([row] * 20_000) + "]", encoding="utf-8")
-    with path.open(encoding="utf-8") as file:
-        tracemalloc.start()
-        count = sum(1 for _ in elements(file))
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-    assert count == 20_000
+    (peak,) = peaks(twenty_thousand, path)
     assert peak < 8 * json_rows.CHUNK < path.stat().st_size / 2
+
+
+def twenty_thousand(path: Path) -> None:
+    with path.open(encoding="utf-8") as file:
+        assert sum(1 for _ in elements(file)) == 20_000
 
 
 @pytest.mark.parametrize("name", NOT_NAMES)
