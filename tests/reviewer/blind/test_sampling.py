@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cache
 from itertools import combinations, count, pairwise, product
 from random import Random
-from time import process_time
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -398,13 +397,6 @@ def test_every_two_scorers_share_equal_numbers_of_spectra(each, of, spectra) -> 
         for n in range(3):
             numbers = [of_stratum[scorer, n] for scorer in scorers]
             assert max(numbers) - min(numbers) <= 1
-
-
-def test_500_spectra_are_assigned_to_8_scorers_in_two_seconds() -> None:
-    for each in (2, 5):
-        began = process_time()
-        assign_evenly([frozenset(range(8))] * 500, each, range(8), Random(1), Counter(), [n % 5 for n in range(500)])
-        assert process_time() - began < 2
 
 
 def test_a_session_has_the_balance_of_its_blocks() -> None:
