@@ -25,16 +25,11 @@ from agent.vllm.flags import LARGEST_OVERVIEW, LARGEST_ZOOM, PROMPT, TURNS, Adap
 from agent.vllm.log import VllmLog
 from agent.vllm.replicas import Replica
 from agent.vllm.server import Started, tree_memory, wait_until_ready
+from tests.support.cli import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 FAKE = ROOT / "tests" / "support" / "fake_vllm"
 MESSAGE_SOURCES = (*(ROOT / "agent" / "vllm").glob("*.py"), ROOT / "agent" / "cli" / "serve.py")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def obey_signals() -> None:

@@ -20,26 +20,12 @@ from agent.vllm.flags import Adapter, ServeError
 from agent.vllm.on_ray import application, check_ray, run_command
 from agent.vllm.replicas import RESTARTS, environments, servers_toml, services
 from agent.vllm.server import Gpu
+from tests.support.cli import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 FAKE = ROOT / "tests" / "support" / "fake_vllm"
 GPU = Build(Path("python"), "0.32.0", cpu=False)
 CPU = Build(Path("python"), "0.32.0", cpu=True)
-
-
-def free_ports(number: int) -> int:
-    """Return the first of so many free ports in a row."""
-    while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            first = int(probe.getsockname()[1])
-        try:
-            for port in range(first, first + number):
-                with socket.socket() as probe:
-                    probe.bind(("127.0.0.1", port))
-        except (OSError, OverflowError):
-            continue
-        return first
 
 
 def runs(pid: int) -> bool:
@@ -65,7 +51,7 @@ class Serve:
     def __init__(self, folder: Path, behaviour: str, *arguments: str) -> None:
         self.records = folder / "records"
         self.records.mkdir()
-        self.port = free_ports(2)
+        self.port = free_port(2)
         self.errors = folder / "stderr"
         variables = {**os.environ, "PYTHONPATH": str(FAKE), "FAKE_VLLM": behaviour, "FAKE_VLLM_TOLD": str(self.records)}
         variables.pop("CUDA_VISIBLE_DEVICES", None)
@@ -175,7 +161,7 @@ def test_a_stop_during_the_start_ends_all(serve):
 
 
 def test_a_port_in_use_is_reported_before_anything_is_started(tmp_path):
-    first = free_ports(2)
+    first = free_port(2)
     with socket.socket() as other:
         other.bind(("127.0.0.1", first + 1))
         other.listen()

@@ -21,11 +21,11 @@ from agent.policies.openai.replicas import Replicas
 from agent.policies.spec_o3 import SpecO3
 from agent.simulate import simulate
 from agent.tasks import load
-from tests.agent.test_vllm_replicas import free_ports
 from tests.conftest import ROOT
 from tests.models.conftest import CACHE, _require
 from tests.models.support.learned_traces import INSPECTED, inspected, shown, turn_texts
 from tests.models.support.real_server import CONTEXT, PATIENCE, TRAINED, VllmServer
+from tests.support.cli import free_port
 
 TASKS = load()
 RESTART = 300.0
@@ -51,7 +51,7 @@ def servers(tiny_model: Path) -> Iterator[Servers]:
     """Two servers, started and stopped by ``spec-o3 serve``."""
     _require("vllm")
     log = CACHE / f"vllm-replicas-{os.getpid()}.log"
-    line = [sys.executable, ROOT / "app.py", "serve", "--json", "--log", log, "--port", free_ports(2)]
+    line = [sys.executable, ROOT / "app.py", "serve", "--json", "--log", log, "--port", free_port(2)]
     line += ["--model", tiny_model, "--name", TRAINED, "--replicas", "2", "--context", CONTEXT]
     # Without the binding, both would compute on the same core.
     line += ["--", "--enable-prompt-tokens-details"]

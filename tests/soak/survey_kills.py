@@ -14,7 +14,6 @@ import json
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.benchmarks.results import Results
+from tests.support.cli import free_port
 from tests.support.ray_nodes import two_nodes, workers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -181,12 +181,6 @@ def write_spectra(folder: Path, spectra: int) -> None:
             pixels = "\n".join(f"{wave},{100 + (wave * 7 + number) % 13}" for wave in range(3800, 9000, 12))
             (folder / name).write_text(f"wavelength,flux\n{pixels}\n", encoding="ascii")
     (folder / "list.txt").write_text("\n".join(names) + "\n", encoding="ascii")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 if __name__ == "__main__":

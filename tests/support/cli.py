@@ -27,12 +27,29 @@ ROOT = Path(__file__).resolve().parents[2]
 _numbers = count()
 
 
-def free_port() -> int:
-    """Return a TCP port of this machine that no program uses now."""
+_PORTS = range(20_000, 32_000)
+_next_ports = count(997 * os.getpid())
+
+
+def free_port(in_a_row: int = 1) -> int:
+    """Return a TCP port of this machine that no program uses now, the first of so many in a row.
+
+    It is none of those that the system gives to connections, one of which could take it before the caller does, and
+    this process is given it once only.
+    """
+    while True:
+        ports = [_PORTS[next(_next_ports) % len(_PORTS)] for _ in range(in_a_row)]
+        if ports[-1] - ports[0] == in_a_row - 1 and all(map(_is_free, ports)):
+            return ports[0]
+
+
+def _is_free(port: int) -> bool:
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 class Process:
