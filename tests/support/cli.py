@@ -25,8 +25,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 _numbers = count()
-
-
 _PORTS = range(20_000, 32_000)
 _next_ports = count(997 * os.getpid())
 

@@ -39,3 +39,10 @@ def panel(won: ArrayLike) -> Votes:
         tuple("a" if one else "b" for one in table.ravel()),
         tuple(f"S{i + 1}" for i in scorers),
     )
+
+
+def of_four_sources() -> Votes:
+    """600 random votes on 100 pairs of the sources w, x, y and z."""
+    outcomes = np.random.default_rng(0).choice(["a", "b", "equal"], 600)
+    compared = (("wxyz"[n % 4], "wxyz"[(n + 1) % 4], outcome) for n, outcome in enumerate(outcomes))
+    return votes(*compared, pairs=[f"p{n // 6}" for n in range(600)])

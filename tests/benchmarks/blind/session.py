@@ -4,7 +4,8 @@
 
 Invented traces of two sources, each pair on its own spectrum. Measured: making the session through the store;
 opening each item over HTTP, for every scorer; making the report's files in memory (the first report, which imports
-the statistics, is given separately).
+the statistics, is given separately). Measured alone, at larger sizes: assigning spectra to scorers, and the strengths
+of four sources.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import statistics
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -26,13 +29,16 @@ import uvicorn
 
 from agent.simulate import simulate
 from agent.trajectory import Drafter
+from reviewer.agreement.davidson import davidson
 from reviewer.blind import report
+from reviewer.blind.balance import assign_evenly
 from reviewer.blind.plan import PREFERENCES, Plan
-from reviewer.store import Draft, Store
+from reviewer.store import BlindWork, Draft, Store
 from reviewer.web import app as server
 from tests.benchmarks.results import Results
 from tests.benchmarks.store import trajectory
 from tests.support.cli import free_port
+from tests.support.preferences import of_four_sources
 
 SOURCES = ("spec-o3-7b", "gpt-5")
 TASK = "cv"
@@ -53,7 +59,6 @@ def main() -> None:
         session = store.blind.sessions.create(None, plan(people), uuid4().hex).id
         store.blind.sessions.open(None, session, uuid4().hex)
         opening = list(opened(store, people))
-        answer(store, people)
         store.blind.sessions.close(None, session, uuid4().hex)
         first = timed(lambda: report.files(store, None, session))
         reporting = [timed(lambda: report.files(store, None, session)) for _ in range(chosen.runs)]
@@ -65,7 +70,21 @@ def main() -> None:
     table.row(*row("draw the session", creating))
     table.row(*row("open an item", opening))
     table.row(*row("make the report", reporting))
+    votes = of_four_sources()
+    davidson(votes)  # the first use of the statistics is not measured
+    for each in (2, 5):
+        assigning = [timed(partial(assign, 500, each)) for _ in range(chosen.runs)]
+        table.row(*row(f"assign 500 spectra to {each} of 8 scorers each", assigning))
+    strengths = [timed(lambda: davidson(votes)) for _ in range(chosen.runs)]
+    table.row(*row("strengths of four sources, 2,000 resamples of 600 votes", strengths))
     results.text(f"The first report of a process took {1e3 * first:.0f} ms; its page has {size:.0f} kB.")
+
+
+def assign(spectra: int, each: int) -> None:
+    """Assign spectra of five strata evenly to scorers, ``each`` of the eight to every spectrum."""
+    scorers = "ABCDEFGH"
+    strata = [number % 5 for number in range(spectra)]
+    assign_evenly([frozenset(scorers)] * spectra, each, scorers, random.Random(1), Counter(), strata)
 
 
 def plan(people: tuple[str, ...]) -> Plan:
@@ -88,7 +107,12 @@ def fill(store: Store, people: Sequence[str], items: int) -> None:
 
 
 def opened(store: Store, people: Sequence[str]) -> Iterator[float]:
-    """Seconds until sheet and spectrum of an item arrived, for every item of every scorer."""
+    """Seconds until sheet and spectrum of an item arrived, for every item of every scorer.
+
+    Each is answered before the next is opened, by a score that depends on the trace, with random errors.
+    """
+    rng = random.Random(2)
+    quality: dict[str, float] = {}
     with serving(store) as address:
         for person in people:
             with httpx.Client(base_url=address, cookies={"spec_o3_session": f"alone:{person}"}) as client:
@@ -98,25 +122,19 @@ def opened(store: Store, people: Sequence[str]) -> Iterator[float]:
                     for path in (f"/api/v1/blind/sheet/{work.token}", f"/api/v1/blind/sheet/{work.token}/spectrum"):
                         client.get(path).raise_for_status()
                     yield time.perf_counter() - start
+                    answer(store, person, work, rng, quality)
 
 
-def answer(store: Store, people: Sequence[str]) -> None:
-    """Give scores that depend on the trace, with random errors."""
-    rng = random.Random(2)
-    quality: dict[str, float] = {}
-    for person in people:
-        for work in store.blind.scoring.assignments(person):
-            if work.kind == "pair":
-                store.blind.scoring.prefer(
-                    person=person, token=work.token, preference=rng.choice(PREFERENCES), key=uuid4().hex
-                )
-                continue
-            shown = store.blind.scoring.source(work.token, person).trajectories[0].content_hash()
-            level = quality.setdefault(shown, rng.gauss(3.5, 1.0))
-            scores = [max(0, min(5, round(rng.gauss(level, 0.7)))) for _ in range(2)]
-            store.blind.scoring.score(
-                person=person, token=work.token, coherence=scores[0], consistency=scores[1], key=uuid4().hex
-            )
+def answer(store: Store, person: str, work: BlindWork, rng: random.Random, quality: dict[str, float]) -> None:
+    if work.kind == "pair":
+        store.blind.scoring.prefer(person=person, token=work.token, preference=rng.choice(PREFERENCES), key=uuid4().hex)
+        return
+    shown = store.blind.scoring.source(work.token, person).trajectories[0].content_hash()
+    level = quality.setdefault(shown, rng.gauss(3.5, 1.0))
+    scores = [max(0, min(5, round(rng.gauss(level, 0.7)))) for _ in range(2)]
+    store.blind.scoring.score(
+        person=person, token=work.token, coherence=scores[0], consistency=scores[1], key=uuid4().hex
+    )
 
 
 @contextmanager

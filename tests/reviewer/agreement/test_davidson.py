@@ -14,7 +14,7 @@ from agent.statistics import FloatArray, Resampling, once
 from reviewer.agreement.davidson import ALPHA, TIE_ALPHA, _counts, _fitted, davidson
 from reviewer.agreement.preference import Verdict, Votes
 from reviewer.agreement.values import POPULATION_BOTH, POPULATION_SPECTRA
-from tests.support.preferences import any_votes, many, panel, votes
+from tests.support.preferences import any_votes, many, of_four_sources, panel, votes
 from tests.support.scored import QUICK
 
 # Agresti 2002, Categorical Data Analysis, table 10.10: games won by the row's team from the column's, 1987.
@@ -115,6 +115,12 @@ def test_extreme_counts_converge(wins: int, losses: int, ties: int) -> None:
 
 
 # ---- estimates
+
+
+def test_each_of_four_sources_has_an_interval() -> None:
+    found = davidson(of_four_sources()).sources
+    assert len(found) == 4
+    assert all(one.low is not None for one in found.values())
 
 
 def test_strengths_are_sorted_have_intervals_and_sum_to_zero() -> None:

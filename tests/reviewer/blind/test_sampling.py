@@ -399,6 +399,17 @@ def test_every_two_scorers_share_equal_numbers_of_spectra(each, of, spectra) -> 
             assert max(numbers) - min(numbers) <= 1
 
 
+@pytest.mark.parametrize("each", [2, 5])
+def test_500_spectra_in_five_strata_are_assigned_evenly_to_8_scorers(each: int) -> None:
+    loads: Counter[str] = Counter()
+    scorers = list("abcdefgh")
+    strata = [n % 5 for n in range(500)]
+    assigned = assign_evenly([frozenset(scorers)] * 500, each, scorers, Random(1), loads, strata)
+    assert all(len(set(some)) == each for some in assigned)
+    assert max(loads.values()) - min(loads.values()) <= 1
+    assert sum(loads.values()) == 500 * each
+
+
 def test_a_session_has_the_balance_of_its_blocks() -> None:
     """Also in mode both: the pairs of a spectrum go to those who score it."""
     session = sampled(Plan("blocks", SCORERS, mode="both", seed=9), campaign(50))
