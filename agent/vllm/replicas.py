@@ -120,16 +120,14 @@ class Replica:
         if server is None or self._started is None:
             return
         ended = server.status is not None
+        # Asked before its log is read, which then has the figures of what is ready.
+        first_answer = not ended and not self._answers and is_healthy(self.service.url)
         for line in server.lines():
             if (message := self._log.read(line)) and not self._answers:
                 say(message)
         if ended:
             self._restart(server, say)
-        elif not self._answers and is_healthy(self.service.url):
-            # What it wrote since then, before it answered: the figures of what is ready.
-            for line in server.lines():
-                if message := self._log.read(line):
-                    say(message)
+        elif first_answer:
             self._answers = True
             if self.ready is not None:
                 say(tr("answers again, after {seconds:.0f} s", seconds=time.monotonic() - self._started.at))

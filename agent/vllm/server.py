@@ -177,6 +177,8 @@ def wait_until_ready(
     """
     reported_at = time.monotonic()
     while not stop_requested():
+        # Asked before its log is read, which then has the figures of what is ready.
+        ready = answers() if answers is not None else is_healthy(service.url)
         for line in server.lines():
             if message := log.read(line):
                 report(message)
@@ -185,11 +187,7 @@ def wait_until_ready(
             raise ServeError(
                 tr("vLLM ended before it answered: {why} (its log: {log})", why=log.why(server.status), log=server.log)
             )
-        if answers() if answers is not None else is_healthy(service.url):
-            # What it wrote since then, before it answered: the figures of what is ready.
-            for line in server.lines():
-                if message := log.read(line):
-                    report(message)
+        if ready:
             return True
         if time.monotonic() - reported_at > SILENCE_SECONDS:
             last = tr("still starting; vLLM's last line: {line:.120}", line=log.last)
