@@ -177,13 +177,14 @@ def wait_until_ready(
     """
     reported_at = time.monotonic()
     while not stop_requested():
+        ended = server.status is not None
         # Asked before its log is read, which then has the figures of what is ready.
-        ready = answers() if answers is not None else is_healthy(service.url)
+        ready = not ended and (answers() if answers is not None else is_healthy(service.url))
         for line in server.lines():
             if message := log.read(line):
                 report(message)
                 reported_at = time.monotonic()
-        if server.status is not None:
+        if ended:
             raise ServeError(
                 tr("vLLM ended before it answered: {why} (its log: {log})", why=log.why(server.status), log=server.log)
             )

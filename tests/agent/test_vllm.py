@@ -422,3 +422,13 @@ def test_the_memory_of_a_process_tree_is_the_sum_of_all_processes():
         assert 100e6 < tree_memory(tree.pid) < 300e6
         tree.stdin.close()
     assert tree_memory(2**30) is None
+
+
+def test_a_server_that_ends_right_after_its_first_answer_has_answered():
+    server = LastMoment()
+
+    def answers_and_ends() -> bool:
+        server.status = 1
+        return True
+
+    assert wait_until_ready(server, Service("m"), VllmLog(), lambda _: None, lambda: False, answers_and_ends)
