@@ -35,6 +35,7 @@ _START_TEAM = deferred(
     "You work here without a password. To start a team, set one below: you become its coordinator, and from "
     "then on everyone, including you, signs in with initials and password. Then add the others."
 )
+_PASSWORD_SET = deferred("Your password is set. You stay signed in here, and are signed out everywhere else.")
 _STILL_SOLO = deferred(
     "The rules still let one person do every round of an item. Untick that under Rules to have items judged "
     "by people other than their authors."
@@ -45,8 +46,12 @@ _BEFORE_THE_SECOND = deferred(
 )
 
 
-def _sign_in() -> str:
-    return f' <a href="/sign-in">{tr("Sign in")}</a>'
+_SIGN_IN = """async (initials, password, ...others) => {
+    if (!initials) return [null, password, ...others]
+    await window.specO3.signInAgain(initials, password)
+    return [null, '', ...others.map(() => '')]
+}"""
+"""A new password ends every session of its person; the page signs in with it, so that they go on where they are."""
 
 
 def _role_names(person: Person) -> str:
@@ -98,7 +103,7 @@ class _PeopleTab:
             *self.verdict_first.outputs,
             *(self.password, self.own, self.again, self.initials, self.name, self.first_password),
             *(self.new_name, self.team, self.shown, self.generated),
-            *(self.login, self.hooking, *self.tokens.outputs, *self.webhooks.outputs),
+            *(self.signed_out, self.login, self.hooking, *self.tokens.outputs, *self.webhooks.outputs),
         ]
         self._listen()
 
@@ -141,6 +146,8 @@ class _PeopleTab:
             self.again = _password(tr("Repeat the password"))
             self.save_own = gr.Button(tr("Set my password"), size="sm", min_width=150, scale=0)
         self.own_message = message_line()
+        # The person whose own password was just set, for the page: it signs in with it.
+        self.signed_out = gr.JSON(None, visible=False)
 
     def _build_adding(self) -> None:
         markup(f"<h3>{tr('Add a person')}</h3>")
@@ -190,8 +197,14 @@ class _PeopleTab:
         )
         # After the rules were saved: the notice may apply no longer.
         self.rules.saved.then(report_errors(self.notice)(self.show_notice), outputs=[self.notice, self.team], **still)
-        self.save_password.click(report_errors(self.message)(self.set_password), [self.who, self.password], **quiet)
-        self.save_own.click(report_errors(self.own_message)(self.set_own), [self.own, self.again], **quiet)
+        set_password = report_errors(self.message)(self.set_password)
+        set_own = report_errors(self.own_message)(self.set_own)
+        for event, fields in (
+            (self.save_password.click(set_password, [self.who, self.password], **quiet), [self.password]),
+            (self.save_own.click(set_own, [self.own, self.again], **quiet), [self.own, self.again]),
+        ):
+            shown = [self.signed_out, *fields]
+            event.then(None, shown, shown, js=_SIGN_IN, **still)
         self.add.click(
             report_errors(self.adding_message)(self.add_person),
             [self.initials, self.name, self.first_roles, self.first_password, self.team],
@@ -267,7 +280,7 @@ class _PeopleTab:
             raise NotAllowed(tr(_OWN_FIRST))
         self.store.accounts.set_password(me.initials, _chosen(initials), password)
         if initials == me.initials:
-            return {self.message: line("good", tr("Your password is set."), _sign_in()), self.password: ""}
+            return {self.message: line("good", tr(_PASSWORD_SET)), self.signed_out: me.initials}
         text = line("good", tr("{initials} has a new password and is signed out everywhere.", initials=initials))
         return {**self._show(me, initials), self.message: text, self.password: ""}
 
@@ -276,10 +289,11 @@ class _PeopleTab:
         if password != again:
             raise PersonError(tr("The two passwords differ; nothing was changed."))
         self.store.accounts.set_password(me.initials, me.initials, password)
-        text = tr("Your password is set and you are signed out everywhere.")
+        text = tr(_PASSWORD_SET)
         if not me.has_password:
             text = tr("Your password is set. This is a team now, you are its coordinator, and everybody signs in.")
-        return {self.own_message: line("good", text, _sign_in()), self.own: "", self.again: "", self.notice: ""}
+        changes = self._show(self.store.accounts.person(me.initials))
+        return {**changes, self.own_message: line("good", text), self.signed_out: me.initials}
 
     def add_person(
         self, request: gr.Request, initials: str, name: str, roles: list[str], password: str, team: bool

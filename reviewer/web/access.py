@@ -26,7 +26,15 @@ from agent.text import whole_number
 from reviewer.rules.people import Person
 from reviewer.store import Store
 from reviewer.store.accounts import origin_of
-from reviewer.web.auth import SIGNED_OUT, needs_passwords, person_of, reached_as_this_machine, same_site, token_in
+from reviewer.web.auth import (
+    SIGNED_OUT,
+    needs_passwords,
+    person_of,
+    reached_as_this_machine,
+    same_site,
+    sign_in_address,
+    token_in,
+)
 from reviewer.web.context import plain
 from reviewer.web.language import without_language
 from reviewer.web.proxies import Login, NotBelieved, ProxyLogin, keep_login, login_of
@@ -167,7 +175,7 @@ class Access:
             return plain(404, "closed", tr("There is no such page here."))
         person = person_of(request, self._store, self._local)
         if person is None and (path == "/" or document):
-            return RedirectResponse("/sign-in", status_code=303)
+            return RedirectResponse(sign_in_address(path), status_code=303)
         if person is None:
             sender = self._who_may_read_answer(request, path)
             if sender is None:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from typing import Protocol
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from cachetools import LRUCache
 from starlette.requests import Request
@@ -73,6 +73,19 @@ def person_of(request: FromBrowser, store: Store, local: bool) -> Person | None:
         return active[0]
     claimed = unquote(value.removeprefix(ALONE)) if value.startswith(ALONE) else ""
     return next((person for person in active if person.initials == claimed), None)
+
+
+def sign_in_address(after: str) -> str:
+    """Return the address of the sign-in page that opens another page afterwards.
+
+    :param after: path and query of that page; "/" for the app
+    """
+    return "/sign-in" if after == "/" else f"/sign-in?{urlencode({'next': after})}"
+
+
+def follows_link(headers: Mapping[str, str], method: str) -> bool:
+    """Whether a browser follows a link or an address, so that a person sees the answer as a page."""
+    return method == "GET" and headers.get("sec-fetch-mode") == "navigate"
 
 
 def needs_passwords(people: list[Person]) -> bool:

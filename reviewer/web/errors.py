@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, RedirectResponse
 
 from agent.conversation import PolicyError
 from agent.language import tr
@@ -30,7 +30,7 @@ from reviewer.store import (
     VersionMoved,
 )
 from reviewer.store.team.actions import SelectionChanged
-from reviewer.web.auth import TooManyWrongTokens
+from reviewer.web.auth import TooManyWrongTokens, follows_link, sign_in_address
 from reviewer.web.context import NobodySignedIn, SomebodyElse, TokenNotAccepted, plain
 from reviewer.web.pictures import PictureDiffers
 
@@ -44,7 +44,6 @@ _KINDS: tuple[tuple[type[Exception], int, str], ...] = (
     (SpectrumError, 422, "spectrum"),
     (TrajectoryError, 422, "trajectory"),
     (PictureDiffers, 409, "picture_differs"),
-    (NobodySignedIn, 401, "signed_out"),
     (SomebodyElse, 409, "other_person"),
     (TooManyWrongTokens, 429, "too_many"),
     (ExportError, 409, "export"),
@@ -60,6 +59,7 @@ def install(app: FastAPI) -> None:
     """Give ``app`` an answer for every exception; tracebacks go to the log only."""
     for exception, status, kind in _KINDS:
         app.add_exception_handler(exception, _answer(status, kind))
+    app.add_exception_handler(NobodySignedIn, _signed_out)
     app.add_exception_handler(TokenNotAccepted, _token)
     app.add_exception_handler(HeldByAnother, _held)
     app.add_exception_handler(VersionMoved, _moved)
@@ -75,6 +75,13 @@ def _answer(status: int, kind: str) -> Any:
         return plain(status, kind, str(error) or kind)
 
     return answer
+
+
+def _signed_out(request: Request, error: Exception) -> Response:
+    if follows_link(request.headers, request.method):  # e.g. the link of a download
+        after = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        return RedirectResponse(sign_in_address(after), status_code=303)
+    return plain(401, "signed_out", str(error))
 
 
 def _token(request: Request, error: Exception) -> JSONResponse:

@@ -33,6 +33,7 @@ from tests.browser.support.faulty_app import (
     strip,
     team_of_four,
     tiny_disk,
+    unsent,
     unsent_here,
     visitor,
     write,
@@ -41,13 +42,14 @@ from tests.browser.support.live_app import RUN, choose, drop, name_servers, open
 from tests.browser.support.review_app import PASSWORD, held, settled, wait_for
 from tests.support.blind_campaign import team as blind_team
 from tests.support.blind_campaign import two_sources
+from tests.support.campaign import Desk
 from tests.support.model_server import BadServer, answer, look, talking
 
 pytestmark = pytest.mark.browser
 PICTURES = os.environ.get("SPEC_O3_FAULT_PICTURES")
 """Folder for pictures of the messages; if unset, none are taken."""
 
-REVISION, SCREENING = 15, 6
+REVISION, SCREENING = 17, 11
 SCREENED = REVISION + SCREENING
 
 
@@ -145,7 +147,7 @@ def test_an_open_page_continues_by_itself_when_the_server_is_back(page: Page, ap
     app.kill()
     write(page, " Through a restart.")
     submit(page)
-    expect(page.locator(".so-top .saved")).to_have_text("not sent yet")
+    expect(unsent(page)).to_have_text("not sent: 1")
     expect(strip(page)).to_be_visible()
     app.start()
     submitted(page, app, 2, "Through a restart.")
@@ -186,11 +188,132 @@ def test_a_submit_during_a_network_cut_is_sent_later(page: Page, app: App) -> No
     write(page, " Cut off.")
     page.context.set_offline(True)
     submit(page)
-    expect(page.locator(".so-top .saved")).to_have_text("not sent yet")
+    expect(unsent(page)).to_have_text("not sent: 1")
     expect(strip(page)).to_contain_text("The server does not answer")
     page.context.set_offline(False)
     submitted(page, app, 3, "Cut off.")
     expect(strip(page)).to_be_hidden()
+
+
+def both_opened(page: Page, app: App, first: int, second: int) -> None:
+    """Show the second item and then the first, so that both are at hand without the server."""
+    at_item(page, app, second, "RV")
+    go_to(page, first)
+    settled(page)
+
+
+def go_to(page: Page, item: int) -> None:
+    page.evaluate("(id) => window.specO3.review.open(id)", item)
+    page.wait_for_function("(id) => window.specO3.review.current?.item.id === id", arg=item)
+
+
+def test_a_decision_waits_with_its_item_whatever_is_on_the_screen(page: Page, app: App) -> None:
+    first, second = REVISION + 6, REVISION + 7
+    both_opened(page, app, first, second)
+    page.context.set_offline(True)
+    page.keyboard.press("k")
+    expect(unsent(page)).to_have_text("not sent: 1")
+    expect(page.get_by_role("button", name="Keep")).to_be_disabled()
+    go_to(page, second)
+    page.keyboard.press("k")
+    expect(unsent(page)).to_have_text("not sent: 2")
+    unsent(page).click()
+    entries = page.locator(".unsent-entry")
+    expect(entries.nth(0)).to_contain_text(re.compile(rf"^#{first} simulated.*decision: keep"))
+    expect(entries.nth(1)).to_contain_text(re.compile(rf"^#{second} simulated.*decision: keep"))
+    take_pictures(page, "not-sent")
+    page.keyboard.press("Escape")
+    page.context.set_offline(False)
+    expect(unsent(page)).to_be_hidden()
+    for item in (first, second):
+        assert decisions(app, item) == [("RV", "keep")]
+    expect(notice(page)).to_be_hidden()
+    with Store.open(app.db) as store:
+        assert [store.leases.held_by_others("RB", item) for item in (first, second)] == [None, None]
+
+
+def test_a_decision_that_is_refused_later_names_its_item(page: Page, app: App) -> None:
+    first, second = REVISION + 8, REVISION + 9
+    both_opened(page, app, first, second)
+    page.context.set_offline(True)
+    page.keyboard.press("k")
+    expect(unsent(page)).to_have_text("not sent: 1")
+    go_to(page, second)
+    with Store.open(app.db) as store:
+        Desk(store).until(first, ("RB", "keep"))
+    page.context.set_offline(False)
+    expect(page.locator(".so-review .toasts")).to_contain_text(f"#{first} simulated")
+    unsent(page).click()
+    entry = page.locator(".unsent-entry")
+    expect(entry).to_contain_text(re.compile(rf"^#{first} simulated.*Not accepted: .*revision"))
+    take_pictures(page, "not-accepted")
+    expect(notice(page)).to_be_hidden()
+    assert (decisions(app, first), decisions(app, second)) == ([("RB", "keep")], [])
+    page.reload()
+    settled(page)
+    expect(unsent(page)).to_have_text("not sent: 1")  # until the person has seen it
+    unsent(page).click()
+    page.get_by_role("button", name="Remove from this list").click()
+    expect(unsent(page)).to_be_hidden()
+
+
+def test_what_waited_is_sent_after_the_page_was_closed(page: Page, app: App) -> None:
+    """A mark, a comment, and a changed text with its decision, in their order."""
+    item = 16
+    at_item(page, app, item, "RV")
+    page.keyboard.press("y")
+    saved(page)
+    page.route(
+        "**/api/v1/item/*/*", lambda route: route.abort() if route.request.method == "POST" else route.continue_()
+    )
+    page.keyboard.press("1")
+    page.keyboard.press(";")
+    page.keyboard.type("Is this the line?")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    write(page, " Closed before it was sent.")
+    submit(page)
+    expect(unsent(page)).to_have_text("not sent: 3")
+    expect(page.get_by_role("button", name="Save and submit")).to_be_disabled()
+    page.close()
+    again = page.context.new_page()
+    at_item(again, app, REVISION + 11, "RV")
+    expect(unsent(again)).to_be_hidden()
+    assert decisions(app, item) == [("RC", "keep"), ("RV", "submit")]
+    assert text_of(app, item).endswith("Closed before it was sent.")
+    with Store.open(app.db) as store:
+        assert "not supported" in [mark.mark for mark in store.marks.of_item(item)]
+        texts = [c.text for thread in store.comments.of_item(item, "RV", False).threads for c in thread.comments]
+        assert texts == ["Is this the line?"]
+
+
+def test_marks_versions_inspections_and_undo_are_sent_to_the_item_they_were_made_on(page: Page, app: App) -> None:
+    item, other = 14, REVISION + 10
+    both_opened(page, app, item, other)
+    write(page, " In the tunnel.")
+    page.keyboard.press("Escape")
+    saved(page)
+    page.context.set_offline(True)
+    page.keyboard.press("3")
+    page.keyboard.press("Control+s")
+    page.keyboard.press("V")
+    page.keyboard.press("4")
+    page.get_by_role("button", name="Save inspection").click()
+    expect(unsent(page)).to_have_text("not sent: 3")
+    go_to(page, other)
+    page.keyboard.press("k")
+    expect(unsent(page)).to_have_text("not sent: 4")
+    page.keyboard.press("u")
+    page.context.set_offline(False)
+    expect(unsent(page)).to_be_hidden()
+    assert text_of(app, item).endswith("In the tunnel.")
+    assert decisions(app, other) == [("RV", "keep")]
+    with Store.open(app.db) as store:
+        assert [mark.mark for mark in store.marks.of_item(item)] == ["wrong frame"]
+        inspected = store.inspections.of_item(item)
+        assert inspected is not None
+        assert [inspection.person for inspection in inspected.inspections] == ["RV"]
+        assert store.marks.of_item(other) == []
 
 
 @pytest.mark.parametrize(("item", "route"), [(5, "decide"), (15, "version")])
@@ -376,7 +499,7 @@ def test_text_is_kept_if_the_lease_expires_and_another_person_takes_the_item(pag
         submit(page)
         expect(notice(page)).to_contain_text("RB is working on this item")
         expect(notice(page)).to_contain_text("Your text is kept, unsent")
-        expect(page.locator(".so-top .saved")).to_have_text("not sent yet")
+        expect(unsent(page)).to_be_hidden()
         expect(page.locator(".so-review .card.think").first).to_contain_text("Too slow.")
         take_pictures(page, "somebody-has-it")
         store.leases.release(taken.token)
@@ -393,7 +516,9 @@ def test_text_is_kept_and_a_notice_is_shown_if_the_item_went_back_meanwhile(page
     with Store.open(app.db) as store:
         store.reviews.undo(person="RC", item_id=10, key="the screening taken back")
     submit(page)
-    expect(notice(page)).to_contain_text("in revision only; this item is in screening. What you wrote is kept")
+    expect(notice(page)).to_contain_text(
+        "Not sent. RC took a decision back. It is in screening now. What you wrote is kept"
+    )
     take_pictures(page, "went-back")
     expect(page.locator(".decision-bar .round")).to_have_text("screening")
     with Store.open(app.db) as store:
@@ -438,12 +563,9 @@ def test_a_full_disk_is_reported_and_the_text_is_sent_when_there_is_space(page: 
         expect(page.locator(".so-top .saved")).to_have_text("not saved yet")
         take_pictures(page, "disk-full")
         submit(page)
-        expect(page.locator(".so-top .saved")).to_have_text("not sent yet")
+        expect(unsent(page)).to_have_text("not sent: 1")
         expect(page.locator(".so-review .card.think").first).to_contain_text("On a full disk.")
         assert len(unsent_here(page)) == 1
-    saved(page)
-    expect(notice(page)).to_be_hidden()
-    submit(page)
     submitted(page, app, 11, "And so on.")
     assert unsent_here(page) == []
 
@@ -553,7 +675,8 @@ def test_a_blind_answer_and_a_live_run_while_the_server_is_dead(page: Page, blin
     page.bring_to_front()
     page.keyboard.press("3")
     page.keyboard.press("Enter")
-    expect(page.locator(".blind .notice")).to_contain_text("Your answer is kept in this browser")
+    expect(page.locator(".blind .state")).to_have_text("not sent yet")
+    expect(unsent(page)).to_have_text("not sent: 1")
     expect(strip(page)).to_contain_text("The server does not answer")
     take_pictures(page, "blind-server-gone")
     live.bring_to_front()
@@ -563,10 +686,7 @@ def test_a_blind_answer_and_a_live_run_while_the_server_is_dead(page: Page, blin
     expect(live.locator(".so-live .ending")).to_contain_text("no longer knows this run")
     expect(live.locator(".so-live .card").first).to_contain_text("Is Hα broad?")
     take_pictures(live, "live-run-gone")
-    at_first_sheet(page, blind_app)
-    expect(page.locator(".blind .notice")).to_contain_text("has been restored")
     page.bring_to_front()
-    page.get_by_role("button", name="Save and next").click()
     in_front(page, 2)
     assert blind_answers(blind_app) == 1
 
@@ -584,8 +704,6 @@ def test_a_blind_answer_with_a_lost_reply_counts_once_and_is_kept_over_a_sign_ou
     before = blind_answers(blind_app)
     for key in ("ArrowUp", "5", "ArrowDown", "4", "Enter"):
         page.keyboard.press(key)
-    expect(page.locator(".blind .notice")).to_contain_text("Not saved")
-    page.get_by_role("button", name="Send again").click()
     in_front(page, 2)
     assert (lost, blind_answers(blind_app)) == ([200], before + 1)
     page.context.clear_cookies()

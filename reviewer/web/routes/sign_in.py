@@ -9,14 +9,14 @@ from string import Template
 
 from anyio import to_thread
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
 
 from agent.language import NAMES, TAGS, current, offered, tr
 from reviewer.rules.people import PersonError
 from reviewer.store import NotAllowed, SignInRefused, Store
 from reviewer.web import auth
 from reviewer.web.access import declared_length
-from reviewer.web.context import Context, ContextDep
+from reviewer.web.context import Context, ContextDep, plain
 from reviewer.web.language import choose
 from reviewer.web.proxies import Login, login_of
 
@@ -30,13 +30,15 @@ router = APIRouter()
 
 @router.get("/sign-in")
 def page(request: Request, context: ContextDep, language: str = "") -> Response:
-    """The page. With ``?language=zh`` this language is chosen."""
+    """The page. With ``?language=zh`` this language is chosen; ``?next=/docs/`` is opened afterwards."""
     if language in offered():
-        chosen: Response = RedirectResponse("/sign-in", status_code=303)
+        chosen: Response = RedirectResponse(auth.sign_in_address(_next(request)), status_code=303)
         choose(chosen, language)
         return chosen
     login = login_of(request)
-    return _page(context.store, _alone(request, context)) if login is None else _login_page(context.store, login)
+    if login is not None:
+        return _login_page(context.store, login)
+    return _page(context.store, _alone(request, context), after=_next(request))
 
 
 @router.post("/sign-in")
@@ -74,12 +76,28 @@ def _alone(request: Request, context: Context) -> bool:
     return context.local and auth.reached_as_this_machine(request.headers)
 
 
+def _next(request: Request) -> str:
+    """Return the page of ours that is opened after signing in."""
+    path = request.query_params.get("next", "")
+    # Two slashes, or a backslash, begin the address of another host.
+    ours = path.startswith("/") and not path.startswith(("//", "/sign-")) and "\\" not in path and path.isprintable()
+    return path if ours else "/"
+
+
 def _enter(request: Request, context: Context, initials: str, password: str) -> Response:
     store, alone = context.store, _alone(request, context)
+    by_script = "application/json" in request.headers.get("accept", "")
     login = login_of(request)
     if login is not None and login.only:
         return _login_page(store, login, status=403)
-    response = RedirectResponse("/", status_code=303)
+    after = _next(request)
+    response: Response = JSONResponse({}) if by_script else RedirectResponse(after, status_code=303)
+
+    def refused(status: int, sentence: str) -> Response:
+        if by_script:
+            return plain(status, "sign_in", sentence)
+        return _page(store, alone, initials, sentence, status, after)
+
     try:
         if auth.needs_passwords(store.accounts.people()):
             origin = request.client.host if request.client else ""
@@ -89,11 +107,11 @@ def _enter(request: Request, context: Context, initials: str, password: str) -> 
         elif alone:
             auth.set_alone_cookie(response, request, auth.start_alone(store, initials))
         else:
-            return _page(store, alone=False, status=403)
+            return refused(403, "")
     except SignInRefused as refusal:
-        return _page(store, alone, initials, str(refusal), status=401)
+        return refused(401, str(refusal))
     except (PersonError, NotAllowed) as refusal:
-        return _page(store, alone, initials, str(refusal), status=422)
+        return refused(422, str(refusal))
     return response
 
 
@@ -130,17 +148,22 @@ def _login_page(store: Store, login: Login, status: int = 200) -> HTMLResponse:
     return _written(tr("Not signed in"), lead, "", problem, "", status)
 
 
-def _page(store: Store, alone: bool, initials: str = "", refusal: str = "", status: int = 200) -> HTMLResponse:
-    """Return the page in one of three forms: with a password, with initials only, or closed to other machines."""
+def _page(
+    store: Store, alone: bool, initials: str = "", refusal: str = "", status: int = 200, after: str = "/"
+) -> HTMLResponse:
+    """Return the page in one of three forms: with a password, with initials only, or closed to other machines.
+
+    :param after: the page that is opened when the person has signed in
+    """
     foot = ""
     if auth.needs_passwords(store.accounts.people()):
         heading, lead = tr("Sign in"), tr("Your initials are recorded with every edit and vote.")
-        form = _form(_initials(initials, focus=not initials) + _password(focus=bool(initials)), tr("Sign in"))
+        form = _form(_initials(initials, focus=not initials) + _password(focus=bool(initials)), tr("Sign in"), after)
         foot = tr("Forgotten your password? A coordinator can set a new one in the People tab.")
     elif alone:
         heading = tr("Who is reviewing?")
         lead = tr("On your own machine your initials are enough. They are recorded with every edit, vote and export.")
-        form = _form(_initials(initials, focus=True), tr("Start reviewing"))
+        form = _form(_initials(initials, focus=True), tr("Start reviewing"), after)
         foot = tr("Working as a team? Set passwords in the People tab; from then on everyone signs in.")
     else:
         heading, form = tr("Not open yet"), ""
@@ -200,8 +223,9 @@ def _languages() -> str:
     return " · ".join(links)
 
 
-def _form(fields: str, verb: str) -> str:
-    return f'<form method="post" action="/sign-in">{fields}<button>{escape(verb)}</button></form>'
+def _form(fields: str, verb: str, after: str) -> str:
+    action = escape(auth.sign_in_address(after))
+    return f'<form method="post" action="{action}">{fields}<button>{escape(verb)}</button></form>'
 
 
 def _other_site() -> PlainTextResponse:

@@ -197,6 +197,11 @@ def unsent_here(page: Page) -> list[str]:
     return names
 
 
+def unsent(page: Page) -> Locator:
+    """The button that counts what was not sent, and opens its list."""
+    return page.locator(".so-top .unsent")
+
+
 def strip(page: Page) -> Locator:
     return page.locator(".so-away")
 

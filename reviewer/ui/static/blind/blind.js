@@ -2,6 +2,7 @@
 
 import { fill, h } from '../common/dom.js'
 import { getJSON } from '../common/http.js'
+import { outbox } from '../common/outbox.js'
 import { plotlyReady } from '../common/plotly_ready.js'
 import { whenBack } from '../common/tabs.js'
 import { ScoringPage } from './scoring.js'
@@ -31,6 +32,10 @@ class BlindTab {
     })
     this.sessions = coordinates ? new BlindSessions(places.sessions, { onScore: () => this.show('scoring') }) : null
     whenBack(root, () => this.refresh())
+    outbox.addEventListener('sent', (event) => {
+      const { entry } = /** @type {CustomEvent} */ (event).detail
+      if (entry.restored && entry.kind === 'score') this.scoring.sentLate(entry)
+    })
   }
 
   async start() {

@@ -1,10 +1,10 @@
 // The scoring page: the list of sheets, one or two traces, the spectrum and the form, and how they work together.
 
 import { cap, fill, h } from '../common/dom.js'
-import { Unreachable, postJSON } from '../common/http.js'
 import { Keys } from '../common/keys.js'
 import { t, tn, word, sentences } from '../common/language.js'
 import { Notices } from '../common/notices.js'
+import { outbox } from '../common/outbox.js'
 import * as panels from '../common/panels.js'
 import { onTheme } from '../common/theme.js'
 import { keepForNextVisit, lastVisit } from '../spectrum/controls.js'
@@ -17,13 +17,14 @@ import { Answer, Sheets, canOpen, openPlaces } from './sheets.js'
 
 const WRONG = [{ mark: 'wrong', short: t('this claim is wrong'), key: 'w' }]
 const SIDES = ['left', 'right']
+const LANE = 'sheet ' // of the outbox, with the token of the sheet
 
 /** A page of sheets to score: it holds which session, sheet and answer are shown. */
 export class ScoringPage {
   /** @type {Answer} the answer to the sheet shown */
   answer
   #opening = 0 // the last sheet opened: only that one is drawn
-  #saving = false
+  #saving = '' // the sheet whose answer is being saved
 
   /**
    * @param {HTMLElement} root
@@ -349,7 +350,7 @@ export class ScoringPage {
   /** Send the answer and open the next sheet without one. An answer that is not accepted stays here. */
   async save() {
     const { answer, current } = this
-    if (this.#saving) return
+    if (this.#saving === current.sheet.token) return
     if (!answer.complete)
       return this.notices.toast(
         this.isPair
@@ -357,24 +358,51 @@ export class ScoringPage {
           : t('Score both scales first, 0 to 5 or t for “cannot tell”.'),
       )
     if (!answer.changed && current.sheet.mine) return this.#next()
-    this.#saving = true
+    const { token, place, of, kind } = current.sheet
+    this.#saving = token
     this.form.showStatus(t('saving …'))
-    const { token } = current.sheet
     const body = answer.body()
     const { text } = answer.sent
+    const name = t('blind session {session}, {place} of {of}', { session: this.session.session, place, of })
+    const parts = [{ path: `/api/v1/blind/sheet/${token}/${kind === 'pair' ? 'prefer' : 'score'}`, body }]
+    const entry = { key: body.key, kind: /** @type {const} */ ('score'), name, lane: LANE + token, parts }
+    const inFront = () => this.current === current
     try {
-      await postJSON(`/api/v1/blind/sheet/${token}/${this.isPair ? 'prefer' : 'score'}`, body)
+      await outbox.send({ ...entry, item: null, version: null }, { inFront, onWait: () => inFront() && this.#waits() })
       answer.saved(text)
-      this.sheets.drop(token)
-      for (const place of this.session.places) if (place.token === token) place.answered = true
-      if (this.current !== current) this.#drawPlaces()
+      this.#answered(token)
+      if (!inFront()) this.#drawPlaces()
       else if (answer.changed) this.#changedMeanwhile()
       else await this.#next()
     } catch (error) {
-      this.#notSaved(error)
+      if (inFront()) this.#notSaved(error)
     } finally {
-      this.#saving = false
+      if (this.#saving === token) this.#saving = ''
     }
+  }
+
+  /** The server has the answer to a sheet. @param {string} token */
+  #answered(token) {
+    this.sheets.drop(token)
+    const places = this.work.flatMap((session) => session.places)
+    for (const place of places) if (place.token === token) place.answered = true
+  }
+
+  /** An answer that an earlier page had left was sent. @param {import('../common/outbox.js').Entry} entry */
+  sentLate({ key, lane }) {
+    const token = lane.slice(LANE.length)
+    this.#answered(token)
+    if (!this.current) return
+    if (this.current.sheet.token === token && this.answer.sent?.key === key) {
+      this.answer.saved(this.answer.sent.text)
+      if (this.answer.changed) this.#changedMeanwhile()
+      else {
+        this.current.sheet.mine = this.answer.onServer
+        this.notices.clear()
+        this.form.showStatus(t('saved'))
+      }
+    }
+    this.#drawPlaces()
   }
 
   /** The answer was changed while it was sent: it stays in front, for another decision to save. */
@@ -385,14 +413,16 @@ export class ScoringPage {
     this.notices.show(t('You changed the answer while it was being saved. Save it again to keep the change.'))
   }
 
+  /** The answer is sent as soon as the server answers; the next sheet can be opened only then. */
+  #waits() {
+    this.form.showStatus(t('not sent yet'), true)
+  }
+
   /** @param {any} error */
   #notSaved(error) {
     this.form.showStatus(t('not saved'), true)
     const kept = t('Your answer is kept in this browser.')
-    if (error instanceof Unreachable) {
-      const message = sentences(t('Not saved: the server does not answer.'), kept)
-      this.notices.show(message, { label: t('Send again'), onClick: () => this.save() })
-    } else this.notices.show(sentences(t('Not saved: {reason}', { reason: error.message }), kept))
+    this.notices.show(sentences(t('Not saved: {reason}', { reason: error.message }), kept))
   }
 
   async #next() {

@@ -2,9 +2,10 @@
 
 import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h } from '../common/dom.js'
-import { getJSON, newKey, postJSON, postUntilAnswered } from '../common/http.js'
+import { getJSON, newKey, postJSON } from '../common/http.js'
 import { idle, painted, pause } from '../common/idle.js'
 import { t, tn } from '../common/language.js'
+import { outbox } from '../common/outbox.js'
 import { UnsentAnswer } from '../review/dialogs.js'
 import { CommentField } from './field.js'
 import { ThreadBox } from './thread.js'
@@ -174,13 +175,13 @@ export class Comments {
       people: () => this.#people,
       about: (step) => this.#nameOf(step, thread),
       onStep: (step) => this.options.select(step),
-      onReply: (text, key, onRetry) => this.#post({ text, key, thread: thread.id }, onRetry),
+      onReply: (text, key, onWait) => this.#post({ text, key, thread: thread.id }, onWait),
       onResolve: async (resolved) => {
+        const key = newKey()
         try {
-          await postUntilAnswered(this.#path(`thread/${thread.id}`, false), { resolved, key: newKey() }, () => {})
-          if (item.id === this.#item?.id) await this.#load(true)
+          await this.#send(item, 'thread', this.#path(`thread/${thread.id}`, false), { resolved, key }, () => {})
         } catch (error) {
-          this.options.notices.error(error)
+          if (item.id === this.#item?.id) this.options.notices.error(error)
         }
       },
     })
@@ -210,15 +211,23 @@ export class Comments {
   }
 
   /**
-   * @param {{text: string, key: string, thread?: number, step?: string, version?: number}} sent
-   * @param {() => void} onRetry
+   * @param {{text: string, key: string, thread?: number, step?: string, version?: number}} comment
+   * @param {() => void} onWait
    */
-  async #post(sent, onRetry) {
-    const item = this.#item
-    await postUntilAnswered(this.#path('comments'), sent, onRetry)
-    if (!item || item.id !== this.#item?.id) return
-    this.#unsent(sent.thread === undefined ? `step ${sent.step}` : `thread ${sent.thread}`).forget()
-    await this.#load(true).catch((error) => this.options.notices.error(error))
+  #post(comment, onWait) {
+    return this.#send(/** @type {Item} */ (this.#item), 'comment', this.#path('comments'), comment, onWait)
+  }
+
+  /**
+   * @param {Item} item @param {'comment' | 'thread'} kind @param {string} path
+   * @param {Record<string, any> & {key: string}} body @param {() => void} onWait
+   */
+  async #send(item, kind, path, body, onWait) {
+    const { id, row, version } = item
+    const about = { item: id, name: row.name, version: { id: version.id, at: version.at }, lane: `item ${id}` }
+    const inFront = () => id === this.#item?.id
+    await outbox.send({ ...about, kind, key: body.key, parts: [{ path, body }] }, { inFront, onWait })
+    if (id === this.#item?.id) await this.#load(true).catch((error) => this.options.notices.error(error))
   }
 
   // ---- the panel
@@ -269,10 +278,7 @@ export class Comments {
       action: t('Send'),
       unsent: this.#unsent(`step ${this.#step}`),
       people: () => this.#people,
-      send: (text, key, onRetry) => {
-        const step = this.#step
-        return this.#post({ text, key, step, version: this.#item?.version.id }, onRetry)
-      },
+      send: (text, key, onWait) => this.#post({ text, key, step: this.#step, version: this.#item?.version.id }, onWait),
     })
     this.composer.querySelector('.comment-field')?.remove()
     this.composer.append(this.#field.root)

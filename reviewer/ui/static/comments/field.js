@@ -2,7 +2,7 @@
 // until the server has it, and is sent with one key until the server has answered.
 
 import { cap, fill, h } from '../common/dom.js'
-import { Refused, newKey } from '../common/http.js'
+import { newKey } from '../common/http.js'
 import { isComposing } from '../common/keys.js'
 import { t } from '../common/language.js'
 
@@ -18,7 +18,7 @@ let made = 0
  * @property {string} action the label of the button
  * @property {import('../review/dialogs.js').UnsentAnswer} unsent
  * @property {() => Colleague[]} people who can be mentioned
- * @property {(text: string, key: string, onRetry: () => void) => Promise<void>} send resolves when the server has it
+ * @property {(text: string, key: string, onWait: () => void) => Promise<void>} send resolves when the server has it
  * @property {(() => void) | null} [onLeave] the person leaves an empty field
  */
 
@@ -70,7 +70,7 @@ export class CommentField {
   use(unsent) {
     this.unsent = unsent
     this.area.value = unsent.read()?.text ?? ''
-    this.note.hidden = true
+    this.#show(false, '')
     this.#fit()
   }
 
@@ -99,17 +99,20 @@ export class CommentField {
     const { unsent } = this
     const key = unsent.read()?.key ?? newKey()
     unsent.keep({ text, key })
-    this.#show(true, '')
+    // The field may be used for another comment before this one is sent.
+    const show = (/** @type {boolean} */ sending, /** @type {string} */ note) => {
+      if (unsent === this.unsent) this.#show(sending, note)
+    }
+    show(true, '')
     try {
-      await this.send(text, key, () => this.#show(true, t('Not sent yet: the server does not answer. Trying again …')))
+      await this.send(text, key, () => show(true, t('Not sent yet: the server does not answer. Trying again …')))
       unsent.forget()
       if (unsent === this.unsent) this.area.value = ''
-      this.#show(false, '')
+      show(false, '')
     } catch (error) {
-      // After a refusal that is final, the next attempt is another request.
-      const final = error instanceof Refused && !error.temporary
-      unsent.keep({ text, key: final ? null : key })
-      this.#show(false, error.message)
+      // What the outbox gives up was refused for good: the next attempt is another request.
+      unsent.keep({ text, key: null })
+      show(false, error.message)
     }
     this.#fit()
   }

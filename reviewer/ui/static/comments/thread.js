@@ -13,7 +13,7 @@ import { CommentField } from './field.js'
  * @property {() => Colleague[]} people who can be mentioned
  * @property {(id: string) => string} about what a step is called
  * @property {(id: string) => void} onStep
- * @property {(text: string, key: string, onRetry: () => void) => Promise<void>} onReply
+ * @property {(text: string, key: string, onWait: () => void) => Promise<void>} onReply
  * @property {(resolved: boolean) => Promise<void>} onResolve
  */
 
@@ -41,8 +41,8 @@ export class ThreadBox {
       action: t('Reply'),
       unsent: options.unsent,
       people: options.people,
-      send: async (text, key, onRetry) => {
-        await options.onReply(text, key, onRetry)
+      send: async (text, key, onWait) => {
+        await options.onReply(text, key, onWait)
         this.#replying = false
         this.#draw()
       },

@@ -111,18 +111,13 @@ export const newKey = () =>
   crypto.randomUUID?.() ??
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/**
- * Repeat while the server does not answer, until it accepts or refuses.
- * @param {string} path @param {any} body @param {(error: Unreachable) => void} onRetry @param {number} wait ms
- */
-export async function postUntilAnswered(path, body, onRetry, wait = 2000) {
-  for (;;) {
-    try {
-      return await postRepeatable(path, body)
-    } catch (error) {
-      if (!(error instanceof Unreachable)) throw error
-      onRetry(error)
-      await new Promise((resolve) => setTimeout(resolve, wait))
-    }
-  }
+/** Sign in, in the session of this browser. @param {string} person @param {string} password @throws {Refused} */
+export const signIn = async (person, password) => {
+  const body = new URLSearchParams({ initials: person, password })
+  await request('/sign-in', { method: 'POST', headers: { Accept: 'application/json' }, body })
+}
+
+/** Ask whether the server answers this person; any request reports it on `connection`. */
+export function checkServer() {
+  getJSON('/api/v1/me').catch(() => {})
 }

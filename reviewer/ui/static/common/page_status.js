@@ -2,21 +2,21 @@
 // while the server cannot be used.
 
 import { HelpMenu } from '../help/menu.js'
-import { lasting, thisTab } from './browser_storage.js'
+import { lasting } from './browser_storage.js'
 import { fill, h } from './dom.js'
 import { timeWithSeconds } from './format.js'
-import { connection, getJSON } from './http.js'
+import { checkServer, connection } from './http.js'
 import { sentences, t, withCommas, word } from './language.js'
+import { linkTo } from './links.js'
+import { outbox } from './outbox.js'
+import { sheetOf } from './popover.js'
+import { mayInterrupt, onSignedOut, openSignIn } from './sign_in.js'
 
 const RETRY_AFTER = 3000 // ms
 const FIRST_RETRY_AFTER = 700 // ms; a single failed request is not shown before the second one has failed
-const RETURN_TO = 'so-return'
 
 /** The right end of the tab row. */
 export class TopBar {
-  /** Whether a decision or a version waits to be sent: shown until something is saved. */
-  #waiting = false
-
   /**
    * @param {Person} me
    * @param {{onDark: () => void, onVerdictFirst: () => void, help: import('../help/menu.js').HelpCallbacks}} callbacks
@@ -24,15 +24,22 @@ export class TopBar {
    */
   constructor(me, callbacks, verdictFirst) {
     this.state = h('span.saved', { role: 'status' })
+    this.unsent = h('button.look.unsent', { type: 'button', hidden: true })
+    const sheet = sheetOf(this.unsent, 'div.unsent-sheet', t('Not sent'), unsentList)
+    outbox.addEventListener('change', () => this.#showUnsent(sheet))
     this.first = h('button', { type: 'button', onClick: callbacks.onVerdictFirst })
     this.setVerdictFirst(verdictFirst)
     document.querySelector('.so-top')?.remove()
+    this.person = this.#person(me, callbacks.onDark)
+    this.onDark = callbacks.onDark
     const bar = h(
       'header.so-top',
       {},
       h('h1', {}, document.title),
       this.state,
-      this.#person(me, callbacks.onDark),
+      h('span', { role: 'status' }, this.unsent),
+      sheet,
+      this.person,
       new HelpMenu(me, callbacks.help).root,
     )
     document.body.append(bar)
@@ -87,6 +94,13 @@ export class TopBar {
     return root
   }
 
+  /** Show the person anew, who has a password now. @param {Person} me */
+  setPerson(me) {
+    const person = this.#person(me, this.onDark)
+    this.person.replaceWith(person)
+    this.person = person
+  }
+
   /** @param {boolean} on */
   setVerdictFirst(on) {
     this.first.className = on ? 'on' : ''
@@ -96,35 +110,72 @@ export class TopBar {
 
   /** @param {string} iso */
   saved(iso) {
-    this.#waiting = false
-    this.state.className = 'saved'
-    this.state.title = ''
-    this.state.textContent = t('saved {time}', { time: timeWithSeconds(iso) })
-  }
-
-  sending() {
-    this.#waiting = false
-    this.#show(t('sending …'), '')
+    this.#show(t('saved {time}', { time: timeWithSeconds(iso) }), false)
   }
 
   /** The server does not have the present text. @param {string} message why */
   notSaved(message) {
-    if (!this.#waiting) this.#show(t('not saved yet'), message)
+    this.#show(t('not saved yet'), true, message)
   }
 
-  /** A decision or a version waits for the server. @param {string} message why */
-  notSent(message) {
-    this.#waiting = true
-    this.#show(t('not sent yet'), message)
-  }
-
-  /** @param {string} text @param {string} title */
-  #show(text, title) {
-    this.state.className = 'saved look'
+  /** @param {string} text @param {boolean} look @param {string} [title] */
+  #show(text, look, title = '') {
+    this.state.className = look ? 'saved look' : 'saved'
     this.state.textContent = text
     this.state.title = title
   }
+
+  /** @param {HTMLElement} sheet the list of what is not sent */
+  #showUnsent(sheet) {
+    const { length } = outbox.unsent
+    this.unsent.hidden = !length && !outbox.sending
+    this.unsent.disabled = !length
+    fill(this.unsent, length ? t('not sent: {n}', { n: length }) : t('sending …'))
+    if (sheet.matches(':popover-open')) {
+      if (length) fill(sheet, unsentList())
+      else sheet.hidePopover()
+    }
+  }
 }
+
+/** @type {Record<import('./outbox.js').Kind, string>} */
+const KINDS = {
+  decision: t('decision'),
+  verdict: t('own verdict'),
+  undo: t('undo'),
+  version: t('changed text'),
+  medium: t('medium of the wavelengths'),
+  mark: t('mark of a step'),
+  comment: t('comment'),
+  thread: t('state of a discussion'),
+  inspection: t('inspection'),
+  score: t('blind answer'),
+}
+
+/** What is not sent, each with its item and the reason. */
+const unsentList = () =>
+  outbox.unsent.map((entry) => {
+    const { item, name, kind, verb, at, waiting, refused } = entry
+    const about = item === null ? name : `#${item} ${name}`
+    return h(
+      `div.unsent-entry${refused ? '.refused' : ''}`,
+      {},
+      h(
+        'p',
+        {},
+        item === null ? h('strong', {}, about) : h('a', { href: linkTo({ item }) }, about),
+        ` · ${KINDS[kind]}${verb ? `: ${word(verb)}` : ''} · ${timeWithSeconds(at)}`,
+      ),
+      h(
+        'p.muted',
+        {},
+        refused
+          ? t('Not accepted: {reason}', { reason: refused })
+          : waiting || t('Is sent after what was done before it.'),
+      ),
+      refused && h('button', { type: 'button', onClick: () => outbox.dismiss(entry) }, t('Remove from this list')),
+    )
+  })
 
 /**
  * A strip below the tabs while the page has no server: it does not answer, nobody is signed in, or another person is.
@@ -137,9 +188,9 @@ export class ConnectionStrip {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer
 
-  /** @param {string} initials of the person of this page @param {() => void} onReconnected */
-  constructor(initials, onReconnected) {
-    this.initials = initials
+  /** @param {Person} me the person of this page @param {() => void} onReconnected */
+  constructor(me, onReconnected) {
+    this.me = me
     this.onReconnected = onReconnected
     this.strip = h('div.so-away', { role: 'status', hidden: true })
     document.body.append(this.strip)
@@ -147,6 +198,7 @@ export class ConnectionStrip {
     const check = () => this.#state !== 'connected' && !document.hidden && checkServer()
     document.addEventListener('visibilitychange', check)
     addEventListener('focus', check)
+    onSignedOut(checkServer)
   }
 
   /** @param {{state: string, message: string}} change @returns {void} */
@@ -164,6 +216,7 @@ export class ConnectionStrip {
       return this.onReconnected()
     }
     if (state !== before || lasting.refused !== this.#storageFull) this.#show(this.#content(state, message))
+    if (state === 'signed-out' && before !== state && mayInterrupt()) openSignIn(this.me)
     return this.#checkAfter(RETRY_AFTER)
   }
 
@@ -181,18 +234,11 @@ export class ConnectionStrip {
     if (state === 'unreachable') {
       return [h('span', {}, sentences(t('The server does not answer.'), kept, t('Trying again …')))]
     }
-    if (state === 'signed-out') return [h('span', {}, sentences(t('You are signed out.'), kept)), this.#signIn()]
-    return [h('span', {}, message), h('button', { type: 'button', onClick: () => location.reload() }, t('Reload'))]
-  }
-
-  /** Sign in in this tab if the text is kept in the browser; otherwise in another tab, so that this page stays open. */
-  #signIn() {
-    if (lasting.refused) return h('a', { href: '/sign-in', target: '_blank' }, t('Sign in in another tab'))
-    const signIn = () => {
-      thisTab.set(RETURN_TO, `${this.initials} ${location.hash}`)
-      location.assign('/sign-in')
+    if (state === 'signed-out') {
+      const button = h('button', { type: 'button', onClick: () => openSignIn(this.me) }, t('Sign in again'))
+      return [h('span', {}, sentences(t('You are signed out.'), kept)), button]
     }
-    return h('button', { type: 'button', onClick: signIn }, t('Sign in again'))
+    return [h('span', {}, message), h('button', { type: 'button', onClick: () => location.reload() }, t('Reload'))]
   }
 
   /** @param {HTMLElement[] | null} content */
@@ -202,16 +248,4 @@ export class ConnectionStrip {
     document.documentElement.classList.toggle('so-is-away', content !== null)
     if (content) fill(this.strip, content)
   }
-}
-
-/** Any request reports on `connection` whether the server answers. */
-function checkServer() {
-  getJSON('/api/v1/me').catch(() => {})
-}
-
-/** After signing in again: return to the item shown before. @param {string} initials */
-export function restoreItem(initials) {
-  const [person, hash] = (thisTab.get(RETURN_TO) ?? '').split(' ')
-  thisTab.remove(RETURN_TO)
-  if (person === initials && hash && !location.hash) history.replaceState(null, '', hash)
 }

@@ -31,8 +31,8 @@ export class DecisionBar {
    * @param {import('../common/keys.js').Keys} keys
    * @param {{onVerb: (verb: string) => void, onCannotTell: () => void, onVerdict: (verdict: string) => void,
    *   onComment: (text: string) => void,
-   *   onUndo: () => void, onNext: () => void, onHistory: () => void, onDisagreement: () => void,
-   *   onRounds: () => void}} callbacks
+   *   onNewRound: () => void, onUndo: () => void, onNext: () => void, onHistory: () => void,
+   *   onDisagreement: () => void, onRounds: () => void}} callbacks
    * @param {HTMLElement} queueButton opens the queue where it is not on the page; stands first
    */
   constructor(keys, callbacks, queueButton) {
@@ -60,10 +60,11 @@ export class DecisionBar {
   }
 
   /**
-   * @param {{item: Item | null, dirty: boolean, disagreements: number, message: string}} state
-   *   `disagreements`: between texts and tool calls; `message`: shown instead of the item's history
+   * @param {{item: Item | null, dirty: boolean, disagreements: number, message: string, newRound?: string}} state
+   *   `disagreements`: between texts and tool calls; `message`: shown instead of the item's history; `newRound`: the
+   *   item has come into it while it was in front
    */
-  show({ item, dirty, disagreements, message }) {
+  show({ item, dirty, disagreements, message, newRound = '' }) {
     this.itemId = item?.id
     this.comment.hidden = !item
     if (!item) {
@@ -75,7 +76,7 @@ export class DecisionBar {
     this.comment.placeholder = round === 'revision' ? t('what was changed and why (c)') : t('comment (c)')
     this.#fill(
       this.before,
-      item.hidden ? this.#verdicts() : this.#verbs(item, dirty),
+      newRound ? this.#newRound(item) : item.hidden ? this.#verdicts() : this.#verbs(item, dirty),
       disagreements > 0 && this.#disagreements(disagreements),
     )
     this.#fill(
@@ -84,7 +85,7 @@ export class DecisionBar {
       this.#undo(),
       h(
         'button.next',
-        { type: 'button', onClick: () => this.on.onNext() },
+        { type: 'button', 'data-action': 'next', onClick: () => this.on.onNext() },
         withParts(t('Next {cap}'), { cap: cap(this.keys.of('next')) }),
       ),
     )
@@ -92,10 +93,10 @@ export class DecisionBar {
 
   /** Draw a part again; a button that had the focus has it afterwards. @param {HTMLElement} part */
   #fill(part, ...children) {
-    const focused = part.contains(document.activeElement) ? document.activeElement?.textContent : null
+    const focused = part.contains(document.activeElement) ? document.activeElement?.getAttribute('data-action') : null
     refill(part, ...children)
-    if (focused === null || part.contains(document.activeElement)) return
-    for (const button of part.querySelectorAll('button')) if (button.textContent === focused) button.focus()
+    if (!focused || part.contains(document.activeElement)) return
+    for (const button of part.querySelectorAll('button')) if (button.dataset.action === focused) button.focus()
   }
 
   #disagreements(count) {
@@ -104,6 +105,7 @@ export class DecisionBar {
       'button.link.disagreements',
       {
         type: 'button',
+        'data-action': 'disagreements',
         title: t('with the tool calls or the answer: go to the first'),
         onClick: () => this.on.onDisagreement(),
       },
@@ -111,10 +113,34 @@ export class DecisionBar {
     )
   }
 
+  /** Stands in place of the verbs, so that no key of the earlier round decides in this one. @param {Item} item */
+  #newRound(item) {
+    return [
+      this.#round(item.standing),
+      h('span.ask', {}, t('the same item in another round')),
+      h(
+        'button.primary.new-round',
+        {
+          type: 'button',
+          'data-action': 'new-round',
+          onClick: (event) => this.#once(event, () => this.on.onNewRound()),
+        },
+        withParts(t('Go on in this round {cap}'), { cap: cap('Enter') }),
+      ),
+    ]
+  }
+
+  /** Let Enter press the button of a new round, unless the person is typing. */
+  focusNewRound() {
+    const { activeElement } = document
+    if (activeElement && activeElement !== document.body && !this.root.contains(activeElement)) return
+    if (activeElement !== this.comment) this.root.querySelector('.new-round')?.focus()
+  }
+
   #undo() {
     return h(
       'button',
-      { type: 'button', onClick: () => this.on.onUndo(), title: t('undo your last decision') },
+      { type: 'button', 'data-action': 'undo', onClick: () => this.on.onUndo(), title: t('undo your last decision') },
       withParts(t('Undo {cap}'), { cap: cap(this.keys.of('undo')) }),
     )
   }
@@ -123,7 +149,11 @@ export class DecisionBar {
     const button = (verdict, label, key) =>
       h(
         'button',
-        { type: 'button', onClick: (event) => this.#once(event, () => this.on.onVerdict(verdict)) },
+        {
+          type: 'button',
+          'data-action': verdict,
+          onClick: (event) => this.#once(event, () => this.on.onVerdict(verdict)),
+        },
         label,
         ' ',
         cap(key),
@@ -138,17 +168,9 @@ export class DecisionBar {
 
   #verbs(item, dirty) {
     if (!item.standing.round) return this.#decided(item.standing.state)
-    const { state, done, needed } = item.standing
-    const name = word(state)
-    const progress = needed > 1 ? t('{state} {done} of {wanted}', { state: name, done, wanted: needed }) : name
-    const round = h(
-      'button.round',
-      { type: 'button', title: t('what each round is for'), onClick: () => this.on.onRounds() },
-      progress,
-    )
     const reject = item.may.verbs.find(({ verb }) => verb === 'reject')
     return [
-      round,
+      this.#round(item.standing),
       item.may.verbs.map((offered) => {
         const { verb, label } = offered
         const refusal = refusalOf(offered, dirty)
@@ -158,6 +180,7 @@ export class DecisionBar {
           `button${STYLE[action] ?? ''}`,
           {
             type: 'button',
+            'data-action': verb,
             disabled: refusal !== null,
             title: refusal ?? '',
             onClick: (event) => this.#once(event, () => this.on.onVerb(verb)),
@@ -169,6 +192,18 @@ export class DecisionBar {
       }),
       reject && this.#cannotTell(reject.refusal, item.my_verdict === 'cannot tell'),
     ]
+  }
+
+  /** The button that names the round. @param {Item['standing']} standing */
+  #round({ state, done, needed }) {
+    const name = word(state)
+    const progress = needed > 1 ? t('{state} {done} of {wanted}', { state: name, done, wanted: needed }) : name
+    const title = t('what each round is for')
+    return h(
+      'button.round',
+      { type: 'button', 'data-action': 'rounds', title, onClick: () => this.on.onRounds() },
+      progress,
+    )
   }
 
   /** @param {string} state of a decided item */
@@ -183,6 +218,7 @@ export class DecisionBar {
       `button.cannot-tell${suggested ? '.primary' : ''}`,
       {
         type: 'button',
+        'data-action': 'cannot-tell',
         disabled: refusal !== null,
         title: refusal ?? title,
         onClick: (event) => this.#once(event, () => this.on.onCannotTell()),
@@ -218,7 +254,7 @@ export class DecisionBar {
       ),
       h(
         'button.link.history',
-        { type: 'button', onClick: () => this.on.onHistory() },
+        { type: 'button', 'data-action': 'history', onClick: () => this.on.onHistory() },
         withParts(t('history {cap}'), { cap: cap(this.keys.of('history')) }),
       ),
     ]

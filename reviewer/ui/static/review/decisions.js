@@ -1,7 +1,10 @@
-// Marks, verdicts, versions and decisions: what is sent under an idempotency key, and what happens when it is refused.
+// Marks, verdicts, versions and decisions: put into the outbox, which sends them, and what happens when one is accepted
+// or refused while its item is in front.
 
-import { sentences, t } from '../common/language.js'
-import { Refused, newKey, postUntilAnswered } from '../common/http.js'
+import { sentences, t, word } from '../common/language.js'
+import { Refused, newKey } from '../common/http.js'
+import { outbox } from '../common/outbox.js'
+import { changeBetween } from './changes.js'
 import { refusalOf } from './decision_bar.js'
 import * as dialogs from './dialogs.js'
 import { problems } from '../trace/steps.js'
@@ -9,10 +12,10 @@ import { problems } from '../trace/steps.js'
 /** Refusals after which the item is loaded again, because it has changed. */
 const ITEM_CHANGED = ['version_moved', 'lease_lost', 'not_allowed']
 
+export const NOT_SENT = t('Your decision on this item is not sent yet.')
+
 /** The reason of a reject that is a verdict of its own. */
 const CANNOT_TELL = 'cannot_tell'
-
-const SLOW = 700 // ms after which the page shows that something is being sent
 
 /** @type {Record<string, string>} decisions after which a text can become training data */
 const ALL_THE_SAME = {
@@ -65,7 +68,8 @@ function sentence({ version }, verb, { state, progress }) {
  */
 
 export class Decisions {
-  #sending = false
+  /** @type {Set<number>} items on which a decision is being made or sent */
+  #deciding = new Set()
 
   /** @param {DecisionsOptions} options */
   constructor(options) {
@@ -74,6 +78,27 @@ export class Decisions {
     this.lease = options.lease
     this.notices = options.notices
     this.topBar = options.topBar
+  }
+
+  /**
+   * Put something about an item into the outbox. A refusal is shown here if the item is in front then, otherwise in the
+   * list of what was not sent.
+   * @param {Item} item @param {import('../common/outbox.js').Entry['kind']} kind
+   * @param {Record<string, any>[]} bodies of its requests, each with its `route` under the item
+   * @param {{key?: string, verb?: string, leased?: boolean, ready?: Promise<unknown>}} [options]
+   */
+  #post(item, kind, bodies, { key = newKey(), verb, leased = false, ready } = {}) {
+    const { id, row, version } = item
+    const parts = bodies.map(({ route, ...body }) => ({ path: `/api/v1/item/${id}/${route}`, body }))
+    const about = { item: id, name: row.name, version: { id: version.id, at: version.at }, lane: `item ${id}` }
+    const lease = leased ? this.lease.heldOn(id) : null
+    const inFront = () => this.state.isShown(id)
+    return outbox.send({ ...{ key, kind, verb, parts, leased, lease }, ...about }, { inFront, ready })
+  }
+
+  /** Show a refusal, unless the list of what was not sent does. @param {Item} item @param {unknown} error */
+  #refused(item, error) {
+    if (this.state.isShown(item.id)) this.notices.error(error)
   }
 
   /**
@@ -87,21 +112,21 @@ export class Decisions {
     const { mine } = item.marks
     const before = mine[id]
     const text = note ?? (mark === 'cleared' ? '' : (before?.note ?? ''))
+    const show = () => this.state.item === item && this.on.showMarks(mine)
     if (mark === 'cleared') delete mine[id]
     else mine[id] = { mark, note: text }
-    this.on.showMarks(mine)
+    show()
+    const key = newKey()
     try {
-      const body = { version: item.version.id, step: id, mark, note: text, key: newKey() }
-      const { at } = await postUntilAnswered(`/api/v1/item/${item.id}/mark`, body, (e) =>
-        this.topBar.notSaved(e.message),
-      )
+      const body = { route: 'mark', version: item.version.id, step: id, mark, note: text, key }
+      const [{ at }] = await this.#post(item, 'mark', [body], { key })
       this.topBar.saved(at)
       return true
     } catch (error) {
       if (before) mine[id] = before
       else delete mine[id]
-      this.on.showMarks(mine)
-      this.notices.error(error)
+      show()
+      this.#refused(item, error)
       return false
     }
   }
@@ -111,7 +136,8 @@ export class Decisions {
     const { item } = this.state
     if (!item || !(await this.mark(id, 'supported'))) return
     this.on.onChanged(item.id)
-    if (this.state.isShown(item.id)) await this.on.refresh()
+    if (!this.state.isShown(item.id)) return
+    await this.on.refresh()
     this.notices.toast(t('Confirmed: the answer is marked as supported by the data.'))
   }
 
@@ -120,21 +146,21 @@ export class Decisions {
     const { item } = this.state
     if (!item?.hidden) return
     try {
-      const body = { version: item.version.id, verdict }
-      await postUntilAnswered(`/api/v1/item/${item.id}/verdict`, body, (e) => this.topBar.notSent(e.message))
+      await this.#post(item, 'verdict', [{ route: 'verdict', version: item.version.id, verdict }])
       this.on.onChanged(item.id)
+      if (!this.state.isShown(item.id)) return
       await this.on.open(item.id)
       if (verdict === 'cannot tell') this.notices.toast(t('Your verdict: cannot tell. “U” decides the item so.'))
     } catch (error) {
-      this.notices.error(error)
+      this.#refused(item, error)
     }
   }
 
   /** Save the edits as a version and draw the item with it. */
   async saveAndRefresh() {
-    const before = this.state.item?.version.id
+    const { item } = this.state
     const version = await this.saveVersion()
-    if (!version || version === before) return
+    if (!item || !version || version === item.version.id || !this.state.isShown(item.id)) return
     await this.on.refresh()
     this.notices.toast(t('Saved as a version.'))
   }
@@ -149,28 +175,33 @@ export class Decisions {
     if (!draft || !item) return null
     if (!draft.dirty) return item.version.id
     const { steps } = draft
+    const body = versionOf(item, draft)
     try {
-      const body = { base: item.version.id, steps, reason: draft.comment, key: newKey() }
-      const saved = await this.#postLeased(`/api/v1/item/${item.id}/version`, body)
-      if (saved === null) return null
+      const [saved] = await this.#post(item, 'version', [body], { key: body.key, leased: true })
       if (draft.steps === steps) draft.close()
       this.topBar.saved(saved.at)
+      this.on.onChanged(item.id)
       return saved.version
     } catch (error) {
-      if (!(error instanceof Refused)) this.notices.error(error)
-      else if (error.kind === 'version_moved') {
-        const { number, author, steps: theirs } = error.detail
-        this.on.recovery.resolveConflict({
-          message: error.message,
-          base: item.version.id,
-          mine: steps,
-          theirs,
-          whose: `v${number} by ${author ?? '?'}`,
-        })
-      } else if (ITEM_CHANGED.includes(error.kind)) await this.#showPresentItem(item, error)
-      else this.notices.error(error)
+      await this.#versionRefused(item, steps, error)
       return null
     }
+  }
+
+  /** @param {Item} item @param {Step[]} steps the text @param {any} error */
+  async #versionRefused(item, steps, error) {
+    if (!this.state.isShown(item.id) || error.kind === 'held') return // the lease shows who has the item
+    if (error.kind === 'version_moved') {
+      const { number, author, steps: theirs } = error.detail
+      this.on.recovery.resolveConflict({
+        message: error.message,
+        base: item.version.id,
+        mine: steps,
+        theirs,
+        whose: `v${number} by ${author ?? '?'}`,
+      })
+    } else if (ITEM_CHANGED.includes(error.kind)) await this.#showPresentItem(item, error)
+    else this.notices.error(error)
   }
 
   /**
@@ -181,11 +212,12 @@ export class Decisions {
     const base = await this.saveVersion()
     const { item } = this.state
     if (base === null || !item) return
+    const key = newKey()
     try {
-      const body = { base, medium, key: newKey() }
-      const made = await this.#postLeased(`/api/v1/item/${item.id}/medium`, body)
-      if (made === null) return
+      const [made] = await this.#post(item, 'medium', [{ route: 'medium', base, medium, key }], { key, leased: true })
       this.topBar.saved(made.at)
+      this.on.onChanged(item.id)
+      if (!this.state.isShown(item.id)) return
       await this.on.refresh()
       this.notices.toast(
         t('The wavelengths are in {medium}, stated by you. Saved as version {number}.', {
@@ -194,39 +226,9 @@ export class Decisions {
         }),
       )
     } catch (error) {
+      if (!this.state.isShown(item.id) || /** @type {any} */ (error).kind === 'held') return
       if (error instanceof Refused && ITEM_CHANGED.includes(error.kind)) await this.#showPresentItem(item, error)
       else this.notices.error(error)
-    }
-  }
-
-  /**
-   * Send what needs the lease, with the same key until the server answers. A lease that has run out is requested again
-   * once. Resolves with null where another person has the item; the page shows that already.
-   * @param {string} path @param {Object} body @returns {Promise<any>}
-   */
-  async #postLeased(path, body) {
-    const { lease, topBar } = this
-    const slow = setTimeout(() => topBar.sending(), SLOW)
-    const wait = (/** @type {Error} */ error) => topBar.notSent(error.message)
-    try {
-      for (let attempt = 0; ; attempt += 1) {
-        const name = await lease.ensure(wait)
-        if (name === null) {
-          topBar.notSent(t('Another person is working on the item.'))
-          return null
-        }
-        try {
-          return await postUntilAnswered(path, { ...body, lease: name }, wait)
-        } catch (error) {
-          if (!(error instanceof Refused) || error.kind !== 'lease_lost' || attempt) throw error
-          lease.lost()
-        }
-      }
-    } catch (error) {
-      topBar.notSent(/** @type {Error} */ (error).message)
-      throw error
-    } finally {
-      clearTimeout(slow)
     }
   }
 
@@ -241,8 +243,18 @@ export class Decisions {
    *   which no dialog requests then
    */
   async decide(verb, { stay = false, reason = '' } = {}) {
-    const { draft, item } = this.state
-    if (this.#sending || !draft || !item || item.hidden) return
+    const { draft, item, newRound } = this.state
+    if (!draft || !item || item.hidden) return
+    if (newRound) {
+      this.notices.toast(
+        t('This item is in another round now: {round}. First press “Go on in this round”.', { round: word(newRound) }),
+      )
+      return
+    }
+    if (this.#deciding.has(item.id) || outbox.decisionOn(item.id)) {
+      if (outbox.isUnsent(item.id)) this.notices.toast(NOT_SENT)
+      return
+    }
     const offered = item.may.verbs.find((one) => one.verb === verb)
     const refusal = offered && refusalOf(offered, draft.dirty)
     if (!offered || refusal) {
@@ -250,13 +262,12 @@ export class Decisions {
       return
     }
     const unsent = new dialogs.UnsentAnswer(this.state.me.initials, item, verb)
-    const given = reason ? { reason, comment: draft.comment.trim() } : await this.#reasonFor(verb, draft, unsent)
-    if (!given) return
-    this.#sending = true
+    this.#deciding.add(item.id)
     try {
-      await this.#send(item, verb, given, { stay, onSent: () => unsent.forget() })
+      const given = reason ? { reason, comment: draft.comment.trim() } : await this.#reasonFor(verb, draft, unsent)
+      if (given) await this.#send(item, verb, given, { stay, onSent: () => unsent.forget() })
     } finally {
-      this.#sending = false
+      this.#deciding.delete(item.id)
     }
   }
 
@@ -284,66 +295,86 @@ export class Decisions {
   }
 
   /**
+   * Send a decision, after the changed text that it submits. Where the texts disagree with their tool calls, the person
+   * is shown how and confirms it first: what is known here before the request, the rest after the server refused it.
    * @param {Item} item @param {string} verb @param {{reason: string, comment: string}} given
    * @param {{stay: boolean, onSent: () => void}} options
    */
   async #send(item, verb, { reason, comment }, { stay, onSent }) {
-    const { current, draft } = this.state
+    const { current, draft, visit } = this.state
     if (!draft) return
     const following = current?.place?.next[0] ?? null
     const { steps, comment: typed } = draft
-    /** @type {number | null} */
+    const key = this.state.decisionKey
+    const worked = this.on.workTime.spent(item.id)
+    /** @type {Record<string, any>[]} */
+    let before = verb === 'submit' && draft.dirty ? [versionOf(item, draft)] : []
     let version = item.version.id
+    let open = SENDS_ON.includes(verb) ? this.on.disagreements() : []
     try {
-      await draft.pause()
-      if (verb === 'submit') version = await this.saveVersion()
-      if (version === null) return
-      const worked = this.on.workTime.spent(item.id)
-      const body = { version, verb, reason, comment, key: this.state.decisionKey, worked }
-      const answer = await this.#postConfirmed(item, verb, body)
-      if (answer === null) return
-      if (answer === 'not confirmed') {
-        if (version !== item.version.id) await this.on.refresh()
+      for (;;) {
+        if (open.length && !(await this.#confirmed(verb, open))) {
+          if (version !== item.version.id) await this.on.refresh()
+          return
+        }
+        const decision = { route: 'decide', version, verb, reason, comment, key, worked, confirmed: open.length }
+        const ready = draft.pause()
+        try {
+          const sent = { key, verb, leased: true, ready }
+          const answers = await this.#post(item, 'decision', [...before, decision], sent)
+          onSent()
+          await this.#decided(item, verb, answers.at(-1), { draft, steps, typed, visit, following, stay })
+          return
+        } catch (error) {
+          const saved = /** @type {any} */ (error).answers?.[0]
+          if (before.length && saved) {
+            version = saved.version
+            before = []
+            if (draft.steps === steps) draft.close()
+            this.on.onChanged(item.id)
+          }
+          if (!(error instanceof Refused) || error.kind !== 'disagreement' || !this.state.isShown(item.id)) throw error
+          open = error.detail.statements
+        }
+      }
+    } catch (error) {
+      if (!this.state.isShown(item.id)) return
+      this.state.decisionKey = newKey()
+      if (before.length) {
+        await this.#versionRefused(item, steps, error)
         return
       }
-      onSent()
-      this.on.workTime.decided(item.id)
-      draft.decided(steps, typed) // text typed meanwhile is kept as unsent text on the earlier version
-      this.state.lastDecided = item.id
-      this.topBar.saved(new Date().toISOString())
-      this.on.onChanged(item.id, { state: answer.state, cast: answer.done, wanted: answer.needed })
-      this.notices.toast(sentence(item, verb, answer))
-      if (!this.state.isShown(item.id)) return // another item was opened meanwhile
-      this.lease.finish()
-      if (stay) await this.on.open(item.id)
-      else await this.on.next(following)
-    } catch (error) {
-      this.state.decisionKey = newKey()
-      this.notices.error(error)
-      const saved = version !== null && version !== item.version.id
       const changed = error instanceof Refused && ITEM_CHANGED.includes(error.kind)
-      if (saved || changed) await this.#showPresentItem(item, /** @type {Error} */ (error))
+      if (version !== item.version.id || changed) await this.#showPresentItem(item, /** @type {Error} */ (error))
+      else if (/** @type {any} */ (error).kind !== 'held') this.notices.error(error)
     } finally {
       draft.resume()
     }
   }
 
   /**
-   * Send a decision. Where the texts disagree with their tool calls, the person is shown how and confirms it first:
-   * what is known here before the request, the rest after the server has refused it.
-   * @param {Item} item @param {string} verb @param {Object} body
+   * The server has accepted a decision: go to the next item, if the person has not left this one meanwhile.
+   * @param {Item} item @param {string} verb @param {any} answer
+   * @param {{draft: import('./drafts.js').Draft, steps: Step[], typed: string, visit: number, following: number | null,
+   *   stay: boolean}} sent what was on the page when it was sent
    */
-  async #postConfirmed(item, verb, body) {
-    let open = SENDS_ON.includes(verb) ? this.on.disagreements() : []
-    for (;;) {
-      if (open.length && !(await this.#confirmed(verb, open))) return t('not confirmed')
-      try {
-        return await this.#postLeased(`/api/v1/item/${item.id}/decide`, { ...body, confirmed: open.length })
-      } catch (error) {
-        if (!(error instanceof Refused) || error.kind !== 'disagreement') throw error
-        open = error.detail.statements
-      }
+  async #decided(item, verb, answer, { draft, steps, typed, visit, following, stay }) {
+    const { state } = this
+    this.on.workTime.decided(item.id)
+    // Text typed meanwhile is kept as unsent text on the earlier version.
+    for (const written of new Set([draft, this.on.recovery.drafts.get(item.id)])) written?.decided(steps, typed)
+    state.lastDecided = { id: item.id, name: item.row.name }
+    this.topBar.saved(new Date().toISOString())
+    this.on.onChanged(item.id, { state: answer.state, cast: answer.done, wanted: answer.needed })
+    const done = sentence(item, verb, answer)
+    if (!state.isShown(item.id)) {
+      this.notices.toast(t('#{item} {name}: {done}', { item: item.id, name: item.row.name, done }))
+      return
     }
+    this.notices.toast(done)
+    this.lease.finish()
+    if (stay || state.visit !== visit) await this.on.open(item.id)
+    else await this.on.next(following)
   }
 
   /** @param {string} verb @param {import('./statements.js').Disagreement[]} open */
@@ -353,7 +384,10 @@ export class Decisions {
     return choice === 'confirm'
   }
 
-  /** Load an item that has changed, and show the reason of the refusal. @param {Item} item @param {Error} error */
+  /**
+   * Load an item that has changed; show who changed it, or else why the request was refused.
+   * @param {Item} item @param {Error} error
+   */
   async #showPresentItem(item, error) {
     const { state } = this
     if (!state.isShown(item.id)) return
@@ -361,8 +395,10 @@ export class Decisions {
     try {
       await this.on.refresh()
       if (state.item && state.dirty) await this.lease.take(state.item)
-      if (this.notices.shown) this.notices.toast(error.message)
-      else this.notices.show(error.message + kept)
+      const change = state.item && changeBetween(item, state.item, state.me.initials)
+      const message = change ? sentences(t('Not sent.'), change) : error.message
+      if (this.notices.shown) this.notices.toast(message)
+      else this.notices.show(message + kept)
     } catch (failed) {
       this.notices.error(failed)
     }
@@ -370,22 +406,40 @@ export class Decisions {
 
   /** Undo this person's last decision on the item shown, or else the last one made on this page. */
   async undo() {
-    const { item, lastDecided } = this.state
-    const id = item?.may.undo ? item.id : lastDecided
+    const { item, lastDecided, visit } = this.state
+    const about = item?.may.undo ? item : null
+    const id = about?.id ?? lastDecided?.id
     if (!id) {
       this.notices.toast(t('You have made no decision here that can be undone.'))
       return
     }
+    const name = about?.row.name ?? lastDecided?.name ?? ''
+    const key = newKey()
+    const parts = [{ path: `/api/v1/item/${id}/undo`, body: { key } }]
     try {
-      const answer = await postUntilAnswered(`/api/v1/item/${id}/undo`, { key: newKey() }, (error) =>
-        this.topBar.notSaved(error.message),
-      )
+      const sent = {
+        key,
+        kind: /** @type {const} */ ('undo'),
+        item: id,
+        name,
+        version: null,
+        lane: `item ${id}`,
+        parts,
+      }
+      const [answer] = await outbox.send(sent, { inFront: () => this.state.visit === visit })
       this.state.lastDecided = null
       this.on.onChanged(id, { state: answer.state })
-      this.notices.toast(t('Undone. Now: {state}', { state: answer.state }))
+      this.notices.toast(t('Undone. Now: {state}', { state: word(answer.state) }))
+      if (this.state.visit !== visit) return
+      this.state.undone = id
       await this.on.open(id)
     } catch (error) {
-      this.notices.error(error)
+      if (this.state.visit === visit) this.notices.error(error)
     }
   }
 }
+
+/** The request that saves a text as a version. @param {Item} item @param {import('./drafts.js').Draft} draft */
+const versionOf = (item, { steps, comment }) => ({
+  ...{ route: 'version', base: item.version.id, steps, reason: comment, key: newKey() },
+})

@@ -301,6 +301,14 @@ export class LocalCopies {
       .sort((a, b) => (a.at < b.at ? 1 : -1))
   }
 
+  /** A decision with this comment was accepted. @param {number} item @param {number} version @param {string} comment */
+  forgetComment(item, version, comment) {
+    for (const name of lasting.names(`${PREFIX} ${this.initials} ${item} ${version} `)) {
+      const copy = lasting.read(name)
+      if (copy?.comment?.trim() === comment) lasting.set(name, JSON.stringify({ ...copy, comment: '' }))
+    }
+  }
+
   /** Remove a copy, unless its page has written to it since it was found. @param {StoredText} entry */
   forget({ name, raw }) {
     if (lasting.get(name) === raw) lasting.remove(name)

@@ -5,8 +5,9 @@ import { t, withParts, word } from '../common/language.js'
 import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h } from '../common/dom.js'
 import { parseNumber, redshift } from '../common/format.js'
-import { newKey, postUntilAnswered } from '../common/http.js'
+import { newKey } from '../common/http.js'
 import { isComposing } from '../common/keys.js'
+import { outbox } from '../common/outbox.js'
 import { openPanel } from '../common/panels.js'
 import { UnsentAnswer } from './dialogs.js'
 
@@ -24,8 +25,6 @@ function inLine({ z, quality, issues, spectype, comment }) {
 }
 
 export class Inspecting {
-  #key = newKey()
-
   /**
    * @param {{state: import('./state.js').ReviewState, view: import('./item_view.js').ItemView,
    *   notices: import('../common/notices.js').Notices, dropItem: (id: number) => void}} options
@@ -66,22 +65,25 @@ export class Inspecting {
     const unsent = new UnsentAnswer(me.initials, item, 'inspection')
     const found = await openInspection(item, me.scales, plotted, unsent)
     if (!found) return
-    const body = { key: this.#key, ...found }
+    const key = newKey()
+    const inFront = () => this.state.isShown(item.id)
+    const about = { item: item.id, name: item.row.name, version: { id: item.version.id, at: item.version.at } }
+    const parts = [{ path: `/api/v1/item/${item.id}/inspection`, body: { key, ...found } }]
+    const entry = { ...about, key, kind: /** @type {const} */ ('inspection'), lane: `item ${item.id}`, parts }
     try {
-      const unreachable = () => this.notices.toast(t('Not saved yet: the server does not answer. Trying again.'))
-      const mine = await postUntilAnswered(`/api/v1/item/${item.id}/inspection`, body, unreachable)
-      this.#key = newKey()
+      const [mine] = await outbox.send(entry, { inFront })
       this.dropItem(item.id)
       forgetTried(me.initials, item.id)
       unsent.forget()
-      this.notices.toast(t('Inspection saved.'))
-      if (!this.state.isShown(item.id)) return
+      this.notices.toast(
+        inFront() ? t('Inspection saved.') : t('#{item} {name}: sent.', { item: item.id, name: item.row.name }),
+      )
+      if (!inFront()) return
       item.inspection = { ...item.inspection, mine: inLine(mine) ? mine : null }
       this.view.drawHeader()
       if (mine.z !== null && this.view.spectrum.item) this.view.spectrum.command('z', mine.z)
     } catch (error) {
-      this.#key = newKey()
-      this.notices.error(error)
+      if (inFront()) this.notices.error(error)
     }
   }
 }

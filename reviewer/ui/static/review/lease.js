@@ -3,7 +3,8 @@
 
 import { t } from '../common/language.js'
 import { timeOfDay } from '../common/format.js'
-import { Refused, Unreachable, getJSON, postJSON, postUntilAnswered } from '../common/http.js'
+import { Refused, getJSON, postJSON, postRepeatable } from '../common/http.js'
+import { outbox, passes } from '../common/outbox.js'
 
 const RENEW_EVERY = 60_000 // ms; a lease runs for 15 minutes
 
@@ -13,12 +14,9 @@ const RENEW_EVERY = 60_000 // ms; a lease runs for 15 minutes
  * @typedef {Object} LeaseOptions
  * @property {import('./state.js').ReviewState} state
  * @property {import('../common/notices.js').Notices} notices
- * @property {(message: string) => Promise<void>} onOutdated the item has changed on the server since it was fetched
+ * @property {() => Promise<void>} onOutdated the item has changed on the server since it was fetched
  * @property {(message: string) => void} onRefused the item cannot be leased
  */
-
-/** Whether the same request may succeed later. @param {any} error */
-const passes = (error) => error instanceof Unreachable || (error instanceof Refused && error.temporary)
 
 /** Whether the rules leave this person nothing to do on an item. @param {Item} item */
 const nothingToDo = (item) => Boolean(item.may.edit) && item.may.verbs.every((verb) => verb.refusal) && !item.hidden
@@ -39,7 +37,8 @@ export class Lease {
     this.onRefused = onRefused
     /** @type {HeldLease | null} */
     this.held = null
-    this.heldByOther = false
+    /** @type {Refused | null} why the item shown could not be leased: another person has it */
+    this.refusal = null
     /** @type {Promise<void> | null} the request for a lease that is under way */
     this.taking = null
     setInterval(() => this.renew(), RENEW_EVERY)
@@ -54,7 +53,7 @@ export class Lease {
     const { stamp, held } = await getJSON(`/api/v1/item/${item.id}/present`)
     if (!isShown()) return
     if (held && !nothingToDo(item)) this.notices.show(heldText(held.message, held.until), { until: 'lease' })
-    if (stamp !== item.stamp) await this.onOutdated(t('The item has changed since it was fetched.'))
+    if (stamp !== item.stamp) await this.onOutdated()
     else if (this.state.dirty) this.want()
   }
 
@@ -80,7 +79,7 @@ export class Lease {
   async take(item, post = postJSON) {
     const isWanted = () => this.state.isShown(item.id)
     this.held = null
-    this.heldByOther = false
+    this.refusal = null
     if (!item.standing.round || nothingToDo(item)) return
     try {
       const lease = await post(`/api/v1/item/${item.id}/lease`, {})
@@ -91,16 +90,20 @@ export class Lease {
       }
       this.held = lease
       this.notices.happened('lease')
-      if (lease.stamp !== item.stamp) await this.onOutdated(t('The item has changed since it was fetched.'))
+      if (lease.stamp !== item.stamp) await this.onOutdated()
     } catch (error) {
       if (!(error instanceof Refused) || error.temporary || !isWanted()) throw error
       this.#refused(error, item)
     }
   }
 
+  get heldByOther() {
+    return this.refusal !== null
+  }
+
   /** Another person has the item, or the rules changed. @param {Refused} error @param {Item} item */
   #refused(error, item) {
-    this.heldByOther = error.kind === 'held'
+    this.refusal = error.kind === 'held' ? error : null
     const unsent = this.state.dirty ? t(' Your text is kept, unsent.') : ''
     const message = this.heldByOther ? heldText(error.message, error.detail.until) : error.message
     this.notices.show(message + unsent, {
@@ -117,22 +120,33 @@ export class Lease {
   }
 
   /**
-   * The name of the lease, requested until the server answers if it has ended; null where another person has the item.
-   * @param {(error: Unreachable) => void} onRetry the server does not answer
+   * The name of the lease on an item, on the screen or not.
+   * @param {number} id @throws {Refused} another person has the item
    */
-  async ensure(onRetry) {
+  async nameOf(id) {
     await this.taking
     const { item } = this.state
-    if (item && (!this.held || this.held.finished)) {
-      await this.take(item, (path, body) => postUntilAnswered(path, body, onRetry))
-      if (this.heldByOther) return null
+    if (item?.id !== id) return (await postRepeatable(`/api/v1/item/${id}/lease`, {})).lease
+    if (!this.held || this.held.finished) {
+      await this.take(item, postRepeatable)
+      if (this.refusal) throw this.refusal
     }
     return this.held?.lease ?? ''
   }
 
-  /** The server no longer knows this lease: the next `ensure` requests another. */
-  lost() {
-    this.held = null
+  /** The lease on an item, if it is shown and its lease is held. @param {number} id */
+  heldOn(id) {
+    return this.state.isShown(id) && this.held && !this.held.finished ? this.held.lease : null
+  }
+
+  /** Whether the lease on an item is needed on the screen. @param {number} id */
+  inUse(id) {
+    return this.state.isShown(id)
+  }
+
+  /** The server no longer knows the lease of an item. @param {number} id */
+  lost(id) {
+    if (this.state.isShown(id)) this.held = null
   }
 
   /** A decision has ended the lease on the server. */
@@ -144,13 +158,14 @@ export class Lease {
   leave() {
     const left = this.held
     this.held = null
-    this.heldByOther = false
+    this.refusal = null
     return left
   }
 
-  /** @param {HeldLease | null} lease */
+  /** Release a lease, unless something that is not sent yet needs it. @param {HeldLease | null} lease */
   async release(lease) {
-    if (lease && !lease.finished) await postJSON('/api/v1/release', { lease: lease.lease }).catch(() => {})
+    if (lease && !lease.finished && !outbox.uses(lease.lease))
+      await postJSON('/api/v1/release', { lease: lease.lease }).catch(() => {})
   }
 
   /** Extend the lease by 15 minutes. One that ran out, or that another person held, is requested again. */

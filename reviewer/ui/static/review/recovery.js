@@ -123,6 +123,13 @@ export class Recovery {
     })
   }
 
+  /** A decision that an earlier page had left was accepted: its comment is unsent no more. */
+  forgetComment(/** @type {number} */ item, /** @type {number} */ version, /** @type {string} */ comment) {
+    this.copies.forgetComment(item, version, comment)
+    const draft = this.drafts.get(item)
+    if (draft?.comment.trim() === comment) draft.decided(draft.steps, draft.comment)
+  }
+
   /** @param {string} message */
   #restored(message) {
     this.notices.show(message, { label: t('Discard it'), onClick: () => this.discard() })

@@ -4,12 +4,13 @@ import { lasting } from '../common/browser_storage.js'
 import { fill, h } from '../common/dom.js'
 import { keepPageOnDrop } from '../common/file_drops.js'
 import { nameGradioParts } from '../help/gradio_names.js'
-import { Refused, Unreachable, getJSON, setPerson } from '../common/http.js'
+import { Refused, Unreachable, checkServer, getJSON, setPerson, signIn } from '../common/http.js'
 import { Keys } from '../common/keys.js'
-import { t } from '../common/language.js'
+import { sentences, t } from '../common/language.js'
 import { followLinks, tabOfFirstLink } from '../common/links.js'
 import { Notices } from '../common/notices.js'
-import { ConnectionStrip, TopBar, restoreItem } from '../common/page_status.js'
+import { outbox } from '../common/outbox.js'
+import { ConnectionStrip, TopBar } from '../common/page_status.js'
 import { openPanel, panelIsOpen } from '../common/panels.js'
 import { plotlyReady } from '../common/plotly_ready.js'
 import { SidePane } from '../common/side_pane.js'
@@ -20,8 +21,9 @@ import { Unread } from '../comments/unread.js'
 import { openRounds } from '../help/menu.js'
 import { Tour } from '../help/tour.js'
 import { reviewActions } from './actions.js'
+import { changeBetween } from './changes.js'
 import { DecisionBar } from './decision_bar.js'
-import { Decisions } from './decisions.js'
+import { Decisions, NOT_SENT } from './decisions.js'
 import { Editing } from './editing.js'
 import { Inspecting } from './inspection.js'
 import { ItemView } from './item_view.js'
@@ -51,9 +53,8 @@ export async function mountReview(root) {
   const [me, keymap] = await Promise.all([meOrSignIn(), getJSON('/ui/review/keymap.json'), plotlyReady()])
   setPerson(me.initials)
   document.documentElement.classList.toggle('so-manages', me.rules.solo || me.roles.includes('coordinator'))
-  restoreItem(me.initials)
   const page = buildReview(root, me, keymap)
-  window.specO3 = { ...window.specO3, review: page.handle }
+  window.specO3 = { ...window.specO3, review: page.handle, signInAgain: page.signInAgain }
   await page.start()
 }
 
@@ -62,7 +63,7 @@ async function meOrSignIn() {
   try {
     return await getJSON('/api/v1/me')
   } catch (error) {
-    if (error instanceof Refused && error.status === 401) location.assign('/sign-in')
+    if (error instanceof Refused && error.status === 401) location.assign(`/sign-in${location.hash}`)
     throw error
   }
 }
@@ -187,6 +188,10 @@ function buildReview(root, me, keymap) {
         state.draft?.setComment(text)
         lease.want()
       },
+      onNewRound: () => {
+        state.newRound = ''
+        showBar()
+      },
       onUndo: () => decisions.undo(),
       onNext: () => navigation.next(),
       onHistory: () => act('history'),
@@ -199,7 +204,11 @@ function buildReview(root, me, keymap) {
   const lease = new Lease({
     state,
     notices,
-    onOutdated: (message) => refresh().then(() => notices.toast(message)),
+    onOutdated: async () => {
+      const { item } = state
+      await refresh()
+      if (item && state.item?.id === item.id) notices.toast(changeBetween(item, state.item, me.initials))
+    },
     onRefused: (message) => showBar(message),
   })
   const workTime = new WorkTime(() => root.getClientRects().length > 0)
@@ -227,6 +236,7 @@ function buildReview(root, me, keymap) {
     next: (id) => navigation.next(id),
     refresh,
   })
+  let unsentShown = false
   const tour = new Tour(me.initials)
   const act = reviewActions({
     root,
@@ -272,6 +282,7 @@ function buildReview(root, me, keymap) {
     view.show(sameItem)
     comments.show(loaded.item)
     showBar()
+    if (state.newRound) bar.focusNewRound()
   }
 
   /** @param {Reading | null} reading */
@@ -302,10 +313,30 @@ function buildReview(root, me, keymap) {
   }
 
   function showBar(message = '') {
-    const { item, reading } = state
+    const { item, reading, newRound } = state
     const disagreements = item && !reading ? statements.disagreements.length : 0
-    const shown = item && reading ? toReadOnly(item, state.editRefusal ?? '') : item
-    bar.show({ item: shown, dirty: state.dirty, disagreements, message })
+    unsentShown = isUnsent()
+    const refusal = reading ? state.editRefusal : unsentShown && NOT_SENT
+    const shown = item && refusal ? toReadOnly(item, refusal) : item
+    bar.show({ item: shown, dirty: state.dirty, disagreements, message, newRound: reading ? '' : newRound })
+  }
+
+  /** Whether this person's decision on the item shown waits to be sent. */
+  function isUnsent() {
+    return state.item !== null && outbox.isUnsent(state.item.id)
+  }
+
+  /**
+   * Something that an earlier page had left was sent: no other part of this page knows of it.
+   * @param {import('../common/outbox.js').Entry} entry @param {Record<string, any>} body
+   */
+  async function sentLate({ item, kind, name, version }, body) {
+    if (item === null) return
+    if (kind === 'decision' && version) recovery.forgetComment(item, version.id, body.comment)
+    items.drop(item)
+    notices.toast(t('#{item} {name}: sent.', { item, name }))
+    await queue.refresh()
+    if (state.isShown(item)) await refresh()
   }
 
   async function toggleVerdictFirst() {
@@ -345,6 +376,18 @@ function buildReview(root, me, keymap) {
     else lease.renew()
   }
 
+  outbox.addEventListener('change', () => {
+    if (isUnsent() !== unsentShown) showBar()
+  })
+  outbox.addEventListener('sent', (event) => {
+    const { entry, body } = /** @type {CustomEvent} */ (event).detail
+    if (entry.restored) reported(sentLate(entry, body))
+  })
+  outbox.addEventListener('refused', (event) => {
+    const { item, name, refused } = /** @type {CustomEvent} */ (event).detail.entry
+    notices.toast(sentences(t('#{item} {name}: not accepted.', { item: item ?? '', name }), refused))
+  })
+  outbox.begin(me.initials, lease)
   state.addEventListener('steps', () => {
     lease.want()
     notices.happened('edit')
@@ -359,15 +402,29 @@ function buildReview(root, me, keymap) {
     onItem: (link) => reported(navigation.follow(link)),
     onBatch: (batch) => reported(navigation.showFilter({ batch })),
   })
-  new ConnectionStrip(me.initials, reconnected)
+  new ConnectionStrip(me, reconnected)
   whenBack(root, () => queue.refresh().catch(() => {})) // the connection strip shows that the server does not answer
   addEventListener('beforeunload', (event) => {
-    if (recovery.onlyOnPage) event.preventDefault()
+    if (recovery.onlyOnPage || outbox.onlyOnPage) event.preventDefault()
     lease.release(navigation.leave())
   })
   document.addEventListener('visibilitychange', () => (document.hidden ? state.draft?.flush() : lease.renew()))
 
-  return { start, handle: new ReviewHandle({ state, view, lease, queue, navigation, statements }) }
+  /**
+   * The person has set a password, which ended their session: sign in with it.
+   * @param {string} initials @param {string} password
+   */
+  async function signInAgain(initials, password) {
+    try {
+      await signIn(initials, password)
+      Object.assign(me, await getJSON('/api/v1/me'))
+      topBar.setPerson(me)
+    } catch {
+      checkServer() // nobody is signed in: the strip says so
+    }
+  }
+
+  return { start, signInAgain, handle: new ReviewHandle({ state, view, lease, queue, navigation, statements }) }
 }
 
 /**

@@ -32,8 +32,14 @@ export class ReviewState extends EventTarget {
     this.draft = null
     /** The idempotency key of the next decision on the item shown. */
     this.decisionKey = ''
-    /** @type {number | null} the item of the last decision, which can be undone */
+    /** @type {{id: number, name: string} | null} the item of the last decision, which can be undone */
     this.lastDecided = null
+    /** How many items were opened; the same number: the person has stayed at the item. */
+    this.visit = 0
+    /** The round that the item shown has come into while it was in front; "": it has not, or the person has seen it. */
+    this.newRound = ''
+    /** @type {number | null} the item whose decision was just undone: the person expects it in its earlier round */
+    this.undone = null
   }
 
   get item() {
@@ -77,13 +83,30 @@ export class ReviewState extends EventTarget {
   /** @param {LoadedItem} loaded @param {boolean} sameItem whether it is the item shown before, in its present state */
   setCurrent(loaded, sameItem) {
     const before = this.current
+    if (!sameItem) this.visit += 1
+    this.#noteRound(before?.item, loaded.item)
     const { hints = {}, place = null, others = [] } = sameItem && before ? before : {}
     this.reading = sameItem && this.reading ? { ...this.reading, of: loaded.item.version.number } : null
     this.current = { ...loaded, hints, place, others, ahead: this.#aheadOf(loaded.item.id) }
     this.decisionKey = newKey()
   }
 
+  /**
+   * The same key means another decision in another round. So where the item in front comes into one, the person first
+   * has to see that.
+   * @param {Item | undefined} before @param {Item} after
+   */
+  #noteRound(before, after) {
+    const { round } = after.standing
+    const stays = before?.id === after.id
+    const undone = this.undone === after.id
+    this.undone = null
+    if (!stays || undone || after.hidden) this.newRound = ''
+    else if (before.standing.round !== round) this.newRound = round ?? ''
+  }
+
   clear() {
+    this.newRound = ''
     this.current = this.draft = this.reading = null
   }
 

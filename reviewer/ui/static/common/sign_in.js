@@ -1,0 +1,67 @@
+// Signing in again on the page itself, so that everything typed on it, also in Gradio's forms, stays where it is.
+
+import { h } from './dom.js'
+import { checkServer, signIn } from './http.js'
+import { isTyping } from './keys.js'
+import { t } from './language.js'
+import { showError } from './notices.js'
+import { openPanel, panelIsOpen } from './panels.js'
+
+/**
+ * Open the form, unless another dialog is open.
+ * @param {{initials: string, has_password: boolean}} person of this page
+ */
+export function openSignIn({ initials, has_password: hasPassword }) {
+  if (panelIsOpen()) return
+  openPanel(t('Sign in again'), (close) => {
+    const password = h('input', { type: 'password', name: 'password', autocomplete: 'current-password' })
+    const problem = h('p.note.look', { role: 'alert', hidden: true })
+    const button = h('button.primary', { type: 'submit' }, t('Sign in'))
+    const submit = async (/** @type {Event} */ event) => {
+      event.preventDefault()
+      button.disabled = true
+      try {
+        await signIn(initials, password.value)
+        close()
+        checkServer()
+      } catch (error) {
+        showError(problem, error)
+        button.disabled = false
+        password.focus()
+      }
+    }
+    queueMicrotask(() => (hasPassword ? password : button).focus())
+    return h(
+      'form.reasons.sign-in',
+      { onSubmit: submit },
+      h('p', {}, t('You are signed out. What you typed on this page stays; sign in, then go on.')),
+      h('label', {}, t('Initials'), h('input', { name: 'initials', value: initials, readOnly: true })),
+      hasPassword && h('label', {}, t('Password'), password),
+      problem,
+      h(
+        'footer',
+        {},
+        button,
+        h(
+          'a.link',
+          { href: `/sign-in${location.hash}`, onClick: () => close() },
+          t('Sign in another way, or as another person'),
+        ),
+      ),
+    )
+  })
+}
+
+/**
+ * Call `act` when a request of Gradio was answered that nobody is signed in. Our own requests report it themselves.
+ * @param {() => void} act
+ */
+export function onSignedOut(act) {
+  new PerformanceObserver((list) => {
+    const entries = /** @type {PerformanceResourceTiming[]} */ (list.getEntries())
+    if (entries.some((entry) => entry.responseStatus === 401 && entry.name.includes('/gradio_api/'))) act()
+  }).observe({ type: 'resource' })
+}
+
+/** Whether a form may come in front now: not while the person types. */
+export const mayInterrupt = () => !isTyping(document.activeElement) && !panelIsOpen()
