@@ -403,3 +403,73 @@ def test_a_catalogue_is_read_once() -> None:
     with speaking("zh"):
         assert tr("Sign in") == tr("Sign in") != "Sign in"
     assert language.catalogue.cache_info().misses == 1
+
+
+# ---- logic
+
+CODES = {"between the thresholds"}
+"""Codes of three words or more that are also messages."""
+TEXT_METHODS = {"startswith", "endswith", "replace", "removeprefix", "removesuffix", "find", "index", "partition"}
+
+
+def texts_in_logic(tree: ast.Module, messages_of_all: str) -> Iterator[int]:
+    """Lines that compare a text which people see: a translation, a message, or a part of one.
+
+    Literals of one or two words are codes, which people see translated only.
+    """
+    made = {
+        target.id
+        for node in tree.body
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and translates(node.value)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name)
+    }
+
+    def is_text(node: ast.expr) -> bool:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return len(node.value.split()) > 2 and node.value not in CODES and node.value in messages_of_all
+        if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+            return any(map(is_text, node.elts))
+        return translates(node) or (isinstance(node, ast.Name) and node.id in made)
+
+    for node in ast.walk(tree):
+        operands: list[ast.expr] = []
+        if isinstance(node, ast.Compare):
+            operands = [node.left, *node.comparators]
+        elif isinstance(node, ast.MatchValue):
+            operands = [node.value]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in TEXT_METHODS:
+            operands = node.args[:1]
+        if any(map(is_text, operands)):
+            yield operands[0].lineno
+
+
+def translates(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in messages.PROGRAM
+
+
+def test_no_logic_compares_a_text_that_people_see() -> None:
+    """ESLint has the same rule for the browser modules (tests/js/messages.js)."""
+    known = "\n".join(
+        text for part in PARTS for m in messages.extracted(part) for text in ([m] if isinstance(m, str) else m)
+    )
+    found = [
+        f"{name}:{line}"
+        for name in messages.files(".py")
+        for line in texts_in_logic(ast.parse((ROOT / name).read_text(encoding="utf-8")), known)
+    ]
+    assert not found, f"decide by a code, not by a text: {found}"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'if answer == tr("Kept."): pass',
+        'GONE = deferred("gone")\nif reason == GONE: pass',
+        'if reason in ("nobody gave a score", "x"): pass',
+        'match reason:\n  case "nobody gave a score": pass',
+        'reason.replace("nobody gave a", "no")',
+    ],
+)
+def test_a_text_in_logic_is_found(code: str) -> None:
+    assert list(texts_in_logic(ast.parse(code), "nobody gave a score"))

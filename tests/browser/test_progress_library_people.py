@@ -169,8 +169,8 @@ def test_a_person_who_works_alone_starts_a_team_and_adds_a_person(store: Store, 
     page.get_by_placeholder("Repeat the password").fill(PASSWORD)
     page.get_by_role("button", name="Set my password").click()
     expect(page.get_by_text("This is a team now")).to_be_visible()
-    enter(page, address, "AB", PASSWORD)
-    open_tab(page, "People")
+    # The person goes on where they are, with what they typed.
+    expect(page.get_by_label("Initials", exact=True)).to_have_value("CD")
     expect(page.get_by_text("adding the second person sets the rules of a team")).to_be_visible()
     expect(page.locator("#so-person .who")).to_have_text("AB · auditor, coordinator, reviewer")
     page.get_by_role("button", name="Generate a password").click()
@@ -202,6 +202,48 @@ def test_a_person_who_works_alone_starts_a_team_and_adds_a_person(store: Store, 
     expect(page.get_by_text("Saved. The new rules apply to open rounds")).to_be_visible()
     assert store.settings.rules() == Rules(auditors=2, votes=3, approve_at=3, reject_at=2)
     assert [(p.initials, p.has_password) for p in store.accounts.people()] == [("AB", True), ("CD", True)]
+
+
+def test_a_session_that_ended_is_renewed_where_the_person_is(campaign: Store, campaign_address: str, page: Page) -> None:
+    """Only Gradio's own requests are refused here; what was typed into its form stays."""
+    enter(page, campaign_address, "AA", PASSWORD)
+    open_tab(page, "People")
+    expect(page.get_by_role("button", name="Save rules")).to_be_visible()
+    with suppress(TimeoutError):
+        page.wait_for_load_state("networkidle", timeout=5_000)
+    with_session = page.context.cookies()
+    page.context.clear_cookies()
+    add_person(page, "ZZ", "Zoe Zenith", "another password")
+    form = page.locator("form.sign-in")
+    expect(form.get_by_label("Initials")).to_have_value("AA")
+    form.get_by_label("Password").fill("not the password")
+    page.keyboard.press("Enter")
+    expect(form.get_by_role("alert")).to_have_text("Initials and password do not match.")
+    form.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(form).to_be_hidden()
+    expect(page.locator(".so-away")).to_be_hidden()
+    assert page.context.cookies() != with_session
+    expect(page.get_by_label("Full name")).to_have_value("Zoe Zenith")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_text("ZZ can sign in now as reviewer")).to_be_visible()
+
+
+def test_a_link_that_needs_a_session_is_opened_after_signing_in(
+    campaign: Store, campaign_address: str, page: Page
+) -> None:
+    def signing_in(path: str) -> None:
+        page.context.clear_cookies()
+        page.goto(campaign_address + path)
+        page.get_by_label("Initials").fill("AA")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+
+    signing_in("docs/team/api.md")
+    page.wait_for_url("**/docs/team/api.md")
+    with page.expect_download() as download:
+        signing_in("api/v1/tables/decisions.csv")
+    assert download.value.suggested_filename == "decisions.csv"
 
 
 def add_person(page: Page, initials: str, name: str, password: str) -> None:

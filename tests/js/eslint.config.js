@@ -41,5 +41,6 @@ export default [
     plugins: { ours: messages },
     rules: { 'ours/texts-are-messages': 'error' },
   },
+  { files: ['reviewer/ui/static/**/*.js'], plugins: { ours: messages }, rules: { 'ours/no-logic-on-texts': 'error' } },
   { ignores: ['tests/js/node_modules/'] },
 ]

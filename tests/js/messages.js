@@ -223,4 +223,43 @@ const rule = {
   },
 }
 
-export default { rules: { 'texts-are-messages': rule } }
+const catalogue = readFileSync(new URL('../../agent/locale/zh/page.po', import.meta.url), 'utf-8')
+/** Every message of the page. */
+const MESSAGES = new Set([...catalogue.matchAll(/^msgid(?:_plural)? "(.*)"$/gm)].map(([, text]) => text))
+const MAKES_TEXT = new Set(['t', 'tn', 'word', 'sentences', 'withCommas'])
+const COMPARES = new Set(['includes', 'startsWith', 'endsWith', 'indexOf', 'match', 'test', 'search'])
+
+/** @type {import('eslint').Rule.RuleModule} A text that people see is translated, so nothing is decided by it. */
+const noLogicOnTexts = {
+  meta: { type: 'problem', schema: [] },
+  create(context) {
+    const own = new Set([...context.sourceCode.text.matchAll(/\bt\('((?:[^'\\]|\\.)*)'/g)].map(([, text]) => text))
+
+    function isText(node) {
+      if (node?.type === 'CallExpression') return node.callee.type === 'Identifier' && MAKES_TEXT.has(node.callee.name)
+      if (node?.type === 'MemberExpression') return SHOWN_FIELDS.has(node.property.name) && !node.computed
+      const text = node?.type === 'Literal' || node?.type === 'TemplateLiteral' ? textOf(node) : null
+      // One word that is a message elsewhere can be a code here.
+      return Boolean(text) && !STORED.has(text) && (own.has(text) || (text.includes(' ') && MESSAGES.has(text)))
+    }
+
+    const check = (...operands) => {
+      const node = operands.find(isText)
+      if (node) context.report({ node, message: 'People see this text, translated: decide by a code.' })
+    }
+
+    return {
+      BinaryExpression({ operator, left, right }) {
+        if (/^[!=]==?$/.test(operator)) check(left, right)
+      },
+      SwitchStatement({ discriminant, cases }) {
+        check(discriminant, ...cases.map((one) => one.test))
+      },
+      CallExpression({ callee, arguments: given }) {
+        if (callee.type === 'MemberExpression' && COMPARES.has(callee.property.name)) check(callee.object, ...given)
+      },
+    }
+  },
+}
+
+export default { rules: { 'texts-are-messages': rule, 'no-logic-on-texts': noLogicOnTexts } }

@@ -22,7 +22,7 @@ export function keepPageOnDrop() {
     if (event.defaultPrevented || !event.dataTransfer?.types.includes('Files')) return
     event.preventDefault()
     if (event.type === 'dragover') event.dataTransfer.dropEffect = 'none'
-    if (hint.textContent !== WHERE) hint.textContent = WHERE
+    if (!hint.firstChild) hint.textContent = WHERE
     clearTimeout(timer)
     timer = setTimeout(() => (hint.textContent = ''), SHOWN)
   }

@@ -18,6 +18,8 @@ const TOAST_TIME = 3500 // ms
 export class Notices {
   /** @type {string | null} */
   #until = null
+  /** @type {Map<string, HTMLElement>} the toasts on the page */
+  #byText = new Map()
 
   constructor() {
     this.line = h('div.notice', { hidden: true, role: 'status' })
@@ -60,12 +62,15 @@ export class Notices {
   /** @param {string | null | undefined} text */
   toast(text) {
     if (!text) return
-    const shown = /** @type {HTMLElement[]} */ ([...this.toasts.children])
-    for (const same of shown.filter((toast) => toast.textContent === text)) same.remove()
+    this.#byText.get(text)?.remove()
     while (this.toasts.children.length > 1) this.toasts.firstChild?.remove()
     const toast = h('div.toast', {}, text)
+    this.#byText.set(text, toast)
     this.toasts.append(toast)
-    setTimeout(() => toast.remove(), TOAST_TIME)
+    setTimeout(() => {
+      toast.remove()
+      if (this.#byText.get(text) === toast) this.#byText.delete(text)
+    }, TOAST_TIME)
   }
 
   /** Show why something failed. @param {any} error @param {string} [prefix] what failed */

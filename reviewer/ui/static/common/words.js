@@ -28,6 +28,8 @@ export const WORDS = [
   ...[t('drawn anew'), t('title removed'), t('unchanged')],
   ...[t('model'), t('company'), t('machine'), t('baseline'), t('label'), t('prompt'), t('file'), t('designation')],
   t('picture'),
+  // states of a run, kinds of results, curves and reasons
+  ...[t('running'), t('stopped'), t('simulated'), t('trace'), t('template'), t('coherence'), t('draft')],
   // what differs between two inspections
   ...[t('quality'), t('class')],
 ]

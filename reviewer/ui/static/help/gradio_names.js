@@ -24,6 +24,8 @@ export function nameGradioParts(tabs) {
 
 /** @param {Element} form */
 function name(form) {
+  // Compared only so that a change which is made already does not call the observer again.
+  /* eslint-disable ours/no-logic-on-texts */
   for (const part of form.querySelectorAll('[aria-label]')) {
     for (const where of ['aria-label', 'title']) {
       const own = NAMES[part.getAttribute(where) ?? '']
@@ -35,6 +37,7 @@ function name(form) {
     const own = tn('Uploading {n} file …', 'Uploading {n} files …', count)
     if (count && own !== part.textContent) part.textContent = own
   }
+  /* eslint-enable ours/no-logic-on-texts */
   // The label says the same, translated.
   for (const choice of form.querySelectorAll(CHOICES)) choice.removeAttribute('title')
 }
