@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from agent.batch.lines import JournalError, append_line, json_lines
+from agent.batch.lines import JournalError, append_line, json_line, json_lines
 from agent.batch.sources import SpectrumFile
 from agent.conversation import Policy, PolicyError, Stop
 from agent.language import ENGLISH, deferred, speaking
@@ -194,7 +193,7 @@ class TrialsFile:
 
     def add(self, made: Trial) -> None:
         """Append a trial. :raises JournalError: it cannot be written"""
-        append_line(self.path, json.dumps(made.to_json(), ensure_ascii=False, allow_nan=False) + "\n")
+        append_line(self.path, json_line(made.to_json()))
         self.done[made.content_hash] = made
         self.added += 1
 
