@@ -233,7 +233,7 @@ def listed(lines: Iterable[str], name: str) -> Iterator[tuple[str, str]]:
     :raises SourceError: a row has no path
     """
     rows = iter(lines)
-    first = next(rows, "")
+    first = next(rows, "").removeprefix("\ufeff")
     columns = _split(first)
     column = _column(columns)
     if not column:

@@ -79,6 +79,9 @@ def add_tables(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--to", type=Path, metavar="DIR", help=tr("folder for the tables (NAME-tables next to NAME.db)")
     )
+    parser.add_argument(
+        "--excel", action="store_true", help=tr("begin CSV with a byte-order mark, so that Excel reads it as UTF-8")
+    )
     add_database(parser)
     add_json(parser)
 
@@ -90,7 +93,7 @@ def run_tables(arguments: Namespace) -> int:
         path = store.path.resolve()
         folder = arguments.to or path.with_name(f"{path.stem}-tables")
         try:
-            made = write_all(store, folder)
+            made = write_all(store, folder, arguments.excel)
         except OSError as error:
             raise CannotRun(
                 tr("{folder}: {strerror}; not every table was written", folder=folder, strerror=error.strerror)
