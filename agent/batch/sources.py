@@ -13,8 +13,9 @@ from typing import Any, TextIO
 
 from agent.language import deferred, tr
 from agent.spectrum import Spectrum, SpectrumError
+from agent.spectrum.names import COMPRESSED, LostDigitsError, id_key, same_file
 from agent.spectrum.readers import opened
-from agent.spectrum.readers.files import COMPRESSED, in_same_folder
+from agent.spectrum.readers.files import in_same_folder
 from agent.spectrum.readers.pixels import NoDataError
 from agent.spectrum.readers.surveys import plate, redrock
 from agent.spectrum.readers.targets import Selection, Targets
@@ -257,7 +258,16 @@ def listed(lines: Iterable[str], name: str) -> Iterator[tuple[str, str]]:
                     column=column,
                 )
             )
-        yield file, row[target_at].strip() if target_at is not None and target_at < len(row) else ""
+        target = row[target_at] if target_at is not None and target_at < len(row) else ""
+        yield file, _identifier(target, tr("{name}: line {number}", name=name, number=number))
+
+
+def _identifier(target: str, where: str) -> str:
+    """:raises SourceError: its digits are lost"""
+    try:
+        return id_key(target)
+    except LostDigitsError as error:
+        raise SourceError(tr("{where}: target: {error}", where=where, error=error)) from error
 
 
 def catalogue_columns(path: Path | str, filesystem: Any = None) -> tuple[str, str | None] | None:
@@ -296,8 +306,8 @@ def catalogued(path: Path | str, columns: tuple[str, str | None], filesystem: An
                 files = batch.column(file).to_pylist()
                 targets = [None] * len(files) if target is None else batch.column(target).to_pylist()
                 for row, (one, of) in enumerate(zip(files, targets, strict=True)):
+                    place = number * _ROWS + row
                     if not one:
-                        place = number * _ROWS + row
                         raise SourceError(
                             tr(
                                 "{path}: row {place}: {file}: found nothing, expected the path of a file",
@@ -306,7 +316,7 @@ def catalogued(path: Path | str, columns: tuple[str, str | None], filesystem: An
                                 file=file,
                             )
                         )
-                    yield one, "" if of is None else str(of)
+                    yield one, "" if of is None else _identifier(str(of), f"{path}: row {place}")
     except (pa.ArrowException, OSError) as error:
         raise SourceError(
             tr("{path}: found a damaged Parquet file ({error}), expected a catalogue", path=path, error=error)
@@ -314,7 +324,8 @@ def catalogued(path: Path | str, columns: tuple[str, str | None], filesystem: An
 
 
 def _listed_path(name: str, folder: Path, source: str) -> Path:
-    """Return the path in the list's folder if it exists, otherwise relative to the current one.
+    """Return the file in the list's folder if it exists, otherwise the one in the current folder. Names that mean the
+    same file (``agent.spectrum.names``) are equal.
 
     :raises SourceError: no file can have that name
     """
@@ -322,7 +333,7 @@ def _listed_path(name: str, folder: Path, source: str) -> Path:
     try:
         os.stat(in_folder)
     except (FileNotFoundError, NotADirectoryError):
-        return Path(name)
+        return same_file(in_folder) or same_file(Path(name)) or Path(name)
     except (OSError, ValueError) as error:
         raise SourceError(
             tr(
