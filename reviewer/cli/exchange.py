@@ -198,6 +198,8 @@ def run_import(arguments: Namespace) -> int:
         "known_items": list(items_of(found.known_items)) if arguments.json else None,
         "others": found.others,
         "other_texts": [asdict(row) for row in found.other_texts],
+        "control": found.control,
+        "control_texts": found.control_texts,
         "bad": found.bad,
         "problems": [asdict(problem) for problem in found.problems],
     }
@@ -292,6 +294,17 @@ def _import_summary(job: ImportJob, found: Findings, states: Mapping[State, tupl
                     found.others,
                 )
             )
+        if found.control:
+            lines.append(
+                trn(
+                    "{n} row has control tokens of the tokenizer in its texts and is left out of training until they "
+                    "are removed:",
+                    "{n} rows have control tokens of the tokenizer in their texts and are left out of training until "
+                    "they are removed:",
+                    found.control,
+                )
+            )
+            lines += [f"  {text}" for text in found.control_texts[:SHOWN]]
         if found.bad:
             lines.append(trn("{n} row left out", "{n} rows left out", found.bad))
     lines += [str(problem) for problem in found.problems[:SHOWN]]
