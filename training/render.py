@@ -7,7 +7,7 @@ the ids are those of the whole text. Unlike the published SFT, the line feed aft
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -133,7 +133,7 @@ def _control_pattern(tokenizer: Any) -> re.Pattern[str]:
     """Return what finds the control tokens in a text: all that the tokenizer adds to its vocabulary, but for the tags
     of the format.
     """
-    added = getattr(tokenizer, "get_added_vocab", dict)()
+    added: Iterable[str] = tokenizer.get_added_vocab() if hasattr(tokenizer, "get_added_vocab") else ()
     known = {token for token in CONTROL if token.startswith("<|")}
     tokens = (known | set(added)) - set(RESERVED).difference(CONTROL)
     return re.compile("|".join(re.escape(token) for token in sorted(tokens, key=len, reverse=True) if len(token) > 1))

@@ -259,15 +259,17 @@ def listed(lines: Iterable[str], name: str) -> Iterator[tuple[str, str]]:
                 )
             )
         target = row[target_at] if target_at is not None and target_at < len(row) else ""
-        yield file, _identifier(target, tr("{name}: line {number}", name=name, number=number))
+        yield file, _identifier(target, name, number)
 
 
-def _identifier(target: str, where: str) -> str:
-    """:raises SourceError: its digits are lost"""
+def _identifier(target: str, name: str, number: int) -> str:
+    """Return a target of row ``number`` of a list or catalogue. :raises SourceError: its digits are lost"""
     try:
         return id_key(target)
     except LostDigitsError as error:
-        raise SourceError(tr("{where}: target: {error}", where=where, error=error)) from error
+        raise SourceError(
+            tr("{source}: row {number}: target: {error}", source=name, number=number, error=error)
+        ) from error
 
 
 def catalogue_columns(path: Path | str, filesystem: Any = None) -> tuple[str, str | None] | None:
@@ -316,7 +318,7 @@ def catalogued(path: Path | str, columns: tuple[str, str | None], filesystem: An
                                 file=file,
                             )
                         )
-                    yield one, "" if of is None else _identifier(str(of), f"{path}: row {place}")
+                    yield one, "" if of is None else _identifier(str(of), str(path), place)
     except (pa.ArrowException, OSError) as error:
         raise SourceError(
             tr("{path}: found a damaged Parquet file ({error}), expected a catalogue", path=path, error=error)

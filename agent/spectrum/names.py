@@ -44,8 +44,8 @@ def id_key(text: str) -> str:
     :raises LostDigitsError: it is a large number written as a float
     """
     plain = unicodedata.normalize("NFC", text.strip())
-    number = _FLOAT.fullmatch(plain)
-    if number is None or plain.isdecimal():
+    number = None if plain.isdecimal() else _FLOAT.fullmatch(plain)
+    if number is None:
         return plain
     part, exponent = number["part"] or "", int(number["exponent"] or 0)
     digits = number["whole"] + part.ljust(exponent, "0")

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from agent.language import joined, tr, trn
-from agent.text import one_line
 from agent.spectrum import Spectrum
+from agent.text import one_line
 from agent.trajectory import Trajectory
 from reviewer.exchange.draft_file import NAMES, START, DraftFile, ImportFileError, ImportProblem, Place, file_at
 from reviewer.exchange.pictures import PictureError
@@ -85,9 +85,9 @@ class OtherText:
 @dataclass
 class Findings:
     """What a step of an import found so far. Items are ranges, ``[first, last]``, in the order of the rows; at most
-    1,000 ranges of each kind. ``unlisted``: rows of known items that are in no range. ``control``: rows whose texts have
-    control tokens of the tokenizer, so that they are no training data until a person changes them; ``control_texts``
-    says where."""
+    1,000 ranges of each kind. ``unlisted``: rows of known items that are in no range. ``control``: rows whose texts
+    have control tokens of the tokenizer, so that they are no training data; ``control_texts`` says where.
+    """
 
     rows: int = 0
     added: int = 0

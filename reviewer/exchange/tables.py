@@ -1,6 +1,7 @@
 """Tables of the campaign for other programs: every decision, and the inspections of each person and merged.
 
-Inspections have DESI's column names. The type of a column is declared, not taken from its values. CSV is written by ``agent.text``; FITS and VOTable by astropy.
+Inspections have DESI's column names. The type of a column is declared, not taken from its values. CSV is written by
+``agent.text``; FITS and VOTable by astropy.
 """
 
 from __future__ import annotations

@@ -166,9 +166,7 @@ class Targets:
         try:
             id_key(target)
         except LostDigitsError:
-            return deferred(
-                "a target {target}; it was rounded as a number and its last digits are lost", target=target
-            )
+            return deferred("a target {target}; it was rounded as a number and its last digits are lost", target=target)
         return f"a target {target}"
 
     def read_all(self) -> Iterator[Spectrum]:

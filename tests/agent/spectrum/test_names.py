@@ -136,7 +136,7 @@ def test_a_target_written_as_a_float_is_found_or_said_to_have_lost_digits(tmp_pa
         table.write_text(f"file;target;label\na.fits;12.0;YES\na.fits;{rounded};NO\n")
         with pytest.raises(LabelsError, match=r"row 3: target: found .* last digits are lost"):
             Labels.read(table, lambda name: True)
-        with pytest.raises(SourceError, match=r"line 3: target: found .* last digits are lost"):
+        with pytest.raises(SourceError, match=r"row 3: target: found .* last digits are lost"):
             list(sources_from([f"@{table}"], tmp_path))
 
 
