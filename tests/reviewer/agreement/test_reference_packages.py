@@ -24,7 +24,7 @@ from reviewer.agreement.distribution import score_by_correctness
 from reviewer.agreement.pairs import spearman, weighted_kappa
 from reviewer.agreement.preference import Verdict
 from reviewer.agreement.reliability import Level, icc_a1, icc_ak, krippendorff_alpha, round_agreement
-from reviewer.agreement.values import SCALE, Estimate
+from reviewer.agreement.values import SCALE, Estimate, Scores
 from tests.support.preferences import votes
 from tests.support.scored import table
 
