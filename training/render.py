@@ -6,7 +6,8 @@ the ids are those of the whole text. Unlike the published SFT, the line feed aft
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from agent.language import tr
 from agent.tool import TOOL_BLOCK
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Zoom
-from agent.trajectory.tags import turn_text
+from agent.trajectory.tags import CONTROL, RESERVED, turn_text
 
 START, END = "<|im_start|>", "<|im_end|>"
 ASSISTANT = f"{START}assistant\n"
@@ -49,26 +50,27 @@ class Renderer:
         self._tokenizer = processor.tokenizer
         self._image_processor = processor.image_processor
         self._image = self._tokenizer.convert_tokens_to_ids(IMAGE)
+        self._control = _control_pattern(self._tokenizer)
 
     def opening(self, system: str, prompt: str, overview: Image.Image, with_tool: bool = True) -> Rendered:
         """Render the system turn and the question, up to the beginning of the assistant's turn."""
         instructions = system + (TOOL_BLOCK if with_tool else "")
         return (
-            self._text(f"{START}system\n{instructions}{END}\n{START}user\n")
+            self._text(START, f"system\n{instructions}", END, "\n", START, "user\n")
             + self._picture(overview)
-            + self._text(f"\n{prompt}{END}\n{ASSISTANT}")
+            + self._text("", f"\n{prompt}", END, "\n", START, "assistant\n")
         )
 
     def speech(self, text: str) -> Rendered:
         """Render an assistant turn and its end token."""
-        return self._text(text + END, spoken=True)
+        return self._text("", text, END, spoken=True)
 
     def result(self, observation: str, image: Image.Image | None) -> Rendered:
         """Render a tool result, from the end of one assistant turn to the beginning of the next."""
         return (
-            self._text(f"\n{START}user\n<tool_response>\n")
+            self._text("", "\n", START, "user\n<tool_response>\n")
             + (Rendered() if image is None else self._picture(image))
-            + self._text(f"{observation}\n</tool_response>{END}\n{ASSISTANT}")
+            + self._text("", f"{observation}\n</tool_response>", END, "\n", START, "assistant\n")
         )
 
     def example(self, trajectory: Trajectory, pictures: Sequence[Image.Image], with_tool: bool = True) -> Rendered:
@@ -110,9 +112,31 @@ class Renderer:
         ids = (marks[0], *[self._image] * self.image_tokens(opaque), marks[1])
         return Rendered(ids, (False,) * len(ids), (opaque,))
 
-    def _text(self, text: str, spoken: bool = False) -> Rendered:
-        ids = tuple(self._tokenizer.encode(text, add_special_tokens=False))
-        return Rendered(ids, (spoken,) * len(ids))
+    def _text(self, *parts: str, spoken: bool = False) -> Rendered:
+        """Render control tokens and texts in turn. A control token within a text is encoded as text."""
+        ids: list[int] = []
+        for number, part in enumerate(parts):
+            for piece in self._pieces(part) if number % 2 else [part]:
+                ids += self._tokenizer.encode(piece, add_special_tokens=False) if piece else []
+        return Rendered(tuple(ids), (spoken,) * len(ids))
+
+    def _pieces(self, text: str) -> Iterator[str]:
+        """Yield the text cut within its control tokens, so that the tokenizer recognises none."""
+        begin = 0
+        for token in self._control.finditer(text):
+            yield text[begin : token.start() + 1]
+            begin = token.start() + 1
+        yield text[begin:]
+
+
+def _control_pattern(tokenizer: Any) -> re.Pattern[str]:
+    """Return what finds the control tokens in a text: all that the tokenizer adds to its vocabulary, but for the tags
+    of the format.
+    """
+    added: Iterable[str] = tokenizer.get_added_vocab() if hasattr(tokenizer, "get_added_vocab") else ()
+    known = {token for token in CONTROL if token.startswith("<|")}
+    tokens = (known | set(added)) - set(RESERVED).difference(CONTROL)
+    return re.compile("|".join(re.escape(token) for token in sorted(tokens, key=len, reverse=True) if len(token) > 1))
 
 
 if TYPE_CHECKING:

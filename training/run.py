@@ -134,8 +134,8 @@ class Run:
         """Return the lines of the log, without an incomplete last one."""
         if not self.log.is_file():
             return []
-        whole = self.log.read_text("utf-8").rpartition("\n")[0]
-        return [json.loads(line) for line in whole.splitlines()]
+        # Not splitlines(), which also splits at line separators within a text.
+        return [json.loads(line) for line in self.log.read_text("utf-8").split("\n")[:-1]]
 
     def callback(self) -> TrainerCallback:
         """Return a callback for a trainer of transformers or TRL: it logs here and marks complete checkpoints."""

@@ -31,7 +31,7 @@ from agent.batch.sources import (
     spectra_below,
 )
 from agent.language import tr
-from agent.spectrum.readers.files import COMPRESSED
+from agent.spectrum.names import COMPRESSED, same_file
 
 CHUNK = 200_000
 """Spectra per chunk."""
@@ -229,7 +229,7 @@ def local_file(name: str, base: Path) -> Generator[Path, None, None]:
     :raises SourceError: it cannot be copied
     """
     if not is_url(name):
-        yield base / name
+        yield same_file(base / name) or base / name
         return
     files, path = _file_system(name)
     with TemporaryDirectory(prefix="spec-o3-") as folder:

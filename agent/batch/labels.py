@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from agent.language import tr
+from agent.spectrum.names import LostDigitsError, file_key, id_key, id_or_text
 from agent.text import OneLine
 from agent.trajectory import Verdict
 
@@ -44,7 +45,8 @@ class Row:
 class Labels:
     """Labels by file and target; records which of them were used.
 
-    The table has one row per spectrum: ``file`` (or ``name``, or ``path``; only the file's own name counts),
+    The table has one row per spectrum: ``file`` (or ``name``, or ``path``; only the file's own name counts, as
+    ``agent.spectrum.names`` compares it),
     ``label`` (YES or NO, also 1 and 0, true and false), optionally ``target`` (one spectrum of the file; default:
     all) and ``task`` (rows of other classes are skipped). Commas, semicolons or tabs separate the columns.
     """
@@ -55,7 +57,7 @@ class Labels:
         self._rows: dict[tuple[str, str], Row] = {}
         self._used: set[tuple[str, str]] = set()
         for row in rows:
-            before = self._rows.setdefault((row.file, row.target), row)
+            before = self._rows.setdefault(_key(row.file, row.target), row)
             if before.verdict != row.verdict:
                 raise LabelsError(
                     tr(
@@ -91,7 +93,7 @@ class Labels:
 
     def row(self, file: str, target: str = "") -> Row | None:
         """Return the row of one spectrum; the one of its whole file if it has none of its own."""
-        for key in dict.fromkeys(((file, target), (file, ""))):
+        for key in dict.fromkeys((_key(file, target), _key(file, ""))):
             if key in self._rows:
                 self._used.add(key)
                 return self._rows[key]
@@ -99,12 +101,17 @@ class Labels:
 
     def targets(self, file: str) -> list[str]:
         """Return the labelled targets of a file ("": the whole file), in the table's order."""
-        return [target for name, target in self._rows if name == file]
+        name = file_key(file)
+        return [row.target for key, row in self._rows.items() if key[0] == name]
 
     @property
     def unused(self) -> list[str]:
         """The labelled spectra that were not used, in the file's order."""
         return [_name_of(row) for key, row in self._rows.items() if key not in self._used]
+
+
+def _key(file: str, target: str) -> tuple[str, str]:
+    return file_key(file), id_or_text(target)
 
 
 def _name_of(row: Row) -> str:
@@ -153,7 +160,13 @@ def _rows(lines: Iterable[str], source: str, is_this_task: IsThisTask) -> Iterat
                 )
             )
         also = {name: cell for name, cell in cells.items() if name not in (file_column, "label", "target")}
-        yield Row(number, name, cells.get("target", ""), verdict, also)
+        try:
+            target = id_key(cells.get("target", ""))
+        except LostDigitsError as error:
+            raise LabelsError(
+                tr("{source}: row {number}: target: {error}", source=source, number=number, error=error)
+            ) from error
+        yield Row(number, name, target, verdict, also)
 
 
 def _of_this_task(name: str, where: str, is_this_task: IsThisTask) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from agent.language import deferred, tr
-from agent.text import OneLine
+from agent.text import LONE_SURROGATE, OneLine
 
 _CHUNK = 2**16
 
@@ -101,8 +101,11 @@ def _object(line: bytes, path: Path, number: int) -> Mapping[str, Any]:
 
 
 def json_line(row: Mapping[str, Any]) -> str:
-    """Return a row as a line of a file of JSON lines."""
-    return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+    """Return a row as a line of a file of JSON lines. A lone surrogate, as in a file name that is not UTF-8, is written
+    as its escape, so that reading gives it back.
+    """
+    text = json.dumps(row, ensure_ascii=False, allow_nan=False)
+    return LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
 def append_line(path: Path, line: str) -> int:

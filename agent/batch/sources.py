@@ -13,8 +13,9 @@ from typing import Any, TextIO
 
 from agent.language import deferred, tr
 from agent.spectrum import Spectrum, SpectrumError
+from agent.spectrum.names import COMPRESSED, LostDigitsError, id_key, same_file
 from agent.spectrum.readers import opened
-from agent.spectrum.readers.files import COMPRESSED, in_same_folder
+from agent.spectrum.readers.files import in_same_folder
 from agent.spectrum.readers.pixels import NoDataError
 from agent.spectrum.readers.surveys import plate, redrock
 from agent.spectrum.readers.targets import Selection, Targets
@@ -233,7 +234,7 @@ def listed(lines: Iterable[str], name: str) -> Iterator[tuple[str, str]]:
     :raises SourceError: a row has no path
     """
     rows = iter(lines)
-    first = next(rows, "")
+    first = next(rows, "").removeprefix("\ufeff")
     columns = _split(first)
     column = _column(columns)
     if not column:
@@ -257,7 +258,18 @@ def listed(lines: Iterable[str], name: str) -> Iterator[tuple[str, str]]:
                     column=column,
                 )
             )
-        yield file, row[target_at].strip() if target_at is not None and target_at < len(row) else ""
+        target = row[target_at] if target_at is not None and target_at < len(row) else ""
+        yield file, _identifier(target, name, number)
+
+
+def _identifier(target: str, name: str, number: int) -> str:
+    """Return a target of row ``number`` of a list or catalogue. :raises SourceError: its digits are lost"""
+    try:
+        return id_key(target)
+    except LostDigitsError as error:
+        raise SourceError(
+            tr("{source}: row {number}: target: {error}", source=name, number=number, error=error)
+        ) from error
 
 
 def catalogue_columns(path: Path | str, filesystem: Any = None) -> tuple[str, str | None] | None:
@@ -296,8 +308,8 @@ def catalogued(path: Path | str, columns: tuple[str, str | None], filesystem: An
                 files = batch.column(file).to_pylist()
                 targets = [None] * len(files) if target is None else batch.column(target).to_pylist()
                 for row, (one, of) in enumerate(zip(files, targets, strict=True)):
+                    place = number * _ROWS + row
                     if not one:
-                        place = number * _ROWS + row
                         raise SourceError(
                             tr(
                                 "{path}: row {place}: {file}: found nothing, expected the path of a file",
@@ -306,7 +318,7 @@ def catalogued(path: Path | str, columns: tuple[str, str | None], filesystem: An
                                 file=file,
                             )
                         )
-                    yield one, "" if of is None else str(of)
+                    yield one, "" if of is None else _identifier(str(of), str(path), place)
     except (pa.ArrowException, OSError) as error:
         raise SourceError(
             tr("{path}: found a damaged Parquet file ({error}), expected a catalogue", path=path, error=error)
@@ -314,7 +326,8 @@ def catalogued(path: Path | str, columns: tuple[str, str | None], filesystem: An
 
 
 def _listed_path(name: str, folder: Path, source: str) -> Path:
-    """Return the path in the list's folder if it exists, otherwise relative to the current one.
+    """Return the file in the list's folder if it exists, otherwise the one in the current folder. Names that mean the
+    same file (``agent.spectrum.names``) are equal.
 
     :raises SourceError: no file can have that name
     """
@@ -322,7 +335,7 @@ def _listed_path(name: str, folder: Path, source: str) -> Path:
     try:
         os.stat(in_folder)
     except (FileNotFoundError, NotADirectoryError):
-        return Path(name)
+        return same_file(in_folder) or same_file(Path(name)) or Path(name)
     except (OSError, ValueError) as error:
         raise SourceError(
             tr(

@@ -338,6 +338,7 @@ def _text(arguments: Namespace, cascade: Cascade, counts: Counter[CandidateVerdi
             lines += [f"  {failure}" for failure in stage.summary.failures]
         if stage.summary.gone:
             lines.append(tr("stopped early: {reason}", reason=tr(stage.summary.gone)))
+            lines.append(tr("run the same command again to continue"))
     lines += [stage.certified.text() for stage in cascade.stages if stage.certified is not None]
     return "\n".join(lines)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agent.language import deferred
 from agent.spectrum import Spectrum, SpectrumError, read_all
+from agent.spectrum.names import file_key, parts
 from agent.text import OneLine
 
 _KEPT = 16  # spectra read last; a data set often needs one several times in a row
@@ -26,8 +27,10 @@ class SpectraFolder:
             raise SpectrumNotFound(deferred("{folder}: found no folder, expected one of survey files", folder=folder))
         self.folder = folder
         self._by_name: dict[str, Path] = {}
+        self._by_key: dict[str, Path] = {}
         for path in sorted(p for p in folder.rglob("*") if p.is_file()):
             self._by_name.setdefault(path.name, path)
+            self._by_key.setdefault(file_key(path.name), path)
         self._by_hash: dict[str, Path] | None = None
         self._recent: OrderedDict[tuple[str, str | None], Spectrum] = OrderedDict()
 
@@ -67,12 +70,10 @@ class SpectraFolder:
         return found
 
     def _path(self, name: str) -> Path | None:
-        """Return the file of that name, compressed or not."""
+        """Return the file of that name, else one that ``file_key`` takes for the same."""
         # A trajectory may come from anywhere: only the last part of its file name is trusted.
-        plain = Path(name).name.removesuffix(".gz")
-        packed = f"{plain}.gz"
-        first, second = (packed, plain) if name.endswith(".gz") else (plain, packed)
-        return self._by_name.get(first) or self._by_name.get(second)
+        file, _, _ = parts(Path(name).name)
+        return self._by_name.get(Path(name).name) or self._by_key.get(file_key(file))
 
     def _only_one(self, name: str, path: Path | None) -> Spectrum:
         if path is None:

@@ -37,7 +37,7 @@ from agent.trajectory.steps import (
     text_or_none,
     verdict_of,
 )
-from agent.trajectory.tags import Turn, parse, reserved_tags
+from agent.trajectory.tags import CONTROL, Turn, control_tokens, parse, reserved_tags
 
 __all__ = [
     "SCHEMA",
@@ -145,6 +145,7 @@ class Trajectory:
             found.append(deferred("there is more than one answer"))
         if self.answer is not None and self.answer.verdict is None:
             found.append(deferred("the answer is neither YES nor NO"))
+        found += self.control_problems()
         for number, turn in enumerate(self.turns(), start=1):
             if not any(isinstance(s, Think) and s.text.strip() for s in turn):
                 found.append(deferred("turn {number} has no think text", number=number))
@@ -152,6 +153,8 @@ class Trajectory:
             if pictures and isinstance(step, Zoom) and step.ok and step.picture is None:
                 found.append(deferred("step {number} has no picture", number=number))
             for tag in reserved_tags(_words(step)):
+                if tag in CONTROL:
+                    continue  # among the control tokens
                 found.append(
                     deferred(
                         "step {number} contains {tag}, which a model reads as part of its format",
@@ -160,6 +163,19 @@ class Trajectory:
                     )
                 )
         return found
+
+    def control_problems(self) -> list[str]:
+        """Return which texts contain control tokens of the tokenizer, one sentence each."""
+        texts = [(deferred("the system message"), self.system), (deferred("the prompt"), self.prompt)]
+        for number, step in enumerate(self.steps, start=1):
+            name = deferred("step {number}", number=number)
+            seen = step.observation if isinstance(step, Zoom) else ""
+            texts.append((name, f"{_words(step)}\n{seen}"))
+        return [
+            deferred("{text} contains {tag}, which a model reads as part of its format", text=name, tag=token)
+            for name, text in texts
+            for token in control_tokens(text)
+        ]
 
     def with_steps(self, steps: tuple[Step, ...]) -> Trajectory:
         return replace(self, steps=steps)

@@ -19,6 +19,17 @@ from agent.trajectory.steps import Answer, Step, Think, Verdict, Zoom
 
 CLASSES = ("YES", "NO")
 
+CONTROL = (
+    *("<image>", "<video>", "<audio>"),
+    *("<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", "<|vision_pad|>"),
+    *("<|image_pad|>", "<|video_pad|>", "<|object_ref_start|>", "<|object_ref_end|>", "<|box_start|>"),
+    *("<|box_end|>", "<|quad_start|>", "<|quad_end|>", "<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>"),
+    *("<|fim_pad|>", "<|repo_name|>", "<|file_sep|>"),
+)
+"""Not allowed in any text, prompts included: the placeholders of pictures in ShareGPT rows, and every token that
+Qwen2.5-VL's tokenizer adds to its vocabulary, but for ``<tool_call>`` and ``</tool_call>``, which prompts explain.
+"""
+
 RESERVED = (
     "<think>",
     "</think>",
@@ -28,12 +39,7 @@ RESERVED = (
     "</answer>",
     "<tool_response>",
     "</tool_response>",
-    "<image>",
-    "<|im_start|>",
-    "<|im_end|>",
-    "<|vision_start|>",
-    "<|image_pad|>",
-    "<|vision_end|>",
+    *CONTROL,
 )
 """Not allowed in the text of a step: it would be read as the format."""
 
@@ -110,6 +116,11 @@ def turn_text(steps: Iterable[Step]) -> str:
 def reserved_tags(text: str) -> list[str]:
     """Return the tags of the format that occur in a step's text."""
     return [tag for tag in RESERVED if tag in text]
+
+
+def control_tokens(text: str) -> list[str]:
+    """Return the control tokens that occur in a text."""
+    return [token for token in CONTROL if token in text]
 
 
 def between(text: str, opening: str, closing: str) -> Iterator[str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from agent.batch.lines import JournalError, append_line, json_lines
+from agent.batch.lines import JournalError, append_line, json_line, json_lines
 from agent.batch.sources import SpectrumFile
 from agent.conversation import Policy, PolicyError, Stop
 from agent.language import ENGLISH, deferred, speaking
@@ -167,16 +166,18 @@ class TrialsFile:
             found = list(read_trials(path)) if path.exists() else []
         except (OSError, TrialError) as error:
             raise JournalError(deferred("{path}: {error}; choose another file", path=path, error=error)) from error
-        wanted = {**policy, "seed": seed}
-        for one in found:
-            made = {**{name: one.drafter.get(name) for name in policy}, "seed": one.seed}
-            number = one.placebos_per_call
-            if placebos is not None and number is not None:
-                made["placebos"], wanted["placebos"] = number, placebos
-            if made != wanted:
+        for row in found:
+            made = {**{name: row.drafter.get(name) for name in policy}, "seed": row.seed}
+            expected = {**policy, "seed": seed}
+            # A trace of which nothing could be tested has no placebos to compare.
+            if placebos is not None and row.placebos_per_call is not None:
+                made["placebos"], expected["placebos"] = row.placebos_per_call, placebos
+            if made != expected:
                 raise JournalError(
                     deferred(
-                        "{path}: found trials of {made}; choose another file", path=path, made=_differing(made, wanted)
+                        "{path}: found trials of {made}; choose another file",
+                        path=path,
+                        made=_differing(made, expected),
                     )
                 )
         self.done = {one.content_hash: one for one in found}
@@ -192,7 +193,7 @@ class TrialsFile:
 
     def add(self, made: Trial) -> None:
         """Append a trial. :raises JournalError: it cannot be written"""
-        append_line(self.path, json.dumps(made.to_json(), ensure_ascii=False, allow_nan=False) + "\n")
+        append_line(self.path, json_line(made.to_json()))
         self.done[made.content_hash] = made
         self.added += 1
 

@@ -71,8 +71,27 @@ def krippendorff_alpha(
     value = float(alpha(once(n))[0])
     if clusters is not None:
         kept = [one for one, keep in zip(clusters, shared, strict=True) if keep]
-        return jackknife(definition, value, alpha, kept, detail=detail)
-    return estimate(definition, value, alpha, (n,), resampling, detail=detail, width=4 * pairs.shape[1])
+        found = jackknife(definition, value, alpha, kept, detail=detail)
+    else:
+        found = estimate(definition, value, alpha, (n,), resampling, detail=detail, width=4 * pairs.shape[1])
+    caution = _prevalence(used)
+    return replace(found, reason=caution) if caution and not found.reason else found
+
+
+ONE_CATEGORY = 0.9
+"""Share of one category among the scores above which alpha says little about agreement (Feinstein & Cicchetti 1990)."""
+
+
+def _prevalence(values: FloatArray) -> str:
+    """Return a caution where nearly all scores are of one category, "" otherwise."""
+    _, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    share = float(counts.max() / counts.sum())
+    if share <= ONE_CATEGORY:
+        return ""
+    return deferred(
+        "{share:.0f} % of the scores are alike, and alpha is then low however many agree: see the raw agreement",
+        share=100 * share,
+    )
 
 
 def _coincidences(values: FloatArray, categories: FloatArray) -> FloatArray:

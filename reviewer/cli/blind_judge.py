@@ -144,7 +144,7 @@ def run(arguments: Namespace) -> int:
     print_result(arguments, result, "\n".join((_summary(arguments, judge, tally, spending), *lines)))
     if stopped:
         raise KeyboardInterrupt
-    incomplete = tally.failed or tally.too_long or tally.unreadable or tally.gone
+    incomplete = tally.failed or tally.too_long or tally.unreadable or tally.gone or spending.ended
     return CHECK_FAILED if incomplete else DONE
 
 

@@ -130,7 +130,7 @@ def run(arguments: Namespace) -> int:
     print_result(arguments, result, summary.text() + skipped_text(skipped))
     if stopped:
         raise KeyboardInterrupt
-    return CHECK_FAILED if summary.has_failures else DONE
+    return DONE if summary.is_complete else CHECK_FAILED
 
 
 def _draft(
@@ -144,6 +144,7 @@ def _draft(
     from reviewer.drafting.run import draft_many
 
     known, spending, stop, gone = _known_labels(arguments.label, labels), _spending(arguments), Stop(), ""
+    number = 0
     database = arguments.db or (None if arguments.out else DATABASE)
     since, people = monotonic(), None
     with ExitStack() as open_things:
@@ -183,7 +184,8 @@ def _draft(
         seconds = monotonic() - since
         if results.store is not None:
             people = results.store.statistics.time_by_round().get(VETTING)
-    summary = Summary(arguments, database, results.tally, work, labels, spending, gone, seconds, people)
+    left = max(work.expected - number, 0)
+    summary = Summary(arguments, database, results.tally, work, labels, spending, gone, seconds, people, left)
     return summary, stop.is_set
 
 
@@ -303,6 +305,7 @@ class Summary:
     :param gone: the message of a policy that failed for all spectra, else ""
     :param seconds: of the whole run, several drafts at a time
     :param people: the active time of people per item in ``VETTING``; None: not known
+    :param left: drafts that the run did not begin; a file that was not opened counts as one spectrum
     """
 
     arguments: Namespace
@@ -314,11 +317,12 @@ class Summary:
     gone: str = ""
     seconds: float = 0.0
     people: TimeSpent | None = None
+    left: int = 0
 
     @property
-    def has_failures(self) -> bool:
-        """Return whether a spectrum was not drafted for another reason than the budget."""
-        return bool(self.tally.refused or self.work.passed_over or self.gone)
+    def is_complete(self) -> bool:
+        """Return whether every spectrum was drafted."""
+        return not (self.tally.refused or self.work.passed_over or self.ended)
 
     @property
     def ended(self) -> str:
@@ -347,7 +351,7 @@ class Summary:
         if self.arguments.snr_min is not None:
             data["skipped"] = tally.skipped
         if self.ended:
-            data["ended"] = self.ended
+            data |= {"ended": self.ended, "left": self.left}
         if self.seconds_per_draft is not None:
             data["seconds_per_draft"] = round(self.seconds_per_draft, 4)
         if self.people is not None:
@@ -414,6 +418,23 @@ class Summary:
             yield tr("and {n} more refused", n=len(tally.refused) - SHOWN)
         if self.ended:
             yield tr("ended early: {reason}", reason=self.ended)
+            yield self._how_to_go_on()
+
+    def _how_to_go_on(self) -> str:
+        # Only a file of drafts knows what earlier runs drafted.
+        if self.arguments.out is not None:
+            return trn(
+                "{n} draft is left; run the same command again to continue",
+                "{n} drafts are left; run the same command again to continue",
+                self.left,
+            )
+        return trn(
+            "{n} draft is left. Without --out the same command would draft all spectra again: give only the "
+            "spectra that are left",
+            "{n} drafts are left. Without --out the same command would draft all spectra again: give only the "
+            "spectra that are left",
+            self.left,
+        )
 
     def _time(self) -> Iterator[str]:
         if self.seconds_per_draft is None:

@@ -79,6 +79,9 @@ def add_tables(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--to", type=Path, metavar="DIR", help=tr("folder for the tables (NAME-tables next to NAME.db)")
     )
+    parser.add_argument(
+        "--excel", action="store_true", help=tr("begin CSV with a byte-order mark, so that Excel reads it as UTF-8")
+    )
     add_database(parser)
     add_json(parser)
 
@@ -90,7 +93,7 @@ def run_tables(arguments: Namespace) -> int:
         path = store.path.resolve()
         folder = arguments.to or path.with_name(f"{path.stem}-tables")
         try:
-            made = write_all(store, folder)
+            made = write_all(store, folder, arguments.excel)
         except OSError as error:
             raise CannotRun(
                 tr("{folder}: {strerror}; not every table was written", folder=folder, strerror=error.strerror)
@@ -195,6 +198,8 @@ def run_import(arguments: Namespace) -> int:
         "known_items": list(items_of(found.known_items)) if arguments.json else None,
         "others": found.others,
         "other_texts": [asdict(row) for row in found.other_texts],
+        "control": found.control,
+        "control_texts": found.control_texts,
         "bad": found.bad,
         "problems": [asdict(problem) for problem in found.problems],
     }
@@ -289,6 +294,17 @@ def _import_summary(job: ImportJob, found: Findings, states: Mapping[State, tupl
                     found.others,
                 )
             )
+        if found.control:
+            lines.append(
+                trn(
+                    "{n} row has control tokens of the tokenizer in its texts and is left out of training until they "
+                    "are removed:",
+                    "{n} rows have control tokens of the tokenizer in their texts and are left out of training until "
+                    "they are removed:",
+                    found.control,
+                )
+            )
+            lines += [f"  {text}" for text in found.control_texts[:SHOWN]]
         if found.bad:
             lines.append(trn("{n} row left out", "{n} rows left out", found.bad))
     lines += [str(problem) for problem in found.problems[:SHOWN]]

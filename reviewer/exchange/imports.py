@@ -18,8 +18,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from agent.language import tr, trn
+from agent.language import joined, tr, trn
 from agent.spectrum import Spectrum
+from agent.text import one_line
 from agent.trajectory import Trajectory
 from reviewer.exchange.draft_file import NAMES, START, DraftFile, ImportFileError, ImportProblem, Place, file_at
 from reviewer.exchange.pictures import PictureError
@@ -84,7 +85,9 @@ class OtherText:
 @dataclass
 class Findings:
     """What a step of an import found so far. Items are ranges, ``[first, last]``, in the order of the rows; at most
-    1,000 ranges of each kind. ``unlisted``: rows of known items that are in no range."""
+    1,000 ranges of each kind. ``unlisted``: rows of known items that are in no range. ``control``: rows whose texts
+    have control tokens of the tokenizer, so that they are no training data; ``control_texts`` says where.
+    """
 
     rows: int = 0
     added: int = 0
@@ -92,10 +95,12 @@ class Findings:
     unlisted: int = 0
     bad: int = 0
     others: int = 0
+    control: int = 0
     added_items: list[list[int]] = field(default_factory=list)
     known_items: list[list[int]] = field(default_factory=list)
     problems: list[ImportProblem] = field(default_factory=list)
     other_texts: list[OtherText] = field(default_factory=list)
+    control_texts: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, job: ImportJob) -> Findings:
@@ -123,6 +128,11 @@ class Findings:
         self.others += 1
         if len(self.other_texts) < MOST_LISTED:
             self.other_texts.append(other)
+
+    def add_control(self, line: int, problems: Sequence[str]) -> None:
+        self.control += 1
+        if len(self.control_texts) < MOST_LISTED:
+            self.control_texts.append(one_line(tr("row {line}: {problems}", line=line, problems=joined(problems))))
 
     def add_known(self, item: int) -> None:
         self.known += 1
@@ -357,6 +367,8 @@ class _Run:
             self._found.add_other(OtherText(place.line, found.trajectory.spectrum_name, recognised.others))
             if self._request.same_spectrum == "leave out":
                 return None
+        if problems := found.trajectory.control_problems():
+            self._found.add_control(place.line, problems)
         return found
 
     def _added(self, added: Sequence[Added]) -> ImportProgress:

@@ -1,24 +1,31 @@
 """Tables of the campaign for other programs: every decision, and the inspections of each person and merged.
 
-Inspections have DESI's column names. CSV is written by ``agent.text``; FITS and VOTable by astropy.
+Inspections have DESI's column names. The type of a column is declared, not taken from its values. CSV is written by
+``agent.text``; FITS and VOTable by astropy.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from agent.text import CsvTable
+from agent.text import CsvTable, whole_number
 from reviewer.rules.inspection import Inspection, Merged, scales_of_surveys
 from reviewer.store import Store
 from reviewer.store.inspections import InspectedItem
 
+if TYPE_CHECKING:
+    from astropy.table import Column, MaskedColumn
+
 Format = Literal["csv", "fits", "vot"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
+NOT_GIVEN = -999
+"""Stands in FITS for a missing whole number (TNULL)."""
 NOT_INSPECTED = -1
 TOO_DIFFERENT = 999.0
 """``best_quality`` where people differ by more than 1, as in DESI's tables."""
@@ -52,12 +59,27 @@ _DESCRIPTIONS: Mapping[str, str] = {
 }
 
 
+Kind = type[int] | type[float] | type[bool] | type[str]
+_KINDS: Mapping[str, Kind] = {
+    **dict.fromkeys(("item", "version", "ITEM", "VI_quality", "N_VI"), int),
+    **dict.fromkeys(("QOP", "ZQUALITY", "Z_CONF_PERSON", "CLASS_PERSON"), int),
+    **dict.fromkeys(("seconds", "RA", "DEC", "Z", "VI_z", "best_z", "best_quality"), float),
+    "MEDIUM_ASSUMED": bool,
+}
+"""Types of the columns that are not text, whether or not they have a value."""
+_UNITS: Mapping[str, str] = {"RA": "deg", "DEC": "deg", "seconds": "s"}
+
+
 @dataclass(frozen=True)
 class Columns:
-    """A table by columns, each of one type; ``descriptions`` of those that need one."""
+    """A table by columns. None is a missing value in every column; a missing float may also be NaN.
+
+    :param kinds: types of the columns that ``_KINDS`` does not name and that are not text
+    """
 
     name: str
     columns: Mapping[str, Sequence[Any]]
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -65,44 +87,58 @@ class Columns:
     def rows(self) -> Iterator[tuple[Any, ...]]:
         return zip(*self.columns.values(), strict=True)
 
-    def write(self, path: Path, kind: Format) -> None:
+    def kind(self, name: str) -> Kind:
+        """Return the type of a column, which does not depend on its values."""
+        return self.kinds.get(name) or _KINDS.get(name, str)
+
+    def write(self, path: Path, kind: Format, excel: bool = False) -> None:
         """Write the table. FITS holds ASCII only: other letters become ``\\u03b1``.
 
+        :param excel: begin CSV with a byte-order mark, without which Excel on Windows shows other letters than ASCII
+            wrongly
         :raises OSError: the disk is full
         """
         if kind == "csv":
-            with path.open("w", encoding="utf-8", newline="\n") as out:
+            with path.open("w", encoding="utf-8-sig" if excel else "utf-8", newline="\n") as out:
                 table = CsvTable(out, tuple(self.columns))
                 for row in self.rows():
                     table.row(None if isinstance(cell, float) and math.isnan(cell) else cell for cell in row)
             return
         from astropy.table import Table
 
-        plain = _ascii if kind == "fits" else str
-        # An empty column of text would have no width.
-        table = Table(
-            {
-                name: [plain(v) for v in values] if _is_text(values) else list(values)
-                for name, values in self.columns.items()
-            },
-            dtype=None if len(self) else ["U1"] * len(self.columns),
-        )
-        for name in self.columns:
-            if name in _DESCRIPTIONS:
-                table[name].description = _DESCRIPTIONS[name]
-        for name in ("RA", "DEC"):
-            if name in self.columns and len(self):
-                table[name].unit = "deg"
+        text = _ascii if kind == "fits" else _xml
+        table = Table([self._column(name, values, text) for name, values in self.columns.items()])
         table.meta["EXTNAME" if kind == "fits" else "name"] = self.name
         table.write(path, format="fits" if kind == "fits" else "votable", overwrite=True)
 
+    def _column(self, name: str, values: Sequence[Any], text: Callable[[str], str]) -> MaskedColumn | Column:
+        """Return a column of astropy. Missing whole numbers are masked, missing floats NaN, missing text is empty."""
+        import numpy as np
+        from astropy.table import Column, MaskedColumn
 
-def _is_text(values: Sequence[Any]) -> bool:
-    return bool(values) and isinstance(values[0], str)
+        about = {"name": name, "description": _DESCRIPTIONS.get(name), "unit": _UNITS.get(name)}
+        kind = self.kind(name)
+        missing = [value is None for value in values]
+        if kind is str:
+            return Column([text("" if value is None else str(value)) for value in values], dtype=str, **about)
+        if kind is int:
+            if any(missing):
+                filled = [NOT_GIVEN if value is None else value for value in values]
+                return MaskedColumn(filled, mask=missing, fill_value=NOT_GIVEN, dtype=np.int64, **about)
+            return Column(values, dtype=np.int64, **about)
+        return Column([kind(_number(value)) for value in values], dtype=kind, **about)
 
 
 def _ascii(text: str) -> str:
     return text.encode("ascii", "backslashreplace").decode()
+
+
+def _xml(text: str) -> str:
+    """Replace what XML cannot hold by spaces."""
+    return "".join(
+        " " if unicodedata.category(letter) in ("Cc", "Cs", "Cn") and letter not in "\t\n" else letter
+        for letter in text
+    )
 
 
 def decisions(store: Store, person: str | None = None) -> Columns:
@@ -129,9 +165,10 @@ def inspections(store: Store, person: str | None = None) -> tuple[Columns, Colum
     items = [one for item in store.inspections.all() if (one := _open_to(store, item, person)).inspections]
     ids = sorted({key for one in items for key in one.ids})
     raw = [(one, found) for one in items for found in one.inspections]
+    kinds: dict[str, Kind] = {_heading(key): int for key in ids if _is_number(items, key)}
     return (
-        Columns("INSPECTIONS", _about([one for one, _ in raw], ids) | _per_person([found for _, found in raw])),
-        Columns("MERGED", _about(items, ids) | _merged(store, items)),
+        Columns("INSPECTIONS", _about([one for one, _ in raw], ids) | _per_person([found for _, found in raw]), kinds),
+        Columns("MERGED", _about(items, ids) | _merged(store, items), kinds),
     )
 
 
@@ -150,18 +187,28 @@ def _open_to(store: Store, one: InspectedItem, person: str | None) -> InspectedI
     return replace(one, inspections=tuple(found for found in one.inspections if found.person == person))
 
 
+def _heading(key: str) -> str:
+    return key.upper().replace("-", "_")
+
+
+def _is_number(items: Sequence[InspectedItem], key: str) -> bool:
+    """Return whether an identifier is a whole number in every item that has it."""
+    return all(whole_number(str(item.ids[key])) is not None for item in items if item.ids.get(key))
+
+
 def _about(items: Sequence[InspectedItem], ids: Sequence[str]) -> dict[str, Sequence[Any]]:
+    numbers = {key for key in ids if _is_number(items, key)}
+
     def identifier(key: str) -> Sequence[Any]:
-        texts = [str(one.ids.get(key, "")) for one in items]
-        numbers = texts and all(text.isascii() and text.isdigit() and len(text) < 19 for text in texts)
-        return [int(text) for text in texts] if numbers else texts
+        values = [item.ids.get(key) or None for item in items]
+        return [value if value is None else int(value) for value in values] if key in numbers else values
 
     return {
         "ITEM": [one.item_id for one in items],
         "NAME": [one.name for one in items],
         "SURVEY": [one.survey for one in items],
         "TASK": [one.task for one in items],
-        **{key.upper().replace("-", "_"): identifier(key) for key in ids},
+        **{_heading(key): identifier(key) for key in ids},
         "RA": [_number(one.ra) for one in items],
         "DEC": [_number(one.dec) for one in items],
         "MEDIUM": [one.medium for one in items],
@@ -226,21 +273,17 @@ def table(store: Store, name: str, person: str | None = None) -> Columns:
     return raw if name == "inspections" else merged
 
 
-def write_all(store: Store, folder: Path) -> list[tuple[Path, int]]:
-    """Write every table to ``folder``: decisions as CSV, inspections in each format; return files and row numbers.
+def write_all(store: Store, folder: Path, excel: bool = False) -> list[tuple[Path, int]]:
+    """Write every table to ``folder`` in each format; return files and row numbers.
 
+    :param excel: begin CSV with a byte-order mark
     :raises OSError: nothing can be written there
     """
     folder.mkdir(parents=True, exist_ok=True)
     raw, merged = inspections(store)
-    wanted: list[tuple[str, Columns, Sequence[Format]]] = [
-        ("decisions", decisions(store), ("csv",)),
-        ("inspections", raw, FORMATS),
-        ("inspections-merged", merged, FORMATS),
-    ]
     made = []
-    for name, columns, kinds in wanted:
-        for kind in kinds:
-            columns.write(folder / f"{name}.{kind}", kind)
+    for name, columns in zip(TABLES, (decisions(store), raw, merged), strict=True):
+        for kind in FORMATS:
+            columns.write(folder / f"{name}.{kind}", kind, excel)
             made.append((folder / f"{name}.{kind}", len(columns)))
     return made

@@ -12,7 +12,6 @@ import gradio as gr
 from agent.language import deferred, tr, trn
 from agent.tasks import Task
 from reviewer.exchange import exports as exporting
-from reviewer.exchange.tables import FORMATS
 from reviewer.store import Store
 from reviewer.ui.widgets import (
     Changes,
@@ -159,20 +158,20 @@ def _ready(ready: int) -> str:
 
 
 _TABLES = (
-    (deferred("Every decision"), "decisions", ("csv",)),
-    (deferred("Inspections of each person"), "inspections", FORMATS),
-    (deferred("Inspections merged by DESI's rules"), "inspections-merged", FORMATS),
+    (deferred("Every decision"), "decisions"),
+    (deferred("Inspections of each person"), "inspections"),
+    (deferred("Inspections merged by DESI's rules"), "inspections-merged"),
 )
-_LABELS = {"csv": "CSV", "fits": "FITS", "vot": "VOTable"}
+_FORMS = {"csv": "CSV", "csv?bom=1": deferred("CSV for Excel"), "fits": "FITS", "vot": "VOTable"}
 
 
 def _tables() -> str:
     """The tables that can be downloaded: one line with links for each."""
     lines = "".join(
         f"<p>{escape(tr('{table}:', table=tr(title)))} "
-        + " · ".join(_table_link(tr(title), f"{name}.{kind}", _LABELS[kind]) for kind in kinds)
+        + " · ".join(_table_link(tr(title), f"{name}.{kind}", tr(form)) for kind, form in _FORMS.items())
         + "</p>"
-        for title, name, kinds in _TABLES
+        for title, name in _TABLES
     )
     about = tr("What others decided or found in a round that is still open is left out.")
     return f'<h3>{escape(tr("Tables"))}</h3><p class="about">{escape(about)}</p>{lines}'

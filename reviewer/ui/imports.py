@@ -282,7 +282,8 @@ def _summary(store: Store, outcomes: Sequence[Outcome]) -> str:
         bad = sum(found.bad for _, found in refused)
         problem = _refused(outcomes, refused, bad)
         return line("bad", sentences(problem, tr('Fix them, or tick "Skip bad rows".')))
-    text = sentences(new_items(added), _other_texts(others, choice), _skipped(bad))
+    control = sum(found.control for _, found in outcomes)
+    text = sentences(new_items(added), _other_texts(others, choice), _with_control_tokens(control), _skipped(bad))
     more = sum(found.unlisted for _, found in outcomes)
     if more:
         here += " " + trn(
@@ -292,7 +293,20 @@ def _summary(store: Store, outcomes: Sequence[Outcome]) -> str:
             n=grouped(more),
         )
     link = f" {_open(store, next(f.added_items[0][0] for _, f in outcomes if f.added_items))}" if added else ""
-    return line("look" if bad or others else "good", text, here + link)
+    return line("look" if bad or others or control else "good", text, here + link)
+
+
+def _with_control_tokens(rows: int) -> str:
+    if not rows:
+        return ""
+    return trn(
+        "{n} row has control tokens of the tokenizer in its texts, e.g. <|im_end|>; it is left out of training until "
+        "they are removed.",
+        "{n} rows have control tokens of the tokenizer in their texts, e.g. <|im_end|>; they are left out of training "
+        "until they are removed.",
+        rows,
+        n=grouped(rows),
+    )
 
 
 def _other_texts(others: int, choice: SameSpectrum) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.batch.journal import Journal
-from agent.batch.lines import JournalError, append_line, json_lines, write_atomic
+from agent.batch.lines import JournalError, append_line, json_line, json_lines, write_atomic
 from agent.batch.run import Outcome as Inspected
 from agent.language import tr
 from agent.trajectory import Trajectory
@@ -59,7 +59,7 @@ class Answers:
         if len(self._questions) < len(questions):
             raise ValueError(tr("questions: found two of one key and task"))
         self._journal = Journal(folder / FILE, {**settings, **questions_digest(questions)})
-        lines = (json.dumps(question_fields(question), ensure_ascii=False) + "\n" for question in questions)
+        lines = (json_line(question_fields(question)) for question in questions)
         write_atomic(folder / QUESTIONS, "".join(lines))
 
     @property

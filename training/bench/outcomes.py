@@ -6,14 +6,13 @@ loop of live vetting reads it is stored too, and the report gives its F1 as well
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from agent.batch.lines import JournalError, json_lines, write_atomic
+from agent.batch.lines import JournalError, json_line, json_lines, write_atomic
 from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.text import OneLine
@@ -154,9 +153,7 @@ def predicted(
 
 def write_predictions(path: Path, found: Iterable[Outcome]) -> None:
     """Write a file for ``bench table``. :raises JournalError: it cannot be written"""
-    write_atomic(
-        path, "".join(json.dumps(outcome.to_json(), ensure_ascii=False, allow_nan=False) + "\n" for outcome in found)
-    )
+    write_atomic(path, "".join(json_line(outcome.to_json()) for outcome in found))
 
 
 def read_predictions(path: Path) -> list[Outcome]:

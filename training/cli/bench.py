@@ -324,6 +324,13 @@ def _summary(row: Row, made: SessionResult) -> str:
         lines += [f"  {failure}" for failure in made.failures]
     if made.gone:
         lines.append(tr("stopped early: {reason}", reason=tr(made.gone)))
+        lines.append(
+            trn(
+                "{n} question is left; run the same command again to continue",
+                "{n} questions are left; run the same command again to continue",
+                row.open,
+            )
+        )
     lines.append(tr("report: {file}", file=row.path / "report.md"))
     return "\n".join(lines)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
@@ -109,7 +108,7 @@ def run_train(arguments: Namespace) -> int:
 
 
 def run_predict(arguments: Namespace) -> int:
-    from agent.batch.lines import JournalError, write_atomic
+    from agent.batch.lines import JournalError, json_line, write_atomic
     from training.bench.scores import scores
     from training.specialist import Specialist, SpecialistError
 
@@ -121,7 +120,7 @@ def run_predict(arguments: Namespace) -> int:
             drafter = {"drafter": specialist.drafter}
             for one in _answers(arguments, specialist):
                 outcomes.append(one)
-                lines.append(json.dumps(one.to_json() | drafter, ensure_ascii=False) + "\n")
+                lines.append(json_line(one.to_json() | drafter))
         output: Path = arguments.output or arguments.models[0] / PREDICTIONS
         write_atomic(output, "".join(lines))
     except (JournalError, SpecialistError) as error:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
 
 from PIL import Image
 
 from agent.language import tr
 from agent.spectrum import Spectrum
+from agent.spectrum.names import file_key, id_or_text, parts
 from agent.tasks import Task
 from agent.text import OneLine
 from agent.trajectory import Trajectory
@@ -84,15 +84,13 @@ def source_of(name: str, target: str = "", sha256: str | None = None) -> str:
     :param sha256: of the spectrum; what identifies one without a name
     :raises ValueError: neither name nor hash is there
     """
-    file, _, inside = name.strip().partition("#")
-    file = PurePath(file.replace("\\", "/")).name
-    if file.lower().endswith(".gz"):
-        file = file[:-3]
+    file, _, inside = parts(name.strip())
+    file = file_key(file)
     if file.lower() in _NAMELESS:
         if not sha256:
             raise ValueError(tr("found neither name nor hash of the spectrum, expected one of them"))
         return f"sha256:{sha256}"
-    target = target or inside
+    target = id_or_text(target or inside)
     return f"{file}#{target}" if target else file
 
 

@@ -15,6 +15,7 @@ from agent.batch.labels import Labels, LabelsError, Row
 from agent.batch.sources import Source, SourceError, SpectrumFile, sources_from
 from agent.language import tr
 from agent.spectrum import Spectrum, SpectrumError
+from agent.spectrum.names import id_or_text
 from agent.spectrum.readers import opened
 from agent.tasks import Task
 from training.data.records import DataError, Dropped, Question, source_of
@@ -182,7 +183,8 @@ def _inside(
             one.of(source.path.name, target)  # reported once
         return
     only = [source.target] if source.target else list(dict.fromkeys(target for _, target in labelled))
-    for target in names if "" in only or not only else only:
+    known = {id_or_text(name): name for name in names}
+    for target in names if "" in only or not only else (known.get(id_or_text(name), "") for name in only):
         if target in names:
             identity = source_of(source.path.name, target if len(names) > 1 else "")
             yield Source(source.path, source.file, target), identity

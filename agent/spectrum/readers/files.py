@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 from agent.language import deferred
+from agent.spectrum.names import COMPRESSED
 from agent.spectrum.record import SpectrumError
 
 CHUNK = 2**20
@@ -20,8 +21,6 @@ SPOOL_BYTES = 64 * 2**20
 MAX_UNPACKED = 4 * 2**30
 
 FORMATS = deferred("a FITS, Parquet, VOTable, JSON or text spectrum")
-COMPRESSED = (".gz", ".bz2")
-"""Suffixes of compressed files; the contents decide."""
 
 
 def in_same_folder(path: Path, *names: str) -> Path | None:

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from agent.language import deferred
+from agent.spectrum.names import LostDigitsError, id_key, id_or_text
 from agent.spectrum.readers.pixels import NoDataError
 from agent.spectrum.record import SeveralSpectra, Spectrum, SpectrumError
 
@@ -47,7 +48,7 @@ class Selection:
             zwarn = int(given["zwarn"]) if "zwarn" in given else None
         except ValueError:
             return None
-        targets = tuple(one.strip() for one in given.get("targetid", "").split("|") if one.strip())
+        targets = tuple(id_or_text(name) for name in given.get("targetid", "").split("|") if name.strip())
         return cls(targets, given.get("spectype", ""), zwarn)
 
     def __str__(self) -> str:
@@ -63,7 +64,7 @@ class Selection:
         return bool(self.spectype) or self.zwarn is not None
 
     def accepts(self, target: str, entry: CatalogueEntry) -> bool:
-        if self.targets and target not in self.targets:
+        if self.targets and id_or_text(target) not in self.targets:
             return False
         wanted, words = self.spectype.upper().split(), entry.kind.upper().split()
         return words[: len(wanted)] == wanted and (self.zwarn is None or entry.zwarn == self.zwarn)
@@ -138,6 +139,7 @@ class Targets:
             if len(usual) == 1:
                 return _loaded(self._loaders[usual[0]])
             raise SeveralSpectra(self.name, list(self._loaders))
+        target = self._named(target)
         if target not in self._loaders and (selection := Selection.parse(target)) is not None:
             names = self.selected(selection)
             if len(names) > 1:
@@ -149,8 +151,23 @@ class Targets:
                 if "" not in self._loaders
                 else deferred("one spectrum without a name")
             )
-            raise SpectrumError(self.name, there, f"a target {target}")
+            raise SpectrumError(self.name, there, self._missing(target))
         return _loaded(self._loaders[target])
+
+    def _named(self, target: str) -> str:
+        """Return the name of the target as the file has it, or the given one if there is none."""
+        if target in self._loaders:
+            return target
+        key = id_or_text(target)
+        return next((name for name in self._loaders if id_or_text(name) == key), target)
+
+    @staticmethod
+    def _missing(target: str) -> str:
+        try:
+            id_key(target)
+        except LostDigitsError:
+            return deferred("a target {target}; it was rounded as a number and its last digits are lost", target=target)
+        return f"a target {target}"
 
     def read_all(self) -> Iterator[Spectrum]:
         """Yield each, without those to be skipped and those without data.

@@ -71,10 +71,10 @@ def _of_annotation(
     if annotation.get("was_cancelled") or annotation.get("skipped"):
         yield LeftOut(place, "cancelled")
         return
-    answers = Answers(questions)
+    answers, quoted = Answers(questions), _quoted_words(results)
     for result in results:
         name = required(result, "from_name", str, tr("the name of a question")) if _has_name(result) else ""
-        answers.add(name or str(_kind(result)), _values(result))
+        answers.add(name or str(_kind(result)), _values(result, quoted))
     yield from answers.left_out(place)
     if answers.found:
         at = time_of(annotation.get("updated_at") or annotation.get("created_at"), "updated_at")
@@ -98,19 +98,54 @@ def _author(completed_by: object) -> str:
     return "" if completed_by is None else str(completed_by)
 
 
-def _values(result: Mapping[str, Any]) -> list[str] | None:
-    """Return the texts or choices of a result; None if it has neither, e.g. a rectangle."""
+Region = tuple[str, ...]
+
+
+def _regions_of(result: Mapping[str, Any]) -> list[Region]:
+    """Return what identifies the region of a result: its id, and its place, which all results of a region repeat."""
+    value = result.get("value")
+    place = [str(value[name]) for name in _PLACE if name in value] if isinstance(value, dict) else []
+    named = [("id", str(result["id"]))] if result.get("id") else []
+    return [*named, *([("place", *place)] if len(place) > 1 else [])]
+
+
+_PLACE = ("start", "end", "startOffset", "endOffset")
+
+
+def _quoted_words(results: Sequence[object]) -> dict[Region, str]:
+    """Return the words of the task's text that each region marks."""
+    found: dict[Region, str] = {}
+    for result in results:
+        if isinstance(result, dict) and (words := _marked(result)):
+            for region in _regions_of(result):
+                found.setdefault(region, words)
+    return found
+
+
+def _marked(result: Mapping[str, Any]) -> str:
+    """Return the words that a result itself quotes: ``text`` beside a place, except that of a text field."""
+    value = result.get("value")
+    if not isinstance(value, dict) or "start" not in value or _kind(result) == "textarea":
+        return ""
+    text = value.get("text")
+    return text if isinstance(text, str) else ""
+
+
+def _values(result: Mapping[str, Any], quoted: Mapping[Region, str]) -> list[str] | None:
+    """Return the texts or choices of a result; None if it has neither, e.g. a rectangle.
+
+    :param quoted: of ``_quoted_words``
+    """
     value = result.get("value")
     if not isinstance(value, dict):
         return None
-    found = _answer(value)
-    if found is None or "start" not in value or not isinstance(value.get("text"), str):
-        return found
+    found = _answer(value, is_text=_kind(result) == "textarea")
+    words = _marked(result) or next((quoted[region] for region in _regions_of(result) if region in quoted), "")
     # It is about a part of a text of the task.
-    return [f"{', '.join(found)} (“{value['text']}”)"]
+    return [f"{', '.join(found)} (“{words}”)"] if found and words else found
 
 
-def _answer(value: Mapping[str, Any]) -> list[str] | None:
+def _answer(value: Mapping[str, Any], is_text: bool = False) -> list[str] | None:
     for name in ("choices", "labels", "hypertextlabels", "paragraphlabels"):
         if isinstance(value.get(name), list):
             return [", ".join(map(str, value[name]))]
@@ -119,7 +154,8 @@ def _answer(value: Mapping[str, Any]) -> list[str] | None:
     for name in ("rating", "number", "datetime", "selected"):
         if isinstance(value.get(name), str | int | float):
             return [str(value[name])]
-    if "text" in value and "start" not in value:
+    # Beside the place of a region, a single text is what the region marks, and a list what somebody wrote.
+    if "text" in value and (is_text or "start" not in value or isinstance(value["text"], list)):
         texts = value["text"] if isinstance(value["text"], list) else [value["text"]]
         return [str(text) for text in texts]
     return None
@@ -136,11 +172,14 @@ def of_minimal(file: str, row: Mapping[str, Any], number: int, questions: Sequen
     if not row["annotation_id"]:
         yield LeftOut(place, "empty")  # a task without annotations
         return
-    answers = Answers(questions)
+    answers, quoted = (
+        Answers(questions),
+        _quoted_words([{"value": one} for cell in row.values() for one in _items(cell)]),
+    )
     for name, value in row.items():
         ours = name in OUR_FIELDS or name in _TOOL_COLUMNS or name.startswith(_DATA_COLUMN)
         if value not in (None, "", []) and (name in questions if questions else not ours):
-            answers.add(name, _of_cell(value))
+            answers.add(name, _of_cell(value, quoted))
     yield from answers.left_out(place)
     if not answers.found:
         return
@@ -153,19 +192,22 @@ def of_minimal(file: str, row: Mapping[str, Any], number: int, questions: Sequen
     yield Annotation("Label Studio", place, (task, annotation), row, author, at, tuple(answers.found))
 
 
-def _of_cell(value: object) -> list[str] | None:
+def _of_cell(cell: object, quoted: Mapping[Region, str]) -> list[str] | None:
     """Return the values of a cell: a plain text, or results as JSON where there are several or of other types."""
-    if isinstance(value, str) and value[:1] in "[{":
-        try:
-            value = json.loads(value)
-        except ValueError:
-            return [str(value)]
-    if not isinstance(value, list):
-        return _answer(value) if isinstance(value, dict) else [str(value)]
     found: list[str] = []
-    for one in value:
-        values = _values({"value": one}) if isinstance(one, dict) else [str(one)]
+    for one in _items(cell):
+        values = _values({"value": one}, quoted) if isinstance(one, dict) else [str(one)]
         if values is None:
             return None
         found += values
     return found
+
+
+def _items(cell: object) -> list[object]:
+    """Return what a cell holds, from JSON if it is JSON."""
+    if isinstance(cell, str) and cell[:1] in ("[", "{"):
+        try:
+            cell = json.loads(cell)
+        except (ValueError, RecursionError):
+            return [cell]
+    return cell if isinstance(cell, list) else [cell]

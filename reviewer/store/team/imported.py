@@ -7,12 +7,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from agent.spectrum.names import spellings
 from reviewer.store.accounts import require_active
 from reviewer.store.history import History
 from reviewer.store.sqlite.database import Database, Transaction
 from reviewer.store.team.comments import append_imported
 
-_NAMED = "SELECT id FROM items WHERE name = :name AND (:task IS NULL OR task = :task) ORDER BY id LIMIT :limit"
+_NAMED = """
+SELECT id FROM items WHERE name IN (SELECT value FROM json_each(:names)) AND (:task IS NULL OR task = :task)
+ORDER BY id LIMIT :limit
+"""
 
 
 @dataclass(frozen=True)
@@ -52,9 +56,15 @@ class ImportedComments:
             return db.execute("SELECT 1 FROM items WHERE id = ?", (number,)).fetchone() is not None
 
     def items_named(self, name: str, task: str | None, limit: int = 10) -> list[int]:
-        """Return the first items of a spectrum's name, of one task if it is given."""
+        """Return the first items of a spectrum's name, of one task if it is given; without any, those whose name means
+        the same (``agent.spectrum.names``).
+        """
         with self._database.read() as db:
-            return [row[0] for row in db.execute(_NAMED, {"name": name, "task": task, "limit": limit})]
+            for names in ([name], spellings(name)):
+                values = {"names": json.dumps(names), "task": task, "limit": limit}
+                if items := [row[0] for row in db.execute(_NAMED, values)]:
+                    return items
+        return []
 
     def known(self, keys: Collection[str]) -> frozenset[str]:
         """Return those of the keys that comments have."""

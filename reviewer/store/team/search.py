@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -291,8 +292,10 @@ class Search:
             self._values["text"] = number
             return Stream("standings", 1, ("t.item = :text",))
         if len(text) >= _SHORTEST_INDEXED:
+            # A name may be in another normal form of Unicode than what is typed.
             quoted = text.replace('"', '""')
-            self._values["text"] = f'"{quoted}"'
+            forms = dict.fromkeys((quoted, *(unicodedata.normalize(form, quoted) for form in ("NFC", "NFD"))))
+            self._values["text"] = " OR ".join(f'"{form}"' for form in forms)
             return Stream("items_text", 1, ("t.items_text MATCH :text",))
         self._values["text"] = text
         return Stream("items", 1, ("instr(lower(t.name), lower(:text)) > 0",))

@@ -116,11 +116,14 @@ def table(
     context: ContextDep,
     name: Literal["decisions", "inspections", "inspections-merged"],
     kind: tables.Format,
+    bom: bool = False,
 ) -> Response:
-    """A table of the campaign, as far as this person may see it."""
+    """A table of the campaign, as far as this person may see it. With ``bom=1``, CSV begins with a byte-order mark, so
+    that Excel reads it as UTF-8.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.{kind}"
-        tables.table(context.store, name, person.initials).write(path, kind)
+        tables.table(context.store, name, person.initials).write(path, kind, bom)
         return Response(path.read_bytes(), media_type=_TYPES[kind], headers=_named(path.name))
 
 

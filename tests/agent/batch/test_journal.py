@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,28 @@ def lines(path: Path) -> list[dict]:
 @pytest.fixture
 def path(tmp_path) -> Path:
     return tmp_path / "results.jsonl"
+
+
+ODD_NAMES = ("ligne\u2028.fits", "line\nfeed.fits", "bad\udcff.fits", "宽🌟.fits", 'q"\\\\.fits')
+
+
+@pytest.mark.parametrize(
+    "reason", ["answered", "turn limit", "truncated", "no call and no answer", "not read", "no data"]
+)
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_a_journal_opens_again_with_every_row_that_it_writes(path, reason, name):
+    outcome = an_outcome(reason=reason)
+    job = Job(f"{name}#{name}", Path(name), name)
+    with Journal(path, SETTINGS) as journal:
+        journal.add(replace(outcome, job=job, detail=name))
+        counts = journal.done, journal.failed
+    assert counts in ((1, 0), (0, 1))
+    with Journal(path, SETTINGS) as journal:
+        assert (journal.done, journal.failed) == counts
+        assert journal.is_done(job.key) is bool(counts[0])
+        assert [(found.file, found.trajectories) for found in journal.inspected()] == [
+            (name, (outcome.trajectory,))
+        ] * counts[0]
 
 
 def test_a_line_holds_the_trajectory_and_its_source(path):

@@ -24,7 +24,7 @@ from reviewer.agreement.distribution import score_by_correctness
 from reviewer.agreement.pairs import spearman, weighted_kappa
 from reviewer.agreement.preference import Verdict
 from reviewer.agreement.reliability import Level, icc_a1, icc_ak, krippendorff_alpha, round_agreement
-from reviewer.agreement.values import SCALE, Estimate
+from reviewer.agreement.values import SCALE, Estimate, Scores
 from tests.support.preferences import votes
 from tests.support.scored import table
 
@@ -199,3 +199,11 @@ def test_strengths_without_ties_are_those_of_bradley_and_terry_in_choix(regulari
         expected = opt_pairwise(len(number), beaten, alpha=regularisation, method="Newton-CG", tol=1e-10)
         found = davidson(played, regularisation, QUICK).sources
         assert [found[name].value for name in number] == pytest.approx(list(expected), abs=1e-5), seed
+
+
+@pytest.mark.parametrize(("alike", "warns"), [(96, True), (60, False)])
+def test_alpha_has_a_caution_where_nearly_all_scores_are_of_one_category(alike: int, warns: bool) -> None:
+    rows = [(str(n), who, int(n >= alike and (n % 2 == 0) == (who == "a"))) for n in range(100) for who in "ab"]
+    found = krippendorff_alpha(Scores.of(rows), "nominal")
+    assert found.value is not None
+    assert ("see the raw agreement" in found.reason) is warns

@@ -1022,6 +1022,19 @@ def test_the_command_prints_numbers_and_no_text_of_the_judge(capsys, store) -> N
     assert "Sound" not in out
 
 
+def test_a_budget_that_ended_the_run_is_no_success(capsys, store) -> None:
+    opened(store, mode="both")
+    prices = ("--price-in", 1, "--price-out", 10)
+    with serving(always()) as server:
+        status, out, _ = run(capsys, store, server, 1, "--text-only", *prices, "--budget", 3 * 170 / 1e6)
+        assert status == 1
+        assert out.splitlines()[-2:] == [
+            "ended early: one more might exceed the budget",
+            "9 are left; run the same command again to continue",
+        ]
+        assert run(capsys, store, server, 1, "--text-only", *prices)[0] == 0
+
+
 def test_the_command_passes_its_settings_on(capsys, store, tmp_path) -> None:
     opened(store, items=(1,))
     system = tmp_path / "system.txt"

@@ -291,6 +291,42 @@ def test_each_problem_names_file_place_found_and_expected(store: Store, tmp_path
     assert other == f"{where}obsid: found None, expected the number, key or spectrum of an item"
 
 
+REGIONS = (
+    {"start": 10, "end": 20},
+    {"start": "/p[1]/text()[1]", "end": "/p[1]/text()[1]", "startOffset": 3, "endOffset": 9},
+    {"start": "0", "end": "0", "startOffset": 1, "endOffset": 4},
+)
+
+
+@pytest.mark.parametrize("place", REGIONS)
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("answer", [{"text": ["this bit", "and this"]}, {"text": "this bit, and this"}])
+def test_the_text_of_a_region_is_imported_with_the_words_of_the_region(
+    store: Store, tmp_path: Path, place: dict, order: int, answer: dict
+) -> None:
+    label = {
+        "id": "r",
+        "from_name": "label",
+        "type": "labels",
+        "value": place | {"text": "broad Hα", "labels": ["bad"]},
+    }
+    text = {"id": "r", "from_name": "comment", "type": "textarea", "value": place | answer}
+    choice = {"id": "r", "from_name": "sure", "type": "choices", "value": place | {"choices": ["no"]}}
+    found = read(store, written(tmp_path, [a_task(1, result=[label, text, choice][::order])]))
+    assert (found.added, dict(found.left_out)) == (1, {})
+    for line in ("label: bad (“broad Hα”)", "comment: this bit, and this (“broad Hα”)", "sure: no (“broad Hα”)"):
+        assert line in of(store, 1)[0][2]
+
+
+def test_the_text_of_a_region_is_imported_from_a_minimal_file(store: Store, tmp_path: Path) -> None:
+    place = {"start": 10, "end": 20}
+    row = {"id": 5, "annotation_id": 7, "annotator": 1, "item": 1, "updated_at": "2026-11-21T12:00:00Z"}
+    row |= {"label": [place | {"text": "broad Hα", "labels": ["bad"]}], "comment": [place | {"text": ["this bit"]}]}
+    found = read(store, written(tmp_path, [row]))
+    assert (found.added, dict(found.left_out)) == (1, {})
+    assert "comment: this bit (“broad Hα”)" in of(store, 1)[0][2]
+
+
 def test_a_spectrum_that_several_items_have_names_them(store: Store, tmp_path: Path) -> None:
     again = replace(store.items.get(3).version.trajectory, task="cc")
     store.items.add(again, again.spectrum_sha256)

@@ -189,11 +189,12 @@ def test_a_budget_is_not_exceeded_and_a_later_run_resumes(draft_item, spectra, t
     out = tmp_path / "d.jsonl"
     with BadServer(drafting()) as server:
         done = draft_item(server, *spectra, *PRICES, "--budget", 2.5 * COST, "--concurrency", 4, "--out", out)
-        assert (done.status, done.report["drafted"]) == (0, 2)
+        assert (done.status, done.report["drafted"], done.report["left"]) == (1, 2, 4)
         assert done.report["cost"] == pytest.approx(2 * COST)
         assert done.report["ended"] == "one more might exceed the budget"
         rest = draft_item(server, *spectra, *PRICES, "--out", out)
-        assert rest.report["drafted"] == 4
+        assert (rest.status, rest.report["drafted"]) == (0, 4)
+        assert "left" not in rest.report
         assert len(server.chats) == 12
     assert sorted(row["spectrum"]["name"] for row in rows(out)) == [path.name for path in spectra]
 

@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from astropy.table import Table
 
@@ -129,7 +130,66 @@ def test_the_command_writes_every_table(store: Store) -> None:
     assert answer["folder"] == str(folder)
     assert answer["tables"]["inspections.fits"] == 3
     assert {path.name for path in folder.iterdir()} == set(answer["tables"])
-    assert len(answer["tables"]) == 7
+    assert len(answer["tables"]) == 9
+
+
+def test_csv_for_excel_begins_with_a_byte_order_mark_and_is_read_again(store: Store, tmp_path: Path) -> None:
+    begins = {}
+    for options in ((), ("--excel",)):
+        assert run("tables", "--db", store.path, "--to", tmp_path / "t", *options).returncode == 0
+        files = {path.name: path.read_bytes() for path in (tmp_path / "t").glob("*.csv")}
+        begins[options] = {text.startswith(b"\xef\xbb\xbf") for text in files.values()}
+        assert all(text.removeprefix(b"\xef\xbb\xbf").decode().count("\ufeff") == 0 for text in files.values())
+    assert begins == {(): {False}, ("--excel",): {True}}
+
+
+_READ = {"csv": "ascii.csv", "fits": "fits", "vot": "votable"}
+_BARE = Inspection("CC", None, None, "S", "")
+
+
+def _types(columns: tables.Columns, path: Path, kind: tables.Format) -> dict[str, str]:
+    columns.write(path, kind)
+    table = Table.read(path, format=_READ[kind])
+    assert len(table) == len(columns)
+    assert table.colnames == list(columns.columns)
+    return {name: "text" if table[name].dtype.kind in "OSU" else table[name].dtype.kind for name in table.colnames}
+
+
+@pytest.mark.parametrize("kind", ["fits", "vot"])
+@pytest.mark.parametrize("name", tables.TABLES)
+def test_the_types_of_a_table_do_not_depend_on_its_values(
+    store: Store, tmp_path: Path, name: str, kind: tables.Format
+) -> None:
+    full = tables.table(store, name)
+    types = _types(full, tmp_path / f"full.{kind}", kind)
+    assert {types[column] for column in types if full.kind(column) is not str} <= set("ifb")
+    assert {types[column] for column in types if full.kind(column) is str} == {"text"}
+    for missing in full.columns:
+        for count in (len(full), 1, 0):
+            changed = {
+                column: [None if column == missing and n < count else value for n, value in enumerate(values)]
+                for column, values in full.columns.items()
+            }
+            if full.kind(missing) is not bool:
+                lacking = tables.Columns(full.name, changed, full.kinds)
+                assert _types(lacking, tmp_path / f"lacking.{kind}", kind) == types, (missing, count)
+    none = tables.Columns(full.name, {column: [] for column in full.columns}, full.kinds)
+    assert _types(none, tmp_path / f"none.{kind}", kind) == types
+
+
+@pytest.mark.parametrize("kind", tables.FORMATS)
+@pytest.mark.parametrize("name", tables.TABLES)
+def test_every_table_in_every_form_is_written_where_nothing_is_given(tmp_path: Path, name: str, kind: str) -> None:
+    with a_store(tmp_path / "bare.db") as bare:
+        spectrum = a_spectrum("a.fits", redshift=None)
+        bare.items.add_all([Draft(a_trace(spectrum), spectrum)])
+        decide(bare, "AA", 1, "keep", comment="odd \x01 \ufffe text")
+        bare.inspections.add(item_id=1, inspection=_BARE, key="a key")
+        tables.table(bare, name).write(tmp_path / f"t.{kind}", kind)
+        found = Table.read(tmp_path / f"t.{kind}", format=_READ[kind])
+        assert len(found) == 1
+        if name == "decisions" and kind == "fits":
+            assert np.ma.is_masked(found["seconds"][0]) or math.isnan(found["seconds"][0])
 
 
 def test_an_export_is_next_to_its_database(store: Store) -> None:

@@ -50,6 +50,21 @@ def test_the_baseline_passes_and_the_file_resumes(capsys, results: Path, tmp_pat
     assert len(list(read_trials(out))) == 2
 
 
+def test_a_file_with_a_trace_of_which_nothing_could_be_tested_resumes(capsys, results: Path, tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
+    without_zoom = {**rows[0], "steps": [step for step in rows[0]["steps"] if step["kind"] != "zoom"]}
+    mixed = results.parent / "untestable.jsonl"
+    for order in ([rows[1], without_zoom], [without_zoom, rows[1]], [without_zoom]):
+        mixed.write_text("".join(json.dumps(row) + "\n" for row in order), encoding="utf-8")
+        out = tmp_path / f"{len(list(tmp_path.iterdir()))}.jsonl"
+        for _ in range(2):
+            given = (mixed, "--policy", "baseline", "--concurrency", 1, "--out", out, "--json")
+            status, text = trial(capsys, *given)
+            assert status == 0, text
+        assert json.loads(text)["left_out"] == {"done before": len(order)}
+    assert [made.passed for made in read_trials(out)] == [None]
+
+
 def test_a_file_of_other_trials_or_of_something_else_stays_as_it_is(capsys, results: Path, tmp_path: Path) -> None:
     out, other = tmp_path / "trials.jsonl", tmp_path / "notes.txt"
     given = (results, "--policy", "baseline", "--out", out)

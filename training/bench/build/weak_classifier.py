@@ -15,7 +15,7 @@ from agent.tasks import Task
 from agent.trajectory.steps import Verdict
 from training.bench.build import Entry
 from training.data import DataError
-from training.data.records import Question
+from training.data.records import Question, source_of
 
 if TYPE_CHECKING:
     from training.specialist import Specialist, SpecialistSettings
@@ -28,11 +28,13 @@ class Predictions:
         """:raises DataError: it cannot be read, or a line has a wrong value"""
         self._path = path
         self._p: dict[str, float] = {}
+        self._by_source: dict[str, float] = {}
         try:
             for line in json_lines(path):
                 row, where = line.row, f"{path}: line {line.number}"
                 if row.get("task", task.key) == task.key:
-                    self._p[_name(row, where)] = _probability(row, where)
+                    name, p = _name(row, where), _probability(row, where)
+                    self._p[name] = self._by_source[source_of(name, sha256=name)] = p
         except JournalError as error:
             raise DataError(str(error)) from error
         if not self._p:
@@ -42,7 +44,7 @@ class Predictions:
         """Do nothing: there is nothing to train, so no candidate is set aside."""
 
     def p(self, entries: Sequence[Entry], spectra: Sequence[Spectrum]) -> list[float | None]:
-        return [self._p.get(entry.source, self._p.get(entry.key)) for entry in entries]
+        return [self._by_source.get(entry.source, self._p.get(entry.key)) for entry in entries]
 
     def description(self) -> dict[str, object]:
         digest = hashlib.sha256(self._path.read_bytes()).hexdigest()
