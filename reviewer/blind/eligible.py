@@ -115,8 +115,8 @@ def _require_one_author(candidates: Iterable[Candidate]) -> None:
         if known.setdefault(one.source, of) != of:
             raise TooFew(
                 tr(
-                    "Two sources have the name {name}: texts of a person and of a machine, or drafted and revised "
-                    "texts, of different drafters. Choose the sources, or a batch that has one of them.",
+                    "{name} is the name of two sources with different authors or kinds of text. Choose other sources, or "
+                    "the batch of one of them.",
                     name=one.source,
                 )
             )

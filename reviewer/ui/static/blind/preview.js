@@ -14,7 +14,10 @@ export const versionWords = (version) =>
   version === null ? t('made before drafted and edited texts were told apart') : VERSIONS[version]
 
 /** What would be sampled, by the server's answer to a preview. */
-export function previewWords({ version, scores, pairs, gold, training, scorers, notes, spectra, strata, shared }, tasks) {
+export function previewWords(
+  { version, scores, pairs, gold, training, scorers, notes, spectra, strata, shared },
+  tasks,
+) {
   const rows = (kind, table) =>
     table.map((one) =>
       h(

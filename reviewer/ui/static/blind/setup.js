@@ -62,9 +62,9 @@ export class SetupForm {
         sources.map((key) => check('sources', key, key)),
       ),
       radios(t('Text of each item'), 'version', [
-        ['drafted', t('as drafted: the first text, exactly as its drafter wrote it')],
-        ['approved', t('as approved: texts that people revised, and texts approved as drafted, are different sources')],
-        ['both', t('both, as two sources: the draft, and the text that people approved after revising it')],
+        ['drafted', t('as drafted: exactly as its drafter wrote it')],
+        ['approved', t('as approved: revised and unchanged texts as different sources')],
+        ['both', t('both, as two sources: the draft and its approved revision')],
       ]),
       group(
         t('Classes'),
@@ -118,10 +118,10 @@ export class SetupForm {
     ]
   }
 
-  /** Count items by source or task. @param {'source' | 'task'} what @param {'items' | 'drafted' | 'approved'} number */
-  #counted(what, number = 'items') {
+  /** Count items by source or task. @param {'source' | 'task'} what @param {'items' | 'drafted' | 'approved'} which */
+  #counted(what, which = 'items') {
     const counts = new Map()
-    for (const one of this.setup.strata) counts.set(one[what], (counts.get(one[what]) ?? 0) + one[number])
+    for (const one of this.setup.strata) counts.set(one[what], (counts.get(one[what]) ?? 0) + one[which])
     return counts
   }
 
@@ -130,7 +130,7 @@ export class SetupForm {
     this.#showBarred()
   }
 
-  /** Show next to each source how many items have the chosen version, and offer the sources of that version to compare. */
+  /** Show how many items of each source have the chosen version, and offer the sources of that version to compare. */
   #showTexts() {
     const version = /** @type {HTMLInputElement} */ (part(this.root, '[name=version]:checked')).value
     const counts = this.#counted('source', version === 'drafted' ? 'drafted' : 'approved')
