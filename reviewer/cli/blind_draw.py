@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
 from agent.language import tr, trn
-from reviewer.cli.common import add_common, headline, opened, session_json
+from reviewer.cli.common import add_common, opened, session_json, version_words
 
 if TYPE_CHECKING:
     from reviewer.blind.plan import Plan
@@ -225,7 +225,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _drawn_summary(session: BlindSession, progress: tuple[BlindProgress, ...], revealing: int) -> str:
-    lines = [tr("session {id} drawn: {name}", id=session.id, name=session.name), headline(session)]
+    lines = [tr("session {id} drawn: {name}", id=session.id, name=session.name), "  " + version_words(session)]
     lines += [
         "  " + trn("{scorer} has {n} question", "{scorer} has {n} questions", one.assigned, scorer=one.scorer)
         for one in progress

@@ -100,8 +100,13 @@ def headline(session: BlindSession) -> str:
         name=session.name,
         state=tr(session.state),
         at=at,
-        version=tr(_VERSIONS[session.plan.version]),
+        version=version_words(session),
     )
+
+
+def version_words(session: BlindSession) -> str:
+    """Return which version of the texts a session shows."""
+    return tr(_VERSIONS[session.plan.version])
 
 
 _VERSIONS = {
