@@ -115,8 +115,8 @@ def _require_one_author(candidates: Iterable[Candidate]) -> None:
         if known.setdefault(one.source, of) != of:
             raise TooFew(
                 tr(
-                    "{name} is the name of two sources with different authors or kinds of text. Choose other sources, or "
-                    "the batch of one of them.",
+                    "{name} is the name of two sources with different authors or kinds of text. Choose other sources, "
+                    "or the batch of one of them.",
                     name=one.source,
                 )
             )

@@ -158,11 +158,16 @@ def test_a_session_is_repeated_with_its_design_and_training_items(tmp_path: Path
     assert 100 not in again["items"]
 
 
+def add_revealing(store: Store) -> None:
+    """Add a trace of both drafters, of which the first reveals its author."""
+    spectrum = a_spectrum("spec-55859-F5902_sp01-098.fits")
+    drafts = (edited(trace(GPT, 98), "As GPT-5 I see a broad Hα."), trace(SPEC, 98))
+    store.items.add_all([Draft(draft, spectrum) for draft in drafts])
+
+
 def test_the_text_printed_for_a_person(capsys, path) -> None:
     with Store.open(path) as store:
-        spectrum = a_spectrum("spec-55859-F5902_sp01-098.fits")
-        drafts = (edited(trace(GPT, 98), "As GPT-5 I see a broad Hα."), trace(SPEC, 98))
-        store.items.add_all([Draft(draft, spectrum) for draft in drafts])
+        add_revealing(store)
     status, out, _ = run(capsys, path, "draw", "--name", "told", "--scorers", *SCORERS, "--each", 3)
     assert status == 0
     assert out.splitlines() == [
@@ -196,8 +201,7 @@ def test_the_text_printed_for_a_person(capsys, path) -> None:
 
 def test_texts_with_giveaways_can_be_left_out(capsys, path) -> None:
     with Store.open(path) as store:
-        Desk(store).decide("ED", 1, "keep")
-        Desk(store).edit("ED", 1, "As GPT-5 I see a broad Hα.")
+        add_revealing(store)
     made = printed_json(capsys, path, "draw", "--name", "n", "--scorers", *SCORERS, "--leave-out-giveaways")
     assert made["revealing"] == []
     assert made["notes"] == [

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fastapi.testclient import TestClient
 
 from agent.trajectory import Drafter, Trajectory, Zoom
 from reviewer.blind import report
@@ -19,7 +20,8 @@ from reviewer.blind.plan import Plan, PlanError, read_session, rerun_plan, sessi
 from reviewer.blind.sampling import sample
 from reviewer.store import BlindSession, Draft, NotAllowed, NotFound, Store
 from reviewer.store.blind.texts import edited as texts_differ
-from tests.support.blind_campaign import answer_one, key
+from reviewer.web import app as server
+from tests.support.blind_campaign import PASSWORD, answer_one, key
 from tests.support.campaign import TO_VOTE, Desk, a_spectrum, a_trajectory, people
 
 SCORERS = ("SA", "SB")
@@ -321,6 +323,55 @@ def test_a_session_is_repeated_from_its_file_in_its_own_version(store: Store, tm
         store.blind.results.items_by_content([revised])
     with pytest.raises(NotFound, match="1 of 1 traces are not the text of any approved item here"):
         store.blind.results.items_by_content([revised], "approved")
+
+
+def test_form_preview_and_list_name_the_version_and_its_sources(store: Store) -> None:
+    store.accounts.add_person("CC", "Dr CC", ["coordinator"], password=PASSWORD)
+    client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1", follow_redirects=False)
+    assert client.post("/sign-in", data={"initials": "CC", "password": PASSWORD}).status_code == 303
+    setup = client.get("/api/v1/blind/setup").json()
+    assert setup["sources"] == {
+        "drafted": [BASELINE],
+        "approved": [REVISED, UNCHANGED],
+        "both": [REVISED, BASELINE],
+    }
+    (stratum,) = setup["strata"]
+    assert [stratum[name] for name in ("items", "drafted", "approved")] == [8, 7, 5]
+
+    def preview(version: str, **other: object) -> dict:
+        plan = {"name": "n", "scorers": list(SCORERS), "version": version, **other}
+        return client.post("/api/v1/blind/preview", json={"plan": plan}).json()
+
+    both = preview("both", mode="both")
+    assert (both["version"], both["spectra"], both["compared"], both["candidates"]) == ("both", 3, 2, 3)
+    assert {(row["source"], row["number"]) for row in both["scores"]} == {(REVISED, 3), (BASELINE, 3)}
+    assert [row["number"] for row in both["pairs"]] == [3]
+    assert [row["asked"] for row in both["scorers"]] == [9, 9]
+    approved = preview("approved")
+    assert {(row["source"], row["number"]) for row in approved["scores"]} == {(REVISED, 3), (UNCHANGED, 2)}
+    assert approved["compared"] is None  # of different spectra, for which no power is calculated
+    refused = client.post(
+        "/api/v1/blind/preview", json={"plan": {"name": "n", "scorers": ["SA"], "version": "current"}}
+    )
+    assert refused.status_code >= 400
+    session = created(store, "approved")
+    (listed,) = client.get("/api/v1/blind/sessions").json()
+    assert (listed["version"], listed["plan"]["version"]) == ("approved", "approved")
+    prints = client.get(f"/api/v1/blind/sessions/{session.id}/fingerprints").json()
+    assert set(prints["traces"]) == set(prints["pictures"]) == {REVISED, UNCHANGED}
+
+
+def test_what_may_reveal_an_author_is_listed_by_the_source_of_its_text(store: Store) -> None:
+    item = add(store, 10)
+    desk = Desk(store)
+    desk.decide("RE", item, "keep")
+    desk.edit("RE", item, "As GPT-5 I see a broad line.")
+    desk.until(item, *TO_VOTE[1:], *APPROVED)
+    session = created(store, "both")
+    (leak,) = [one for one in store.blind.sessions.leaks("CO", session.id) if one.giveaway.words == "GPT-5"]
+    assert (leak.item, leak.source) == (item, REVISED)
+    plan = planned("both", giveaways="leave out")
+    assert item not in {one.item for one in sample(plan, store.blind.sessions.candidates("CO", plan)).candidates}
 
 
 # ---- sessions from before versions were told apart
