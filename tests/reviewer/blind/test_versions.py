@@ -34,7 +34,7 @@ MARK = "Checked by eye"
 def trace(number: int, source: str = BASELINE, **other: object) -> tuple[Trajectory, str]:
     kind = "baseline" if source == BASELINE else "model"
     spectrum = a_spectrum(f"spec-{number:04d}.fits", meta={"medium_assumed": True})
-    made = a_trajectory(spectrum, f"{source} on spectrum {number}.", drafter=Drafter(kind, source), medium_assumed=True)
+    made = a_trajectory(spectrum, f"Hα of {number} is broad.", drafter=Drafter(kind, source), medium_assumed=True)
     return replace(made, **other), spectrum
 
 
@@ -112,9 +112,7 @@ def test_a_plan_without_a_version_is_of_texts_as_drafted() -> None:
 
 def test_as_drafted_every_trace_is_the_first_text_under_its_drafters_name(store: Store) -> None:
     session = created(store)
-    assert shown(store, session) == {
-        (item, BASELINE): f"{BASELINE} on spectrum {item}." for item in (1, 2, 3, 4, 5, 7, 8)
-    }
+    assert shown(store, session) == {(item, BASELINE): f"Hα of {item} is broad." for item in (1, 2, 3, 4, 5, 7, 8)}
     (note,) = session.notes
     assert note == "1 item was left out because people revised it before it was imported: its draft is not here."
 
@@ -122,10 +120,10 @@ def test_as_drafted_every_trace_is_the_first_text_under_its_drafters_name(store:
 def test_as_approved_revised_and_unchanged_texts_are_sources_of_their_own(store: Store) -> None:
     session = created(store, "approved")
     assert shown(store, session) == {
-        (1, UNCHANGED): f"{BASELINE} on spectrum 1.",
+        (1, UNCHANGED): "Hα of 1 is broad.",
         (2, REVISED): f"{MARK} 2.",
         (3, REVISED): f"{MARK} 3.",
-        (7, UNCHANGED): f"{BASELINE} on spectrum 7.",  # only its medium was stated
+        (7, UNCHANGED): "Hα of 7 is broad.",  # only its medium was stated
         (8, REVISED): f"{MARK} 8.",
     }
     assert session.notes == ("3 items were left out because they are not approved.",)
@@ -136,7 +134,7 @@ def test_both_are_two_traces_of_each_revised_item(store: Store) -> None:
     assert shown(store, session) == {
         (item, source): text
         for item in (2, 3, 8)
-        for source, text in ((BASELINE, f"{BASELINE} on spectrum {item}."), (REVISED, f"{MARK} {item}."))
+        for source, text in ((BASELINE, f"Hα of {item} is broad."), (REVISED, f"{MARK} {item}."))
     }
     assert "2 items were left out because they were approved as they were drafted" in " ".join(session.notes)
     assert "3 items were left out because they are not approved" in " ".join(session.notes)
