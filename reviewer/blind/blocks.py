@@ -13,7 +13,7 @@ from agent.language import deferred, deferredn, joined, tr
 from reviewer.blind.balance import TooFew
 from reviewer.blind.eligible import Eligible, allowed_scorers, listed
 from reviewer.blind.order import Block, block_of
-from reviewer.blind.plan import Candidate, Kind, Plan
+from reviewer.blind.plan import Candidate, Kind, Plan, source_name
 
 _COMBINATIONS = 50  # of several traces by one source of one spectrum, tried until enough scorers may see them
 
@@ -31,8 +31,8 @@ def random_stream(plan: Plan, purpose: str) -> Random:
 
 def sample_units(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Unit]], list[str]]:
     """Return what is shown, by kind, and notes on what was left out. :raises TooFew: too few spectra or trajectories"""
-    if "pair" in plan.kinds and len(there.sources) < 2:
-        found = f"found {listed(there.sources) or 'none'}"
+    if "pair" in plan.kinds and len(there.drafters) < (1 if plan.version == "both" else 2):
+        found = f"found {listed(there.drafters) or 'none'}"
         raise TooFew(tr("Pairs need trajectories of two sources or more; {found}.", found=found))
     if plan.items:
         blocks, notes = _named_blocks(there)
@@ -74,16 +74,26 @@ def _by_block(candidates: Iterable[Candidate]) -> dict[Block, Traces]:
 
 
 def _pairs_of(plan: Plan, there: Eligible, block: Sequence[Candidate]) -> list[Unit]:
-    """Return a block's pairs of every two sources, which enough scorers may see."""
-    ordered = sorted(block, key=lambda one: there.sources.index(one.source))
+    """Return a block's pairs of every two sources, which enough scorers may see. A drafter's own two are the draft and
+    the approved text of one item.
+    """
+    both = plan.version == "both"
+    ordered = sorted(
+        block, key=lambda one: (there.drafters.index(one.drafter), plan.texts.index(one.text) if both else 0)
+    )
     pairs = combinations(ordered, 2) if block[0].spectrum is not None else ()
-    return [two for two in pairs if two[0].source != two[1].source and len(allowed_scorers(plan, two)) >= plan.each]
+    return [
+        two
+        for two in pairs
+        if (two[0].drafter != two[1].drafter or two[0].item == two[1].item)
+        and len(allowed_scorers(plan, two)) >= plan.each
+    ]
 
 
 def _named_blocks(there: Eligible) -> tuple[list[Traces], list[str]]:
     """Return the plan's own items by spectrum."""
     blocks = list(_by_block(there.candidates).values())
-    lacking = sum(len({one.source for one in block}) < len(there.sources) for block in blocks)
+    lacking = sum(len({one.drafter for one in block}) < len(there.drafters) for block in blocks)
     if not blocks:
         raise TooFew(tr("There are no trajectories to sample: none at all."))
     return blocks, [
@@ -97,17 +107,17 @@ def _sample_blocks(plan: Plan, there: Eligible) -> tuple[list[Traces], list[str]
     """Sample spectra within strata, and take one trajectory of every source of each."""
     rng = random_stream(plan, "spectra")
     # A trace whose spectrum is not stored cannot be paired with another source's; with one source there is no need.
-    usable = [one for one in there.candidates if one.spectrum is not None or len(there.sources) == 1]
+    usable = [one for one in there.candidates if one.spectrum is not None or len(there.drafters) == 1]
     lacking: Counter[str] = Counter()
     incomplete = unseen = unknown = 0
     strata: dict[Stratum, list[Traces]] = {}
     stratum_of = strata_of(plan, usable)
     for block, members in _by_block(usable).items():
         stratum = stratum_of[block]
-        missing = set(there.sources) - {one.source for one in members}
+        missing = set(there.drafters) - {one.drafter for one in members}
         lacking.update(missing)
         incomplete += bool(missing)
-        complete = None if missing else _complete_block(plan, there.sources, members, rng)
+        complete = None if missing else _complete_block(plan, there.drafters, members, rng)
         unseen += not missing and complete is None
         if plan.number is not None and not all(stratum):
             unknown += complete is not None
@@ -161,19 +171,30 @@ def _require_blocks(plan: Plan, there: Eligible, strata: Mapping[Stratum, Sequen
         tr(
             "No spectrum has a trajectory of every source ({sources}) that {each} scorers may see; found "
             "{found}. With the design “separate” each source is sampled for itself.",
-            sources=listed(there.sources),
+            sources=listed(there.drafters),
             each=plan.each,
             found=found,
         )
     )
 
 
-def _complete_block(plan: Plan, sources: Sequence[str], members: Sequence[Candidate], rng: Random) -> Traces | None:
-    """Return one trajectory of each source that enough scorers may see together; of several by one, a random one."""
-    by_source = [[one for one in members if one.source == source] for source in sources]
-    choices = product(*(rng.sample(some, len(some)) for some in by_source))
-    enough = (list(unit) for unit in islice(choices, _COMBINATIONS) if len(allowed_scorers(plan, unit)) >= plan.each)
-    return next(enough, None)
+def _complete_block(plan: Plan, drafters: Sequence[str], members: Sequence[Candidate], rng: Random) -> Traces | None:
+    """Return the texts of one item of each drafter that enough scorers may see together; of several by one, a random
+    one.
+    """
+    items = _by_item(members)
+    by_drafter = [[texts for texts in items if texts[0].drafter == drafter] for drafter in drafters]
+    choices = product(*(rng.sample(some, len(some)) for some in by_drafter))
+    units = ([one for texts in chosen for one in texts] for chosen in islice(choices, _COMBINATIONS))
+    return next((unit for unit in units if len(allowed_scorers(plan, unit)) >= plan.each), None)
+
+
+def _by_item(members: Iterable[Candidate]) -> list[Unit]:
+    """Return the texts of each item: one, or the approved text and the draft."""
+    items: dict[int, Traces] = {}
+    for one in members:
+        items.setdefault(one.item, []).append(one)
+    return [tuple(texts) for texts in items.values()]
 
 
 def _block_notes(plan: Plan, incomplete: int, lacking: Counter[str], unseen: int, without: int) -> list[str]:
@@ -231,25 +252,35 @@ def _sample_separately(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Uni
     strata += [(task,) for task in there.tasks if not any(of[0] == task for of in strata)]
     paired: frozenset[int] = frozenset()
     if "pair" in plan.kinds:
-        pairs: dict[Stratum, list[Unit]] = {
-            (*two, *of): [] for two, of in product(combinations(there.sources, 2), strata)
-        }
+        arms = [arm for drafter in there.drafters for arm in _arms(plan, drafter)]
+        pairs: dict[Stratum, list[Unit]] = {(*two, *of): [] for two, of in product(combinations(arms, 2), strata)}
         for block, members in _by_block(known).items():
             shuffled = random_stream(plan, f"partners {block}").sample(members, len(members))
             # Of several traces by one source, one is in the pair: the last, as the order is random.
-            for two in {(two[0].source, two[1].source): two for two in _pairs_of(plan, there, shuffled)}.values():
-                pairs[two[0].source, two[1].source, *named[block]].append(two)
+            for two in {_two_arms(plan, two): two for two in _pairs_of(plan, there, shuffled)}.values():
+                pairs[*_two_arms(plan, two), *named[block]].append(two)
         units["pair"], more = _sample_strata(plan, pairs, frozenset(), random_stream(plan, "pairs"), True)
         notes += more
         # Prefer the items of the pairs, so that preferences and scores are of the same items.
         paired = frozenset(one.item for unit in units["pair"] for one in unit)
     if "scores" in plan.kinds:
-        single: dict[Stratum, list[Unit]] = {(one, *of): [] for one, of in product(there.sources, strata)}
-        for one in known:
-            single[one.source, *named[block_of(one)]].append((one,))
-        units["scores"], more = _sample_strata(plan, single, paired, random_stream(plan, "scores"), False)
+        single: dict[Stratum, list[Unit]] = {(one, *of): [] for one, of in product(there.drafters, strata)}
+        for texts in _by_item(known):
+            single[texts[0].drafter, *named[block_of(texts[0])]].append(texts)
+        chosen, more = _sample_strata(plan, single, paired, random_stream(plan, "scores"), False)
+        units["scores"] = [(one,) for texts in chosen for one in texts]
         notes += more
     return units, notes
+
+
+def _arms(plan: Plan, drafter: str) -> tuple[str, ...]:
+    """Return what a drafter's pairs are sampled by: the drafter, or the two sources of its texts."""
+    return tuple(source_name(drafter, text) for text in plan.texts) if plan.version == "both" else (drafter,)
+
+
+def _two_arms(plan: Plan, two: Unit) -> tuple[str, str]:
+    first, second = (one.source if plan.version == "both" else one.drafter for one in two)
+    return first, second
 
 
 def _sample_strata(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agent.language import deferred, tr
+from agent.language import deferred, deferredn, tr
 from reviewer.blind.balance import TooFew
-from reviewer.blind.plan import Candidate, Plan
+from reviewer.blind.plan import Candidate, Lack, Plan
 
 _SHOWN = 10  # names or numbers listed in a sentence
 
@@ -16,14 +17,14 @@ _SHOWN = 10  # names or numbers listed in a sentence
 class Eligible:
     """Candidates that enough scorers may see, by item; gold and training items separately.
 
-    :param sources: the arms of the comparison, in the plan's order; by name where the plan leaves them open
+    :param drafters: in the plan's order; by name where the plan leaves them open
     :param notes: what was left out, one sentence each
     """
 
     candidates: tuple[Candidate, ...]
     gold: tuple[Candidate, ...]
     training: tuple[Candidate, ...]
-    sources: tuple[str, ...]
+    drafters: tuple[str, ...]
     tasks: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -31,33 +32,42 @@ class Eligible:
 def eligible(plan: Plan, candidates: Iterable[Candidate]) -> Eligible:
     """Return what can be sampled.
 
-    :raises TooFew: an item of the plan, or a source of its primary comparison, does not exist, or too few scorers may
-        see an item
+    :raises TooFew: an item of the plan, or a source of its primary comparison, does not exist, too few scorers may
+        see an item, an item of the plan has no text of its version, or a source would be of a person and of a machine
     """
-    all_items = {candidate.item: candidate for candidate in candidates}
-    by_item = {item: _with_exposures(plan, candidate) for item, candidate in all_items.items()}
+    by_item: dict[int, list[Candidate]] = {}
+    for candidate in sorted(candidates, key=lambda one: (one.item, plan.texts.index(one.text))):
+        by_item.setdefault(candidate.item, []).append(candidate)
     _require(plan.items, by_item, deferred("items: found no item {missing} in the database"))
-    gold_items = [gold.item for gold in plan.gold]
+    gold_items = sorted(gold.item for gold in plan.gold)
     _require(gold_items, by_item, deferred("gold items: found no item {missing} in the database"))
     _require(plan.training, by_item, deferred("training items: found no item {missing} in the database"))
-    gold = tuple(by_item.pop(one.item) for one in sorted(plan.gold, key=lambda gold: gold.item))
-    training = tuple(all_items[item] for item in plan.training)  # seeing it again does no harm
+    # Of both texts, the draft is the one for practice and for calibration: it is the last of an item.
+    gold = tuple(_with_exposures(plan, by_item.pop(item)[-1]) for item in gold_items)
+    training = tuple(by_item[item][-1] for item in plan.training)  # seeing it again does no harm
     for item in plan.training:
         del by_item[item]
-    matching = [by_item[item] for item in sorted(by_item) if _matches_plan(plan, by_item[item])]
-    plain = [one for one in matching if plan.giveaways == "flag" or not one.gives_away]
-    kept = [one for one in plain if len(allowed_scorers(plan, [one])) >= plan.each]
+    _require_texts(gold, deferred("gold items: {problems}"))
+    _require_texts(training, deferred("training items: {problems}"))
+    items = [[_with_exposures(plan, one) for one in texts] for texts in by_item.values()]
+    matching = [texts for texts in items if _matches_plan(plan, texts[0])]
+    there = [texts for texts in matching if texts[0].lacks is None]
+    plain = [texts for texts in there if plan.giveaways == "flag" or not any(one.gives_away for one in texts)]
+    kept = [texts for texts in plain if len(allowed_scorers(plan, texts)) >= plan.each]
     if plan.items and len(kept) < len(plan.items):
         raise TooFew(_missing_items(plan, matching))
-    sources = plan.sources or tuple(sorted({one.source for one in matching}))
-    _require_compared(plan, sources)
+    drafters = plan.sources or tuple(sorted({texts[0].drafter for texts in (there or matching)}))
+    shown = [one for texts in there for one in texts]
+    _require_one_author(shown)
+    _require_compared(plan, list(dict.fromkeys((*plan.sources, *sorted({one.source for one in shown})))))
+    lacking = Counter(texts[0].lacks for texts in matching if texts[0].lacks is not None)
     return Eligible(
-        candidates=tuple(kept),
+        candidates=tuple(one for texts in kept for one in texts),
         gold=gold,
         training=training,
-        sources=sources,
-        tasks=plan.tasks or tuple(sorted({one.task for one in matching})),
-        notes=tuple(_notes(plan, len(matching) - len(plain), len(plain) - len(kept))),
+        drafters=drafters,
+        tasks=plan.tasks or tuple(sorted({texts[0].task for texts in there})),
+        notes=tuple(_notes(plan, lacking, len(there) - len(plain), len(plain) - len(kept))),
     )
 
 
@@ -77,10 +87,39 @@ def _with_exposures(plan: Plan, one: Candidate) -> Candidate:
     return replace(one, barred=one.barred | one.exposed) if plan.earlier == "bar" and one.exposed else one
 
 
-def _require(items: Iterable[int], there: dict[int, Candidate], message: str) -> None:
+def _require(items: Iterable[int], there: Mapping[int, object], message: str) -> None:
     missing = [item for item in items if item not in there]
     if missing:
         raise TooFew(tr(message, missing=listed(missing)))
+
+
+_LACKS: Mapping[Lack, str] = {
+    "edited before import": deferred("people revised item {item} before it was imported, so its draft is not here"),
+    "not approved": deferred("item {item} is not approved"),
+    "unchanged": deferred("item {item} was approved as it was drafted, so it has one text, not two"),
+}
+
+
+def _require_texts(items: Iterable[Candidate], message: str) -> None:
+    """Check that named items have a text of the plan's version. :raises TooFew: some have none"""
+    problems = [tr(_LACKS[one.lacks], item=one.item) for one in items if one.lacks is not None]
+    if problems:
+        raise TooFew(tr(message, problems="; ".join(problems[:_SHOWN])))
+
+
+def _require_one_author(candidates: Iterable[Candidate]) -> None:
+    """Check that no name of a source stands for texts of different authors or kinds. :raises TooFew: one does"""
+    known: dict[str, tuple[object, ...]] = {}
+    for one in candidates:
+        of = (one.drafter, one.text, one.by_person)
+        if known.setdefault(one.source, of) != of:
+            raise TooFew(
+                tr(
+                    "{name} is the name of two sources with different authors or kinds of text. Choose other sources, "
+                    "or the batch of one of them.",
+                    name=one.source,
+                )
+            )
 
 
 def _require_compared(plan: Plan, sources: Sequence[str]) -> None:
@@ -100,22 +139,24 @@ def _require_compared(plan: Plan, sources: Sequence[str]) -> None:
 def _matches_plan(plan: Plan, one: Candidate) -> bool:
     return (
         (not plan.items or one.item in plan.items)
-        and (not plan.sources or one.source in plan.sources)
+        and (not plan.sources or one.drafter in plan.sources)
         and (not plan.tasks or one.task in plan.tasks)
     )
 
 
-def _missing_items(plan: Plan, matching: Sequence[Candidate]) -> str:
+def _missing_items(plan: Plan, matching: Iterable[Sequence[Candidate]]) -> str:
     """Return a sentence with the plan's own items that cannot be sampled, and why."""
-    there = {one.item: one for one in matching}
+    there = {texts[0].item: texts for texts in matching}
     problems = []
     for item in plan.items:
-        one = there.get(item)
-        if one is None:
+        texts = there.get(item)
+        if texts is None:
             problems.append(tr("item {item} has no source and task of the plan", item=item))
-        elif plan.giveaways == "leave out" and one.gives_away:
+        elif (lacks := texts[0].lacks) is not None:
+            problems.append(tr(_LACKS[lacks], item=item))
+        elif plan.giveaways == "leave out" and any(one.gives_away for one in texts):
             problems.append(tr("item {item} reveals its author", item=item))
-        elif (may := len(allowed_scorers(plan, [one]))) < plan.each:
+        elif (may := len(allowed_scorers(plan, texts))) < plan.each:
             problems.append(
                 tr(
                     "item {item} may be seen by {may} of {scorers} scorers, expected {each}",
@@ -128,8 +169,29 @@ def _missing_items(plan: Plan, matching: Sequence[Candidate]) -> str:
     return tr("items: {problems}", problems="; ".join(problems[:_SHOWN]))
 
 
-def _notes(plan: Plan, giving_away: int, too_few: int) -> list[str]:
-    notes = []
+def _lack_note(lack: Lack, number: int) -> str:
+    """Return how many items have no text of the plan's version, and why."""
+    if lack == "edited before import":
+        return deferredn(
+            "{n} item was left out because people revised it before it was imported: its draft is not here.",
+            "{n} items were left out because people revised them before they were imported: their drafts are not here.",
+            number,
+        )
+    if lack == "not approved":
+        return deferredn(
+            "{n} item was left out because it is not approved.",
+            "{n} items were left out because they are not approved.",
+            number,
+        )
+    return deferredn(
+        "{n} item was left out because it was approved as it was drafted: it has one text, not two.",
+        "{n} items were left out because they were approved as they were drafted: they have one text, not two.",
+        number,
+    )
+
+
+def _notes(plan: Plan, lacking: Mapping[Lack, int], giving_away: int, too_few: int) -> list[str]:
+    notes = [_lack_note(lack, number) for lack, number in sorted(lacking.items())]
     if giving_away:
         notes.append(
             deferred("{giving_away} trajectories reveal their authors and were left out.", giving_away=giving_away)

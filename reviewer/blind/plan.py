@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol, get_args
+from typing import Annotated, Any, Literal, Protocol, cast, get_args
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass as checked_dataclass
@@ -35,6 +35,16 @@ Stratum = Literal["survey", "label"]
 STRATA: tuple[Stratum, ...] = get_args(Stratum)
 ExposureRule = Literal["declare", "bar"]
 EXPOSURE_RULES: tuple[ExposureRule, ...] = get_args(ExposureRule)
+TextVersion = Literal["drafted", "approved", "both"]
+TEXT_VERSIONS: tuple[TextVersion, ...] = get_args(TextVersion)
+"""Which text of an item is shown: the first one, as the machine wrote it; the one that people approved; or both."""
+UNRECORDED: Literal["current"] = "current"
+"""The version in stored plans from before versions were told apart: the text of that day, whoever wrote it."""
+TextKind = Literal["drafted", "revised", "unchanged", "current", "current, edited"]
+"""What is known of a text: as drafted; approved after people revised it; approved as it was drafted; and of a session
+from before versions were told apart, whether a person had edited it."""
+Lack = Literal["edited before import", "not approved", "unchanged"]
+"""Why an item has no text of the plan's version."""
 
 SCORES = range(6)
 """0 to 5, with the two published anchors: 0 = complete hallucination and 5 = fully correct."""
@@ -188,6 +198,9 @@ class Plan:
     :param training: items shown first to every scorer, in this order; they are in no result
     :param earlier: whether a scorer who saw a trace in an earlier session is barred from it, or only declared
     :param analysis: what will be analysed
+    :param version: "drafted": the first text of an item, exactly as its drafter wrote it; "approved": the text that
+        people approved; "both": the draft and the approved text of each item, as two sources. Only stored plans of
+        earlier releases have "current"
     """
 
     name: Annotated[Text, Field(description="a text that is not empty")]
@@ -208,24 +221,41 @@ class Plan:
     training: _Items = ()
     earlier: Annotated[ExposureRule, Field(description=f"one of {', '.join(EXPOSURE_RULES)}")] = "declare"
     analysis: AnalysisPlan = field(default_factory=AnalysisPlan)
+    version: Annotated[Literal[TextVersion, "current"], _or("drafted"), Field(description=_one_of(TEXT_VERSIONS))] = (
+        "drafted"
+    )
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds of questions, in the order in which scorers get them."""
         return KINDS if self.mode == "both" else ("pair",) if self.mode == "pairs" else ("scores",)
 
+    @property
+    def texts(self) -> tuple[TextKind, ...]:
+        """The kinds of texts that are shown, in the order in which a drafter's sources are compared."""
+        of: dict[str, tuple[TextKind, ...]] = {
+            "drafted": ("drafted",),
+            "approved": ("revised", "unchanged"),
+            "both": ("revised", "drafted"),
+            UNRECORDED: ("current", "current, edited"),
+        }
+        return of[self.version]
+
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON form; ``from_json`` gives back an equal value. Without a list it is that of earlier releases,
-        whose SHA-256 was logged."""
+        """Return the JSON form; ``from_stored`` gives back an equal value. Without a list, or from before versions were
+        told apart, it is that of earlier releases, whose SHA-256 was logged."""
         plan = asdict(self)
+        if self.version == UNRECORDED:
+            del plan["version"]
         if self.filter.listed is None:
             del plan["filter"]["listed"], plan["filter"]["listed_items"]
         return plan
 
     @classmethod
     def from_stored(cls, data: Mapping[str, Any]) -> Plan:
-        """Read a plan from the database; those from before there were designs sampled each source for itself."""
-        return cls.from_json({"design": "separate", **data})
+        """Read a plan from the database; those from before there were designs sampled each source for itself, and those
+        from before versions were told apart showed the text of that day."""
+        return cls.from_json({"design": "separate", "version": UNRECORDED, **data})
 
     @classmethod
     def from_json(cls, data: object) -> Plan:
@@ -252,11 +282,19 @@ class Plan:
         if self.items and (self.number is not None or self.filter != Filter()):
             raise PlanError("items", tr("items and a number or a filter"), tr("either the items or the others"))
         named = {self.analysis.first, self.analysis.second} - {None}
-        if self.sources and not named <= set(self.sources):
-            found = ", ".join(sorted(str(one) for one in named.difference(self.sources)))
-            raise PlanError("analysis", found, tr("two of the sources {names}", names=", ".join(self.sources)))
-        if self.mode != "scores" and len(self.sources) == 1:
+        sources = dict.fromkeys(source_name(drafter, text) for drafter in self.sources for text in self.texts)
+        if self.sources and not named <= set(sources):
+            found = ", ".join(sorted(str(one) for one in named.difference(sources)))
+            raise PlanError("analysis", found, tr("two of the sources {names}", names=", ".join(sources)))
+        if self.mode != "scores" and len(self.sources) == 1 and self.version != "both":
             raise PlanError("sources", tr("one source"), tr("two or more to compare in pairs, or none for all of them"))
+        states = self.filter.states
+        if self.version in ("approved", "both") and states and "approved" not in states:
+            raise PlanError(
+                "filter.states",
+                ", ".join(map(str, states)),
+                tr("“approved” among them, as approved text is shown, or no state"),
+            )
         self._check_gold()
 
     def _check_gold(self) -> None:
@@ -303,15 +341,28 @@ def _plan_error(problem: Problem) -> PlanError:
     return PlanError(field, tr(problem.found), tr(problem.expected))
 
 
+def source_name(drafter: str, text: TextKind) -> str:
+    """Return the name of a source: texts of different kinds never have one name. It is in stored plans and in files, so
+    it is not translated."""
+    if text == "revised":
+        return f"{drafter}, revised by people"
+    return f"{drafter}, approved unchanged" if text == "unchanged" else drafter
+
+
 @dataclass(frozen=True)
 class Candidate:
     """One trajectory that could be sampled, at the version that would be shown.
 
-    :param source: the drafter's name
+    :param source: the name of its source: the drafter's, and what people did with the text
     :param spectrum: the SHA-256 of the spectrum; None for rows with pictures only, which form no pairs
     :param barred: who drafted or wrote it, or judged it in review: they do not score it
     :param gives_away: its text reveals its author
     :param exposed: scorers who were shown it, or another version of it, in an earlier session that was opened
+    :param drafter: the drafter's name; "" stands for ``source``
+    :param by_person: the drafter is a person
+    :param text: what kind of text it is
+    :param approved: the item is approved
+    :param lacks: why the item has no text of the plan's version: then it is not sampled; None if it has one
     """
 
     item: int
@@ -324,6 +375,15 @@ class Candidate:
     survey: str = ""
     label: str | None = None
     exposed: frozenset[str] = frozenset()
+    drafter: str = ""
+    by_person: bool = False
+    text: TextKind = "drafted"
+    approved: bool = False
+    lacks: Lack | None = None
+
+    def __post_init__(self) -> None:
+        if not self.drafter:
+            object.__setattr__(self, "drafter", self.source)
 
 
 @dataclass(frozen=True)
@@ -363,8 +423,8 @@ class SampledSession:
     @property
     def candidates(self) -> tuple[Candidate, ...]:
         """Every trajectory that is shown to a scorer, once, by item."""
-        shown = {candidate.item: candidate for one in self.assignments for candidate in one.shown}
-        return tuple(shown[item] for item in sorted(shown))
+        shown = {candidate.version: candidate for one in self.assignments for candidate in one.shown}
+        return tuple(sorted(shown.values(), key=lambda one: (one.item, one.version)))
 
     def of(self, scorer: str) -> tuple[Assignment, ...]:
         """Return the assignments of one scorer, in their order."""
@@ -372,7 +432,7 @@ class SampledSession:
 
 
 FindItems = Callable[[Iterable[str]], Mapping[str, int]]
-"""From content hashes to the items with these current texts; the store's ``items_by_content``."""
+"""From content hashes to the items with these texts in the file's version; the store's ``items_by_content``."""
 
 _RERUN_FIELDS = ("name", "mode", "each", "repeats", "seed")
 _RERUN_IF_THERE = ("design", "strata", "giveaways", "earlier", "analysis")  # files of earlier releases lack them
@@ -404,6 +464,19 @@ def read_session(path: Path) -> Mapping[str, Any]:
     return data
 
 
+def session_version(session: Mapping[str, Any]) -> TextVersion:
+    """Return the version of the texts of a file. Of a file from before versions were told apart, only texts as drafted
+    can be scored again.
+
+    :raises PlanError: the file has something else in its place
+    """
+    plan = session.get("plan")
+    version = plan.get("version", "drafted") if isinstance(plan, Mapping) else "drafted"
+    if version not in TEXT_VERSIONS:
+        raise PlanError("session", tr("the version {version!r:.60}", version=version), tr(_UNCHANGED))
+    return cast(TextVersion, version)
+
+
 def rerun_plan(session: Mapping[str, Any], find: FindItems) -> dict[str, Any]:
     """Return the fields of a plan for the same texts, found in this database by their content.
 
@@ -429,15 +502,18 @@ def rerun_plan(session: Mapping[str, Any], find: FindItems) -> dict[str, Any]:
     for text in texts.values():
         if not isinstance(text, str):
             raise PlanError("session", tr("the content_hash {text!r:.60}", text=text), tr(_UNCHANGED))
+    version = session_version(session)
     here = find(texts.values())
     try:
-        items = sorted(here[text] for number, text in texts.items() if number not in {*gold, *training})
+        # Of both versions, an item has two texts.
+        items = sorted({here[text] for number, text in texts.items() if number not in {*gold, *training}})
         trained = [here[texts[number]] for number in training]
         gold_items = [{**one, "item": here[texts[number]]} for number, one in gold.items()]
     except (KeyError, TypeError) as error:
         raise PlanError("session", tr("no item {error}", error=error), tr(_UNCHANGED)) from None
     return {
         **kept,
+        "version": version,
         # A source that is a person has another name in the file.
         "sources": sources,
         "items": items,

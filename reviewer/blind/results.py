@@ -1,5 +1,6 @@
-"""A closed session as plain values, and as the tables that ``reviewer.agreement`` takes. Items go by their number, as
-text. "Cannot tell" and a missing answer are both no score. Repeats and gold items have tables of their own.
+"""A closed session as plain values, and as the tables that ``reviewer.agreement`` takes. Traces go by the number of
+their item, as text. "Cannot tell" and a missing answer are both no score. Repeats and gold items have tables of their
+own.
 """
 
 from __future__ import annotations
@@ -7,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from agent.trajectory.steps import Verdict
 from reviewer.agreement.preference import Side, Votes
 from reviewer.agreement.preference import Verdict as Preference
 from reviewer.agreement.values import Scores
-from reviewer.blind.plan import CANNOT_TELL, Dimension, Gold, Kind, Plan, Score
+from reviewer.blind.plan import CANNOT_TELL, Dimension, Gold, Kind, Plan, Score, TextKind
 from reviewer.blind.rubric import Rubric
 from reviewer.blind.sheet import PreferenceAnswer, Question, ScoreAnswer
 
@@ -30,6 +32,8 @@ class ShownTrace:
     :param characters: length of its thoughts and its explanation: judges are known to prefer long texts
     :param snr: median S/N of the spectrum; None where it is not known
     :param reveals: its text reveals its author
+    :param text: whether it is the draft or an approved text; of earlier releases' sessions, whether it had been edited
+    :param drafter: the drafter's name; "" stands for ``source``
     """
 
     item: int
@@ -45,6 +49,17 @@ class ShownTrace:
     survey: str = ""
     snr: float | None = None
     reveals: bool = False
+    text: TextKind = "drafted"
+    drafter: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.drafter:
+            object.__setattr__(self, "drafter", self.source)
+
+    @property
+    def key(self) -> str:
+        """The trace in tables: the number of its item, of which a session may show the draft and the revised text."""
+        return f"{self.item} revised" if self.text == "revised" else str(self.item)
 
     @property
     def correct(self) -> bool | None:
@@ -143,6 +158,19 @@ class Results:
     responses: tuple[Response, ...]
     judgements: tuple[Judgement, ...]
 
+    @cached_property
+    def ranks(self) -> Mapping[str, tuple[int, int, str]]:
+        """Keys that sort the sources: drafters in the plan's order, else by name, each with the revised text first. Of
+        approved texts, those that people revised come before all others."""
+        named, texts = self.plan.sources, self.plan.texts
+        ranks = {}
+        for trace in self.traces.values():
+            drafter = named.index(trace.drafter) if trace.drafter in named else len(named)
+            text = texts.index(trace.text) if self.plan.version in ("approved", "both") else 0
+            by_text_first = self.plan.version == "approved"
+            ranks[trace.source] = (*((text, drafter) if by_text_first else (drafter, text)), trace.source)
+        return ranks
+
     def first(self, kind: Kind) -> tuple[Response, ...]:
         """Return the assignments that count, without training, repeats and gold items, answered or not."""
         return tuple(
@@ -168,7 +196,7 @@ FloatArray = NDArray[np.float64]
 def score_table(results: Results, dimension: Dimension, source: str | None = None) -> Scores:
     """(n_items, n_scorers): every item and scorer of the session, or of one source's traces."""
     return Scores.of(
-        (str(trace.item), one.scorer, None if score == CANNOT_TELL or score is None else float(score))
+        (trace.key, one.scorer, None if score == CANNOT_TELL or score is None else float(score))
         for one, trace, score in _score_rows(results, dimension, source)
     )
 
@@ -180,8 +208,8 @@ def count_cannot_tell(results: Results, dimension: Dimension, source: str | None
 
 def verdict_correctness(results: Results, table: Scores) -> tuple[bool | None, ...]:
     """(n_items,): whether each item's verdict is right; None where the truth is not known."""
-    by_item = {str(trace.item): trace.correct for trace in results.traces.values()}
-    return tuple(by_item[item] for item in table.items)
+    correct = {trace.key: trace.correct for trace in results.traces.values()}
+    return tuple(correct[trace] for trace in table.items)
 
 
 def repeated_scores(results: Results, dimension: Dimension, scorer: str) -> tuple[FloatArray, FloatArray]:
@@ -235,7 +263,8 @@ def shown_sides(results: Results) -> tuple[tuple[str, ...], tuple[Side, ...]]:
 
 def pair_name(one: ShownTrace, other: ShownTrace) -> str:
     """Return the items' numbers, the lower first: the same for both orders."""
-    return "/".join(map(str, sorted((one.item, other.item))))
+    first, second = sorted((one, other), key=lambda trace: (trace.item, trace.version))
+    return f"{first.key}/{second.key}"
 
 
 def _score_rows(
@@ -264,7 +293,6 @@ def _score_number(one: Response, dimension: Dimension) -> float:
     return np.nan if score is None or score == CANNOT_TELL else float(score)
 
 
-def source_rank(results: Results, source: str) -> tuple[int, str]:
-    """Return a key that sorts sources in the plan's order, else by name."""
-    named = results.plan.sources
-    return (named.index(source) if source in named else len(named), source)
+def source_rank(results: Results, source: str) -> tuple[int, int, str]:
+    """Return a key that sorts sources; those without a trace come last."""
+    return results.ranks.get(source, (len(results.ranks), 0, source))

@@ -22,7 +22,7 @@ from reviewer.rules.people import new_token
 def sample(plan: Plan, candidates: Iterable[Candidate], token: Callable[[], str] = new_token) -> SampledSession:
     """Sample a session from the candidates.
 
-    :param candidates: at most one per item, gold and training items included
+    :param candidates: gold and training items included; of each item one, or its draft and its approved text
     :raises TooFew: too few candidates, or scorers who may see them; the message names them, with numbers
     """
     there = eligible(plan, candidates)
@@ -117,7 +117,7 @@ def _exposure_notes(plan: Plan, assignments: Iterable[Assignment]) -> list[str]:
     traces: dict[str, dict[int, Candidate]] = {scorer: {} for scorer in plan.scorers}
     for one in assignments:
         if not one.training:
-            traces[one.scorer].update({trace.item: trace for trace in one.shown})
+            traces[one.scorer].update({trace.version: trace for trace in one.shown})
     seen = {scorer: sum(scorer in one.exposed for one in mine.values()) for scorer, mine in traces.items()}
     return [
         deferred(

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
 from agent.language import tr, trn
-from reviewer.cli.common import add_common, opened, session_json
+from reviewer.cli.common import add_common, opened, session_json, version_words
 
 if TYPE_CHECKING:
     from reviewer.blind.plan import Plan
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _FIELDS = (
     *("name", "scorers", "mode", "sources", "tasks", "items", "design", "strata", "number", "each", "repeats", "seed"),
-    *("training", "earlier"),
+    *("training", "earlier", "version"),
 )
 _ANALYSIS = ("dimension", "margin", "gold_within", "repeats_within_1", "without_revealing", "stopping")
 _FILTER = ("states", "survey", "snr_min", "snr_max", "batch", "simulated", "listed")
@@ -45,6 +45,11 @@ def _add_plan(parser: ArgumentParser) -> None:
     parser.add_argument("--scorers", nargs="+", metavar="INITIALS", help=tr("who scores"))
     parser.add_argument("--mode", choices=("scores", "pairs", "both"), help=tr("the kind of questions (scores)"))
     parser.add_argument("--sources", nargs="+", metavar="DRAFTER", help=tr("the drafters to compare (all)"))
+    parser.add_argument(
+        "--version",
+        choices=("drafted", "approved", "both"),
+        help=tr("the text of each item: as drafted; as people approved it; or both, as two sources (drafted)"),
+    )
     parser.add_argument("--tasks", nargs="+", metavar="KEY", help=tr("only these tasks (all)"))
     parser.add_argument("--items", nargs="+", type=at_least_one, metavar="N", help=tr("exactly these items"))
     parser.add_argument(
@@ -178,9 +183,11 @@ def run(arguments: Namespace) -> int:
 
 
 def _rerun(path: Path, store: Store) -> dict[str, Any]:
-    from reviewer.blind.plan import read_session, rerun_plan
+    from reviewer.blind.plan import read_session, rerun_plan, session_version
 
-    return rerun_plan(read_session(path), store.blind.results.items_by_content)
+    session = read_session(path)
+    version = session_version(session)
+    return rerun_plan(session, lambda texts: store.blind.results.items_by_content(texts, version))
 
 
 def _plan(arguments: Namespace, data: dict[str, Any]) -> Plan:
@@ -218,7 +225,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _drawn_summary(session: BlindSession, progress: tuple[BlindProgress, ...], revealing: int) -> str:
-    lines = [tr("session {id} drawn: {name}", id=session.id, name=session.name)]
+    lines = [tr("session {id} drawn: {name}", id=session.id, name=session.name), "  " + version_words(session)]
     lines += [
         "  " + trn("{scorer} has {n} question", "{scorer} has {n} questions", one.assigned, scorer=one.scorer)
         for one in progress

@@ -16,7 +16,11 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--scorers", type=at_least_one, required=True, metavar="N", help=tr("people who score"))
     parser.add_argument("--each", type=at_least_one, metavar="N", help=tr("scorers per spectrum (all of them)"))
     parser.add_argument(
-        "--sources", type=at_least_one, default=2, metavar="N", help=tr("sources that are compared (2)")
+        "--sources",
+        type=at_least_one,
+        default=2,
+        metavar="N",
+        help=tr("sources that are compared, two per drafter if both versions are (2)"),
     )
     parser.add_argument(
         "--difference",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CannotRun, at_least_one
-from agent.language import tr
+from agent.language import deferred, tr
 
 if TYPE_CHECKING:
     from reviewer.store import Store
@@ -83,6 +83,7 @@ def session_json(session: BlindSession) -> dict[str, Any]:
         "name": session.name,
         "state": session.state,
         "plan": session.plan.to_json(),
+        "version": None if session.plan.version == "current" else session.plan.version,
         "notes": list(session.notes),
         "drawn_by": session.drawn_by,
         "analysis_sha256": session.analysis_sha256,
@@ -94,12 +95,26 @@ def headline(session: BlindSession) -> str:
     """Return a session in one line."""
     at = session.closed_at or session.opened_at or session.drawn_at
     return tr(
-        "{id}: {name}, {state} since {at:%Y-%m-%d %H:%M} UTC",
+        "{id}: {name}, {state} since {at:%Y-%m-%d %H:%M} UTC; {version}",
         id=session.id,
         name=session.name,
         state=tr(session.state),
         at=at,
+        version=version_words(session),
     )
+
+
+def version_words(session: BlindSession) -> str:
+    """Return which version of the texts a session shows."""
+    return tr(_VERSIONS[session.plan.version])
+
+
+_VERSIONS = {
+    "drafted": deferred("texts as drafted"),
+    "approved": deferred("texts as approved"),
+    "both": deferred("texts as drafted and as approved, two sources"),
+    "current": deferred("made before drafted and edited texts were told apart"),
+}
 
 
 def unanswered(progress: tuple[BlindProgress, ...]) -> int:

@@ -11,7 +11,17 @@ from reviewer.blind.plan import Plan
 from reviewer.store import Store
 from tests.browser.support.blind_app import blind, in_front, open_blind
 from tests.browser.support.review_app import picture, serving, signed_in
-from tests.support.blind_campaign import PASSWORD, SESSION_SCORERS, TELLING, ZETA, team, two_sources
+from tests.support.blind_campaign import (
+    PASSWORD,
+    SESSION_SCORERS,
+    TELLING,
+    ZETA,
+    answer_one,
+    key,
+    team,
+    two_sources,
+)
+from tests.support.campaign import PEOPLE, TO_VOTE, Desk
 
 pytestmark = pytest.mark.browser
 
@@ -244,3 +254,52 @@ def test_an_answer_is_kept_while_the_server_does_not_answer(chromium: Browser, t
         page.keyboard.press("Enter")
         expect(page.locator(".blind .notice")).to_contain_text("is closed")
         expect(page.locator(".blind .state")).to_have_text("not saved")
+
+
+def test_a_session_of_drafts_and_approved_texts_names_its_version(chromium: Browser, tmp_path: Path) -> None:
+    db = team(tmp_path / "annotations.db", two_sources(3))
+    with Store.open(db) as store:
+        for initials in ("RE", "AU", "AX", "VO"):
+            store.accounts.add_person(initials, f"Dr {initials}", PEOPLE[initials])
+        for item in (1, 3, 5):  # of the first drafter
+            Desk(store).decide("RE", item, "keep")
+            if item > 1:
+                Desk(store).edit("RE", item, "Checked by eye.")
+            Desk(store).until(item, *TO_VOTE[1:], ("VO", "approve"), ("CO", "approve"))
+    revised = f"{ZETA}, revised by people"
+    with serving(db) as url:
+        with blind(chromium, url, "CO") as page:
+            form, preview, card = page.locator(".blind-setup"), page.locator(".preview"), page.locator(".session")
+            source = form.locator("label", has=page.locator(f"[name=sources][value={ZETA}]"))
+            expect(source).to_contain_text("3 items")
+            form.get_by_label("Name").fill("draft against revision")
+            form.locator("[name=version][value=both]").check()
+            expect(source).to_contain_text("3 approved")
+            source.locator("input").check()
+            form.get_by_label("both", exact=True).check()
+            for scorer in SESSION_SCORERS[:2]:
+                form.locator(f"[name=scorers][value={scorer}]").check()
+            form.get_by_text("Analysis plan", exact=True).click()
+            form.locator("[name=first]").select_option(revised)
+            form.locator("[name=second]").select_option(ZETA)
+            form.get_by_role("button", name="Preview").click()
+            expect(preview).to_contain_text("texts as drafted and as approved, two sources")
+            expect(preview.locator("tr", has_text=f"scored{revised}")).to_contain_text("2")
+            expect(preview).to_contain_text("1 item was left out because it was approved as it was drafted")
+            expect(preview.locator(".power")).to_contain_text("found 2, expected 10 or more")
+            picture(page, "blind-versions")
+            form.get_by_role("button", name="Create session").click()
+            expect(card.locator(".about")).to_contain_text("texts as drafted and as approved, two sources")
+            expect(card.locator(".about")).to_contain_text(f"{revised} less {ZETA}")
+            card.get_by_role("button", name="Open for scoring").click()
+            expect(card.locator("header .pill")).to_have_text("open")
+        with Store.open(db) as store:
+            for scorer in SESSION_SCORERS[:2]:
+                for work in store.blind.scoring.assignments(scorer):
+                    answer_one(store, scorer, work)
+            store.blind.sessions.close("CO", 1, key())
+        with blind(chromium, url, "CO") as page:
+            page.goto(url + "api/v1/blind/sessions/1/report.html")
+            expect(page.locator("#summary")).to_contain_text("Version: both, as two sources.")
+            expect(page.locator("#scored table")).to_contain_text("approved, revised by people")
+            picture(page, "blind-versions-report")

@@ -19,13 +19,13 @@ from reviewer.blind.sheet import PreferenceAnswer, ScoreAnswer
 
 _ABOUT = ("session", "scorer", "kind", "place", "use", "repeat_of", "exposed", "excluded")
 _SPECTRUM = ("spectrum", "task", "survey", "snr", "simulated")
-_TRACE = ("item", "source", "verdict", "label", "correct", "reveals")
+_TRACE = ("item", "source", "version", "verdict", "label", "correct", "reveals")
 _SCORES = (
     *("coherence", "consistency", "coherence_cannot_tell", "consistency_cannot_tell"),
     *("first_coherence", "first_consistency"),
 )
 _PAIR = (
-    *("left_item", "left_source", "right_item", "right_source"),
+    *("left_item", "left_source", "left_version", "right_item", "right_source", "right_version"),
     *("preference", "preferred_source", "first_preference"),
 )
 _TIMES = ("at", "first_at", "seconds", "changes")
@@ -58,7 +58,7 @@ def wrong_steps_csv(results: Results, names: Names) -> str:
     """Return one row per step that a scorer marked as wrong; steps count from 1."""
     rows = (
         (
-            *(names.scorers[one.scorer], one.place, names.items[trace.item], use(one)),
+            *(names.scorers[one.scorer], one.place, names.traces[trace.version], use(one)),
             *(trace.source, trace.task, int(step.removeprefix("s"))),
         )
         for one in _in_order(results, names)
@@ -121,7 +121,7 @@ def _of_scores(results: Results, names: Names, one: Response) -> tuple[object, .
     latest = one.answer if isinstance(one.answer, ScoreAnswer) else None
     first = one.first_answer if isinstance(one.first_answer, ScoreAnswer) else None
     return (
-        *(names.items[trace.item], trace.source, trace.verdict, trace.label, _flag(trace.correct)),
+        *(names.traces[trace.version], trace.source, trace.text, trace.verdict, trace.label, _flag(trace.correct)),
         _flag(trace.reveals),
         *(_number(latest, "coherence"), _number(latest, "consistency")),
         *(_unable(latest, "coherence"), _unable(latest, "consistency")),
@@ -139,7 +139,7 @@ def _of_pair(results: Results, names: Names, one: Response) -> tuple[object, ...
         *(None for _ in _TRACE[:-1]),
         _flag(left.reveals or right.reveals),
         *(None for _ in _SCORES),
-        *(names.items[left.item], left.source, names.items[right.item], right.source),
+        *(part for trace in (left, right) for part in (names.traces[trace.version], trace.source, trace.text)),
         *(latest.preference if latest else None, chosen, first.preference if first else None),
     )
 

@@ -204,12 +204,12 @@ def score_map(table: Scores, groups: Mapping[str, Sequence[str]], title: str, wi
 
     A trace that a scorer did not score has no cell.
 
-    :param groups: the items of each source
+    :param groups: the traces of each source, in order
     """
     means = dict(zip(table.items, table.item_means(), strict=True))
     place = {item: row for row, item in enumerate(table.items)}
     shown = {
-        one: sorted((i for i in items if not np.isnan(means.get(i, np.nan))), key=lambda i: (means[i], int(i)))
+        one: sorted((i for i in items if not np.isnan(means.get(i, np.nan))), key=lambda i: means[i])
         for one, items in groups.items()
     }
     shown = {one: items for one, items in shown.items() if items}

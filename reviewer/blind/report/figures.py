@@ -138,7 +138,7 @@ def _by_scorer(found: DimensionStatistics) -> Iterator[str]:
 def _items(results: Results) -> dict[str, list[str]]:
     """Return the items of each source."""
     traces = [results.traces[version] for version in counted_versions(results)]
-    return {one: [str(trace.item) for trace in traces if trace.source == one] for one in sources(results)}
+    return {one: [trace.key for trace in traces if trace.source == one] for one in sources(results)}
 
 
 def _judges(results: Results, found: Statistics) -> Iterator[str]:
@@ -172,6 +172,6 @@ def _panel(results: Results, found: DimensionStatistics, judge: str) -> drawings
     if not both.any():
         return None
     arms = sources(results)
-    source_of = {str(trace.item): trace.source for trace in results.traces.values()}
+    source_of = {trace.key: trace.source for trace in results.traces.values()}
     of = [arms.index(source_of[item]) for item, keep in zip(found.table.items, both, strict=True) if keep]
     return drawings.Panel(TITLES[found.dimension], people[both], own[both], of)

@@ -12,6 +12,7 @@ from reviewer.blind.analysis import excluded_scorers, excluded_traces
 from reviewer.blind.report.claims import ORDINAL, TITLES, Analysis, Claims, Comparison, claimed
 from reviewer.blind.report.judges import JudgeStatistics
 from reviewer.blind.report.markup import TableRow, many, table_of
+from reviewer.blind.report.method import version_sentence
 from reviewer.blind.report.model import IN_WORDS, p_value, population
 from reviewer.blind.report.preferences import PairStatistics
 from reviewer.blind.report.statistics import Statistics
@@ -110,6 +111,7 @@ def summary(results: Results, found: Statistics) -> tuple[str, ...]:
     """Return the sentences, the most important first."""
     return (
         _size(results),
+        version_sentence(results),
         *_of_claims(found.claims),
         *(f"{TITLES[one.dimension]}: {_alpha(one.agreement[''].alpha)}" for one in found.scores),
         *(() if found.pairs is None else _of_pairs(found.pairs)),

@@ -81,7 +81,7 @@ def judge_scores(results: Results, dimension: Dimension) -> Scores:
     given: dict[tuple[str, str], list[float]] = {}
     for one in results.judgements:
         if isinstance(one.answer, JudgeScore) and (score := getattr(one.answer, dimension)) is not None:
-            samples = given.setdefault((str(results.traces[one.shown[0]].item), one.judge), [])
+            samples = given.setdefault((results.traces[one.shown[0]].key, one.judge), [])
             samples += [] if score == CANNOT_TELL else [float(score)]
     return Scores.of((item, judge, fmean(own) if own else None) for (item, judge), own in given.items())
 
@@ -100,8 +100,8 @@ def correlation_with_people(results: Results, dimension: Dimension, judge: str |
 
 def spectra_of(results: Results, items: Sequence[str]) -> tuple[str, ...]:
     """(n_items,): the spectrum of each item; an item without one is a spectrum of its own."""
-    known = {str(trace.item): trace.spectrum for trace in results.traces.values()}
-    return tuple(known[item] or f"item {item}" for item in items)
+    spectra = {trace.key: trace.spectrum or f"item {trace.item}" for trace in results.traces.values()}
+    return tuple(spectra[trace] for trace in items)
 
 
 def rank_correlation(x: FloatArray, y: FloatArray, spectra: Sequence[str]) -> Estimate:

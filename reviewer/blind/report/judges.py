@@ -172,7 +172,7 @@ def _judge_scores(results: Results, dimension: Dimension, scored: Sequence[tuple
     for version, sample, answer in scored:
         trace, score = results.traces[version], getattr(answer, dimension)
         if score is not None:
-            given[str(trace.item), sample] = None if score == CANNOT_TELL else float(score)
+            given[trace.key, sample] = None if score == CANNOT_TELL else float(score)
             unable[trace.source] += score == CANNOT_TELL
     own = Scores.of((item, f"sample {sample}", score) for (item, sample), score in given.items())
     people = tables.score_table(results, dimension)
@@ -180,7 +180,7 @@ def _judge_scores(results: Results, dimension: Dimension, scored: Sequence[tuple
     theirs = np.array([experts.get(item, np.nan) for item in own.items], dtype=float)
     excess = own.item_means() - theirs
     spectra = spectra_of(results, own.items)
-    source_of = {str(trace.item): trace.source for trace in results.traces.values()}
+    source_of = {trace.key: trace.source for trace in results.traces.values()}
     by_source = {
         source: np.array([source_of[item] == source for item in own.items], dtype=bool) for source in sources(results)
     }

@@ -14,7 +14,7 @@ from agent.statistics import DEFAULT
 from reviewer.blind.analysis import primary_sources
 from reviewer.blind.fingerprints import Fingerprints
 from reviewer.blind.pictures import PICTURE_STATES, PictureState
-from reviewer.blind.plan import ExposureRule, Kind, Plan
+from reviewer.blind.plan import ExposureRule, Kind, Plan, TextKind
 from reviewer.blind.report.claims import TITLES
 from reviewer.blind.report.judges import JudgeStatistics
 from reviewer.blind.report.markup import many, table
@@ -51,6 +51,43 @@ class ReportData:
     logged_sha256: str | None = None
 
 
+def version_sentence(results: Results) -> str:
+    """Return which version of the texts was scored, and of a session from before versions were told apart how many
+    traces people had edited.
+    """
+    texts = Counter(trace.text for trace in results.traces.values())
+    match results.plan.version:
+        case "drafted":
+            return "Version: as drafted. Every trace is the first text of its item, exactly as its drafter wrote it."
+        case "approved":
+            return (
+                f"Version: as approved. Of {many(len(results.traces), 'trace')}, people had revised {texts['revised']} "
+                f"and approved {texts['unchanged']} as drafted; these are different sources."
+            )
+        case "both":
+            return (
+                "Version: both, as two sources. Each item that is compared has two traces: the draft, exactly as its "
+                "drafter wrote it, and the text that people approved after they had revised it."
+            )
+    before = (
+        "This session was made before drafted and edited texts were told apart: each trace was shown in its text of "
+        "that day, under its drafter's name"
+    )
+    if not texts["current, edited"]:
+        return f"{before}. None of the {many(len(results.traces), 'trace')} had been edited by a person."
+    return (
+        f"{before}, although people had edited {texts['current, edited']} of the {many(len(results.traces), 'trace')} "
+        "(training and gold items included)."
+    )
+
+
+TEXTS: Mapping[TextKind, str] = {
+    "drafted": "as drafted",
+    "revised": "approved, revised by people",
+    "unchanged": "approved as drafted",
+}
+
+
 def scored_traces(material: ReportData) -> str:
     """Return the sources by name, with the number of traces per task and how many are simulated."""
     results = material.results
@@ -64,8 +101,18 @@ def scored_traces(material: ReportData) -> str:
         labelled = sum(trace.label is not None for trace in own)
         simulated = sum(trace.simulated for trace in own)
         numbers = [*(by_task[task] for task in tasks), len(own), simulated, labelled]
-        rows.append([source, kinds, *map(str, numbers)])
-    head = ["source", "kind", *(f"{task} traces" for task in tasks), "all traces", "simulated", "label known"]
+        edited = sum(trace.text == "current, edited" for trace in own)
+        texts = TEXTS.get(own[0].text, f"{edited} of {len(own)} edited by people")
+        rows.append([source, kinds, texts, *map(str, numbers)])
+    head = [
+        "source",
+        "drafter",
+        "text",
+        *(f"{task} traces" for task in tasks),
+        "all traces",
+        "simulated",
+        "label known",
+    ]
     simulated = sum(trace.simulated for trace in traces)
     share = f"{100 * simulated / len(traces):.0f} %" if traces else "none"
     text = (
@@ -73,7 +120,7 @@ def scored_traces(material: ReportData) -> str:
         f"{simulated} of them ({share}) of simulated spectra. The sources are named here and were named to "
         "no scorer before the session closed. Gold items are not among them."
     )
-    return f"<p>{escape(text)}</p>{table(head, rows)}"
+    return f"<p>{escape(version_sentence(results))}</p><p>{escape(text)}</p>{table(head, rows)}"
 
 
 def method(material: ReportData) -> str:

@@ -76,14 +76,14 @@ def spectrum_unit(trace: ShownTrace) -> str:
 
 def spectrum_units(results: Results, items: Sequence[str]) -> list[str]:
     """(n_items,): the unit of each item, which goes by its number."""
-    units = {str(trace.item): spectrum_unit(trace) for trace in results.traces.values()}
+    units = {trace.key: spectrum_unit(trace) for trace in results.traces.values()}
     return [units[item] for item in items]
 
 
 def ratings(results: Results, names: Names, dimension: Dimension) -> Ratings:
     """Return the scores that count, with scorers by their names in the report."""
     table = tables.score_table(results, dimension)
-    traces = {str(trace.item): trace for trace in results.traces.values()}
+    traces = {trace.key: trace for trace in results.traces.values()}
     rows, columns = np.nonzero(table.given)
     of = [traces[table.items[row]] for row in rows]
     return Ratings(

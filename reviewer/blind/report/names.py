@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from reviewer.agreement.values import Scores
-from reviewer.blind.results import Results
+from reviewer.blind.results import Results, source_rank
 
 
 @dataclass(frozen=True)
@@ -17,13 +17,15 @@ class Names:
     """The names of scorers and items in a report.
 
     :param scorers: S1, S2, … by initials
-    :param items: number within the session by the item's own number
+    :param items: number within the session by the item's own number; of its two texts, the first one's
     :param people: the scorers' full names by initials, to be removed from texts
+    :param traces: number within the session by version
     """
 
     scorers: Mapping[str, str]
     items: Mapping[int, int]
     people: Mapping[str, str]
+    traces: Mapping[int, int] = field(default_factory=dict)
 
     def anonymous(self, text: str) -> str:
         """Return a text with the initials (whole words in capitals) and names of scorers replaced."""
@@ -46,14 +48,19 @@ class Names:
     def results(self, results: Results) -> Results:
         """Return the session with a scorer's new name for each source that is a scorer."""
         called = {
-            trace.source: self.anonymous(trace.source)
+            name: self.anonymous(name)
             for trace in results.traces.values()
             if trace.source_kind == "person"
+            for name in (trace.source, trace.drafter)
         }
         if all(source == now for source, now in called.items()):
             return results
         traces = {
-            version: replace(trace, source=called.get(trace.source, trace.source))
+            version: replace(
+                trace,
+                source=called.get(trace.source, trace.source),
+                drafter=called.get(trace.drafter, trace.drafter),
+            )
             for version, trace in results.traces.items()
         }
         plan = replace(results.plan, sources=tuple(called.get(one, one) for one in results.plan.sources))
@@ -79,21 +86,23 @@ def report_names(results: Results, people: Mapping[str, str]) -> Names:
     order = sorted(results.plan.scorers)
     secret = hashlib.sha256("\n".join(sorted(one.token for one in results.responses)).encode()).hexdigest()
     Random(f"{secret}: names in the report").shuffle(order)
-    items = sorted({trace.item for trace in results.traces.values()})
+    traces = sorted(results.traces.values(), key=lambda trace: (trace.item, trace.version))
+    numbers = {trace.version: number for number, trace in enumerate(traces, start=1)}
     return Names(
         {initials: f"S{number}" for number, initials in enumerate(order, start=1)},
-        {item: number for number, item in enumerate(items, start=1)},
+        {trace.item: numbers[trace.version] for trace in reversed(traces)},
         {initials: people.get(initials, "") for initials in order},
+        numbers,
     )
 
 
 def sources(results: Results) -> tuple[str, ...]:
     """Return the arms of the comparison in the plan's order, else by name; gold items belong to none."""
     shown = {results.traces[version].source for version in counted_versions(results)}
-    return (*(one for one in results.plan.sources if one in shown), *sorted(shown - {*results.plan.sources}))
+    return tuple(sorted(shown, key=lambda source: source_rank(results, source)))
 
 
 def counted_versions(results: Results) -> tuple[int, ...]:
     """Return the versions in the results, without gold items, by item."""
     versions = {v for kind in results.plan.kinds for one in results.first(kind) for v in one.shown}
-    return tuple(sorted(versions, key=lambda version: results.traces[version].item))
+    return tuple(sorted(versions, key=lambda version: (results.traces[version].item, version)))

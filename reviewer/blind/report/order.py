@@ -83,7 +83,7 @@ def _scores(results: Results, names: Names, dimension: Dimension) -> _Scores:
         seen.add((one.scorer, spectrum_unit(trace)))
         score = answer.coherence if dimension == "coherence" else answer.consistency
         if score is not None and score != CANNOT_TELL:
-            rows.append((float(score), str(trace.item), names.scorers[one.scorer], float(one.place), float(before)))
+            rows.append((float(score), trace.key, names.scorers[one.scorer], float(one.place), float(before)))
     values, items, scorers, places, second = zip(*rows, strict=True) if rows else ((),) * 5
     return _Scores(np.array(values), tuple(items), tuple(scorers), np.array(places), np.array(second))
 

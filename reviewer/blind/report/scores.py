@@ -177,7 +177,7 @@ def _by_group(
     results: Results, scores: Ratings, arms: tuple[str, ...], group: Callable[[ShownTrace], str]
 ) -> dict[tuple[str, str], Estimate]:
     """Return the mean of each source and group of traces; empty with one group."""
-    groups = {str(trace.item): group(trace) for trace in results.traces.values()}
+    groups = {trace.key: group(trace) for trace in results.traces.values()}
     there = sorted({groups[item] for item in scores.items})
     if len(there) < 2:
         return {}

@@ -55,7 +55,8 @@ def statistics_csv(rows: Iterable[Row]) -> str:
 
 
 JUDGEMENT_COLUMNS = (
-    *("judge", "kind", "sample", "item", "source", "left_item", "left_source", "right_item", "right_source"),
+    *("judge", "kind", "sample", "item", "source", "version"),
+    *("left_item", "left_source", "left_version", "right_item", "right_source", "right_version"),
     *("coherence", "consistency", "coherence_cannot_tell", "consistency_cannot_tell", "preference", "comment"),
     *("reasoning", "replies", "settings"),
 )
@@ -67,14 +68,14 @@ def judgements_csv(results: Results, names: Names) -> str:
     rows = []
     for one in results.judgements:
         shown = [results.traces[version] for version in one.shown]
-        traces = [part for trace in shown for part in (names.items[trace.item], trace.source)]
+        traces = [part for trace in shown for part in (names.traces[trace.version], trace.source, trace.text)]
         score = one.answer if isinstance(one.answer, JudgeScore) else None
         scores = (score.coherence, score.consistency) if score else (None, None)
         side = one.answer.preference if isinstance(one.answer, PreferenceAnswer) else None
         rows.append(
             (
                 *(one.judge, one.kind, one.settings.get("sample", 1)),
-                *((*traces, *[None] * 4) if one.kind == "scores" else (*[None] * 2, *traces)),
+                *((*traces, *[None] * 6) if one.kind == "scores" else (*[None] * 3, *traces)),
                 *(None if given == CANNOT_TELL else given for given in scores),
                 *(None if given is None else flag(given == CANNOT_TELL) for given in scores),
                 *(side, one.answer.comment if one.answer else None, one.reasoning),
@@ -91,7 +92,7 @@ def flag(value: bool) -> str:
 
 def spectrum_numbers(results: Results) -> dict[str, int]:
     """Return the number of each spectrum within the session by its SHA-256, in the order of the items."""
-    traces = sorted(results.traces.values(), key=lambda trace: trace.item)
+    traces = sorted(results.traces.values(), key=lambda trace: (trace.item, trace.version))
     shown = dict.fromkeys(trace.spectrum for trace in traces if trace.spectrum is not None)
     return {sha256: number for number, sha256 in enumerate(shown, start=1)}
 
@@ -105,7 +106,6 @@ def session_json(
     :param analysis_sha256: of the analysis plan
     """
     spectra = spectrum_numbers(results)
-    by_version = {version: names.items[trace.item] for version, trace in results.traces.items()}
     place_of = {one.token: one.place for one in results.responses}
     data = {
         "format": SESSION_FORMAT,
@@ -118,14 +118,14 @@ def session_json(
         "notes": [names.note(note) for note in results.notes],
         "items": [
             _item(names, one, content_hashes[one.version], spectra)
-            for one in sorted(results.traces.values(), key=lambda trace: trace.item)
+            for one in sorted(results.traces.values(), key=lambda trace: names.traces[trace.version])
         ],
         "orders": {
             called: [
                 {
                     "place": one.place,
                     "kind": one.kind,
-                    "items": [by_version[version] for version in one.shown],
+                    "items": [names.traces[version] for version in one.shown],
                     "repeat_of": None if one.repeat_of is None else place_of[one.repeat_of],
                     "gold": one.gold is not None,
                     "training": one.training,
@@ -160,12 +160,13 @@ def _plan(results: Results, names: Names) -> dict[str, Any]:
 
 def _item(names: Names, trace: ShownTrace, content_hash: str, spectra: Mapping[str, int]) -> dict[str, Any]:
     return {
-        "item": names.items[trace.item],
+        "item": names.traces[trace.version],
         "content_hash": content_hash,
         "spectrum": None if trace.spectrum is None else spectra[trace.spectrum],
         "spectrum_sha256": trace.spectrum,
         "source": trace.source,
         "source_kind": trace.source_kind,
+        "version": trace.text,
         "task": trace.task,
         "survey": trace.survey,
         "snr": trace.snr,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from datetime import datetime
 
-from agent.trajectory import Trajectory
 from reviewer.store.accounts import require_coordinator
 from reviewer.store.blind.stored import blind_session_by_id, refuse_withheld_session
+from reviewer.store.blind.texts import shown_texts, shown_trajectory
 from reviewer.store.blind.values import (
     BlindSession,
     EarlierSession,
@@ -18,11 +18,12 @@ from reviewer.store.blind.values import (
 from reviewer.store.sqlite.database import Database, Transaction, stamp
 
 _SHOWN = """
-SELECT v.id, v.item, i.drafter_name, i.task, a.spectrum, v.body, min(a.gold) AS gold
+SELECT v.id, v.item, i.task, a.spectrum, p.medium, v.body, min(a.gold) AS gold
 FROM blind_assignments a
 JOIN versions v ON v.id IN (a.version, a.on_the_right)
 JOIN items i ON i.id = v.item
-WHERE a.session = ? GROUP BY v.id ORDER BY v.item
+LEFT JOIN spectra p ON p.sha256 = a.spectrum
+WHERE a.session = ? GROUP BY v.id ORDER BY v.item, v.id
 """
 
 # Sessions of the same sources and tasks that were created before the moment :at and not opened by then.
@@ -80,13 +81,14 @@ class Checks:
             session = blind_session_by_id(db, session_id)
             refuse_withheld_session(db, session, by)
             rows = db.execute(_SHOWN, (session_id,)).fetchall()
+            texts = shown_texts(db, session_id, session.plan)
         return tuple(
             SessionTrace(
                 item=row["item"],
-                source=row["drafter_name"],
+                source=texts[row["id"]].source,
                 task=row["task"],
                 spectrum=row["spectrum"],
-                trajectory=Trajectory.from_json(json.loads(row["body"])),
+                trajectory=shown_trajectory(row["body"], row["spectrum"], row["medium"]),
                 compared=not row["gold"] and row["item"] not in session.plan.training,
             )
             for row in rows

@@ -10,11 +10,11 @@ from typing import Any
 
 from agent.conversation import Usage
 from agent.language import tr
-from agent.trajectory import Trajectory
 from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.blind.sheet import PreferenceAnswer
 from reviewer.store.accounts import require_coordinator
 from reviewer.store.blind.stored import blind_session_by_id
+from reviewer.store.blind.texts import shown_trajectory
 from reviewer.store.blind.values import BlindSession, ToJudge
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
@@ -22,8 +22,9 @@ from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 # Without the scorers' sides: a judge gets every pair in both orders.
 _TO_JUDGE = """
 SELECT DISTINCT a.kind, min(a.version, coalesce(a.on_the_right, a.version)) AS version,
-       max(a.version, coalesce(a.on_the_right, a.version)) AS other, a.spectrum, i.task
+       max(a.version, coalesce(a.on_the_right, a.version)) AS other, a.spectrum, p.medium, i.task
 FROM blind_assignments a JOIN versions v ON v.id = a.version JOIN items i ON i.id = v.item
+LEFT JOIN spectra p ON p.sha256 = a.spectrum
 WHERE a.session = ? AND NOT a.gold AND v.item NOT IN (SELECT value FROM json_each(?)) ORDER BY 1, 2, 3
 """
 
@@ -48,12 +49,14 @@ class Judging:
             texts = db.execute(
                 "SELECT id, body FROM versions WHERE id IN (SELECT value FROM json_each(?))", (versions,)
             )
-            traces = {row["id"]: Trajectory.from_json(json.loads(row["body"])) for row in texts}
+            bodies = {row["id"]: row["body"] for row in texts}
         questions = []
         for row in rows:
             one, other = row["version"], row["other"]
             for shown in [(one,)] if row["kind"] == "scores" else [(one, other), (other, one)]:
-                trajectories = tuple(traces[version] for version in shown)
+                trajectories = tuple(
+                    shown_trajectory(bodies[version], row["spectrum"], row["medium"]) for version in shown
+                )
                 question = session.questions[row["task"]]
                 questions.append(ToJudge(row["kind"], shown, question, trajectories, row["spectrum"]))
         return tuple(questions)

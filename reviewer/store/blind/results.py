@@ -8,16 +8,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from agent.language import tr
+from agent.language import deferred, tr
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Answer, Think
-from reviewer.blind.plan import Plan
+from reviewer.blind.plan import Plan, TextVersion
 from reviewer.blind.results import Judgement, Response, Results, ShownTrace
 from reviewer.store.accounts import find_person, require_coordinator
 from reviewer.store.blind.candidates import in_body
 from reviewer.store.blind.judging import judgement_from
 from reviewer.store.blind.scoring import preference_from, score_from
 from reviewer.store.blind.stored import blind_session_by_id, refuse_withheld_session
+from reviewer.store.blind.texts import BY_PEOPLE, ShownText, shown_texts
 from reviewer.store.blind.values import BlindSession
 from reviewer.store.errors import NotAllowed, NotFound
 from reviewer.store.sqlite.database import Database, Transaction, stamp
@@ -52,10 +53,20 @@ WHERE i.id IN shown AND p.initials IN scorers AND i.drafter_kind = 'person'
       AND lower(i.drafter_name) IN (lower(p.initials), lower(p.name))
 """
 
-_BY_CONTENT = """
-SELECT v.content_hash, min(s.item) AS item FROM standings s JOIN versions v ON v.id = s.version
-WHERE v.content_hash IN (SELECT value FROM json_each(?)) GROUP BY 1
+# The first text of an item as its drafter wrote it; and the text of an approved item.
+_DRAFTED = f"""
+SELECT f.content_hash, f.item FROM versions f
+WHERE f.number = 1 AND f.content_hash IN (SELECT value FROM json_each(:hashes)) AND NOT {BY_PEOPLE}
 """
+_APPROVED = """
+SELECT v.content_hash, s.item FROM standings s JOIN versions v ON v.id = s.version
+WHERE s.state = 'approved' AND v.content_hash IN (SELECT value FROM json_each(:hashes))
+"""
+_BY_CONTENT: Mapping[TextVersion, str] = {
+    "drafted": _DRAFTED,
+    "approved": _APPROVED,
+    "both": f"{_DRAFTED} UNION {_APPROVED}",
+}
 
 
 @dataclass(frozen=True)
@@ -77,7 +88,7 @@ class BlindMaterial:
 
 
 _TRACES = """
-SELECT DISTINCT v.id, v.item, i.drafter_name, i.drafter_kind, i.task, a.spectrum, i.simulated, i.label, i.survey,
+SELECT DISTINCT v.id, v.item, i.drafter_kind, i.task, a.spectrum, i.simulated, i.label, i.survey,
        i.snr, v.body
 FROM blind_assignments a JOIN versions v ON v.id IN (a.version, a.on_the_right) JOIN items i ON i.id = v.item
 WHERE a.session = ? ORDER BY v.id
@@ -142,7 +153,7 @@ class SessionResults:
                 drawn_at=session.drawn_at,
                 opened_at=session.opened_at,
                 closed_at=session.closed_at,
-                traces=_traces(db, session_id),
+                traces=_traces(db, session),
                 responses=_responses(db, session),
                 judgements=_judgements(db, session_id),
             )
@@ -174,41 +185,53 @@ class SessionResults:
             analysis_sha256=None if logged is None else logged[0],
         )
 
-    def items_by_content(self, content_hashes: Iterable[str]) -> dict[str, int]:
-        """Return the item with each text as its current version, by content hash; of several items the first.
+    def items_by_content(self, content_hashes: Iterable[str], version: TextVersion = "drafted") -> dict[str, int]:
+        """Return the item with each text in a version, by content hash; of several items the first.
 
-        :raises NotFound: some texts are not current in any item; the message says how many
+        :param version: as drafted, as approved, or either
+        :raises NotFound: some are not such a text of any item; the message says how many
         """
-        wanted = list(dict.fromkeys(content_hashes))
+        hashes = list(dict.fromkeys(content_hashes))
         with self._database.read() as db:
-            rows: list[sqlite3.Row] = db.execute(_BY_CONTENT, (json.dumps(wanted),)).fetchall()
-        found = {row["content_hash"]: int(row["item"]) for row in rows}
-        if missing := [one for one in wanted if one not in found]:
-            raise NotFound(
-                tr(
-                    "{n_missing} of {n_wanted} traces are not the current text of any item here, the first of "
-                    "them {missing:.20}…",
-                    n_missing=len(missing),
-                    n_wanted=len(wanted),
-                    missing=missing[0],
-                )
-            )
-        return found
+            rows = db.execute(_BY_CONTENT[version], {"hashes": json.dumps(hashes)}).fetchall()
+        items: dict[str, int] = {}
+        for row in rows:
+            items[row["content_hash"]] = min(row["item"], items.get(row["content_hash"], row["item"]))
+        if missing := [content_hash for content_hash in hashes if content_hash not in items]:
+            words = {
+                "drafted": deferred(
+                    "{missing} of {all} traces are not the text of any item here as it was drafted, the first of them "
+                    "{first:.20}…"
+                ),
+                "approved": deferred(
+                    "{missing} of {all} traces are not the text of any approved item here, the first of them "
+                    "{first:.20}…"
+                ),
+                "both": deferred(
+                    "{missing} of {all} traces are neither a draft nor an approved text here, the first of them "
+                    "{first:.20}…"
+                ),
+            }
+            raise NotFound(tr(words[version], missing=len(missing), all=len(hashes), first=missing[0]))
+        return items
 
 
-def _traces(db: Transaction, session_id: int) -> dict[int, ShownTrace]:
-    return {row["id"]: _trace(row) for row in db.execute(_TRACES, (session_id,))}
+def _traces(db: Transaction, session: BlindSession) -> dict[int, ShownTrace]:
+    texts = shown_texts(db, session.id, session.plan)
+    return {row["id"]: _trace(row, texts[row["id"]]) for row in db.execute(_TRACES, (session.id,))}
 
 
-def _trace(row: sqlite3.Row) -> ShownTrace:
+def _trace(row: sqlite3.Row, text: ShownText) -> ShownTrace:
     trajectory = Trajectory.from_json(json.loads(row["body"]))
     thoughts = [step.text for step in trajectory.steps if isinstance(step, Think)]
     answers = [step.explanation for step in trajectory.steps if isinstance(step, Answer)]
     return ShownTrace(
         item=row["item"],
         version=row["id"],
-        source=row["drafter_name"],
+        source=text.source,
         source_kind=row["drafter_kind"],
+        text=text.kind,
+        drafter=text.drafter,
         task=row["task"],
         spectrum=row["spectrum"],
         simulated=bool(row["simulated"]),

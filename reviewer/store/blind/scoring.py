@@ -11,6 +11,7 @@ from agent.trajectory import Trajectory
 from reviewer.blind.plan import CANNOT_TELL, PREFERENCES, SCORES, Preference, Score
 from reviewer.blind.rubric import Rubric
 from reviewer.blind.sheet import PreferenceAnswer, Question, ScoreAnswer, Sheet, trace_of
+from reviewer.store.blind.texts import shown_trajectory
 from reviewer.store.blind.turns import open_work, order_of, require_in_turn, training_items
 from reviewer.store.blind.values import BlindWork, SheetSource
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
@@ -306,7 +307,9 @@ def _trajectories(db: Transaction, row: sqlite3.Row) -> tuple[Trajectory, ...]:
     shown = [row["version"]] + ([row["on_the_right"]] if row["kind"] == "pair" else [])
     texts = db.execute("SELECT id, body FROM versions WHERE id IN (?, ?)", (shown[0], shown[-1]))
     bodies = {row["id"]: row["body"] for row in texts}
-    return tuple(Trajectory.from_json(json.loads(bodies[version])) for version in shown)
+    stated = db.execute("SELECT medium FROM spectra WHERE sha256 = ?", (row["spectrum"],)).fetchone()
+    medium = None if stated is None else stated[0]
+    return tuple(shown_trajectory(bodies[version], row["spectrum"], medium) for version in shown)
 
 
 def _own_answer(db: Transaction, token: str) -> ScoreAnswer | PreferenceAnswer | None:

@@ -26,6 +26,7 @@ from reviewer.store.blind.stored import (
     session_from,
     why_withheld,
 )
+from reviewer.store.blind.texts import shown_texts
 from reviewer.store.blind.values import BlindProgress, BlindSession, BlindState, LeakFound
 from reviewer.store.errors import KeyReused, NotAllowed
 from reviewer.store.spectra import Spectra
@@ -90,7 +91,8 @@ class Sessions:
 
         :raises NotAllowed: ``by`` is no coordinator, the session was opened or closed before, or a scorer has
             left or worked on one of their items since it was sampled, or saw one in another session where the plan
-            bars them from those
+            bars them from those; or an approved text is no longer approved; or the session is from before versions were
+            told apart and shows texts that people edited
         :raises NotFound: there is no such session
         :raises KeyReused: the key was used for another change
         """
@@ -107,6 +109,7 @@ class Sessions:
                         )
                     )
                 self._require_all_active(db, session.plan.scorers)
+                _refuse_other_texts(db, session)
                 _refuse_newly_involved(db, session)
                 self._append_state(db, key, session_id, "open", rubric(), by, analysis_sha256(session.plan, rubric()))
         return self.get(by, session_id)
@@ -176,10 +179,12 @@ class Sessions:
         """
         with self._database.read() as db:
             require_coordinator(db, by)
-            refuse_withheld_session(db, blind_session_by_id(db, session_id), by)
+            session = blind_session_by_id(db, session_id)
+            refuse_withheld_session(db, session, by)
             rows = db.execute(_SHOWN, (session_id,)).fetchall()
+            texts = shown_texts(db, session_id, session.plan)
         spectra = Spectra(self._database)
-        return tuple(found for row in rows for found in _leaks_of(row, spectra))
+        return tuple(found for row in rows for found in _leaks_of(row, texts[row["id"]].source, spectra))
 
     def _questions(self, drawn: SampledSession) -> dict[str, Question]:
         """Return the question of each task; only the key if the task's file is missing."""
@@ -247,9 +252,9 @@ class Sessions:
         return row is not None
 
 
-def _leaks_of(row: sqlite3.Row, spectra: Spectra) -> Iterator[LeakFound]:
+def _leaks_of(row: sqlite3.Row, source: str, spectra: Spectra) -> Iterator[LeakFound]:
     """Yield the leaks of a trajectory: of its texts, then of its pictures."""
-    item, source = row["item"], row["drafter_name"]
+    item = row["item"]
     for step, giveaway, text in in_body(row["body"]):
         yield LeakFound(item, source, step, giveaway, sentence_with(giveaway, text))
     trajectory = Trajectory.from_json(json.loads(row["body"]))
@@ -265,9 +270,16 @@ FROM blind_assignments a WHERE a.session = ? GROUP BY a.scorer
 """
 
 _SHOWN = """
-SELECT DISTINCT v.id, v.item, i.drafter_name, a.spectrum, v.body
-FROM blind_assignments a JOIN versions v ON v.id IN (a.version, a.on_the_right) JOIN items i ON i.id = v.item
-WHERE a.session = ? ORDER BY v.item
+SELECT DISTINCT v.id, v.item, a.spectrum, v.body
+FROM blind_assignments a JOIN versions v ON v.id IN (a.version, a.on_the_right)
+WHERE a.session = ? ORDER BY v.item, v.id
+"""
+
+# Items of a session that are not approved in the text that it shows, where that is not their draft.
+_NOT_APPROVED = """
+SELECT DISTINCT v.item FROM blind_assignments a JOIN versions v ON v.id IN (a.version, a.on_the_right)
+JOIN standings s ON s.item = v.item
+WHERE a.session = ? AND v.id IN (SELECT value FROM json_each(?)) AND (s.state <> 'approved' OR s.version <> v.id)
 """
 
 
@@ -282,6 +294,32 @@ def _drawn_first(db: Transaction, key: str, by: str | None, plan: Plan) -> int |
     if row["person"] != by or row["plan"] != _json(same.to_json()):
         raise KeyReused(tr("The key {key!r:.60} belongs to another session.", key=key))
     return int(row["id"])
+
+
+def _refuse_other_texts(db: Transaction, session: BlindSession) -> None:
+    """Check that every text still is what its source says. :raises NotAllowed: one is not"""
+    texts = shown_texts(db, session.id, session.plan)
+    if by_people := sum(text.kind == "current, edited" for text in texts.values()):
+        raise NotAllowed(
+            trn(
+                "Session {id} was created before drafted and edited texts were told apart, and a person edited {n} of "
+                "its traces. Close this session and create another one.",
+                "Session {id} was created before drafted and edited texts were told apart, and people edited {n} of "
+                "its traces. Close this session and create another one.",
+                by_people,
+                id=session.id,
+            )
+        )
+    approved = json.dumps([version for version, text in texts.items() if text.kind in ("revised", "unchanged")])
+    if items := [row["item"] for row in db.execute(_NOT_APPROVED, (session.id, approved))]:
+        raise NotAllowed(
+            tr(
+                "Item {item} was approved when session {id} was created, and is not now. Close this session and create "
+                "another one.",
+                item=min(items),
+                id=session.id,
+            )
+        )
 
 
 def _refuse_newly_involved(db: Transaction, session: BlindSession) -> None:

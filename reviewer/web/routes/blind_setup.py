@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import combinations
 from typing import Annotated, Any
@@ -13,9 +14,17 @@ from pydantic import Field
 
 from agent.language import joined, localized, tr
 from reviewer.blind.blocks import strata_of, stratum_name
-from reviewer.blind.order import block_of
+from reviewer.blind.order import Block, block_of
 from reviewer.blind.pictures import count_states
-from reviewer.blind.plan import Assignment, Plan, SampledSession
+from reviewer.blind.plan import (
+    TEXT_VERSIONS,
+    UNRECORDED,
+    Assignment,
+    Plan,
+    SampledSession,
+    TextVersion,
+    source_name,
+)
 from reviewer.blind.sampling import sample
 from reviewer.rules.people import Person
 from reviewer.store import BlindSession, NotAllowed
@@ -64,16 +73,28 @@ def setup(person: InCharge, context: ContextDep) -> dict[str, Any]:
     everything = Plan("all items", tuple(one.initials for one in people))
     barred: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     items: Counter[tuple[str, str]] = Counter()
+    drafted: Counter[tuple[str, str]] = Counter()
+    approved: Counter[tuple[str, str]] = Counter()
     for candidate in context.store.blind.sessions.candidates(person.initials, everything):
-        stratum = (candidate.source, candidate.task)
+        stratum = (candidate.drafter, candidate.task)
         items[stratum] += 1
+        drafted[stratum] += candidate.lacks is None
+        approved[stratum] += candidate.approved
         barred[stratum].update(candidate.barred)
     facets = context.store.queue.facets()
     return {
         "strata": [
-            {"source": source, "task": task, "items": items[source, task], "barred": barred[source, task]}
+            {
+                "source": source,
+                "task": task,
+                "items": items[source, task],
+                "drafted": drafted[source, task],
+                "approved": approved[source, task],
+                "barred": barred[source, task],
+            }
             for source, task in sorted(items)
         ],
+        "sources": {version: _sources(version, {source for source, _ in items}) for version in TEXT_VERSIONS},
         "tasks": {task: context.tasks[task].title if task in context.tasks else task for _, task in items},
         "people": [{"initials": one.initials, "name": one.name} for one in people],
         "filter": {
@@ -89,20 +110,28 @@ def setup(person: InCharge, context: ContextDep) -> dict[str, Any]:
     }
 
 
+def _sources(version: TextVersion, drafters: Iterable[str]) -> list[str]:
+    """Return the names that the sources of a session of this version can have."""
+    texts = Plan("names", (), version=version).texts
+    return [source_name(drafter, text) for drafter in sorted(drafters) for text in texts]
+
+
 @router.post("/preview")
 def preview(person: InCharge, context: ContextDep, sent: Planned) -> dict[str, Any]:
     """Return a sample for this plan without storing it."""
     plan = Plan.from_json(sent.plan)
     candidates = context.store.blind.sessions.candidates(person.initials, plan)
     drawn = sample(plan, candidates)
+    barred = {one.item: one.barred for one in candidates if one.lacks is None}
     return {
-        "candidates": len(candidates),
+        "version": plan.version,
+        "candidates": len(barred),
         "notes": localized(drawn.notes),
         "scorers": [
             {
                 "initials": scorer,
                 "asked": len(drawn.of(scorer)),
-                "barred": sum(scorer in candidate.barred for candidate in candidates),
+                "barred": sum(scorer in people for people in barred.values()),
             }
             for scorer in plan.scorers
         ],
@@ -228,6 +257,7 @@ def session_json(context: Context, person: Person, session: BlindSession) -> dic
         "name": session.name,
         "state": session.state,
         "plan": session.plan.to_json(),
+        "version": None if session.plan.version == UNRECORDED else session.plan.version,
         "analysis_sha256": session.analysis_sha256,
         "notes": session.notes,
         "drawn_by": session.drawn_by,
@@ -245,9 +275,9 @@ def _what(drawn: SampledSession) -> dict[str, Any]:
         if one.gold or one.training:
             continue
         if one.kind == "pair":
-            pairs[frozenset(shown.item for shown in one.shown)] = _pair_of(one)
+            pairs[frozenset(shown.version for shown in one.shown)] = _pair_of(one)
         else:
-            singles[one.shown[0].item] = (one.shown[0].source, one.shown[0].task)
+            singles[one.shown[0].version] = (one.shown[0].source, one.shown[0].task)
     return {
         "scores": _table(Counter(singles.values())),
         "pairs": _table(Counter(pairs.values())),
@@ -271,9 +301,19 @@ def _blocks(drawn: SampledSession) -> dict[str, Any]:
     shared = [len(of[one] & of[other]) for one, other in combinations(plan.scorers, 2)]
     return {
         "spectra": len(strata),
+        "compared": _compared(counted),
         "strata": [{"stratum": stratum, "spectra": number} for stratum, number in sorted(numbers.items())],
         "shared": {"least": min(shared), "most": max(shared)} if shared else None,
     }
+
+
+def _compared(counted: Iterable[Assignment]) -> int | None:
+    """Return the number of sources, each with a trace of every spectrum; None where some lack spectra of others."""
+    spectra: dict[str, set[Block]] = defaultdict(set)
+    for one in counted:
+        for trace in one.shown:
+            spectra[trace.source].add(block_of(trace))
+    return len(spectra) if len({frozenset(blocks) for blocks in spectra.values()}) == 1 else None
 
 
 def _pair_of(one: Assignment) -> tuple[str, str]:

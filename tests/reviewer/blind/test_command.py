@@ -11,11 +11,11 @@ import app
 from reviewer.blind import plan
 from reviewer.blind.plan import PlanError
 from reviewer.cli.blind import SUBCOMMANDS
-from reviewer.store import NotFound, Store
+from reviewer.store import Draft, NotFound, Store
 from tests.soak.trying import check_sentence
 from tests.support import cli
-from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, key, tokens
-from tests.support.campaign import Desk
+from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, key, tokens, trace
+from tests.support.campaign import a_spectrum, edited
 from tests.support.inputs.rows import sessions
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -125,6 +125,19 @@ def test_options_of_design_and_analysis_override_the_file(capsys, path, tmp_path
     }
 
 
+def test_the_version_of_the_texts_is_chosen_and_listed(capsys, path) -> None:
+    made = printed_json(capsys, path, "draw", "--name", "texts", "--scorers", *SCORERS, "--version", "drafted")
+    assert (made["version"], made["plan"]["version"]) == ("drafted", "drafted")
+    status, out, _ = run(capsys, path, "draw", "--name", "none", "--scorers", *SCORERS, "--version", "approved")
+    assert (status, out) == (
+        1,
+        "nothing drawn: There are no trajectories to sample: none at all. 12 items were left out because they are not "
+        "approved.\n",
+    )
+    (listed,) = printed_json(capsys, path, "list")["sessions"]
+    assert listed["version"] == "drafted"
+
+
 def test_the_hash_of_the_analysis_plan_is_printed_at_the_opening(capsys, path) -> None:
     made = printed_json(capsys, path, "draw", "--name", "hash", "--scorers", *SCORERS, "--stopping", "on Friday")
     assert made["analysis_sha256"] is None
@@ -145,43 +158,50 @@ def test_a_session_is_repeated_with_its_design_and_training_items(tmp_path: Path
     assert 100 not in again["items"]
 
 
+def add_revealing(store: Store) -> None:
+    """Add a trace of both drafters, of which the first reveals its author."""
+    spectrum = a_spectrum("spec-55859-F5902_sp01-098.fits")
+    drafts = (edited(trace(GPT, 98), "As GPT-5 I see a broad Hα."), trace(SPEC, 98))
+    store.items.add_all([Draft(draft, spectrum) for draft in drafts])
+
+
 def test_the_text_printed_for_a_person(capsys, path) -> None:
     with Store.open(path) as store:
-        Desk(store).decide("ED", 1, "keep")
-        Desk(store).edit("ED", 1, "As GPT-5 I see a broad Hα.")
+        add_revealing(store)
     status, out, _ = run(capsys, path, "draw", "--name", "told", "--scorers", *SCORERS, "--each", 3)
     assert status == 0
     assert out.splitlines() == [
         "session 1 drawn: told",
-        "  RE has 12 questions",
-        "  AU has 12 questions",
-        "  VO has 12 questions",
+        "  texts as drafted",
+        "  RE has 14 questions",
+        "  AU has 14 questions",
+        "  VO has 14 questions",
         "1 text reveals its author: spec-o3 blind giveaways 1",
         "to let its scorers begin: spec-o3 blind open 1",
     ]
     status, out, _ = run(capsys, path, "giveaways", 1)
     assert status == 1
     assert out.splitlines() == [
-        "item 1, step 1, by gpt-5: “GPT-5” (model)",
-        "pictures of Spec-o3-7B: 12 drawn anew",
-        "pictures of gpt-5: 12 drawn anew",
+        "item 13, step 1, by gpt-5: “GPT-5” (model)",
+        "pictures of Spec-o3-7B: 14 drawn anew",
+        "pictures of gpt-5: 14 drawn anew",
         "Whether a program tells the sources apart from length, steps and wording alone is not known: it takes 10 "
-        "traces of each source, and Spec-o3-7B has 6, gpt-5 has 6.",
+        "traces of each source, and Spec-o3-7B has 7, gpt-5 has 7.",
     ]
     status, out, _ = run(capsys, path, "giveaways", 1, "--json")
     printed = json.loads(out)
     assert (status, printed["giveaways"][0]["giveaway"]["words"]) == (1, "GPT-5")
-    assert printed["pictures"] == {SPEC: {"drawn anew": 12}, GPT: {"drawn anew": 12}}
+    assert printed["pictures"] == {SPEC: {"drawn anew": 14}, GPT: {"drawn anew": 14}}
     assert printed["fingerprints"]["medians"][GPT]["steps"] == 4
     _, out, _ = run(capsys, path, "status", 1)
     assert out.splitlines()[0].startswith("1: told, drawn since 20")
-    assert out.splitlines()[1] == "  RE: 0 of 12"
+    assert out.splitlines()[0].endswith("; texts as drafted")
+    assert out.splitlines()[1] == "  RE: 0 of 14"
 
 
 def test_texts_with_giveaways_can_be_left_out(capsys, path) -> None:
     with Store.open(path) as store:
-        Desk(store).decide("ED", 1, "keep")
-        Desk(store).edit("ED", 1, "As GPT-5 I see a broad Hα.")
+        add_revealing(store)
     made = printed_json(capsys, path, "draw", "--name", "n", "--scorers", *SCORERS, "--leave-out-giveaways")
     assert made["revealing"] == []
     assert made["notes"] == [

@@ -39,7 +39,7 @@ from tests.support.blind_campaign import (
     trace,
     two_drafters,
 )
-from tests.support.campaign import Clock, Desk, a_spectrum, people
+from tests.support.campaign import Clock, Desk, a_spectrum, edited, people
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -166,11 +166,12 @@ def test_a_filter_selects_candidates(store) -> None:
 
 
 def test_texts_with_giveaways_are_left_out_or_flagged(store) -> None:
-    Desk(store).decide("ED", 1, "keep")
-    Desk(store).edit("ED", 1, "As GPT-5 I see a broad Hα.")
+    spectrum = a_spectrum("spec-55859-F5902_sp01-098.fits")
+    revealing = edited(trace(GPT, 98), "As GPT-5 I see a broad Hα.")
+    item = store.items.add_all([Draft(one, spectrum) for one in (revealing, trace(SPEC, 98))])[0].item_id
     session = drawn(store)
     (found,) = store.blind.sessions.leaks("CO", session.id)
-    assert (found.item, found.source, found.step, found.giveaway.words) == (1, GPT, 1, "GPT-5")
+    assert (found.item, found.source, found.step, found.giveaway.words) == (item, GPT, 1, "GPT-5")
     strict = drawn(store, giveaways="leave out")
     assert store.blind.sessions.leaks("CO", strict.id) == ()
     assert strict.notes == (

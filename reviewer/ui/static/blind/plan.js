@@ -26,6 +26,7 @@ export function planOf(data) {
   const plan = {
     name: text('name'),
     mode: text('mode'),
+    version: text('version'),
     sources: data.getAll('sources'),
     tasks: data.getAll('tasks'),
     scorers: data.getAll('scorers'),

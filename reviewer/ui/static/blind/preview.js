@@ -3,8 +3,21 @@
 import { h } from '../common/dom.js'
 import { t, tn, withParts, sentences } from '../common/language.js'
 
+const VERSIONS = {
+  drafted: t('texts as drafted'),
+  approved: t('texts as approved'),
+  both: t('texts as drafted and as approved, two sources'),
+}
+
+/** Which version of the texts a session shows. @param {string | null} version null: from before they were told apart */
+export const versionWords = (version) =>
+  version === null ? t('made before drafted and edited texts were told apart') : VERSIONS[version]
+
 /** What would be sampled, by the server's answer to a preview. */
-export function previewWords({ scores, pairs, gold, training, scorers, notes, spectra, strata, shared }, tasks) {
+export function previewWords(
+  { version, scores, pairs, gold, training, scorers, notes, spectra, strata, shared },
+  tasks,
+) {
   const rows = (kind, table) =>
     table.map((one) =>
       h(
@@ -20,6 +33,7 @@ export function previewWords({ scores, pairs, gold, training, scorers, notes, sp
     items > 0 && h('tr', {}, h('td', {}, kind), h('td'), h('td'), h('td.n', {}, String(items)))
   return [
     h('h3', {}, t('Preview of the sample')),
+    h('p', {}, versionWords(version)),
     h(
       'p',
       {},

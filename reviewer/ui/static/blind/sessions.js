@@ -7,6 +7,7 @@ import { getJSON, newKey, postJSON } from '../common/http.js'
 import { t, tn, withCommas, word } from '../common/language.js'
 import { openPanel } from '../common/panels.js'
 import { fingerprintWords, historyWords } from './checks.js'
+import { versionWords } from './preview.js'
 import { SetupForm } from './setup.js'
 
 const REFRESH_INTERVAL = 15_000 // ms, while the page is visible
@@ -306,11 +307,12 @@ function stateWords({ state, at }) {
 
 const listed = (parts) => parts.filter(Boolean).join(' · ')
 
-function planWords({ plan, drawn_by: by }) {
+function planWords({ plan, version, drawn_by: by }) {
   const some = (list, none) => (list.length ? withCommas(list) : none)
   const per = listOf([t('class'), ...plan.strata])
   return listed([
     MODE[plan.mode],
+    versionWords(version),
     ...(plan.items.length
       ? [tn('{n} chosen item', '{n} chosen items', plan.items.length)]
       : [some(plan.sources, t('every source')), some(plan.tasks, t('every class'))]),

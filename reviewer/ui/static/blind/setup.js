@@ -35,9 +35,9 @@ export class SetupForm {
     const first = this.setup === null
     const same = JSON.stringify(setup) === JSON.stringify(this.setup)
     this.setup = setup
-    if (!first && (same || this.edits)) return this.#showBarred()
+    if (!first && (same || this.edits)) return this.#showCounts()
     fill(this.root, this.#fields(setup), this.preview)
-    this.#showBarred()
+    this.#showCounts()
   }
 
   /** Begin with an empty form for the items of a list. @param {number} list */
@@ -52,19 +52,24 @@ export class SetupForm {
   }
 
   #fields({ people, tasks, filter }) {
-    const sources = this.#counted('source')
+    const sources = [...this.#counted('source').keys()]
     return [
       h('h2', {}, t('New session')),
       line('name', t('Name'), { required: true, maxLength: 200, placeholder: t('not shown to scorers') }),
       group(
         t('Sources'),
         t('none chosen: all drafters'),
-        sources.map(([key, n]) => check('sources', key, key, t('{n} items', { n }))),
+        sources.map((key) => check('sources', key, key)),
       ),
+      radios(t('Text of each item'), 'version', [
+        ['drafted', t('as drafted: exactly as its drafter wrote it')],
+        ['approved', t('as approved: revised and unchanged texts as different sources')],
+        ['both', t('both, as two sources: the draft and its approved revision')],
+      ]),
       group(
         t('Classes'),
         t('none chosen: all classes'),
-        this.#counted('task').map(([key, n]) => check('tasks', key, tasks[key], t('{n} items', { n }))),
+        [...this.#counted('task')].map(([key, n]) => check('tasks', key, tasks[key], t('{n} items', { n }))),
       ),
       radios(t('Questions'), 'mode', [
         ['scores', t('scores, 0 to 5')],
@@ -98,7 +103,7 @@ export class SetupForm {
       ),
       filterFields(filter),
       designFields(),
-      analysisFields(sources.map(([key]) => key)),
+      analysisFields(),
       goldFields(),
       radios(t('Texts that may reveal their author'), 'giveaways', [
         ['flag', t('include and list them')],
@@ -113,10 +118,37 @@ export class SetupForm {
     ]
   }
 
-  #counted(what) {
+  /** Count items by source or task. @param {'source' | 'task'} what @param {'items' | 'drafted' | 'approved'} which */
+  #counted(what, which = 'items') {
     const counts = new Map()
-    for (const stratum of this.setup.strata) counts.set(stratum[what], (counts.get(stratum[what]) ?? 0) + stratum.items)
-    return [...counts]
+    for (const one of this.setup.strata) counts.set(one[what], (counts.get(one[what]) ?? 0) + one[which])
+    return counts
+  }
+
+  #showCounts() {
+    this.#showTexts()
+    this.#showBarred()
+  }
+
+  /** Show how many items of each source have the chosen version, and offer the sources of that version to compare. */
+  #showTexts() {
+    const version = /** @type {HTMLInputElement} */ (part(this.root, '[name=version]:checked')).value
+    const counts = this.#counted('source', version === 'drafted' ? 'drafted' : 'approved')
+    for (const input of /** @type {NodeListOf<HTMLInputElement>} */ (this.root.querySelectorAll('[name=sources]'))) {
+      const n = counts.get(input.value) ?? 0
+      part(/** @type {HTMLElement} */ (input.parentElement), '.hand').textContent =
+        version === 'drafted' ? tn('{n} item', '{n} items', n) : t('{n} approved', { n })
+    }
+    for (const name of ['first', 'second']) {
+      const field = /** @type {HTMLSelectElement} */ (part(this.root, `[name=${name}]`))
+      const { value } = field
+      fill(
+        field,
+        field.options[0],
+        this.setup.sources[version].map((source) => h('option', { value: source }, source)),
+      )
+      field.value = this.setup.sources[version].includes(value) ? value : ''
+    }
   }
 
   /** Show next to each scorer how many of the chosen items they may not score. */
@@ -140,7 +172,7 @@ export class SetupForm {
 
   #changed() {
     this.edits += 1
-    this.#showBarred()
+    this.#showCounts()
     this.preview.classList.add('old')
   }
 
@@ -162,9 +194,9 @@ export class SetupForm {
     const shown = this.#wait(t('Sampling…'))
     try {
       const made = await postJSON('/api/v1/blind/preview', { plan: { ...plan, name: plan.name || 'preview' } })
-      const sources = new Set(made.scores.map((one) => one.source)).size
       // It is simulated for sources on the same spectra.
-      const known = sources > 1 && plan.design !== 'separate'
+      const { compared: sources } = made
+      const known = sources > 1 && made.scores.length > 0
       const power = h('p.muted.power', {}, t('The chance to show a difference is being calculated…'))
       if (!shown(previewWords(made, this.setup.tasks), known && power)) return
       const { spectra, scorers } = made
@@ -294,9 +326,8 @@ function designFields() {
   )
 }
 
-/** What will be analysed: frozen when the session opens. @param {string[]} sources */
-function analysisFields(sources) {
-  const names = sources.map((one) => /** @type {[string, string]} */ ([one, one]))
+/** What will be analysed: frozen when the session opens. The sources to compare are those of the chosen version. */
+function analysisFields() {
   const share = { min: 0, max: 1, step: 'any', placeholder: t('nobody is excluded') }
   return folded(
     t('Analysis plan'),
@@ -311,8 +342,8 @@ function analysisFields(sources) {
     h(
       'div.numbers.wide',
       {},
-      select('first', t('Primary comparison: this source'), [['', t('the first of the session')], ...names]),
-      select('second', t('less this source'), [['', t('the second of the session')], ...names]),
+      select('first', t('Primary comparison: this source'), [['', t('the first of the session')]]),
+      select('second', t('less this source'), [['', t('the second of the session')]]),
       select('dimension', t('in the scores of'), [
         ['consistency', t('physical consistency')],
         ['coherence', t('coherence')],
