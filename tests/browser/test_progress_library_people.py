@@ -204,7 +204,9 @@ def test_a_person_who_works_alone_starts_a_team_and_adds_a_person(store: Store, 
     assert [(p.initials, p.has_password) for p in store.accounts.people()] == [("AB", True), ("CD", True)]
 
 
-def test_a_session_that_ended_is_renewed_where_the_person_is(campaign: Store, campaign_address: str, page: Page) -> None:
+def test_a_session_that_ended_is_renewed_where_the_person_is(
+    campaign: Store, campaign_address: str, page: Page
+) -> None:
     """Only Gradio's own requests are refused here; what was typed into its form stays."""
     enter(page, campaign_address, "AA", PASSWORD)
     open_tab(page, "People")
