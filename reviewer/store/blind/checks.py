@@ -80,17 +80,17 @@ class Checks:
             session = blind_session_by_id(db, session_id)
             refuse_withheld_session(db, session, by)
             rows = db.execute(_SHOWN, (session_id,)).fetchall()
-        return tuple(
-            SessionTrace(
-                item=row["item"],
-                source=row["drafter_name"],
-                task=row["task"],
-                spectrum=row["spectrum"],
-                trajectory=Trajectory.from_json(json.loads(row["body"])),
-                compared=not row["gold"] and row["item"] not in session.plan.training,
+            return tuple(
+                SessionTrace(
+                    item=row["item"],
+                    source=row["drafter_name"],
+                    task=row["task"],
+                    spectrum=row["spectrum"],
+                    trajectory=Trajectory.from_json(json.loads(row["body"])),
+                    compared=not row["gold"] and row["item"] not in session.plan.training,
+                )
+                for row in rows
             )
-            for row in rows
-        )
 
     def history(self, by: str | None, session_id: int) -> SessionHistory:
         """Return what preceded a session: what was created and not opened, and which of its items were shown.

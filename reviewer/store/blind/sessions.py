@@ -179,7 +179,8 @@ class Sessions:
             refuse_withheld_session(db, blind_session_by_id(db, session_id), by)
             rows = db.execute(_SHOWN, (session_id,)).fetchall()
         spectra = Spectra(self._database)
-        return tuple(found for row in rows for found in _leaks_of(row, spectra))
+        with self._database.decoding():
+            return tuple(found for row in rows for found in _leaks_of(row, spectra))
 
     def _questions(self, drawn: SampledSession) -> dict[str, Question]:
         """Return the question of each task; only the key if the task's file is missing."""
