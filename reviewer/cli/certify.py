@@ -44,7 +44,7 @@ def add(parser: ArgumentParser) -> None:
         "--database",
         type=Path,
         metavar="FILE",
-        help=tr("the reviewers' database (annotations.db next to app.py)"),
+        help=tr("the reviewers' database (default: annotations.db; docs/backups.md says where)"),
     )
     parser.add_argument("--task", help=tr("target class: a task's key or alias, e.g. cv"))
     parser.add_argument(

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agent import database_place
 from agent.cli.command import CannotRun, at_least_one
 from agent.language import tr
 
 if TYPE_CHECKING:
     from reviewer.store import Store
 
-DATABASE = Path(__file__).parents[2] / "annotations.db"
-
-
 def add_database(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--db", type=Path, metavar="FILE", help=tr("the reviewers' database (annotations.db next to app.py)")
+        "--db",
+        type=Path,
+        metavar="FILE",
+        help=tr("the reviewers' database (default: annotations.db; docs/backups.md says where)"),
     )
+
+
+def database_of(arguments: Namespace) -> Path:
+    """Return the database that ``--db`` names, else its usual place. :raises CannotRun: it is at a wrong place"""
+    try:
+        return database_place.database(arguments.db)
+    except database_place.PlaceError as error:
+        raise CannotRun(str(error)) from error
 
 
 def add_json(parser: ArgumentParser) -> None:
@@ -38,19 +47,19 @@ def person_or_only_one(store: Store, initials: str | None) -> str:
 
 
 @contextmanager
-def opened(path: Path | None, must_exist: bool = False) -> Iterator[Store]:
-    """Open the store at ``path``, or at its usual place. :raises CannotRun: it cannot be opened, or refuses"""
+def opened(where: Path, must_exist: bool = False) -> Iterator[Store]:
+    """Open the store. :raises CannotRun: it cannot be opened, or refuses"""
     from reviewer.store import Store, StoreError
 
-    where = path or DATABASE
     if must_exist and not where.is_file():
         raise CannotRun(
             tr("{where}: found no database; name one with --db, or draft or import something first", where=where)
         )
     try:
+        database_place.make_folder(where)
         with Store.open(where) as store:
             yield store
-    except StoreError as error:
+    except (StoreError, database_place.PlaceError) as error:
         raise CannotRun(str(error)) from error
 
 

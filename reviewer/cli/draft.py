@@ -18,7 +18,7 @@ from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_lea
 from agent.cli.policy_options import add_policy_options
 from agent.cli.selection import Skipped, add_medium_option, skipped_text
 from agent.language import deferred, tr, trn
-from reviewer.cli.common import DATABASE, add_database, add_json, opened
+from reviewer.cli.common import add_database, add_json, database_of, opened
 from reviewer.drafting.budget import Budget
 from reviewer.drafting.run import DraftCounts, contradicting_path
 from reviewer.rules.workflow import Round
@@ -109,7 +109,7 @@ def run(arguments: Namespace) -> int:
     from agent.conversation import PolicyError
 
     _check(arguments)
-    database = arguments.db or DATABASE
+    database = database_of(arguments)
     task = _task(arguments.task, database)
     labels = _labels(arguments, task, database)
     folder = database.resolve().parent
@@ -144,7 +144,7 @@ def _draft(
     from reviewer.drafting.run import draft_many
 
     known, spending, stop, gone = _known_labels(arguments.label, labels), _spending(arguments), Stop(), ""
-    database = arguments.db or (None if arguments.out else DATABASE)
+    database = arguments.db or (None if arguments.out else database_of(arguments))
     since, people = monotonic(), None
     with ExitStack() as open_things:
         results = _results(arguments, task, choice, database, open_things)

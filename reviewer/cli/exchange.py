@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from agent.cli.command import CANNOT_RUN, CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
 from agent.language import tr, trn
-from reviewer.cli.common import add_database, add_json, opened
+from reviewer.cli.common import add_database, add_json, database_of, opened
 
 if TYPE_CHECKING:
     from reviewer.exchange.exports import Exported
@@ -38,7 +38,7 @@ def add_export(parser: ArgumentParser) -> None:
 def run_export(arguments: Namespace) -> int:
     from reviewer.exchange.exports import ExportError, NothingToExport, export, folder_of
 
-    with opened(arguments.db, must_exist=True) as store, ProgressBar(None, tr("items exported")) as bar:
+    with opened(database_of(arguments), must_exist=True) as store, ProgressBar(None, tr("items exported")) as bar:
         folder = arguments.to or folder_of(store)
         try:
             made = export(
@@ -86,7 +86,7 @@ def add_tables(parser: ArgumentParser) -> None:
 def run_tables(arguments: Namespace) -> int:
     from reviewer.exchange.tables import write_all
 
-    with opened(arguments.db, must_exist=True) as store:
+    with opened(database_of(arguments), must_exist=True) as store:
         path = store.path.resolve()
         folder = arguments.to or path.with_name(f"{path.stem}-tables")
         try:
@@ -176,7 +176,7 @@ def run_import(arguments: Namespace) -> int:
 
     if arguments.end_with_input:
         Thread(target=_end_with_input, daemon=True).start()
-    with opened(arguments.db) as store, ProgressBar(None, tr("rows")) as bar:
+    with opened(database_of(arguments)) as store, ProgressBar(None, tr("rows")) as bar:
         try:
             with one_import(store.path):
                 for number in arguments.job or [_requested(store, arguments)]:

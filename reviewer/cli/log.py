@@ -13,7 +13,7 @@ from agent.cli import doctor
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, at_least_one, print_result
 from agent.language import tr, trn
 from agent.text import one_line, visible
-from reviewer.cli.common import add_database, add_json, opened
+from reviewer.cli.common import add_database, add_json, database_of, opened
 
 if TYPE_CHECKING:
     from reviewer.store import Entry, Store
@@ -43,7 +43,7 @@ def add(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     if arguments.head and not arguments.check:
         raise CannotRun(tr("--head is compared by --check: give both"))
-    with opened(arguments.db, must_exist=True) as store:
+    with opened(database_of(arguments), must_exist=True) as store:
         return _check(arguments, store) if arguments.check else _show(arguments, store)
 
 

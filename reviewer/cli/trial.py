@@ -17,7 +17,7 @@ from agent.cli.selection import add_medium_option
 from agent.language import deferred, tr, trn
 from agent.processes import cores
 from agent.text import whole_number
-from reviewer.cli.common import add_json, opened
+from reviewer.cli.common import add_json, database_of, opened
 
 if TYPE_CHECKING:
     from agent.cli.policy_options import PolicyChoice
@@ -89,7 +89,7 @@ def run(arguments: Namespace) -> int:
     try:
         if arguments.db is None:
             return _run(arguments, None)
-        with opened(arguments.db, must_exist=True) as store:
+        with opened(database_of(arguments), must_exist=True) as store:
             return _run(arguments, store)
     except (JournalError, PolicyError) as error:
         raise CannotRun(str(error)) from error
