@@ -1,5 +1,8 @@
-"""Where annotations.db is when no option names it. In a checkout: next to app.py. Installed: in the current folder if it
-is there, else in the user's data folder; never among the installed packages, which an update may delete."""
+"""Where annotations.db is when no option names it.
+
+In a checkout: next to app.py. Installed: in the current folder if it is there, else in the user's data folder; never
+among the installed packages, which an update may delete.
+"""
 
 from __future__ import annotations
 

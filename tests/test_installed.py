@@ -55,7 +55,11 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.rmtree(source)
     venv.create(folder / "venv", with_pip=False)
     packages = next((folder / "venv").rglob("site-packages"))
-    others = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *_of_pth(Path(sysconfig.get_path("purelib")))}
+    others = {
+        sysconfig.get_path("purelib"),
+        sysconfig.get_path("platlib"),
+        *_of_pth(Path(sysconfig.get_path("purelib"))),
+    }
     (packages / "others.pth").write_text("\n".join(sorted(others)), encoding="utf-8")
     python = next((folder / "venv").glob("[bS]*/python*"))
     install = [*pip, "--python", str(python), "install", "--no-deps", "--no-index", str(next(wheels.glob("*.whl")))]
@@ -124,9 +128,7 @@ def test_a_database_among_the_packages_is_found_and_moved_by_the_given_command(i
         shutil.rmtree(installed.packages / "backups", ignore_errors=True)
 
 
-def test_a_checkout_keeps_its_database_next_to_the_program(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_checkout_keeps_its_database_next_to_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Store.open(tmp_path / "annotations.db").close()
     assert database_place.usual_place() == ROOT / "annotations.db"

@@ -21,7 +21,12 @@ _WIDTH = 110
 
 def add(parser: ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="CAPABILITY", help=tr("what to check (default: everything)"))
-    parser.add_argument("--db", type=Path, metavar="FILE", help=tr("the reviewers' database (default: annotations.db; docs/backups.md says where)"))
+    parser.add_argument(
+        "--db",
+        type=Path,
+        metavar="FILE",
+        help=tr("the reviewers' database (default: annotations.db; docs/backups.md says where)"),
+    )
     parser.add_argument("--servers", type=Path, metavar="FILE", help=tr("servers.toml file that lists model servers"))
     parser.add_argument("--python", type=Path, metavar="FILE", help=tr("Python that has vLLM (default: this one)"))
     parser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))

@@ -6,7 +6,7 @@ import gc
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from agent.cli.command import DONE, CannotRun
+from agent.cli.command import DONE, CannotRun, existing_folder, port_number
 from agent.language import tr
 from reviewer.cli.common import add_database, database_of
 
@@ -14,7 +14,7 @@ from reviewer.cli.common import add_database, database_of
 def add(parser: ArgumentParser) -> None:
     add_database(parser)
     parser.add_argument("--host", default="127.0.0.1", help=tr("address to serve on (127.0.0.1: this machine only)"))
-    parser.add_argument("--port", type=int, default=7860, help=tr("port to serve on (7860)"))
+    parser.add_argument("--port", type=port_number, default=7860, help=tr("port to serve on (7860)"))
     parser.add_argument(
         "--behind",
         metavar="URL",
@@ -50,7 +50,7 @@ def add(parser: ArgumentParser) -> None:
     backups.add_argument("--no-backups", action="store_true", help=tr("make no daily backups"))
     parser.add_argument(
         "--import-from",
-        type=Path,
+        type=existing_folder,
         action="append",
         default=[],
         metavar="FOLDER",

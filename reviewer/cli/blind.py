@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, print_result
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, output_folder, print_result
 from agent.language import tr
 from reviewer.cli import blind_draw, blind_judge, blind_power
 from reviewer.cli.common import (
     add_database,
-    database_of,
     add_json,
     add_session,
+    database_of,
     headline,
     opened,
     session_json,
@@ -145,7 +144,7 @@ def _leak(found: LeakFound) -> str:
 def add_report(parser: ArgumentParser) -> None:
     add_session(parser)
     parser.add_argument(
-        "--output", type=Path, required=True, metavar="DIR", help=tr("a new or an empty folder for its files")
+        "--output", type=output_folder, required=True, metavar="DIR", help=tr("a new or an empty folder for its files")
     )
 
 

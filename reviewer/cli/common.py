@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from agent.language import tr
 
 if TYPE_CHECKING:
     from reviewer.store import Store
+
 
 def add_database(parser: ArgumentParser) -> None:
     parser.add_argument(
@@ -55,12 +57,34 @@ def opened(where: Path, must_exist: bool = False) -> Iterator[Store]:
         raise CannotRun(
             tr("{where}: found no database; name one with --db, or draft or import something first", where=where)
         )
+    new, empty, interrupted = not where.exists(), False, False
     try:
         database_place.make_folder(where)
         with Store.open(where) as store:
-            yield store
+            try:
+                yield store
+            except KeyboardInterrupt:
+                interrupted = True  # an import resumes from what it has checked
+                raise
+            finally:
+                empty = new and not interrupted and not store.withdrawals.batches()
     except (StoreError, database_place.PlaceError) as error:
         raise CannotRun(str(error)) from error
+    finally:
+        if empty:
+            _delete_new(where)
+
+
+def _delete_new(where: Path) -> None:
+    """Delete a database that this command has created and added nothing to, unless another program has opened it."""
+    from reviewer.exchange.imports import imports_folder
+    from reviewer.store import StoreError
+    from reviewer.store.sqlite.files import exclusive_access
+
+    with suppress(OSError, StoreError):
+        with exclusive_access(where):
+            where.unlink()
+        shutil.rmtree(imports_folder(where), ignore_errors=True)
 
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.batch.journal import PendingJobs
 from agent.batch.labels import Labels
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, output_file, print_result
 from agent.cli.policy_options import add_policy_options
 from agent.cli.selection import Skipped, add_medium_option, skipped_text
 from agent.language import deferred, tr, trn
@@ -94,7 +94,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--batch", default="", help=tr("a name to find these drafts by"))
     parser.add_argument(
         "--out",
-        type=Path,
+        type=output_file,
         metavar="FILE",
         help=tr("write JSON lines here, or continue this file; without --db nothing else is written"),
     )

@@ -11,7 +11,18 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from agent.cli.command import CANNOT_RUN, CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
+from agent.cli.command import (
+    CANNOT_RUN,
+    CHECK_FAILED,
+    DONE,
+    CannotRun,
+    ProgressBar,
+    at_least_one,
+    existing_folder,
+    output_folder,
+    print_result,
+    refuse_ignored,
+)
 from agent.language import tr, trn
 from reviewer.cli.common import add_database, add_json, database_of, opened
 
@@ -24,7 +35,9 @@ if TYPE_CHECKING:
 
 def add_export(parser: ArgumentParser) -> None:
     parser.add_argument("name", help=tr("name of the export's folder"))
-    parser.add_argument("--to", type=Path, metavar="DIR", help=tr("parent folder (NAME-exports next to NAME.db)"))
+    parser.add_argument(
+        "--to", type=output_folder, metavar="DIR", help=tr("parent folder (NAME-exports next to NAME.db)")
+    )
     parser.add_argument("--task", help=tr("only trajectories of this task"))
     parser.add_argument("--batch", help=tr("only trajectories of this batch"))
     parser.add_argument("--no-simulated", action="store_true", help=tr("leave simulated spectra out"))
@@ -77,7 +90,7 @@ def run_export(arguments: Namespace) -> int:
 
 def add_tables(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--to", type=Path, metavar="DIR", help=tr("folder for the tables (NAME-tables next to NAME.db)")
+        "--to", type=output_folder, metavar="DIR", help=tr("folder for the tables (NAME-tables next to NAME.db)")
     )
     add_database(parser)
     add_json(parser)
@@ -151,7 +164,9 @@ def add_import(parser: ArgumentParser) -> None:
         metavar="NUMBER",
         help=tr("resume the import with this number, with its own choices; may be repeated"),
     )
-    parser.add_argument("--spectra", type=Path, metavar="DIR", help=tr("folder with spectra that the rows only name"))
+    parser.add_argument(
+        "--spectra", type=existing_folder, metavar="DIR", help=tr("folder with spectra that the rows only name")
+    )
     parser.add_argument("--batch", default="", help=tr("name of this batch of drafts (the file's name)"))
     parser.add_argument(
         "--skip-bad",
@@ -174,6 +189,8 @@ def run_import(arguments: Namespace) -> int:
     from reviewer.exchange.imports import Findings, ImportFileError, items_of, one_import
     from reviewer.exchange.recognition import by_state
 
+    if arguments.job:
+        refuse_ignored(arguments, tr("--job resumes with its own choices"), "--spectra", "--batch", "--skip-bad")
     if arguments.end_with_input:
         Thread(target=_end_with_input, daemon=True).start()
     with opened(database_of(arguments)) as store, ProgressBar(None, tr("rows")) as bar:
