@@ -267,10 +267,6 @@ def text_columns(db: Transaction) -> dict[str, list[str]]:
     return columns
 
 
-def _small(tables: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
-    return {table: columns for table, columns in tables.items() if table not in LARGE_TABLES}
-
-
 def unreadable_texts(db: Transaction, tables: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Yield a fault for each of these tables with text that is not UTF-8, or bytes or numbers in place of text.
 
@@ -288,6 +284,16 @@ def unreadable_texts(db: Transaction, tables: Mapping[str, Sequence[str]]) -> It
             if not is_damage(error):
                 raise
             yield tr("table {table}: {found}", table=table, found=error)
+
+
+def _wrong_value(db: Transaction) -> str | None:
+    """Return the first fault of ``unreadable_texts``; of the large tables only the types are looked at."""
+    tables = text_columns(db)
+    for table in LARGE_TABLES:
+        kinds = " OR ".join(f"typeof({column}) NOT IN ('text', 'null')" for column in tables.pop(table, ()))
+        if kinds and db.execute(f'SELECT 1 FROM "{table}" WHERE {kinds} LIMIT 1').fetchone():
+            return tr("table {table}: found a value that is no text in a column of text", table=table)
+    return next(unreadable_texts(db, tables), None)
 
 
 class Database:
@@ -414,7 +420,7 @@ class Database:
             if isinstance(error, OneLine) or not isinstance(error, _ANOTHER_TYPE):
                 raise
             with nullcontext(db) if db is not None else self.read() as checked:
-                fault = damaged_table(checked) or next(unreadable_texts(checked, _small(text_columns(checked))), None)
+                fault = damaged_table(checked) or _wrong_value(checked)
             if fault is None:
                 raise
             raise Damaged(restore_instead(self.path, fault)) from error

@@ -470,6 +470,13 @@ def test_a_key_without_permission_is_redacted_in_the_message():
     assert error == "URL does not let this API key use spec-o3 (403): Project of [key] has no access."
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_key_that_the_server_repeats_in_an_answer_is_redacted(whole):
+    with BadServer([Say(f"Your key is {KEY}.", pieces=1)], api_key=KEY) as server:
+        said = turn(Endpoint(server.url, "spec-o3", KEY, HASTY), whole=whole)
+    assert "".join(delta.text for delta in said) == "Your key is [key]."
+
+
 def test_an_unknown_model_is_reported_with_the_served_models():
     unknown = problem(404, "The model `x` does not exist.")
     with BadServer([unknown], models=["a", "b"]) as server, pytest.raises(PolicyError) as raised:
