@@ -17,7 +17,7 @@ NAME = "annotations.db"
 PROGRAM = Path(__file__).resolve().parents[1]
 """The folder of app.py: a checkout, or the folder of the installed packages."""
 # What is next to a database and belongs to it; `annotations.db*` is meant as a pattern of the shell.
-_COMPANIONS = ("backups", "annotations-exports", "servers.toml", "trained_prompts.json", "tasks")
+_COMPANIONS = ("backups", "annotations-exports", "servers.toml", "trained_prompts.json", "tasks", "templates")
 
 
 class PlaceError(OneLine):

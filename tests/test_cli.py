@@ -284,7 +284,7 @@ def the_actions(*names: str):
         for action in command._actions:
             if isinstance(action, argparse._SubParsersAction):
                 waiting += [((*words, word), subcommand) for word, subcommand in action.choices.items()]
-            elif set(action.option_strings).intersection(names):
+            elif set(action.option_strings).intersection(names) and action.metavar in ("DIR", "FOLDER", "FILE"):
                 found.append(pytest.param(words, action, id=" ".join((*words, action.option_strings[0]))))
     return found
 
