@@ -372,7 +372,8 @@ def test_a_reader_whose_settings_fail_is_closed(path: Path, monkeypatch: pytest.
         return opened[-1]
 
     with Store.open(path) as store:
-        store.database.close()
+        while not store.database._idle_readers.empty():
+            store.database._idle_readers.get().conn.close()
         monkeypatch.setattr(sqlite3, "connect", refusing)
         with pytest.raises(sqlite3.OperationalError):
             store.database._reader()

@@ -21,15 +21,15 @@ from tests.support.campaign import TO_VOTE, Desk, an_item, people
 from tests.support.cli import run
 
 PASSWORD = "Balmer decrement"
-ITEMS = range(1, 7)
-LONG = "Hα looks broad. " * 2000
+ITEMS = (1, 2, 3)
+LONG = "Hα looks broad. " * 800
 """A thought of several pages of the file."""
 ROUTES = (
     *("GET /api/v1/me", "GET /api/v1/queue", "GET /api/v1/facets", "GET /api/v1/find?words=broad"),
     *("GET /api/v1/progress", "GET /api/v1/progress/agreement", "GET /api/v1/log", "POST /api/v1/log/check"),
     *("GET /api/v1/exports", "GET /api/v1/blind/setup", "POST /api/v1/next"),
 )
-OF_ITEMS = ("item/{}", "item/{}/history", "item/{}/hints", "item/{}/version/1", "item/{}/similar", "item/{}/comments")
+OF_ITEMS = ("item/{}", "item/{}/history", "item/{}/version/1", "item/{}/similar")
 
 
 @pytest.fixture(scope="module")
@@ -114,12 +114,12 @@ def problems_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str],
     return reports, others
 
 
-@pytest.mark.parametrize(("kind", "seed"), [("ones", 1), ("zeros", 2), *(("random", seed) for seed in range(3, 7))])
+@pytest.mark.parametrize(("kind", "seed"), [("ones", 1), ("zeros", 2), *(("random", seed) for seed in range(3, 6))])
 def test_a_damaged_page_of_a_text_is_reported_everywhere(
     path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, seed: int
 ) -> None:
     pages = overflow_pages(path, "versions")
-    assert len(pages) > 10
+    assert len(pages) > 5
     overwrite(path, random.Random(seed).choice(pages), bytes_of(kind, seed))
     reports, others = problems_of(path, monkeypatch)
     assert others == []
