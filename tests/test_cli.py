@@ -265,3 +265,109 @@ def test_a_task_file_of_the_campaign_is_used_and_a_broken_one_is_named(survey_fi
     done = run("draft", "--task", "quasar", survey_file, "--db", "a.db", cwd=tmp_path)
     assert done.returncode == 2
     assert "broken.toml" in done.stderr
+
+
+@pytest.mark.parametrize("port", ["0", "-5", "65536", "70000", "many"])
+@pytest.mark.parametrize("command", ["app", "serve"])
+def test_a_port_that_does_not_exist_is_refused(command, port, tmp_path):
+    done = run(command, "--port", port, "--db" if command == "app" else "--name", tmp_path / "new.db", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "from 1 to 65535" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def the_actions(*names: str):
+    """Return each argument of these names of every command, with the words of its command."""
+    found, waiting = [], [((), app.parser())]
+    while waiting:
+        words, command = waiting.pop()
+        for action in command._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                waiting += [((*words, word), subcommand) for word, subcommand in action.choices.items()]
+            elif set(action.option_strings).intersection(names) and action.metavar in ("DIR", "FOLDER", "FILE"):
+                found.append(pytest.param(words, action, id=" ".join((*words, action.option_strings[0]))))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("words", "action"), the_actions("--tasks", "--spectra", "--templates", "--from", "--import-from")
+)
+@pytest.mark.parametrize("what", ["nothing", "a file"])
+def test_a_folder_to_read_that_does_not_exist_is_refused(words, action, what, tmp_path):
+    named = tmp_path / "other"
+    if what == "a file":
+        named.write_text("")
+    with pytest.raises(argparse.ArgumentTypeError, match=f"found {what}, expected a folder"):
+        action.type(str(named))
+    assert action.type(str(tmp_path)) == tmp_path
+
+
+@pytest.mark.parametrize(("words", "action"), the_actions("--out", "--table", "--csv", "--markdown", "--log"))
+@pytest.mark.parametrize("place", [".", "/", "..", "a/.."])
+def test_a_file_to_write_has_a_name(words, action, place):
+    with pytest.raises(argparse.ArgumentTypeError, match="found a folder, expected the name of a file"):
+        action.type(place)
+
+
+@pytest.mark.parametrize(("words", "action"), the_actions("--output", "--to"))
+def test_a_folder_to_write_is_not_the_root_of_a_disk(words, action, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(argparse.ArgumentTypeError, match=r"found (the root of a disk|a folder), expected"):
+        action.type("/")
+    if action.metavar == "DIR":
+        assert action.type(".") == tmp_path
+
+
+@pytest.mark.parametrize("place", [".", "/"])
+@pytest.mark.parametrize("command", ["inspect", "draft"])
+def test_results_in_place_of_a_folder_are_refused_in_a_sentence(command, place, survey_file, tmp_path):
+    done = run(command, survey_file, "--task", "cv", "--policy", "baseline", "--out", place, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert f"{place}: found a folder, expected the name of a file" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("withdraw", "--items", "abc"),
+        ("withdraw", "--restore"),
+        ("withdraw", "--dry-run"),
+        ("withdraw", "--by", "CO"),
+        ("log", "--check", "--person", "CO"),
+        ("log", "--check", "--what", "decided"),
+        ("log", "--check", "--last", "3"),
+        ("import", "--job", "1", "--batch", "other"),
+        ("import", "--job", "1", "--spectra", "."),
+        ("import", "--job", "1", "--skip-bad"),
+    ],
+)
+def test_an_option_that_would_be_ignored_is_refused(arguments, tmp_path):
+    Store.open(tmp_path / "annotations.db").close()
+    done = run(*arguments, "--db", tmp_path / "annotations.db", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "would be ignored" in done.stderr
+    assert arguments[-1] in done.stderr or arguments[-2] in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("rows", "arguments"),
+    [
+        ("half a row {", ("import", "rows.jsonl")),
+        ("", ("import", "missing.jsonl")),
+        ("", ("draft", "missing.fits", "--task", "cv", "--policy", "baseline")),
+        ("no spectrum", ("draft", "rows.jsonl", "--task", "cv", "--policy", "baseline")),
+    ],
+)
+def test_a_command_that_adds_nothing_leaves_no_new_database(rows, arguments, tmp_path):
+    (tmp_path / "rows.jsonl").write_text(rows)
+    done = run(*arguments, "--db", "new.db", cwd=tmp_path)
+    assert done.returncode in (1, 2), done
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]
+
+
+def test_an_existing_empty_database_stays(tmp_path):
+    Store.open(tmp_path / "new.db").close()
+    (tmp_path / "rows.jsonl").write_text("half a row {")
+    assert run("import", "rows.jsonl", "--db", "new.db", cwd=tmp_path).returncode in (1, 2)
+    assert (tmp_path / "new.db").is_file()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from agent import locks
 from agent.language import deferred, tr
 from agent.text import LONE_SURROGATE, OneLine
 
@@ -34,15 +35,13 @@ def lock_file(file: BinaryIO, path: Path) -> None:
     :raises JournalError: another process has locked it
     """
     try:
-        import fcntl
-    except ImportError:  # Windows: no lock
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        is_ours = locks.take(file.fileno())
     except OSError as error:
         raise JournalError(
-            tr("{path}: another run is writing there; wait for it, or choose another file", path=path)
+            tr("{path}: the file cannot be locked against other runs: {strerror}", path=path, strerror=error.strerror)
         ) from error
+    if not is_ours:
+        raise JournalError(tr("{path}: another run is writing there; wait for it, or choose another file", path=path))
 
 
 def drop_partial_line(file: BinaryIO) -> int:

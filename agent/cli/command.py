@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -63,6 +64,56 @@ def at_least_one(text: str) -> int:
     if number is None or number < 1:
         raise argparse.ArgumentTypeError(tr("found {text!r}, expected a whole number, 1 or more", text=text))
     return number
+
+
+def port_number(text: str) -> int:
+    """Read an argument that is a TCP port. :raises ArgumentTypeError: it is not from 1 to 65535"""
+    number = whole_number(text)
+    if number is None or not 1 <= number <= 65535:
+        raise argparse.ArgumentTypeError(
+            tr("found {text!r}, expected a port: a whole number from 1 to 65535", text=text)
+        )
+    return number
+
+
+def existing_folder(text: str) -> Path:
+    """Read an argument that names a folder to read. :raises ArgumentTypeError: there is no such folder"""
+    path = Path(text)
+    if not path.is_dir():
+        found = tr("a file") if path.exists() else tr("nothing")
+        raise argparse.ArgumentTypeError(tr("{path}: found {found}, expected a folder", path=path, found=found))
+    return path
+
+
+def output_file(text: str) -> Path:
+    """Read an argument that names a file to write. :raises ArgumentTypeError: it is a folder, or ends in none"""
+    path = Path(text)
+    if path.name in ("", "..") or path.is_dir():
+        raise argparse.ArgumentTypeError(tr("{path}: found a folder, expected the name of a file", path=path))
+    return path
+
+
+def output_folder(text: str) -> Path:
+    """Read an argument that names a folder to write, which gets a name of its own, so that others can be made next to
+    it. :raises ArgumentTypeError: it is the root of a disk"""
+    path = Path(text)
+    if path.name in ("", ".."):
+        path = path.resolve()
+    if not path.name:
+        raise argparse.ArgumentTypeError(tr("{path}: found the root of a disk, expected a folder on it", path=path))
+    return path
+
+
+def refuse_ignored(arguments: argparse.Namespace, reason: str, *options: str) -> None:
+    """Refuse options that a command would ignore.
+
+    :param reason: why, as a sentence
+    :param options: e.g. ``--dry-run``; of those that are not given the value is None, False or empty
+    :raises CannotRun: one of them is given
+    """
+    for option in options:
+        if getattr(arguments, option.lstrip("-").replace("-", "_")) not in (None, False, "", []):
+            raise CannotRun(tr("{option} would be ignored: {reason}", option=option, reason=reason))
 
 
 def print_result(arguments: argparse.Namespace, result: dict[str, Any], text: str) -> None:

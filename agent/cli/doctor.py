@@ -9,20 +9,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result
+from agent.database_place import misplaced, usual_place
 from agent.language import tr
 
 if TYPE_CHECKING:
     from agent.doctor import Check, Diagnosis, Finding
 
-# The same default as in the reviewers' commands, which cannot be imported here.
-DATABASE = Path(__file__).parents[2] / "annotations.db"
 _MARK = {True: "✓", False: "✗", None: "·"}
 _WIDTH = 110
 
 
 def add(parser: ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="CAPABILITY", help=tr("what to check (default: everything)"))
-    parser.add_argument("--db", type=Path, metavar="FILE", help=tr("database (default: annotations.db next to app.py)"))
+    parser.add_argument(
+        "--db",
+        type=Path,
+        metavar="FILE",
+        help=tr("the reviewers' database (default: annotations.db; docs/backups.md says where)"),
+    )
     parser.add_argument("--servers", type=Path, metavar="FILE", help=tr("servers.toml file that lists model servers"))
     parser.add_argument("--python", type=Path, metavar="FILE", help=tr("Python that has vLLM (default: this one)"))
     parser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
@@ -36,12 +40,18 @@ def run(arguments: Namespace, extra_checks: Mapping[str, Check]) -> int:
         raise CannotRun(
             tr("found {unknown!r}, expected one of {names}", unknown=unknown[0], names=", ".join(CAPABILITIES))
         )
-    options = DoctorOptions(arguments.db or DATABASE, arguments.servers, arguments.python)
+    options = DoctorOptions(arguments.db or _database(), arguments.servers, arguments.python)
     found = diagnose(arguments.names, options, extra_checks)
     needed = arguments.names or CORE
     ok = all(diagnosis.ok for diagnosis in found if diagnosis.capability.name in needed)
     print_result(arguments, {"ok": ok, "capabilities": [one.to_json() for one in found]}, _text(found))
     return DONE if ok else CHECK_FAILED
+
+
+def _database() -> Path:
+    """Return the database of the usual place; one of an earlier release at a wrong place, if that is the only one."""
+    place, wrong = usual_place(), misplaced()
+    return place if wrong is None or place.is_file() else wrong
 
 
 def _text(found: list[Diagnosis]) -> str:

@@ -15,6 +15,8 @@ from agent.cli.command import (
     CannotRun,
     ProgressBar,
     at_least_one,
+    existing_folder,
+    output_file,
     print_result,
     progress,
     stop_on_signal,
@@ -52,10 +54,10 @@ def add(parser: ArgumentParser) -> None:
         ),
     )
     parser.add_argument("--task", required=True, help=tr("target class: key or alias of a task, for example cv"))
-    parser.add_argument("--tasks", type=Path, metavar="DIR", help=tr("folder with your own task files"))
+    parser.add_argument("--tasks", type=existing_folder, metavar="DIR", help=tr("folder with your own task files"))
     parser.add_argument(
         "--out",
-        type=Path,
+        type=output_file,
         required=True,
         metavar="FILE",
         help=tr("results file, as JSON lines; with --engine ray a folder"),
@@ -66,7 +68,7 @@ def add(parser: ArgumentParser) -> None:
         help=tr("resume existing results, or refuse to (default: resume if there are any)"),
     )
     parser.add_argument(
-        "--table", type=Path, metavar="FILE", help=tr("table of candidates: .csv, .parquet, .vot, .xml or .fits")
+        "--table", type=output_file, metavar="FILE", help=tr("table of candidates: .csv, .parquet, .vot, .xml or .fits")
     )
     add_stage_options(parser)
     parser.add_argument(

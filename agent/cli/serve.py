@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, output_file, port_number
 from agent.language import tr
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--host", default="127.0.0.1", help=tr("address to listen on (default 127.0.0.1: this machine only)")
     )
-    parser.add_argument("--port", type=_whole(1, 65535), default=8000, help=tr("port to listen on (default 8000)"))
+    parser.add_argument("--port", type=port_number, default=8000, help=tr("port to listen on (default 8000)"))
     parser.add_argument("--name", help=tr("model name for clients (default: name of the folder or model)"))
     parser.add_argument(
         "--context",
@@ -108,7 +108,7 @@ def add(parser: ArgumentParser) -> None:
         ),
     )
     parser.add_argument("--python", type=Path, metavar="FILE", help=tr("Python that has vLLM (default: this one)"))
-    parser.add_argument("--log", type=Path, metavar="FILE", help=tr("file for vLLM's complete log"))
+    parser.add_argument("--log", type=output_file, metavar="FILE", help=tr("file for vLLM's complete log"))
     parser.add_argument("--dry-run", action="store_true", help=tr("print the command without starting the server"))
     parser.add_argument(
         "--json", action="store_true", help=tr("when the server is ready, print what it serves as JSON")

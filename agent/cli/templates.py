@@ -7,7 +7,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, at_least_one, print_result, progress
+from agent.cli.command import (
+    CHECK_FAILED,
+    DONE,
+    CannotRun,
+    Command,
+    at_least_one,
+    existing_folder,
+    output_file,
+    print_result,
+    progress,
+)
 from agent.language import tr, trn
 
 if TYPE_CHECKING:
@@ -113,7 +123,7 @@ def add_build(parser: ArgumentParser) -> None:
     from agent.templates.build import COLUMNS
 
     parser.add_argument(
-        "--from", type=Path, required=True, metavar="FOLDER", dest="folder", help=tr("folder with spectra")
+        "--from", type=existing_folder, required=True, metavar="FOLDER", dest="folder", help=tr("folder with spectra")
     )
     parser.add_argument(
         "--manifest",
@@ -124,7 +134,9 @@ def add_build(parser: ArgumentParser) -> None:
             names=", ".join(COLUMNS),
         ),
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=tr("template file to write, .npz"))
+    parser.add_argument(
+        "--out", type=output_file, required=True, metavar="FILE", help=tr("template file to write, .npz")
+    )
 
 
 def run_build(arguments: Namespace) -> int:
@@ -168,7 +180,7 @@ def run_build(arguments: Namespace) -> int:
 def _add_folder(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--templates",
-        type=Path,
+        type=existing_folder,
         metavar="DIR",
         help=tr("folder with your own template files, besides the bundled ones"),
     )

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.database_place import among_packages, data_folder, misplaced, moving, usual_place
 from agent.language import deferred, joined
 from agent.vllm.server import gpus
 
@@ -154,6 +155,12 @@ def gpu_findings(needed: bool = True) -> Iterator[Finding]:
 def database_findings(path: Path) -> Iterator[Finding]:
     """Check the folder of annotations.db, who can read the file, and SQLite."""
     folder = path.resolve().parent
+    wrong = path if among_packages(path) else misplaced()
+    if wrong is not None:
+        found = deferred("{wrong}: among the installed packages, where an update may delete it", wrong=wrong)
+        target = usual_place().parent
+        remedy = moving(wrong, data_folder() if among_packages(target) else target)
+        yield Finding(deferred("place of the database"), False, found, remedy)
     yield _writable(deferred("folder of the database"), folder)
     if os.name == "posix" and path.is_file():
         yield _permissions(path)

@@ -18,6 +18,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from agent.database_place import usual_place
 from agent.language import deferred
 from agent.settings_file import Problem, Table, Text, Whole, validate
 from agent.tasks.files import TaskError, find
@@ -28,8 +29,6 @@ PromptChoice = Literal["trained", "ours"]
 SCHEMA = "spec-o3/trained-prompts/1"
 FILE = "trained_prompts.json"
 VARIABLE = "SPEC_O3_PROMPTS"
-PROGRAM = Path(__file__).parents[2]
-"""Folder of the program, in which annotations.db is by default."""
 HOW = deferred("`spec-o3 tasks import SpecVI-Bench/data` imports them")
 
 
@@ -76,10 +75,10 @@ class Imported:
 def prompts_file(folder: Path | None = None) -> Path:
     """Return where the imported prompts are stored: the file that ``SPEC_O3_PROMPTS`` names, else in ``folder``.
 
-    :param folder: that of annotations.db; None: the program's
+    :param folder: that of annotations.db; None: that of its usual place
     """
     named = os.environ.get(VARIABLE)
-    return Path(named).expanduser() if named else (folder or PROGRAM) / FILE
+    return Path(named).expanduser() if named else (folder or usual_place().parent) / FILE
 
 
 def load(path: Path) -> dict[str, TrainedPrompt]:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from agent import locks
+
 
 def write_json(path: Path, data: Any) -> None:
     """Write a JSON file atomically: another program reads the old content or the new one.
@@ -33,10 +35,5 @@ def locked(path: Path) -> Iterator[None]:
     :raises OSError: it cannot be opened for writing
     """
     with path.open("ab") as file:
-        try:
-            import fcntl
-        except ImportError:  # Windows: no lock
-            pass
-        else:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        locks.take(file.fileno(), None)
         yield

@@ -6,7 +6,6 @@ without metadata (after a power cut) can be restored like any other, and is neve
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import logging
@@ -21,6 +20,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
+from agent import locks
 from agent.language import deferred, tr
 from agent.text import OneLine
 from reviewer.store import Head, Store, StoreError
@@ -465,17 +465,12 @@ class DailyBackups:
         """Yield whether this app has the lock on the folder. A lock ends with its process."""
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle = os.open(self.folder, os.O_RDONLY)
+            handle = locks.open_folder(self.folder)
         except OSError as error:
             raise BackupError(
                 tr("{folder}: {strerror}. No backup was made.", folder=self.folder, strerror=error.strerror)
             ) from error
         try:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-                return
-            yield True
+            yield locks.take(handle, None if wait else 0.0)
         finally:
             os.close(handle)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, print_result
 from agent.language import tr, trn
-from reviewer.cli.common import add_database, add_json, opened
+from reviewer.cli.common import add_database, add_json, database_of, opened
 
 SHOWN = 20  # problems printed for a person; --json has them all
 
@@ -73,7 +73,7 @@ def run_import(arguments: Namespace) -> int:
         skip_bad=arguments.skip_bad,
         dry_run=arguments.dry_run,
     )
-    with opened(arguments.db, must_exist=True) as store:
+    with opened(database_of(arguments), must_exist=True) as store:
         try:
             found = import_annotations(store, arguments.files, choices, arguments.by)
         except AnnotationsError as error:
@@ -119,7 +119,7 @@ def run_tasks(arguments: Namespace) -> int:
     from reviewer.web.verdict_first import RULE
 
     chosen = QueueFilter(task=arguments.task, batch=arguments.batch, states=tuple(arguments.state))
-    with opened(arguments.db, must_exist=True) as store:
+    with opened(database_of(arguments), must_exist=True) as store:
         try:
             made = write_tasks(
                 store,

@@ -6,15 +6,15 @@ import gc
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from agent.cli.command import DONE, CannotRun
+from agent.cli.command import DONE, CannotRun, existing_folder, port_number
 from agent.language import tr
-from reviewer.cli.common import DATABASE, add_database
+from reviewer.cli.common import add_database, database_of
 
 
 def add(parser: ArgumentParser) -> None:
     add_database(parser)
     parser.add_argument("--host", default="127.0.0.1", help=tr("address to serve on (127.0.0.1: this machine only)"))
-    parser.add_argument("--port", type=int, default=7860, help=tr("port to serve on (7860)"))
+    parser.add_argument("--port", type=port_number, default=7860, help=tr("port to serve on (7860)"))
     parser.add_argument(
         "--behind",
         metavar="URL",
@@ -50,7 +50,7 @@ def add(parser: ArgumentParser) -> None:
     backups.add_argument("--no-backups", action="store_true", help=tr("make no daily backups"))
     parser.add_argument(
         "--import-from",
-        type=Path,
+        type=existing_folder,
         action="append",
         default=[],
         metavar="FOLDER",
@@ -70,6 +70,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _serve(arguments: Namespace) -> int:
+    from agent.database_place import PlaceError, make_folder
     from reviewer.backup.backups import default_folder
     from reviewer.store import StoreError
     from reviewer.web.app import serve
@@ -79,7 +80,11 @@ def _serve(arguments: Namespace) -> int:
     header, addresses, only = arguments.proxy_login_header, arguments.proxy_login_from, arguments.proxy_login_only
     if header is None and (addresses is not None or only):
         raise CannotRun(tr("--proxy-login-from and --proxy-login-only: expected --proxy-login-header NAME too"))
-    database = arguments.db or DATABASE
+    database = database_of(arguments)
+    try:
+        make_folder(database)
+    except PlaceError as error:
+        raise CannotRun(str(error)) from error
     settings = ServerSettings(
         database=database,
         host=arguments.host,

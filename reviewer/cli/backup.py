@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent.cli.command import DONE, CannotRun, ProgressBar, print_result
 from agent.language import tr
-from reviewer.cli.common import DATABASE, add_database, add_json, opened
+from reviewer.cli.common import add_database, add_json, database_of, opened
 
 if TYPE_CHECKING:
     from reviewer.backup.backups import Backup
@@ -40,7 +40,7 @@ def run(arguments: Namespace) -> int:
 def _copy(arguments: Namespace) -> int:
     from reviewer.backup.backups import BackupError, back_up, default_folder
 
-    with opened(arguments.db, must_exist=True) as store, ProgressBar(None, tr("copying")) as bar:
+    with opened(database_of(arguments), must_exist=True) as store, ProgressBar(None, tr("copying")) as bar:
 
         def on_progress(done: int, of: int) -> None:
             bar.expect(of)
@@ -87,9 +87,9 @@ def _plain(arguments: Namespace) -> int:
     from reviewer.backup.archive import write_archive
     from reviewer.backup.backups import BackupError, backup_name, default_folder
 
-    database = arguments.db or DATABASE
+    database = database_of(arguments)
     target = arguments.target
-    with opened(arguments.db, must_exist=True) as store, ProgressBar(None, tr("writing rows")) as bar:
+    with opened(database_of(arguments), must_exist=True) as store, ProgressBar(None, tr("writing rows")) as bar:
         if target is None:
             folder = default_folder(database)
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -126,6 +126,7 @@ def add_restore(parser: ArgumentParser) -> None:
 
 
 def run_restore(arguments: Namespace) -> int:
+    from agent.database_place import PlaceError, make_folder
     from reviewer.backup.backups import BackupError
     from reviewer.backup.restore import restore
     from reviewer.store import StoreError
@@ -136,9 +137,11 @@ def run_restore(arguments: Namespace) -> int:
             bar.expect(of)
             bar.at(done)
 
+        database = database_of(arguments)
         try:
-            done = restore(arguments.source, arguments.db or DATABASE, on_progress)
-        except (BackupError, StoreError) as error:
+            make_folder(database)
+            done = restore(arguments.source, database, on_progress)
+        except (BackupError, PlaceError, StoreError) as error:
             raise CannotRun(str(error)) from error
     result = {
         "database": str(done.database),

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, print_result
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, output_folder, print_result
 from agent.language import tr
 from reviewer.cli import blind_draw, blind_judge, blind_power
 from reviewer.cli.common import (
     add_database,
     add_json,
     add_session,
+    database_of,
     headline,
     opened,
     session_json,
@@ -31,7 +31,7 @@ def add_list(parser: ArgumentParser) -> None:
 
 
 def run_list(arguments: Namespace) -> int:
-    with opened(arguments.db, must_exist=True) as store:
+    with opened(database_of(arguments), must_exist=True) as store:
         sessions = store.blind.sessions.all(None)
     text = "\n".join(headline(one) for one in sessions) or tr("there are no blind sessions")
     print_result(arguments, {"sessions": [session_json(one) for one in sessions]}, text)
@@ -43,7 +43,7 @@ def add_status(parser: ArgumentParser) -> None:
 
 
 def run_status(arguments: Namespace) -> int:
-    with opened(arguments.db, must_exist=True) as store:
+    with opened(database_of(arguments), must_exist=True) as store:
         session = store.blind.sessions.get(arguments.by, arguments.session)
         progress = store.blind.sessions.progress(arguments.by, session.id)
     lines = [
@@ -64,7 +64,7 @@ def add_open(parser: ArgumentParser) -> None:
 
 
 def run_open(arguments: Namespace) -> int:
-    with opened(arguments.db, must_exist=True) as store:
+    with opened(database_of(arguments), must_exist=True) as store:
         session = store.blind.sessions.open(arguments.by, arguments.session, uuid4().hex)
     frozen = tr("analysis plan frozen, SHA-256 {sha256}", sha256=session.analysis_sha256)
     print_result(arguments, session_json(session), f"{headline(session)}\n{frozen}")
@@ -77,7 +77,7 @@ def add_close(parser: ArgumentParser) -> None:
 
 
 def run_close(arguments: Namespace) -> int:
-    with opened(arguments.db, must_exist=True) as store:
+    with opened(database_of(arguments), must_exist=True) as store:
         session = store.blind.sessions.get(arguments.by, arguments.session)
         missing = unanswered(store.blind.sessions.progress(arguments.by, session.id))
         if session.state == "open" and missing and not arguments.unfinished:
@@ -105,7 +105,7 @@ def run_leaks(arguments: Namespace) -> int:
     from reviewer.blind.fingerprints import fingerprints  # scikit-learn takes a second to import
     from reviewer.blind.pictures import count_states
 
-    with opened(arguments.db, must_exist=True) as store:
+    with opened(database_of(arguments), must_exist=True) as store:
         found = store.blind.sessions.leaks(arguments.by, arguments.session)
         traces = store.blind.checks.traces(arguments.by, arguments.session)
         shown = ((one.source, one.spectrum, one.trajectory) for one in traces)
@@ -144,7 +144,7 @@ def _leak(found: LeakFound) -> str:
 def add_report(parser: ArgumentParser) -> None:
     add_session(parser)
     parser.add_argument(
-        "--output", type=Path, required=True, metavar="DIR", help=tr("a new or an empty folder for its files")
+        "--output", type=output_folder, required=True, metavar="DIR", help=tr("a new or an empty folder for its files")
     )
 
 
@@ -152,7 +152,7 @@ def run_report(arguments: Namespace) -> int:
     from reviewer.blind.report import ReportError, write
 
     try:
-        with opened(arguments.db, must_exist=True) as store:
+        with opened(database_of(arguments), must_exist=True) as store:
             written = write(store, arguments.by, arguments.session, arguments.output)
     except ReportError as error:
         raise CannotRun(str(error)) from error

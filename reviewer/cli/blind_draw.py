@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
 from agent.language import tr, trn
-from reviewer.cli.common import add_common, opened, session_json, version_words
+from reviewer.cli.common import add_common, database_of, opened, session_json, version_words
 
 if TYPE_CHECKING:
     from reviewer.blind.plan import Plan
@@ -159,7 +159,7 @@ def run(arguments: Namespace) -> int:
         if arguments.again and arguments.plan:
             raise CannotRun(tr("found a plan and --again, expected one of them"))
         plan = None if arguments.again else _plan(arguments, _read(arguments.plan) if arguments.plan else {})
-        with opened(arguments.db, must_exist=True) as store, ProgressBar(None, tr("texts searched")) as bar:
+        with opened(database_of(arguments), must_exist=True) as store, ProgressBar(None, tr("texts searched")) as bar:
             plan = plan or _plan(arguments, _rerun(arguments.again, store))
             session = store.blind.sessions.create(arguments.by, plan, uuid4().hex, bar.at)
             progress = store.blind.sessions.progress(arguments.by, session.id)

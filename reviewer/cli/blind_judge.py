@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
 from agent.language import tr, trn
-from reviewer.cli.common import DATABASE, add_session, opened
+from reviewer.cli.common import add_session, database_of, opened
 from reviewer.cli.draft import add_costs, spent_text
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def run(arguments: Namespace) -> int:
     from reviewer.blind.judge.run import JudgeMismatch, NothingToJudge
 
     spending = _spending(arguments)
-    with opened(arguments.db, must_exist=True) as store:
+    with opened(database_of(arguments), must_exist=True) as store:
         session = store.blind.sessions.get(arguments.by, arguments.session)
         judge = _judge(arguments, session)
         try:
@@ -291,7 +291,7 @@ def _server(arguments: Namespace) -> Server:
     from agent.policies.servers import Server, checked_url
 
     if "/" not in arguments.server:
-        database: Path = arguments.db or DATABASE
+        database: Path = database_of(arguments)
         known = roster_from(arguments, database.resolve().parent).server(arguments.server)
         if known is None:
             raise CannotRun(

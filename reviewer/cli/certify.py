@@ -11,7 +11,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, at_least_one, print_result
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, at_least_one, existing_folder, output_file, print_result
 from agent.language import tr, trn
 from agent.trajectory import Verdict
 from reviewer.cli.certify_sources import cases_from, sources, trials_from
@@ -44,7 +44,7 @@ def add(parser: ArgumentParser) -> None:
         "--database",
         type=Path,
         metavar="FILE",
-        help=tr("the reviewers' database (annotations.db next to app.py)"),
+        help=tr("the reviewers' database (default: annotations.db; docs/backups.md says where)"),
     )
     parser.add_argument("--task", help=tr("target class: a task's key or alias, e.g. cv"))
     parser.add_argument(
@@ -54,8 +54,8 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--simulated", action="store_true", help=tr("also take simulated spectra, which are left out else")
     )
-    parser.add_argument("--tasks", type=Path, metavar="DIR", help=tr("folder with your own task files"))
-    parser.add_argument("--out", type=Path, metavar="FILE", help=tr("write the certificate, as JSON"))
+    parser.add_argument("--tasks", type=existing_folder, metavar="DIR", help=tr("folder with your own task files"))
+    parser.add_argument("--out", type=output_file, metavar="FILE", help=tr("write the certificate, as JSON"))
     parser.add_argument(
         "--check", type=Path, metavar="FILE", help=tr("test this certificate on what was decided since")
     )

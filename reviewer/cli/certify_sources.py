@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agent.cli.command import CannotRun, ProgressBar
 from agent.language import tr
 from agent.processes import cores
-from reviewer.cli.common import DATABASE, opened
+from reviewer.cli.common import database_of, opened
 
 if TYPE_CHECKING:
     from agent.tasks import Task
@@ -36,7 +36,7 @@ def sources(arguments: Namespace) -> Iterator[tuple[Task, Store | None]]:
     if arguments.results is not None:
         yield task_from(arguments), None
         return
-    with opened(arguments.db, must_exist=True) as store:
+    with opened(database_of(arguments), must_exist=True) as store:
         yield task_from(arguments), store
 
 
@@ -45,7 +45,7 @@ def task_from(arguments: Namespace) -> Task:
     from agent import tasks
     from reviewer.rules.campaign import known_tasks
 
-    known, _ = known_tasks(arguments.db or DATABASE)
+    known, _ = known_tasks(database_of(arguments))
     if arguments.tasks is not None:
         known = tasks.load_all([arguments.tasks])[0]
     found = None if arguments.task is None else tasks.find(known, arguments.task)
@@ -122,7 +122,7 @@ def labels_from(arguments: Namespace, task: Task) -> Any:
     from agent.batch.labels import Labels, LabelsError
     from reviewer.rules.campaign import known_tasks
 
-    known, _ = known_tasks(DATABASE)
+    known, _ = known_tasks(database_of(arguments))
 
     def is_this_task(name: str) -> bool | None:
         found = tasks.find({**known, task.key: task}, name)

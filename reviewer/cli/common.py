@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+import shutil
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agent import database_place
 from agent.cli.command import CannotRun, at_least_one
 from agent.language import deferred, tr
 
 if TYPE_CHECKING:
     from reviewer.store import Store
 
-DATABASE = Path(__file__).parents[2] / "annotations.db"
-
 
 def add_database(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--db", type=Path, metavar="FILE", help=tr("the reviewers' database (annotations.db next to app.py)")
+        "--db",
+        type=Path,
+        metavar="FILE",
+        help=tr("the reviewers' database (default: annotations.db; docs/backups.md says where)"),
     )
+
+
+def database_of(arguments: Namespace) -> Path:
+    """Return the database that ``--db`` names, else its usual place. :raises CannotRun: it is at a wrong place"""
+    try:
+        return database_place.database(arguments.db)
+    except database_place.PlaceError as error:
+        raise CannotRun(str(error)) from error
 
 
 def add_json(parser: ArgumentParser) -> None:
@@ -38,20 +49,42 @@ def person_or_only_one(store: Store, initials: str | None) -> str:
 
 
 @contextmanager
-def opened(path: Path | None, must_exist: bool = False) -> Iterator[Store]:
-    """Open the store at ``path``, or at its usual place. :raises CannotRun: it cannot be opened, or refuses"""
+def opened(where: Path, must_exist: bool = False) -> Iterator[Store]:
+    """Open the store. :raises CannotRun: it cannot be opened, or refuses"""
     from reviewer.store import Store, StoreError
 
-    where = path or DATABASE
     if must_exist and not where.is_file():
         raise CannotRun(
             tr("{where}: found no database; name one with --db, or draft or import something first", where=where)
         )
+    new, empty, interrupted = not where.exists(), False, False
     try:
+        database_place.make_folder(where)
         with Store.open(where) as store:
-            yield store
-    except StoreError as error:
+            try:
+                yield store
+            except KeyboardInterrupt:
+                interrupted = True  # an import resumes from what it has checked
+                raise
+            finally:
+                empty = new and not interrupted and not store.withdrawals.batches()
+    except (StoreError, database_place.PlaceError) as error:
         raise CannotRun(str(error)) from error
+    finally:
+        if empty:
+            _delete_new(where)
+
+
+def _delete_new(where: Path) -> None:
+    """Delete a database that this command has created and added nothing to, unless another program has opened it."""
+    from reviewer.exchange.imports import imports_folder
+    from reviewer.store import StoreError
+    from reviewer.store.sqlite.files import exclusive_access
+
+    with suppress(OSError, StoreError):
+        with exclusive_access(where):
+            where.unlink()
+        shutil.rmtree(imports_folder(where), ignore_errors=True)
 
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from agent.batch.journal import PendingJobs
 from agent.batch.labels import Labels
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, output_file, print_result
 from agent.cli.policy_options import add_policy_options
 from agent.cli.selection import Skipped, add_medium_option, skipped_text
 from agent.language import deferred, tr, trn
-from reviewer.cli.common import DATABASE, add_database, add_json, opened
+from reviewer.cli.common import add_database, add_json, database_of, opened
 from reviewer.drafting.budget import Budget
 from reviewer.drafting.run import DraftCounts, contradicting_path
 from reviewer.rules.workflow import Round
@@ -94,7 +94,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--batch", default="", help=tr("a name to find these drafts by"))
     parser.add_argument(
         "--out",
-        type=Path,
+        type=output_file,
         metavar="FILE",
         help=tr("write JSON lines here, or continue this file; without --db nothing else is written"),
     )
@@ -109,7 +109,7 @@ def run(arguments: Namespace) -> int:
     from agent.conversation import PolicyError
 
     _check(arguments)
-    database = arguments.db or DATABASE
+    database = database_of(arguments)
     task = _task(arguments.task, database)
     labels = _labels(arguments, task, database)
     folder = database.resolve().parent
@@ -145,7 +145,7 @@ def _draft(
 
     known, spending, stop, gone = _known_labels(arguments.label, labels), _spending(arguments), Stop(), ""
     number = 0
-    database = arguments.db or (None if arguments.out else DATABASE)
+    database = arguments.db or (None if arguments.out else database_of(arguments))
     since, people = monotonic(), None
     with ExitStack() as open_things:
         results = _results(arguments, task, choice, database, open_things)

@@ -11,9 +11,20 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from agent.cli.command import CANNOT_RUN, CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
+from agent.cli.command import (
+    CANNOT_RUN,
+    CHECK_FAILED,
+    DONE,
+    CannotRun,
+    ProgressBar,
+    at_least_one,
+    existing_folder,
+    output_folder,
+    print_result,
+    refuse_ignored,
+)
 from agent.language import tr, trn
-from reviewer.cli.common import add_database, add_json, opened
+from reviewer.cli.common import add_database, add_json, database_of, opened
 
 if TYPE_CHECKING:
     from reviewer.exchange.exports import Exported
@@ -24,7 +35,9 @@ if TYPE_CHECKING:
 
 def add_export(parser: ArgumentParser) -> None:
     parser.add_argument("name", help=tr("name of the export's folder"))
-    parser.add_argument("--to", type=Path, metavar="DIR", help=tr("parent folder (NAME-exports next to NAME.db)"))
+    parser.add_argument(
+        "--to", type=output_folder, metavar="DIR", help=tr("parent folder (NAME-exports next to NAME.db)")
+    )
     parser.add_argument("--task", help=tr("only trajectories of this task"))
     parser.add_argument("--batch", help=tr("only trajectories of this batch"))
     parser.add_argument("--no-simulated", action="store_true", help=tr("leave simulated spectra out"))
@@ -38,7 +51,7 @@ def add_export(parser: ArgumentParser) -> None:
 def run_export(arguments: Namespace) -> int:
     from reviewer.exchange.exports import ExportError, NothingToExport, export, folder_of
 
-    with opened(arguments.db, must_exist=True) as store, ProgressBar(None, tr("items exported")) as bar:
+    with opened(database_of(arguments), must_exist=True) as store, ProgressBar(None, tr("items exported")) as bar:
         folder = arguments.to or folder_of(store)
         try:
             made = export(
@@ -77,7 +90,7 @@ def run_export(arguments: Namespace) -> int:
 
 def add_tables(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--to", type=Path, metavar="DIR", help=tr("folder for the tables (NAME-tables next to NAME.db)")
+        "--to", type=output_folder, metavar="DIR", help=tr("folder for the tables (NAME-tables next to NAME.db)")
     )
     parser.add_argument(
         "--excel", action="store_true", help=tr("begin CSV with a byte-order mark, so that Excel reads it as UTF-8")
@@ -89,7 +102,7 @@ def add_tables(parser: ArgumentParser) -> None:
 def run_tables(arguments: Namespace) -> int:
     from reviewer.exchange.tables import write_all
 
-    with opened(arguments.db, must_exist=True) as store:
+    with opened(database_of(arguments), must_exist=True) as store:
         path = store.path.resolve()
         folder = arguments.to or path.with_name(f"{path.stem}-tables")
         try:
@@ -154,7 +167,9 @@ def add_import(parser: ArgumentParser) -> None:
         metavar="NUMBER",
         help=tr("resume the import with this number, with its own choices; may be repeated"),
     )
-    parser.add_argument("--spectra", type=Path, metavar="DIR", help=tr("folder with spectra that the rows only name"))
+    parser.add_argument(
+        "--spectra", type=existing_folder, metavar="DIR", help=tr("folder with spectra that the rows only name")
+    )
     parser.add_argument("--batch", default="", help=tr("name of this batch of drafts (the file's name)"))
     parser.add_argument(
         "--skip-bad",
@@ -177,9 +192,11 @@ def run_import(arguments: Namespace) -> int:
     from reviewer.exchange.imports import Findings, ImportFileError, items_of, one_import
     from reviewer.exchange.recognition import by_state
 
+    if arguments.job:
+        refuse_ignored(arguments, tr("--job resumes with its own choices"), "--spectra", "--batch", "--skip-bad")
     if arguments.end_with_input:
         Thread(target=_end_with_input, daemon=True).start()
-    with opened(arguments.db) as store, ProgressBar(None, tr("rows")) as bar:
+    with opened(database_of(arguments)) as store, ProgressBar(None, tr("rows")) as bar:
         try:
             with one_import(store.path):
                 for number in arguments.job or [_requested(store, arguments)]:

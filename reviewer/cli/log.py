@@ -10,10 +10,10 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from agent.cli import doctor
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, at_least_one, print_result
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, at_least_one, print_result, refuse_ignored
 from agent.language import tr, trn
 from agent.text import one_line, visible
-from reviewer.cli.common import add_database, add_json, opened
+from reviewer.cli.common import add_database, add_json, database_of, opened
 
 if TYPE_CHECKING:
     from reviewer.store import Entry, Store
@@ -32,7 +32,6 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--last",
         type=at_least_one,
-        default=_SHOWN,
         metavar="N",
         help=tr("number of entries, the latest ones ({shown})", shown=_SHOWN),
     )
@@ -43,12 +42,14 @@ def add(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     if arguments.head and not arguments.check:
         raise CannotRun(tr("--head is compared by --check: give both"))
-    with opened(arguments.db, must_exist=True) as store:
+    if arguments.check:
+        refuse_ignored(arguments, tr("--check verifies the whole log"), "--person", "--what", "--last")
+    with opened(database_of(arguments), must_exist=True) as store:
         return _check(arguments, store) if arguments.check else _show(arguments, store)
 
 
 def _show(arguments: Namespace, store: Store) -> int:
-    entries = store.log.last(arguments.last, arguments.person, arguments.what)
+    entries = store.log.last(arguments.last or _SHOWN, arguments.person, arguments.what)
     head = store.log.head()
     result = {"head": str(head), "entries": [_to_json(entry) for entry in entries]}
     print_result(arguments, result, "\n".join([*map(_line, entries), tr("the log ends at {head}", head=head)]))

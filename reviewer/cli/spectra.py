@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from agent.cli.command import CHECK_FAILED, DONE, ProgressBar, at_least_one, print_result
 from agent.language import tr, trn
-from reviewer.cli.common import add_database, add_json, opened
+from reviewer.cli.common import add_database, add_json, database_of, opened
 
 SHOWN = 20  # faults printed for a person; --json has all of them
 
@@ -38,7 +38,7 @@ def run(arguments: Namespace) -> int:
     from reviewer.store.spectrum_files import SpectrumFileError
 
     faults: list[str] = []
-    with opened(arguments.db, must_exist=True) as store, ProgressBar(None, tr("spectra")) as bar:
+    with opened(database_of(arguments), must_exist=True) as store, ProgressBar(None, tr("spectra")) as bar:
         if arguments.files_from is not None:
             store.settings.set(None, FILES_FROM, arguments.files_from)
         moved = store.spectra.move_to_files(bar.at) if arguments.to_files else 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result, progress
 from agent.language import tr, trn
-from reviewer.cli.common import DATABASE, add_database, add_json
+from reviewer.cli.common import add_database, add_json, database_of
 
 if TYPE_CHECKING:
     from agent.tasks.trained import Imported, TrainedPrompt
@@ -35,7 +35,7 @@ def run(arguments: Namespace) -> int:
     from agent.tasks.trained import HOW, load
     from reviewer.rules.campaign import known_tasks
 
-    known, problems = known_tasks(arguments.db or DATABASE)
+    known, problems = known_tasks(database_of(arguments))
     where = _where(arguments)
     try:
         prompts = load(where)
@@ -60,11 +60,12 @@ def run(arguments: Namespace) -> int:
 
 
 def run_import(arguments: Namespace) -> int:
+    from agent.database_place import PlaceError, make_folder
     from agent.tasks import TaskError
     from agent.tasks.trained import files_in, import_prompts, load, save
     from reviewer.rules.campaign import known_tasks
 
-    known, _ = known_tasks(arguments.db or DATABASE)
+    known, _ = known_tasks(database_of(arguments))
     where = _where(arguments)
     try:
         files = [file for path in arguments.paths for file in files_in(path)]
@@ -86,8 +87,9 @@ def run_import(arguments: Namespace) -> int:
     except TaskError:
         before = {}  # a damaged file is replaced
     try:
+        make_folder(database_of(arguments))
         save(where, before | dict(found.prompts))
-    except TaskError as error:
+    except (PlaceError, TaskError) as error:
         raise CannotRun(str(error)) from error
     print_result(arguments, _result(found, where), _text(found, where))
     return DONE
@@ -96,7 +98,7 @@ def run_import(arguments: Namespace) -> int:
 def _where(arguments: Namespace) -> Path:
     from agent.tasks.trained import prompts_file
 
-    return prompts_file((arguments.db or DATABASE).resolve().parent)
+    return prompts_file((database_of(arguments)).resolve().parent)
 
 
 def _result(found: Imported, where: Path) -> dict[str, Any]:

@@ -11,13 +11,22 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
+from agent.cli.command import (
+    CHECK_FAILED,
+    DONE,
+    CannotRun,
+    ProgressBar,
+    at_least_one,
+    existing_folder,
+    output_file,
+    print_result,
+)
 from agent.cli.policy_options import add_policy_options, choice_from, roster_from
 from agent.cli.selection import add_medium_option
 from agent.language import deferred, tr, trn
 from agent.processes import cores
 from agent.text import whole_number
-from reviewer.cli.common import add_json, opened
+from reviewer.cli.common import add_json, database_of, opened
 
 if TYPE_CHECKING:
     from agent.cli.policy_options import PolicyChoice
@@ -39,9 +48,9 @@ def add(parser: ArgumentParser) -> None:
         "--db", "--database", type=Path, metavar="FILE", help=tr("try the drafts of this database instead")
     )
     parser.add_argument("--task", help=tr("only traces of this target class: a task's key or alias, e.g. cv"))
-    parser.add_argument("--tasks", type=Path, metavar="DIR", help=tr("folder with your own task files"))
+    parser.add_argument("--tasks", type=existing_folder, metavar="DIR", help=tr("folder with your own task files"))
     parser.add_argument(
-        "--out", type=Path, metavar="FILE", help=tr("file of trials, as JSON lines; an existing one resumes")
+        "--out", type=output_file, metavar="FILE", help=tr("file of trials, as JSON lines; an existing one resumes")
     )
     parser.add_argument("--limit", type=at_least_one, metavar="N", help=tr("try only the first N traces"))
     parser.add_argument("--placebos", type=at_least_one, default=1, metavar="N", help=tr("placebos per tool call (1)"))
@@ -89,7 +98,7 @@ def run(arguments: Namespace) -> int:
     try:
         if arguments.db is None:
             return _run(arguments, None)
-        with opened(arguments.db, must_exist=True) as store:
+        with opened(database_of(arguments), must_exist=True) as store:
             return _run(arguments, store)
     except (JournalError, PolicyError) as error:
         raise CannotRun(str(error)) from error

@@ -6,9 +6,9 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result, refuse_ignored
 from agent.language import tr, trn
-from reviewer.cli.common import add_database, add_json, opened, person_or_only_one
+from reviewer.cli.common import add_database, add_json, database_of, opened, person_or_only_one
 
 if TYPE_CHECKING:
     from reviewer.store import Store, Untouched
@@ -29,7 +29,9 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    with opened(arguments.db, must_exist=True) as store:
+    if arguments.batch is None:
+        refuse_ignored(arguments, tr("name the batch too"), "--items", "--restore", "--dry-run", "--by")
+    with opened(database_of(arguments), must_exist=True) as store:
         if arguments.batch is None:
             return _list(arguments, store)
         return _withdraw(arguments, store)

@@ -6,7 +6,6 @@ rows are skipped, every row is checked before one is written. People work on mea
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import time
@@ -18,6 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from agent import locks
 from agent.language import joined, tr, trn
 from agent.spectrum import Spectrum
 from agent.text import one_line
@@ -65,6 +65,7 @@ PART = 100
 # Another process tries again after 25 ms or less while it waits for the lock of the database.
 _PAUSE = 0.03
 _SAVED_EVERY = 0.5  # seconds between two records of the place while rows are checked
+_QUESTION_SECONDS = 0.1  # another page may ask at the same moment, and a lock has one holder
 _LOCK_SECONDS = 1.0  # a page that asks whether an import runs holds the lock for a moment
 MOST_LISTED = 200
 """Bad rows, and rows with another text, that an import lists; all are counted."""
@@ -425,13 +426,13 @@ def one_import(database: Path) -> Iterator[None]:
     folder = imports_folder(database)
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        handle = os.open(folder, os.O_RDONLY)
+        handle = locks.open_folder(folder)
     except OSError as error:
         raise ImportFileError(
             tr("{folder}: {strerror}. Nothing was imported.", folder=folder, strerror=error.strerror)
         ) from error
     try:
-        if not _locked(handle, fcntl.LOCK_EX, _LOCK_SECONDS):
+        if not locks.take(handle, _LOCK_SECONDS):
             raise ImportFileError(
                 tr(
                     "{database}: another import into this database is running. Wait for its end, or cancel it in "
@@ -447,25 +448,13 @@ def one_import(database: Path) -> Iterator[None]:
 def is_importing(database: Path) -> bool:
     """Return whether an import into this database is running, in any process."""
     try:
-        handle = os.open(imports_folder(database), os.O_RDONLY)
+        handle = locks.open_folder(imports_folder(database))
     except OSError:
         return False
     try:
-        return not _locked(handle, fcntl.LOCK_SH, 0.0)
+        return not locks.take(handle, _QUESTION_SECONDS)
     finally:
         os.close(handle)
-
-
-def _locked(handle: int, kind: int, patience: float) -> bool:
-    deadline = time.monotonic() + patience
-    while True:
-        try:
-            fcntl.flock(handle, kind | fcntl.LOCK_NB)
-            return True
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                return False
-            time.sleep(0.02)
 
 
 def own_row(

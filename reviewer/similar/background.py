@@ -7,7 +7,6 @@ files; the others read them.
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import time
@@ -20,6 +19,7 @@ from threading import Event, Lock, Thread
 import numpy as np
 from numpy.typing import NDArray
 
+from agent import locks
 from agent.similarity import shape_vector
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
@@ -212,7 +212,8 @@ class Similar:
 
     def close(self) -> None:
         """End the thread."""
-        self._stopped.set()
+        with self._lock:  # a thread that is being started is waited for
+            self._stopped.set()
         self.wait(5.0)
 
     def refresh(self) -> None:
@@ -224,8 +225,10 @@ class Similar:
         with self._lock:
             if self._thread is not None or self._stopped.is_set() or time.monotonic() - self._finished < REFRESH:
                 return
-            self._thread = Thread(target=self._run, name="similar items", daemon=True)
-            self._thread.start()
+            thread = Thread(target=self._run, name="similar items", daemon=True)
+            thread.start()
+            # Only a thread that runs can be waited for. It cannot end before this: its end takes the lock.
+            self._thread = thread
 
     def _run(self) -> None:
         try:
@@ -290,10 +293,9 @@ def one_writer(folder: Path) -> Iterator[bool]:
         return
     try:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_ours = locks.take(handle)
         except OSError:
-            yield False
-            return
-        yield True
+            is_ours = False
+        yield is_ours
     finally:
         os.close(handle)

@@ -330,13 +330,15 @@ class Accounts:
                 "AND p.active",
                 (token_hash(token), stamp(at), stamp(at + ALLOWANCE)),
             ).fetchone()
-        if row is None:
-            return None
-        last = datetime.fromisoformat(row["started_at"]) + SESSION_TIME
-        ends = min(at + UNUSED_TIME, last)
-        if ends - datetime.fromisoformat(row["expires_at"]) > RENEWED_EVERY:
+            if row is None:
+                return None
+            last = datetime.fromisoformat(row["started_at"]) + SESSION_TIME
+            ends = min(at + UNUSED_TIME, last)
+            renew = ends - datetime.fromisoformat(row["expires_at"]) > RENEWED_EVERY
+            person = person_from(row)
+        if renew:
             self._extend(token, ends)
-        return person_from(row)
+        return person
 
     def _extend(self, token: str, ends: datetime) -> None:
         # A full disk must not stop people from reading; the session then keeps its last expiry time.

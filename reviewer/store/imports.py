@@ -142,15 +142,15 @@ class Imports:
         """Return an import. :raises NotFound: there is none with this number"""
         with self._database.read() as db:
             row = db.execute("SELECT * FROM imports WHERE id = ?", (job,)).fetchone()
-        if row is None:
-            raise NotFound(tr("There is no import {job}.", job=job))
-        return _job(row)
+            if row is None:
+                raise NotFound(tr("There is no import {job}.", job=job))
+            return _job(row)
 
     def latest(self) -> ImportJob | None:
         """Return the import that was started last; None if there was none."""
         with self._database.read() as db:
             row = db.execute("SELECT * FROM imports ORDER BY id DESC LIMIT 1").fetchone()
-        return None if row is None else _job(row)
+            return None if row is None else _job(row)
 
     def unfinished(self, request: ImportRequest) -> ImportJob | None:
         """Return the last import of this unchanged file with these choices, if it can be resumed."""
@@ -158,8 +158,8 @@ class Imports:
             row = db.execute(
                 "SELECT * FROM imports WHERE file = ? ORDER BY id DESC LIMIT 1", (str(request.file),)
             ).fetchone()
-        found = None if row is None else _job(row)
-        return found if found is not None and found.state in UNFINISHED and found.request == request else None
+            found = None if row is None else _job(row)
+            return found if found is not None and found.state in UNFINISHED and found.request == request else None
 
     def unfinished_in(self, folder: Path) -> datetime | None:
         """Return the time of the last change of an import of a file in this folder that can be resumed; None if there
@@ -168,8 +168,8 @@ class Imports:
             rows = db.execute(
                 "SELECT file, changed_at FROM imports WHERE state IN ('running', 'cancelled', 'failed')"
             ).fetchall()
-        times = [datetime.fromisoformat(at) for file, at in rows if Path(file).is_relative_to(folder)]
-        return max(times, default=None)
+            times = [datetime.fromisoformat(at) for file, at in rows if Path(file).is_relative_to(folder)]
+            return max(times, default=None)
 
     def resume(self, job: int, by: str | None = None) -> None:
         """Set an import that was cancelled, failed or ended with its process back to running; its further items are

@@ -113,11 +113,11 @@ class Inspections:
         with self._database.read() as db:
             rows = list(db.query(_LATEST.format(where=where.replace("i.id", "i.item")), {"items": items}))
             spectra = list(db.query(_SPECTRA.format(where=where), {"items": items})) if rows else []
-        by_item: dict[int, list[Inspection]] = {}
-        for row in rows:
-            if not (found := _from_row(row)).empty:
-                by_item.setdefault(row["item"], []).append(found)
-        return [_inspected(about, by_item[about["id"]]) for about in spectra if about["id"] in by_item]
+            by_item: dict[int, list[Inspection]] = {}
+            for row in rows:
+                if not (found := _from_row(row)).empty:
+                    by_item.setdefault(row["item"], []).append(found)
+            return [_inspected(about, by_item[about["id"]]) for about in spectra if about["id"] in by_item]
 
 
 def _inspected(about: Mapping[str, Any], inspections: list[Inspection]) -> InspectedItem:

@@ -357,17 +357,17 @@ class Items:
         """Return every version of an item, oldest first. :raises NotFound: there is no such item"""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM versions WHERE item = ? ORDER BY number", (item_id,)).fetchall()
-        if not rows:
-            raise NotFound(tr("There is no item {item_id}.", item_id=item_id))
-        return [version_from(row) for row in rows]
+            if not rows:
+                raise NotFound(tr("There is no item {item_id}.", item_id=item_id))
+            return [version_from(row) for row in rows]
 
     def version(self, version_id: int) -> Version:
         """Return one version. :raises NotFound: there is no such version"""
         with self._database.read() as db:
             row = db.execute("SELECT * FROM versions WHERE id = ?", (version_id,)).fetchone()
-        if row is None:
-            raise NotFound(tr("There is no version with the id {version_id}.", version_id=version_id))
-        return version_from(row)
+            if row is None:
+                raise NotFound(tr("There is no version with the id {version_id}.", version_id=version_id))
+            return version_from(row)
 
     def history(self, item_id: int) -> list[Recorded]:
         """Return every decision on an item, oldest first, with undone ones and the undos."""

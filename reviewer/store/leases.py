@@ -142,10 +142,10 @@ class Leases:
                 "ORDER BY at DESC, base_version DESC LIMIT 1",
                 (person, item_id),
             ).fetchone()
-        if row is None:
-            return None
-        body, at = json.loads(row["body"]), datetime.fromisoformat(row["at"])
-        return Autosave(person, item_id, row["base_version"], body, at)
+            if row is None:
+                return None
+            body, at = json.loads(row["body"]), datetime.fromisoformat(row["at"])
+            return Autosave(person, item_id, row["base_version"], body, at)
 
     def discard_autosave(self, *, person: str, item_id: int, base_version_id: int) -> None:
         """Delete unsent text at its writer's request. :raises NotAllowed: the account is not active"""

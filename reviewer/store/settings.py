@@ -58,7 +58,7 @@ class Settings:
         with self._database.read() as db:
             rows = db.table("settings").rows_where("name = ?", [name], order_by="id DESC", limit=1)
             row = next(rows, None)
-        return default if row is None else json.loads(row["value"])
+            return default if row is None else json.loads(row["value"])
 
     def set(self, person: str | None, name: str, value: Any) -> None:
         """Store a setting; ``value`` is any JSON value. Rules are set by ``set_rules``.
@@ -102,9 +102,9 @@ class Settings:
         """Return an export with its whole manifest. :raises NotFound: there is no such export"""
         with self._database.read() as db:
             row = db.execute("SELECT * FROM exports WHERE id = ?", (export_id,)).fetchone()
-        if row is None:
-            raise NotFound(tr("There is no export {export_id}.", export_id=export_id))
-        return _export_from(row)
+            if row is None:
+                raise NotFound(tr("There is no export {export_id}.", export_id=export_id))
+            return _export_from(row)
 
     def _append_setting(self, db: Transaction, person: str | None, name: str, value: str) -> int:
         at = stamp(self._database.now())

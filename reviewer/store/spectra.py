@@ -212,7 +212,8 @@ class Spectra:
             row = db.execute(_GET, (sha256,)).fetchone()
         if row is None:
             raise NotFound(tr("No spectrum {sha256:.12}… is stored here.", sha256=sha256))
-        return _decode(self.whole(row))
+        with self._database.decoding():
+            return _decode(self.whole(row))
 
     def add_picture(self, sha256: str, png: bytes) -> None:
         """Store a picture that cannot be drawn from a spectrum, under the SHA-256 of its RGBA bytes."""

@@ -24,7 +24,7 @@ from reviewer.store.queue import Queue
 from reviewer.store.reviews import Reviews
 from reviewer.store.settings import Settings
 from reviewer.store.spectra import Spectra
-from reviewer.store.sqlite.database import BUSY_SECONDS, DAMAGE, Clock, Clocks, Database, connect, use_wal, utc_now
+from reviewer.store.sqlite.database import BUSY_SECONDS, Clock, Clocks, Database, connect, is_damage, use_wal, utc_now
 from reviewer.store.sqlite.migrations import migrate
 from reviewer.store.sqlite.schema import MIGRATIONS, Migration
 from reviewer.store.statistics import Statistics
@@ -120,16 +120,16 @@ class Store:
             clocks = Clocks(clock, elapsed)
             writer = _open_writer(path, migrations, clocks)
             writer.execute(f"PRAGMA busy_timeout = {round(1000 * patience)}")
-        except sqlite3.OperationalError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            raise CannotWrite(
-                tr("{path}: {get}. Nothing was changed.", path=path, get=_REASONS.get(kind, error))
-            ) from error
-        except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode & 0xFF not in DAMAGE:
-                raise
-            if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
-                raise Damaged(restore_instead(path, error)) from error
+            if kind != sqlite3.SQLITE_NOTADB:
+                if is_damage(error):
+                    raise Damaged(restore_instead(path, error)) from error
+                if not isinstance(error, sqlite3.OperationalError):
+                    raise
+                raise CannotWrite(
+                    tr("{path}: {get}. Nothing was changed.", path=path, get=_REASONS.get(kind, error))
+                ) from error
             raise NotAnnotations(
                 tr(
                     "{path}: found a file that is not SQLite, expected an annotations database; if it was one, run "

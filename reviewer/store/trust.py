@@ -100,32 +100,32 @@ class Trust:
             rows = db.execute(_CASES, {"task": task, "batch": batch}).fetchall()
             verdicts = self._verdicts.of(db, [row["version"] for row in rows if row["state"] == "approved"])
             led = credited(db, task)
-        shown = {row["item"]: led[row["item"]] for row in rows if row["decided_at"] and row["item"] in led}
-        plan_of = cache(json.loads)
-        return [
-            StoredCase(
-                item=row["item"],
-                spectrum_sha256=row["spectrum"],
-                drafter_kind=row["drafter_kind"],
-                drafter_name=row["drafter_name"],
-                survey=row["survey"],
-                snr=row["snr"],
-                simulated=bool(row["simulated"]),
-                batch=row["batch"],
-                state=row["state"],
-                label=row["label"],
-                approved=verdicts.get(row["version"]) if row["state"] == "approved" else None,
-                decided_at=None if row["decided_at"] is None else datetime.fromisoformat(row["decided_at"]),
-                p_yes=row["p_yes"],
-                model=row["model"],
-                features=None if row["features"] is None else json.loads(row["features"]),
-                reasons=() if row["reasons"] in (None, "[]") else tuple(json.loads(row["reasons"])),
-                plan=plan_of(shown[row["item"]][0]) if row["item"] in shown else None,
-                probability=shown[row["item"]][1] if row["item"] in shown else None,
-                scored_at=None if row["scored_at"] is None else datetime.fromisoformat(row["scored_at"]),
-            )
-            for row in rows
-        ]
+            shown = {row["item"]: led[row["item"]] for row in rows if row["decided_at"] and row["item"] in led}
+            plan_of = cache(json.loads)
+            return [
+                StoredCase(
+                    item=row["item"],
+                    spectrum_sha256=row["spectrum"],
+                    drafter_kind=row["drafter_kind"],
+                    drafter_name=row["drafter_name"],
+                    survey=row["survey"],
+                    snr=row["snr"],
+                    simulated=bool(row["simulated"]),
+                    batch=row["batch"],
+                    state=row["state"],
+                    label=row["label"],
+                    approved=verdicts.get(row["version"]) if row["state"] == "approved" else None,
+                    decided_at=None if row["decided_at"] is None else datetime.fromisoformat(row["decided_at"]),
+                    p_yes=row["p_yes"],
+                    model=row["model"],
+                    features=None if row["features"] is None else json.loads(row["features"]),
+                    reasons=() if row["reasons"] in (None, "[]") else tuple(json.loads(row["reasons"])),
+                    plan=plan_of(shown[row["item"]][0]) if row["item"] in shown else None,
+                    probability=shown[row["item"]][1] if row["item"] in shown else None,
+                    scored_at=None if row["scored_at"] is None else datetime.fromisoformat(row["scored_at"]),
+                )
+                for row in rows
+            ]
 
     def trajectories(self, items: Sequence[int]) -> Iterator[tuple[int, Trajectory]]:
         """Yield each item with its first version, which is what the drafter wrote, in the given order."""
@@ -137,7 +137,8 @@ class Trust:
                         (json.dumps(some),),
                     ).fetchall()
                 )
-            yield from ((item, Trajectory.from_json(json.loads(found[item]))) for item in some if item in found)
+                read = [(item, Trajectory.from_json(json.loads(found[item]))) for item in some if item in found]
+            yield from read
 
     def votes(self, task: str) -> list[Vote]:
         """Return what people said about the objects of a task, oldest first: the latest decision and the latest own
@@ -151,23 +152,23 @@ class Trust:
             decided = db.execute(_DECISIONS, {"task": task}).fetchall()
             own = db.execute(_OWN, {"task": task}).fetchall()
             verdicts = self._verdicts.of(db, [row["version"] for row in decided])
-        latest: dict[tuple[str, int, str], Vote] = {}
-        for row in decided:
-            of_version = verdicts.get(row["version"])
-            if of_version is None:
-                continue
-            wrong = row["verb"] == "reject"
-            verdict = OPPOSITE[of_version] if wrong else of_version
-            at = datetime.fromisoformat(row["at"])
-            vote = Vote(row["item"], row["spectrum"], row["person"], verdict, at, "decision")
-            latest[vote.kind, vote.item, vote.person] = vote
-        for row in own:
-            latest.pop(("own verdict", row["item"], row["person"]), None)
-            if row["verdict"] in OPPOSITE:
+            latest: dict[tuple[str, int, str], Vote] = {}
+            for row in decided:
+                of_version = verdicts.get(row["version"])
+                if of_version is None:
+                    continue
+                wrong = row["verb"] == "reject"
+                verdict = OPPOSITE[of_version] if wrong else of_version
                 at = datetime.fromisoformat(row["at"])
-                vote = Vote(row["item"], row["spectrum"], row["person"], row["verdict"], at, "own verdict")
+                vote = Vote(row["item"], row["spectrum"], row["person"], verdict, at, "decision")
                 latest[vote.kind, vote.item, vote.person] = vote
-        return sorted(latest.values(), key=lambda vote: vote.at)
+            for row in own:
+                latest.pop(("own verdict", row["item"], row["person"]), None)
+                if row["verdict"] in OPPOSITE:
+                    at = datetime.fromisoformat(row["at"])
+                    vote = Vote(row["item"], row["spectrum"], row["person"], row["verdict"], at, "own verdict")
+                    latest[vote.kind, vote.item, vote.person] = vote
+            return sorted(latest.values(), key=lambda vote: vote.at)
 
     def record_scores(
         self, by: str | None, task: str, model: Mapping[str, Any], rows: Iterable[ScoreRow], pause: float = _PAUSE
@@ -226,13 +227,13 @@ class Trust:
                 "WHERE s.task = ? AND s.state <> 'withdrawn'",
                 (task,),
             ).fetchone()
-        return _scored(row, items)
+            return _scored(row, items)
 
     def score_models(self, task: str) -> list[Scored]:
         """Return the models of the present scores of a task, the latest first; each policy may have one of its own."""
         with self._database.read() as db:
             rows = db.execute(_MODELS, (task,)).fetchall()
-        return [_scored(row, row["items"]) for row in rows]
+            return [_scored(row, row["items"]) for row in rows]
 
     def drafts(self, task: str) -> list[Drafts]:
         """Return the drafters of the items of a task, those with most scored items first."""
@@ -246,8 +247,8 @@ class Trust:
             rows = db.execute(
                 "SELECT w.* FROM showings w JOIN items i ON i.id = w.item WHERE i.task = ? ORDER BY w.id", (task,)
             ).fetchall()
-        plan_of = cache(json.loads)
-        return [showing_from(row, plan_of(row["plan"])) for row in rows]
+            plan_of = cache(json.loads)
+            return [showing_from(row, plan_of(row["plan"])) for row in rows]
 
     def record_trials(self, by: str | None, rows: Iterable[TrialRow]) -> TrialsAdded:
         """Record trials; one that is there already adds nothing.
@@ -281,7 +282,7 @@ class Trust:
         """Return the trials of an item, oldest first."""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM trials WHERE item = ? ORDER BY id", (item_id,)).fetchall()
-        return [_stored_trial(row) for row in rows]
+            return [_stored_trial(row) for row in rows]
 
     def trial_of(self, item_id: int, content_hash: str) -> StoredTrial | None:
         """Return the last trial of an item's text with this content hash; no other trial is read."""
@@ -291,7 +292,7 @@ class Trust:
                 "WHERE t.item = ? AND v.content_hash = ? ORDER BY t.id DESC LIMIT 1",
                 (item_id, content_hash),
             ).fetchone()
-        return None if row is None else _stored_trial(row)
+            return None if row is None else _stored_trial(row)
 
     def was_tried(self, item_id: int) -> bool:
         """Return whether any version of an item has a trial."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ from reviewer.store.audit.chain import BOUND, Head
 from reviewer.store.audit.log import AuditLog
 from reviewer.store.errors import Damaged, restore_instead
 from reviewer.store.history import History, derived
-from reviewer.store.sqlite.database import Database, Transaction, stamp
+from reviewer.store.sqlite.database import Database, Transaction, damaged_table, stamp, text_columns, unreadable_texts
 from reviewer.store.sqlite.files import copy
 from reviewer.store.sqlite.schema import FIGURES, TALLIED, fill_figures
 from reviewer.store.sqlite.tables import Snapshot
@@ -21,18 +20,6 @@ from reviewer.store.sqlite.texts import fill_texts, wrong_texts
 from reviewer.store.team.assignments import fill_assigned, wrong_assignments
 from reviewer.store.team.mentions import fill_mentions, wrong_mentions
 from reviewer.store.team.webhooks import drop_waiting
-
-# Spectra, pictures and versions are nearly all of the file, and each is checked against its hash when it is
-# read. Reading all of them would make the start slow.
-_LARGE = (
-    "versions",
-    "pictures",
-    "spectra",
-    "traces_text",
-    "traces_text_data",
-    "traces_text_idx",
-    "traces_text_docsize",
-)
 
 _WRONG_BATCHES = """
 SELECT s.item FROM standings s JOIN items i ON i.id = s.item
@@ -104,7 +91,9 @@ class Upkeep:
             wrong += wrong_assignments(db)
             wrong += wrong_mentions(db)
             wrong += wrong_texts(db)
-            wrong += _unreadable_text(db)
+            # The audit log compares the facts with what was written.
+            others = {table: columns for table, columns in text_columns(db).items() if table not in BOUND}
+            wrong += unreadable_texts(db, others)
         return wrong + self._log.check(known)
 
     def rebuild(self, progress: Callable[[int], None] | None = None) -> int:
@@ -154,13 +143,9 @@ class Upkeep:
             (version,) = db.execute("PRAGMA user_version").fetchone()
             db.execute(f"PRAGMA user_version = {version}")
         with self._database.read() as db:
-            tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-            for table in sorted(set(tables) - set(_LARGE)):
-                (found,) = db.execute(f"PRAGMA quick_check('{table}')").fetchone()
-                if found != "ok":
-                    raise Damaged(
-                        restore_instead(self._database.path, tr("table {table}: {found}", table=table, found=found))
-                    )
+            fault = damaged_table(db)
+        if fault is not None:
+            raise Damaged(restore_instead(self._database.path, fault))
 
 
 def _stored(db: Transaction, item_id: int) -> tuple[dict[str, object], tuple[str, ...]] | None:
@@ -170,28 +155,6 @@ def _stored(db: Transaction, item_id: int) -> tuple[dict[str, object], tuple[str
     people = db.execute("SELECT person FROM barred WHERE item = ? ORDER BY person", (item_id,))
     columns = ("item", "state", "version", "number", "cast", "compared", "disagreement", "decided_at")
     return {column: row[column] for column in columns}, tuple(person for (person,) in people)
-
-
-def _unreadable_text(db: Transaction) -> list[str]:
-    """Return a fault for each table, of those that the audit log does not cover, with text that is not UTF-8.
-
-    SQLite's own checks do not look at the encoding of text.
-    """
-    columns: dict[str, list[str]] = {}
-    for table, column in db.execute(
-        "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c "
-        "WHERE t.type = 'table' AND t.name NOT GLOB '*_text*' AND c.type = 'TEXT' ORDER BY t.name, c.cid"
-    ):
-        if table not in BOUND:
-            columns.setdefault(table, []).append(f'"{column}"')
-    wrong = []
-    for table, texts in columns.items():
-        try:
-            for _ in db.execute(f'SELECT {", ".join(texts)} FROM "{table}"'):
-                pass
-        except sqlite3.OperationalError as error:
-            wrong.append(f"table {table}: {error}")
-    return wrong
 
 
 def _wrong_tallies(db: Transaction) -> list[str]:

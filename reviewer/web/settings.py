@@ -98,6 +98,6 @@ def require_free(host: str, port: int) -> None:
                 host=host,
                 port=port,
                 strerror=error.strerror,
-                port2=port + 1,
+                port2=port + 1 if port < 65535 else port - 1,
             )
         ) from error

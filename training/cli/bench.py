@@ -12,7 +12,16 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
+from agent.cli.command import (
+    CHECK_FAILED,
+    DONE,
+    CannotRun,
+    ProgressBar,
+    at_least_one,
+    existing_folder,
+    output_folder,
+    print_result,
+)
 from agent.cli.policy_options import add_policy_options
 from agent.language import tr, trn
 from training.cli.bench_questions import LEAVE_OUT, questions_from, tasks_from
@@ -40,10 +49,10 @@ def add(parser: ArgumentParser) -> None:
         help=tr("questions: SpecVI Parquet files or a folder of them, JSON lines, or spectra with --labels"),
     )
     parser.add_argument("--task", metavar="KEYS", help=tr("only these classes, e.g. cv,wd; with --labels: of what"))
-    parser.add_argument("--tasks", type=Path, metavar="DIR", help=tr("a folder of task files of your own"))
+    parser.add_argument("--tasks", type=existing_folder, metavar="DIR", help=tr("a folder of task files of your own"))
     parser.add_argument("--labels", type=Path, metavar="FILE", help=tr("the truth of spectrum files, as CSV"))
     parser.add_argument(
-        "--spectra", type=Path, metavar="DIR", help=tr("the folder of the spectra named in the JSON lines")
+        "--spectra", type=existing_folder, metavar="DIR", help=tr("the folder of the spectra named in the JSON lines")
     )
     parser.add_argument(
         "--against",
@@ -59,7 +68,9 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--no-tool", action="store_true", help=tr("without the tool: one turn, no zooms"))
     parser.add_argument("--name", help=tr("its name in the table (default: the model's name)"))
-    parser.add_argument("--output", type=Path, metavar="DIR", help=tr("the run's folder ({runs}/NAME)", runs=RUNS))
+    parser.add_argument(
+        "--output", type=output_folder, metavar="DIR", help=tr("the run's folder ({runs}/NAME)", runs=RUNS)
+    )
     parser.add_argument(
         "--limit", type=at_least_one, metavar="N", help=tr("only N questions per task, labels in the same share")
     )

@@ -8,7 +8,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, ProgressBar, print_result
+from agent.cli.command import (
+    CHECK_FAILED,
+    DONE,
+    CannotRun,
+    Command,
+    ProgressBar,
+    existing_folder,
+    output_folder,
+    print_result,
+)
 from agent.cli.simulate import ratio
 from agent.language import tr
 
@@ -23,8 +32,8 @@ def add(parser: ArgumentParser) -> None:
         "--labels", type=Path, required=True, metavar="FILE", help=tr("the catalogue: CSV with file and label")
     )
     parser.add_argument("--task", required=True, metavar="KEY", help=tr("the class, e.g. cv"))
-    parser.add_argument("--tasks", type=Path, metavar="DIR", help=tr("a folder of task files of your own"))
-    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help=tr("the benchmark's folder"))
+    parser.add_argument("--tasks", type=existing_folder, metavar="DIR", help=tr("a folder of task files of your own"))
+    parser.add_argument("--output", type=output_folder, required=True, metavar="DIR", help=tr("the benchmark's folder"))
     parser.add_argument(
         "--candidates",
         nargs="+",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 
-from agent.cli.command import DONE, CannotRun, Command, print_result, progress
+from agent.cli.command import DONE, CannotRun, Command, output_file, print_result, progress
 from agent.language import tr
 
 
@@ -26,9 +26,9 @@ def add(parser: ArgumentParser) -> None:
         help=tr("one row for runs of one system with different seeds: means, with intervals over runs and spectra"),
     )
     parser.add_argument(
-        "--csv", type=Path, metavar="FILE", help=tr("write it as CSV too, one line per system and task")
+        "--csv", type=output_file, metavar="FILE", help=tr("write it as CSV too, one line per system and task")
     )
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help=tr("write it as Markdown too"))
+    parser.add_argument("--markdown", type=output_file, metavar="FILE", help=tr("write it as Markdown too"))
     parser.add_argument("--no-published", action="store_true", help=tr("omit the published figures"))
     parser.add_argument("--json", action="store_true", help=tr("print it as one JSON object"))
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import DONE, CannotRun, ProgressBar, print_result
+from agent.cli.command import DONE, CannotRun, ProgressBar, output_folder, print_result
 from agent.language import tr
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def add(parser: ArgumentParser) -> None:
         "--test", nargs="+", metavar="PATH", help=tr("test data: questions about its spectra are refused")
     )
     parser.add_argument("--model", metavar="MODEL", help=tr("the model to start from (a base model: no SFT)"))
-    parser.add_argument("--output", metavar="DIR", help=tr("the run's folder"))
+    parser.add_argument("--output", type=output_folder, metavar="DIR", help=tr("the run's folder"))
     parser.add_argument("--no-tool", action="store_true", help=tr("the ablation without the tool: one turn"))
     begin = parser.add_mutually_exclusive_group()
     begin.add_argument("--resume", action="store_true", help=tr("continue from the run's last checkpoint"))
@@ -85,7 +85,7 @@ def settings_of(arguments: Namespace) -> GrpoSettings:
         "data": arguments.data,
         "validation": arguments.validation,
         "test": arguments.test,
-        "output": arguments.output,
+        "output": None if arguments.output is None else str(arguments.output),
     }
     if arguments.model:
         given |= {"model.name": arguments.model, "model.adapter": None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 
-from agent.cli.command import DONE, CannotRun, print_result
+from agent.cli.command import DONE, CannotRun, output_folder, print_result
 from agent.language import tr
 
 RUNS = Path("training/runs/miniature")
@@ -16,7 +16,7 @@ def add(parser: ArgumentParser) -> None:
 
     parser.add_argument(
         "--output",
-        type=Path,
+        type=output_folder,
         default=RUNS,
         metavar="DIR",
         help=tr("the proof's folder; a proof there is continued ({runs})", runs=RUNS),

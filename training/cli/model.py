@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from agent.cli.command import DONE, CannotRun, print_result
+from agent.cli.command import DONE, CannotRun, output_folder, print_result
 from agent.language import tr
 
 _LICENCE = re.compile(r"[a-z0-9][a-z0-9.+-]*")
@@ -45,7 +45,7 @@ def add(parser: ArgumentParser) -> None:
     )
     _add_folder(push)
     push.add_argument(
-        "--output", type=Path, required=True, metavar="DIR", help=tr("the repository folder: new or empty")
+        "--output", type=output_folder, required=True, metavar="DIR", help=tr("the repository folder: new or empty")
     )
     push.add_argument("--repository", type=_name, metavar="ORG/NAME", help=tr("for the command that is printed"))
     push.add_argument(

@@ -7,7 +7,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from agent.cli.command import DONE, CannotRun, print_result
+from agent.cli.command import DONE, CannotRun, output_folder, print_result
 from agent.language import tr
 
 RUNS = Path("training/runs/nano")
@@ -20,7 +20,7 @@ def add(parser: ArgumentParser) -> None:
 
     parser.add_argument(
         "--output",
-        type=Path,
+        type=output_folder,
         default=RUNS,
         metavar="DIR",
         help=tr("the folder; training there is continued ({runs})", runs=RUNS),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import DONE, CannotRun, ProgressBar, print_result, progress
+from agent.cli.command import DONE, CannotRun, ProgressBar, output_folder, print_result, progress
 from agent.language import tr
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def add(parser: ArgumentParser) -> None:
             "learn from N trajectories, selected by the seed, each task and label in the same share (default: all)"
         ),
     )
-    parser.add_argument("--output", metavar="FOLDER", help=tr("the folder of the run"))
+    parser.add_argument("--output", type=output_folder, metavar="FOLDER", help=tr("the folder of the run"))
     there = parser.add_mutually_exclusive_group()
     there.add_argument("--resume", action="store_true", help=tr("continue the run in that folder"))
     there.add_argument("--overwrite", action="store_true", help=tr("delete the run in that folder and begin again"))
@@ -79,7 +79,11 @@ def settings_of(arguments: Namespace) -> SftSettings:
     from training.settings import read
     from training.sft import SftSettings
 
-    given = {"data": arguments.data, "output": arguments.output, "trajectories": arguments.trajectories}
+    given = {
+        "data": arguments.data,
+        "output": None if arguments.output is None else str(arguments.output),
+        "trajectories": arguments.trajectories,
+    }
     changes = [f"{key}={json.dumps(value)}" for key, value in given.items() if value is not None]
     return read(config_file(arguments.config), SftSettings, [*arguments.set, *changes])
 

@@ -9,7 +9,16 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.cli.command import DONE, CannotRun, ProgressBar, print_result, progress
+from agent.cli.command import (
+    DONE,
+    CannotRun,
+    ProgressBar,
+    existing_folder,
+    output_file,
+    output_folder,
+    print_result,
+    progress,
+)
 from agent.language import tr
 
 if TYPE_CHECKING:
@@ -28,7 +37,7 @@ def add(parser: ArgumentParser) -> None:
     train = does.add_parser("train", help=tr("train one on labelled spectra"), description=tr("Train one."))
     _add_data(train)
     train.add_argument("--task", required=True, metavar="KEY", help=tr("the class, e.g. cv"))
-    train.add_argument("--output", type=Path, required=True, metavar="DIR", help=tr("the specialist's folder"))
+    train.add_argument("--output", type=output_folder, required=True, metavar="DIR", help=tr("the specialist's folder"))
     train.add_argument(
         "--config",
         type=Path,
@@ -47,7 +56,7 @@ def add(parser: ArgumentParser) -> None:
     _add_data(predict)
     predict.add_argument(
         "--output",
-        type=Path,
+        type=output_file,
         metavar="FILE",
         help=tr("JSON lines for `bench table` (MODEL/{predictions}, of the first)", predictions=PREDICTIONS),
     )
@@ -64,7 +73,7 @@ def _add_data(parser: ArgumentParser) -> None:
         help=tr("SpecVI Parquet files or a folder of them, JSON lines, or spectra with --labels"),
     )
     parser.add_argument("--labels", type=Path, metavar="FILE", help=tr("the truth of spectrum files, as CSV"))
-    parser.add_argument("--tasks", type=Path, metavar="DIR", help=tr("a folder of task files of your own"))
+    parser.add_argument("--tasks", type=existing_folder, metavar="DIR", help=tr("a folder of task files of your own"))
     parser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
 
 

@@ -24,6 +24,7 @@ from reviewer.store.audit.chain import (
     entry_hash,
     head,
 )
+from reviewer.store.errors import Damaged
 from reviewer.store.sqlite.database import ALLOWANCE, Database, Transaction
 
 # The items of an entry on many are not always a whole range; where it covers facts of single items, these tell which.
@@ -240,10 +241,14 @@ class AuditLog:
 
         :param known: an earlier head that was stored elsewhere; the log must contain it
         """
-        with self._database.read() as db:
-            found = faults(db, known)
-            wrong = list(islice(found, MOST_FAULTS))
-            return [*wrong, tr("and more")] if next(found, None) is not None else wrong
+        wrong: list[str] = []
+        try:
+            with self._database.read() as db:
+                found = faults(db, known)
+                wrong.extend(islice(found, MOST_FAULTS))
+                return [*wrong, tr("and more")] if next(found, None) is not None else wrong
+        except Damaged as error:  # a row that cannot be read, so the rows behind it cannot be compared
+            return [*wrong, str(error)]
 
     def note(self, person: str | None, what: str, subject: str = "", **details: Any) -> Head:
         """Append an entry about an event outside the tables of facts, e.g. a backup.
@@ -259,7 +264,7 @@ def _last_entry_time(db: sqlite3.Connection) -> datetime | None:
     try:
         last = db.execute("SELECT at FROM log ORDER BY number DESC LIMIT 1").fetchone()
         return None if last is None else datetime.fromisoformat(last[0])
-    except (sqlite3.OperationalError, ValueError):
+    except (sqlite3.DatabaseError, ValueError, TypeError):
         return None
 
 

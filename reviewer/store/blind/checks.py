@@ -82,17 +82,17 @@ class Checks:
             refuse_withheld_session(db, session, by)
             rows = db.execute(_SHOWN, (session_id,)).fetchall()
             texts = shown_texts(db, session_id, session.plan)
-        return tuple(
-            SessionTrace(
-                item=row["item"],
-                source=texts[row["id"]].source,
-                task=row["task"],
-                spectrum=row["spectrum"],
-                trajectory=shown_trajectory(row["body"], row["spectrum"], row["medium"]),
-                compared=not row["gold"] and row["item"] not in session.plan.training,
+            return tuple(
+                SessionTrace(
+                    item=row["item"],
+                    source=texts[row["id"]].source,
+                    task=row["task"],
+                    spectrum=row["spectrum"],
+                    trajectory=shown_trajectory(row["body"], row["spectrum"], row["medium"]),
+                    compared=not row["gold"] and row["item"] not in session.plan.training,
+                )
+                for row in rows
             )
-            for row in rows
-        )
 
     def history(self, by: str | None, session_id: int) -> SessionHistory:
         """Return what preceded a session: what was created and not opened, and which of its items were shown.

@@ -102,7 +102,7 @@ class Judging:
         with self._database.read() as db:
             require_coordinator(db, by)
             row = db.execute(first, (session_id, judge)).fetchone()
-        return None if row is None else dict(json.loads(row["settings"]))
+            return None if row is None else dict(json.loads(row["settings"]))
 
 
 def judgement_from(row: sqlite3.Row) -> Judgement:

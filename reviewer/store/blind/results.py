@@ -177,13 +177,13 @@ class SessionResults:
             involved = frozenset((row["person"], row["item"]) for row in db.execute(_INVOLVED, parameters))
             logged = db.execute(_LOGGED, (f"session {session_id}",)).fetchone()
             names = {scorer: find_person(db, scorer).name for scorer in session.plan.scorers}
-        return BlindMaterial(
-            content_hashes={row["id"]: row["content_hash"] for row in texts},
-            trajectories={row["id"]: Trajectory.from_json(json.loads(row["body"])) for row in texts},
-            barred=involved,
-            names=names,
-            analysis_sha256=None if logged is None else logged[0],
-        )
+            return BlindMaterial(
+                content_hashes={row["id"]: row["content_hash"] for row in texts},
+                trajectories={row["id"]: Trajectory.from_json(json.loads(row["body"])) for row in texts},
+                barred=involved,
+                names=names,
+                analysis_sha256=None if logged is None else logged[0],
+            )
 
     def items_by_content(self, content_hashes: Iterable[str], version: TextVersion = "drafted") -> dict[str, int]:
         """Return the item with each text in a version, by content hash; of several items the first.

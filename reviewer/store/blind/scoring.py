@@ -125,9 +125,11 @@ class Scoring:
         """
         with self._database.read() as db:
             row = db.execute(_RUBRIC, {"person": person, "session": session_id}).fetchone()
-        if row is None:
-            raise NotFound(tr("You do not score in session {session_id}, or it is not open.", session_id=session_id))
-        return Rubric.from_json(json.loads(row["rubric"]))
+            if row is None:
+                raise NotFound(
+                    tr("You do not score in session {session_id}, or it is not open.", session_id=session_id)
+                )
+            return Rubric.from_json(json.loads(row["rubric"]))
 
     def sheet(self, token: str, person: str) -> Sheet:
         """Return what the scorer may see of an assignment.
@@ -146,17 +148,17 @@ class Scoring:
             require_in_turn(row, order, ahead=1)
             trajectories = _trajectories(db, row)
             mine = _own_answer(db, token)
-        return Sheet(
-            token=token,
-            session=row["session"],
-            kind=row["kind"],
-            place=row["place"],
-            of=order[-1]["place"],
-            question=Question(**json.loads(row["questions"])[row["task"]]),
-            traces=tuple(trace_of(trajectory) for trajectory in trajectories),
-            mine=mine,
-            training=row["item"] in training_items(row["plan"]),
-        )
+            return Sheet(
+                token=token,
+                session=row["session"],
+                kind=row["kind"],
+                place=row["place"],
+                of=order[-1]["place"],
+                question=Question(**json.loads(row["questions"])[row["task"]]),
+                traces=tuple(trace_of(trajectory) for trajectory in trajectories),
+                mine=mine,
+                training=row["item"] in training_items(row["plan"]),
+            )
 
     def source(self, token: str, person: str) -> SheetSource:
         """Return the trajectories and the spectrum of a sheet, which must not be sent to a browser.

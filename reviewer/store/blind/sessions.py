@@ -184,7 +184,8 @@ class Sessions:
             rows = db.execute(_SHOWN, (session_id,)).fetchall()
             texts = shown_texts(db, session_id, session.plan)
         spectra = Spectra(self._database)
-        return tuple(found for row in rows for found in _leaks_of(row, texts[row["id"]].source, spectra))
+        with self._database.decoding():
+            return tuple(found for row in rows for found in _leaks_of(row, texts[row["id"]].source, spectra))
 
     def _questions(self, drawn: SampledSession) -> dict[str, Question]:
         """Return the question of each task; only the key if the task's file is missing."""

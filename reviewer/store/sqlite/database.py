@@ -9,17 +9,21 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+import zlib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
 import sqlite_utils
 
 from agent.language import deferred, tr
+from agent.text import OneLine, one_line
+from agent.trajectory import TrajectoryError
 from reviewer.store.audit.chain import Head, NewEntry, Range, append
-from reviewer.store.errors import CannotWrite, Damaged, FileGone, restore_instead
+from reviewer.store.errors import CannotWrite, Damaged, FileGone, StoreError, restore_instead
 
 Transaction = sqlite_utils.Database
 """An open transaction: ``execute`` for SQL, ``table(name)`` for the helpers of sqlite-utils."""
@@ -199,14 +203,97 @@ def use_wal(connection: sqlite3.Connection) -> None:
             time.sleep(0.05)
 
 
+_NO_PERMISSION = deferred("{path}: you have no permission to open the file or its folder. Nothing was saved.")
 _MESSAGES = {
     sqlite3.SQLITE_FULL: deferred("{path}: the disk is full. Nothing was saved."),
     sqlite3.SQLITE_IOERR: deferred("{path}: the disk reported an error. Nothing was saved."),
     sqlite3.SQLITE_READONLY: deferred("{path}: the file is read-only. Nothing was saved."),
+    sqlite3.SQLITE_CANTOPEN: _NO_PERMISSION,
+    sqlite3.SQLITE_PERM: _NO_PERMISSION,
 }
+_LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 
-DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-"""SQLite's error codes for a file with damaged pages."""
+_DAMAGE = (
+    *(sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT),
+    # A value of a type or length that this program never writes.
+    *(sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG),
+)
+
+_CANNOT_BE_READ = (ValueError, UnicodeDecodeError, JSONDecodeError, TrajectoryError, zlib.error)
+"""What is raised for stored text or bytes that cannot be decoded: no UTF-8, no JSON, no time, no zlib. Only these very
+classes: others of ``ValueError`` are about values that people give."""
+_ANOTHER_TYPE = (TypeError, LookupError, AttributeError, AssertionError)
+"""What Python raises for a stored value of another type than this program writes; also what it raises for most bugs."""
+
+LARGE_TABLES = (
+    *("versions", "pictures", "spectra"),
+    *("traces_text", "traces_text_data", "traces_text_idx", "traces_text_docsize"),
+)
+"""Nearly all of the file. Reading all of them would make the start slow."""
+
+
+def is_damage(error: BaseException) -> bool:
+    """Return whether an error of SQLite, or of Python's module for it, means that the file is damaged."""
+    if isinstance(error, UnicodeDecodeError):  # a name or a message of SQLite with bytes of the file
+        return True
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        # The only operational error of the module itself: text of a row that is not UTF-8.
+        return type(error) is sqlite3.OperationalError
+    # The low byte is the kind of error; the bytes above it are the detail.
+    if code == sqlite3.SQLITE_ERROR:  # from the functions for JSON, which have no code of their own
+        return "malformed JSON" in str(error)
+    return code & 0xFF in _DAMAGE
+
+
+def damaged_table(db: Transaction) -> str | None:
+    """Return SQLite's description of the first fault in a table that is not large; None if there is none."""
+    tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    for table in sorted(set(tables) - set(LARGE_TABLES)):
+        (found,) = db.execute(f"PRAGMA quick_check('{table}')").fetchone()
+        if found != "ok":
+            return tr("table {table}: {found}", table=table, found=found)
+    return None
+
+
+def text_columns(db: Transaction) -> dict[str, list[str]]:
+    """Return the columns of text of each table, but for those of the search's indexes; names are quoted."""
+    columns: dict[str, list[str]] = {}
+    for table, column in db.execute(
+        "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c "
+        "WHERE t.type = 'table' AND t.name NOT GLOB '*_text*' AND c.type = 'TEXT' ORDER BY t.name, c.cid"
+    ):
+        columns.setdefault(table, []).append(f'"{column}"')
+    return columns
+
+
+def unreadable_texts(db: Transaction, tables: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield a fault for each of these tables with text that is not UTF-8, or bytes or numbers in place of text.
+
+    SQLite's own checks do not look at this.
+
+    :param tables: quoted names of columns by table
+    """
+    for table, columns in tables.items():
+        try:
+            for row in db.execute(f'SELECT {", ".join(columns)} FROM "{table}"'):
+                if not all(value is None or isinstance(value, str) for value in row):
+                    yield tr("table {table}: found a value that is no text in a column of text", table=table)
+                    break
+        except sqlite3.OperationalError as error:
+            if not is_damage(error):
+                raise
+            yield tr("table {table}: {found}", table=table, found=error)
+
+
+def _wrong_value(db: Transaction) -> str | None:
+    """Return the first fault of ``unreadable_texts``; of the large tables only the types are looked at."""
+    tables = text_columns(db)
+    for table in LARGE_TABLES:
+        kinds = " OR ".join(f"typeof({column}) NOT IN ('text', 'null')" for column in tables.pop(table, ()))
+        if kinds and db.execute(f'SELECT 1 FROM "{table}" WHERE {kinds} LIMIT 1').fetchone():
+            return tr("table {table}: found a value that is no text in a column of text", table=table)
+    return next(unreadable_texts(db, tables), None)
 
 
 class Database:
@@ -223,6 +310,8 @@ class Database:
         self._transaction = helpers(writer)
         self._identity = FileIdentity(path)
         self._write_lock = threading.Lock()
+        # Held to put a reader back and to close, so that none is put back after the others were closed.
+        self._readers_lock = threading.Lock()
         self._idle_readers: queue.LifoQueue[Transaction] = queue.LifoQueue()
         self._closed = False
 
@@ -240,7 +329,8 @@ class Database:
             self._begin()
             try:
                 self._identity.require()
-                yield self._transaction
+                with self.decoding(self._transaction):
+                    yield self._transaction
                 self.writer.execute("COMMIT")
             except BaseException:
                 # SQLite has already rolled back after a full disk or an I/O error.
@@ -291,22 +381,49 @@ class Database:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            # The low byte is the kind of error; the bytes above it are the detail.
-            kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            if kind in DAMAGE:
-                raise Damaged(restore_instead(self.path, error)) from error
-            if kind == sqlite3.SQLITE_BUSY:
-                raise CannotWrite(
-                    tr(
-                        "{path}: it is locked by another program; waited {patience:.0f} seconds. Nothing was saved; "
-                        "try again.",
-                        path=self.path,
-                        patience=self.patience,
-                    )
-                ) from error
-            if kind not in _MESSAGES:
+            explained = self._explained(error)
+            if explained is None:
                 raise
-            raise CannotWrite(tr(_MESSAGES[kind], path=self.path)) from error
+            raise explained from error
+
+    def _explained(self, error: sqlite3.DatabaseError) -> StoreError | None:
+        if is_damage(error):
+            return Damaged(restore_instead(self.path, error))
+        kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if kind in _LOCKED:
+            return CannotWrite(
+                tr(
+                    "{path}: it is locked by another program; waited {patience:.0f} seconds. Nothing was saved; "
+                    "try again.",
+                    path=self.path,
+                    patience=self.patience,
+                )
+            )
+        return CannotWrite(tr(_MESSAGES[kind], path=self.path)) if kind in _MESSAGES else None
+
+    @contextmanager
+    def decoding(self, db: Transaction | None = None) -> Iterator[None]:
+        """Report stored values that this program cannot have written as damage of the file.
+
+        A value of another type raises what a bug raises too. Then the tables are checked, except the large ones: what
+        is no damage stays a bug.
+
+        :param db: an open transaction, for that check; None: a new one
+        :raises Damaged: text or bytes cannot be decoded, or SQLite finds a fault in a table
+        """
+        try:
+            yield
+        except Exception as error:
+            if type(error) in _CANNOT_BE_READ:
+                found = tr("a stored value cannot be read: {error}", error=one_line(str(error), 200))
+                raise Damaged(restore_instead(self.path, found)) from error
+            if isinstance(error, OneLine) or not isinstance(error, _ANOTHER_TYPE):
+                raise
+            with nullcontext(db) if db is not None else self.read() as checked:
+                fault = damaged_table(checked) or _wrong_value(checked)
+            if fault is None:
+                raise
+            raise Damaged(restore_instead(self.path, fault)) from error
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
@@ -320,14 +437,10 @@ class Database:
             reader = self._reader()
             try:
                 reader.conn.execute("BEGIN")
-                yield reader
+                with self.decoding(reader):
+                    yield reader
             finally:
-                if reader.conn.in_transaction:
-                    reader.conn.execute("ROLLBACK")
-                if self._closed:
-                    reader.conn.close()
-                else:
-                    self._idle_readers.put(reader)
+                self._put_back(reader)
 
     def _reader(self) -> Transaction:
         try:
@@ -335,11 +448,29 @@ class Database:
         except queue.Empty:
             self._identity.require()  # connecting would create an empty file of that name
             connection = connect(self.path, self.patience)
-            connection.execute("PRAGMA query_only = ON")
-            # One per thread, forty in all. At SQLite's default of 2 MB each they kept growing while people
-            # worked; the system's cache of the file serves what they do not keep.
-            connection.execute(f"PRAGMA cache_size = -{READER_KIB}")
+            try:
+                connection.execute("PRAGMA query_only = ON")
+                # One per thread, forty in all. At SQLite's default of 2 MB each they kept growing while people
+                # worked; the system's cache of the file serves what they do not keep.
+                connection.execute(f"PRAGMA cache_size = -{READER_KIB}")
+            except BaseException:
+                connection.close()
+                raise
             return helpers(connection)
+
+    def _put_back(self, reader: Transaction) -> None:
+        """Keep a reader for the next snapshot; close it if it is of no more use, or the database is closed."""
+        try:
+            if reader.conn.in_transaction:
+                reader.conn.execute("ROLLBACK")
+        except sqlite3.Error:
+            reader.conn.close()
+            raise
+        with self._readers_lock:
+            if not self._closed:
+                self._idle_readers.put(reader)
+                return
+        reader.conn.close()
 
     def log(
         self,
@@ -369,7 +500,7 @@ class Database:
 
     def close(self) -> None:
         """Close every connection; a second call does nothing."""
-        with self._write_lock:
+        with self._write_lock, self._readers_lock:
             self._closed = True
             self.writer.close()
         while not self._idle_readers.empty():

@@ -6,7 +6,6 @@ cut included, leaves no partial copy under the final name.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import sqlite3
@@ -76,8 +75,13 @@ def put_in_place(part: Path, target: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Flush a file, or the directory entries of a folder, to the disk."""
-    handle = os.open(path, os.O_RDONLY)
+    """Flush a file, or the directory entries of a folder, to the disk.
+
+    Windows flushes only files that are open for writing, and opens no folders: their entries it writes itself.
+    """
+    if os.name == "nt" and path.is_dir():
+        return
+    handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
@@ -199,14 +203,27 @@ def _bytes_locked(path: Path) -> Iterator[None]:
     except OSError as error:
         raise CannotWrite(tr("{path}: {strerror}. Nothing was changed.", path=path, strerror=error.strerror)) from error
     try:
-        start, length = _LOCK_BYTES
         try:
-            fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, length, start)
+            _lock_bytes(handle, *_LOCK_BYTES)
         except OSError:
             raise _in_use(path) from None
         yield
     finally:
         os.close(handle)
+
+
+def _lock_bytes(handle: int, start: int, length: int) -> None:
+    """Lock bytes of a file, as SQLite does it on this system. :raises OSError: another program has locked some"""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        os.lseek(handle, start, os.SEEK_SET)
+        locking = vars(msvcrt)["locking"]
+        locking(handle, vars(msvcrt)["LK_NBLCK"], length)
+    else:
+        fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, length, start)
 
 
 def _in_use(path: Path) -> InUse:

@@ -42,7 +42,7 @@ class Logins:
             row = db.execute(
                 "SELECT p.* FROM logins l JOIN people p ON p.initials = l.person WHERE l.login = ?", (login,)
             ).fetchone()
-        return None if row is None else person_from(row)
+            return None if row is None else person_from(row)
 
     def of_people(self) -> dict[str, str]:
         """Return the sign-in names by initials."""

@@ -144,9 +144,9 @@ class Tokens:
                 "WHERE t.hash = ?",
                 (token_hash(secret),),
             ).fetchone()
-        if row is None:
-            raise TokenRefused(tr("There is no such token. Make one in the People tab."), known=False)
-        found, person = _token_from({**row, "name": row["token_name"]}), person_from(row)
+            if row is None:
+                raise TokenRefused(tr("There is no such token. Make one in the People tab."), known=False)
+            found, person = _token_from({**row, "name": row["token_name"]}), person_from(row)
         if row["revoked_at"] is not None or not person.active:
             raise TokenRefused(tr("The token “{name}” was revoked.", name=found.name), known=True)
         if found.expires_at is not None and found.expires_at <= now:

@@ -41,7 +41,7 @@ class Traces:
         marks = ", ".join("?" * len(versions))
         with self._database.read() as db:
             rows = db.execute(f"SELECT * FROM versions WHERE id IN ({marks})", tuple(versions)).fetchall()
-        return {row["id"]: version_from(row).trajectory for row in rows}
+            return {row["id"]: version_from(row).trajectory for row in rows}
 
     def unjudged(self, person: str, batches: Collection[str] | None = None) -> frozenset[int]:
         """Return the open items on which a person has given no verdict and of which they wrote no version.

@@ -7,7 +7,6 @@ an app that is killed between the answer and its record sends the event again, w
 from __future__ import annotations
 
 import base64
-import fcntl
 import hashlib
 import hmac
 import json
@@ -27,6 +26,7 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
+from agent import locks
 from agent.language import tr
 from agent.text import one_line
 from reviewer.store import Delivery, Store, StoreError, WebhookEvent
@@ -267,12 +267,7 @@ class WebhookSender:
         path = self._store.path.with_name(f"{self._store.path.name}.webhooks")
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            while not self._stop.is_set():
-                try:
-                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    self._stop.wait(self._every)
+            locks.take(handle, None, lambda _: self._stop.wait(self._every))
             yield
         finally:
             os.close(handle)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from agent.conversation import PolicyError, Stop, Usage
 from agent.policies import Sampling
-from agent.policies.openai.client import connections
+from agent.policies.openai.client import ChatApi, connections
 from agent.policies.openai.endpoint import Delta, Endpoint, RequestLimits
 from agent.policies.openai.errors import ServerFailure, retry_after, unreachable
 from agent.policies.openai.health import check_server
@@ -468,6 +468,17 @@ def test_a_missing_key():
 def test_a_key_without_permission_is_redacted_in_the_message():
     error = failure(problem(403, f"Project of {KEY} has no access."))
     assert error == "URL does not let this API key use spec-o3 (403): Project of [key] has no access."
+
+
+def test_a_key_that_the_server_repeats_in_a_whole_answer_is_redacted_by_the_client():
+    async def events() -> list[str]:
+        body = {"model": "spec-o3", "messages": MESSAGES, "stream": False}
+        return [event async for event in ChatApi(server.url, KEY, 10.0).events(body)]
+
+    with BadServer([Status(200, {"choices": [KEY]})], api_key=KEY) as server:
+        received = "\n".join(asyncio.run(events()))
+    assert KEY not in received
+    assert "[key]" in received
 
 
 def test_an_unknown_model_is_reported_with_the_served_models():

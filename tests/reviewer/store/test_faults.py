@@ -312,6 +312,75 @@ def test_a_read_makes_no_empty_file_in_place_of_a_removed_one(path: Path) -> Non
         assert not path.exists()
 
 
+# ---- what was acknowledged is on the disk
+
+
+def test_every_connection_flushes_each_transaction_to_the_disk(path: Path) -> None:
+    with Store.open(path) as store, store.database.read() as reader, store.database.write() as writer:
+        for connection in (reader, writer):
+            assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2, "2 is FULL"
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_copy_is_flushed_before_it_gets_its_name_and_its_folder_after(
+    path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
+) -> None:
+    target = path.with_name("copy.db")
+    flushed: list[tuple[str, bool]] = []
+    fsync = os.fsync
+
+    def on_fsync(handle: int) -> None:
+        flushed.append((os.readlink(f"/proc/self/fd/{handle}"), target.exists()))
+        fsync(handle)
+
+    def no_links(*_: object) -> None:
+        raise OSError("no hard links here")
+
+    monkeypatch.setattr(os, "fsync", on_fsync)
+    if not links:
+        monkeypatch.setattr(os, "link", no_links)
+    with Store.open(path) as store:
+        store.upkeep.backup(target)
+    part = f"{target}.{os.getpid()}.part"
+    assert flushed == [(part, False), (str(target.parent), True)]
+
+
+# ---- connections
+
+
+def test_a_reader_that_comes_back_after_the_end_is_closed(path: Path) -> None:
+    store = Store.open(path)
+    with store.database.read() as reader:
+        store.close()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
+        reader.execute("SELECT 1")
+
+
+def test_a_reader_whose_settings_fail_is_closed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[sqlite3.Connection] = []
+
+    class Refuses(sqlite3.Connection):
+        def execute(self, sql: str, *values: object) -> sqlite3.Cursor:  # type: ignore[override]
+            if "query_only" in sql:
+                raise sqlite3.OperationalError("disk I/O error")
+            return super().execute(sql, *values)
+
+    connect = sqlite3.connect
+
+    def refusing(*arguments: object, **options: object) -> sqlite3.Connection:
+        opened.append(connect(*arguments, **options, factory=Refuses))  # type: ignore[call-overload]
+        return opened[-1]
+
+    with Store.open(path) as store:
+        while not store.database._idle_readers.empty():
+            store.database._idle_readers.get().conn.close()
+        monkeypatch.setattr(sqlite3, "connect", refusing)
+        with pytest.raises(sqlite3.OperationalError):
+            store.database._reader()
+        with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
+            opened[-1].execute("SELECT 1")
+
+
 # ---- faults seen through the HTTP routes
 
 

@@ -1,0 +1,166 @@
+"""Damaged files, through every way in: reported as damage, never as an internal error."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from reviewer.exchange.exports import ExportError, export
+from reviewer.similar.background import Similar, _Pace
+from reviewer.store import Store, StoreError
+from reviewer.web import app as server
+from reviewer.web import errors
+from tests.support.campaign import TO_VOTE, Desk, an_item, people
+from tests.support.cli import run
+
+PASSWORD = "Balmer decrement"
+ITEMS = (1, 2, 3)
+LONG = "Hα looks broad. " * 800
+"""A thought of several pages of the file."""
+ROUTES = (
+    *("GET /api/v1/me", "GET /api/v1/queue", "GET /api/v1/facets", "GET /api/v1/find?words=broad"),
+    *("GET /api/v1/progress", "GET /api/v1/progress/agreement", "GET /api/v1/log", "POST /api/v1/log/check"),
+    *("GET /api/v1/exports", "GET /api/v1/blind/setup", "POST /api/v1/next"),
+)
+OF_ITEMS = ("item/{}", "item/{}/history", "item/{}/version/1", "item/{}/similar")
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with texts of several pages and two approved items."""
+    path = tmp_path_factory.mktemp("sound") / "annotations.db"
+    with Store.open(path) as store:
+        people(store)
+        store.accounts.set_password("CO", "CO", PASSWORD)
+        desk = Desk(store)
+        for item in ITEMS:
+            an_item(store, item, think=f"{LONG}{item}")
+        for item in (1, 2):
+            desk.until(item, *TO_VOTE, ("VO", "approve"), ("JU", "approve"))
+    return path
+
+
+@pytest.fixture
+def path(sound: Path, tmp_path: Path) -> Path:
+    shutil.copyfile(sound, tmp_path / "annotations.db")
+    return tmp_path / "annotations.db"
+
+
+def overflow_pages(path: Path, table: str) -> list[int]:
+    """Return the offsets of the pages of the file that hold only text of rows of a table."""
+    with closing(sqlite3.connect(path)) as db:
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+        pages = db.execute("SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'overflow'", (table,))
+        return [(number - 1) * size for (number,) in pages]
+
+
+def overwrite(path: Path, start: int, content: bytes) -> None:
+    with path.open("r+b") as file:
+        file.seek(start + 4)  # after the number of the next page
+        file.write(content)
+
+
+def bytes_of(kind: str, seed: int) -> bytes:
+    return {"ones": b"\xff" * 4092, "zeros": bytes(4092), "random": random.Random(seed).randbytes(4092)}[kind]
+
+
+def problems_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[str]]:
+    """Use the database in every way; return the reports of damage, and what was not reported as such."""
+    reports: list[str] = []
+    others: list[str] = []
+
+    def on_internal_error(where: str, error: Exception) -> str:
+        others.append(f"{where}: {error!r}")
+        return "internal error"
+
+    def use(name: str, call: Callable[[], object]) -> None:
+        try:
+            call()
+        except (StoreError, ExportError) as error:
+            reports.append(str(error))
+        except Exception as error:
+            others.append(f"{name}: {error!r}")
+
+    monkeypatch.setattr(errors, "internal_error", on_internal_error)
+    try:
+        store = Store.open(path)
+    except StoreError as error:
+        return [str(error)], []
+    with store:
+        use("start", store.upkeep.check_at_start)
+        use("log", lambda: reports.extend(store.log.check()))
+        use("verify", lambda: reports.extend(store.upkeep.verify()))
+        use("export", lambda: export(store, "round", folder=path.parent / "exports", processes=1))
+        use("backup", lambda: store.upkeep.backup(path.with_name("copy.db")))
+        similar = Similar(store)
+        use("similar items", lambda: similar._update(_Pace(similar._stopped)))
+        client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1", raise_server_exceptions=False)
+        client.post("/sign-in", data={"initials": "CO", "password": PASSWORD})
+        of_items = [f"GET /api/v1/{route.format(item)}" for item in ITEMS for route in OF_ITEMS]
+        for route in (*ROUTES, *of_items):
+            method, address = route.split()
+            answer = client.request(method, address, json={} if method == "POST" else None)
+            if answer.status_code == 503:
+                reports.append(answer.json()["error"])
+            elif answer.status_code == 500:
+                others.append(f"{route}: {answer.text}")
+    return reports, others
+
+
+@pytest.mark.parametrize(("kind", "seed"), [("ones", 1), ("zeros", 2), *(("random", seed) for seed in range(3, 6))])
+def test_a_damaged_page_of_a_text_is_reported_everywhere(
+    path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, seed: int
+) -> None:
+    pages = overflow_pages(path, "versions")
+    assert len(pages) > 5
+    overwrite(path, random.Random(seed).choice(pages), bytes_of(kind, seed))
+    reports, others = problems_of(path, monkeypatch)
+    assert others == []
+    assert [report for report in reports if "is damaged" in report and "spec-o3 restore" in report]
+
+
+def test_the_commands_report_a_damaged_page(path: Path) -> None:
+    for page in overflow_pages(path, "versions"):
+        overwrite(path, page, bytes_of("ones", 0))
+    for command in (("log", "--check"), ("export", "round"), ("tables",), ("backup",), ("doctor", "database")):
+        done = run(*command, "--db", path)
+        assert "Traceback" not in done.stderr, done
+    checked = run("log", "--check", "--db", path)
+    assert checked.returncode == 1
+    assert "the file is damaged" in checked.stdout
+
+
+VALUES = {
+    "no UTF-8": "CAST(x'ff4142' AS TEXT)",
+    "no JSON": "'{' || char(1)",
+    "bytes": "x'00ff10'",
+}
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        *(("versions", "body"), ("versions", "at"), ("decisions", "at"), ("spectra", "flux"), ("spectra", "details")),
+        *(("grids", "wavelength"), ("log", "details"), ("log", "at"), ("settings", "value"), ("people", "roles")),
+    ],
+)
+def test_a_value_that_cannot_be_read_is_reported_everywhere(
+    path: Path, monkeypatch: pytest.MonkeyPatch, table: str, column: str, value: str
+) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA ignore_check_constraints = ON")
+        for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
+            db.execute(f"DROP TRIGGER {name}")
+        db.execute(f"UPDATE {table} SET {column} = {VALUES[value]}")
+        db.commit()
+    reports, others = problems_of(path, monkeypatch)
+    assert others == []
+    assert reports
