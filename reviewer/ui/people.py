@@ -46,7 +46,7 @@ _BEFORE_THE_SECOND = deferred(
 
 
 def _sign_in() -> str:
-    return f' <a href="/sign-in">{tr("Sign in")}</a>'
+    return f' <a href="sign-in">{tr("Sign in")}</a>'
 
 
 def _role_names(person: Person) -> str:

@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 from agent.conversation import PolicyError
 from agent.language import tr
 from agent.spectrum import SpectrumError
+from agent.text import OneLine
 from agent.trajectory import TrajectoryError
 from reviewer.blind.balance import TooFew
 from reviewer.blind.plan import PlanError
@@ -35,6 +36,8 @@ from reviewer.web.context import NobodySignedIn, SomebodyElse, TokenNotAccepted,
 from reviewer.web.pictures import PictureDiffers
 
 _KINDS: tuple[tuple[type[Exception], int, str], ...] = (
+    # What is written for a person is never an internal error; those below have a kind of their own.
+    (OneLine, 422, "refused"),
     (NotAllowed, 403, "not_allowed"),
     (LeaseLost, 409, "lease_lost"),
     (KeyReused, 409, "key_reused"),

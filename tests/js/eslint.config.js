@@ -2,6 +2,7 @@
 
 import js from '@eslint/js'
 import globals from 'globals'
+import addresses from './addresses.js'
 import messages from './messages.js'
 
 /** The folders whose texts are messages; this list only grows. */
@@ -40,6 +41,11 @@ export default [
     ignores: ['reviewer/ui/static/blind/plan.js', 'reviewer/ui/static/blind/setup.js'],
     plugins: { ours: messages },
     rules: { 'ours/texts-are-messages': 'error' },
+  },
+  {
+    files: ['reviewer/ui/static/**/*.js'],
+    plugins: { addresses },
+    rules: { 'addresses/addresses-are-completed': 'error' },
   },
   { ignores: ['tests/js/node_modules/'] },
 ]

@@ -1,6 +1,7 @@
 // The status above all tabs: whether changes are saved, who is signed in, page-wide switches, and a strip
 // while the server cannot be used.
 
+import { address } from './address.js'
 import { HelpMenu } from '../help/menu.js'
 import { lasting, thisTab } from './browser_storage.js'
 import { fill, h } from './dom.js'
@@ -57,7 +58,7 @@ export class TopBar {
       h('button.theme', { ...theme, onClick: onDark }, '◐'),
       h('span.who', { title: me.name }, `${me.initials} · ${roles}`),
       me.has_password &&
-        h('form', { method: 'post', action: '/sign-out' }, h('button', { type: 'submit' }, t('sign out'))),
+        h('form', { method: 'post', action: address('/sign-out') }, h('button', { type: 'submit' }, t('sign out'))),
     )
     const button = h(
       'button.who',
@@ -187,10 +188,10 @@ export class ConnectionStrip {
 
   /** Sign in in this tab if the text is kept in the browser; otherwise in another tab, so that this page stays open. */
   #signIn() {
-    if (lasting.refused) return h('a', { href: '/sign-in', target: '_blank' }, t('Sign in in another tab'))
+    if (lasting.refused) return h('a', { href: address('/sign-in'), target: '_blank' }, t('Sign in in another tab'))
     const signIn = () => {
       thisTab.set(RETURN_TO, `${this.initials} ${location.hash}`)
-      location.assign('/sign-in')
+      location.assign(address('/sign-in'))
     }
     return h('button', { type: 'button', onClick: signIn }, t('Sign in again'))
   }
