@@ -70,9 +70,17 @@ def mount(
 
     def in_language(code: str) -> FastAPI:
         own = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-        return _mount_at(f"/{code}", own, public, build(store, tasks, local, importing, backups, webhooks))
+        blocks = build(store, tasks, local, importing, backups, webhooks)
+        if public is None:
+            return _mount_at(f"/{code}", own, None, blocks)
+        # Where Gradio is told the whole address, its routes are found at "/" only.
+        return _mount_at("/", own, f"{public.rstrip('/')}/{code}", blocks)
 
-    others = [PageInLanguage(c, partial(in_language, c)) for c in language.offered() if c != language.ENGLISH]
+    others = [
+        PageInLanguage(c, partial(in_language, c), at_root=public is not None)
+        for c in language.offered()
+        if c != language.ENGLISH
+    ]
     app.router.routes.extend(others)
     with language.speaking(language.ENGLISH):
         mounted = _mount_at("/", app, public, build(store, tasks, local, importing, backups, webhooks))
@@ -91,7 +99,7 @@ def mount(
     return mounted
 
 
-def _mount_at(path: str, app: FastAPI, public: str | None, blocks: gr.Blocks) -> FastAPI:
+def _mount_at(path: str, app: FastAPI, root: str | None, blocks: gr.Blocks) -> FastAPI:
     def person(request: Request) -> str | None:
         initials: str | None = request.scope.get(PERSON)
         return initials
@@ -101,7 +109,7 @@ def _mount_at(path: str, app: FastAPI, public: str | None, blocks: gr.Blocks) ->
         blocks,
         path=path,
         # What Gradio would find out from the request lacks the path of the proxy.
-        root_path=None if public is None else public.rstrip("/") + path.rstrip("/"),
+        root_path=root,
         auth_dependency=person,
         footer_links=[],
         run_history=False,

