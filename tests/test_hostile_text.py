@@ -31,7 +31,7 @@ from reviewer.blind import report
 from reviewer.exchange.exports import export
 from reviewer.exchange.imports import ImportFileError, import_file, own_row
 from reviewer.store import Draft, Head, NotFound, QueueFilter, Store
-from reviewer.web.access import declared_length
+from reviewer.web.bodies import declared_length
 from reviewer.web.log import OneLineFormatter
 from tests.soak.trying import check_sentence
 from tests.support.blind_campaign import a_store as a_blind_store

@@ -21,6 +21,7 @@ from agent.language import tr
 from agent.spectrum import Spectrum, SpectrumError, read
 from agent.spectrum.readers import opened
 from agent.spectrum.readers.pixels import NoDataError
+from reviewer.reading import FILES
 from reviewer.store import Item, NotFound
 from reviewer.web.pictures import Cache, Gallery
 
@@ -92,7 +93,7 @@ class Bench:
         file = row.file
         if file is None:
             return self._gallery.spectrum(row.spectrum)
-        return self._read_before.get(file, lambda: read(file.path, file.target or None))
+        return self._read_before.get(file, lambda: _read_again(file))
 
     def with_hash(self, sha256: str) -> Spectrum | None:
         """Return the spectrum with this hash, None if it is not on the bench."""
@@ -132,7 +133,8 @@ class Bench:
         problems: list[str] = []
         try:
             self._copy(content, path, name)
-            self._take(path, rows, problems)
+            with FILES:
+                self._take(path, rows, problems)
         except SpectrumError as error:
             problems.append(str(error))
         except BenchFull as full:
@@ -271,6 +273,11 @@ def _left_out(name: str, count: int, empty: int, bad: int) -> Iterator[str]:
             most_targets=MOST_TARGETS,
             beyond=beyond,
         )
+
+
+def _read_again(file: UploadedFile) -> Spectrum:
+    with FILES:
+        return read(file.path, file.target or None)
 
 
 def _row_of(spectrum: Spectrum, file: UploadedFile | None) -> Row:

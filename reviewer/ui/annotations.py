@@ -18,6 +18,7 @@ from reviewer.exchange.annotations.importing import (
     import_annotations,
     in_words,
 )
+from reviewer.reading import FILES
 from reviewer.store import Store
 from reviewer.ui.widgets import (
     Changes,
@@ -80,7 +81,8 @@ def build(store: Store, local: bool) -> AnnotationsForm:
             return {message: line("look", tr("Add a file first.")), results: ""}
         people = dict(author_of(text) for text in named.splitlines() if text.strip())
         choices = Choices(people, skip_bad=good_only, dry_run=dry_run)
-        found = import_annotations(store, [Path(path) for path in paths], choices, me)
+        with FILES:
+            found = import_annotations(store, [Path(path) for path in paths], choices, me)
         done = not (dry_run or found.refused)
         return {message: _message(found, dry_run), results: _problems(found), **({files: None} if done else {})}
 

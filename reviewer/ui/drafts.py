@@ -21,6 +21,7 @@ from agent.spectrum.record import Medium, with_medium
 from agent.tasks import Task
 from reviewer.exchange.imports import SameSpectrum
 from reviewer.exchange.recognition import Recognition
+from reviewer.reading import each_in_turn
 from reviewer.store import Draft, Store
 from reviewer.ui.widgets import (
     Changes,
@@ -86,7 +87,7 @@ def draft_file(
     outcome = Outcome(path.name)
     recognition = Recognition(store)
     try:
-        for found in read_all(path):
+        for found in each_in_turn(read_all(path)):
             spectrum = found if medium is None else with_medium(found, medium, SET_BY_OPTION)
             low = "" if min_snr is None else tr(low_snr(spectrum, min_snr))
             if low:

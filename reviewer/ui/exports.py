@@ -179,7 +179,7 @@ def _tables() -> str:
 
 def _table_link(title: str, file: str, form: str) -> str:
     whole = escape(tr("{table} as {form}", table=title, form=form))
-    return f'<a href="/api/v1/tables/{file}" download aria-label="{whole}">{form}</a>'
+    return f'<a href="api/v1/tables/{file}" download aria-label="{whole}">{form}</a>'
 
 
 def _exports_table(store: Store, may_use: bool) -> str:
@@ -194,8 +194,8 @@ def _exports_table(store: Store, may_use: bool) -> str:
                 f"{one.at:%Y-%m-%d %H:%M}",
                 escape(one.person),
                 escape(in_words(one.manifest)),
-                (f'<a href="/api/v1/exports/{one.id}/zip" download>zip</a> ' if one.id in here else "")
-                + f'<a href="/api/v1/exports/{one.id}/manifest" download>{escape(tr("manifest"))}</a>',
+                (f'<a href="api/v1/exports/{one.id}/zip" download>zip</a> ' if one.id in here else "")
+                + f'<a href="api/v1/exports/{one.id}/manifest" download>{escape(tr("manifest"))}</a>',
             ]
             for one in reversed(exports)
         ],

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable
 from contextvars import copy_context
 from threading import Lock
+from urllib.parse import quote
 
 import gradio as gr
 from fastapi import FastAPI
@@ -24,9 +25,11 @@ class PageInLanguage(BaseRoute):
     """The route of the page in one language.
 
     :param build: returns an app that has Gradio's page mounted at ``/CODE``; called in that language
+    :param at_root: it has the page mounted at ``/``
     """
 
-    def __init__(self, code: str, build: Callable[[], FastAPI]) -> None:
+    def __init__(self, code: str, build: Callable[[], FastAPI], at_root: bool = False) -> None:
+        self._at_root = at_root
         self.code = code
         self.path = f"/{code}"
         self._build = build
@@ -63,6 +66,9 @@ class PageInLanguage(BaseRoute):
             app = await asyncio.to_thread(lambda: self.app)
         if self._serving and self._life is None:
             await self._start(app)
+        if self._at_root:
+            path = scope["path"].removeprefix(self.path)
+            scope = {**scope, "path": path, "raw_path": quote(path).encode()}
         await app(scope, receive, send)
 
     async def _start(self, app: FastAPI) -> None:

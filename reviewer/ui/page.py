@@ -1,4 +1,5 @@
-"""The page that Gradio serves at ``/``: one tab per part of the product, built once per language.
+"""The page that Gradio serves at ``/``: one tab per part of the product, built once per language. Its addresses are
+relative: a proxy may serve it below a path.
 
 Review, Find, Live, Blind and Progress are places for our own JavaScript; Library and People are Gradio forms.
 """
@@ -58,21 +59,31 @@ def mount(
     importing: Importing,
     backups: DailyBackups | None = None,
     webhooks: WebhookSender | None = None,
+    public: str | None = None,
 ) -> FastAPI:
     """Mount Gradio's page and routes at ``/`` of ``app``; routes that ``app`` has already come first.
 
     :param backups: None where the app makes none
     :param webhooks: None where the app delivers none
+    :param public: the address of a proxy that serves the app below a path; None: it is at the root of its host
     """
 
     def in_language(code: str) -> FastAPI:
         own = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-        return _mount_at(f"/{code}", own, build(store, tasks, local, importing, backups, webhooks))
+        blocks = build(store, tasks, local, importing, backups, webhooks)
+        if public is None:
+            return _mount_at(f"/{code}", own, None, blocks)
+        # Where Gradio is told the whole address, its routes are found at "/" only.
+        return _mount_at("/", own, f"{public.rstrip('/')}/{code}", blocks)
 
-    others = [PageInLanguage(c, partial(in_language, c)) for c in language.offered() if c != language.ENGLISH]
+    others = [
+        PageInLanguage(c, partial(in_language, c), at_root=public is not None)
+        for c in language.offered()
+        if c != language.ENGLISH
+    ]
     app.router.routes.extend(others)
     with language.speaking(language.ENGLISH):
-        mounted = _mount_at("/", app, build(store, tasks, local, importing, backups, webhooks))
+        mounted = _mount_at("/", app, public, build(store, tasks, local, importing, backups, webhooks))
     lifespan = mounted.router.lifespan_context
 
     @asynccontextmanager
@@ -88,7 +99,7 @@ def mount(
     return mounted
 
 
-def _mount_at(path: str, app: FastAPI, blocks: gr.Blocks) -> FastAPI:
+def _mount_at(path: str, app: FastAPI, root: str | None, blocks: gr.Blocks) -> FastAPI:
     def person(request: Request) -> str | None:
         initials: str | None = request.scope.get(PERSON)
         return initials
@@ -97,6 +108,8 @@ def _mount_at(path: str, app: FastAPI, blocks: gr.Blocks) -> FastAPI:
         app,
         blocks,
         path=path,
+        # What Gradio would find out from the request lacks the path of the proxy.
+        root_path=root,
         auth_dependency=person,
         footer_links=[],
         run_history=False,
@@ -133,7 +146,7 @@ def build(
     ) as blocks:
         # In the body, after the head: of two rules of equal weight the later one counts, and Gradio adds its own
         # to the end of the head while it starts.
-        markup("".join(f'<link rel="stylesheet" href="/ui/{name}.css">' for name in STYLES), elem_id="so-styles")
+        markup("".join(f'<link rel="stylesheet" href="ui/{name}.css">' for name in STYLES), elem_id="so-styles")
         with gr.Tabs(elem_id="so-tabs", overflow_behavior="wrap"):
             with _tab("review", tr("Review")):
                 desk_place("review")
@@ -163,7 +176,7 @@ def desk_place(name: str) -> gr.HTML:
     mount_desk = f"({{ mount{name.title()} }}) => mount{name.title()}(element.querySelector('.so-{name}'))"
     return gr.HTML(
         html_template=f'<div class="so-{name}"></div>',
-        js_on_load=f"import('/ui/{name}/{name}.js').then({mount_desk})",
+        js_on_load=f"import(new URL('ui/{name}/{name}.js', document.baseURI)).then({mount_desk})",
         apply_default_css=False,
         elem_id=f"so-{name}",
     )
@@ -226,9 +239,9 @@ def preload_header() -> str:
     proxies refuse more than 4 KB of headers. What else the Review desk needs is in ``head``."""
     return ", ".join(
         (
-            f"<{PLOTLY_URL}>; rel=preload; as=script",
-            f"</ui/{FIRST_DESK}>; rel=modulepreload",
-            "</api/v1/me>; rel=preload; as=fetch; crossorigin",
+            f"<{PLOTLY_URL[1:]}>; rel=preload; as=script",
+            f"<ui/{FIRST_DESK}>; rel=modulepreload",
+            "<api/v1/me>; rel=preload; as=fetch; crossorigin",
         )
     )
 
@@ -238,14 +251,14 @@ def head() -> str:
     while Gradio loads its own components."""
     return "\n".join(
         (
-            '<script src="/ui/common/first_theme.js"></script>',
-            '<link rel="icon" type="image/png" href="/favicon.ico">',
-            '<link rel="apple-touch-icon" href="/pwa_icon/192">',
-            f'<link rel="preload" as="script" href="{PLOTLY_URL}" id="so-plotly">',
-            '<script type="module" src="/ui/common/plotly_ready.js"></script>',
-            *(f'<link rel="modulepreload" href="/ui/{name}">' for name in [FIRST_DESK, *modules(FIRST_DESK)]),
-            *(f'<link rel="preload" as="style" href="/ui/{name}.css">' for name in STYLES),
-            '<link rel="preload" as="fetch" crossorigin href="/ui/review/keymap.json">',
+            '<script src="ui/common/first_theme.js"></script>',
+            '<link rel="icon" type="image/png" href="favicon.ico">',
+            '<link rel="apple-touch-icon" href="pwa_icon/192">',
+            f'<link rel="preload" as="script" href="{PLOTLY_URL[1:]}" id="so-plotly">',
+            '<script type="module" src="ui/common/plotly_ready.js"></script>',
+            *(f'<link rel="modulepreload" href="ui/{name}">' for name in [FIRST_DESK, *modules(FIRST_DESK)]),
+            *(f'<link rel="preload" as="style" href="ui/{name}.css">' for name in STYLES),
+            '<link rel="preload" as="fetch" crossorigin href="ui/review/keymap.json">',
         )
     )
 

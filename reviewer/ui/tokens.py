@@ -59,7 +59,7 @@ def build(store: Store, local: bool) -> TokenForm:
         "A token lets a script use this app in your name, under the same rules. Keep it like a password: whoever has "
         "it can do what you can."
     )
-    link = f'<a href="/api/v1/docs">{escape(tr("What a script can do"))}</a>'
+    link = f'<a href="api/v1/docs">{escape(tr("What a script can do"))}</a>'
     markup(f'<h3>{escape(tr("API tokens"))}</h3><p class="about">{escape(about)} {link}</p>')
     listed = markup()
     with gr.Row(equal_height=True):

@@ -7,22 +7,17 @@ deep links, downloads of uploaded files and whatever a later release adds. Plain
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
 import threading
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
 from cachetools import TTLCache
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agent.language import tr
-from agent.text import whole_number
+from agent.language import offered, tr
 from reviewer.rules.people import Person
 from reviewer.store import Store
 from reviewer.store.accounts import origin_of
@@ -35,9 +30,10 @@ from reviewer.web.auth import (
     sign_in_address,
     token_in,
 )
-from reviewer.web.context import plain
+from reviewer.web.bodies import UPLOAD
+from reviewer.web.context import plain, sender_of
 from reviewer.web.language import without_language
-from reviewer.web.proxies import Login, NotBelieved, ProxyLogin, keep_login, login_of
+from reviewer.web.proxies import Login, NotBelieved, ProxyLogin, base_of, keep_login, login_of
 
 READING = ("GET", "HEAD")
 
@@ -88,13 +84,17 @@ DOCUMENTS = "/docs/"
 """Our documents, open to people who are signed in; a browser without a session is sent to sign in."""
 
 OURS = "/api/v1/"
-"""Each route under it checks itself who sends the request (``context.signed_in``)."""
+"""Each route under it checks itself who sends the request (``context.signed_in``). One that may have a body is checked
+here too, before the body is read."""
 
-UPLOAD = "/gradio_api/upload"
-UPLOAD_FOLDER = "GRADIO_TEMP_DIR"
-"""Environment variable with the folder in which Gradio stores uploaded files."""
 PERSON = "spec_o3_person"
 """Key in the scope for the initials of the person who sent the request."""
+
+
+def is_own(first: str) -> bool:
+    """Return whether addresses of this app begin with this part of a path."""
+    own = (*PUBLIC, *PUBLIC_FOLDERS, *GRADIO, *GRADIO_FOLDERS, DOCUMENTS, OURS)
+    return first in {*(path.split("/")[1] for path in own if path != "/"), *offered()}
 
 
 def may_manage(person: Person, store: Store) -> bool:
@@ -128,9 +128,10 @@ class Access:
         if scope["type"] == "http":
             request = Request(scope)
             answer = self._refuse_login(request) or self._refuse_origin(request)
-            if answer is None and not _checks_itself(request.method, without_language(request.url.path)):
+            check = None if answer is not None else self._check_of(request)
+            if check is not None:
                 # Looking a session up waits for the disk: not on the event loop.
-                answer = await run_in_threadpool(self._refuse, request, scope)
+                answer = await run_in_threadpool(_answer_of, check, request)
             if answer is not None:
                 await answer(scope, receive, send)
                 return
@@ -168,14 +169,24 @@ class Access:
             initials: str | None = self._let_in.get(request.query_params.get("session_hash", ""))
         return initials
 
-    def _refuse(self, request: Request, scope: Scope) -> Response | None:
+    def _check_of(self, request: Request) -> Callable[[Request], Response | None] | None:
+        """Return what has to be checked before a request is read; None: nothing."""
+        if not _checks_itself(request.method, without_language(request.url.path)):
+            return self._refuse
+        if request.url.path.startswith(OURS) and request.method not in READING:
+            # The framework would read the body before the route checks who sent it.
+            return _refuse_stranger
+        return None
+
+    def _refuse(self, request: Request) -> Response | None:
+        scope = request.scope
         path = without_language(request.url.path)
         document = request.method == "GET" and path.startswith(DOCUMENTS)
         if request.method not in GRADIO.get(path, ()) and not path.startswith(GRADIO_FOLDERS) and not document:
             return plain(404, "closed", tr("There is no such page here."))
         person = person_of(request, self._store, self._local)
         if person is None and (path == "/" or document):
-            return RedirectResponse(sign_in_address(path), status_code=303)
+            return RedirectResponse(base_of(request) + sign_in_address(path), status_code=303)
         if person is None:
             sender = self._who_may_read_answer(request, path)
             if sender is None:
@@ -240,53 +251,26 @@ class Access:
         return None
 
 
+def _refuse_stranger(request: Request) -> None:
+    """Find the sender of a request, for its route. :raises NobodySignedIn: there is none"""
+    sender_of(request)
+
+
+def _answer_of(check: Callable[[Request], Response | None], request: Request) -> Response | None:
+    """Return what a check answers; an exception gets the answer that it gets in a route."""
+    try:
+        return check(request)
+    except Exception as error:
+        handlers = request.app.exception_handlers
+        kinds = (kind for kind in type(error).__mro__ if kind in handlers and kind is not Exception)
+        handler = next((handlers[kind] for kind in kinds), None)
+        if handler is None:
+            raise
+        answer: Response = handler(request, error)
+        return answer
+
+
 def _checks_itself(method: str, path: str) -> bool:
     if method in READING and path.startswith(PUBLIC_FOLDERS):
         return len(path.encode()) <= LONGEST_FILE_PATH and "\0" not in path
     return path.startswith(OURS) or method in PUBLIC.get(path, ())
-
-
-SPARE = 10_000_000
-"""Bytes that stay free: the database may be on the same disk."""
-
-
-class UploadLimit:
-    """Rejects uploads that do not fit on the disk, before their first byte is stored."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        wanted = _length(scope)
-        answer = _refusal(wanted) if wanted else None
-        await (answer or self._app)(scope, receive, send)
-
-
-def _length(scope: Scope) -> int:
-    if scope["type"] != "http" or without_language(scope["path"]) != UPLOAD:
-        return 0
-    return declared_length(Request(scope).headers) or 0
-
-
-def declared_length(headers: Mapping[str, str]) -> int | None:
-    """The length that a request declares, in bytes; None if there is none or it is not a usable number."""
-    return whole_number(headers.get("content-length", ""))
-
-
-def _refusal(wanted: int) -> PlainTextResponse | None:
-    folder = os.environ.get(UPLOAD_FOLDER) or Path(tempfile.gettempdir()) / "gradio"
-    try:
-        free = shutil.disk_usage(folder).free
-    except FileNotFoundError:  # made by the first upload
-        return None
-    if free >= wanted + SPARE:
-        return None
-    return PlainTextResponse(
-        tr(
-            "The disk is full: found {free:.0f} MB free for uploads, expected room for {wanted:.0f} MB. "
-            "Nothing was saved. Free some space on the server.",
-            free=free / 1000000.0,
-            wanted=wanted / 1000000.0,
-        ),
-        status_code=507,
-    )

@@ -34,16 +34,17 @@ from reviewer.store.sqlite.database import SUBMIT_SECONDS
 from reviewer.web import errors, openapi
 from reviewer.web import live as live_desk
 from reviewer.web import log as log_lines
-from reviewer.web.access import UPLOAD_FOLDER, Access, UploadLimit
+from reviewer.web.access import Access
 from reviewer.web.background.exporting import Exporting
 from reviewer.web.background.importing import Importing
 from reviewer.web.background.webhooks import WebhookSender
+from reviewer.web.bodies import UPLOAD_FOLDER, BodyLimits
 from reviewer.web.context import Context
 from reviewer.web.headers import Headers
 from reviewer.web.language import Language
 from reviewer.web.language import router as language_router
 from reviewer.web.pictures import Gallery
-from reviewer.web.proxies import THIS_MACHINE, Forwarded, ProxyLogin
+from reviewer.web.proxies import THIS_MACHINE, Forwarded, ProxyLogin, path_of
 from reviewer.web.routes import (
     aids,
     api,
@@ -132,7 +133,7 @@ def build(
     for router in ROUTERS:
         is_api = router.prefix.startswith(openapi.API.rstrip("/"))
         app.include_router(router, tags=[openapi.tag_of(router)], include_in_schema=is_api)
-    app.add_middleware(UploadLimit)
+    app.add_middleware(BodyLimits)
     app.add_middleware(Access, store=store, local=local, public=public, login=login)
     app.add_middleware(Headers, preload=page.preload_header())
     app.add_middleware(Language)
@@ -140,8 +141,9 @@ def build(
     app.add_middleware(GZipMiddleware, minimum_size=2048, compresslevel=1)
     # Anyone can send forwarded headers; they count only where a proxy of ours writes them.
     proxies = [] if public is None else [*THIS_MACHINE, *(map(str, login.addresses) if login else ())]
-    app.add_middleware(Forwarded, trusted=proxies)
-    return page.mount(app, store, tasks, local, app.state.importing, backups, webhooks)
+    app.add_middleware(Forwarded, trusted=proxies, public=public)
+    below = public if path_of(public) else None
+    return page.mount(app, store, tasks, local, app.state.importing, backups, webhooks, below)
 
 
 @asynccontextmanager

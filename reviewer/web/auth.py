@@ -26,7 +26,7 @@ from reviewer.rules.people import Person, clean_initials
 from reviewer.store import CannotWrite, Session, Store, Token, TokenRefused
 from reviewer.store.accounts import ATTEMPT_WINDOW, MAX_PER_ORIGIN, origin_of
 from reviewer.store.team.tokens import PREFIX
-from reviewer.web.proxies import login_of
+from reviewer.web.proxies import base_of, login_of, public_of
 
 SIGNED_OUT = deferred("You are signed out. Sign in again; nothing was sent.")
 COOKIE = "spec_o3_session"
@@ -122,16 +122,17 @@ def _set(response: Response, request: Request, value: str, expires: datetime) ->
         COOKIE,
         value,
         expires=expires,
-        path="/",
+        path=f"{base_of(request)}/",
         httponly=True,
         samesite="strict",
-        # Over plain HTTP a secure cookie would be dropped; behind a proxy with TLS it must not leak to HTTP.
-        secure=request.url.scheme == "https",
+        # Over plain HTTP a secure cookie would be dropped. A proxy of ours has TLS, whatever headers it sends: behind
+        # it the cookie must not leak to HTTP.
+        secure=request.url.scheme == "https" or public_of(request) is not None,
     )
 
 
-def clear_cookie(response: Response) -> None:
-    response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+def clear_cookie(response: Response, request: Request) -> None:
+    response.delete_cookie(COOKIE, path=f"{base_of(request)}/", httponly=True, samesite="strict")
 
 
 def token_in(request: Request) -> str | None:
@@ -153,7 +154,8 @@ class TooManyWrongTokens(Exception):
 class TokenChecks:
     """Finds the people of tokens, and limits how many wrong ones an origin may send, as for passwords.
 
-    Counted are only tokens that never existed: a script whose token has ended shuts nobody out.
+    Counted are only tokens that never existed: a script whose token has ended shuts nobody out. A token that is valid
+    is accepted whatever others at the same address have sent.
 
     :param clock: seconds, never set back
     """
@@ -168,32 +170,31 @@ class TokenChecks:
         """Return the token with this secret, and its person.
 
         :raises TokenRefused: it opens nothing
-        :raises TooManyWrongTokens: the origin of the address sent too many wrong ones within the last minutes
+        :raises TooManyWrongTokens: it does not exist, and the origin of the address sent too many such tokens within
+            the last minutes
         """
-        origin = origin_of(address)
-        self._require_few(origin)
         try:
             return self._store.tokens.use(secret)
         except TokenRefused as refusal:
-            if not refusal.known and self._count(origin) == MAX_PER_ORIGIN:
-                with suppress(CannotWrite):
-                    self._store.log.note(None, "tokens refused", "unknown", origin=origin, count=MAX_PER_ORIGIN)
+            if not refusal.known:
+                self._count(origin_of(address))
             raise
 
-    def _require_few(self, origin: str) -> None:
+    def _count(self, origin: str) -> None:
+        """Count a token that does not exist. :raises TooManyWrongTokens: there were too many"""
         with self._lock:
-            if len(self._recent(origin)) >= MAX_PER_ORIGIN:
+            recent = self._recent(origin)
+            if len(recent) >= MAX_PER_ORIGIN:
                 minutes = int(ATTEMPT_WINDOW.total_seconds() // 60)
                 raise TooManyWrongTokens(
                     tr("Too many tokens from this address that do not exist; wait {minutes} minutes.", minutes=minutes)
                 )
-
-    def _count(self, origin: str) -> int:
-        with self._lock:
-            recent = self._recent(origin)
             recent.append(self._clock())
             self._wrong[origin] = recent
-            return len(recent)
+            is_last = len(recent) == MAX_PER_ORIGIN
+        if is_last:
+            with suppress(CannotWrite):
+                self._store.log.note(None, "tokens refused", "unknown", origin=origin, count=MAX_PER_ORIGIN)
 
     def _recent(self, origin: str) -> deque[float]:
         recent = self._wrong.get(origin) or deque()

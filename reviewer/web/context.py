@@ -24,7 +24,7 @@ from agent.trajectory import Zoom
 from reviewer.backup.backups import DailyBackups
 from reviewer.rules.people import Person
 from reviewer.similar.background import Similar
-from reviewer.store import NotAllowed, Store, TokenRefused
+from reviewer.store import NotAllowed, Store, Token, TokenRefused
 from reviewer.web.auth import SIGNED_OUT, TokenChecks, may_use, person_of, token_in
 from reviewer.web.background.webhooks import WebhookSender
 from reviewer.web.documents import Documents
@@ -37,6 +37,8 @@ FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 NOT_STORED = {"Cache-Control": "no-store"}
 
 
+_SENDER = "spec_o3_sender"
+"""Key in a request's state, which no client can write."""
 PAGE_OF = "X-Spec-O3-Person"
 """Header with the initials of the page's person: several people may use one browser one after the other."""
 
@@ -109,23 +111,39 @@ def context_of(request: Request) -> Context:
     return context
 
 
+def sender_of(request: Request) -> tuple[Person, Token | None]:
+    """Return who sent a request, and the token with which it came; looked up once per request. With a token, cookies
+    do not count.
+
+    :raises NobodySignedIn: there is no session, or the token opens nothing
+    :raises TooManyWrongTokens: the address sent too many tokens that do not exist
+    """
+    known: tuple[Person, Token | None] | None = getattr(request.state, _SENDER, None)
+    if known is None:
+        context, secret = context_of(request), token_in(request)
+        if secret is not None:
+            known = _by_token(request, context, secret)
+        else:
+            person = person_of(request, context.store, context.local)
+            if person is None:
+                raise NobodySignedIn(tr(SIGNED_OUT))
+            known = (person, None)
+        setattr(request.state, _SENDER, known)
+    return known
+
+
 def signed_in(request: Request) -> Person:
-    """Return the person who sent the request. With a token, cookies do not count.
+    """Return the person who sent the request.
 
     :raises NobodySignedIn: there is no session, or the token opens nothing
     :raises TooManyWrongTokens: the address sent too many tokens that do not exist
     :raises NotAllowed: the token is to read only
     :raises SomebodyElse: the page belongs to another person; its request would be done in the wrong name
     """
-    context = context_of(request)
-    secret = token_in(request)
-    if secret is not None:
-        person = _by_token(request, context, secret)
-    else:
-        found = person_of(request, context.store, context.local)
-        if found is None:
-            raise NobodySignedIn(tr(SIGNED_OUT))
-        person = found
+    person, token = sender_of(request)
+    route = getattr(request.scope.get("route"), "path", "")
+    if token is not None and not may_use(token, request.method, route):
+        raise NotAllowed(tr("The token “{name}” may only read; this request changes something.", name=token.name))
     opened_by = unquote(request.headers.get(PAGE_OF, person.initials))
     if opened_by != person.initials:
         raise SomebodyElse(
@@ -142,15 +160,12 @@ def signed_in(request: Request) -> Person:
 PersonDep = Annotated[Person, Depends(signed_in)]
 
 
-def _by_token(request: Request, context: Context, secret: str) -> Person:
+def _by_token(request: Request, context: Context, secret: str) -> tuple[Person, Token]:
     try:
         token, person = context.tokens.use(secret, request.client.host if request.client else "")
     except TokenRefused as refusal:
         raise TokenNotAccepted(str(refusal)) from None
-    route = getattr(request.scope.get("route"), "path", "")
-    if not may_use(token, request.method, route):
-        raise NotAllowed(tr("The token “{name}” may only read; this request changes something.", name=token.name))
-    return person
+    return person, token
 
 
 def by_session(request: Request, person: PersonDep) -> Person:

@@ -152,7 +152,7 @@ class Documents:
         return Document(self._title(name), html, headings)
 
     def _lead(self, tokens: list[Token] | tuple[()], name: str) -> None:
-        """Make links and pictures of the document ``name`` lead to addresses of this server."""
+        """Make links and pictures of the document ``name`` lead to addresses of this server, which are relative."""
         elsewhere = False
         for token in tokens:
             if token.type == "image":
@@ -187,7 +187,12 @@ class Documents:
         found = path if path in _ABOVE else path.removeprefix("docs/")
         if found not in self._files and found not in self._pictures:
             return None
-        return ADDRESS + quote(found) + (f"#{parts.fragment}" if parts.fragment else "")
+        return above(name) + quote(found) + (f"#{parts.fragment}" if parts.fragment else "")
+
+
+def above(name: str) -> str:
+    """Return the address of ``/docs/`` relative to the document ``name``."""
+    return "../" * name.count("/") or "./"
 
 
 def _without_comments(text: str) -> str:

@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse, RedirectResponse
 from agent.conversation import PolicyError
 from agent.language import tr
 from agent.spectrum import SpectrumError
+from agent.text import OneLine
 from agent.trajectory import TrajectoryError
 from reviewer.blind.balance import TooFew
 from reviewer.blind.plan import PlanError
@@ -33,8 +34,11 @@ from reviewer.store.team.actions import SelectionChanged
 from reviewer.web.auth import TooManyWrongTokens, follows_link, sign_in_address
 from reviewer.web.context import NobodySignedIn, SomebodyElse, TokenNotAccepted, plain
 from reviewer.web.pictures import PictureDiffers
+from reviewer.web.proxies import base_of
 
 _KINDS: tuple[tuple[type[Exception], int, str], ...] = (
+    # What is written for a person is never an internal error; those below have a kind of their own.
+    (OneLine, 422, "refused"),
     (NotAllowed, 403, "not_allowed"),
     (LeaseLost, 409, "lease_lost"),
     (KeyReused, 409, "key_reused"),
@@ -79,8 +83,8 @@ def _answer(status: int, kind: str) -> Any:
 
 def _signed_out(request: Request, error: Exception) -> Response:
     if follows_link(request.headers, request.method):  # e.g. the link of a download
-        after = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-        return RedirectResponse(sign_in_address(after), status_code=303)
+        after = request.scope["path"] + (f"?{request.url.query}" if request.url.query else "")
+        return RedirectResponse(base_of(request) + sign_in_address(after), status_code=303)
     return plain(401, "signed_out", str(error))
 
 

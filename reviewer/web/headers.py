@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agent import language
 from reviewer.web.language import script_url
+from reviewer.web.proxies import base_in
 
 CLOSED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 """For everything but pages: opened by itself, an answer can do nothing, whatever its bytes are."""
@@ -50,7 +51,7 @@ def page_policy(host: str, page: bytes, code: str) -> str:
     """Return the policy of the main page. Gradio's inline scripts hold the visitor's name and the address, so
     each answer allows exactly the scripts that it contains, by their hashes.
 
-    :param host: this server's name as the browser sent it, with its port
+    :param host: this server's name as the browser sent it, with its port and the path of the app
     :param code: the language of the page; Gradio's page requests some of its files below its own address
     """
     own = () if code == language.ENGLISH else (f"/{code}{_GRADIO_SCRIPTS}",)
@@ -77,7 +78,9 @@ def page_policy(host: str, page: bytes, code: str) -> str:
 
 
 def in_language(page: bytes, code: str) -> bytes:
-    """Name the language of the main page, which Gradio calls English, and load its catalogue before any module runs."""
+    """Name the language of the main page, which Gradio calls English, and load its catalogue before any module runs.
+    Gradio's one absolute address becomes relative."""
+    page = page.replace(b'href="/manifest.json"', b'href="manifest.json"', 1)
     page = page.replace(b'lang="en"', f'lang="{language.TAGS[code]}"'.encode(), 1)
     return page.replace(b"<head>", f'<head>\n<script src="{script_url(code)}"></script>'.encode(), 1)
 
@@ -172,6 +175,7 @@ def _directive(name: str, *sources: str) -> str:
 
 
 def _host(scope: Scope) -> str:
+    """Return this server's name as the browser sent it, with its port and the path of the app."""
     name = next((value for key, value in scope["headers"] if key == b"host"), b"").decode("latin-1")
     # It becomes part of the policy: anything but a host and port could add a directive.
-    return name if re.fullmatch(r"[A-Za-z0-9.\-\[\]:]+", name) else "'none'"
+    return name + base_in(scope) if re.fullmatch(r"[A-Za-z0-9.\-\[\]:]+", name) else "'none'"

@@ -71,15 +71,16 @@ def _by_preference(header: str) -> list[str]:
     return [tag for _, tag in sorted(wanted, key=lambda pair: pair[0])]
 
 
-def choose(response: Response, code: str) -> None:
-    """Keep a choice in the browser; an unknown language is ignored. The page's JavaScript writes the same cookie."""
+def choose(response: Response, code: str, path: str) -> None:
+    """Keep a choice in the browser, for an app at this path; an unknown language is ignored. The page's JavaScript
+    writes the same cookie."""
     if code in language.offered():
-        response.set_cookie(COOKIE, code, max_age=LASTS, path="/", samesite="lax")
+        response.set_cookie(COOKIE, code, max_age=LASTS, path=path, samesite="lax")
 
 
 def script_url(code: str) -> str:
-    """The address of a language's catalogue, a script of the page's head."""
-    return f"/ui/language/{code}.js"
+    """The address of a language's catalogue, a script of the page's head, relative to the page."""
+    return f"ui/language/{code}.js"
 
 
 @router.get("/ui/language/{code}.js")

@@ -23,6 +23,7 @@ from reviewer.live.bench import Bench, Benches, Row
 from reviewer.live.run import Run, RunSettings, Sample
 from reviewer.live.runs import AT_ONCE, Runs
 from reviewer.live.trials import LiveTrial
+from reviewer.reading import Uploads
 from reviewer.rules.people import Person
 from reviewer.store import NotFound
 from reviewer.web.context import Context, PersonDep
@@ -58,6 +59,7 @@ class Live:
         self.roster = roster
         self.runs = Runs(context.hints)
         self.benches = Benches(context.gallery)
+        self.uploads = Uploads()
 
     def start(self, person: Person, row: Row, spectrum: Spectrum, sent: RunRequest) -> Run:
         """Start a run.

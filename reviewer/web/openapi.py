@@ -147,7 +147,7 @@ class Page:
     def text(self) -> str:
         """The description of every route, and of the objects in their bodies."""
         about = _code(escape(tr(_ABOUT)))
-        file = f'<a href="{API}openapi.json">{escape(tr("This description as a file (OpenAPI 3.1)"))}</a>'
+        file = f'<a href="openapi.json">{escape(tr("This description as a file (OpenAPI 3.1)"))}</a>'
         routes = "".join(
             f"<h2>{escape(tr(tag))}</h2>" + "".join(self._route(*route) for route in self._of(tag))
             for tag in self._tags

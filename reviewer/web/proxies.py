@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, cast
+from urllib.parse import quote, unquote, urlsplit
 
 from starlette.requests import Request
+from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
@@ -123,24 +125,73 @@ def _network(text: str) -> IPv4Network | IPv6Network:
 
 
 class Forwarded:
-    """Applies the forwarded headers of trusted proxies, and keeps the address of the TCP connection.
+    """Applies the forwarded headers of trusted proxies, keeps the address of the TCP connection, and takes the path of
+    the app off the path of each request: behind it, the app is at ``/``, whether the proxy has taken it off or not.
 
     :param trusted: addresses and networks of the proxies; none: the headers do not count
+    :param public: the address of the proxy through which alone the app is reached, which may have a path
     """
 
-    def __init__(self, app: ASGIApp, trusted: Sequence[str]) -> None:
+    def __init__(self, app: ASGIApp, trusted: Sequence[str], public: str | None = None) -> None:
         # uvicorn and starlette name the same types differently.
         self._app: ASGIApp = cast(Any, ProxyHeadersMiddleware)(app, list(trusted)) if trusted else app
+        self._public = public
+        self._base = path_of(public)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             client = scope.get("client")
-            state = dict(scope.get("state") or {})
-            scope = {**scope, "state": {**state, _PEER: client[0] if client else None, _LOGIN: None}}
+            state = {**(scope.get("state") or {}), _PEER: client[0] if client else None, _LOGIN: None}
+            scope = {**scope, "state": {**state, _PUBLIC: self._public}}
+            if self._base and scope["path"] == unquote(self._base):
+                # The addresses of the page are relative to a path that ends in a slash.
+                await RedirectResponse(f"{self._base}/", status_code=308)(scope, receive, send)
+                return
+            if self._base:
+                scope |= self._below(scope)
         await self._app(scope, receive, send)
 
+    def _below(self, scope: Scope) -> dict[str, Any]:
+        """Return what is different in a request where the app is not at the root of its host."""
+        path, raw, base = scope["path"], scope.get("raw_path") or b"", unquote(self._base)
+        if path.startswith(f"{base}/"):
+            path = path.removeprefix(base)
+            raw = quote(path).encode()
+        headers = [(name, _first_of_each(value) if name == b"cookie" else value) for name, value in scope["headers"]]
+        return {"path": path, "raw_path": raw, "headers": headers}
 
-_PEER, _LOGIN = "spec_o3_peer", "spec_o3_login"
+
+def _first_of_each(cookies: bytes) -> bytes:
+    """Return a Cookie header with one cookie of each name. A browser sends that of the longest path first; the others
+    belong to other apps of the host."""
+    first: dict[bytes, bytes] = {}
+    for cookie in cookies.split(b";"):
+        first.setdefault(cookie.partition(b"=")[0].strip(), cookie.strip())
+    return b"; ".join(first.values())
+
+
+def path_of(public: str | None) -> str:
+    """Return the path at which a proxy serves the app, without a slash at its end: "" at the root of its host."""
+    return "" if public is None else urlsplit(public).path.rstrip("/")
+
+
+_PEER, _LOGIN, _PUBLIC = "spec_o3_peer", "spec_o3_login", "spec_o3_public"
+
+
+def public_of(request: Request) -> str | None:
+    """Return the address of the proxy through which alone the app is reached; None: there is none."""
+    public: str | None = getattr(request.state, _PUBLIC, None)
+    return public
+
+
+def base_of(request: Request) -> str:
+    """Return the path with which the addresses of the app begin: "", or "/review"."""
+    return path_of(public_of(request))
+
+
+def base_in(scope: Scope) -> str:
+    """Return ``base_of`` the request of a scope."""
+    return base_of(Request(scope))
 
 
 @dataclass(frozen=True)

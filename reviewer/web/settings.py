@@ -10,9 +10,10 @@ from pathlib import Path
 
 from agent.cli.command import CannotRun
 from agent.language import tr
-from reviewer.web.proxies import ProxyLogin
+from reviewer.web.access import is_own
+from reviewer.web.proxies import ProxyLogin, path_of
 
-_PUBLIC = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?/?")
+_PUBLIC = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/(?!\.{1,2}(/|$))[A-Za-z0-9._~@%-]+)*/?")
 
 
 @dataclass(frozen=True)
@@ -21,8 +22,8 @@ class ServerSettings:
 
     :param servers: a file of the model servers to use; None: ``servers.toml`` next to the database
     :param server: the address of the model server that is called "spec-o3"
-    :param public: ``https://...``, the address of a TLS proxy in front of the app: its forwarded headers are
-        trusted, and requests for any other name are refused
+    :param public: ``https://...``, the address of a TLS proxy in front of the app, which may have a path: its
+        forwarded headers are trusted, and requests for any other name are refused
     :param backups: the folder of the daily backups; None: none are made
     :param login: how the proxy names the people who signed in there; None: it does not
     :param import_from: folders of this machine whose files coordinators may import by path
@@ -64,8 +65,18 @@ class ServerSettings:
         if self.public is not None and not _PUBLIC.fullmatch(self.public):
             raise CannotRun(
                 tr(
-                    "--behind: found {public!r:.80}, expected an https address, e.g. https://review.example.org",
+                    "--behind: found {public!r:.80}, expected an https address, e.g. https://review.example.org or "
+                    "https://example.org/review/",
                     public=self.public,
+                )
+            )
+        first = path_of(self.public).partition("/")[2].partition("/")[0]
+        if is_own(first):
+            raise CannotRun(
+                tr(
+                    "--behind: found a path that begins with /{first}/, which the app uses itself; expected another "
+                    "one, e.g. /review/",
+                    first=first,
                 )
             )
         if self.login is not None and self.public is None:

@@ -2,6 +2,7 @@
 
 import js from '@eslint/js'
 import globals from 'globals'
+import addresses from './addresses.js'
 import messages from './messages.js'
 
 /** The folders whose texts are messages; this list only grows. */
@@ -41,6 +42,10 @@ export default [
     plugins: { ours: messages },
     rules: { 'ours/texts-are-messages': 'error' },
   },
-  { files: ['reviewer/ui/static/**/*.js'], plugins: { ours: messages }, rules: { 'ours/no-logic-on-texts': 'error' } },
+  {
+    files: ['reviewer/ui/static/**/*.js'],
+    plugins: { ours: messages, addresses },
+    rules: { 'ours/no-logic-on-texts': 'error', 'addresses/addresses-are-completed': 'error' },
+  },
   { ignores: ['tests/js/node_modules/'] },
 ]

@@ -67,7 +67,8 @@ def read(name: str, raw: bytes) -> Spectrum:
 
 
 def _decoded(name: str, raw: bytes) -> str:
-    if b"\0" in raw[:4096]:
+    # In the whole file: a text with millions of NUL bytes would become strings of several times its size.
+    if b"\0" in raw:
         raise SpectrumError(
             name, deferred("a binary file of no known kind"), deferred("a FITS, Parquet or text spectrum")
         )

@@ -12,8 +12,14 @@ LONGEST_URL = 500
 
 # Not all that `is_private` names: that has every address without a global route.
 _PRIVATE = tuple(map(ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")))
-# Of AWS and Google Cloud: the keys of a machine over IPv6, in a private network.
-_KEYS = tuple(map(ip_network, ("fd00:ec2::/32", "fd20:ce::/32")))
+# Where cloud providers serve the keys of a machine, beside link-local addresses: AWS, Scaleway and Google Cloud over
+# IPv6; Alibaba Cloud in the carriers' network, Oracle in that of protocols; Azure's agent.
+_KEYS = tuple(
+    map(
+        ip_network,
+        ("fd00:ec2::/32", "fd00:42::/32", "fd20:ce::/32", "100.64.0.0/10", "192.0.0.0/24", "168.63.129.16/32"),
+    )
+)
 # In a network with IPv6 only, all IPv4 addresses are reached through these.
 _NAT64 = IPv6Network("64:ff9b::/96")
 
@@ -28,7 +34,7 @@ def is_inside(address: IPv4Address | IPv6Address) -> bool:
 
 def is_refused(address: IPv4Address | IPv6Address) -> bool:
     """Return whether nothing is sent to an address: those at which cloud providers serve the keys of a machine
-    (link-local ones, and some of IPv6), multicast, and those that are no address of a host."""
+    (link-local ones, and those of ``_KEYS``), multicast, and those that are no address of a host."""
     address = _unmapped(address)
     special = address.is_link_local or address.is_multicast or address.is_unspecified or address.is_reserved
     return (special and not address.is_loopback) or any(address in network for network in _KEYS)

@@ -18,6 +18,7 @@ from reviewer.web import openapi
 from reviewer.web.background.webhooks import WebhookSender
 from reviewer.web.context import NOT_STORED, Context, ContextDep, PersonDep, SessionDep
 from reviewer.web.headers import document_policy
+from reviewer.web.proxies import base_of
 from reviewer.web.requests import Sent
 from reviewer.web.routes.documents import written
 
@@ -121,15 +122,16 @@ def sender_of(context: Context) -> WebhookSender:
 @router.get("/openapi.json")
 def description(person: PersonDep, request: Request) -> Response:
     """The description of this API in the form of OpenAPI 3.1."""
-    return JSONResponse(openapi.schema_of(request.app), headers={"Cache-Control": "no-cache"})
+    served = {**openapi.schema_of(request.app), "servers": [{"url": f"{base_of(request)}/"}]}
+    return JSONResponse(served, headers={"Cache-Control": "no-cache"})
 
 
 @router.get("/docs")
 def page(person: PersonDep, request: Request) -> Response:
     """The description of this API as a page."""
-    shown = openapi.Page(openapi.schema_of(request.app), str(request.base_url).rstrip("/"))
+    shown = openapi.Page(openapi.schema_of(request.app), str(request.base_url).rstrip("/") + base_of(request))
     policy = {"Content-Security-Policy": document_policy(request.scope), "Cache-Control": "no-cache"}
-    return written(tr("API"), shown.tags, shown.text, shown.models, policy)
+    return written(tr("API"), shown.tags, shown.text, shown.models, policy, root="../../")
 
 
 def _token_json(token: Token) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from starlette.status import HTTP_404_NOT_FOUND
 
 from agent.language import ENGLISH, TAGS, current, tr
 from reviewer.web.context import ContextDep, program_version
-from reviewer.web.documents import ADDRESS, Document, Documents
+from reviewer.web.documents import ADDRESS, Document, Documents, above
 from reviewer.web.headers import document_policy
 
 _PAGE = Template((Path(__file__).parent / "documents.html").read_text(encoding="utf-8"))
@@ -56,10 +56,10 @@ def _contents(documents: Documents) -> Document:
     return Document(title, f"<h1>{escape(title)}</h1>{text}", ())
 
 
-def _links(titles: Mapping[str, str], chosen: str = "") -> str:
+def _links(titles: Mapping[str, str], chosen: str = "", to: str = "./") -> str:
     current = ' aria-current="page"'
     return "".join(
-        f'<li><a href="{ADDRESS}{quote(name)}"{current if name == chosen else ""}>{escape(title)}</a></li>'
+        f'<li><a href="{to}{quote(name)}"{current if name == chosen else ""}>{escape(title)}</a></li>'
         for name, title in titles.items()
     )
 
@@ -73,12 +73,14 @@ def _headings(shown: Document) -> str:
 
 
 def _page(request: Request, documents: Documents, name: str, shown: Document, status: int = 200) -> HTMLResponse:
+    # Relative to the address of this page, which may be that of no document.
+    to = above(request.url.path.removeprefix(ADDRESS))
     listed = "".join(
-        f"<p>{escape(tr(group))}</p><ul>{_links(own, name)}</ul>" for group, own in documents.groups.items()
+        f"<p>{escape(tr(group))}</p><ul>{_links(own, name, to)}</ul>" for group, own in documents.groups.items()
     )
     headers = {"Content-Security-Policy": document_policy(request.scope), "Cache-Control": "no-cache"}
     language = documents.language_of(name) if name else TAGS[current()]
-    return written(shown.title, listed, shown.html, _headings(shown), headers, status, language)
+    return written(shown.title, listed, shown.html, _headings(shown), headers, status, language, root=f"../{to}")
 
 
 def written(
@@ -89,12 +91,16 @@ def written(
     headers: Mapping[str, str],
     status: int = 200,
     language: str = TAGS[ENGLISH],
+    *,
+    root: str,
 ) -> HTMLResponse:
     """Return a page that only shows text; all parts but the title are HTML.
 
     :param language: of the text, as HTML names it; what is around it is in the language of the request
+    :param root: the address of the app's page, relative to this page
     """
     page = _PAGE.substitute(
+        root=root,
         language=TAGS[current()],
         title=escape(title),
         skip=escape(tr("Skip to the text")),

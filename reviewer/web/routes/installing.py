@@ -7,11 +7,12 @@ import io
 from functools import cache
 
 import numpy as np
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from PIL import Image, ImageDraw
 
 from agent.language import TAGS, current, tr
+from reviewer.web.proxies import base_of
 
 SIZES = (192, 512)
 """Pixels of the icons that Chromium requires."""
@@ -24,20 +25,20 @@ router = APIRouter()
 
 
 @router.api_route("/manifest.json", methods=["GET", "HEAD"])
-def manifest() -> Response:
+def manifest(request: Request) -> Response:
     icons = [
-        {"src": f"/pwa_icon/{size}", "sizes": f"{size}x{size}", "type": "image/png", "purpose": purpose}
+        {"src": f"pwa_icon/{size}", "sizes": f"{size}x{size}", "type": "image/png", "purpose": purpose}
         for purpose in ("any", "maskable")
         for size in SIZES
     ]
     content = {
-        "id": "/",
+        "id": f"{base_of(request)}/",
         "name": "Spec-o3",
         "short_name": "Spec-o3",
         "description": tr("Review of the reasoning of a spectral-vetting agent."),
         "lang": TAGS[current()],
-        "start_url": "/",
-        "scope": "/",
+        "start_url": "./",
+        "scope": "./",
         "display": "standalone",
         "background_color": "#f6f8fa",
         "theme_color": _BLUE,

@@ -20,12 +20,11 @@ from agent.tasks import TaskError
 from agent.text import whole_number
 from agent.trajectory import TrajectoryError
 from reviewer.exchange.imports import own_row
-from reviewer.live.bench import LARGEST_FOLDER, BenchFull, Row
+from reviewer.live.bench import Row
 from reviewer.live.events import Log, server_sent
 from reviewer.live.run import Run, Sample
 from reviewer.live.trials import LiveTrial
 from reviewer.store import Draft, NotFound, QueueFilter
-from reviewer.web.access import declared_length
 from reviewer.web.context import FOREVER, NOT_STORED, ContextDep, PersonDep
 from reviewer.web.live import MOST_SAMPLES, BenchDep, LiveDep, RunDep, RunRequest, SampleDep, TrialDep, sample_of
 from reviewer.web.payload import spectrum_bytes
@@ -33,8 +32,8 @@ from reviewer.web.requests import Sent
 from reviewer.web.trials import edited_window, texts_json
 from reviewer.web.visibility import VisibleDep
 
-MOST_FILES = 1_000
-"""Files per request; the page sends them one by one."""
+MOST_FILES = 20
+"""Files per request, of which up to 1 MB each is in memory; the page sends them one by one."""
 
 router = APIRouter(prefix="/api/v1/live")
 
@@ -94,16 +93,17 @@ def bench(person: PersonDep, live: LiveDep, bench: BenchDep) -> list[dict[str, A
 
 
 @router.post("/files")
-async def files(request: Request, person: PersonDep, bench: BenchDep) -> dict[str, Any]:
+async def files(request: Request, person: PersonDep, live: LiveDep, bench: BenchDep) -> dict[str, Any]:
     """Put the spectra of uploaded files on your bench."""
-    # FastAPI would read the body before it checks who sends it; so the form is read here.
-    _refuse_if_too_long(request)
     added: list[Row] = []
     problems: list[str] = []
     async with request.form(max_files=MOST_FILES) as form:
         for file in form.getlist("files"):
             if isinstance(file, UploadFile):
-                rows, wrong = await run_in_threadpool(bench.add_file, file.filename or "", file.file)
+                async with live.uploads.turn(person.initials):
+                    if await request.is_disconnected():
+                        break  # nobody waits for it any more
+                    rows, wrong = await run_in_threadpool(bench.add_file, file.filename or "", file.file)
                 added += rows
                 problems += wrong
     return {"added": [_row_json(row, []) for row in added], "problems": problems}
@@ -280,16 +280,6 @@ def _result_of(trial: LiveTrial) -> dict[str, Any]:
     if trial.result is None:
         raise NotFound(tr("This trial has no result yet: it is still running, was stopped, or failed."))
     return trial.result.to_json()
-
-
-def _refuse_if_too_long(request: Request) -> None:
-    """Check the length of an upload. :raises BenchFull: what is sent is too long, or does not say how long it is"""
-    length = declared_length(request.headers)
-    if length is None or length > LARGEST_FOLDER:
-        most = LARGEST_FOLDER / 2**30
-        raise BenchFull(
-            tr("found an upload that is too large or has no length, expected at most {most:.0f} GiB", most=most)
-        )
 
 
 def _row_json(row: Row, runs: list[Run]) -> dict[str, Any]:

@@ -15,15 +15,12 @@ from agent.language import NAMES, TAGS, current, offered, tr
 from reviewer.rules.people import PersonError
 from reviewer.store import NotAllowed, SignInRefused, Store
 from reviewer.web import auth
-from reviewer.web.access import declared_length
+from reviewer.web.bodies import LARGEST_FORM, declared_length
 from reviewer.web.context import Context, ContextDep, plain
 from reviewer.web.language import choose
-from reviewer.web.proxies import Login, login_of
+from reviewer.web.proxies import Login, base_of, login_of
 
 _PAGE = Template((Path(__file__).parent / "sign_in.html").read_text(encoding="utf-8"))
-
-LARGEST_FORM = 4096
-"""Bytes: initials and a password fit well within them."""
 
 router = APIRouter()
 
@@ -32,8 +29,9 @@ router = APIRouter()
 def page(request: Request, context: ContextDep, language: str = "") -> Response:
     """The page. With ``?language=zh`` this language is chosen; ``?next=/docs/`` is opened afterwards."""
     if language in offered():
-        chosen: Response = RedirectResponse(auth.sign_in_address(_next(request)), status_code=303)
-        choose(chosen, language)
+        again = base_of(request) + auth.sign_in_address(_next(request))
+        chosen: Response = RedirectResponse(again, status_code=303)
+        choose(chosen, language, f"{base_of(request)}/")
         return chosen
     login = login_of(request)
     if login is not None:
@@ -66,8 +64,8 @@ def leave(request: Request, context: ContextDep) -> Response:
     if not auth.same_site(request.headers, request.method):
         return _other_site()
     context.store.accounts.sign_out(request.cookies.get(auth.COOKIE) or "")
-    response = RedirectResponse("/sign-in", status_code=303)
-    auth.clear_cookie(response)
+    response = RedirectResponse(f"{base_of(request)}/sign-in", status_code=303)
+    auth.clear_cookie(response, request)
     return response
 
 
@@ -91,7 +89,7 @@ def _enter(request: Request, context: Context, initials: str, password: str) -> 
     if login is not None and login.only:
         return _login_page(store, login, status=403)
     after = _next(request)
-    response: Response = JSONResponse({}) if by_script else RedirectResponse(after, status_code=303)
+    response: Response = JSONResponse({}) if by_script else RedirectResponse(base_of(request) + after, status_code=303)
 
     def refused(status: int, sentence: str) -> Response:
         if by_script:
@@ -122,7 +120,7 @@ def _login_page(store: Store, login: Login, status: int = 200) -> HTMLResponse:
         lead = tr(
             "You are signed in as {name} ({initials}) by your organisation.", name=person.name, initials=person.initials
         )
-        link = f'<p><a href="/">{escape(tr("Open the review page"))}</a></p>'
+        link = f'<p><a href="./">{escape(tr("Open the review page"))}</a></p>'
         foot = tr(
             "To sign out, sign out of your organisation's page. Signing out here alone does not end that session."
         )
@@ -217,14 +215,14 @@ def _languages() -> str:
     links = (
         f'<span lang="{TAGS[code]}" aria-current="true">{name}</span>'
         if code == current()
-        else f'<a href="/sign-in?language={code}" lang="{TAGS[code]}" hreflang="{TAGS[code]}">{name}</a>'
+        else f'<a href="sign-in?language={code}" lang="{TAGS[code]}" hreflang="{TAGS[code]}">{name}</a>'
         for code, name in NAMES.items()
     )
     return " · ".join(links)
 
 
 def _form(fields: str, verb: str, after: str) -> str:
-    action = escape(auth.sign_in_address(after))
+    action = escape(auth.sign_in_address(after).removeprefix("/"))
     return f'<form method="post" action="{action}">{fields}<button>{escape(verb)}</button></form>'
 
 

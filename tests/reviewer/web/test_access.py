@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from fastapi import FastAPI
@@ -461,7 +462,7 @@ def test_the_policy_allows_only_the_inline_scripts_of_the_response(browsers: dic
     assert "'unsafe-inline'" not in scripts
     assert "'self'" not in scripts
     scripts_of_gradio = re.findall(r'src="(\./assets/[^"]*)"', page.text)
-    assert re.findall(r'<script[^>]* src="([^"]*)"', page.text) == ["/ui/language/en.js", *scripts_of_gradio]
+    assert re.findall(r'<script[^>]* src="([^"]*)"', page.text) == ["ui/language/en.js", *scripts_of_gradio]
 
 
 def test_a_query_of_the_page_changes_nothing(browsers: dict[str, TestClient]) -> None:
@@ -624,7 +625,7 @@ def test_the_manifest_and_its_icons_are_ours_and_open_without_a_session(browsers
     assert manifest.headers["content-type"] == "application/manifest+json"
     assert manifest.json()["name"] == "Spec-o3"
     for address in ("/favicon.ico", *{icon["src"] for icon in manifest.json()["icons"]}):
-        answer = browsers["no session"].get(address)
+        answer = browsers["no session"].get(urljoin("/manifest.json", address))
         assert (answer.status_code, answer.content[:4]) == (200, b"\x89PNG"), address
     assert browsers["no session"].get("/pwa_icon/100000").status_code == 404
 

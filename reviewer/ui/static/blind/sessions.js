@@ -1,6 +1,7 @@
 // The coordinator's page: the form for a new session, and the list of sessions. It gets no answers of scorers before
 // a session is closed, only how many there are.
 
+import { address } from '../common/address.js'
 import { fill, h } from '../common/dom.js'
 import { dateAndTime, listOf } from '../common/format.js'
 import { getJSON, newKey, postJSON } from '../common/http.js'
@@ -175,10 +176,14 @@ export class SessionCard {
     if (!at.opened) return []
     if (withheld) return [h('p.note', {}, withheld)]
     return [
-      h('a', { href: `/api/v1/blind/sessions/${id}/report.html`, target: '_blank', rel: 'noopener' }, t('Report')),
       h(
         'a',
-        { href: `/api/v1/blind/sessions/${id}/report.zip`, download: '' },
+        { href: address(`/api/v1/blind/sessions/${id}/report.html`), target: '_blank', rel: 'noopener' },
+        t('Report'),
+      ),
+      h(
+        'a',
+        { href: address(`/api/v1/blind/sessions/${id}/report.zip`), download: '' },
         t('Report, tables (CSV) and raw scores as one file'),
       ),
     ]
@@ -262,7 +267,7 @@ export class SessionCard {
   #checks() {
     return this.#showErrors(async () => {
       const { id, withheld } = this.session
-      const under = `/api/v1/blind/sessions/${id}`
+      const under = address(`/api/v1/blind/sessions/${id}`)
       const [history, prints] = await Promise.all([
         getJSON(`${under}/history`),
         withheld ? null : getJSON(`${under}/fingerprints`),

@@ -1,6 +1,7 @@
 // The sheets of a blind session by token, fetched once and ahead, and the answer to the sheet shown. The server sends
 // nothing that identifies an item.
 
+import { address } from '../common/address.js'
 import { lasting } from '../common/browser_storage.js'
 import { Refused, getJSON, newKey } from '../common/http.js'
 import { idle } from '../common/idle.js'
@@ -40,7 +41,7 @@ export class Sheets {
 
 /** @param {string} token */
 async function loadSheet(token) {
-  const under = `/api/v1/blind/sheet/${token}`
+  const under = address(`/api/v1/blind/sheet/${token}`)
   const [sheet, spectrum, atlas] = await Promise.all([getJSON(under), spectrumOf(under), getJSON(`${under}/atlas`)])
   const sides = sheet.kind === 'pair' ? ['left', 'right'] : ['']
   return {

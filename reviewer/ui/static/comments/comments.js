@@ -1,5 +1,6 @@
 // The comments of the item shown: a panel under the trace, with a field for a new one, and marks on the cards of steps.
 
+import { address } from '../common/address.js'
 import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h } from '../common/dom.js'
 import { getJSON, newKey, postJSON } from '../common/http.js'
@@ -126,7 +127,9 @@ export class Comments {
 
   /** @param {string} what @param {boolean} [asks] whether the answer depends on what is hidden */
   #path(what, asks = true) {
-    return `/api/v1/item/${this.#item?.id}/${what}${asks && this.state.verdictFirst ? '?verdict_first=true' : ''}`
+    return address(
+      `/api/v1/item/${this.#item?.id}/${what}${asks && this.state.verdictFirst ? '?verdict_first=true' : ''}`,
+    )
   }
 
   /** @param {Discussion} found */

@@ -1,6 +1,14 @@
 // Text storage in the browser. If it is full or forbidden to this site, texts are kept on the page only, without an
 // error; `set` and `refused` report it.
 
+import { basePath } from './address.js'
+
+/** Apps below several paths of one host share its storage: each has names of its own. */
+const OWN = basePath === '/' ? '' : `${basePath} `
+/** A choice for all of them, which first_theme.js reads. */
+const COMMON = 'so-theme'
+const keyOf = (/** @type {string} */ name) => (name === COMMON ? name : OWN + name)
+
 class Storage {
   /** @param {() => globalThis.Storage} place called at each access, which raises if the browser forbids storage */
   constructor(place) {
@@ -12,7 +20,7 @@ class Storage {
   get(name) {
     if (this.onPage.has(name)) return this.onPage.get(name)
     try {
-      return this.place().getItem(name)
+      return this.place().getItem(keyOf(name))
     } catch {
       return null
     }
@@ -21,7 +29,7 @@ class Storage {
   /** Store a text; false if the browser refused, and it is stored on the page only. */
   set(name, text) {
     try {
-      this.place().setItem(name, text)
+      this.place().setItem(keyOf(name), text)
       this.onPage.delete(name)
       if (text.length >= this.tooLong) this.tooLong = Infinity
       return true
@@ -45,7 +53,7 @@ class Storage {
 
   #drop(name) {
     try {
-      this.place().removeItem(name)
+      this.place().removeItem(keyOf(name))
     } catch {
       // nothing was stored
     }
@@ -66,7 +74,7 @@ class Storage {
 
   #stored() {
     try {
-      return Object.keys(this.place())
+      return Object.keys(this.place()).flatMap((key) => (key.startsWith(OWN) ? [key.slice(OWN.length)] : []))
     } catch {
       return []
     }

@@ -1,5 +1,6 @@
 // Requests to the server, and the errors for a refusal and for a server that does not answer.
 
+import { address } from './address.js'
 import { t } from './language.js'
 
 /** The server understood the request and refused it. `kind` is stable, `message` is for the person. */
@@ -52,7 +53,11 @@ async function request(path, { headers, ...options } = {}) {
   const person = initials && { 'X-Spec-O3-Person': encodeURIComponent(initials) }
   let response
   try {
-    response = await fetch(path, { credentials: 'same-origin', headers: { ...headers, ...person }, ...options })
+    response = await fetch(address(path), {
+      credentials: 'same-origin',
+      headers: { ...headers, ...person },
+      ...options,
+    })
   } catch {
     report('unreachable')
     throw new Unreachable()

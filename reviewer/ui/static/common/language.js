@@ -1,6 +1,8 @@
 // The language of the page: `t` and `tn` translate a message and put values in place of `{name}`. The catalogue is
 // in the page's head (/ui/language/LANGUAGE.js, reviewer/web/language.py), so that it is here before any module runs.
 
+import { basePath } from './address.js'
+
 /**
  * @type {{code: string, tag: string, pseudo?: boolean, choices: Record<string, string>,
  *   messages: Record<string, string | string[]>}}
@@ -72,6 +74,6 @@ export const BETWEEN = page.code === 'zh' ? '' : ' '
  * @param {string} code
  */
 export function chooseLanguage(code) {
-  document.cookie = `so-language=${code}; path=/; max-age=31536000; samesite=lax`
+  document.cookie = `so-language=${code}; path=${basePath}; max-age=31536000; samesite=lax`
   location.reload()
 }

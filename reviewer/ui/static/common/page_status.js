@@ -1,6 +1,7 @@
 // The status above all tabs: whether changes are saved, who is signed in, page-wide switches, and a strip
 // while the server cannot be used.
 
+import { address } from './address.js'
 import { HelpMenu } from '../help/menu.js'
 import { lasting } from './browser_storage.js'
 import { fill, h } from './dom.js'
@@ -64,7 +65,7 @@ export class TopBar {
       h('button.theme', { ...theme, onClick: onDark }, '◐'),
       h('span.who', { title: me.name }, `${me.initials} · ${roles}`),
       me.has_password &&
-        h('form', { method: 'post', action: '/sign-out' }, h('button', { type: 'submit' }, t('sign out'))),
+        h('form', { method: 'post', action: address('/sign-out') }, h('button', { type: 'submit' }, t('sign out'))),
     )
     const button = h(
       'button.who',

@@ -1,5 +1,6 @@
 // Signing in again on the page itself, so that everything typed on it, also in Gradio's forms, stays where it is.
 
+import { address } from './address.js'
 import { h } from './dom.js'
 import { checkServer, signIn } from './http.js'
 import { isTyping } from './keys.js'
@@ -44,7 +45,7 @@ export function openSignIn({ initials, has_password: hasPassword }) {
         button,
         h(
           'a.link',
-          { href: `/sign-in${location.hash}`, onClick: () => close() },
+          { href: address(`/sign-in${location.hash}`), onClick: () => close() },
           t('Sign in another way, or as another person'),
         ),
       ),
@@ -59,7 +60,7 @@ export function openSignIn({ initials, has_password: hasPassword }) {
 export function onSignedOut(act) {
   new PerformanceObserver((list) => {
     const entries = /** @type {PerformanceResourceTiming[]} */ (list.getEntries())
-    if (entries.some((entry) => entry.responseStatus === 401 && entry.name.includes('/gradio_api/'))) act()
+    if (entries.some((entry) => entry.responseStatus === 401 && entry.name.includes('gradio_api/'))) act()
   }).observe({ type: 'resource' })
 }
 

@@ -18,10 +18,10 @@ import { axisFrame, shownFactor } from '../spectrum/frames.js'
 
 const answers = new Cache(60)
 
-/** @param {string} address @param {Record<string, string | number>} [query] @returns {Promise<any>} */
-function get(address, query = {}) {
+/** @param {string} path @param {Record<string, string | number>} [query] @returns {Promise<any>} */
+function getKept(path, query = {}) {
   const entries = Object.entries(query).map(([name, value]) => [name, String(value)])
-  const url = entries.length ? `${address}?${new URLSearchParams(entries)}` : address
+  const url = entries.length ? `${path}?${new URLSearchParams(entries)}` : path
   return answers.get(url, () => getJSON(url))
 }
 
@@ -80,7 +80,7 @@ export class Aids extends EventTarget {
     const { item, state } = this.view()
     const frame = axisFrame(item, state)
     const factor = shownFactor(subject.spectrum, state.z, frame)
-    const measured = await get('/api/v1/measure', {
+    const measured = await getKept('/api/v1/measure', {
       spectrum: subject.sha256,
       lo: lo * factor,
       hi: hi * factor,
@@ -102,7 +102,7 @@ export class Aids extends EventTarget {
   /** @param {string} what */
   #of(what) {
     const { sha256, task } = /** @type {Subject} */ (this.subject)
-    return get(`/api/v1/spectrum/${sha256}/${what}`, { task })
+    return getKept(`/api/v1/spectrum/${sha256}/${what}`, { task })
   }
 
   /** Draw a template of the ranking. @param {any} match */
@@ -111,7 +111,7 @@ export class Aids extends EventTarget {
     if (!subject) return
     const ticket = ++this.#ticket
     this.#setChosen(match.id)
-    const found = await get(`/api/v1/templates/${encodeURIComponent(match.id)}`, { spectrum: subject.sha256 })
+    const found = await getKept(`/api/v1/templates/${encodeURIComponent(match.id)}`, { spectrum: subject.sha256 })
     if (ticket !== this.#ticket) return
     this.#setOverlays('template', [templateOverlay(found, match)])
   }
@@ -146,13 +146,13 @@ export class Aids extends EventTarget {
 
   async #model() {
     const { sha256, spectrum } = /** @type {Subject} */ (this.subject)
-    const { flux, name } = await get(`/api/v1/spectrum/${sha256}/model`)
+    const { flux, name } = await getKept(`/api/v1/spectrum/${sha256}/model`)
     return [{ kind: /** @type {const} */ ('model'), name, wavelength: spectrum.wavelength, flux }]
   }
 
   async #exposures() {
     const { sha256 } = /** @type {Subject} */ (this.subject)
-    const { exposures } = await get(`/api/v1/spectrum/${sha256}/exposures`)
+    const { exposures } = await getKept(`/api/v1/spectrum/${sha256}/exposures`)
     return exposures.map((exposure) => ({ kind: 'exposure', ...exposure }))
   }
 

@@ -1,5 +1,6 @@
 // Saved views: filters and lists of items with a name, one's own and those that others share.
 
+import { address } from '../common/address.js'
 import { fill, h } from '../common/dom.js'
 import { bodyOf, filterOf, noteLists } from '../common/filters.js'
 import { number } from '../common/format.js'
@@ -9,7 +10,7 @@ import { showError } from '../common/notices.js'
 import { openPanel } from '../common/panels.js'
 import { countOf } from './selection.js'
 
-const GUIDE = '/docs/team/finding.md'
+const GUIDE = address('/docs/team/finding.md')
 
 /**
  * @typedef {Object} View

@@ -1,12 +1,13 @@
 // The help menu at the right end of the top bar: keys, guide, tour, rounds, documentation, language, version.
 
+import { address } from '../common/address.js'
 import { cap, fill, h } from '../common/dom.js'
 import { chooseLanguage, language, languages, t } from '../common/language.js'
 import { openPanel } from '../common/panels.js'
 import { mayReadLog, openAuditLog } from '../progress/audit_log.js'
 import { roundsElements } from './rounds.js'
 
-const DOCUMENTS = '/docs/'
+const DOCUMENTS = address('/docs/')
 
 /**
  * @typedef {Object} HelpCallbacks

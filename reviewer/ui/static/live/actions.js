@@ -1,5 +1,6 @@
 // What the keys and buttons of the Live tab do: run, stop, send to review, move between rows, steps and samples.
 
+import { address } from '../common/address.js'
 import { postJSON } from '../common/http.js'
 import { t } from '../common/language.js'
 import * as panels from '../common/panels.js'
@@ -147,7 +148,7 @@ export class RunControls {
       [t('Report'), t('Markdown, zip'), 'report.zip'],
     ]
     return files.map(([text, format, file]) => {
-      const url = `/api/v1/live/runs/${run?.id}/${file}?sample=${sample === 'vote' ? 0 : sample}`
+      const url = address(`/api/v1/live/runs/${run?.id}/${file}?sample=${sample === 'vote' ? 0 : sample}`)
       return { text, format, url }
     })
   }

@@ -1,6 +1,7 @@
 // Runs of the agent, built from the server's numbered events alone: a page that opens later receives them all again and
 // has the same state. A lost connection resumes without missing an event.
 
+import { address } from '../common/address.js'
 import { Refused, getJSON, postJSON } from '../common/http.js'
 import { pause } from '../common/idle.js'
 import { t } from '../common/language.js'
@@ -279,7 +280,7 @@ class Feed {
   }
 
   #open() {
-    const source = new EventSource(`/api/v1/live/runs/${this.run}/${this.path}after=${this.#last}`)
+    const source = new EventSource(address(`/api/v1/live/runs/${this.run}/${this.path}after=${this.#last}`))
     source.addEventListener('open', () => this.on.onFound())
     source.addEventListener('error', () => this.#lost())
     source.addEventListener('message', (message) => this.#message(message))

@@ -1,6 +1,7 @@
 // The middle of the Live tab: one trace as it grows, its progress and how it ended. It follows the newest card until
 // the person selects an earlier one or scrolls up.
 
+import { address } from '../common/address.js'
 import { cap, fill, h, withCommands } from '../common/dom.js'
 import { t, tn, word } from '../common/language.js'
 import { TraceView } from '../trace/view.js'
@@ -307,7 +308,7 @@ function drawChips(root, run, chosen, onSample) {
   )
 }
 
-export const pictureURL = (run, picture) => `/api/v1/live/runs/${run.id}/picture/${picture}`
+export const pictureURL = (run, picture) => address(`/api/v1/live/runs/${run.id}/picture/${picture}`)
 
 function byLine(drafter, run) {
   const settings = Object.entries(drafter?.settings ?? {})

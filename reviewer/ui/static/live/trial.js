@@ -1,5 +1,6 @@
 // The end of a finished trace in the Live tab: put its evidence on trial, watch that, stop it.
 
+import { address } from '../common/address.js'
 import { h } from '../common/dom.js'
 import { sentences, t } from '../common/language.js'
 import { countsOf, sampledOnce } from '../trace/trial.js'
@@ -51,4 +52,4 @@ export function trialPart(run, trace, { onTrial, onStop }) {
  * @param {Run} run @param {number} sample
  */
 export const trialURL = (run, sample) => (/** @type {TrialOutcome} */ outcome, /** @type {string} */ what) =>
-  `/api/v1/live/runs/${run.id}/trial/${outcome.number}/${what}?sample=${sample}`
+  address(`/api/v1/live/runs/${run.id}/trial/${outcome.number}/${what}?sample=${sample}`)

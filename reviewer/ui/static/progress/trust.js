@@ -1,6 +1,7 @@
 // The Trust section of the Progress tab: P(YES) against labels, certified thresholds, rates, votes and label errors.
 // It is fetched when it comes into view, after the charts.
 
+import { address } from '../common/address.js'
 import { t, tn, withParts } from '../common/language.js'
 import { fill, h, withCommands } from '../common/dom.js'
 import { number } from '../common/format.js'
@@ -82,7 +83,12 @@ export class TrustSection {
         h('label', {}, t('Policy'), this.policy),
         this.state,
       ),
-      h('p.purpose', {}, PURPOSE, h('a', { href: '/docs/trust.md', target: '_blank' }, t('What is promised, and how'))),
+      h(
+        'p.purpose',
+        {},
+        PURPOSE,
+        h('a', { href: address('/docs/trust.md'), target: '_blank' }, t('What is promised, and how')),
+      ),
       this.simulated,
       this.message,
       this.grid,
@@ -335,7 +341,11 @@ function sides(found, query) {
     ),
     h('p.more', {}, found.method),
     query && found.promise
-      ? h('a.button', { href: `/api/v1/progress/trust/certificate?${query}`, download: '' }, t('Download certificate'))
+      ? h(
+          'a.button',
+          { href: address(`/api/v1/progress/trust/certificate?${query}`), download: '' },
+          t('Download certificate'),
+        )
       : null,
   ]
 }

@@ -1,6 +1,7 @@
 // The item shown: header, trace with marks and hints, and spectrum with the windows of the trace. It draws what the
 // state holds, redraws when the steps change, and reports what the person does with the cards.
 
+import { address } from '../common/address.js'
 import { fill, h } from '../common/dom.js'
 import { dateAndTime, windowText } from '../common/format.js'
 import { drawHeader } from '../common/item_header.js'
@@ -193,7 +194,7 @@ export class ItemView {
       trial: reading ? null : item.trial,
       drafter: row.drafter.name,
       tried: trajectory.steps,
-      trialURL: ({ number }, what) => `/api/v1/item/${item.id}/trial/${item.trial?.key}/${number}/${what}`,
+      trialURL: ({ number }, what) => address(`/api/v1/item/${item.id}/trial/${item.trial?.key}/${number}/${what}`),
     })
     if (reading) return
     if (marks.others.length) this.tracePane.prepend(this.#marksByOthers(marks.others))

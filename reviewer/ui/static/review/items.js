@@ -1,5 +1,6 @@
 // Items of the queue with their spectra: fetched once, kept for a while, and fetched ahead.
 
+import { address } from '../common/address.js'
 import { Cache, getAtlas, getSpectrum } from '../common/data.js'
 import { getJSON } from '../common/http.js'
 import { idle, pause } from '../common/idle.js'
@@ -136,7 +137,7 @@ export function pictureURL(trajectory, picture, args) {
   const query = new URLSearchParams({ arguments: JSON.stringify(args) })
   if (trajectory.spectrum.sha256) query.set('spectrum', trajectory.spectrum.sha256)
   if (trajectory.redshift !== null) query.set('redshift', String(trajectory.redshift))
-  return `/api/v1/picture/${picture}?${query}`
+  return address(`/api/v1/picture/${picture}?${query}`)
 }
 
 /** @param {Trajectory} trajectory */

@@ -1,6 +1,7 @@
 // The lease on the item shown: taken with the first change or the decision, so that viewing locks nobody out; renewed
 // while the item is visible, requested again when it has run out. Saving a version and deciding need it.
 
+import { address } from '../common/address.js'
 import { t } from '../common/language.js'
 import { timeOfDay } from '../common/format.js'
 import { Refused, getJSON, postJSON, postRepeatable } from '../common/http.js'
@@ -82,7 +83,7 @@ export class Lease {
     this.refusal = null
     if (!item.standing.round || nothingToDo(item)) return
     try {
-      const lease = await post(`/api/v1/item/${item.id}/lease`, {})
+      const lease = await post(address(`/api/v1/item/${item.id}/lease`), {})
       if (!isWanted()) {
         // If the same item was opened again meanwhile, it has the same lease.
         if (!this.state.isShown(item.id)) this.release(lease)

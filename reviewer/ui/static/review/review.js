@@ -1,5 +1,6 @@
 // The Review tab: builds the queue, the item's trace and spectrum and the decision bar, and connects them.
 
+import { address } from '../common/address.js'
 import { lasting } from '../common/browser_storage.js'
 import { fill, h } from '../common/dom.js'
 import { keepPageOnDrop } from '../common/file_drops.js'
@@ -63,7 +64,7 @@ async function meOrSignIn() {
   try {
     return await getJSON('/api/v1/me')
   } catch (error) {
-    if (error instanceof Refused && error.status === 401) location.assign(`/sign-in${location.hash}`)
+    if (error instanceof Refused && error.status === 401) location.assign(address(`/sign-in${location.hash}`))
     throw error
   }
 }

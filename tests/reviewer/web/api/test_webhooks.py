@@ -488,7 +488,15 @@ def test_nothing_is_sent_through_a_proxy_of_the_environment(
 
 
 def test_a_name_that_leads_elsewhere_is_refused_when_a_message_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    for address in ("203.0.113.9", "169.254.169.254", "fe80::1%eth0", "0.0.0.0", "224.0.0.1", "fd00:ec2::254"):
+    for address in (
+        "203.0.113.9",
+        "169.254.169.254",
+        "fe80::1%eth0",
+        "0.0.0.0",
+        "224.0.0.1",
+        "fd00:ec2::254",
+        "100.100.100.200",
+    ):
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_, found=address, **__: [(0, 0, 0, "", (found, 80))])
         refused = send(Target(1, "http://localhost/", "whsec_AAAA"), "evt", {}, seconds=1)
         assert refused.text == f"Nothing is sent to {address.partition('%')[0]}."
@@ -536,6 +544,13 @@ def test_addresses_that_are_accepted(url: str) -> None:
         "http://localhost.example.org/",
         "http://169.254.169.254/latest/meta-data",
         "https://169.254.169.254/",
+        "https://100.100.100.200/latest/meta-data/",
+        "https://100.64.0.1/",
+        "https://[::ffff:100.100.100.200]/",
+        "https://[64:ff9b::6464:64c8]/",
+        "https://192.0.0.192/",
+        "https://168.63.129.16/",
+        "https://[fd00:42::42]/",
         "http://[fe80::1]/",
         "http://0.0.0.0/",
         "https://[::ffff:169.254.169.254]/",
