@@ -138,7 +138,9 @@ def library(
 
 
 @router.post("/bench")
-def from_library(person: PersonDep, live: LiveDep, bench: BenchDep, visible: VisibleDep, sent: FromLibrary) -> dict[str, Any]:
+def from_library(
+    person: PersonDep, live: LiveDep, bench: BenchDep, visible: VisibleDep, sent: FromLibrary
+) -> dict[str, Any]:
     """Put the spectrum of an item on your bench."""
     return _row_json(bench.add_item(visible.item(sent.item)), person, live)
 
