@@ -26,7 +26,7 @@ MOST_UNANSWERED = 5
 MOST_FINISHED = 200
 """Runs with an answer kept per person, and as many without one."""
 MOST_BYTES = 512 * 2**20
-"""Bytes of the pictures and spectra of all runs; above this finished runs are dropped, those without an answer first."""
+"""Bytes of the pictures and spectra of all runs; above it finished runs are dropped, first those without an answer."""
 
 
 class TooManyRunning(Exception):

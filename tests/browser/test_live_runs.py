@@ -1,4 +1,4 @@
-"""The runs of a spectrum in the Live tab: kept beside one another, compared, removed, and found again after a reload."""
+"""The runs of a spectrum in the Live tab: kept, compared, removed, and found again after a reload."""
 
 from __future__ import annotations
 
