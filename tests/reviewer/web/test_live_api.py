@@ -666,7 +666,7 @@ def test_removing_a_spectrum_stops_its_runs(app):
 
 
 def test_the_bench_names_all_runs_of_a_spectrum_and_the_newest_answer(app):
-    with model_server(app, *[answer("NO")]):
+    with model_server(app, Say(answer("NO"))):
         client = client_of(app)
         row = add_to_bench(client)
         runs = [start(client, bench=row["id"]), start(client, bench=row["id"], policy="m")]
