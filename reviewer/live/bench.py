@@ -13,6 +13,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -31,6 +32,8 @@ LARGEST_FOLDER = 8 * 2**30
 MOST_TARGETS = 500
 """Spectra taken from one file."""
 MOST_ROWS = 1_000
+MOST_KEPT_READ = 16
+"""Spectra of one file that stay in memory when it is added, so that the first ones are not read again."""
 MOST_PROBLEMS = 5
 """Unreadable spectra of one file that are reported one by one."""
 _CHUNK = 2**20
@@ -71,6 +74,7 @@ class Bench:
         self._read_before = cache
         self._lock = threading.Lock()
         self._rows: dict[str, Row] = {}
+        self._sizes: dict[Path, int] = {}  # bytes written so far, by folder
         self._folder = tempfile.TemporaryDirectory(prefix="spec-o3-live-", ignore_cleanup_errors=True)
 
     def rows(self) -> list[Row]:
@@ -132,7 +136,7 @@ class Bench:
         rows: list[Row] = []
         problems: list[str] = []
         try:
-            self._copy(content, path, name)
+            self._copy(content, path)
             with FILES:
                 self._take(path, rows, problems)
         except SpectrumError as error:
@@ -154,24 +158,31 @@ class Bench:
         if row.file is not None:
             self._sweep(row.file.path.parent)
 
+    def clear(self) -> None:
+        """Remove all spectra and their files."""
+        for row in self.rows():
+            with suppress(NotFound):  # removed by another request
+                self.remove(row.id)
+
     def close(self) -> None:
         """Delete the files."""
         self._folder.cleanup()
 
-    def _copy(self, content: BinaryIO, path: Path, name: str) -> None:
-        kept = sum(file.stat().st_size for file in Path(self._folder.name).rglob("*") if file.is_file())
-        room = min(LARGEST_FILE, LARGEST_FOLDER - kept)
+    def _copy(self, content: BinaryIO, path: Path) -> None:
         with path.open("wb") as copy:
             while chunk := content.read(_CHUNK):
-                room -= len(chunk)
-                if room < 0:
+                # Counted before it is written: several uploads of one person may run at once.
+                with self._lock:
+                    size = self._sizes[path.parent] = self._sizes.get(path.parent, 0) + len(chunk)
+                    too_large = size > LARGEST_FILE or sum(self._sizes.values()) > LARGEST_FOLDER
+                if too_large:
                     most, all_files = LARGEST_FILE / 2**30, LARGEST_FOLDER / 2**30
                     wanted = tr(
                         "at most {most:.0f} GiB per file and {all_files:.0f} GiB on a bench",
                         most=most,
                         all_files=all_files,
                     )
-                    raise SpectrumError(name, tr("a file that is too large"), wanted)
+                    raise SpectrumError(path.name, tr("a file that is too large"), wanted)
                 copy.write(chunk)
 
     def _take(self, path: Path, rows: list[Row], problems: list[str]) -> None:
@@ -191,12 +202,15 @@ class Bench:
                 except SpectrumError as error:
                     bad.append(str(error))
                 else:
+                    file = UploadedFile(path, target)
                     try:
-                        rows.append(self._put(_row_of(spectrum, UploadedFile(path, target))))
+                        rows.append(self._put(_row_of(spectrum, file)))
                     except BenchFull as error:
                         # Raised below: an error inside the reader's context counts as a damaged file.
                         full = error
                         break
+                    if rows[-1].file == file and len(rows) <= MOST_KEPT_READ:
+                        self._read_before.put(file, spectrum)
         if full is not None:
             raise full
         problems += [*bad[:MOST_PROBLEMS], *_left_out(path.name, len(names), empty, len(bad))]
@@ -221,6 +235,8 @@ class Bench:
         """Delete a file's folder once no row uses it."""
         if all(row.file is None or row.file.path.parent != folder for row in self.rows()):
             shutil.rmtree(folder, ignore_errors=True)
+            with self._lock:
+                self._sizes.pop(folder, None)
 
 
 class Benches:

@@ -105,6 +105,12 @@ class Sample:
         self.ended: loop.Reason | None = None
         self.began = time.monotonic()
 
+    @property
+    def verdict(self) -> str | None:
+        """YES or NO; None as long as it has not answered."""
+        answer = self.trajectory.answer
+        return None if answer is None else answer.verdict
+
     def add(self, step: Step) -> None:
         self.trajectory = self.trajectory.with_steps((*self.trajectory.steps, step))
 
@@ -124,6 +130,8 @@ class Run:
         self.samples = tuple(Sample(number, policy, settings) for number, policy in enumerate(policies))
         self.pictures: dict[str, bytes] = {}
         self.consensus: dict[str, Any] | None = None
+        self.displaced: list[str] = []
+        """Runs of its owner that were dropped to keep the limits when it started."""
         self._hints = hints
         self._waiting = iter(self.samples)
         self._taking = threading.Lock()
@@ -145,9 +153,36 @@ class Run:
         return self.consensus["verdict"] or ASK
 
     @property
+    def has_answer(self) -> bool:
+        """Whether at least one sample answered YES or NO."""
+        return any(sample.verdict for sample in self.samples)
+
+    @property
     def size(self) -> int:
-        """The size of its pictures in bytes."""
-        return sum(map(len, tuple(self.pictures.values())))
+        """The size of its pictures and of its spectrum in bytes."""
+        spectrum = self.settings.spectrum
+        arrays = (spectrum.wavelength, spectrum.flux, spectrum.ivar, spectrum.mask)
+        return sum(map(len, tuple(self.pictures.values()))) + sum(array.nbytes for array in arrays)
+
+    def end(self) -> None:
+        """Stop its samples and their trials, as far as they are running."""
+        self.stop.set()
+        for sample in self.samples:
+            if sample.trial is not None:
+                sample.trial.stop.set()
+
+    def summary(self) -> dict[str, Any]:
+        """Return what a list of runs shows of it."""
+        return {
+            "run": self.id,
+            "task": self.settings.task.key,
+            "policy": self.settings.policy,
+            "samples": self.settings.samples,
+            "started": self.started.isoformat(),
+            "state": self.state,
+            "outcome": self.outcome,
+            "verdicts": [sample.verdict for sample in self.samples],
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Return the present state without the log."""

@@ -1,9 +1,13 @@
-"""All runs, in memory until the server stops; only the latest finished runs are kept."""
+"""All runs, in memory until the server stops: the latest of each spectrum and of each person, within a size.
+
+Runs without an answer are counted on their own, so that a failed run never displaces one that answered.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 
 from agent.conversation import Policy
 from agent.language import tr
@@ -15,10 +19,14 @@ from reviewer.store import NotFound
 AT_ONCE = 8
 """Samples of one run that a server gets at the same time."""
 MOST_RUNNING = 3
-MOST_FINISHED = 30
-"""Finished runs kept per person."""
+MOST_PER_SPECTRUM = 10
+"""Runs with an answer kept per person and spectrum."""
+MOST_UNANSWERED = 5
+"""Finished runs without an answer kept per person and spectrum: failed, stopped, truncated."""
+MOST_FINISHED = 200
+"""Runs with an answer kept per person, and as many without one."""
 MOST_BYTES = 512 * 2**20
-"""Bytes of the pictures of all runs; above this the oldest finished run is dropped."""
+"""Bytes of the pictures and spectra of all runs; above it finished runs are dropped, first those without an answer."""
 
 
 class TooManyRunning(Exception):
@@ -50,7 +58,7 @@ class Runs:
                         going=going,
                     )
                 )
-            self._make_room(owner)
+            run.displaced = [dropped.id for dropped in self._make_room() if dropped.owner == owner]
             self._runs[run.id] = run
         run.start()
         return run
@@ -93,8 +101,9 @@ class Runs:
         if run is None or run.owner != owner:
             raise NotFound(
                 tr(
-                    "This run is no longer available. The last {most_finished} runs are kept until the server "
-                    "restarts.",
+                    "This run is no longer available. Until the server restarts, the last {most_per_spectrum} runs of "
+                    "a spectrum are kept, and the last {most_finished} of a person.",
+                    most_per_spectrum=MOST_PER_SPECTRUM,
                     most_finished=MOST_FINISHED,
                 )
             )
@@ -105,27 +114,61 @@ class Runs:
         with self._lock:
             return [run for run in self._runs.values() if run.owner == owner]
 
+    def on(self, owner: str, spectrum: str) -> list[Run]:
+        """Return somebody's runs on the spectrum with this SHA-256, oldest first."""
+        return [run for run in self.all_of(owner) if run.settings.spectrum.sha256 == spectrum]
+
+    def remove(self, run: Run) -> None:
+        """Stop a run and its trials, and forget it."""
+        run.end()
+        with self._lock:
+            self._runs.pop(run.id, None)
+
     def close(self) -> None:
         """Stop all runs."""
         with self._lock:
             runs = list(self._runs.values())
         for run in runs:
-            run.stop.set()
-            for sample in run.samples:
-                if sample.trial is not None:
-                    sample.trial.stop.set()
+            run.end()
 
-    def _make_room(self, owner: str) -> None:
+    def _make_room(self) -> list[Run]:
+        """Drop finished runs beyond the limits, and return them."""
         finished = [run for run in self._runs.values() if run.state != "running" and not _is_tried(run)]
-        theirs = [run for run in finished if run.owner == owner]
-        drop = {run.id for run in theirs[: max(0, len(theirs) - MOST_FINISHED)]}
+        answered = [run for run in finished if run.has_answer]
+        unanswered = [run for run in finished if not run.has_answer]
+        drop: dict[str, Run] = {}
+        for runs, per_spectrum in ((answered, MOST_PER_SPECTRUM), (unanswered, MOST_UNANSWERED)):
+            newest_first = runs[::-1]
+            spectra = ((run.owner, run.settings.spectrum.sha256) for run in newest_first)
+            owners = (run.owner for run in newest_first)
+            drop |= {run.id: run for run in _beyond(per_spectrum, newest_first, spectra)}
+            drop |= {run.id: run for run in _beyond(MOST_FINISHED, newest_first, owners)}
         size = sum(run.size for run in self._runs.values() if run.id not in drop)
-        for run in finished:
+        for run in (*unanswered, *answered):
             if size > MOST_BYTES and run.id not in drop:
-                drop.add(run.id)
+                drop[run.id] = run
                 size -= run.size
         for run_id in drop:
             del self._runs[run_id]
+        return list(drop.values())
+
+
+def last_answered(runs: Sequence[Run]) -> Run | None:
+    """Return the newest run that answered YES or NO; if none did, the newest with an outcome."""
+    with_outcome = [run for run in runs if run.outcome is not None]
+    answered = [run for run in with_outcome if run.has_answer]
+    return (answered or with_outcome or [None])[-1]
+
+
+def _beyond(most: int, runs: Iterable[Run], keys: Iterable[Hashable]) -> list[Run]:
+    """Return the runs after the first ``most`` with the same key."""
+    seen: Counter[Hashable] = Counter()
+    beyond = []
+    for run, key in zip(runs, keys, strict=True):
+        seen[key] += 1
+        if seen[key] > most:
+            beyond.append(run)
+    return beyond
 
 
 def _is_tried(run: Run) -> bool:

@@ -396,8 +396,25 @@ interface BenchRow {
   snr: number | null
   simulated: boolean
   spectrum: string
-  runs: string[]
-  verdict: string | null
+  /** Its runs, oldest first, as the server had them when the page asked. */
+  results: RunSummary[]
+  /** The run shown last. */
+  chosen?: string
+}
+
+/** What a list of runs shows of a run. */
+interface RunSummary {
+  run: string
+  task: string
+  policy: string
+  samples: number
+  started: string
+  state: Run['state']
+  outcome: string | null
+  /** By sample. */
+  verdicts: (string | null)[]
+  progress?: string
+  onTrial?: boolean
 }
 
 /** A spectrum of the library. */

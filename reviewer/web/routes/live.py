@@ -23,10 +23,12 @@ from reviewer.exchange.imports import own_row
 from reviewer.live.bench import Row
 from reviewer.live.events import Log, server_sent
 from reviewer.live.run import Run, Sample
+from reviewer.live.runs import last_answered
 from reviewer.live.trials import LiveTrial
+from reviewer.rules.people import Person
 from reviewer.store import Draft, NotFound, QueueFilter
 from reviewer.web.context import FOREVER, NOT_STORED, ContextDep, PersonDep
-from reviewer.web.live import MOST_SAMPLES, BenchDep, LiveDep, RunDep, RunRequest, SampleDep, TrialDep, sample_of
+from reviewer.web.live import MOST_SAMPLES, BenchDep, Live, LiveDep, RunDep, RunRequest, SampleDep, TrialDep, sample_of
 from reviewer.web.payload import spectrum_bytes
 from reviewer.web.requests import Sent
 from reviewer.web.trials import edited_window, texts_json
@@ -88,8 +90,7 @@ def health(person: PersonDep, live: LiveDep, policy: str) -> dict[str, Any]:
 @router.get("/bench")
 def bench(person: PersonDep, live: LiveDep, bench: BenchDep) -> list[dict[str, Any]]:
     """The spectra on your bench, with their runs."""
-    runs = live.runs.all_of(person.initials)
-    return [_row_json(row, [run for run in runs if run.settings.bench == row.id]) for row in bench.rows()]
+    return [_row_json(row, person, live) for row in bench.rows()]
 
 
 @router.post("/files")
@@ -106,7 +107,7 @@ async def files(request: Request, person: PersonDep, live: LiveDep, bench: Bench
                     rows, wrong = await run_in_threadpool(bench.add_file, file.filename or "", file.file)
                 added += rows
                 problems += wrong
-    return {"added": [_row_json(row, []) for row in added], "problems": problems}
+    return {"added": [_row_json(row, person, live) for row in added], "problems": problems}
 
 
 @router.get("/library")
@@ -137,18 +138,29 @@ def library(
 
 
 @router.post("/bench")
-def from_library(bench: BenchDep, visible: VisibleDep, sent: FromLibrary) -> dict[str, Any]:
+def from_library(
+    person: PersonDep, live: LiveDep, bench: BenchDep, visible: VisibleDep, sent: FromLibrary
+) -> dict[str, Any]:
     """Put the spectrum of an item on your bench."""
-    return _row_json(bench.add_item(visible.item(sent.item)), [])
+    return _row_json(bench.add_item(visible.item(sent.item)), person, live)
+
+
+@router.delete("/bench")
+def clear_bench(person: PersonDep, live: LiveDep, bench: BenchDep) -> dict[str, Any]:
+    """Take all spectra off your bench and stop their runs."""
+    rows = bench.rows()
+    bench.clear()
+    for row in rows:
+        _end_runs(row, person, live)
+    return {}
 
 
 @router.delete("/bench/{row}")
 def off_the_bench(person: PersonDep, live: LiveDep, bench: BenchDep, row: str) -> dict[str, Any]:
-    """Take a spectrum off your bench and stop its runs."""
+    """Take a spectrum off your bench and stop its runs. They are back when the same spectrum is added again."""
+    removed = bench.row(row)
     bench.remove(row)
-    for run in live.runs.all_of(person.initials):
-        if run.settings.bench == row:
-            run.stop.set()
+    _end_runs(removed, person, live)
     return {}
 
 
@@ -163,10 +175,11 @@ def spectrum(person: PersonDep, live: LiveDep, sha256: str) -> Response:
 
 
 @router.post("/runs")
-def start(person: PersonDep, live: LiveDep, bench: BenchDep, sent: RunRequest) -> dict[str, str]:
-    """Start a run of a policy on a spectrum of your bench."""
+def start(person: PersonDep, live: LiveDep, bench: BenchDep, sent: RunRequest) -> dict[str, Any]:
+    """Start a run of a policy on a spectrum of your bench; ``dropped`` are older runs of yours beyond the limits."""
     row = bench.row(sent.bench)
-    return {"run": live.start(person, row, bench.spectrum(row), sent).id}
+    run = live.start(person, row, bench.spectrum(row), sent)
+    return {"run": run.id, "dropped": run.displaced}
 
 
 @router.get("/runs/{run}")
@@ -174,6 +187,13 @@ def one_run(run: RunDep) -> dict[str, Any]:
     """A run of yours with its samples."""
     state: dict[str, Any] = localized(run.to_json())
     return state
+
+
+@router.delete("/runs/{run}")
+def remove_run(live: LiveDep, run: RunDep) -> dict[str, Any]:
+    """Stop a run and forget it, with its trace and its trials; what was sent to review stays there."""
+    live.runs.remove(run)
+    return {}
 
 
 @router.get("/runs/{run}/events")
@@ -282,7 +302,15 @@ def _result_of(trial: LiveTrial) -> dict[str, Any]:
     return trial.result.to_json()
 
 
-def _row_json(row: Row, runs: list[Run]) -> dict[str, Any]:
+def _end_runs(row: Row, person: Person, live: Live) -> None:
+    for run in live.runs.on(person.initials, row.spectrum):
+        run.end()
+
+
+def _row_json(row: Row, person: Person, live: Live) -> dict[str, Any]:
+    """Return a spectrum of the bench with its runs, oldest first, and the outcome of the newest that answered."""
+    runs = live.runs.on(person.initials, row.spectrum)
+    answered = last_answered(runs)
     return {
         "id": row.id,
         "name": row.name,
@@ -292,7 +320,9 @@ def _row_json(row: Row, runs: list[Run]) -> dict[str, Any]:
         "simulated": row.simulated,
         "item": row.item,
         "runs": [run.id for run in runs],
-        "verdict": runs[-1].outcome if runs else None,
+        "results": [run.summary() for run in runs],
+        "verdict": answered.outcome if answered else None,
+        "verdict_run": answered.id if answered else None,
     }
 
 

@@ -11,6 +11,7 @@ import struct
 import threading
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ from agent.tasks.trained import import_prompts, save
 from agent.trajectory import Trajectory
 from reviewer.exchange.imports import import_file
 from reviewer.live import bench as live_bench
+from reviewer.live import runs as live_runs
 from reviewer.store import QueueFilter, Store
 from reviewer.web import app as server
 from reviewer.web.auth import COOKIE
@@ -582,6 +584,62 @@ def test_a_full_bench_and_a_file_that_is_too_large_are_reported(app, monkeypatch
     assert "a file that is too large" in answered["problems"][0]
 
 
+def test_a_file_is_parsed_once_although_its_spectrum_is_drawn_and_run(app, monkeypatch):
+    opened = live_bench.opened
+    parsed: list[str] = []
+
+    def counted(path: Path) -> Any:
+        parsed.append(path.name)
+        return opened(path)
+
+    monkeypatch.setattr(live_bench, "opened", counted)
+    monkeypatch.setattr(live_bench, "read", lambda path, target: pytest.fail(f"{path.name} is read again"))
+    client = client_of(app)
+    for files in (fresh(), several(3)):
+        for row in client.post("/api/v1/live/files", files={"files": ("a.fits", files)}).json()["added"]:
+            assert client.get(f"/api/v1/live/spectrum/{row['spectrum']}").status_code == 200
+    all_events(client, start(client, bench=row["id"]))
+    assert parsed == ["a.fits"] * 2
+
+
+def test_a_file_of_many_spectra_leaves_those_of_other_files_in_memory(app, monkeypatch):
+    client = client_of(app)
+    first = add_to_bench(client, fresh())
+    client.post("/api/v1/live/files", files={"files": ("field.fits", several(90))})
+    monkeypatch.setattr(live_bench, "read", lambda path, target: pytest.fail(f"{path.name} is read again"))
+    assert client.get(f"/api/v1/live/spectrum/{first['spectrum']}").status_code == 200
+
+
+class Meeting(io.BytesIO):
+    """An upload of which nothing is read before another one has begun, too."""
+
+    def __init__(self, content: bytes, barrier: threading.Barrier) -> None:
+        super().__init__(content)
+        self._barrier = barrier
+
+    def read(self, size: int | None = -1) -> bytes:
+        if self.tell() == 0:
+            self._barrier.wait(60)
+        return super().read(size)
+
+
+def test_uploads_at_once_share_the_limit_of_a_bench(app, monkeypatch):
+    files = [fresh() for _ in range(3)]
+    monkeypatch.setattr(live_bench, "LARGEST_FOLDER", len(files[0]) * 3 // 2)
+    bench = app.state.live.benches.of("AB")
+    barrier = threading.Barrier(2)
+    with ThreadPoolExecutor() as pool:
+        uploads = [pool.submit(bench.add_file, f"{n}.txt", Meeting(file, barrier)) for n, file in enumerate(files[:2])]
+        problems = [upload.result()[1] for upload in uploads]
+    kept = sum(path.stat().st_size for path in Path(bench._folder.name).rglob("*") if path.is_file())
+    assert kept <= live_bench.LARGEST_FOLDER
+    assert any("too large" in message for messages in problems for message in messages)
+    # What was refused takes no room.
+    bench.clear()
+    rows, messages = bench.add_file("2.txt", io.BytesIO(files[2]))
+    assert (len(rows), messages) == (1, [])
+
+
 def test_an_upload_that_is_too_long_or_without_session_is_refused_before_it_is_read(app):
     def never() -> Iterator[bytes]:
         raise AssertionError("it was read")
@@ -605,6 +663,67 @@ def test_removing_a_spectrum_stops_its_runs(app):
         run = start(client, bench=row["id"], policy="m")
         client.delete(f"/api/v1/live/bench/{row['id']}")
         assert all_events(client, run)[-1]["state"] == "stopped"
+
+
+def test_the_bench_names_all_runs_of_a_spectrum_and_the_newest_answer(app):
+    with model_server(app, Say(answer("NO"))):
+        client = client_of(app)
+        row = add_to_bench(client)
+        runs = [start(client, bench=row["id"]), start(client, bench=row["id"], policy="m")]
+        for run in runs:
+            all_events(client, run)
+        app.state.live.roster = Roster([Server(key="m", url="http://127.0.0.1:9/v1")])
+        runs.append(start(client, bench=row["id"], policy="m"))
+        all_events(client, runs[-1])
+        (found,) = client.get("/api/v1/live/bench").json()
+    assert found["runs"] == [result["run"] for result in found["results"]] == runs
+    assert [(result["policy"], result["state"]) for result in found["results"]] == [
+        ("baseline", "done"),
+        ("m", "done"),
+        ("m", "failed"),
+    ]
+    assert [result["verdicts"] for result in found["results"][1:]] == [["NO"], [None]]
+    assert (found["verdict"], found["verdict_run"]) == (found["results"][1]["outcome"], runs[1])
+
+
+def test_a_run_is_removed_by_its_owner_alone(app):
+    client = client_of(app)
+    row = add_to_bench(client)
+    run, kept = (start(client, bench=row["id"]) for _ in range(2))
+    assert client_of(app, "CD").delete(f"/api/v1/live/runs/{run}").status_code == 404
+    assert client.delete(f"/api/v1/live/runs/{run}").status_code == 200
+    assert client.get(f"/api/v1/live/runs/{run}").status_code == 404
+    assert client.delete(f"/api/v1/live/runs/{run}").status_code == 404
+    assert client.get("/api/v1/live/bench").json()[0]["runs"] == [kept]
+
+
+def test_a_start_names_the_runs_that_were_dropped_for_it(app, monkeypatch):
+    monkeypatch.setattr(live_runs, "MOST_PER_SPECTRUM", 1)
+    client = client_of(app)
+    row = add_to_bench(client)
+    body = {"bench": row["id"], "task": "cv", "policy": "baseline"}
+    answers = []
+    for _ in range(3):
+        answers.append(client.post("/api/v1/live/runs", json=body).json())
+        all_events(client, answers[-1]["run"])
+    assert [given["dropped"] for given in answers] == [[], [], [answers[0]["run"]]]
+
+
+def test_the_bench_is_cleared_with_its_files_and_a_spectrum_that_returns_has_its_runs(app):
+    with model_server(app, Stall("<think>Still")):
+        client, other = client_of(app), client_of(app, "CD")
+        add_to_bench(other, fresh())
+        row = add_to_bench(client, CV)
+        add_to_bench(client, fresh())
+        run = start(client, bench=row["id"], policy="m")
+        assert client.delete("/api/v1/live/bench").status_code == 200
+        assert all_events(client, run)[-1]["state"] == "stopped"
+    assert client.get("/api/v1/live/bench").json() == []
+    assert list(Path(app.state.live.benches.of("AB")._folder.name).iterdir()) == []
+    assert len(other.get("/api/v1/live/bench").json()) == 1
+    back = add_to_bench(client, CV)
+    assert back["id"] != row["id"]
+    assert back["runs"] == [run]
 
 
 # ---- who may see what

@@ -7,6 +7,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from reviewer.exchange.imports import import_file, own_row
 from reviewer.live import runs as live_runs
 from reviewer.live.events import Log, server_sent
 from reviewer.live.run import ASK, Run, RunSettings
-from reviewer.live.runs import Runs, TooManyRunning
+from reviewer.live.runs import Runs, TooManyRunning, last_answered
 from reviewer.store import NotFound, Store
 from reviewer.web.payload import item_json
 from reviewer.web.routes.live import _draft
@@ -283,14 +284,72 @@ def test_only_the_owner_of_a_run_gets_it():
             runs.of(owner, name)
 
 
-def test_the_oldest_finished_runs_are_dropped(monkeypatch):
+def failing(_: Conversation) -> Iterator[Piece]:
+    raise PolicyError("The server is gone. Start it again.")
+    yield ""
+
+
+def one_run(runs: Runs, turn: str | Callable[[Conversation], Iterator[Piece]], owner: str = "AB", seed: int = 3) -> Run:
+    """Start a run with this turn on a spectrum, and wait until it is over."""
+    settings = replace(run_settings(), spectrum=simulate("cv", "LAMOST", 30, seed))
+    run = runs.start(owner, settings, [Scripted([turn])])
+    events(run)
+    return run
+
+
+def test_the_oldest_runs_of_a_person_are_dropped(monkeypatch):
     monkeypatch.setattr(live_runs, "MOST_FINISHED", 2)
     runs = Runs(no_hints)
-    made = []
-    for _ in range(4):
-        made.append(runs.start("AB", run_settings(), [Scripted([answer("NO")])]))
-        events(made[-1])
+    made = [one_run(runs, answer("NO"), seed=seed) for seed in range(4)]
     assert runs.all_of("AB") == made[1:]
+    assert made[3].displaced == [made[0].id]
+
+
+def test_the_oldest_runs_of_a_spectrum_are_dropped_and_those_of_others_stay(monkeypatch):
+    monkeypatch.setattr(live_runs, "MOST_PER_SPECTRUM", 2)
+    runs = Runs(no_hints)
+    elsewhere = [one_run(runs, answer("NO"), seed=4), one_run(runs, answer("NO"), owner="CD")]
+    made = [one_run(runs, answer("NO")) for _ in range(4)]
+    assert runs.on("AB", SPECTRUM.sha256) == made[1:]
+    assert elsewhere[0] in runs.all_of("AB")
+    assert runs.all_of("CD") == [elsewhere[1]]
+
+
+@pytest.mark.parametrize("limit", ["MOST_PER_SPECTRUM", "MOST_FINISHED", "MOST_BYTES"])
+def test_runs_without_an_answer_displace_none_that_answered(monkeypatch, limit):
+    runs = Runs(no_hints)
+    answered = one_run(runs, answer("YES"))
+    room = answered.size * 2 + 1 if limit == "MOST_BYTES" else 1
+    monkeypatch.setattr(live_runs, limit, room)
+    for turn in (failing, "<think>It ends here", failing, "nothing", failing, failing, failing, failing):
+        one_run(runs, turn)
+        assert answered in runs.all_of("AB")
+    assert len(runs.all_of("AB")) <= live_runs.MOST_UNANSWERED + 2
+
+
+def test_the_answer_that_stands_is_the_newest_one_and_no_later_failure():
+    runs = Runs(no_hints)
+    assert last_answered([]) is None
+    first = one_run(runs, failing)
+    assert last_answered([first]) is None
+    truncated = one_run(runs, "nothing")
+    assert last_answered([first, truncated]) is truncated
+    yes, no = one_run(runs, answer("YES")), one_run(runs, answer("NO"))
+    later = [one_run(runs, failing), one_run(runs, "nothing")]
+    assert last_answered([first, truncated, yes, no, *later]) is no
+
+
+def test_a_removed_run_is_stopped_and_forgotten():
+    def wait(conversation: Conversation) -> Iterator[Piece]:
+        conversation.stop.wait(60)
+        yield ""
+
+    runs = Runs(no_hints)
+    kept = one_run(runs, answer("NO"))
+    run = runs.start("AB", run_settings(), [Scripted([wait])])
+    runs.remove(run)
+    assert events(run)[-1]["state"] == "stopped"
+    assert runs.all_of("AB") == [kept]
 
 
 def test_pictures_beyond_the_limit_drop_the_oldest_finished_run_of_any_person(monkeypatch):

@@ -6,7 +6,7 @@ import { fill, h } from '../common/dom.js'
 import { dateAndTime, listOf } from '../common/format.js'
 import { getJSON, newKey, postJSON } from '../common/http.js'
 import { t, tn, withCommas, word } from '../common/language.js'
-import { openPanel } from '../common/panels.js'
+import { confirmed } from '../common/panels.js'
 import { fingerprintWords, historyWords } from './checks.js'
 import { versionWords } from './preview.js'
 import { SetupForm } from './setup.js'
@@ -211,24 +211,10 @@ export class SessionCard {
             : t('No answer is missing.'),
           t('After that the results are available, and scorers find the items in Review again.'),
         ]
-    const sure = await openPanel(
+    const sure = await confirmed(
       given ? t('Discard session {id}?', { id: session.id }) : t('Close session {id}?', { id: session.id }),
-      (close) =>
-        h(
-          'div',
-          {},
-          words.map((line) => h('p', {}, line)),
-          h(
-            'footer',
-            {},
-            h('button', { type: 'button', onClick: () => close() }, t('Cancel')),
-            h(
-              'button.danger',
-              { type: 'button', onClick: () => close(true) },
-              given ? t('Discard session') : t('Close session'),
-            ),
-          ),
-        ),
+      words,
+      given ? t('Discard session') : t('Close session'),
     )
     if (sure) await this.#change('close')
   }

@@ -132,7 +132,7 @@ function mediumOf(spectrum, onMedium) {
 }
 
 /** The abbreviation of a long title: CV for "Cataclysmic Variable (CV)"; shorter titles are unchanged. */
-const shortTitle = (title) => (title.length > 21 ? (/\(([^)]+)\)$/.exec(title)?.[1] ?? title) : title)
+export const shortTitle = (title) => (title.length > 21 ? (/\(([^)]+)\)$/.exec(title)?.[1] ?? title) : title)
 
 function dateOf(spectrum) {
   const date = spectrum?.meta?.date_obs ?? spectrum?.meta?.['date-obs'] ?? spectrum?.meta?.date

@@ -57,6 +57,27 @@ export function openPanel(title, content, { wide = false } = {}) {
   })
 }
 
+/**
+ * Ask before something that cannot be undone. @param {string} title @param {string[]} lines @param {string} act what is
+ * done, on the button @returns {Promise<boolean>}
+ */
+export async function confirmed(title, lines, act) {
+  const sure = await openPanel(title, (/** @type {(result?: true) => void} */ close) =>
+    h(
+      'div',
+      {},
+      lines.map((line) => h('p', {}, line)),
+      h(
+        'footer',
+        {},
+        h('button', { type: 'button', onClick: () => close() }, t('Cancel')),
+        h('button.danger', { type: 'button', onClick: () => close(true) }, act),
+      ),
+    ),
+  )
+  return sure === true
+}
+
 /** Close the dialog that is open, if one is. */
 export const closePanel = () => {
   const dialog = /** @type {HTMLDialogElement | null} */ (document.querySelector('dialog.panel[open]'))

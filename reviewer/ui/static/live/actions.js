@@ -7,6 +7,7 @@ import * as panels from '../common/panels.js'
 import { openTab } from '../common/tabs.js'
 import { toggleTheme } from '../common/theme.js'
 import { Menu } from './bar.js'
+import { runLabel } from './labels.js'
 
 /**
  * @typedef {Object} RunControlsOptions
@@ -40,7 +41,7 @@ export class RunControls {
       this.notices.toast(t('First add a spectrum to the bench: drop a file, or press /.'))
       return
     }
-    if (this.runs.isRunning(row)) {
+    if (this.runs.runningOn(row)) {
       this.notices.toast(t('It is running. Esc stops it.'))
       return
     }
@@ -58,7 +59,8 @@ export class RunControls {
   async #start(row) {
     this.notices.clear()
     const run = await this.runs.start(row, this.settings())
-    if (this.view.current?.row.id === row.id) await this.view.showBegun(run)
+    row.chosen = run.id
+    if (this.view.current?.row.id === row.id) await this.view.showRun(run)
     this.bench.draw()
     return run
   }
@@ -77,7 +79,7 @@ export class RunControls {
     try {
       for (const row of [...bench.rows]) {
         if (!bench.runningAll) break
-        if (!bench.row(row.id) || this.runs.isRunning(row)) continue
+        if (!bench.row(row.id) || this.runs.runningOn(row)) continue
         // If the person has selected another spectrum meanwhile, it stays selected.
         if (this.view.current?.row.id === last) await this.select(row.id)
         last = row.id
@@ -97,12 +99,50 @@ export class RunControls {
     this.bench.draw()
   }
 
-  /** Stop the run shown; false where none is running. */
+  /** The run in progress on the spectrum in front, whichever of its runs is shown. */
+  get running() {
+    const row = this.view.current?.row
+    return row ? this.runs.runningOn(row) : null
+  }
+
+  /** Stop the run on the spectrum in front; false where none is running. */
   stop() {
-    const { run } = this.view
-    if (run?.state !== 'running') return false
+    const run = this.running
+    if (!run) return false
     if (!run.stopping) this.runs.stop(run).catch((error) => this.notices.error(error, t('It could not be stopped.')))
     return true
+  }
+
+  /** Remove a run, once the person has confirmed it where it has an answer or is running. @param {string} id */
+  async remove(id) {
+    const row = this.bench.rows.find(({ results }) => results.some(({ run }) => run === id))
+    const result = row && this.runs.resultsOf(row).find(({ run }) => run === id)
+    if (!row || !result) return
+    const lines = [
+      runLabel(result, this.runs.on.titleOf(result.policy)),
+      t('Its trace is lost. What was sent to review stays there.'),
+    ]
+    const isWorth = result.state === 'running' || result.verdicts.some((verdict) => verdict !== null)
+    if (isWorth && !(await panels.confirmed(t('Remove this run?'), lines, t('Remove the run')))) return
+    try {
+      await this.runs.remove(id)
+      await this.drop([id])
+    } catch (error) {
+      this.notices.error(error, t('The run was not removed.'))
+    }
+  }
+
+  /** Runs are gone: so are their tabs, and another run is shown in place of the one shown. @param {string[]} ids */
+  async drop(ids) {
+    for (const id of ids) {
+      this.runs.forget(id)
+      this.view.forget(id)
+    }
+    for (const row of this.bench.rows) row.results = row.results.filter(({ run }) => !ids.includes(run))
+    const { row } = this.view.current ?? {}
+    if (row && this.view.run && ids.includes(this.view.run.id)) await this.select(row.id)
+    this.bench.draw()
+    this.view.draw()
   }
 
   /** @param {Run} run @param {number} sample */
@@ -223,6 +263,10 @@ export function liveActions({ view, bench, adding, controls, tasks, ...options }
     'step-next': () => view.chooseNext(1),
     'step-back': () => view.chooseNext(-1),
     follow: () => view.trace.follow(),
+    'run-next': () => view.showNextRun(1),
+    'run-back': () => view.showNextRun(-1),
+    'remove-run': () => view.run && controls.remove(view.run.id),
+    compare: () => (view.beside.shown ? view.closeComparison() : view.beside.choose()),
     'sample-next': () => view.showNextSample(1),
     'sample-back': () => view.showNextSample(-1),
     vote: () => view.run?.consensus && view.showSample('vote'),

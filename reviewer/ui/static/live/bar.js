@@ -45,7 +45,7 @@ export class LiveBar {
     this.many = h('label.many', {}, this.samples, ' ', (this.manyWord = h('span')))
     this.settings = h('button.settings', { type: 'button', title: t('temperature, seed, limits') })
     this.send = h('button.send', { type: 'button', onClick: () => this.on.onSend() })
-    this.load = h('button.download', { type: 'button', title: t('keep what is shown') }, t('Download ▾'))
+    this.load = h('button.download', { type: 'button' }, t('Download ▾'))
     const settings = new Menu(this.settings, t('Settings of a run'), () =>
       h(
         'div.fields',
@@ -93,14 +93,17 @@ export class LiveBar {
   }
 
   /**
-   * @param {{run: Run | null, row: BenchRow | null, stopping?: boolean, sent?: string | null, sendable?: number}} state
-   *   `sent`: the label if the samples have been sent already; `sendable`: how many can be sent
+   * @param {{run: Run | null, row: BenchRow | null, running?: Run | null, sent?: string | null, sendable?: number,
+   *   name?: string}} state `running`: the run in progress on the row, which may not be the one shown; `name`: of the
+   *   run shown; `sent`: the label if the samples have been sent already; `sendable`: how many can be sent
    */
-  draw({ run, row, stopping = false, sent = null, sendable = 0 }) {
+  draw({ run, row, running = null, sent = null, sendable = 0, name = '' }) {
+    const stopping = running?.stopping ?? false
     const key = JSON.stringify([
       run?.id,
-      run?.state,
+      running?.id,
       row?.id,
+      name,
       stopping,
       sent,
       sendable,
@@ -110,9 +113,8 @@ export class LiveBar {
     ])
     if (key === this.#drawn) return
     this.#drawn = key
-    const running = run?.state === 'running'
     this.primary.disabled = (!row && !running) || stopping
-    this.primary.classList.toggle('stop', running)
+    this.primary.classList.toggle('stop', running !== null)
     fill(
       this.primary,
       running
@@ -139,6 +141,7 @@ export class LiveBar {
       sent === null && [' ', cap(this.keys.of('send'))],
     )
     this.load.disabled = !run
+    this.send.title = this.load.title = run ? t('of the run shown: {run}', { run: name }) : ''
   }
 
   /** The settings of the next run. @returns {RunSettings} */

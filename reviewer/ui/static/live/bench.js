@@ -3,10 +3,10 @@
 import { cap, fill, h } from '../common/dom.js'
 import { getJSON, postForm, postJSON, remove } from '../common/http.js'
 import { isComposing } from '../common/keys.js'
-import { t, word } from '../common/language.js'
-import { openPanel } from '../common/panels.js'
+import { t, tn, word } from '../common/language.js'
+import { confirmed, openPanel } from '../common/panels.js'
 import { nameInQueue, surveyOf } from '../common/item_header.js'
-import { TONES } from './labels.js'
+import { TONES, resultLabel } from './labels.js'
 
 export class Bench {
   #drawn = ''
@@ -14,8 +14,8 @@ export class Bench {
   /**
    * @param {HTMLElement} tab where files may be dropped
    * @param {{onSelect: (id: string) => void, onRemove: (id: string) => void, onAdded: (rows: BenchRow[]) => void,
-   *   onLibrary: () => void, onRunAll: () => void,
-   *   statusOf: (row: BenchRow) => {running?: string, outcome?: string | null}}} callbacks
+   *   onLibrary: () => void, onRunAll: () => void, onClear: () => void,
+   *   statusOf: (row: BenchRow) => {running?: string, result?: RunSummary, by?: string}}} callbacks
    */
   constructor(tab, callbacks) {
     this.root = h('aside.queue')
@@ -122,6 +122,12 @@ export class Bench {
             ' ',
             cap('A'),
           ),
+        count > 1 &&
+          h(
+            'button.link',
+            { type: 'button', title: t('Take all spectra off the bench'), onClick: () => this.on.onClear() },
+            t('clear'),
+          ),
       ),
     )
     fill(
@@ -134,7 +140,7 @@ export class Bench {
 
   /** @param {BenchRow} row */
   #row(row) {
-    const { running, outcome } = this.on.statusOf(row)
+    const { running, result, by } = this.on.statusOf(row)
     return h(
       `div.row${row.id === this.current ? '.current' : ''}`,
       { 'data-bench': row.id, role: 'listitem' },
@@ -151,12 +157,17 @@ export class Bench {
           'div.sub',
           {},
           running && h('span.running', {}, h('span.spinner'), ` ${running}`),
-          outcome && h(`span.pill.${TONES[outcome] ?? 'grey'}`, {}, word(outcome)),
+          result &&
+            h(
+              `span.pill.${TONES[result.outcome ?? ''] ?? 'grey'}`,
+              { title: t('the newest run that answered') },
+              result.outcome ? word(result.outcome) : resultLabel(result),
+            ),
           row.simulated && h('span.pill.grey', {}, t('simulated')),
           h(
             'span.muted',
             {},
-            [surveyOf(row), row.snr !== null && `S/N ${Math.round(row.snr)}`].filter(Boolean).join(' · '),
+            [by, surveyOf(row), row.snr !== null && `S/N ${Math.round(row.snr)}`].filter(Boolean).join(' · '),
           ),
         ),
       ),
@@ -251,13 +262,13 @@ export class AddSpectra {
     this.notices = options.notices
   }
 
-  /** Load the bench from the server, with the last run of each row. */
+  /** Load the bench from the server, with the runs in progress. */
   async load() {
     const { bench } = this
     bench.show(await getJSON('/api/v1/live/bench'))
-    const last = bench.rows.flatMap((row) => row.runs.slice(-1))
-    // A row whose run the server no longer keeps is shown as not run.
-    await Promise.all(last.map((id) => this.on.findRun(id).catch(() => null)))
+    const results = bench.rows.flatMap((row) => row.results)
+    const running = results.filter(({ state }) => state === 'running')
+    await Promise.all(running.map(({ run }) => this.on.findRun(run).catch(() => null)))
     bench.draw()
   }
 
@@ -278,6 +289,23 @@ export class AddSpectra {
       const next = bench.rows[Math.min(at, bench.rows.length - 1)]
       if (next) await this.on.select(next.id)
       else this.on.showEmpty()
+    } catch (error) {
+      this.notices.error(error)
+    }
+  }
+
+  /** Take all spectra off the bench, once the person has confirmed it. */
+  async clear() {
+    const { length: n } = this.bench.rows
+    const lines = [
+      tn('{n} spectrum leaves the bench.', '{n} spectra leave the bench.', n),
+      t('Runs in progress are stopped. Earlier runs are back when the same spectrum is added again.'),
+    ]
+    if (!(await confirmed(t('Clear the bench?'), lines, t('Clear the bench')))) return
+    try {
+      await remove('/api/v1/live/bench')
+      this.bench.show([])
+      this.on.showEmpty()
     } catch (error) {
       this.notices.error(error)
     }

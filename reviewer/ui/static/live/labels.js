@@ -1,8 +1,9 @@
 // The texts of the Live tab: labels of runs and traces, and what is shown before the first run. Pure functions.
 
 import { cap, h } from '../common/dom.js'
-import { number } from '../common/format.js'
-import { BETWEEN, t, withParts } from '../common/language.js'
+import { number, timeWithSeconds } from '../common/format.js'
+import { shortTitle } from '../common/item_header.js'
+import { BETWEEN, t, tn, withParts, word } from '../common/language.js'
 import { guideElements } from '../common/panels.js'
 
 /** An incomplete tag at the end of a text. */
@@ -52,7 +53,10 @@ export function tokens(usage) {
     : t('{read} tokens read, {written} written', values)
 }
 
-/** Why a trace ended, as a message with a tone. */
+/**
+ * Why a trace ended, as a message with a tone.
+ * @param {{reason: string, detail?: string}} ended @param {{maxTurns: number}} trace
+ */
 export function ending({ reason, detail }, { maxTurns }) {
   switch (reason) {
     case 'answered':
@@ -65,7 +69,7 @@ export function ending({ reason, detail }, { maxTurns }) {
         text: t('No answer in {maxTurns} turns. The limit can be set higher in the settings.', { maxTurns }),
       }
     case 'truncated':
-      return { tone: 'amber', text: t('No answer, truncated. {detail}', { detail }) }
+      return { tone: 'amber', text: t('No answer, truncated. {detail}', { detail: detail ?? '' }) }
     case 'no call and no answer':
       return { tone: 'amber', text: t('The agent ended its turn without a tool call and without an answer.') }
     default:
@@ -97,6 +101,64 @@ export function outcome(run) {
   const whole = run.traces.some((trace) => trace.ended && !['stopped', 'policy failed'].includes(trace.ended.reason))
   if (run.consensus && (answered || whole)) return run.consensus.ask ? 'ask a person' : run.consensus.verdict
   return run.traces.length === 1 ? run.traces[0].verdict : null
+}
+
+/** The label of a run without an outcome. That of a run the server has lost is not known.
+ * @type {Record<string, string | null>} */
+const WITHOUT_OUTCOME = { stopped: t('stopped'), failed: t('failed'), done: t('no answer'), gone: null }
+
+/**
+ * A policy's title without its explanation, and how many samples: "nano ×3".
+ * @param {{samples: number}} run @param {string} title
+ */
+export const policyLabel = ({ samples }, title) =>
+  `${title.replace(/\s*[(（,，].*$/, '')}${samples > 1 ? ` ×${samples}` : ''}`
+
+/** @param {Pick<RunSummary, 'verdicts'>} result */
+const hasAnswer = ({ verdicts }) => verdicts.some((verdict) => verdict !== null)
+
+/** The name of a sample of a run, e.g. "nano ×3, sample 2". @param {RunSummary | Run} run @param {string} title */
+export const traceName = (run, title, sample = 0) =>
+  run.samples > 1
+    ? t('{run}, sample {number}', { run: policyLabel(run, title), number: sample + 1 })
+    : policyLabel(run, title)
+
+/** What came of a run: its progress, its answers, or why it has none. @param {RunSummary} result */
+export function resultLabel({ state, outcome: label, samples, verdicts, progress }) {
+  if (state === 'running') return progress ?? t('running')
+  if (!label) return WITHOUT_OUTCOME[state] ?? t('no answer')
+  if (samples === 1 || !hasAnswer({ verdicts })) return word(label)
+  const [yes, no] = ['YES', 'NO'].map((verdict) => verdicts.filter((given) => given === verdict).length)
+  const none = samples - yes - no
+  return [yes && `${yes} YES`, no && `${no} NO`, none && `${none} ${t('no answer')}`].filter(Boolean).join(' ')
+}
+
+/** E.g. "nano ×3 · 1 YES 2 NO". @param {RunSummary} result @param {string} title of its policy */
+export const runLabel = (result, title, question = '') =>
+  [question && shortTitle(question), policyLabel(result, title), resultLabel(result)].filter(Boolean).join(' · ')
+
+/** All that a tab leaves out. @param {RunSummary} result @param {string} title @param {string} question */
+export const runTitle = (result, title, question) =>
+  [
+    title,
+    question,
+    tn('{n} sample', '{n} samples', result.samples),
+    t('started {time}', { time: timeWithSeconds(result.started) }),
+    resultLabel(result),
+  ].join('\n')
+
+/** The colour of a run's result. @param {RunSummary} result */
+export const runTone = ({ state, outcome: label }) => TONES[label ?? ''] ?? (state === 'failed' ? 'red' : '')
+
+/**
+ * The run whose answer stands for the spectrum: the newest that answered; if none did, the newest with an outcome,
+ * else the newest that is over.
+ * @param {RunSummary[]} results oldest first @returns {RunSummary | undefined}
+ */
+export function standing(results) {
+  const over = results.filter(({ state }) => state !== 'running')
+  const withOutcome = over.filter((result) => result.outcome)
+  return withOutcome.filter(hasAnswer).at(-1) ?? withOutcome.at(-1) ?? over.at(-1)
 }
 
 export function firstSteps({ onFiles, onLibrary, onTry }) {

@@ -2,9 +2,9 @@
 
 import { thisTab } from '../common/browser_storage.js'
 import { fill, h } from '../common/dom.js'
-import { getJSON } from '../common/http.js'
+import { Refused, getJSON } from '../common/http.js'
 import { Keys } from '../common/keys.js'
-import { t } from '../common/language.js'
+import { t, tn } from '../common/language.js'
 import { Notices } from '../common/notices.js'
 import { panelIsOpen } from '../common/panels.js'
 import { plotlyReady } from '../common/plotly_ready.js'
@@ -14,10 +14,12 @@ import { onTheme } from '../common/theme.js'
 import { RunControls, liveActions } from './actions.js'
 import { LiveBar, Policies, remember, remembered } from './bar.js'
 import { AddSpectra, Bench } from './bench.js'
+import { policyLabel, standing } from './labels.js'
 import { RunView } from './run_view.js'
 import { Runs } from './runs.js'
 
 const CHOSEN = 'so-live-bench'
+const SHOWN_RUN = 'so-live-run'
 
 /** Build the tab inside `root`, with the bench and the runs as they are. @param {HTMLElement | null} root */
 export async function mountLive(root) {
@@ -48,6 +50,7 @@ function buildLive(root, me, keymap) {
   const runs = new Runs({
     onChange: runChanged,
     onOver: (run) => view.finished(run),
+    onDropped: (ids) => runsDropped(ids),
     titleOf: (key) => policies.titleOf(key),
   })
   const view = new RunView({
@@ -61,6 +64,11 @@ function buildLive(root, me, keymap) {
     onGuide: () => act('guide'),
     onTrial: (run, sample) => controls.putOnTrial(run, sample),
     onStopTrial: (run, sample) => controls.stopTrial(run, sample),
+    resultsOf: (row) => runs.resultsOf(row),
+    titleOf: (key) => policies.titleOf(key),
+    findRun,
+    onShowRun: showRun,
+    onRemoveRun: (id) => controls.remove(id),
     onAdd: { onFiles: () => bench.choose(), onLibrary: () => adding.fromLibrary(), onTry: () => adding.tryOne() },
   })
   const bench = new Bench(root, {
@@ -72,6 +80,7 @@ function buildLive(root, me, keymap) {
     onAdded: (rows) => adding.added(rows),
     onLibrary: () => adding.fromLibrary(),
     onRunAll: () => controls.runAll(),
+    onClear: () => adding.clear(),
     statusOf: (row) => runs.statusOf(row),
   })
   const benchPane = new SidePane(root, bench.root, {
@@ -81,7 +90,7 @@ function buildLive(root, me, keymap) {
   const bar = new LiveBar(
     { tasks, policies, keys, options },
     {
-      onPrimary: () => (view.isRunning ? controls.stop() : controls.run()),
+      onPrimary: () => (controls.running ? controls.stop() : controls.run()),
       onSend: () => controls.send(),
       onOptions: () => optionsChanged({}),
       downloads: () => controls.downloads,
@@ -93,7 +102,7 @@ function buildLive(root, me, keymap) {
     bench,
     notices,
     findRun: (id) => runs.find(id),
-    isRunning: () => view.isRunning,
+    isRunning: () => controls.running !== null,
     select,
     setTask: (task) => bar.setTask(task),
     showEmpty,
@@ -122,8 +131,9 @@ function buildLive(root, me, keymap) {
   fill(
     root,
     bench.root,
-    h('div.left', {}, notices.line, view.trace.root),
-    h('div.right', {}, view.header, view.spectrum.root, absent),
+    h('div.left', {}, notices.line, view.beside.heads[0], view.tabs.root, view.trace.root),
+    view.beside.root,
+    h('div.right', {}, view.header, view.beside.legend, view.spectrum.root, absent),
     view.spectrum.evidence.root,
     bar.root,
     notices.toasts,
@@ -136,7 +146,56 @@ function buildLive(root, me, keymap) {
 
   let opening = 0 // the last row selected: only that one is shown
 
-  /** Show a row's spectrum with its last run. @param {string} id */
+  /** Show another run of the spectrum in front. @param {string} id */
+  async function showRun(id) {
+    const ticket = ++opening
+    try {
+      const run = await findRun(id)
+      if (ticket !== opening || !run) return
+      notices.clear()
+      await view.showRun(run)
+    } catch (error) {
+      if (ticket === opening) notices.error(error)
+    }
+  }
+
+  /**
+   * The run to show with a row: the one shown last, also before a reload; the one in progress; the one whose answer
+   * stands for the spectrum.
+   * @param {BenchRow} row
+   */
+  function runToShow(row) {
+    const results = runs.resultsOf(row)
+    const shown = [row.chosen, thisTab.get(SHOWN_RUN)]
+    const known = shown.find((id) => results.some(({ run }) => run === id))
+    return known ?? (results.findLast(({ state }) => state === 'running') ?? standing(results))?.run
+  }
+
+  /** A run with all its events; null where the server no longer keeps it: then its tab goes. @param {string} id */
+  async function findRun(id) {
+    try {
+      return await runs.find(id)
+    } catch (error) {
+      if (!(error instanceof Refused && error.status === 404)) throw error
+      await controls.drop([id])
+      notices.toast(error.message)
+      return null
+    }
+  }
+
+  /** Older runs were dropped when a run started. @param {string[]} ids */
+  function runsDropped(ids) {
+    controls.drop(ids).catch((error) => notices.error(error))
+    notices.toast(
+      tn(
+        'The oldest run was removed: only the newest ones of a spectrum and of a person are kept.',
+        '{n} of the oldest runs were removed: only the newest ones of a spectrum and of a person are kept.',
+        ids.length,
+      ),
+    )
+  }
+
+  /** Show a row's spectrum with one of its runs. @param {string} id */
   async function select(id) {
     const row = bench.row(id)
     if (!row) return
@@ -144,8 +203,9 @@ function buildLive(root, me, keymap) {
     bench.select(id)
     thisTab.set(CHOSEN, id)
     try {
-      const last = row.runs.at(-1)
-      const run = last ? await runs.find(last).catch(() => null) : null
+      const chosen = runToShow(row)
+      const run = chosen ? await findRun(chosen) : null
+      if (chosen && !run) return
       const found = await view.spectrum.fetch(row, run?.task ?? options.task)
       if (ticket !== opening) return
       notices.clear()
@@ -161,13 +221,18 @@ function buildLive(root, me, keymap) {
   }
 
   function showBar() {
-    const { run } = view
+    const { run, current } = view
+    if (run && current) {
+      current.row.chosen = run.id
+      thisTab.set(SHOWN_RUN, run.id)
+    }
     const samples = controls.sendable
     const sent = run && samples.length > 0 && samples.every((sample) => run.sent.has(sample))
     bar.draw({
       run,
-      row: view.current?.row ?? null,
-      stopping: run?.stopping,
+      row: current?.row ?? null,
+      running: controls.running,
+      name: run ? policyLabel(run, run.policyTitle) : '',
       sent: sent ? t('In the queue ✓') : null,
       sendable: samples.length,
     })
@@ -178,7 +243,7 @@ function buildLive(root, me, keymap) {
 
   /** Draw what a run has reported, at most once per frame. @param {Run} run */
   function runChanged(run) {
-    if (run !== view.run && !bench.rows.some((row) => row.runs.includes(run.id))) return
+    if (run !== view.run && !bench.rows.some((row) => row.results.some((result) => result.run === run.id))) return
     frame ??= requestAnimationFrame(() => {
       frame = null
       bench.draw()

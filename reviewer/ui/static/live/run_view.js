@@ -2,14 +2,17 @@
 // It holds this state; the rest of the tab reads it and calls its methods.
 
 import { fill, h } from '../common/dom.js'
+import { timeWithSeconds } from '../common/format.js'
 import { drawHeader } from '../common/item_header.js'
 import { t } from '../common/language.js'
 import { openPicture } from '../common/panels.js'
+import { Beside } from '../trace/beside.js'
 import { windowOf, windowsOf } from '../trace/steps.js'
-import { firstSteps, notRunYet } from './labels.js'
+import { ending, firstSteps, notRunYet, sampleLabel, traceName } from './labels.js'
+import { RunTabs } from './run_tabs.js'
 import { pendingSteps } from './runs.js'
 import { LiveSpectrum } from './spectrum.js'
-import { LiveTrace } from './trace.js'
+import { LiveTrace, pictureURL } from './trace.js'
 import { Vote } from './vote.js'
 
 /**
@@ -24,11 +27,19 @@ import { Vote } from './vote.js'
  * @property {() => void} onGuide
  * @property {(run: Run, sample: number) => void} onTrial put the evidence of a trace on trial
  * @property {(run: Run, sample: number) => void} onStopTrial
+ * @property {(row: BenchRow) => RunSummary[]} resultsOf the runs on a spectrum, oldest first
+ * @property {(id: string) => Promise<Run | null>} findRun null where the server no longer keeps it
+ * @property {(policy: string) => string} titleOf
+ * @property {(id: string) => void} onShowRun another run is to be shown
+ * @property {(id: string) => void} onRemoveRun
  * @property {{onFiles: () => void, onLibrary: () => void, onTry: () => void}} onAdd ways to add a spectrum
  */
 
 export class RunView {
   #drawnHeader = ''
+  #drawnBeside = ''
+  /** @type {{run: Run, sample: number} | null} the second trace */
+  #second = null
 
   /** @param {RunViewOptions} options */
   constructor(options) {
@@ -51,6 +62,26 @@ export class RunView {
       onTrial: (sample) => this.run && options.onTrial(this.run, sample),
       onStopTrial: (sample) => this.run && options.onStopTrial(this.run, sample),
     })
+    this.beside = new Beside({
+      pane: this.trace.cards,
+      onSelect: (id) => this.choose(id),
+      onChoose: (key) => this.compare(key).catch((error) => options.notices.error(error)),
+      onClose: () => this.closeComparison(),
+      onChange: () => this.#drawBeside(),
+    })
+    this.tabs = new RunTabs({
+      keys: options.keys,
+      tasks: options.tasks,
+      titleOf: options.titleOf,
+      compare: this.beside.button({
+        label: t('Compare'),
+        key: options.keys.of('compare'),
+        title: t('Show another trace of this spectrum next to this one'),
+        choices: () => this.#choices(),
+      }),
+      onShow: options.onShowRun,
+      onRemove: options.onRemoveRun,
+    })
   }
 
   /** The spectrum in front, with its row of the bench; null where there is none. */
@@ -68,12 +99,12 @@ export class RunView {
     return this.run?.task ?? this.options.task
   }
 
-  get isRunning() {
-    return this.run?.state === 'running'
-  }
-
-  /** Show a spectrum with its last run. @param {import('./spectrum.js').ShownSpectrum} found @param {Run | null} run */
+  /**
+   * Show a spectrum with one of its runs.
+   * @param {import('./spectrum.js').ShownSpectrum} found @param {Run | null} run
+   */
   open(found, run) {
+    if (found.row.id !== this.current?.row.id) this.#forgetSecond()
     this.spectrum.show(found)
     if (run) this.#showRun(run)
     else this.showNoRun()
@@ -82,6 +113,8 @@ export class RunView {
   /** The bench is empty. */
   showEmpty() {
     this.run = this.vote = null
+    this.#forgetSecond()
+    this.#showTabs()
     this.spectrum.hide()
     this.#drawnHeader = ''
     fill(this.header, h('div.who', {}, h('strong.name', {}, t('No spectrum yet'))))
@@ -92,6 +125,8 @@ export class RunView {
   /** The spectrum shown has no run yet. */
   showNoRun() {
     this.run = this.vote = null
+    this.#forgetSecond()
+    this.#showTabs()
     this.#showHeader()
     const { tasks, keys, onRun } = this.on
     this.trace.showInstead(notRunYet({ task: tasks[this.options.task], policy: this.on.policy(), keys, onRun }))
@@ -105,8 +140,8 @@ export class RunView {
     await this.spectrum.setTask(this.options.task)
   }
 
-  /** A run has begun on the spectrum in front: keep its zoom, draw the lines of the run's task. @param {Run} run */
-  async showBegun(run) {
+  /** Show a run on the spectrum in front: keep its zoom, draw the lines of the run's task. @param {Run} run */
+  async showRun(run) {
     const { current } = this
     await this.spectrum.setTask(run.task)
     if (current === this.current) this.#showRun(run)
@@ -132,13 +167,115 @@ export class RunView {
   /** Show a run: its vote, if there is one, or else its first trace. @param {Run} run */
   #showRun(run) {
     this.run = run
-    this.showSample(run.samples > 1 && run.consensus ? 'vote' : 0)
+    this.showSample(run.samples > 1 && run.consensus && !this.#second ? 'vote' : 0)
+  }
+
+  /** Show the run in another tab. @param {number} by 1 is the next older one */
+  showNextRun(by) {
+    const { order } = this.tabs
+    const to = order[Math.max(0, Math.min(order.length - 1, order.indexOf(this.run?.id ?? '') + by))]
+    if (to && to !== this.run?.id) this.on.onShowRun(to)
+  }
+
+  #showTabs() {
+    this.tabs.draw(this.current ? this.on.resultsOf(this.current.row) : [], this.run?.id ?? null)
+  }
+
+  // ---- two traces
+
+  /** All traces of the spectrum but the one shown. @returns {import('../trace/beside.js').Choice[]} */
+  #choices() {
+    const { current, on } = this
+    if (!current) return []
+    const shown = keyOf(this.run, this.sample)
+    const one = (/** @type {RunSummary} */ result, /** @type {number} */ at) => ({
+      key: keyOf({ id: result.run }, at),
+      name: traceName(result, on.titleOf(result.policy), at),
+      facts: [
+        on.tasks[result.task]?.title ?? result.task,
+        result.verdicts[at] ? t('answer {answer}', { answer: result.verdicts[at] }) : t('no answer'),
+        timeWithSeconds(result.started),
+      ],
+    })
+    return on
+      .resultsOf(current.row)
+      .reverse()
+      .flatMap((result) => result.verdicts.map((_, at) => one(result, at)))
+      .filter(({ key }) => key !== shown)
+  }
+
+  /** Show another trace next to the one in front. @param {string} key of its choice */
+  async compare(key) {
+    const { current } = this
+    const [id, sample] = key.split(' ')
+    const run = await this.on.findRun(id)
+    if (!run || !this.run || current !== this.current) return
+    this.#second = { run, sample: Number(sample) }
+    if (this.sample === 'vote') this.showSample(key === keyOf(this.run, 0) ? 1 : 0)
+    this.beside.open(this.#compared(run, Number(sample)))
+  }
+
+  /** The comparison ends; the trace in front stays. */
+  closeComparison() {
+    this.#second = null
+    this.beside.close()
+  }
+
+  /** The second trace goes where its run was removed, or another spectrum is shown. @param {string} [run] */
+  forget(run) {
+    if (this.#second?.run.id === run) this.closeComparison()
+  }
+
+  #forgetSecond() {
+    if (!this.#second) return
+    this.#second = null
+    this.#drawnBeside = ''
+    this.beside.forget()
+    this.trace.showShared({})
+  }
+
+  /** @param {Run} run @param {number} sample @returns {import('../trace/beside.js').ComparedTrace} */
+  #compared(run, sample) {
+    const trace = run.traces[sample]
+    const name = traceName(run, run.policyTitle, sample)
+    return {
+      key: keyOf(run, sample),
+      name,
+      title: `${name} · ${sampleLabel(trace)}`,
+      steps: trace.steps,
+      question: { key: run.task, title: this.on.tasks[run.task]?.title ?? run.task },
+      pictureURL: (step) => step.picture && pictureURL(run, step.picture),
+      overviewURL: trace.overview && pictureURL(run, trace.overview),
+      meta: this.current?.spectrum.meta,
+      ending: trace.ended ? ending(trace.ended, trace).text : '',
+    }
+  }
+
+  /** Draw both traces as they are now, with the windows of both. */
+  #drawBeside() {
+    const { run, sample } = this
+    if (!this.#second || !run || sample === 'vote' || !this.current) {
+      this.#drawnBeside = ''
+      this.trace.showShared({})
+    } else {
+      const second = this.#compared(this.#second.run, this.#second.sample)
+      const first = this.#compared(run, sample)
+      const key = JSON.stringify([first, second])
+      if (key === this.#drawnBeside) return
+      this.#drawnBeside = key
+      this.beside.replace(second)
+      this.trace.showShared(this.beside.draw(first, this.current.spectrum))
+    }
+    this.#showWindows()
   }
 
   /** Show another trace of the run, or its vote. @param {number | 'vote'} sample */
   showSample(sample) {
     const { run } = this
     if (!run || !this.current) return
+    // A vote has no steps of its own to compare, and a trace is not compared with itself.
+    const second = this.#second && keyOf(this.#second.run, this.#second.sample)
+    if (second && (sample === 'vote' || second === keyOf(run, sample))) this.closeComparison()
     this.sample = sample
     this.vote = null
     const { spectrum } = this.current
@@ -149,6 +286,8 @@ export class RunView {
       })
       this.trace.showVote(run, this.vote.element)
     } else this.trace.show(run, sample, spectrum)
+    this.#showTabs()
+    if (this.#second) this.#drawBeside()
     this.#showWindows()
     const [first] = this.#windows()
     if (first && run.state !== 'running') this.choose(first.id)
@@ -169,6 +308,11 @@ export class RunView {
   choose(id, { scroll = false } = {}) {
     if (this.vote) {
       if (id) this.#chooseWindow(this.vote, id)
+      return
+    }
+    const second = id && this.beside.select(id, { scroll })
+    if (second) {
+      if (windowOf(second)) this.spectrum.view.select(second.id, { zoomTo: true })
       return
     }
     const steps = this.#steps()
@@ -207,7 +351,7 @@ export class RunView {
 
   /** The windows of the trace shown, or of all samples of the vote. @returns {StepWindow[]} */
   #windows() {
-    return this.vote?.windows ?? windowsOf(this.#steps())
+    return this.vote?.windows ?? this.beside.withSecond(windowsOf(this.#steps()))
   }
 
   /** @returns {Step[]} */
@@ -218,7 +362,9 @@ export class RunView {
 
   /** Draw what is new in the run shown. */
   draw() {
+    this.#showTabs()
     if (!this.run || !this.current) return
+    if (this.#second) this.#drawBeside()
     if (this.sample !== 'vote') {
       this.trace.paint()
       this.#showWindows()
@@ -230,7 +376,7 @@ export class RunView {
   /** Draw the windows so far; the newest is selected as long as the trace is followed. */
   #showWindows() {
     const windows = this.#windows()
-    const newest = (!this.vote && this.trace.following && windows.at(-1)?.id) || null
+    const newest = (!this.vote && this.trace.following && windowsOf(this.#steps()).at(-1)?.id) || null
     const changed = this.spectrum.showWindows(windows, newest ?? this.spectrum.view.selected)
     if (changed && newest) this.trace.select(newest, { scroll: false })
   }
@@ -239,6 +385,9 @@ export class RunView {
   finished(run) {
     if (run !== this.run) return
     this.draw()
-    if (run.samples > 1 && run.consensus && this.trace.following) this.showSample('vote')
+    if (run.samples > 1 && run.consensus && this.trace.following && !this.#second) this.showSample('vote')
   }
 }
+
+/** A trace of a run, as one string. @param {{id: string} | null} run @param {number | 'vote'} sample */
+const keyOf = (run, sample) => `${run?.id} ${sample}`

@@ -2,10 +2,10 @@
 // has the same state. A lost connection resumes without missing an event.
 
 import { address } from '../common/address.js'
-import { Refused, getJSON, postJSON } from '../common/http.js'
+import { Refused, getJSON, postJSON, remove } from '../common/http.js'
 import { pause } from '../common/idle.js'
 import { t } from '../common/language.js'
-import { outcome, partsOf } from './labels.js'
+import { outcome, partsOf, policyLabel, standing } from './labels.js'
 
 /** A run before its first event. @param {any} about what the server knows of it */
 function newRun(about) {
@@ -109,15 +109,13 @@ function pendingZoom({ window, label, frame, z }, medium) {
   }
 }
 
-/** The label of a run without an outcome. That of a run the server has lost is not known.
- * @type {Record<string, string | null>} */
-const WITHOUT_OUTCOME = { stopped: t('stopped'), failed: t('failed'), done: t('no answer'), gone: null }
 const LOST = t('connection lost, trying again …')
 const GONE = t('The server was restarted and no longer knows this run. What it wrote until then is still shown.')
 
 export class Runs {
   /**
-   * @param {{onChange: (run: Run) => void, onOver: (run: Run) => void, titleOf: (policy: string) => string}} callbacks
+   * @param {{onChange: (run: Run) => void, onOver: (run: Run) => void, onDropped: (runs: string[]) => void,
+   *   titleOf: (policy: string) => string}} callbacks `onDropped`: the server dropped older runs to keep its limits
    */
   constructor(callbacks) {
     this.on = callbacks
@@ -128,31 +126,30 @@ export class Runs {
   /** @param {string} id */
   get = (id) => this.known.get(id) ?? null
 
-  /** The last run on a row of the bench, if this page knows it. @param {BenchRow} row */
-  lastOf = (row) => this.get(row.runs.at(-1) ?? '')
+  /** The runs on a row of the bench, oldest first, as far as this page knows. @param {BenchRow} row */
+  resultsOf = (row) => row.results.map((result) => summaryOf(this.get(result.run)) ?? result)
 
-  /** @param {BenchRow} row */
-  isRunning = (row) => this.lastOf(row)?.state === 'running'
+  /** The run in progress on a row; null where there is none. @param {BenchRow} row */
+  runningOn = (row) => row.results.map(({ run }) => this.get(run)).findLast((run) => run?.state === 'running') ?? null
 
-  /** The progress or the outcome of a row's last run. @param {BenchRow} row */
+  /** The progress of a row's run, and the result that stands for the spectrum. @param {BenchRow} row */
   statusOf(row) {
-    const run = this.lastOf(row)
-    if (!run) return { outcome: row.verdict }
-    if (run.state !== 'running') return { outcome: outcome(run) ?? WITHOUT_OUTCOME[run.state] }
-    const done = run.traces.filter((trace) => trace.ended).length
+    const results = this.resultsOf(row)
+    const result = standing(results)
     return {
-      running:
-        run.samples > 1
-          ? t('{done} of {all}', { done, all: run.samples })
-          : t('turn {turn}', { turn: Math.max(1, run.traces[0].turn) }),
+      running: results.findLast(({ state }) => state === 'running')?.progress,
+      result,
+      by: result && policyLabel(result, this.on.titleOf(result.policy)),
     }
   }
 
   /** Start a run on a row. @param {BenchRow} row @param {RunSettings} settings */
   async start(row, settings) {
-    const { run: id } = await postJSON('/api/v1/live/runs', { bench: row.id, ...settings })
-    row.runs.push(id)
-    return this.#listen(aboutOf({ ...settings, id, bench: row.id, spectrum: row.spectrum }), Date.now())
+    const { run: id, dropped } = await postJSON('/api/v1/live/runs', { bench: row.id, ...settings })
+    const run = this.#listen(aboutOf({ ...settings, id, bench: row.id, spectrum: row.spectrum }), Date.now())
+    row.results.push(/** @type {RunSummary} */ (summaryOf(run)))
+    if (dropped.length) this.on.onDropped(dropped)
+    return run
   }
 
   /** An earlier run with all its events. @param {string} id @returns {Promise<Run>} */
@@ -192,6 +189,24 @@ export class Runs {
     new Feed(run.id, { onEvent, onGone, onLost: () => {}, onFound: () => {} }, `trial/events?sample=${sample}&`)
   }
 
+  /** Stop a run and remove it, also from the server. @param {string} id */
+  async remove(id) {
+    await remove(`/api/v1/live/runs/${id}`).catch((error) => {
+      if (!(error instanceof Refused && error.status === 404)) throw error
+    })
+    this.forget(id)
+  }
+
+  /** @param {string} id */
+  forget(id) {
+    const run = this.get(id)
+    this.known.delete(id)
+    run?.feed.close()
+    if (run?.state !== 'running') return
+    run.state = 'gone'
+    run.isOver()
+  }
+
   /** @param {Run} run */
   stop(run) {
     run.stopping = true
@@ -219,7 +234,7 @@ export class Runs {
       run.lost = lost
       this.on.onChange(run)
     }
-    new Feed(run.id, {
+    run.feed = new Feed(run.id, {
       onEvent: (event, number) => {
         apply(run, event, number)
         this.on.onChange(run)
@@ -240,6 +255,28 @@ export class Runs {
     run.stopping = false
     this.on.onOver(run)
     run.isOver()
+  }
+}
+
+/** What a list of runs shows of a run. @param {Run | null} run @returns {RunSummary | null} */
+function summaryOf(run) {
+  if (!run) return null
+  const { id, task, policy, samples, state, since } = run
+  const done = run.traces.filter((trace) => trace.ended).length
+  return {
+    run: id,
+    task,
+    policy,
+    samples,
+    started: new Date(since).toISOString(),
+    state,
+    outcome: outcome(run),
+    verdicts: run.traces.map(({ verdict }) => verdict),
+    progress:
+      samples > 1
+        ? t('{done} of {all}', { done, all: samples })
+        : t('turn {turn}', { turn: Math.max(1, run.traces[0].turn) }),
+    onTrial: run.traces.some(({ trial }) => trial?.state === 'running'),
   }
 }
 

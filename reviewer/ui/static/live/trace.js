@@ -3,7 +3,7 @@
 
 import { address } from '../common/address.js'
 import { cap, fill, h, withCommands } from '../common/dom.js'
-import { t, tn, word } from '../common/language.js'
+import { t, tn } from '../common/language.js'
 import { TraceView } from '../trace/view.js'
 import { TONES, duration, ending, outcome, outcomeLabel, sampleLabel, tokens } from './labels.js'
 import { pendingSteps } from './runs.js'
@@ -23,18 +23,7 @@ export class LiveTrace {
     this.turn = h('span.turn')
     this.spinner = h('span.spinner')
     this.lost = h('span.lost', { role: 'status' })
-    this.by = h('span.by')
-    this.outcome = h('span')
-    this.head = h(
-      'div.run-head',
-      { hidden: true },
-      this.spinner,
-      this.turn,
-      h('span.spring'),
-      this.lost,
-      this.by,
-      this.outcome,
-    )
+    this.head = h('div.run-head', { hidden: true }, this.spinner, this.turn, h('span.spring'), this.lost)
     this.chips = h('div.samples', { role: 'tablist', 'aria-label': t('Trace of which sample'), hidden: true })
     this.cards = h('div')
     this.end = h('div.run-end', { role: 'status' })
@@ -54,6 +43,14 @@ export class LiveTrace {
     /** @type {any} the run, sample and trace shown, and what of them is drawn */
     this.shown = null
     this.chipsDrawn = ''
+    /** @type {import('../trace/view.js').TraceState['shared']} */
+    this.shared = {}
+  }
+
+  /** Show which windows the second trace has too. @param {import('../trace/view.js').TraceState['shared']} shared */
+  showShared(shared) {
+    this.shared = shared
+    this.view.refresh({ shared })
   }
 
   /** Show something other than a trace: the first steps, or the vote. @param {...any} content */
@@ -98,6 +95,7 @@ export class LiveTrace {
       pictureURL: (step) => pictureURL(run, step.picture),
       trial: trace.trial?.result ?? null,
       trialURL: trialURL(run, sample),
+      shared: this.shared,
     })
     fill(this.end)
     this.paint()
@@ -167,12 +165,8 @@ export class LiveTrace {
   }
 
   #drawBy(run, trace) {
-    const verdict = outcome(run)
     this.lost.textContent = run.state === 'running' ? run.lost : ''
-    this.by.textContent = run.policyTitle
-    this.by.title = byLine(trace.drafter, run)
-    this.outcome.className = verdict ? `pill ${TONES[verdict] ?? 'grey'}` : ''
-    this.outcome.textContent = verdict ? word(verdict) : ''
+    this.turn.title = byLine(trace.drafter, run)
   }
 
   #progress() {

@@ -5,18 +5,18 @@ import { address } from '../common/address.js'
 import { fill, h } from '../common/dom.js'
 import { dateAndTime, windowText } from '../common/format.js'
 import { drawHeader } from '../common/item_header.js'
-import { t, word } from '../common/language.js'
+import { t, tn, word } from '../common/language.js'
 import { openPicture } from '../common/panels.js'
 import { Aids } from '../evidence/aids.js'
 import { Evidence } from '../evidence/drawer.js'
 import { keepForNextVisit, lastVisit } from '../spectrum/controls.js'
 import { extent, shownFactor } from '../spectrum/frames.js'
 import { SpectrumView } from '../spectrum/view.js'
+import { Beside } from '../trace/beside.js'
 import { windowOf, windowsOf } from '../trace/steps.js'
 import { TraceView } from '../trace/view.js'
-import { Beside } from './beside.js'
 import { keepTried, ownRedshift } from './inspection.js'
-import { pictureURL } from './items.js'
+import { choicesOf, comparedItem, pictureURL } from './items.js'
 
 const LEAST_SHOWN = 120 // Å in the window plot around a line that a text names
 
@@ -144,7 +144,7 @@ export class ItemView {
       },
       t('Copy link'),
     )
-    const buttons = [this.beside.button(current), spectrum && this.inspectionButton(), evidence]
+    const buttons = [this.#othersButton(current.others), spectrum && this.inspectionButton(), evidence]
     drawHeader(this.header, {
       item,
       spectrum,
@@ -154,6 +154,14 @@ export class ItemView {
       onMedium: this.onMedium,
       toast,
     })
+  }
+
+  /** The list of other traces of the spectrum. @param {OtherTrace[]} others */
+  #othersButton(others) {
+    if (!others.length) return null
+    const label = tn('{n} other trace', '{n} other traces', others.length)
+    const title = tn('{n} other trace of this spectrum', '{n} other traces of this spectrum', others.length)
+    return this.beside.button({ label, title, choices: () => choicesOf(others) })
   }
 
   /** @param {string} title @param {string} text */
@@ -184,7 +192,7 @@ export class ItemView {
       pictureURL: (step) => this.pictureOf(step.picture) ?? pictureURL(trajectory, step.picture, step.arguments),
       overviewURL: pictureURL(trajectory, trajectory.overview, {}),
       spans: reading ? {} : this.spans(),
-      shared: this.beside.draw(steps, current),
+      shared: this.beside.draw(comparedItem(current, steps), current.spectrum),
       editable,
       markable: !item.hidden && !reading && standing.round !== null,
       threads: reading ? {} : this.threads,

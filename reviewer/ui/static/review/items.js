@@ -2,8 +2,10 @@
 
 import { address } from '../common/address.js'
 import { Cache, getAtlas, getSpectrum } from '../common/data.js'
+import { stateName } from '../common/filters.js'
 import { getJSON } from '../common/http.js'
 import { idle, pause } from '../common/idle.js'
+import { t } from '../common/language.js'
 import { prepare } from '../spectrum/scene.js'
 
 /**
@@ -139,6 +141,41 @@ export function pictureURL(trajectory, picture, args) {
   if (trajectory.redshift !== null) query.set('redshift', String(trajectory.redshift))
   return address(`/api/v1/picture/${picture}?${query}`)
 }
+
+/**
+ * An item's trace as one of two that are compared.
+ * @param {LoadedItem} loaded @param {Step[]} steps those that are shown
+ * @returns {import('../trace/beside.js').ComparedTrace}
+ */
+export function comparedItem({ item, spectrum }, steps = item.trajectory.steps) {
+  const { id, row, task, trajectory, version } = item
+  const name = `#${id}`
+  return {
+    key: id,
+    name,
+    title: [name, row.drafter.name, version.number > 1 && `v${version.number}`].filter(Boolean).join(' · '),
+    steps,
+    question: task,
+    pictureURL: (step) => pictureURL(trajectory, step.picture, step.arguments),
+    overviewURL: pictureURL(trajectory, trajectory.overview, {}),
+    meta: spectrum?.meta,
+    href: `#item=${id}`,
+  }
+}
+
+/** @param {OtherTrace[]} others @returns {import('../trace/beside.js').Choice[]} */
+export const choicesOf = (others) =>
+  others.map(({ id, drafter, task, state, version, answer }) => ({
+    key: id,
+    name: `#${id}`,
+    facts: [
+      drafter.name,
+      task.title,
+      stateName(state),
+      t('version {version}', { version }),
+      answer ? t('answer {answer}', { answer }) : t('no answer'),
+    ],
+  }))
 
 /** @param {Trajectory} trajectory */
 export const picturesOf = (trajectory) =>

@@ -5,7 +5,7 @@ import { getJSON } from '../common/http.js'
 import { painted } from '../common/idle.js'
 import { sentences, t } from '../common/language.js'
 import { linkTo, linkToOpen, setAddress, takeBatch } from '../common/links.js'
-import { picturesOf } from './items.js'
+import { comparedItem, picturesOf } from './items.js'
 
 /**
  * @typedef {Object} NavigationOptions
@@ -136,7 +136,7 @@ export class Navigation {
         })
       const loaded = await this.items.load(id)
       if (ticket !== this.#besideTicket) return ''
-      if (isWanted() && this.state.isShown(item.id) && !loaded.item.hidden) this.view.beside.open(loaded)
+      if (isWanted() && this.state.isShown(item.id) && !loaded.item.hidden) this.view.beside.open(comparedItem(loaded))
       this.#setAddress()
       return ''
     } catch (error) {
@@ -156,7 +156,7 @@ export class Navigation {
     const { selected: step, beside } = this.view
     return linkTo({
       ...{ item: item.id, version: reading?.number ?? null, step },
-      ...{ range: this.view.chosenRange(), beside: beside.shown?.item.id ?? null },
+      ...{ range: this.view.chosenRange(), beside: /** @type {number | undefined} */ (beside.shown?.key) ?? null },
     })
   }
 
@@ -164,7 +164,7 @@ export class Navigation {
   #setAddress() {
     const { item, reading } = this.state
     if (!item) return
-    const beside = this.view.beside.shown?.item.id
+    const beside = /** @type {number | undefined} */ (this.view.beside.shown?.key)
     setAddress(linkTo({ item: item.id, version: reading?.number ?? null, beside: beside ?? null }))
   }
 

@@ -197,12 +197,13 @@ export class TraceView {
   }
 
   /**
-   * Show other marks, hints or spans, or another trial; cards, focus and scroll stay.
+   * Show other marks, hints, spans or windows in common, or another trial; cards, focus and scroll stay.
    * @param {{marks?: Record<string, Mark>, hints?: Record<string, Hint[] | undefined>,
    *   spans?: Record<string, import('./statements.js').SpansOfText>, trial?: Trial | null,
-   *   threads?: Record<string, StepThreads>}} change
+   *   threads?: Record<string, StepThreads>, shared?: TraceState['shared']}} change
    */
-  refresh({ marks, hints, spans, trial, threads }) {
+  refresh({ marks, hints, spans, trial, threads, shared }) {
+    if (shared) this.#refreshShared(shared)
     if (threads) this.#refreshThreads(threads)
     if (spans) this.#refreshSpans(spans)
     if (trial !== undefined) this.#refreshTrial(trial)
@@ -215,6 +216,14 @@ export class TraceView {
       fill(part(card, '.marks'), this.#marks(step))
       this.#noteInto(card, step)
       if (step.kind === 'zoom') fill(part(card, '.hints'), hintList(step, this.state))
+    }
+  }
+
+  #refreshShared(shared) {
+    this.state.shared = shared
+    for (const step of this.state.steps) {
+      const card = this.cards.get(step.id)
+      if (card) fill(part(card, '.same'), this.#shared(step))
     }
   }
 
@@ -395,7 +404,7 @@ export class TraceView {
         h('span.number', {}, String(number)),
         h('span.kind', {}, word(kind)),
         edited && h('span.edited', { title: editedBy(edited) }, editedBy(edited)),
-        this.#shared(step),
+        h('span.same', {}, this.#shared(step)),
         h('span.disagreements', {}),
         this.on.onComment && h('span.talk', {}, this.#talk(step)),
         h('span.marks', {}),

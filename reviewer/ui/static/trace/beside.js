@@ -1,15 +1,13 @@
-// A second trace of the spectrum next to the one in front, to read only: its cards, the windows of both on the
-// spectrum, and in what they differ.
+// A second trace of a spectrum next to the one in front, to read only: its cards, the windows of both on the
+// spectrum, and in what they differ. Review compares items with it, Live compares runs.
 
-import { fill, h } from '../common/dom.js'
-import { stateName } from '../common/filters.js'
-import { t, tn } from '../common/language.js'
+import { cap, fill, h } from '../common/dom.js'
+import { t } from '../common/language.js'
 import { openPicture } from '../common/panels.js'
 import { sheetOf } from '../common/popover.js'
 import { windowInData } from '../spectrum/frames.js'
-import { windowsOf, windowsOfSide } from '../trace/steps.js'
-import { TraceView } from '../trace/view.js'
-import { pictureURL } from './items.js'
+import { windowsOf, windowsOfSide } from './steps.js'
+import { TraceView } from './view.js'
 
 /** In front of the ids of the second trace, so that both can be on the page. */
 const SECOND = 'beside '
@@ -18,18 +16,35 @@ const SECOND = 'beside '
 const SAME = 0.5
 
 /**
+ * One of two traces that are compared.
+ * @typedef {Object} ComparedTrace
+ * @property {number | string} key of its choice
+ * @property {string} name in sentences, e.g. "#45"
+ * @property {string} title of its head
+ * @property {Step[]} steps
+ * @property {{key: string, title: string}} question
+ * @property {(step: Step) => string | null} pictureURL
+ * @property {string | null} overviewURL
+ * @property {any} [meta] of the spectrum
+ * @property {string} [href] where it can be opened
+ * @property {string} [ending] why it has no answer
+ */
+
+/** @typedef {{key: number | string, name: string, facts: string[]}} Choice a trace to choose as the second one */
+
+/**
  * @typedef {Object} BesideOptions
  * @property {HTMLElement} pane of the trace in front
  * @property {(id: string, options?: {scroll?: boolean}) => void} onSelect a step of either trace
- * @property {(id: number) => void} onChoose an item whose trace is to be shown
+ * @property {(key: any) => void} onChoose a trace is to be shown
  * @property {() => void} onClose
  * @property {() => void} onChange the second trace has appeared, or is gone
  */
 
 export class Beside {
-  /** @type {LoadedItem | null} the item whose trace is shown */
+  /** @type {ComparedTrace | null} the second trace */
   shown = null
-  /** @type {Step[]} its steps, with their own ids */
+  /** @type {Step[]} its steps, with ids that the first trace does not have */
   steps = []
   /** @type {HTMLButtonElement | null} */
   #button = null
@@ -55,14 +70,19 @@ export class Beside {
     })
   }
 
-  /** Show the trace of an item. @param {LoadedItem} loaded */
-  open(loaded) {
-    this.shown = loaded
-    this.steps = loaded.item.trajectory.steps.map((step) => ({ ...step, id: SECOND + step.id }))
+  /** Show a second trace. @param {ComparedTrace} trace */
+  open(trace) {
+    this.replace(trace)
     this.trace.selected = null
     this.#toggle(true)
     this.on.onChange()
     this.#setFront(0)
+  }
+
+  /** Take the second trace as it is now, e.g. while it grows; `draw` shows it. @param {ComparedTrace} trace */
+  replace(trace) {
+    this.shown = trace
+    this.steps = trace.steps.map((step) => ({ ...step, id: SECOND + step.id }))
   }
 
   close() {
@@ -72,7 +92,7 @@ export class Beside {
     this.#button?.focus()
   }
 
-  /** Another item is shown: the second trace goes without a change of the first one. */
+  /** Another spectrum is shown: the second trace goes without a change of the first one. */
   forget() {
     this.shown = null
     this.steps = []
@@ -93,31 +113,33 @@ export class Beside {
 
   /**
    * Draw the second trace next to the first one, and what they have in common.
-   * @param {Step[]} first its steps @param {LoadedItem} loaded its item
+   * @param {ComparedTrace} first @param {Spectrum | null} spectrum
    * @returns {Record<string, {id: string, name: string, title: string}>} by step of the first trace: the same window
    *   of the second
    */
-  draw(first, loaded) {
+  draw(first, spectrum) {
     const { shown } = this
     if (!shown) return {}
-    const { item, spectrum } = shown
-    const { trajectory } = item
-    const pairs = loaded.spectrum ? sameWindows(windowsOf(first), windowsOf(this.steps), loaded.spectrum) : []
-    fill(this.heads[0], t('L · {item}', { item: titleOf(loaded.item) }))
-    fill(this.heads[1], t('R · {item}', { item: titleOf(item) }))
+    const pairs = spectrum ? sameWindows(windowsOf(first.steps), windowsOf(this.steps), spectrum) : []
+    const [left, right] = first.name === shown.name ? ['L', 'R'] : [first.name, shown.name]
+    for (const [at, trace] of [first, shown].entries()) {
+      this.heads[at].title = trace.title
+      fill(this.heads[at], at ? t('R · {item}', { item: trace.title }) : t('L · {item}', { item: trace.title }))
+    }
     fill(
       this.legend,
       h('span.swatch.so-left'),
-      t('L: windows of #{item}', { item: loaded.item.id }),
+      t('L: windows of {trace}', { trace: first.name }),
       h('span.swatch.so-right'),
-      t('R: windows of #{item}', { item: item.id }),
+      t('R: windows of {trace}', { trace: shown.name }),
     )
-    this.itemLink.setAttribute('href', `#item=${item.id}`)
-    fill(this.summary, this.#differences(first, loaded.item, pairs.length))
-    const same = (/** @type {StepWindow} */ other, /** @type {string} */ side, /** @type {number} */ of) => ({
+    this.itemLink.hidden = !shown.href
+    if (shown.href) this.itemLink.setAttribute('href', shown.href)
+    fill(this.summary, this.#differences(first, { left, right }, pairs.length))
+    const same = (/** @type {StepWindow} */ other, /** @type {string} */ side, /** @type {string} */ trace) => ({
       id: other.id,
       name: `= ${side}${other.number}`,
-      title: t('The same window as step {number} of #{item}', { number: other.number, item: of }),
+      title: t('The same window as step {number} of {trace}', { number: other.number, trace }),
     })
     const { selected } = this.trace
     this.trace.show({
@@ -126,43 +148,49 @@ export class Beside {
       editedBy: {},
       marks: {},
       hints: Object.fromEntries(this.steps.map((step) => [step.id, []])),
-      pictureURL: (step) => pictureURL(trajectory, step.picture, step.arguments),
-      overviewURL: pictureURL(trajectory, trajectory.overview, {}),
-      shared: Object.fromEntries(pairs.map(([a, b]) => [b.id, same(a, 'L', loaded.item.id)])),
+      pictureURL: shown.pictureURL,
+      overviewURL: shown.overviewURL,
+      shared: Object.fromEntries(pairs.map(([a, b]) => [b.id, same(a, 'L', left)])),
       editable: false,
       markable: false,
-      meta: spectrum?.meta,
+      meta: shown.meta,
     })
     this.trace.selected = selected
-    return Object.fromEntries(pairs.map(([a, b]) => [a.id, same(b, 'R', item.id)]))
+    return Object.fromEntries(pairs.map(([a, b]) => [a.id, same(b, 'R', right)]))
   }
 
-  /** @param {Step[]} first @param {Item} item of the first trace @param {number} both number of windows in both */
-  #differences(first, item, both) {
-    const other = /** @type {LoadedItem} */ (this.shown).item
-    const [here, there] = [first, this.steps].map(answerOf)
-    const [left, right] = [first, this.steps].map((steps) => windowsOf(steps).length - both)
-    const numbers = { first: item.id, second: other.id, here, there }
-    const anotherQuestion = item.task.key !== other.task.key
+  /** @param {ComparedTrace} first @param {{left: string, right: string}} names @param {number} both windows in both */
+  #differences(first, { left, right }, both) {
+    const other = /** @type {ComparedTrace} */ (this.shown)
+    const [here, there] = [first, other].map(({ steps }) => verdictOf(steps))
+    const [onlyLeft, onlyRight] = [first, other].map(({ steps }) => windowsOf(steps).length - both)
+    const names = { first: left, second: right }
+    const answers = { here: here ?? t('nothing'), there: there ?? t('nothing') }
+    const anotherQuestion = first.question.key !== other.question.key
     const agree = !anotherQuestion && here === there
+    const endings = [
+      [left, first.ending],
+      [right, other.ending],
+    ].filter(([, ending]) => ending)
     return [
       anotherQuestion &&
-        h('p', {}, t('#{second} is about another question: {question}?', { ...numbers, question: other.task.title })),
+        h('p', {}, t('{second} is about another question: {question}?', { ...names, question: other.question.title })),
       agree
-        ? h('p', {}, t('Both answer {here}.', numbers))
+        ? h('p', {}, t('Both answer {here}.', answers))
         : h(
             `p${anotherQuestion ? '' : '.differ'}`,
             {},
-            t('#{first} answers {here}, #{second} answers {there}.', numbers),
+            t('{first} answers {here}, {second} answers {there}.', { ...names, ...answers }),
           ),
+      endings.map(([name, ending]) => h('p.ended', {}, `${name}: ${ending}`)),
       h(
         'p.muted',
         {},
-        t('Windows: {both} in both, {left} only in #{first}, {right} only in #{second}.', {
-          ...numbers,
+        t('Windows: {both} in both, {left} only in {first}, {right} only in {second}.', {
+          ...names,
           both,
-          left,
-          right,
+          left: onlyLeft,
+          right: onlyRight,
         }),
       ),
     ]
@@ -183,53 +211,51 @@ export class Beside {
   }
 
   /**
-   * The button of the header with the list of other traces; null where there are none.
-   * @param {import('./state.js').Current} current
+   * A button with the list of the traces that can be shown as the second one.
+   * @param {{label: string, title: string, key?: string, choices: () => Choice[]}} options `key`: drawn on the button
    */
-  button({ others }) {
-    if (!others.length) return null
-    const label = tn('{n} other trace', '{n} other traces', others.length)
-    const title = tn('{n} other trace of this spectrum', '{n} other traces of this spectrum', others.length)
-    const button = (this.#button = h('button.guide.others', { type: 'button', title }, `${label} ▾`))
+  button({ label, title, key, choices }) {
+    const button = (this.#button = h(
+      'button.guide.others',
+      { type: 'button', title },
+      `${label} ▾`,
+      key && [' ', cap(key)],
+    ))
     const sheet = sheetOf(button, 'div.others-sheet', title, () => [
       h('p', {}, title),
       h(
         'ul',
         {},
-        others.map((other) => h('li', {}, this.#choice(other, sheet))),
+        choices().map((choice) => h('li', {}, this.#choice(choice, sheet))),
       ),
     ])
     return h('span.others', {}, button, sheet)
   }
 
-  /** @param {OtherTrace} other @param {HTMLElement} sheet */
-  #choice({ id, drafter, task, state, version, answer }, sheet) {
+  /** Open the list of traces to choose from. */
+  choose() {
+    if (!this.#button?.isConnected) return
+    this.#button.click()
+    this.#button.parentElement?.querySelector('li button')?.focus()
+  }
+
+  /** @param {Choice} choice @param {HTMLElement} sheet */
+  #choice({ key, name, facts }, sheet) {
     const choose = () => {
       sheet.hidePopover()
-      this.on.onChoose(id)
+      this.on.onChoose(key)
     }
-    const facts = [
-      drafter.name,
-      task.title,
-      stateName(state),
-      t('version {version}', { version }),
-      answer ? t('answer {answer}', { answer }) : t('no answer'),
-    ]
     return h(
       'button',
-      { type: 'button', 'aria-pressed': String(this.shown?.item.id === id), onClick: choose },
-      h('strong', {}, `#${id}`),
+      { type: 'button', 'aria-pressed': String(this.shown?.key === key), onClick: choose },
+      h('strong', {}, name),
       ` ${facts.join(' · ')}`,
     )
   }
 }
 
-/** @param {Item} item */
-const titleOf = ({ id, row, version }) =>
-  version.number > 1 ? `#${id} · ${row.drafter.name} · v${version.number}` : `#${id} · ${row.drafter.name}`
-
-/** @param {Step[]} steps */
-const answerOf = (steps) => steps.find((step) => step.kind === 'answer')?.verdict ?? t('nothing')
+/** @param {Step[]} steps @returns {string | null} */
+const verdictOf = (steps) => steps.find((step) => step.kind === 'answer')?.verdict ?? null
 
 /**
  * Pairs of windows of two traces that show the same part of the spectrum, each window in one pair at most.
