@@ -74,11 +74,10 @@ def database(named: Path | None) -> Path:
         raise PlaceError(
             tr(
                 "{found}: found the database of an earlier release among the installed packages, where an update may "
-                "delete it; expected it in {folder}. Stop every program that uses it, then move it: `{command}`. Or "
+                "delete it; expected it in {folder}. “spec-o3 doctor database” gives the command that moves it. Or "
                 "name it with --db.",
                 found=found,
                 folder=place.parent,
-                command=moving(found, place.parent),
             )
         )
     return place

@@ -157,7 +157,8 @@ def last_answered(runs: Sequence[Run]) -> Run | None:
     """Return the newest run that answered YES or NO; if none did, the newest with an outcome."""
     with_outcome = [run for run in runs if run.outcome is not None]
     answered = [run for run in with_outcome if run.has_answer]
-    return (answered or with_outcome or [None])[-1]
+    found = answered or with_outcome
+    return found[-1] if found else None
 
 
 def _beyond(most: int, runs: Iterable[Run], keys: Iterable[Hashable]) -> list[Run]:

@@ -30,7 +30,7 @@ export const WORDS = [
   t('picture'),
   // states of a run, kinds of results, curves and reasons
   ...[t('running'), t('stopped'), t('simulated'), t('trace'), t('template'), t('coherence'), t('draft')],
-  ...[t('pairs'), t('truncated')],
+  ...[t('pairs'), t('truncated'), t('failed')],
   // what differs between two inspections
   ...[t('quality'), t('class')],
 ]
