@@ -154,7 +154,7 @@ def test_my_verdict_first_hides_what_tells_the_answer_until_it_is_given(alone: t
     assert "simulated-" not in shown
     press(page, "k")
     expect(page.locator(".decision-bar .ask")).to_be_visible()
-    press(page, "Shift+C")
+    press(page, "9")
     expect(page.locator(".card.answer")).to_have_count(1)
     expect(header).to_contain_text("simulated")
     expect(rows.locator("[data-item='1'] .name")).to_contain_text("simulated")
@@ -174,3 +174,70 @@ def test_unsent_text_is_restored_after_a_reload(alone: tuple[Page, Path]) -> Non
     page.reload()
     expect(page.locator(".notice")).to_contain_text("unsent text")
     expect(page.locator(".card.think").first).to_contain_text("Half a thought")
+
+
+def test_keys_follow_the_person_on_other_layouts(alone: tuple[Page, Path]) -> None:
+    page, db = alone
+    item = page.evaluate("window.specO3.review.current.item.id")
+
+    def typed(key: str, code: str, key_code: int = 0, **held: bool) -> None:
+        page.evaluate(
+            """([key, code, keyCode, held]) => {
+              const event = new KeyboardEvent('keydown', {key, code, keyCode, bubbles: true, cancelable: true, ...held})
+              ;(document.activeElement ?? document.body).dispatchEvent(event)
+            }""",
+            [key, code, key_code, held],
+        )
+
+    def decisions() -> list[str]:
+        store = Store.open(db)
+        try:
+            return [r.decision.verb for r in store.items.history(item)]
+        finally:
+            store.close()
+
+    dialog, toasts = page.locator("dialog.panel"), page.locator(".so-review .toasts")
+    # An input method is on: said once, and nothing acts.
+    typed("Process", "KeyK", 229)
+    expect(toasts).to_contain_text("An input method is on")
+    typed("Process", "KeyX", 229)
+    expect(toasts.locator(".toast")).to_have_count(1)
+    expect(dialog).to_have_count(0)
+    # In a field an input method writes text, and nothing is said.
+    expect(toasts.locator(".toast")).to_have_count(0)
+    press(page, "c")
+    typed("Process", "KeyK", 229)
+    press(page, "Escape")
+    expect(toasts.locator(".toast")).to_have_count(0)
+
+    for key, code, shift in (("？", "Slash", True), ("?", "Minus", True)):
+        typed(key, code, shiftKey=shift)
+        expect(dialog).to_contain_text("Keys")
+        press(page, "Escape")
+        expect(dialog).to_have_count(0)
+    # The digits of dialogs, too: x with a Russian layout, 2 with AZERTY.
+    typed("ч", "KeyX")
+    expect(dialog).to_contain_text("Reject: why?")
+    typed("é", "Digit2")
+    expect(dialog.locator("input[type=radio]").nth(1)).to_be_checked()
+    press(page, "Escape")
+    expect(dialog).to_have_count(0)
+    # Caps Lock: u undoes, and decides nothing.
+    typed("U", "KeyU")
+    expect(toasts).to_contain_text("no decision here that can be undone")
+    assert decisions() == []
+    typed("Л", "KeyK")
+    page.wait_for_function("(id) => window.specO3.review.current.item.id !== id", arg=item)
+    assert decisions() == ["keep"]
+
+
+def test_every_text_names_the_key_of_its_action(alone: tuple[Page, Path]) -> None:
+    page, _ = alone
+    bar = page.locator(".decision-bar")
+    expect(bar.get_by_role("button", name="Cannot tell ,")).to_be_visible()
+    press(page, "p")
+    expect(bar.locator(".ask")).to_be_visible()
+    for name in ("YES 7", "NO 8", "cannot tell 9"):
+        expect(bar.get_by_role("button", name=name, exact=True)).to_be_visible()
+    press(page, "9")
+    expect(page.locator(".so-review .toasts")).to_contain_text("The key , decides the item so.")

@@ -40,7 +40,8 @@ export class ScoringPage {
     this.current = null
     this.sheets = new Sheets()
     this.act = this.#actions()
-    this.keys = new Keys(keymap, this.act, () => inFront() && !panels.panelIsOpen())
+    const active = () => inFront() && !panels.panelIsOpen()
+    this.keys = new Keys(keymap, this.act, active, (text) => this.notices.toast(text))
     const notices = (this.notices = new Notices())
     const parts = (this.parts = {
       places: h('aside.queue'),

@@ -2,6 +2,7 @@
 
 import { sentences, t } from '../common/language.js'
 import { Refused, newKey, postUntilAnswered } from '../common/http.js'
+import { Keys } from '../common/keys.js'
 import { refusalOf } from './decision_bar.js'
 import * as dialogs from './dialogs.js'
 import { problems } from '../trace/steps.js'
@@ -124,7 +125,10 @@ export class Decisions {
       await postUntilAnswered(`/api/v1/item/${item.id}/verdict`, body, (e) => this.topBar.notSent(e.message))
       this.on.onChanged(item.id)
       await this.on.open(item.id)
-      if (verdict === 'cannot tell') this.notices.toast(t('Your verdict: cannot tell. “U” decides the item so.'))
+      if (verdict === 'cannot tell') {
+        const key = Keys.of('decide-cannot-tell')
+        this.notices.toast(t('Your verdict: cannot tell. The key {key} decides the item so.', { key }))
+      }
     } catch (error) {
       this.notices.error(error)
     }

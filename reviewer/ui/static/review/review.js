@@ -35,10 +35,12 @@ import { Statements } from './statements.js'
 import { ValueOrder } from './value_order.js'
 import { WorkTime } from './work_time.js'
 
-const NOTHING_LEFT = t(
-  'Every item under this filter is done, waits for another person, or is in a blind session of ' +
-    'yours. Press / to widen the filter, or add more in the Library tab.',
-)
+const nothingLeft = () =>
+  t(
+    'Every item under this filter is done, waits for another person, or is in a blind session of ' +
+      'yours. Press {key} to widen the filter, or add more in the Library tab.',
+    { key: Keys.of('filter') },
+  )
 
 /** Build the tab inside `root` and open the first item that waits. @param {HTMLElement | null} root */
 export async function mountReview(root) {
@@ -89,7 +91,12 @@ function buildReview(root, me, keymap) {
   const items = new Items(() => state.verdictFirst)
 
   const isActive = () => root.getClientRects().length > 0 && !panelIsOpen()
-  const keys = new Keys(keymap, (action) => act(action), isActive)
+  const keys = new Keys(
+    keymap,
+    (action) => act(action),
+    isActive,
+    (text) => notices.toast(text),
+  )
   /** An action of the tab in front; of Review where that tab has no keys. @param {string} action */
   const inFront = (action) => (Keys.inFront() ?? keys).act(action)
   const topBar = new TopBar(
@@ -297,7 +304,7 @@ function buildReview(root, me, keymap) {
     workTime.show(null)
     queue.setShown(null)
     comments.show(null)
-    view.showNothing(queue.onlyMine ? t('Nothing waits for you') : t('No item fits this filter'), NOTHING_LEFT)
+    view.showNothing(queue.onlyMine ? t('Nothing waits for you') : t('No item fits this filter'), nothingLeft())
     showBar()
   }
 
