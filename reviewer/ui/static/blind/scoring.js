@@ -200,15 +200,10 @@ export class ScoringPage {
         h('span.spring'),
         h('span.muted', {}, t('{done} of {all}', { done: sheet.place, all: sheet.of })),
         ...[
-          ['g', t('guide')],
-          ['?', t('rubric')],
-        ].map(([key, text]) =>
-          h(
-            'button.guide',
-            { type: 'button', onClick: () => this.act(key === 'g' ? 'guide' : 'keys') },
-            cap(key),
-            ` ${text}`,
-          ),
+          ['guide', t('guide')],
+          ['keys', t('rubric')],
+        ].map(([action, text]) =>
+          h('button.guide', { type: 'button', onClick: () => this.act(action) }, cap(this.keys.of(action)), ` ${text}`),
         ),
       ),
       sheet.training && h('p.practice', {}, t('Practice: this one does not count')),

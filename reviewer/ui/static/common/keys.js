@@ -199,3 +199,23 @@ export class Keys {
     )
   }
 }
+
+/**
+ * After a click with the mouse the keys are those of the desk again. Otherwise Enter would press the clicked button
+ * once more, and the arrows would move in the clicked list; whoever reaches them by Tab wants that.
+ */
+export function focusDeskAfterClicks() {
+  const clicked = ':is(.so-desk :is(button, a, summary, [role=listbox]), [role=tab])'
+  // Their sheet or menu takes Escape while the focus is on them; a row of Find is chosen by its focus.
+  const keep = ':is([aria-haspopup], [popover] *, [role=menu] *, tbody.hit *)'
+  document.addEventListener(
+    'click',
+    (event) => {
+      const focused = document.activeElement
+      const byMouse = event.detail > 0 && focused && event.composedPath().includes(focused)
+      if (byMouse && focused instanceof HTMLElement && focused.matches(clicked) && !focused.matches(keep))
+        focused.blur()
+    },
+    { capture: true },
+  )
+}

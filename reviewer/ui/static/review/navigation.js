@@ -4,7 +4,7 @@
 import { getJSON } from '../common/http.js'
 import { painted } from '../common/idle.js'
 import { sentences, t } from '../common/language.js'
-import { linkTo, linkToOpen, setAddress, takeBatch } from '../common/links.js'
+import { linkTo, linkToOpen, setAddress, setNoItem, takeBatch } from '../common/links.js'
 import { picturesOf } from './items.js'
 
 /**
@@ -334,6 +334,7 @@ export class Navigation {
   #nothing() {
     this.lease.release(this.leave())
     this.state.clear()
+    setNoItem()
     this.drawNothing()
   }
 

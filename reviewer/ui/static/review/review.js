@@ -5,9 +5,9 @@ import { fill, h } from '../common/dom.js'
 import { keepPageOnDrop } from '../common/file_drops.js'
 import { nameGradioParts } from '../help/gradio_names.js'
 import { Refused, Unreachable, getJSON, setPerson } from '../common/http.js'
-import { Keys } from '../common/keys.js'
+import { Keys, focusDeskAfterClicks } from '../common/keys.js'
 import { t } from '../common/language.js'
-import { followLinks, tabOfFirstLink } from '../common/links.js'
+import { followLinks, openItem, tabOfFirstLink, tabOpened } from '../common/links.js'
 import { Notices } from '../common/notices.js'
 import { ConnectionStrip, TopBar, restoreItem } from '../common/page_status.js'
 import { openPanel, panelIsOpen } from '../common/panels.js'
@@ -48,7 +48,8 @@ export async function mountReview(root) {
   root.dataset.mounted = 'yes'
   keepPageOnDrop()
   nameGradioParts(document.getElementById('so-tabs') ?? root)
-  comeBack(tabOfFirstLink())
+  focusDeskAfterClicks()
+  comeBack(tabOfFirstLink(), tabOpened)
   reloadForGradio()
   const [me, keymap] = await Promise.all([meOrSignIn(), getJSON('/ui/review/keymap.json'), plotlyReady()])
   setPerson(me.initials)
@@ -169,9 +170,8 @@ function buildReview(root, me, keymap) {
   const unread = new Unread(
     () => state.verdictFirst,
     (id, comment) => {
-      openTab('review')
       comments.goTo(id, comment)
-      if (!state.isShown(id)) navigation.open(id)
+      openItem(id)
     },
   )
   unread.addEventListener('news', () => comments.reload().catch(() => {}))
