@@ -124,7 +124,7 @@ def rank(
             unlike = near(corpus, counterexamples, likeness_of(counterexamples))
             likeness -= np.maximum(unlike - likeness, 0.0)
         order = rows[np.argsort(-likeness[rows], kind="stable")]
-        return Ranking(order, np.clip(likeness[order], 0.0, 1.0), 0, (), few=True)
+        return Ranking(order, likeness[order], 0, (), few=True)
     log_odds, share, weights = _classified(corpus, examples, counterexamples, likeness_of(examples))
     order = rows[np.argsort(-log_odds[rows], kind="stable")]
     probability = _probability(TEMPERED * log_odds[order], share)

@@ -59,9 +59,9 @@ def similar(
     visible: VisibleDep,
     first: VerdictFirstDep,
     item_id: int,
+    wanted: Annotated[QueueFilter, Depends(queue_filter)],
     by: Literal["text", "spectrum"] | None = None,
     limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = 20,
-    wanted: Annotated[QueueFilter, Depends(queue_filter)] = QueueFilter(),
 ) -> dict[str, Any]:
     """The items of a filter whose texts and facts, or spectra, are most like this one's. Without ``by``: the approved
     items whose spectra are, for the Evidence panel.
@@ -147,9 +147,9 @@ def _similar_json(item: Item, distance: float) -> dict[str, Any]:
 def more_like_these(context: ContextDep, visible: VisibleDep, sent: Examples) -> dict[str, Any]:
     """All items, or those of a filter, by how much they are like the examples and unlike the counterexamples.
 
-    ``few``: the examples are too few to show a kind; the scores are likeness of text and spectrum. ``cut``: number of items above which ``purity`` of them are expected to be of the kind; 0: none can be suggested.
-    ``ids``: the items above the cut. ``reasons``: facts that the examples have in common. ``used``: examples that are
-    indexed.
+    ``few``: the examples are too few to show a kind; the scores are likeness of text and spectrum. ``cut``: number of
+    items above which ``purity`` of them are expected to be of the kind; 0: none can be suggested. ``ids``: the items
+    above the cut. ``reasons``: facts that the examples have in common. ``used``: examples that are indexed.
     """
     hidden = visible.unreadable()
     named = [*sent.examples, *sent.counterexamples]
@@ -164,7 +164,7 @@ def more_like_these(context: ContextDep, visible: VisibleDep, sent: Examples) ->
     scores = dict(zip(items[: sent.limit].tolist(), ranking.probability[: sent.limit].tolist(), strict=True))
     said = sentences()
     return {
-        "rows": [{**row, "score": round(scores[row["id"]], 4)} for row in visible.rows_of(list(scores))],
+        "rows": [{**row, "score": round(max(scores[row["id"]], 0.0), 4)} for row in visible.rows_of(list(scores))],
         "few": ranking.few,
         "cut": ranking.cut,
         "purity": PURITY,

@@ -44,10 +44,14 @@ export function leaveView() {
   if (location.hash.startsWith(VIEW)) replaceAddress(`${TAB}find`)
 }
 
+/** @type {string | null} the tab that a link or the history opens, until it is open */
+let followed = null
+
 /** @param {string} hash of an address or a link */
 function follow(hash) {
   wantedView = viewIn(hash)
   const tab = tabOf(hash)
+  followed = tab
   if (tab) openTab(tab)
   if (wantedView !== null) dispatchEvent(new Event('so-view'))
   const item = readLink(hash)
@@ -170,7 +174,9 @@ export const setNoItem = () => setAddress(NO_ITEM)
  * @param {string} id
  */
 export function tabOpened(id) {
-  if (tabOfAddress() === id) return
+  const byLink = followed === id
+  followed = null
+  if (byLink || tabOfAddress() === id) return
   const address = id === 'review' ? ofReview : TAB + id
   if (location.hash) history.pushState(null, '', address)
   else replaceAddress(address)
