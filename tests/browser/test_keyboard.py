@@ -280,6 +280,7 @@ def test_after_a_click_with_the_mouse_the_keys_are_those_of_the_desk(alone: tupl
     expect(rows).to_be_focused()
 
     page.get_by_role("tab", name="Live").click()
+    expect(page.locator(".so-live .decision-bar .run")).to_be_visible()
     nothing_has_the_focus()
     press(page, "?")
     expect(page.locator("dialog.panel")).to_contain_text("run all of the bench")
