@@ -155,15 +155,15 @@ const tabOfAddress = () => tabOf(location.hash) ?? 'review'
 
 /**
  * Name what Review shows in the address, if it is in front: another item is a new entry of the history.
- * @param {string} link from "#" on @param {{followed?: boolean}} options `followed`: an address has opened it, which
+ * @param {string} link from "#" on @param {{byAddress?: boolean}} options `byAddress`: an address has opened it, which
  *   has its entry; Back may have been pressed again meanwhile
  */
-export function setAddress(link, { followed = false } = {}) {
+export function setAddress(link, { byAddress = false } = {}) {
   thisTab.set(KEPT_ITEM, link)
   ofReview = link
   if (tabOfAddress() !== 'review' || location.hash === link) return
   const named = readLink(location.hash)
-  if (followed || named === null || named.item === readLink(link)?.item) replaceAddress(link)
+  if (byAddress || named === null || named.item === readLink(link)?.item) replaceAddress(link)
   else history.pushState(null, '', link)
 }
 

@@ -85,7 +85,7 @@ export class Navigation {
     await painted()
     const released = this.lease.release(lease)
     if (ticket !== this.#ticket) return
-    this.#setAddress({ followed: link !== null })
+    this.#setAddress({ byAddress: link !== null })
     this.#afterPaint(ticket, loaded.item, released).catch((error) => this.notices.error(error))
     await this.#showLinked(link, ignored, () => ticket === this.#ticket)
   }
@@ -161,11 +161,11 @@ export class Navigation {
   }
 
   /** The address names what stays in front while the person works: item, version and second trace. */
-  #setAddress({ followed = false } = {}) {
+  #setAddress({ byAddress = false } = {}) {
     const { item, reading } = this.state
     if (!item) return
     const beside = this.view.beside.shown?.item.id
-    setAddress(linkTo({ item: item.id, version: reading?.number ?? null, beside: beside ?? null }), { followed })
+    setAddress(linkTo({ item: item.id, version: reading?.number ?? null, beside: beside ?? null }), { byAddress })
   }
 
   /**
